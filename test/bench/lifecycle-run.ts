@@ -76,12 +76,12 @@ async function run(options: BenchOptions, stack: Stack, subject: Subject, count:
   const before = await delivered();
   const startedMs = performance.now();
   const load = await sendLoad({ ...subject.requests(stack, merchant, reference), goOn: times(count) });
-  const reported = await waitUntil('the webhooks', DEADLINE_MS, async () => {
+  const deliveredNow = await waitUntil('the webhooks', DEADLINE_MS, async () => {
     const now = (await delivered()) - before;
     if (now < load.accepted) throw new Error(`${now} of ${load.accepted} delivered`);
     return now;
   });
-  return { load, seconds: (performance.now() - startedMs) / MS_PER_SECOND, delivered: reported };
+  return { load, seconds: (performance.now() - startedMs) / MS_PER_SECOND, delivered: deliveredNow };
 }
 
 function livesRow(

@@ -174,12 +174,12 @@ async function pollsOfFresh(
   const first = (): ReadonlyMap<string, number> => firstAsked(rail.answered.slice(from));
   const counted = [...dueMs].filter(([, atMs]) => atMs <= endedMs);
   await waitUntil('the polls of fresh payments', DEADLINE_MS, () => {
-    const reported = first();
-    if (counted.some(([reference]) => !reported.has(reference))) throw new Error('not all asked about');
+    const firstPolls = first();
+    if (counted.some(([reference]) => !firstPolls.has(reference))) throw new Error('not all asked about');
     return Promise.resolve();
   });
-  const reported = first();
-  return counted.map(([reference, atMs]) => (reported.get(reference) ?? Number.NaN) - atMs);
+  const firstPolls = first();
+  return counted.map(([reference, atMs]) => (firstPolls.get(reference) ?? Number.NaN) - atMs);
 }
 
 /** When each was asked about for the first time. */

@@ -11,7 +11,7 @@ import { against, alone, type Row } from './rows.ts';
 const LINES = 1_000_000;
 /** How many lines name a payment; below, how many payments have no line. */
 const PAYMENTS = 200_000;
-const UNREPORTED = 1_000;
+const UNLISTED = 1_000;
 const INSERT = 10_000;
 const LINES_PER_PIECE = 1_000;
 const DEADLINE_MS = 900_000;
@@ -115,9 +115,9 @@ function* statement(): Generator<Buffer> {
     let text = '';
     for (let line = start; line < start + LINES_PER_PIECE; line += 1) {
       const index = line / every;
-      const isReported = Number.isInteger(index) && index >= UNREPORTED;
+      const isListed = Number.isInteger(index) && index >= UNLISTED;
       const time = new Date(from + Math.floor((line / LINES) * (to - from))).toISOString();
-      text += isReported
+      text += isListed
         ? `${referenceOf(index)},R${line},-100.00,0.50,${time}\r\n`
         : `${referenceOf(line + LINES)},R${line},-7.00,0.04,${time}\r\n`;
     }

@@ -9,7 +9,7 @@ export function explain(world: World, violations: readonly Violation[]): string 
   const isMeant = ({ reference, merchantReference }: Payment) =>
     references.has(reference) || references.has(merchantReference);
   const all = evidenceOf(world).filter(({ payment }) => isMeant(payment));
-  const reported = all.slice(0, SHOWN_MAX).map((evidence) => {
+  const shown = all.slice(0, SHOWN_MAX).map((evidence) => {
     const { merchantId, merchantReference, reference: ours } = evidence.payment;
     return {
       violations: violations.filter(({ reference }) => [ours, merchantReference].includes(reference)),
@@ -20,7 +20,7 @@ export function explain(world: World, violations: readonly Violation[]): string 
       ),
     };
   });
-  return reported.map((one) => JSON.stringify(one, exact)).join('\n');
+  return shown.map((one) => JSON.stringify(one, exact)).join('\n');
 }
 
 function exact(_name: string, value: unknown): unknown {

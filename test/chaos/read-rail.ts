@@ -40,7 +40,7 @@ const received = z.object({
   ),
 });
 
-const reported = z.union([
+const webhookBody = z.union([
   z.object({ data: z.object({ transactionReference: z.string() }) }).transform(({ data }) => data),
   z
     .object({ transaction_reference: z.string() })
@@ -58,7 +58,7 @@ export async function readReceived(
     path,
     body,
     webhookId: headers['webhook-id'] ?? '',
-    reference: reported.parse(parseJson(body)).transactionReference,
+    reference: webhookBody.parse(parseJson(body)).transactionReference,
   }));
 }
 

@@ -17,7 +17,7 @@ export interface Counts {
   /** Null if it did not come to rest. */
   readonly restedAfterSeconds: number | null;
   /** Events that are in a database and in no topic, by the entry or the rule that misses them. */
-  readonly unreported: Readonly<Record<string, number>>;
+  readonly unpublished: Readonly<Record<string, number>>;
   /** Currencies whose wallet at the rail differs from the books. */
   readonly drifted: number;
   /** The number of breaks by kind and state. */
@@ -30,9 +30,9 @@ function countBy<Item>(items: readonly Item[], key: (item: Item) => string): Rec
   return Object.fromEntries([...Map.groupBy(items, key)].map(([name, all]) => [name, all.length]));
 }
 
-const openRules: ReadonlySet<string> = new Set(['P1 left open', 'P1 untold', 'R1 open, ended there']);
-const unshownRules: ReadonlySet<string> = new Set([
-  'L5 untold entry',
+const openRules: ReadonlySet<string> = new Set(['P1 left open', 'P1 unreported', 'R1 open, ended there']);
+const unpublishedRules: ReadonlySet<string> = new Set([
+  'L5 unpublished entry',
   'P8 unannounced',
   'P2 beginning',
   'P2 another end',
@@ -55,9 +55,9 @@ export function countsOf(
     ambiguous: outcomes['ambiguous'] ?? 0,
     strikes: countBy(run.struck, ({ kind, node }) => `${kind} ${node}`),
     restedAfterSeconds: Number.isFinite(run.restedAfterMs) ? Math.round(run.restedAfterMs / 1_000) : null,
-    unreported: countBy(
-      violations.filter(({ rule }) => unshownRules.has(rule)),
-      ({ rule, what }) => (rule === 'L5 untold entry' ? what.slice(0, what.indexOf(',')) : rule),
+    unpublished: countBy(
+      violations.filter(({ rule }) => unpublishedRules.has(rule)),
+      ({ rule, what }) => (rule === 'L5 unpublished entry' ? what.slice(0, what.indexOf(',')) : rule),
     ),
     drifted: violations.filter(({ rule }) => rule === 'L13 float' || rule === 'X4 wallet moved').length,
     breaks: countBy(world.breaks, ({ kind, isOpen }) => `${kind} ${isOpen ? 'open' : 'resolved'}`),

@@ -74,6 +74,6 @@ it('an outbox record that a primary removed alone, before it was lost, is remove
   // The lost primary's writes are rolled back when it returns.
   await primary.start();
   await eventually(async () => expect(await outboxOf(messaging.db).countDocuments()).toBe(0), 60_000);
-  const reported = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
-  expect(reported.map(({ headers }) => headers['event-id'])).toEqual(['removal-1']);
+  const published = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
+  expect(published.map(({ headers }) => headers['event-id'])).toEqual(['removal-1']);
 }, 180_000);

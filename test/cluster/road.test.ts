@@ -47,9 +47,9 @@ it(
     const { env, brokers, members } = await sharedCluster();
     const config = await prepareTestNames(['ledger'], (name) => env[name]);
     await using scope = openTestScope(config);
-    const { messaging, outboxRecords } = await openSender(scope);
+    const { messaging, commits } = await openSender(scope);
     let isOver = false;
-    const sending = commitUntil(outboxRecords, () => isOver);
+    const sending = commitUntil(commits, () => isOver);
     await breakNodes({ brokers, members }, steps, print);
     isOver = true;
     const committed = await sending;
@@ -74,7 +74,7 @@ it(
 /** A service that only sends: each item is the number of an outbox record, with a message of that number for every key. */
 async function openSender(scope: ReturnType<typeof openTestScope>): Promise<{
   readonly messaging: Messaging;
-  readonly outboxRecords: GroupCommit<number, number>;
+  readonly commits: GroupCommit<number, number>;
 }> {
   const messaging = await openMessagingAs(scope, {
     service: 'ledger',
@@ -82,11 +82,11 @@ async function openSender(scope: ReturnType<typeof openTestScope>): Promise<{
     produces: ['ledger'],
   });
   await messaging.db.createCollection('outbox').catch(() => undefined);
-  const outboxRecords = messaging.groupCommit<number, number>('road.send', async (numbers, transaction) => {
+  const commits = messaging.groupCommit<number, number>('road.send', async (numbers, transaction) => {
     for (const number of numbers) for (const key of keys) transaction.emit(eventOf(key, number));
     return Promise.resolve(numbers);
   });
-  return { messaging, outboxRecords };
+  return { messaging, commits };
 }
 
 function eventOf(merchantId: string, number: number): OutgoingEvent {
@@ -108,14 +108,11 @@ function eventOf(merchantId: string, number: number): OutgoingEvent {
 }
 
 /** Commits outbox records from number 1 on, each after the one before; gives how many. */
-async function commitUntil(
-  outboxRecords: GroupCommit<number, number>,
-  isOver: () => boolean,
-): Promise<number> {
+async function commitUntil(commits: GroupCommit<number, number>, isOver: () => boolean): Promise<number> {
   let number = 0;
   while (!isOver()) {
     number += 1;
-    await outboxRecords.submit(number);
+    await commits.submit(number);
     await systemClock.sleep(PAUSE_MS);
   }
   return number;

@@ -234,14 +234,14 @@ describe('the samples of webhooks.md', () => {
     await held?.release();
     const receiver = spawn(process.execPath, [file], { env: { WEBHOOK_SECRET: secret() } });
     try {
-      let reported = '';
-      receiver.stdout.on('data', (chunk: Buffer) => (reported += chunk.toString()));
+      let output = '';
+      receiver.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
       const send = async (text: string) =>
         (await postJson(`http://127.0.0.1:${port}/`, text, headers)).status;
       await eventually(async () => expect(await send(body)).toBe(200));
       expect(await send(body)).toBe(200);
       expect(await send(body.replace('COMPLETED', 'FAILED'))).toBe(401);
-      await eventually(() => expect(reported).toBe(`${scenario.reference('reported')} COMPLETED\n`));
+      await eventually(() => expect(output).toBe(`${scenario.reference('reported')} COMPLETED\n`));
     } finally {
       receiver.kill();
     }

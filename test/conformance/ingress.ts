@@ -33,7 +33,7 @@ export interface Seen {
   readonly status: string | undefined;
   readonly entries: readonly Readonly<Record<string, unknown>>[];
   /** The bodies of the webhooks that the merchant received. */
-  readonly reported: readonly string[];
+  readonly webhooks: readonly string[];
   /** The number of requests to the rail other than polls. */
   readonly orders: number;
   readonly executions: number;
@@ -200,7 +200,7 @@ function targetOf(
     return {
       status: await payment.status(),
       entries: await scenario.stack.operator.entries(ours),
-      reported: received.map(({ body }) => body),
+      webhooks: received.map(({ body }) => body),
       orders: asked.filter(({ operation }) => operation !== 'lookup' && operation !== 'check').length,
       executions: await scenario.executions(ours),
     };
@@ -216,8 +216,8 @@ const collected: Readonly<Record<string, string>> = { COMPLETED: 'collect' };
 export async function becomes(target: Target, status: string): Promise<Seen> {
   return eventually(async () => {
     const seen = await target.look();
-    const reported = status === 'PENDING' || status === 'INITIALIZED' ? 0 : 1;
-    expect([seen.status, seen.reported.length, seen.orders]).toEqual([status, reported, 1]);
+    const webhooks = status === 'PENDING' || status === 'INITIALIZED' ? 0 : 1;
+    expect([seen.status, seen.webhooks.length, seen.orders]).toEqual([status, webhooks, 1]);
     // The merchant's webhook may arrive before the ledger has booked the end.
     const kinds = seen.entries.map((entry) => entry['kind']);
     expect([...kinds, undefined]).toContain((target.kind === 'payouts' ? payoutEntries : collected)[status]);

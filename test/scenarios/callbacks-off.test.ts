@@ -14,9 +14,9 @@ import { openScenario, type Scenario } from './scenario.ts';
 
 /** The scenarios with what is expected of each where no callback arrives. */
 const silently = <
-  Told extends { readonly what: string; readonly withoutCallbacks?: { readonly what: string } },
+  Played extends { readonly what: string; readonly withoutCallbacks?: { readonly what: string } },
 >(
-  scenarios: readonly Told[],
+  scenarios: readonly Played[],
 ) => scenarios.map((one) => ({ ...one, what: one.withoutCallbacks?.what ?? one.what }));
 
 const DEADLINE_MS = 60_000;
@@ -64,8 +64,8 @@ async function expectInTheEnd(look: () => Promise<unknown>, end: unknown): Promi
 
 // Both webhooks of 0014 are due at once, so they may arrive in either order.
 const lookAt = async (one: PayoutScenario) => {
-  const { reported, ...rest } = await lookAtPayout(scenario, referenceOf(one));
-  return { ...rest, reported: reported.toSorted() };
+  const { webhooks, ...rest } = await lookAtPayout(scenario, referenceOf(one));
+  return { ...rest, webhooks: webhooks.toSorted() };
 };
 const lookAtFlow = (one: CollectionScenario) => lookAtCollection(scenario, one, ours.get(labelOf(one)) ?? '');
 

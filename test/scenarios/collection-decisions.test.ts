@@ -43,7 +43,7 @@ async function lookAt(request: CollectionRequest, ours: string) {
   return {
     status: (await scenario.demo.checkCollection(request)).responseMessage,
     entries: entries.map(({ kind, amount }) => `${String(kind)} ${String(amount)}`).toSorted(),
-    reported: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
+    webhooks: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
     breaks: breaks.map((one) => `${String(one['kind'])} ${String(one['amount'])} ${String(one['status'])}`),
   };
 }
@@ -51,7 +51,7 @@ async function lookAt(request: CollectionRequest, ours: string) {
 const undecided = {
   status: 'PENDING',
   entries: [],
-  reported: [],
+  webhooks: [],
   breaks: ['collection.amount_differs 1 open'],
 } as const;
 
@@ -119,7 +119,7 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
     await expectDecided(request, ours, {
       status: 'COMPLETED',
       entries: ['collect 197', 'fee 3', 'railCost 2'],
-      reported: ['COMPLETED 200 3'],
+      webhooks: ['COMPLETED 200 3'],
       breaks: ['collection.amount_differs 1 resolved'],
     });
     expect((await available('KES')) - before).toBe(197);
@@ -145,7 +145,7 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
     await expectDecided(request, ours, {
       status: 'COMPLETED',
       entries: ['collect 197.98', 'fee 3.02', 'railCost 2.01'],
-      reported: ['COMPLETED 201 3.02'],
+      webhooks: ['COMPLETED 201 3.02'],
       breaks: ['collection.amount_differs 1 resolved'],
     });
     expect(Math.round(((await available('GMD')) - before) * 100)).toBe(19_798);
@@ -173,7 +173,7 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
     await expectDecided(request, ours, {
       status: 'COMPLETED',
       entries: ['collect 197', 'fee 3', 'railCost 2'],
-      reported: ['COMPLETED 200 3'],
+      webhooks: ['COMPLETED 200 3'],
       breaks: ['collection.amount_differs 1 resolved'],
     });
   });

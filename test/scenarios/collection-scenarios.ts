@@ -82,7 +82,7 @@ interface BaseScenario {
   readonly executions?: number;
   readonly submissions?: number;
   /** The content of each webhook that the merchant receives. */
-  readonly reported?: readonly string[];
+  readonly webhooks?: readonly string[];
   readonly breaks?: readonly string[];
   /** What differs if no callback ever arrives. */
   readonly withoutCallbacks?: Omit<BaseScenario, 'digits' | 'flows' | 'withoutCallbacks'>;
@@ -95,11 +95,11 @@ const completed = {
   entries: ['collect 197', 'fee 3', 'railCost 2'],
   executions: 1,
   submissions: 1,
-  reported: ['COMPLETED 200 3'],
+  webhooks: ['COMPLETED 200 3'],
   breaks: [] as readonly string[],
 } as const;
-const failed = { status: 'FAILED', entries: [], executions: 0, reported: ['FAILED 0 0 FAILED'] } as const;
-const pending = { status: 'PENDING', entries: [], reported: [] } as const;
+const failed = { status: 'FAILED', entries: [], executions: 0, webhooks: ['FAILED 0 0 FAILED'] } as const;
+const pending = { status: 'PENDING', entries: [], webhooks: [] } as const;
 
 const baseScenarios: readonly BaseScenario[] = [
   {
@@ -134,7 +134,7 @@ const baseScenarios: readonly BaseScenario[] = [
     what: 'fails, and the callback gives the reason',
     flows: flowNames,
     ...failed,
-    reported: ['FAILED 0 0 CUSTOMER DECLINED'],
+    webhooks: ['FAILED 0 0 CUSTOMER DECLINED'],
     // Only a callback gives the reason (contract 2.10).
     withoutCallbacks: { what: 'fails without a reason', ...failed },
   },
@@ -214,7 +214,7 @@ export async function playCollection(
   return answer;
 }
 
-function reportedBy(said: z.output<typeof collectionWebhook>): string {
+function webhookText(said: z.output<typeof collectionWebhook>): string {
   const why = said.failure_reason === undefined ? '' : ` ${said.failure_reason}`;
   return `${said.status} ${said.amount_received} ${said.transaction_fee}${why}`;
 }
@@ -243,7 +243,7 @@ export async function lookAtCollection(
     executions: journal.filter(({ kind, outcome }) => kind === 'execution' && outcome === 'COMPLETED').length,
     submissions: requests.filter(({ operation }) => operation === 'payin').length,
     completions: completions.filter(({ outcome }) => outcome === 'accepted').length,
-    reported: webhooks.map(reportedBy),
+    webhooks: webhooks.map(webhookText),
     breaks: breaks.map(({ kind }) => kind),
   };
 }
@@ -256,9 +256,9 @@ export function expectedOfCollection(collectionScenario: CollectionScenario, cal
     digits: _digits,
     flows: _flows,
     flow,
-    ...reported
+    ...changes
   } = collectionScenario;
   const { what: _other, ...otherwise } = withoutCallbacks ?? { what: '' };
-  const { unclear: _unclear, ...seen } = { ...completed, ...reported, ...(callbacks === 'off' && otherwise) };
+  const { unclear: _unclear, ...seen } = { ...completed, ...changes, ...(callbacks === 'off' && otherwise) };
   return { ...seen, completions: flows[flow].completes ? 1 : 0 };
 }

@@ -67,8 +67,8 @@ beforeAll(async () => {
   outbox = database.collection('outbox');
   merchant = createCollectingMerchant(scenario.demo, CLIENT_DEADLINE_MS);
   for (const sequences of collectionCrashActs) {
-    const reported = await runSequences(scenario, sequences, runScenario);
-    for (const row of sequences.flat()) survivors.set(row, () => reported(row));
+    const survivorsBy = await runSequences(scenario, sequences, runScenario);
+    for (const row of sequences.flat()) survivors.set(row, () => survivorsBy(row));
     // An act begins once the one before it is over; the tests below report how it ended.
     for (const row of sequences.flat()) await expectScenarios(row).catch(() => undefined);
   }
@@ -191,9 +191,9 @@ async function callBack(request: CollectionRequest, reference: string): Promise<
 type End = Omit<CollectionScenario, 'flow' | 'digits' | 'callback' | 'decided'>;
 
 function survivorsOf(row: CollectionCrashRow): Survivors {
-  const reported = survivors.get(row);
-  if (!reported) throw new Error('the run did not reach this row');
-  return reported();
+  const survivorsOfRow = survivors.get(row);
+  if (!survivorsOfRow) throw new Error('the run did not reach this row');
+  return survivorsOfRow();
 }
 
 async function expectScenarios(row: CollectionCrashRow): Promise<void> {
@@ -242,7 +242,7 @@ async function lookAt(request: CollectionRequest): Promise<Partial<End>> {
     executions: await scenario.executions(ours),
     payins: taken('payin'),
     completions: taken('complete'),
-    reported: (await bodiesSentOnce(scenario, request.reference)).map(
+    webhooks: (await bodiesSentOnce(scenario, request.reference)).map(
       (body) => collectionWebhook.parse(parseJson(body)).status,
     ),
     breaks: (await stack.operator.breaks(ours)).map(({ kind, status: state }) =>

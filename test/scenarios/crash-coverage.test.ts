@@ -64,9 +64,9 @@ describe('the crash points', () => {
 
   it('are listed in ARCHITECTURE.md, one by one', () => {
     const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-    const reported = (point: string) =>
+    const isDocumented = (point: string) =>
       text.includes(`\`${point.replace(/^[^/]+\//, '').replace(/^[a-z-]+\.batch\./, '<service>.batch.')}\``);
-    expect(crashPoints().filter((point) => !reported(point))).toEqual([]);
+    expect(crashPoints().filter((point) => !isDocumented(point))).toEqual([]);
   });
 });
 

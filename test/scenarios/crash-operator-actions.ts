@@ -48,7 +48,7 @@ const adjusting =
     );
     await death();
     return {
-      reported: ['BreakOpened', 'BreakExplained', 'BreakResolved'].map((event) => `${event} ${id}`),
+      events: ['BreakOpened', 'BreakExplained', 'BreakResolved'].map((event) => `${event} ${id}`),
       orders: [commandId],
       end: async () => {
         await done();
@@ -72,7 +72,7 @@ const explaining: Doing = async (world, { arm, death }) => {
   const done = meanwhile(world.insist({ service: 'reconciler', path: change(id, 'explain'), body }));
   await death();
   return {
-    reported: [`BreakOpened ${id}`, `BreakExplained ${id}`],
+    events: [`BreakOpened ${id}`, `BreakExplained ${id}`],
     end: async () => {
       await done();
       const whole = await world.look(change(id, '').slice(0, -1));
@@ -93,7 +93,7 @@ const closing: Doing = async (world, { arm, death }) => {
   await death();
   const breakId = feeBreak(payout);
   return {
-    reported: [`BreakOpened ${breakId}`],
+    events: [`BreakOpened ${breakId}`],
     end: async () => {
       const id = String((await made())['id']);
       await eventually(async () => {
@@ -146,7 +146,7 @@ const stating: Doing = async (world, { arm, death }, place) => {
     ...lost.slice(0, 2).map((reference) => `${reference}/statement.missing_here`),
   ];
   return {
-    reported: breakIds.map((id) => `BreakOpened ${id}`),
+    events: breakIds.map((id) => `BreakOpened ${id}`),
     end: async () => {
       const id = String((await sent())['id']);
       await eventually(async () => {

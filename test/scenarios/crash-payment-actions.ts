@@ -30,7 +30,7 @@ export const auditing: Doing = async (world, { arm, death }, place) => {
   meanwhile(untilFound());
   await death();
   return {
-    reported: [`BreakOpened ${id}`, `BreakResolved ${id}`],
+    events: [`BreakOpened ${id}`, `BreakResolved ${id}`],
     end: async () => {
       await untilFound();
       await world.scenario.payoutBecomes(merchantReference, 'COMPLETED');
@@ -56,7 +56,7 @@ export const unposting: Doing = async (world, { arm, death }) => {
   await floats.updateOne(taken, { $inc: { debits: -MOVED } });
   await death();
   return {
-    reported: [],
+    events: [],
     end: async () => {
       await eventually(async () => {
         const row = await polls.findOne({ _id: reference });
@@ -78,7 +78,7 @@ export const following: Doing = async (world, { arm, death }) => {
   await steps.insertOne({ _id: `${reference}/hold`, ...step, since: now, dueAt: now });
   await death();
   return {
-    reported: [],
+    events: [],
     end: () => eventually(async () => expect(await steps.countDocuments({ reference })).toBe(0), DEADLINE_MS),
   };
 };
@@ -105,7 +105,7 @@ export const drifting: Doing = async (world, { arm, death }) => {
   // It must not run while the next rows do: it might find the faults that they inject.
   isDead = true;
   return {
-    reported: [`BreakOpened ${id}`, `BreakResolved ${id}`],
+    events: [`BreakOpened ${id}`, `BreakResolved ${id}`],
     end: async () => {
       await compareUntil('open');
       await simulator.setWallet(currency, before);
@@ -129,7 +129,7 @@ export const ending: Doing = async (world, { arm, death }, place) => {
   await payouts.updateOne({ reference }, { $set: { step: 'submitting', attemptedAt, decided, dueAt: now } });
   await death();
   return {
-    reported: [],
+    events: [],
     end: async () => {
       await world.scenario.payoutBecomes(merchantReference, 'FAILED');
       await eventually(async () => {

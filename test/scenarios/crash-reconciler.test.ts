@@ -66,10 +66,10 @@ beforeAll(async () => {
   const wanted = { fresh: count(fresh), differing: count(differing) };
   const world = await openCrashWorld(scenario, client, wanted);
   const rows = reconcilerCrashRows.map((row) => ({ ...row, environment: environments[row.action] ?? {} }));
-  const reported = await runSequences(scenario, [rows], (row, crash) =>
+  const resultOf = await runSequences(scenario, [rows], (row, crash) =>
     actions[row.action](world, crash, rows.indexOf(row)),
   );
-  doneBy = (row) => reported(rows[reconcilerCrashRows.indexOf(row)] ?? { ...row, environment: {} });
+  doneBy = (row) => resultOf(rows[reconcilerCrashRows.indexOf(row)] ?? { ...row, environment: {} });
 }, 900_000);
 
 afterAll(async () => {
@@ -95,7 +95,7 @@ describeAftermath({
 
 describe('what others hear of it', () => {
   it('is each change of a break once, and nothing else', async () => {
-    const expected = reconcilerCrashRows.flatMap((row) => doneBy(row).reported).toSorted();
+    const expected = reconcilerCrashRows.flatMap((row) => doneBy(row).events).toSorted();
     const asExpected = async () => {
       const heard = byEventId(await scenario.readTopic('reconciliation')).flatMap(({ type, payload }) =>
         'breakId' in payload ? [`${type.split('.').at(-1) ?? ''} ${String(payload['breakId'])}`] : [],

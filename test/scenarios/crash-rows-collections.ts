@@ -49,7 +49,7 @@ export interface CollectionScenario {
   readonly payins: number;
   readonly completions: number;
   /** The webhooks that the merchant received, each counted once by its webhook-id. */
-  readonly reported: readonly string[];
+  readonly webhooks: readonly string[];
   /** The kinds of its breaks, with the status of those that are no longer open. */
   readonly breaks: readonly string[];
   /** A callback that a stranger sends: one that claims the end, or one whose reference is not ours. */
@@ -67,7 +67,7 @@ const paid = (flow: Flow, digits = '0002'): CollectionScenario => ({
   executions: 1,
   payins: 1,
   completions: flow.completion === null ? 0 : 1,
-  reported: ['COMPLETED'],
+  webhooks: ['COMPLETED'],
   breaks: [],
 });
 
@@ -76,14 +76,14 @@ const failing = (flow: Flow, digits = '0003'): CollectionScenario => ({
   status: 'FAILED',
   entries: [],
   executions: 0,
-  reported: ['FAILED'],
+  webhooks: ['FAILED'],
 });
 
 /** It stays pending for ever; the break shows that the callback, which changes nothing, was not lost. */
 const claimed = (flow: Flow): CollectionScenario => ({
   ...failing(flow, '0017'),
   status: 'PENDING',
-  reported: [],
+  webhooks: [],
   breaks: ['callback.denied'],
   callback: 'forged',
 });

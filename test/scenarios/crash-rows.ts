@@ -15,7 +15,7 @@ export interface PayoutScenario {
   readonly entries: readonly string[];
   readonly executions: number;
   /** The webhooks that the merchant received, each counted once by its webhook-id. */
-  readonly reported: readonly string[];
+  readonly webhooks: readonly string[];
   /** How many callbacks the reconciler has received; if there is one, the test has sent it. */
   readonly hints: number;
   readonly breaks: readonly string[];
@@ -27,7 +27,7 @@ const paid: PayoutScenario = {
   status: 'COMPLETED',
   entries: ['capture', 'fee', 'hold', 'railCost'],
   executions: 1,
-  reported: ['COMPLETED'],
+  webhooks: ['COMPLETED'],
   hints: 0,
   breaks: [],
 };
@@ -37,7 +37,7 @@ const failing: PayoutScenario = {
   status: 'FAILED',
   entries: ['hold', 'release'],
   executions: 0,
-  reported: ['FAILED'],
+  webhooks: ['FAILED'],
 };
 /** It stays pending for ever, with a callback that claims an end; the break shows that the callback was not lost. */
 const claimed: PayoutScenario = {
@@ -45,7 +45,7 @@ const claimed: PayoutScenario = {
   status: 'INITIALIZED',
   entries: ['hold'],
   executions: 0,
-  reported: [],
+  webhooks: [],
   hints: 1,
   breaks: ['callback.denied'],
 };

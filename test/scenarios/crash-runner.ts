@@ -62,16 +62,16 @@ export async function runSequences<Row extends CrashAt, Survivors>(
   sequences: readonly (readonly Row[])[],
   run: (row: Row, crash: Crash) => Promise<Survivors>,
 ): Promise<(row: Row) => Survivors> {
-  const reported = new Map<Row, PromiseSettledResult<Survivors>>();
+  const outcomes = new Map<Row, PromiseSettledResult<Survivors>>();
   const runSequence = async (sequence: readonly Row[]) => {
     for (const row of sequence) {
       const [outcome] = await Promise.allSettled([run(row, crashOf(scenario, row))]);
-      reported.set(row, outcome);
+      outcomes.set(row, outcome);
     }
   };
   await Promise.all(sequences.map(runSequence));
   return (row) => {
-    const outcome = reported.get(row);
+    const outcome = outcomes.get(row);
     if (outcome?.status !== 'fulfilled') throw outcome?.reason;
     return outcome.value;
   };

@@ -52,7 +52,7 @@ export interface Done {
   /** Resolves once the action has had its effect exactly once. */
   readonly end: () => Promise<void>;
   /** All events of its breaks on reconciliation.events, as `event breakId`. */
-  readonly reported: readonly string[];
+  readonly events: readonly string[];
   /** The ids of the ledger commands that were sent. */
   readonly orders?: readonly string[];
 }

@@ -117,7 +117,7 @@ async function lookAt(reference: string): Promise<Omit<PayoutScenario, 'digits'>
     status: responseData?.transactionStatus as PayoutScenario['status'],
     entries: await scenario.entryKinds(ours),
     executions: await scenario.executions(ours),
-    reported: await sentOnce(reference),
+    webhooks: await sentOnce(reference),
     hints: hints.reduce((sum, { times }) => sum + Number(times), 0),
     breaks: (await operator.breaks(ours)).map(({ kind }) => String(kind)),
   };

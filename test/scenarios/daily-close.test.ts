@@ -81,8 +81,8 @@ it('finds that both sides agree on every payment, and finds an unreported end', 
   const payouts = await paid;
   const [whole, , , reversed] = payouts;
   await eventually(async () => {
-    const { reported } = await lookAtCollection(scenario, collection, collected);
-    expect(reported).toHaveLength(1);
+    const { webhooks } = await lookAtCollection(scenario, collection, collected);
+    expect(webhooks).toHaveLength(1);
     const journal = await scenario.stack.simulator.journal(reversed.ours);
     expect(journal.map(({ kind }) => kind)).toContain('reversal');
   }, 30_000);

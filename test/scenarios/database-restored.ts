@@ -108,8 +108,8 @@ export function createRestoring(scenario: Scenario, client: MongoClient, folder:
     return (await run(process.execPath, call, { env: { PATH: process.env['PATH'] ?? '' } })).stdout;
   };
   const list = async (service: ServiceName, ...more: readonly string[]) => {
-    const reported = await pesewa('realign', '--service', service, '--json', ...more);
-    return stoppedList.parse(JSON.parse(reported)).items;
+    const output = await pesewa('realign', '--service', service, '--json', ...more);
+    return stoppedList.parse(JSON.parse(output)).items;
   };
   const detailsOf = async (service: ServiceName) => {
     const { body } = await exchange(`${operationsOf(service)}/readyz`);

@@ -51,16 +51,16 @@ interface PayoutRow extends Loss {
   readonly digits: string;
   readonly status: 'COMPLETED' | 'FAILED' | 'REVERSED';
   readonly entries: readonly string[];
-  readonly reported: readonly string[];
+  readonly webhooks: readonly string[];
 }
 
-const completes = { digits: '0002', status: 'COMPLETED', entries: paid, reported: ['COMPLETED'] } as const;
-const fails = { digits: '0003', status: 'FAILED', entries: gone, reported: ['FAILED'] } as const;
+const completes = { digits: '0002', status: 'COMPLETED', entries: paid, webhooks: ['COMPLETED'] } as const;
+const fails = { digits: '0003', status: 'FAILED', entries: gone, webhooks: ['FAILED'] } as const;
 const isReversed = {
   digits: '0014',
   status: 'REVERSED',
   entries: [...paid, 'refund'].toSorted(),
-  reported: ['COMPLETED', 'REVERSED'],
+  webhooks: ['COMPLETED', 'REVERSED'],
 } as const;
 
 const payoutRows: readonly PayoutRow[] = [
@@ -87,7 +87,7 @@ const payoutRows: readonly PayoutRow[] = [
 describe('an event of a payout that is lost before it is sent is found and published again without an operator', () => {
   it.each(payoutRows)(
     '$type',
-    async ({ digits, status, entries, reported, ...loss }) => {
+    async ({ digits, status, entries, webhooks, ...loss }) => {
       const reference = scenario.reference(`${loss.type.split('.').at(-1)}`);
       const request = { reference, amount: '100', accountNumber: `012345${digits}` };
       await lose(scenario, client, loss, () => scenario.demo.requestPayout(request));
@@ -96,7 +96,7 @@ describe('an event of a payout that is lost before it is sent is found and publi
         expect(responseData?.transactionStatus).toBe(status);
         const ours = responseData?.transactionReference ?? '';
         expect(await scenario.entryKinds(ours)).toEqual(entries);
-        expect(await scenario.webhookStatuses(reference)).toEqual(reported);
+        expect(await scenario.webhookStatuses(reference)).toEqual(webhooks);
         await expectOrder(ours);
       }, DEADLINE_MS);
       const { responseData } = await scenario.demo.lookUpPayout(reference);

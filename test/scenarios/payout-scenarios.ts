@@ -16,7 +16,7 @@ export interface PayoutScenario {
   readonly executions?: number;
   readonly submissions?: number;
   /** The statuses of the webhooks that the merchant received, in order. */
-  readonly reported?: readonly string[];
+  readonly webhooks?: readonly string[];
   readonly breaks?: readonly string[];
   /** What differs if no callback ever arrives. */
   readonly withoutCallbacks?: Omit<PayoutScenario, 'digits' | 'withoutCallbacks'>;
@@ -32,7 +32,7 @@ export const payoutScenarios: readonly PayoutScenario[] = [
     reason: 'Beneficiary institution declined',
     entries: released,
     executions: 0,
-    reported: ['FAILED'],
+    webhooks: ['FAILED'],
   },
   { digits: '0002', what: 'succeeds without a callback' },
   {
@@ -42,7 +42,7 @@ export const payoutScenarios: readonly PayoutScenario[] = [
     reason: 'Beneficiary institution declined',
     entries: released,
     executions: 0,
-    reported: ['FAILED'],
+    webhooks: ['FAILED'],
   },
   { digits: '0004', what: 'executed, yet answers HTTP 500' },
   { digits: '0005', what: 'executed, yet the connection resets' },
@@ -70,7 +70,7 @@ export const payoutScenarios: readonly PayoutScenario[] = [
     status: 'REVERSED',
     reason: 'Reversed by the beneficiary institution',
     entries: [...paid, 'refund 100'],
-    reported: ['COMPLETED', 'REVERSED'],
+    webhooks: ['COMPLETED', 'REVERSED'],
   },
   { digits: '0015', what: 'answers 429 twice', submissions: 3 },
   { digits: '0016', what: 'executed, answers malformed JSON' },
@@ -81,7 +81,7 @@ export const payoutScenarios: readonly PayoutScenario[] = [
     reason: '',
     entries: held,
     executions: 0,
-    reported: [],
+    webhooks: [],
     breaks: ['payment.stuck'],
   },
 ];
@@ -92,7 +92,7 @@ const completes = {
   entries: paid,
   executions: 1,
   submissions: 1,
-  reported: ['COMPLETED'],
+  webhooks: ['COMPLETED'],
   breaks: [] as readonly string[],
 } as const;
 
@@ -109,15 +109,15 @@ export async function lookAtPayout(scenario: Scenario, reference: string) {
     entries: entries.map(({ kind, amount }) => `${String(kind)} ${String(amount)}`).toSorted(),
     executions: await scenario.executions(ours),
     submissions: journal.filter(({ kind, operation }) => kind === 'request' && operation === 'payout').length,
-    reported: await scenario.webhookStatuses(reference),
+    webhooks: await scenario.webhookStatuses(reference),
     breaks: breaks.map(({ kind }) => kind),
   };
 }
 
 /** The result that {@link lookAtPayout} must have in the end, with callbacks or without. */
 export function expectedOfPayout(payoutScenario: PayoutScenario, callbacks: 'on' | 'off' = 'on') {
-  const { withoutCallbacks, what: _what, digits: _digits, ...reported } = payoutScenario;
+  const { withoutCallbacks, what: _what, digits: _digits, ...changes } = payoutScenario;
   const { what: _other, ...otherwise } = withoutCallbacks ?? { what: '' };
-  const { entries, ...rest } = { ...completes, ...reported, ...(callbacks === 'off' && otherwise) };
+  const { entries, ...rest } = { ...completes, ...changes, ...(callbacks === 'off' && otherwise) };
   return { ...rest, entries: entries.toSorted() };
 }

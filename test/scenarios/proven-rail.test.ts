@@ -78,7 +78,7 @@ describe('a payout over a proven rail ends by its signed callback, without a pol
     ['0010', 'COMPLETED', paid, ['COMPLETED'], []],
     ['0014', 'REVERSED', [...paid, 'refund'], ['COMPLETED', 'REVERSED'], []],
     ['0011', 'COMPLETED', paid, ['COMPLETED'], ['payment.contradiction']],
-  ])('%s: %s', async (digits, status, entries, reported, found) => {
+  ])('%s: %s', async (digits, status, entries, webhooks, found) => {
     const reference = scenario.reference(`payout-${digits}`);
     const accountNumber = `012345${digits}`;
     const { responseData } = await scenario.demo.requestPayout({ reference, amount: '200', accountNumber });
@@ -86,17 +86,17 @@ describe('a payout over a proven rail ends by its signed callback, without a pol
     const look = async () => ({
       status: (await scenario.demo.lookUpPayout(reference)).responseData?.transactionStatus,
       entries: await scenario.entryKinds(ours),
-      reported: await scenario.webhookStatuses(reference),
+      webhooks: await scenario.webhookStatuses(reference),
       breaks: await breaks(ours),
     });
-    await expectOutcome(look, { status, entries: entries.toSorted(), reported, breaks: found });
+    await expectOutcome(look, { status, entries: entries.toSorted(), webhooks, breaks: found });
     expect(await polls(ours)).toBeLessThanOrEqual(pollsMax(found));
   });
 });
 
 describe('a collection over a proven rail ends by its signed callback, without a poll (ADR 20)', () => {
-  const credited = { entries: ['collect', 'fee', 'railCost'], reported: ['COMPLETED 200 3'], breaks: [] };
-  const failed = { status: 'FAILED', entries: [], reported: ['FAILED 0 0'], breaks: [] };
+  const credited = { entries: ['collect', 'fee', 'railCost'], webhooks: ['COMPLETED 200 3'], breaks: [] };
+  const failed = { status: 'FAILED', entries: [], webhooks: ['FAILED 0 0'], breaks: [] };
 
   it.each([
     ['stk', '9999', { status: 'COMPLETED', ...credited }],
@@ -121,7 +121,7 @@ describe('a collection over a proven rail ends by its signed callback, without a
   it('0012: its own word on another amount is for people, and the rail is asked', async () => {
     const request = requestOf('stk', '0012');
     const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
-    const pending = { status: 'PENDING', entries: [], reported: [], breaks: ['collection.amount_differs'] };
+    const pending = { status: 'PENDING', entries: [], webhooks: [], breaks: ['collection.amount_differs'] };
     await expectOutcome(() => lookAt(request, ours), pending);
     await eventually(async () => expect(await polls(ours)).toBeGreaterThan(0));
     expect(await lookAt(request, ours)).toEqual(pending);
@@ -143,7 +143,7 @@ describe('a collection over a proven rail ends by its signed callback, without a
     await eventually(async () =>
       expect((await scenario.demo.checkCollection(other)).responseMessage).toBe('FAILED'),
     );
-    expect(await lookAt(request, ours)).toEqual({ status: 'PENDING', entries: [], reported: [], breaks: [] });
+    expect(await lookAt(request, ours)).toEqual({ status: 'PENDING', entries: [], webhooks: [], breaks: [] });
     expect(await polls(ours)).toBe(0);
   });
 });
@@ -159,7 +159,7 @@ async function lookAt(request: CollectionRequest, ours: string) {
   return {
     status: (await scenario.demo.checkCollection(request)).responseMessage,
     entries: await scenario.entryKinds(ours),
-    reported: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
+    webhooks: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
     breaks: await breaks(ours),
   };
 }

@@ -87,15 +87,15 @@ async function timelineOf(ours: string, ...call: readonly string[]) {
   expect(reference).toBe(ours);
   const times = lines.map(({ at }) => Date.parse(at));
   expect(times).toEqual(times.toSorted((one, other) => one - other));
-  return { stdout, reported: lines.map(({ service, what }) => `${service}: ${what}`) };
+  return { stdout, happened: lines.map(({ service, what }) => `${service}: ${what}`) };
 }
 
 /** Expects the wanted lines in this order; other lines may be between them. */
-function expectInOrder(reported: readonly string[], wanted: readonly string[]): void {
+function expectInOrder(happened: readonly string[], wanted: readonly string[]): void {
   let from = 0;
   for (const line of wanted) {
-    const at = reported.indexOf(line, from);
-    expect(at, `${line} after ${reported.slice(0, from).join(', ')} in ${reported.join(', ')}`).not.toBe(-1);
+    const at = happened.indexOf(line, from);
+    expect(at, `${line} after ${happened.slice(0, from).join(', ')} in ${happened.join(', ')}`).not.toBe(-1);
     from = at + 1;
   }
 }
@@ -120,7 +120,7 @@ it('of a payout that was unclear has every service’s part, in order, and no pe
   await scenario.stack.simulator.setFaults({ merchantEndpoint: { status: 500, times: 1 } });
   await scenario.demo.requestPayout(request);
   const ours = await scenario.payoutBecomes(request.reference, 'COMPLETED');
-  const { reported, stdout } = await timelineOf(ours, ours);
+  const { happened, stdout } = await timelineOf(ours, ours);
   const completed = [
     'payout-gateway: request accepted',
     'ledger: entry hold',
@@ -133,8 +133,8 @@ it('of a payout that was unclear has every service’s part, in order, and no pe
     'reconciler: fact',
     'payout-gateway: completed',
   ];
-  expectInOrder(reported, [...completed, 'ledger: entry capture', 'reconciler: posting']);
-  expectInOrder(reported, [
+  expectInOrder(happened, [...completed, 'ledger: entry capture', 'reconciler: posting']);
+  expectInOrder(happened, [
     ...completed,
     'webhook-dispatcher: webhook payout-completed',
     'webhook-dispatcher: webhook attempt 1',
@@ -164,7 +164,7 @@ it('of a collection has its completions too, and no personal data and no OTP', a
     const [delivery] = await scenario.stack.operator.deliveries(request.reference);
     return z.string().parse(delivery?.['reference']);
   }, 60_000);
-  const { reported, stdout } = await timelineOf(ours, request.reference, '--merchant', scenario.merchantId);
+  const { happened, stdout } = await timelineOf(ours, request.reference, '--merchant', scenario.merchantId);
   const completed = [
     'collection-gateway: request accepted',
     'collection-gateway: attempt 1',
@@ -178,8 +178,8 @@ it('of a collection has its completions too, and no personal data and no OTP', a
     'reconciler: poll',
     'collection-gateway: completed',
   ];
-  expectInOrder(reported, [...completed, 'ledger: entry collect']);
-  expectInOrder(reported, [
+  expectInOrder(happened, [...completed, 'ledger: entry collect']);
+  expectInOrder(happened, [
     ...completed,
     'webhook-dispatcher: webhook collection-completed',
     'webhook-dispatcher: webhook attempt 1',
@@ -251,8 +251,8 @@ it('a payout is one trace over every service, from the merchant’s request to i
   // Our traces are passed neither to rails nor to merchants (ADR 38).
   expect(spans.map(({ service }) => service)).not.toContain('provider-simulator');
   expect(collector.spans.map(({ service }) => service)).toContain('provider-simulator');
-  const reported = JSON.stringify(collector.spans);
-  for (const secret of personalIn(parseJson(payoutBody(request)))) expect(reported).not.toContain(secret);
+  const sent = JSON.stringify(collector.spans);
+  for (const secret of personalIn(parseJson(payoutBody(request)))) expect(sent).not.toContain(secret);
 });
 
 it("operators' requests and rounds that did something have traces of their own; probes and scrapes have none", async () => {

@@ -212,8 +212,8 @@ describe('pesewa reconcile close', () => {
       answer(202, asking),
       '--export: 2026-11-20 is not done (800 of 1,204): add --wait, or repeat it later',
     ],
-  ])('names the field for %s', async (_name, options, reported, message) => {
-    const line = commandLine([reported]);
+  ])('names the field for %s', async (_name, options, answered, message) => {
+    const line = commandLine([answered]);
     expect(await line.run('reconcile', 'close', ...options)).toBe(1);
     expect(line.complained()).toBe(`pesewa: ${message}\n`);
   });

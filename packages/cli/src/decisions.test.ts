@@ -142,12 +142,12 @@ const stuck = answer(200, {
   ],
   next: null,
 });
-const requested = ['decisions', 'outcome', 'po-1', 'failed', '--reason', 'so says the rail'];
+const proposing = ['decisions', 'outcome', 'po-1', 'failed', '--reason', 'so says the rail'];
 
 describe('a decision over how a payout ended', () => {
   it('is proposed with how that is known, and says who must act next', async () => {
     const line = commandLine([stuck, answer(202, outcome)]);
-    expect(await line.run(...requested)).toBe(0);
+    expect(await line.run(...proposing)).toBe(0);
     const body = { reference: 'po-1', outcome: 'failed', note: 'so says the rail', commandId: 'dc-1' };
     expect(line.requests.at(1)).toEqual({ url: 'http://reconciler/decisions', token, body });
     expect(line.printed()).toBe(
@@ -157,7 +157,7 @@ describe('a decision over how a payout ended', () => {
 
   it('is only shown with --dry-run, with what it would bring about', async () => {
     const line = commandLine([stuck]);
-    expect(await line.run(...requested, '--dry-run')).toBe(0);
+    expect(await line.run(...proposing, '--dry-run')).toBe(0);
     expect(line.requests).toHaveLength(1);
     expect(line.printed()).toMatch(
       /^would propose: po-1 failed\nopen break: payout.refused_again: refused\nonce approved: its hold is released/,
@@ -177,16 +177,16 @@ describe('a decision over how a payout ended', () => {
   it.each<[string, readonly string[], string]>([
     ['another outcome', ['po-1', 'reversed', '--reason', 'x'], 'reversed'],
     ['no reason', ['po-1', 'failed'], '--reason'],
-  ])('is refused with %s', async (_name, call, reported) => {
+  ])('is refused with %s', async (_name, call, complaint) => {
     const line = commandLine([]);
     expect(await line.run('decisions', 'outcome', ...call)).not.toBe(0);
-    expect(line.complained()).toContain(reported);
+    expect(line.complained()).toContain(complaint);
     expect(line.requests).toEqual([]);
   });
 
   it('is refused where nothing waits', async () => {
     const line = commandLine([answer(200, { items: [], next: null })]);
-    expect(await line.run(...requested)).toBe(1);
+    expect(await line.run(...proposing)).toBe(1);
     expect(line.complained()).toBe(
       'pesewa: reference: nothing keeps po-1 from its end that people decide: see pesewa timeline\n',
     );

@@ -37,9 +37,9 @@ process.exitCode = await runProgram(
     exchange: exchangeHttp,
     download: downloadHttp,
     upload: uploadHttp,
-    prepare: (request) => prepareTopics({ ...request, topicPrefix: environment['TOPIC_PREFIX'] ?? '' }),
-    audit: (request) =>
-      auditLedger({ ...request, databasePrefix: prefix, clock: systemClock }).catch((error: unknown) => {
+    prepare: (options) => prepareTopics({ ...options, topicPrefix: environment['TOPIC_PREFIX'] ?? '' }),
+    audit: (options) =>
+      auditLedger({ ...options, databasePrefix: prefix, clock: systemClock }).catch((error: unknown) => {
         if (!(error instanceof Error) || error.name !== 'MongoServerSelectionError') throw error;
         throw new CliError('MongoDB does not answer: check --mongodb-url, or start the stack');
       }),

@@ -54,14 +54,14 @@ export interface CliPorts {
   readonly exchange: OperationsExchange;
   readonly download: OperationsDownload;
   readonly upload: OperationsUpload;
-  readonly prepare: (request: {
+  readonly prepare: (options: {
     readonly settings: ConnectionSettings;
     /** Whether topics must meet the services' requirements for production. */
     readonly isProduction: boolean;
     readonly log: (line: string) => void;
   }) => Promise<void>;
   /** Audits the databases of an installation; it only reads. */
-  readonly audit: (request: {
+  readonly audit: (options: {
     readonly mongodbUrl: string;
     readonly crossCheck: boolean;
     readonly settleMs?: number;

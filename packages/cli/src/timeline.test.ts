@@ -18,11 +18,11 @@ const everything = {
   entries,
   deliveries: [{ ...delivery, attempts: webhookAttempts }],
 };
-const reported = (sources: Parameters<typeof mergeTimeline>[0]) =>
+const linesOf = (sources: Parameters<typeof mergeTimeline>[0]) =>
   mergeTimeline(sources).map(({ service, what }) => `${service}: ${what}`);
 
 it('puts what every service knows into the order of time, and equal times into that of the flow', () => {
-  expect(reported(everything)).toEqual([
+  expect(linesOf(everything)).toEqual([
     'payout-gateway: request accepted',
     'reconciler: event',
     'ledger: entry hold',

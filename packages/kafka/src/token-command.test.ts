@@ -84,8 +84,8 @@ it.each([
 ])(
   'says what is wrong with %s, and nothing that was written or passed on',
   async (_what, program, expected) => {
-    const reported = await problem((await sourceOf(program)).token());
-    expect(reported).toBe(`Error: KAFKA_SASL_TOKEN_COMMAND ${expected}`);
+    const message = await problem((await sourceOf(program)).token());
+    expect(message).toBe(`Error: KAFKA_SASL_TOKEN_COMMAND ${expected}`);
   },
 );
 

@@ -10,8 +10,8 @@ it.each([
   ['00233-24-1234567: limit of 5000', '***: limit of 5000'],
   ['(0241) 234.567', '(***'],
   ['ERROR 91 AT 12:30', 'ERROR 91 AT 12:30'],
-])('a reason is shown without names and numbers, however they are written: %s', (reason, reported) => {
-  expect(withoutNames(reason, customer)).toBe(reported);
+])('a reason is shown without names and numbers, however they are written: %s', (reason, shown) => {
+  expect(withoutNames(reason, customer)).toBe(shown);
 });
 
 it('no reason stays none', () => {

@@ -23,7 +23,7 @@ export interface Sent {
   readonly sent: Promise<void>;
 }
 
-/** Commits chunks of one partition: effects, parked messages and the offset in one transaction. */
+/** Commits batches of one partition: effects, parked messages and the offset in one transaction. */
 export interface Batches {
   readonly commit: (
     readings: readonly Reading[],
@@ -51,7 +51,7 @@ export interface ParkedRow {
    * The last message whose failure was logged: one that stops its partition fails again and again, and is logged
    * once.
    */
-  reportedOf?: bigint;
+  loggedOffset?: bigint;
 }
 
 /** Builds the batches of one partition; the source names its offset and its outbox records. */
@@ -120,8 +120,8 @@ export function createBatches(
       if (mustStop(error) || error instanceof PartitionStoppedError || reading?.kind !== 'event') throw error;
       const { offset, message, event } = reading;
       const failed = { err: error, topic: topicName, partition, offset: offset.toString() };
-      if (row.reportedOf !== offset) deps.logger.error(failed, 'handler failed');
-      row.reportedOf = offset;
+      if (row.loggedOffset !== offset) deps.logger.error(failed, 'handler failed');
+      row.loggedOffset = offset;
       const { eventId } = event;
       return commit([{ kind: 'poison', offset, reason: describeFailure(error), eventId, message }], from, to);
     }

@@ -21,8 +21,8 @@ export function createCatchingUp(options: {
   const { positions, offsets, group, clock } = options;
   return async (topics, timeoutMs) => {
     const deadlineMs = clock.nowMs() + timeoutMs;
-    const reported = await positions.ends(topics);
-    const ends = reported.map(
+    const topicEnds = await positions.ends(topics);
+    const ends = topicEnds.map(
       ({ topic, partition, end }) => [`${group}/${topic}/${partition}`, end] as const,
     );
     const ids = { $in: ends.map(([id]) => id) };

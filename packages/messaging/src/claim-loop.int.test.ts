@@ -128,39 +128,39 @@ describe('what goes first', () => {
 
 describe('a rate limit', () => {
   const rateLimited = (tokens: number[]) => {
-    const reported: number[][] = [];
+    const asked: number[][] = [];
     const rateLimit = {
       take: async (wanted: number) => {
-        reported.push([wanted]);
+        asked.push([wanted]);
         return Math.min(wanted, tokens.shift() ?? 0);
       },
-      giveBack: async (unused: number) => void reported.at(-1)?.push(unused),
+      giveBack: async (unused: number) => void asked.at(-1)?.push(unused),
       againMs: 10,
     };
-    return { rateLimit, reported };
+    return { rateLimit, asked };
   };
 
   it('bounds what is claimed; no more is taken than is due, and none where nothing is', async () => {
     const all = await insert(5);
-    const { rateLimit, reported } = rateLimited([2, 0, 9]);
+    const { rateLimit, asked } = rateLimited([2, 0, 9]);
     const claim = createClaimer(rules({ first: 'halves', rateLimit }));
     expect(await claimedBy(claim, 100)).toEqual([all[0], all[4]]);
     expect(await claim(100)).toMatchObject({ records: [], isRateLimited: true, more: true });
     expect(await claimedBy(claim, 100)).toEqual(all.slice(1, 4));
     expect(await claimedBy(claim, 100)).toEqual([]);
-    expect(reported).toEqual([[5], [3], [3]]);
+    expect(asked).toEqual([[5], [3], [3]]);
   });
 
   it('gets back the tokens for which others were quicker', async () => {
     await insert(6);
-    const { rateLimit, reported } = rateLimited([6]);
+    const { rateLimit, asked } = rateLimited([6]);
     const quicker = createClaimer(rules());
     const slower = {
       ...rateLimit,
       take: async (wanted: number) => (await quicker(4), rateLimit.take(wanted)),
     };
     expect(await claimedBy(createClaimer(rules({ rateLimit: slower })), 100)).toHaveLength(2);
-    expect(reported).toEqual([[6, 4]]);
+    expect(asked).toEqual([[6, 4]]);
   });
 });
 

@@ -130,7 +130,7 @@ export function createClaimer<Record extends Claimable>(
     const claimedAtMs = clock.nowMs();
     const records = await write(due, chosen, token);
     learn(records, claimedAtMs, clock.nowMs());
-    // Claimed records are worked on even if tokens can't be given back: lost turns only slow us down.
+    // Claimed records are worked on even if tokens can't be given back: lost tokens only slow us down.
     if (granted > records.length)
       await rules.rateLimit?.giveBack(granted - records.length).catch(() => undefined);
     // If others were quicker, there is no reason to claim again at once.

@@ -7,7 +7,7 @@ import type { PartitionWorker } from './partition.ts';
 import type { Opening } from './partition-opening.ts';
 import type { StoppedPartitions } from './stopped-partitions.ts';
 
-/** The dependencies of consuming a batch. */
+/** The dependencies of consuming a fetched batch. */
 export interface FetchedBatchDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -42,7 +42,7 @@ export const RETRY_PAUSE_MS = { first: 100, last: 5_000 } as const;
 const HEARTBEAT_PAUSE_MS = 500;
 const BATCHES_UNSENT_MAX = 4;
 
-/** Applies a batch in batches; resolves once the events that they emit are in Kafka. */
+/** Applies a fetched batch in batches of our own size; resolves once the events that they emit are in Kafka. */
 export async function consumeBatch(
   deps: FetchedBatchDeps,
   held: Held,

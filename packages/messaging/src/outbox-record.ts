@@ -162,7 +162,7 @@ export function isSwept(id: string): boolean {
 }
 
 /** The filter for the outbox records of all group commits, which is all outbox records but those of partitions. */
-export const commitOutboxRecords = { _id: { $gte: 'commit/', $lt: 'commit0' } };
+export const recordsOfGroupCommits = { _id: { $gte: 'commit/', $lt: 'commit0' } };
 
 /** The filter of all outbox records of one source. */
 export function outboxRecordsOf(source: string) {

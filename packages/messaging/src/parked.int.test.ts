@@ -17,7 +17,7 @@ import { FUNDED } from './sender.fixture.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['reporter', 'keeper', 'rower', 'looker']);
+  config = await prepareTestNames(['publisher', 'keeper', 'rower', 'looker']);
 });
 
 function funded(eventId: string, merchantId: string): OutgoingEvent {
@@ -38,14 +38,14 @@ function funded(eventId: string, merchantId: string): OutgoingEvent {
   };
 }
 
-async function openReporter(scope: ReturnType<typeof openTestScope>) {
-  const reporter = await openMessagingAs(scope, {
-    service: 'reporter',
-    database: 'reporter',
+async function openPublisher(scope: ReturnType<typeof openTestScope>) {
+  const publisher = await openMessagingAs(scope, {
+    service: 'publisher',
+    database: 'publisher',
     produces: ['ledger'],
   });
-  const reporting = reporter.groupCommit<OutgoingEvent, undefined>(
-    'test.report',
+  const publishing = publisher.groupCommit<OutgoingEvent, undefined>(
+    'test.publish',
     async (events, { emit }) => {
       for (const event of events) emit(event);
       return Promise.resolve(events.map(() => undefined));
@@ -53,7 +53,7 @@ async function openReporter(scope: ReturnType<typeof openTestScope>) {
   );
   // Sent one after the other, because the test checks their order.
   return async (merchantId: string, ids: readonly string[]) => {
-    for (const id of ids) await reporting.submit(funded(id, merchantId));
+    for (const id of ids) await publishing.submit(funded(id, merchantId));
   };
 }
 
@@ -107,13 +107,13 @@ const pathOf = ({ id }: Readonly<Record<string, unknown>>, rest = '') =>
   `/parked/${encodeURIComponent(String(id))}${rest}`;
 
 it('keeps what it parks, and an operator replays it once what was wrong is fixed', async () => {
-  await using reporters = openTestScope(config);
-  const report = await openReporter(reporters);
+  await using publishers = openTestScope(config);
+  const publish = await openPublisher(publishers);
   const service = await openService('keeper', 'kept');
   await using _scope = service.scope;
   service.unfit.set('k-1', 'throws').set('k-2', 'parks');
   await service.start();
-  await report('kept', ['k-1', 'k-2', 'k-3']);
+  await publish('kept', ['k-1', 'k-2', 'k-3']);
   // Writes that a handler made for a message before it parked it are kept: the rest of the batch was decided with them.
   await eventually(async () => expect(await service.appliedIds()).toContain('k-3'));
   const items = await service.listed('?state=parked');
@@ -151,25 +151,25 @@ it('keeps what it parks, and an operator replays it once what was wrong is fixed
   });
   expect(await service.appliedIds()).toEqual(['k-1', 'k-2', 'k-3']);
   await eventually(async () => expect(await outboxOf(service.messaging.db).countDocuments()).toBe(0));
-  const reported = await (await createTopicReader(config))(topicNameOf(config, 'webhooks'));
-  expect(reported.filter(({ headers }) => headers['causation-id'] === 'k-1')).toHaveLength(1);
+  const published = await (await createTopicReader(config))(topicNameOf(config, 'webhooks'));
+  expect(published.filter(({ headers }) => headers['causation-id'] === 'k-1')).toHaveLength(1);
   expect(await service.scope.metrics.getSingleMetricAsString('messages_parked')).toContain(
     `messages_parked{topic="${topicNameOf(config, 'ledger')}"} 1`,
   );
 });
 
 it('commits nothing of a replay that its handler wants parked again', async () => {
-  await using reporters = openTestScope(config);
-  const report = await openReporter(reporters);
+  await using publishers = openTestScope(config);
+  const publish = await openPublisher(publishers);
   const service = await openService('rower', 'again');
   await using _scope = service.scope;
   service.unfit.set('a-1', 'throws');
   await service.start();
-  await report('again', ['a-1', 'a-2']);
+  await publish('again', ['a-1', 'a-2']);
   await eventually(async () => expect(await service.appliedIds()).toEqual(['a-2']));
   const [one = {}] = await service.listed();
   // A copy of the message, parked like the first one.
-  await report('again', ['a-1']);
+  await publish('again', ['a-1']);
   await eventually(async () => expect(await service.listed()).toHaveLength(2));
   service.unfit.set('a-1', 'parks');
   expect((await service.call('POST', pathOf(one, '/replay'))).body).toEqual({
@@ -199,7 +199,7 @@ it('commits nothing of a replay that its handler wants parked again', async () =
     body: { code: 'closed' },
   });
   // Publishing the events again does not undo what two operators decided.
-  await report('again', ['a-1', 'a-3']);
+  await publish('again', ['a-1', 'a-3']);
   await eventually(async () => expect(await service.appliedIds()).toContain('a-3'));
   expect(await service.appliedIds()).toEqual(['a-2', 'a-3']);
   expect(await service.listed('?state=discarded')).toHaveLength(2);
@@ -233,9 +233,9 @@ it('shows the bytes of an unreadable message, keeps it through a replay, and dis
     status: 200,
     body: { state: 'discarded' },
   });
-  await using reporters = openTestScope(config);
-  const report = await openReporter(reporters);
-  await report('nobody', ['poison', 'n-2']);
+  await using publishers = openTestScope(config);
+  const publish = await openPublisher(publishers);
+  await publish('nobody', ['poison', 'n-2']);
   await eventually(async () => expect(await service.appliedIds()).toContain('n-2'));
   expect(await service.appliedIds()).toEqual(['n-2', 'poison']);
 });

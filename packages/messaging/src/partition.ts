@@ -14,7 +14,7 @@ export interface PartitionDeps extends BatchDeps {
   readonly relay: Relay;
 }
 
-/** Applies the chunks of one partition in order, each in one transaction with the offset and the outbox. */
+/** Applies the batches of one partition in order, each in one transaction with the offset and the outbox. */
 export interface PartitionWorker {
   /** The offset of the next message to apply. */
   readonly next: () => bigint;

@@ -18,7 +18,7 @@ const REASON_LENGTH_MAX = 200;
 
 const place = { topic: z.string().min(1).max(300), partition: wholeNumber.transform(Number) };
 
-const request = z.strictObject({
+const realignBody = z.strictObject({
   ...place,
   to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(/^\d{1,18}$/)], {
     error: 'must be "stored", "start", "end", or an offset as decimal text',
@@ -58,7 +58,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
   operator.post(
     '/positions/realign',
     answered(async (context) => {
-      const body = await readOperatorBody(context, request);
+      const body = await readOperatorBody(context, realignBody);
       if (!body.ok) return body.refusal;
       const { topic, partition, reason, dryRun = false } = body.value;
       const to = targetOf(body.value.to);
@@ -71,7 +71,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
       const by = operatorOf(context);
       const done = await positions.realign({ topic, partition, to, reason, by });
       if (!done.ok) return refuse(context, done.refusal);
-      logger.info({ ...reported(done.value), operator: by }, announcements[done.value.status]);
+      logger.info({ ...logged(done.value), operator: by }, announcements[done.value.status]);
       return answerJson(context, done.value.status === 'proposed' ? 202 : 200, viewRealignment(done.value));
     }),
   );
@@ -84,7 +84,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
         const by = operatorOf(context);
         const decision = await positions.decide(body.value, { verdict, by });
         if (!decision.ok) return refuse(context, decision.refusal);
-        logger.info({ ...reported(decision.value), operator: by }, announcements[decision.value.status]);
+        logger.info({ ...logged(decision.value), operator: by }, announcements[decision.value.status]);
         return answerJson(context, 200, viewRealignment(decision.value));
       }),
     );
@@ -98,7 +98,7 @@ const announcements = {
   rejected: 'to realign a partition was rejected',
 } as const satisfies Record<Realignment['status'], string>;
 
-const reported = ({ id, from, next, skipped, reason, requestedBy }: Realignment) => ({
+const logged = ({ id, from, next, skipped, reason, requestedBy }: Realignment) => ({
   position: id,
   from: from === null ? null : String(from),
   next: String(next),

@@ -106,9 +106,9 @@ describe('a partition is stopped', () => {
   ])('%s', (_name, given, misfit, remedy) => {
     const position = judge(given);
     expect(position).toMatchObject({ kind: 'stopped', misfit });
-    const reported = position.kind === 'stopped' ? position.remedy : '';
-    expect(reported).toContain(remedy);
-    expect(reported).toContain('docs/runbooks/partition-stopped.md');
-    expect(reported.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(misfit !== 'added');
+    const remedyText = position.kind === 'stopped' ? position.remedy : '';
+    expect(remedyText).toContain(remedy);
+    expect(remedyText).toContain('docs/runbooks/partition-stopped.md');
+    expect(remedyText.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(misfit !== 'added');
   });
 });

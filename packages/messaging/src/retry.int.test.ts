@@ -13,7 +13,7 @@ import { FUNDED } from './sender.fixture.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['reporter', 'retrying', 'halver']);
+  config = await prepareTestNames(['publisher', 'retrying', 'halver']);
 });
 
 function funded(eventId: string): OutgoingEvent {
@@ -27,23 +27,26 @@ function funded(eventId: string): OutgoingEvent {
   };
 }
 
-async function openReporter(scope: ReturnType<typeof openTestScope>) {
-  const reporter = await openMessagingAs(scope, {
-    service: 'reporter',
-    database: 'reporter',
+async function openPublisher(scope: ReturnType<typeof openTestScope>) {
+  const publisher = await openMessagingAs(scope, {
+    service: 'publisher',
+    database: 'publisher',
     produces: ['ledger'],
   });
-  const report = reporter.groupCommit<OutgoingEvent, undefined>('test.report', async (events, { emit }) => {
-    for (const event of events) emit(event);
-    return Promise.resolve(events.map(() => undefined));
-  });
-  return (ids: readonly string[]) => Promise.all(ids.map((id) => report.submit(funded(id))));
+  const publish = publisher.groupCommit<OutgoingEvent, undefined>(
+    'test.publish',
+    async (events, { emit }) => {
+      for (const event of events) emit(event);
+      return Promise.resolve(events.map(() => undefined));
+    },
+  );
+  return (ids: readonly string[]) => Promise.all(ids.map((id) => publish.submit(funded(id))));
 }
 
-it('applies a batch again with care where a unique key is taken', async () => {
+it('applies a batch again as a retry where a unique key is taken', async () => {
   await using scope = openTestScope(config);
-  await using reporters = openTestScope(config);
-  const report = await openReporter(reporters);
+  await using publishers = openTestScope(config);
+  const publish = await openPublisher(publishers);
   const messaging = await openMessagingAs(scope, { service: 'retrying', database: 'retrying', produces: [] });
   const seen = messaging.db.collection<{ _id: string }>('seen');
   await seen.insertOne({ _id: 'twice' });
@@ -56,7 +59,7 @@ it('applies a batch again with care where a unique key is taken', async () => {
       await seen.insertOne({ _id: eventId }, { session });
     }
   });
-  await report(['once', 'twice', 'also']);
+  await publish(['once', 'twice', 'also']);
   await messaging.consume([handler]);
   await eventually(async () => expect(await seen.countDocuments()).toBe(3));
   expect(tries).toEqual([false, true]);
@@ -64,8 +67,8 @@ it('applies a batch again with care where a unique key is taken', async () => {
 
 it('looks for what cannot be applied by halves, parks it alone, and keeps the order', async () => {
   await using scope = openTestScope(config);
-  await using reporters = openTestScope(config);
-  const report = await openReporter(reporters);
+  await using publishers = openTestScope(config);
+  const publish = await openPublisher(publishers);
   const messaging = await openMessagingAs(scope, { service: 'halver', database: 'halver', produces: [] });
   const applied: string[] = [];
   let tries = 0;
@@ -77,7 +80,7 @@ it('looks for what cannot be applied by halves, parks it alone, and keeps the or
     await Promise.resolve();
   });
   const ids = Array.from({ length: 64 }, (_, index) => `n-${index}`);
-  await report(ids);
+  await publish(ids);
   await messaging.consume([handler]);
   const wanted = ids.filter((id) => id !== 'n-37');
   await eventually(() => expect(applied).toEqual(wanted));

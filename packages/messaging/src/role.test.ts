@@ -26,8 +26,8 @@ describe('the topics of handlers', () => {
   });
 
   it('are not checked in a role that declares none', () => {
-    const reporter = { service: 'reporter', database: 'reporter', produces: [] };
-    expect(() => checkHandlers(reporter, [{ topic: 'payouts' }])).not.toThrow();
+    const undeclared = { service: 'undeclared', database: 'undeclared', produces: [] };
+    expect(() => checkHandlers(undeclared, [{ topic: 'payouts' }])).not.toThrow();
   });
 });
 
@@ -67,7 +67,7 @@ describe('what a service may use', () => {
   });
 
   it('is everything in a role that does not say', async () => {
-    const free = limitTo({ service: 'reporter', database: 'reporter', produces: [] }, anything);
+    const free = limitTo({ service: 'undeclared', database: 'undeclared', produces: [] }, anything);
     expect(free.database('payouts')).toEqual({ databaseName: 'payouts' });
     await expect(free.ends(Object.keys(topics) as (keyof typeof topics)[], 1)).resolves.toEqual([]);
     await expect(free.hasApplied('ledger', [], 1)).resolves.toBe(true);

@@ -4,11 +4,11 @@ import type { Collection } from 'mongodb';
 import { endLease, type Lease, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
 import {
-  commitOutboxRecords,
   type Outbox,
   type OutboxRecordDocument,
   outboxRecordsOf,
   ownerOf,
+  recordsOfGroupCommits,
   sourceOf,
   unpackOutboxRecord,
 } from './outbox-record.ts';
@@ -141,10 +141,10 @@ export async function startPresence(deps: PresenceDeps): Promise<Loop> {
  * have.
  */
 async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
-  let after: string = commitOutboxRecords._id.$gte;
+  let after: string = recordsOfGroupCommits._id.$gte;
   for (;;) {
     const next = await outbox.findOne(
-      { _id: { $gte: after, $lt: commitOutboxRecords._id.$lt } },
+      { _id: { $gte: after, $lt: recordsOfGroupCommits._id.$lt } },
       { projection: { _id: 1 }, sort: { _id: 1 } },
     );
     if (!next) return;

@@ -19,14 +19,14 @@ it('measures calls by rail, operation and result, waiting for their turn include
   });
   await rail.submitPayout(payout);
   await rail.lookUpPayout({ reference: 'po-1', currency: 'GHS' });
-  const reported = await text();
-  expect(reported).toMatch(
+  const metrics = await text();
+  expect(metrics).toMatch(
     /rail_call_seconds_sum\{rail="upstream",operation="submit_payout",result="[a-z]+"\} 0\.3/,
   );
-  expect(reported).toMatch(
+  expect(metrics).toMatch(
     /rail_call_seconds_count\{rail="upstream",operation="look_up_payout",result="[a-zA-Z]+"\} 1/,
   );
-  expect(reported).not.toContain('po-1');
+  expect(metrics).not.toContain('po-1');
 });
 
 it('shows the circuit of each rail: closed, open, and half open once it may be probed', async () => {

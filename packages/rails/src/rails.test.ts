@@ -82,11 +82,9 @@ describe('the settings of the rails', () => {
     const unpadded = secret.replace(/=+$/, '');
     const first = { ...leastSettings, callbackSecrets: [secret] };
     const second = { ...leastSettings, name: 'second', callbackSecrets: [unpadded] };
-    const reported = problems([first, second]);
-    expect(reported).toEqual([
-      expect.stringContaining('1.callbackSecrets.0: is the secret of another place'),
-    ]);
-    expect(JSON.stringify(reported)).not.toContain(unpadded);
+    const found = problems([first, second]);
+    expect(found).toEqual([expect.stringContaining('1.callbackSecrets.0: is the secret of another place')]);
+    expect(JSON.stringify(found)).not.toContain(unpadded);
     expect(problems([{ ...leastSettings, callbackSecrets: [secret, secret] }])).toEqual([
       expect.stringContaining('0.callbackSecrets.1'),
     ]);
@@ -96,9 +94,9 @@ describe('the settings of the rails', () => {
   it('don’t quote what was put in an address’s place by mistake', () => {
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
     for (const slip of [secret, 'deadbeef'.repeat(8), `${secret}/24`]) {
-      const reported = problems([{ ...leastSettings, callbackAddresses: ['203.0.113.7', slip] }]);
-      expect(reported).toEqual([expect.stringContaining('0.callbackAddresses.1: must be an address')]);
-      expect(reported.join()).not.toContain(slip);
+      const found = problems([{ ...leastSettings, callbackAddresses: ['203.0.113.7', slip] }]);
+      expect(found).toEqual([expect.stringContaining('0.callbackAddresses.1: must be an address')]);
+      expect(found.join()).not.toContain(slip);
     }
   });
 

@@ -61,8 +61,8 @@ export function followConnections(
     const look = setInterval(() => server.closeIdleConnections(), LOOK_PAUSE_MS);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
     const ended = new AbortController();
-    const patience = delay(hurryAfterMs, undefined, { signal: ended.signal }).catch(() => undefined);
-    await Promise.race([closed, patience]);
+    const deadline = delay(hurryAfterMs, undefined, { signal: ended.signal }).catch(() => undefined);
+    await Promise.race([closed, deadline]);
     await Promise.all([closed, hurry()]).finally(() => {
       ended.abort();
       clearTimeout(cut);

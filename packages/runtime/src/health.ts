@@ -48,7 +48,7 @@ export function createHealth(): Health {
 
 async function run(
   checks: ReadonlyMap<string, HealthCheck>,
-  reported: ReadonlyMap<string, () => string | undefined>,
+  detailsOf: ReadonlyMap<string, () => string | undefined>,
 ): Promise<HealthReport> {
   const failures: Record<string, string> = {};
   await Promise.all(
@@ -61,7 +61,7 @@ async function run(
     }),
   );
   const details: Record<string, string> = {};
-  for (const [name, detail] of reported) {
+  for (const [name, detail] of detailsOf) {
     const text = detail();
     if (text !== undefined) details[name] = text;
   }

@@ -37,7 +37,7 @@ describe('an error in the log', () => {
       logger.error({ err: bulkWriteError(bulkWriteError()) }, 'not stored'),
     );
     expect(text).not.toContain(CANARY);
-    const reported = {
+    const written = {
       type: 'FakeBulkWriteError',
       message: 'E11000 duplicate key error collection: payouts index: reference_1',
       stack: expect.stringContaining('logger.test.ts') as unknown,
@@ -45,7 +45,7 @@ describe('an error in the log', () => {
       codeName: 'DuplicateKey',
       errorLabels: ['TransientTransactionError'],
     };
-    expect(line).toEqual({ msg: 'not stored', err: { ...reported, cause: reported } });
+    expect(line).toEqual({ msg: 'not stored', err: { ...written, cause: written } });
   });
 
   it.each<[string, (logger: ReturnType<typeof createLogger>) => void]>([

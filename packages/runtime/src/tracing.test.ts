@@ -47,21 +47,21 @@ it('records nothing without an endpoint; with one, requests, messages and calls 
   const collector = await openCollector();
   const config = tracingSettings.parse({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/` });
   const tracing = await startTracing({ ...off, config });
-  const reported = await ask({ traceparent: SAMPLED });
-  expect(reported).toMatch(new RegExp(`^00-${TRACE}-(?!${PARENT})[0-9a-f]{16}-01$`));
+  const passedOn = await ask({ traceparent: SAMPLED });
+  expect(passedOn).toMatch(new RegExp(`^00-${TRACE}-(?!${PARENT})[0-9a-f]{16}-01$`));
   expect(await ask({ traceparent: `00-${TRACE}-${PARENT}-00` })).toMatch(
     new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`),
   );
   expect(await ask({})).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   const place = { topic: 'payouts.events.v1', partition: 3, group: 'ledger' };
   const messages = [
-    { type: 'first', eventId: 'ev-1', traceparent: reported },
+    { type: 'first', eventId: 'ev-1', traceparent: passedOn },
     { type: 'unsampled', eventId: 'ev-2', traceparent: `00-${TRACE}-${PARENT}-00` },
-    { type: 'second', eventId: 'ev-3', traceparent: reported },
-    { type: 'unreported', eventId: 'ev-4' },
+    { type: 'second', eventId: 'ev-3', traceparent: passedOn },
+    { type: 'untraced', eventId: 'ev-4' },
   ];
   recordApplied(place, messages, { fromMs: 1_700_000_000_000, toMs: 1_700_000_000_250 });
-  await inTraceOf(reported, () =>
+  await inTraceOf(passedOn, () =>
     inClientSpan(
       'a call',
       { 'pesewa.rail': 'upstream' },

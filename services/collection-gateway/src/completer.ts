@@ -37,7 +37,7 @@ export type Complete = (
   otpCode: string | undefined,
 ) => Promise<Result<Collection, CompletionRefusal>>;
 
-/** Completes collections; disposing of it ends the waiting for turns, and begins no further call. */
+/** Completes collections; disposing of it ends the waiting for locks, and begins no further call. */
 export interface Completer extends AsyncDisposable {
   readonly complete: Complete;
 }
@@ -160,7 +160,7 @@ const descriptions: Readonly<Partial<Record<CollectionStateRefusal, string>>> = 
   'collection.completions_exceeded': 'it was passed on ten times: wait for the webhook',
 };
 
-/** The answer to a completion without a get the lock: the same as for an earlier one that the rail accepted, or why not. */
+/** The answer to a completion that did not get the lock: the same as for an earlier one that the rail accepted, or why not. */
 async function answerWithoutLock(
   deps: CompleterDeps,
   { applied, waited }: CompletionLock,
@@ -221,13 +221,13 @@ async function callRail(deps: CompleterDeps, attempt: Attempt): Promise<Completi
   deps.crashPoint('collections.complete.before-call');
   const result = await askRail(deps, attempt, deps.clock.nowMs());
   deps.crashPoint('collections.complete.after-call');
-  const reported = { reference, rail: railName, result: result.kind };
+  const logged = { reference, rail: railName, result: result.kind };
   if (result.kind === 'unknown' || result.kind === 'notSent')
-    deps.logger.warn({ ...reported, why: result.why }, 'no clear answer from the rail');
+    deps.logger.warn({ ...logged, why: result.why }, 'no clear answer from the rail');
   if (result.kind === 'refused' && isOfTheRequest(result.reason))
-    deps.logger.warn({ ...reported, reason: result.reason }, 'the rail refuses our request itself');
-  // An unclear outcome is not recorded: the rail may still be processing it, so the next gets the lock only when the lease
-  // is over.
+    deps.logger.warn({ ...logged, reason: result.reason }, 'the rail refuses our request itself');
+  // An unclear outcome is not recorded: the rail may still be processing it, so the next completion gets the lock
+  // only when the lease is over.
   if (result.kind !== 'unknown') await record(deps, attempt, result);
   return result;
 }

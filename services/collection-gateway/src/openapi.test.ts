@@ -71,13 +71,13 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every failedReason, with the status that it goes with', () => {
-    const reported = all().flatMap(({ described }) =>
+    const documented = all().flatMap(({ described }) =>
       Object.entries(described.responses).flatMap(([status, { description }]) =>
         [...description.matchAll(/`([A-Z][A-Z ]+)`/g)].map(([, reason]) => `${reason} ${status}`),
       ),
     );
     const known = Object.entries(collectionRefusals).map(([reason, status]) => `${reason} ${status}`);
-    expect([...new Set(reported)].toSorted()).toEqual(known.toSorted());
+    expect([...new Set(documented)].toSorted()).toEqual(known.toSorted());
   });
 
   it('rejects status checks in four fields, whatever the status', () => {

@@ -159,11 +159,11 @@ describe('payin', () => {
     ['Invalid amount', 'INVALID AMOUNT'],
     ['not\u202e  registered\u0007', 'NOT REGISTERED'],
     ['', 'FAILED'],
-  ])('reports the rail’s reason %j as %s', async (reason, reported) => {
+  ])('reports the rail’s reason %j as %s', async (reason, shown) => {
     const gateway = openGateway();
     gateway.rail.script.initiation = { kind: 'failed', reason };
     const answer = await gateway.send({ path: 'payin', body: payinBody() });
-    expect(answer).toMatchObject({ status: 200, body: { responseDetails: failed(reported) } });
+    expect(answer).toMatchObject({ status: 200, body: { responseDetails: failed(shown) } });
   });
 
   it('by link that was certainly not sent fails at once: its link could not reach the customer', async () => {

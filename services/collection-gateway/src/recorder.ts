@@ -32,12 +32,12 @@ export function createRecorder(deps: {
         try {
           return await collections.recordOutcome(command);
         } catch (error) {
-          const reported = { err: error, reference: command.reference };
+          const logged = { err: error, reference: command.reference };
           if (closing.signal.aborted) {
-            logger.error(reported, 'the answer of the rail is not recorded; its status check will decide');
+            logger.error(logged, 'the answer of the rail is not recorded; its status check will decide');
             return undefined;
           }
-          logger.warn(reported, 'the answer of the rail is not recorded yet');
+          logger.warn(logged, 'the answer of the rail is not recorded yet');
         }
         await clock.sleep(pauseMs, closing.signal);
       }

@@ -50,9 +50,9 @@ async function live(...batches: readonly Batch[]): Promise<void> {
 
 const books = () => copyDatabase(database, BOOKS);
 /** Every page has its published hash. */
-const asExpected = { warnings: [], reported: [] };
+const asExpected = { warnings: [], emitted: [] };
 /** One page has another hash. */
-const otherwise = { warnings: ['a page differs from the one that was published'], reported: [] };
+const otherwise = { warnings: ['a page differs from the one that was published'], emitted: [] };
 
 const SEED = 45;
 
@@ -60,8 +60,8 @@ const SEED = 45;
 const scenarios = [anyScenario, lawfulScenario].flatMap((scenario, index) =>
   fc
     .sample(fc.tuple(scenario, anyCuts, fc.nat({ max: 9 })), { seed: SEED + index, numRuns: 6 })
-    .map(([reported, sizes, tenths], number) => {
-      const batches = cut(reported, sizes);
+    .map(([instructions, sizes, tenths], number) => {
+      const batches = cut(instructions, sizes);
       const known = Math.floor((batches.length * tenths) / 10);
       return { name: `${index}.${number}`, batches, known, isLawful: scenario === lawfulScenario };
     }),
@@ -139,12 +139,12 @@ describe('a ledger whose database is an older one', () => {
     await live(hold('po-1', 'po-2'));
     topic = topic.filter(({ type }) => type !== 'pesewa.ledger.PageWritten').slice(0, -1);
     await restoreDatabase(database, backup);
-    const { warnings, reported } = await comeForward(database, topic);
+    const { warnings, emitted } = await comeForward(database, topic);
     expect(warnings).toEqual(otherwise.warnings);
     const entries = await database.db.collection('entries').find().sort({ _id: 1 }).toArray();
     expect(entries.map(({ _id }) => String(_id))).toEqual(['cm-1/fund', 'po-1/hold']);
     // The page is published now, so a backup that is restored once more comes forward over it.
-    topic.push(...reported);
+    topic.push(...emitted);
     ledger = await openBatchLedger(database, openTicking());
     await live(hold('po-1', 'po-2'), hold('po-3'));
     const truth = await books();
@@ -156,12 +156,12 @@ describe('a ledger whose database is an older one', () => {
   it('books a hold under another number if the entry before it was never published', async () => {
     await live(fund('cm-1', 1_000n));
     const backup = await copyDatabase(database);
-    const reported = topic.length;
+    const publishedCount = topic.length;
     await live(collect('co-1', 50n));
-    const unreported = topic.splice(reported);
+    const lost = topic.splice(publishedCount);
     await live(hold('po-1'));
     await restoreDatabase(database, backup);
-    expect(unreported).toHaveLength(2);
+    expect(lost).toHaveLength(2);
     expect(await comeForward(database, topic)).toEqual(otherwise);
     ledger = await openBatchLedger(database, openTicking());
     await ledger.apply(collect('co-1', 50n).instructions, { topic: 'collections' });
@@ -194,9 +194,9 @@ describe('a ledger whose database is an older one', () => {
   it('stops if money is missing for a published posting', async () => {
     await live(fund('cm-1', 90n));
     const backup = await copyDatabase(database);
-    const reported = topic.length;
+    const publishedCount = topic.length;
     await live(collect('co-1', 50n));
-    topic.splice(reported);
+    topic.splice(publishedCount);
     await live(hold('po-1'));
     await restoreDatabase(database, backup);
     await expect(comeForward(database, topic)).rejects.toThrow(

@@ -133,7 +133,7 @@ async function newestMs(store: Deps['store'], partition: number): Promise<number
 }
 
 async function hear(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnEvent[]): Promise<void> {
-  const reported: OwnPage[] = [];
+  const ownPages: OwnPage[] = [];
   const decided: Decided[] = [];
   const refused: Refused[] = [];
   for (const news of events.map(readOwnEvent)) {
@@ -141,11 +141,11 @@ async function hear(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnE
     else if (news.kind === 'refusal') refused.push(news);
     else {
       const page = pages.add(news);
-      if (page) reported.push(page);
+      if (page) ownPages.push(page);
     }
   }
-  const lacking = await deps.known.lacking(reported.flatMap(({ written }) => written ?? []));
-  for (const page of reported) {
+  const lacking = await deps.known.lacking(ownPages.flatMap(({ written }) => written ?? []));
+  for (const page of ownPages) {
     const lack = page.written && lacking.get(page.written);
     if (!lack) continue;
     await run.begin(lack === 'another' ? `another ${nameOf(page)}` : nameOf(page));
@@ -194,8 +194,8 @@ async function leaveOut({ gaps, known, logger }: Deps, run: Run, id: string): Pr
 type Decided = Extract<OwnNews, { readonly kind: 'order' }>;
 type Refused = Extract<OwnNews, { readonly kind: 'refusal' }>;
 
-const namesOf = (reported: readonly Answered[]): readonly string[] =>
-  reported.map(({ instruction }) => postingId(instruction));
+const namesOf = (answered: readonly Answered[]): readonly string[] =>
+  answered.map(({ instruction }) => postingId(instruction));
 
 /** Drops answers that were published again and are on a page already. */
 async function forgetKnown({ known }: Deps, pages: OwnPages): Promise<void> {

@@ -45,7 +45,7 @@ export async function restoreDatabase({ db }: Pick<Database, 'db'>, backup: Back
 /** The log and the published events of a coming forward. */
 export interface Forwarded {
   readonly warnings: readonly string[];
-  readonly reported: readonly OwnEvent[];
+  readonly emitted: readonly OwnEvent[];
 }
 
 /**
@@ -63,7 +63,7 @@ export async function comeForward(
   } = {},
 ): Promise<Forwarded> {
   const warnings: string[] = [];
-  const reported: OwnEvent[] = [];
+  const all: OwnEvent[] = [];
   let left = options.diesAt ?? Number.POSITIVE_INFINITY;
   const inTransaction: Messaging['inTransaction'] = (work) =>
     client.withSession(async (session) => {
@@ -82,7 +82,7 @@ export async function comeForward(
         return done;
       });
       for (const action of actions) action();
-      reported.push(...emitted.map(published));
+      all.push(...emitted.map(published));
       return value;
     });
   const since = async function* (_topic: string, _partition: number, sinceMs: number) {
@@ -104,7 +104,7 @@ export async function comeForward(
     } as unknown as ComingForwardDeps['logger'],
   });
   await comingForward.partition(0);
-  return { warnings, reported };
+  return { warnings, emitted: all };
 }
 
 /** The clock of these tests' ledgers, which advances with each reading. */

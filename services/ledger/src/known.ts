@@ -57,19 +57,19 @@ export function createKnown(db: Db): Known {
       (isHold(name) && holds.has(referenceOf(name)));
     return new Set(names.filter((name) => !isAnswered(name)));
   }
-  async function hashesOf(reported: readonly WrittenPage[]): Promise<ReadonlyMap<string, string>> {
-    if (reported.length === 0) return new Map();
+  async function hashesOf(published: readonly WrittenPage[]): Promise<ReadonlyMap<string, string>> {
+    if (published.length === 0) return new Map();
     const projection = { hash: 1 } as const;
     const found = await pages
-      .find({ _id: { $in: reported.map(idOf) } }, { ...reading, projection })
+      .find({ _id: { $in: published.map(idOf) } }, { ...reading, projection })
       .toArray();
     return new Map(found.map(({ _id, hash }) => [_id, Buffer.from(hash.value()).toString('hex')]));
   }
   return {
     unanswered,
-    lacking: async (reported) => {
-      const hashes = await hashesOf(reported);
-      const others = reported.filter((page) => hashes.get(idOf(page)) !== page.hash);
+    lacking: async (published) => {
+      const hashes = await hashesOf(published);
+      const others = published.filter((page) => hashes.get(idOf(page)) !== page.hash);
       const missing = await unanswered(others.flatMap(({ postings }) => postings));
       return new Map(
         others

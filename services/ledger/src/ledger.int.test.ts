@@ -107,13 +107,13 @@ type Said = Pick<Awaited<ReturnType<typeof readTopic>>[number], 'type' | 'payloa
 
 /** The published events by event id; a repetition must be identical. */
 async function said(): Promise<ReadonlyMap<unknown, Said>> {
-  const reported = new Map<unknown, Said>();
+  const events = new Map<unknown, Said>();
   for (const { type, payload } of await readTopic(topicNameOf(config, 'ledger'))) {
     const { eventId } = payload;
-    expect({ type, payload }).toEqual(reported.get(eventId) ?? { type, payload });
-    reported.set(eventId, { type, payload });
+    expect({ type, payload }).toEqual(events.get(eventId) ?? { type, payload });
+    events.set(eventId, { type, payload });
   }
-  return reported;
+  return events;
 }
 
 async function heard(merchantId: string): Promise<readonly string[]> {
@@ -195,10 +195,10 @@ test('topics that move one new wallet at once lose nothing', async () => {
   await becomes('busy', 40n * (100n + 180n), 0n, 80);
   await eventually(async () => {
     const balances = await readTopic(topicNameOf(config, 'wallets'));
-    const reported = balances
+    const sequences = balances
       .filter(({ payload }) => payload['merchantId'] === 'busy')
       .map(({ payload }) => payload['sequence']);
-    expect(reported).toContain(80n);
+    expect(sequences).toContain(80n);
   });
 });
 

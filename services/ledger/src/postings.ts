@@ -68,7 +68,7 @@ export function createPostings(deps: {
             unchanged.set(walletKeyOf(instruction.merchantId, instruction.currency), answer);
         }
         // Emitted last of the page's events: a reader who has it has all the others.
-        if (page) reportPage(page, instructions, folded.outcomes, at, transaction);
+        if (page) publishPage(page, instructions, folded.outcomes, at, transaction);
         for (const change of folded.wallets.values()) transaction.emit(balanceEventOf(change, at));
         // Whoever lost the answer may have lost the balance too.
         for (const [walletKey, { domainEvent, at: answeredAt }] of unchanged) {
@@ -82,7 +82,7 @@ export function createPostings(deps: {
 }
 
 /** Publishes the content of the page, for ourselves after a restore; refusals are on no page. */
-function reportPage(
+function publishPage(
   page: Written,
   instructions: readonly Instruction[],
   outcomes: readonly Outcome[],

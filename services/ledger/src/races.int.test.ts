@@ -51,7 +51,7 @@ const hold = (merchantId: string, amount: bigint): Instruction => ({
   rail: 'upstream',
 });
 
-const reported = ({ events }: Applied) =>
+const eventTypesOf = ({ events }: Applied) =>
   events
     .filter(({ topic, type }) => topic === 'ledger' && type !== 'pesewa.ledger.PageWritten')
     .map(({ type }) => type.replace('pesewa.ledger.', ''));
@@ -69,7 +69,7 @@ test('a payout and a withdrawal that race for the last unit: exactly one gets it
       () => commands.apply([withdraw(merchantId, 1_010n)], { topic: 'ledgerCommands' }),
     ];
     const race = (round % 2 === 0 ? ways : ways.toReversed()).map((run) => run());
-    const outcome = (await Promise.all(race)).flatMap(reported).sort();
+    const outcome = (await Promise.all(race)).flatMap(eventTypesOf).sort();
     expect([
       ['CommandRefused', 'HoldPlaced'],
       ['HoldRefused', 'WalletWithdrawn'],
@@ -83,7 +83,7 @@ test('a payout and a withdrawal that race for the last unit: exactly one gets it
       await payouts.apply([hold(merchantId, 1_000n)]),
       await commands.apply([withdraw(merchantId, 1_010n)], { topic: 'ledgerCommands' }),
     ];
-    expect(replayed.flatMap(reported).sort()).toEqual(outcome);
+    expect(replayed.flatMap(eventTypesOf).sort()).toEqual(outcome);
     expect(await walletOf(merchantId)).toMatchObject({ available: 9_000n, sequence: 3n });
   }
 });
@@ -102,7 +102,9 @@ test('whole batches that race for one wallet take all it has, and never more', a
     payouts.apply(holds),
     commands.apply(withdrawals, { topic: 'ledgerCommands' }),
   ]);
-  const taken = [...reported(held), ...reported(withdrawn)].filter((type) => !type.endsWith('Refused'));
+  const taken = [...eventTypesOf(held), ...eventTypesOf(withdrawn)].filter(
+    (type) => !type.endsWith('Refused'),
+  );
   expect(taken).toHaveLength(50);
   expect((await walletOf('crowd'))?.available).toBe(0n);
   const entries = await database.db

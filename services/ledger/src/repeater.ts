@@ -76,7 +76,7 @@ export function createRepeater(deps: {
           if (!written) return;
           hash = Buffer.from(written.hash).toString('hex');
           number = written.number;
-          if (!page.written) reportPage(written, repeated, at, transaction);
+          if (!page.written) publishPage(written, repeated, at, transaction);
         });
         const leftOut = [...all.differing, ...page.missing];
         await known.leaveOut(leftOut, session);
@@ -98,7 +98,7 @@ export function createRepeater(deps: {
 }
 
 /** Publishes a page, so that the next restore finds it. */
-function reportPage(
+function publishPage(
   written: Written,
   { outcomes, postings }: Repeated,
   at: Date,
@@ -110,9 +110,9 @@ function reportPage(
   if (first) emit(pageEventOf(written, first, names, at));
 }
 
-const ask = (reported: readonly Answered[]) =>
+const ask = (answered: readonly Answered[]) =>
   questionOf(
-    reported.map(({ instruction }) => instruction),
+    answered.map(({ instruction }) => instruction),
     false,
   );
 

@@ -42,7 +42,7 @@ async function books() {
 }
 
 /** The published events with their ids. */
-const reported = ({ events }: Applied) => events.map((event) => ({ id: idOf(event), ...event }));
+const eventsWithIds = ({ events }: Applied) => events.map((event) => ({ id: idOf(event), ...event }));
 
 /** No money moves, and the earlier answers are published once more. */
 async function expectAnswers(instructions: readonly Instruction[], answers: Applied): Promise<void> {
@@ -51,7 +51,7 @@ async function expectAnswers(instructions: readonly Instruction[], answers: Appl
   expect(again.parked).toEqual([]);
   const newBalances = ({ type }: OutgoingEvent) =>
     type !== 'pesewa.wallets.WalletBalanceChanged' && type !== PAGE;
-  expect(reported(again).filter(newBalances)).toEqual(reported(answers).filter(newBalances));
+  expect(eventsWithIds(again).filter(newBalances)).toEqual(eventsWithIds(answers).filter(newBalances));
   expect(await books()).toEqual(before);
 }
 
@@ -64,8 +64,8 @@ const typesOf = ({ events }: { readonly events: readonly { readonly type: string
 test('a repeated hold changes nothing, and is answered again with the same event', async () => {
   const answers = await ledger.apply([hold('po-a', 400n)]);
   expect(typesOf(answers)).toEqual(['HoldPlaced', 'pesewa.wallets.WalletBalanceChanged']);
-  expect(reported(await ledger.apply([hold('po-a', 400n, 2)]))).toEqual(
-    reported(answers).filter(({ type }) => type !== PAGE),
+  expect(eventsWithIds(await ledger.apply([hold('po-a', 400n, 2)]))).toEqual(
+    eventsWithIds(answers).filter(({ type }) => type !== PAGE),
   );
   await expectAnswers([hold('po-a', 400n, 2)], answers);
 });

@@ -193,7 +193,7 @@ function withoutReasons(order: object): Readonly<Record<string, unknown>> {
 
 it('comes forward by its own events, then by its inputs, and nothing moves twice', async () => {
   const readTopic = await createTopicReader(config);
-  const reported = async () => {
+  const readPublished = async () => {
     const all = await readTopic(topicNameOf(config, 'ledger'));
     return new Map(all.map(({ type, payload }) => [payload['eventId'], { type, payload }]));
   };
@@ -213,7 +213,7 @@ it('comes forward by its own events, then by its inputs, and nothing moves twice
 
   await live(first);
   const truth = { books: await copyDatabase(first.database, BOOKS), floats: await first.floats() };
-  const reportedBefore = await reported();
+  const publishedBefore = await readPublished();
   await first[Symbol.asyncDispose]();
 
   const between = openTestScope(config);
@@ -238,9 +238,9 @@ it('comes forward by its own events, then by its inputs, and nothing moves twice
     asRemembered(truth.books, 'cm-later'),
   );
   expect(await second.floats()).toEqual(truth.floats);
-  expect(await reported()).toEqual(reportedBefore);
+  expect(await readPublished()).toEqual(publishedBefore);
   // Reasons are people's free text (ADR 17).
-  expect([...reportedBefore.values()].flatMap(({ payload }) => Object.values(payload))).not.toContain(
+  expect([...publishedBefore.values()].flatMap(({ payload }) => Object.values(payload))).not.toContain(
     'twice',
   );
   const { DATABASE_PREFIX: databasePrefix, MONGODB_URL: mongodbUrl } = config;
@@ -263,14 +263,14 @@ it('books nothing that somebody else wrote to its topic, once it goes on from wh
     causationId: 'ev-forged',
   } as const;
   const occurredAt = BigInt(systemClock.nowMs());
-  const request = {
+  const funded = {
     occurredAt,
     merchantId: 'demo',
     currency: CURRENCY,
     amount: 1_000_000n,
     commandId: 'cm-forged',
   };
-  await publish({ ...address, type: 'pesewa.ledger.WalletFunded', payload: request });
+  await publish({ ...address, type: 'pesewa.ledger.WalletFunded', payload: funded });
   await using third = await openLedger();
   const before = await copyDatabase(third.database, BOOKS);
   await eventually(async () =>

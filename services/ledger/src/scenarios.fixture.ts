@@ -32,7 +32,7 @@ const contradicts = fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0);
 /** Any instructions in any order: repeated, contradictory, without the ones they depend on. */
 export const anyScenario: fc.Arbitrary<readonly Instruction[]> = fc
   .array(fc.record({ kind, number, contradicts }), { minLength: 1, maxLength: 80, size: 'max' })
-  .map((words) => words.map(report));
+  .map((words) => words.map(instructionOf));
 
 const ends = fc.constantFrom<readonly (typeof payoutKinds)[number][]>(
   [],
@@ -62,7 +62,7 @@ export const lawfulScenario: fc.Arbitrary<readonly Instruction[]> = fc
     fc.array(fc.oneof(payoutLife, otherLife), { minLength: 1, maxLength: 40, size: 'max' }),
     fc.array(fc.nat(), { minLength: 8, maxLength: 60 }),
   )
-  .map(([lives, turns]) => interleave(lives, turns).map(report));
+  .map(([lives, picks]) => interleave(lives, picks).map(instructionOf));
 
 /** The sizes of the batches into which the instructions are cut, used cyclically. */
 export const anyCuts: fc.Arbitrary<readonly number[]> = fc.array(fc.integer({ min: 1, max: 9 }), {
@@ -85,48 +85,48 @@ export function cut(scenario: readonly Instruction[], sizes: readonly number[]):
   return batches;
 }
 
-function interleave(lives: readonly (readonly Word[])[], turns: readonly number[]): readonly Word[] {
+function interleave(lives: readonly (readonly Word[])[], picks: readonly number[]): readonly Word[] {
   const open = lives.map((life) => [...life]);
-  const reported: Word[] = [];
+  const words: Word[] = [];
   for (let turn = 0; open.length > 0; turn += 1) {
-    const index = (turns[turn % turns.length] ?? 0) % open.length;
+    const index = (picks[turn % picks.length] ?? 0) % open.length;
     const next = open[index]?.shift();
-    if (next) reported.push(next);
+    if (next) words.push(next);
     if (open[index]?.length === 0) open.splice(index, 1);
   }
-  return reported;
+  return words;
 }
 
-function report({ kind: reported, number: of, contradicts: isOdd }: Word): Instruction {
+function instructionOf({ kind, number: of, contradicts: isOdd }: Word): Instruction {
   const merchantId = `m${of % 3}`;
   const currency = of % 2 === 0 ? 'KES' : 'XOF';
   const rail = `rail${of % 2}`;
   const amount = BigInt(40 + of * 37 + (isOdd ? 1 : 0));
   const fee = BigInt((of % 4) * 5);
   const railFee = BigInt(of % 3);
-  const payment = { causationId: `ev-${reported}-${of}`, reference: `po-${of}`, merchantId, currency };
+  const payment = { causationId: `ev-${kind}-${of}`, reference: `po-${of}`, merchantId, currency };
   const order = { ...payment, reference: `cm-${of}`, amount: amount * 3n };
-  switch (reported) {
+  switch (kind) {
     case 'hold':
-      return { ...payment, kind: reported, amount, fee, rail };
+      return { ...payment, kind, amount, fee, rail };
     case 'capture':
-      return { ...payment, kind: reported, amount, fee, rail, railFee };
+      return { ...payment, kind, amount, fee, rail, railFee };
     case 'release':
     case 'refund':
-      return { ...payment, kind: reported, amount, fee };
+      return { ...payment, kind, amount, fee };
     case 'collect':
-      return { ...payment, reference: `co-${of}`, kind: reported, received: amount, fee, rail, railFee };
+      return { ...payment, reference: `co-${of}`, kind, received: amount, fee, rail, railFee };
     case 'fund':
     case 'withdraw':
-      return { ...order, kind: reported, merchantId };
+      return { ...order, kind, merchantId };
     case 'fundFloat':
     case 'withdrawFloat':
-      return { ...order, kind: reported, rail };
+      return { ...order, kind, rail };
     case 'adjust':
-      return { ...order, kind: reported, merchantId, direction: of % 2 === 0 ? 'credit' : 'debit' };
+      return { ...order, kind, merchantId, direction: of % 2 === 0 ? 'credit' : 'debit' };
     case 'suspense':
-      return { ...order, kind: reported, rail, direction: of % 2 === 0 ? 'surplus' : 'shortage' };
+      return { ...order, kind, rail, direction: of % 2 === 0 ? 'surplus' : 'shortage' };
     default:
-      throw new TypeError(reported satisfies never);
+      throw new TypeError(kind satisfies never);
   }
 }

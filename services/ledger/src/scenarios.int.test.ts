@@ -29,7 +29,7 @@ function ordered(instruction: Instruction): Instruction {
 }
 
 const scenarios = [anyScenario, lawfulScenario].flatMap((scenario, index) =>
-  fc.sample(scenario, { seed: SEED + index, numRuns: 5 }).map((reported) => reported.map(ordered)),
+  fc.sample(scenario, { seed: SEED + index, numRuns: 5 }).map((instructions) => instructions.map(ordered)),
 );
 
 it.each(scenarios.map((scenario, index) => ({ index, scenario })))(

@@ -225,8 +225,8 @@ test('an account that nothing has touched has no statement', async () => {
 
 test('a closing balance is the balance of the account itself', async () => {
   const wallet = await database.db.collection<{ _id: string }>('wallets').findOne({ _id: 'demo:KES' });
-  const reported = await statements.ofWallet('demo:KES', period(0, 1_000), wholePage);
-  expect(wallet).toMatchObject({ ...reported?.closing });
+  const statement = await statements.ofWallet('demo:KES', period(0, 1_000), wholePage);
+  expect(wallet).toMatchObject({ ...statement?.closing });
   const buckets = await database.db
     .collection<{ account: string; debits: bigint; credits: bigint }>('accounts')
     .find({ account: FLOAT })

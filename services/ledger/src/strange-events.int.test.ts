@@ -32,7 +32,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await restoreDatabase(database, new Map());
   await restart();
-  await report(fund('cm-1', 1_000n));
+  await apply(fund('cm-1', 1_000n));
   backup = await copyDatabase(database);
 });
 
@@ -46,26 +46,26 @@ async function restart(): Promise<void> {
 }
 
 /** Applies a batch as the ledger does; gives the published events. */
-async function report({ topic, instructions }: Batch): Promise<readonly OwnEvent[]> {
+async function apply({ topic, instructions }: Batch): Promise<readonly OwnEvent[]> {
   const { events } = await ledger.apply(instructions, { topic });
   return events.filter((event) => event.topic === 'ledger').map(published);
 }
 
-/** Applies a batch that the backup does not have. */
-async function reportSince(batch: Batch): Promise<readonly OwnEvent[]> {
-  const reported = await report(batch);
+/** Applies a batch, and restores the backup, which does not have it. */
+async function applyAndRestore(batch: Batch): Promise<readonly OwnEvent[]> {
+  const events = await apply(batch);
   await restoreDatabase(database, backup);
   await restart();
-  return reported;
+  return events;
 }
 
 async function expectStop(
-  reported: readonly OwnEvent[],
+  events: readonly OwnEvent[],
   reason: string | RegExp,
   options: { readonly isOlder?: boolean } = {},
 ): Promise<void> {
   const before = await copyDatabase(database);
-  const stopping = comeForward(database, reported, options);
+  const stopping = comeForward(database, events, options);
   await expect(stopping).rejects.toBeInstanceOf(PartitionStoppedError);
   await expect(stopping).rejects.toThrow(reason);
   expect(await copyDatabase(database)).toEqual(before);
@@ -107,120 +107,122 @@ const rejected = published(
 );
 
 it.each([
-  ['a page', () => reportSince(hold('po-1')), 'page 1 of payouts/0'],
-  ['the last one that was published', async () => (await reportSince(hold('po-1'))).slice(0, 1), 'po-1/hold'],
-  ['a refusal', () => reportSince(withdraw('cm-much')), 'the refusal of cm-much/withdraw'],
+  ['a page', () => applyAndRestore(hold('po-1')), 'page 1 of payouts/0'],
+  [
+    'the last one that was published',
+    async () => (await applyAndRestore(hold('po-1'))).slice(0, 1),
+    'po-1/hold',
+  ],
+  ['a refusal', () => applyAndRestore(withdraw('cm-much')), 'the refusal of cm-much/withdraw'],
   ['a decision', async () => [rejected], 'the decision about cm-asked'],
 ])('books nothing of what it does not know, being no older one: %s', async (_name, happen, lacking) => {
-  const reported = await happen();
-  await expectStop(reported, `has ${lacking}, which our database lacks, though nothing says`, {
+  const events = await happen();
+  await expectStop(events, `has ${lacking}, which our database lacks, though nothing says`, {
     isOlder: false,
   });
-  await comeForward(database, reported);
+  await comeForward(database, events);
   // What the database knows already is skipped, whatever the events say.
   const after = await copyDatabase(database);
-  expect(await comeForward(database, reported, { isOlder: false })).toEqual({ warnings: [], reported: [] });
+  expect(await comeForward(database, events, { isOlder: false })).toEqual({ warnings: [], emitted: [] });
   expect(await copyDatabase(database)).toEqual(after);
 });
 
-const asOne = { warnings: [], reported: [] };
+const asOne = { warnings: [], emitted: [] };
 
 it('stops where a page has the number of another, and lets it hide nothing', async () => {
-  const reported = await reportSince(hold('po-1'));
+  const events = await applyAndRestore(hold('po-1'));
   // Another page comes first.
-  const others = await report(hold('po-2'));
-  await expectStop(reported, 'has another page 1 of payouts/0, which our database lacks', { isOlder: false });
+  const others = await apply(hold('po-2'));
+  await expectStop(events, 'has another page 1 of payouts/0, which our database lacks', { isOlder: false });
   const before = await copyDatabase(database, BOOKS);
-  for (const all of [reported, [...others, ...reported], [...reported, ...others]])
+  for (const all of [events, [...others, ...events], [...events, ...others]])
     await expect(comeForward(database, all)).rejects.toThrow(
       'page 1 of payouts/0 is another one in our database',
     );
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
   // The same if both are new.
   await restoreDatabase(database, backup);
-  await expect(comeForward(database, [...others, ...reported])).rejects.toThrow(
+  await expect(comeForward(database, [...others, ...events])).rejects.toThrow(
     'is another one in our database',
   );
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
-  await comeForward(database, reported, { gaps: 'pass' });
+  await comeForward(database, events, { gaps: 'pass' });
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
 });
 
 it('knows a page that had to come out otherwise by what it holds', async () => {
-  await report(collect('co-1', 50n));
-  const reported = await reportSince(hold('po-1'));
-  const { warnings } = await comeForward(database, reported);
+  await apply(collect('co-1', 50n));
+  const events = await applyAndRestore(hold('po-1'));
+  const { warnings } = await comeForward(database, events);
   expect(warnings).toHaveLength(1);
-  expect(await comeForward(database, reported, { isOlder: false })).toEqual(asOne);
+  expect(await comeForward(database, events, { isOlder: false })).toEqual(asOne);
 });
 
 it('takes nothing for a page that is missing while a published one waits', async () => {
-  const [first, ...lost] = await report(hold('po-1', 'po-2'));
+  const [first, ...lost] = await apply(hold('po-1', 'po-2'));
   expect(lost).toHaveLength(2);
-  const [second, page] = await reportSince(hold('po-3'));
-  const reported = [first, second, page].filter((event) => event !== undefined);
-  await expect(comeForward(database, reported)).rejects.toThrow(
+  const [second, page] = await applyAndRestore(hold('po-3'));
+  const events = [first, second, page].filter((event) => event !== undefined);
+  await expect(comeForward(database, events)).rejects.toThrow(
     'payouts/0 is at page 0, and page 2 comes next; restore a younger backup',
   );
   expect(await entryIds()).toEqual(['cm-1/fund']);
-  await comeForward(database, reported, { gaps: 'pass' });
+  await comeForward(database, events, { gaps: 'pass' });
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-3/hold']);
 });
 
 it('asks once whether what is missing may be left out, however quiet the partition is', async () => {
-  const [, ...reported] = await reportSince(hold('po-1', 'po-2'));
-  await expect(comeForward(database, reported)).rejects.toThrow('page 1 of payouts/0 lacks po-1/hold');
-  await comeForward(database, reported, { gaps: 'pass' });
-  expect(await comeForward(database, reported, { isOlder: false })).toEqual(asOne);
+  const [, ...events] = await applyAndRestore(hold('po-1', 'po-2'));
+  await expect(comeForward(database, events)).rejects.toThrow('page 1 of payouts/0 lacks po-1/hold');
+  await comeForward(database, events, { gaps: 'pass' });
+  expect(await comeForward(database, events, { isOlder: false })).toEqual(asOne);
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
   // The ledger's inputs may still have it.
-  await report(hold('po-1'));
+  await apply(hold('po-1'));
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
 });
 
 /** An event in which an older schema lacked a field. */
-function unreported(event: OwnEvent | undefined, field: string): OwnEvent {
+function lackingField(event: OwnEvent | undefined, field: string): OwnEvent {
   if (!event || !(field in event.payload)) throw new TypeError(`no event has its ${field}`);
   return { ...event, payload: { ...event.payload, [field]: '' } } as OwnEvent;
 }
 
 it.each([
-  ['a hold', 'rail', () => reportSince(hold('po-1')), "po-1/hold can't be booked as it was published"],
+  ['a hold', 'rail', () => applyAndRestore(hold('po-1')), "po-1/hold can't be booked as it was published"],
   [
     'an order',
     'commandId',
-    () => reportSince(fund('cm-2', 5n)),
+    () => applyAndRestore(fund('cm-2', 5n)),
     'page 2 of ledgerCommands/0 lacks cm-2/fund',
   ],
   [
     'a refusal',
     'order',
-    () => reportSince(withdraw('cm-much')),
+    () => applyAndRestore(withdraw('cm-much')),
     'the outcome of cm-much/withdraw is not reported in full',
   ],
   ['a decision', 'kind', async () => [rejected], 'the outcome of cm-asked is not reported in full'],
 ])('reads nothing into what is missing: %s without its %s', async (_name, field, happen, reason) => {
   const [event, ...more] = await happen();
-  const reported = [unreported(event, field), ...more];
+  const events = [lackingField(event, field), ...more];
   const before = await copyDatabase(database, BOOKS);
-  await expect(comeForward(database, reported)).rejects.toThrow(
-    `can't bring our database forward: ${reason}`,
-  );
+  await expect(comeForward(database, events)).rejects.toThrow(`can't bring our database forward: ${reason}`);
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
-  await comeForward(database, reported, { gaps: 'pass' });
+  await comeForward(database, events, { gaps: 'pass' });
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
   // People have decided it once and need not decide it again.
-  expect(await comeForward(database, reported, { isOlder: false })).toEqual(asOne);
+  expect(await comeForward(database, events, { isOlder: false })).toEqual(asOne);
 });
 
 it('recognises incomplete events whose content its database has', async () => {
-  const [event, page] = await report(hold('po-1'));
+  const [event, page] = await apply(hold('po-1'));
   if (!page) throw new TypeError('no page was published');
-  expect(await comeForward(database, [unreported(event, 'rail'), page], { isOlder: false })).toEqual(asOne);
+  expect(await comeForward(database, [lackingField(event, 'rail'), page], { isOlder: false })).toEqual(asOne);
 });
 
 it('writes no page of another partition', async () => {
-  const [event, page] = await reportSince(hold('po-1'));
+  const [event, page] = await applyAndRestore(hold('po-1'));
   if (!event || page?.type !== 'pesewa.ledger.PageWritten') throw new TypeError('no page was published');
   const other: OwnEvent = { ...page, payload: { ...page.payload, chain: 'payouts/7' } };
   await expect(comeForward(database, [event, other])).rejects.toThrow(

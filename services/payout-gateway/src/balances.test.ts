@@ -79,10 +79,10 @@ describe('whether a wallet can pay', () => {
     const { reader, state, reads, warnings, letTimePass } = open({ 'demo:NGN': 7n });
     state.release = new Promise(() => undefined);
     const stalled = [reader.canSpend(wallet, 8n), reader.canSpend(wallet, 8n)];
-    const reported = reader.available('demo', ['NGN']);
+    const answer = reader.available('demo', ['NGN']);
     letTimePass();
     expect(await Promise.all(stalled)).toEqual([true, true]);
-    await expect(reported).rejects.toThrow('no answer within 2000 ms');
+    await expect(answer).rejects.toThrow('no answer within 2000 ms');
     expect(warnings).toHaveLength(2);
     state.release = Promise.resolve();
     const before = reads.length;

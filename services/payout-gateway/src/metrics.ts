@@ -37,9 +37,9 @@ export function gaugeOldestHeld(options: {
     registers: [registry],
     collect: async () => {
       const read = Promise.all(rails.map(async (rail) => ({ rail, seconds: await oldestOf(rail) })));
-      const reported = await withDeadline(read, READ_TIMEOUT_MS, clock).catch(() => []);
+      const measured = await withDeadline(read, READ_TIMEOUT_MS, clock).catch(() => []);
       oldest.reset();
-      for (const { rail, seconds } of reported) oldest.set({ rail }, seconds);
+      for (const { rail, seconds } of measured) oldest.set({ rail }, seconds);
     },
   });
 }

@@ -42,24 +42,24 @@ function laterEvents({ eventOf }: PayoutEvents, payout: Payout): readonly Outgoi
   const { status, step, version, railFee, timeline, acceptedAtMs, causedBy: causationId } = payout;
   const at = (stepsAgo: number) => ({ causationId, atMs: timeline.at(-1 - stepsAgo)?.atMs ?? acceptedAtMs });
   const reason = payout.statusReason ?? status;
-  const reported = (event: OutgoingEvent | undefined) => (event ? [event] : []);
+  const listOf = (event: OutgoingEvent | undefined) => (event ? [event] : []);
   switch (status) {
     case 'COMPLETED':
-      return reported(eventOf({ kind: 'completed', railFee, reason }, payout, at(0)));
+      return listOf(eventOf({ kind: 'completed', railFee, reason }, payout, at(0)));
     case 'FAILED':
-      return reported(eventOf({ kind: 'failed', reason }, payout, at(0)));
+      return listOf(eventOf({ kind: 'failed', reason }, payout, at(0)));
     case 'REVERSED': {
       const before = { ...payout, version: version - 1n };
       // The reason of the completion is not stored any more: the reversal has replaced it.
       const completed = { kind: 'completed', railFee, reason: 'Successful' } as const;
       return [
-        ...reported(eventOf(completed, before, at(1))),
-        ...reported(eventOf({ kind: 'reversed', reason }, payout, at(0))),
+        ...listOf(eventOf(completed, before, at(1))),
+        ...listOf(eventOf({ kind: 'reversed', reason }, payout, at(0))),
       ];
     }
     case 'INITIALIZED':
       if (step !== 'submitted') return [];
-      return reported(eventOf({ kind: 'submitted', answer: 'accepted' }, payout, at(0)));
+      return listOf(eventOf({ kind: 'submitted', answer: 'accepted' }, payout, at(0)));
     default:
       return unreachable(status);
   }

@@ -124,14 +124,11 @@ function createRecorder(deps: SubmitterDeps, closing: AbortSignal): RecordOutcom
       try {
         return await outcomes.submit({ reference, causationId: null, command });
       } catch (error) {
-        const reported = { err: error, reference, attempt: attempts, outcome: outcome.kind };
+        const logged = { err: error, reference, attempt: attempts, outcome: outcome.kind };
         if (closing.aborted) {
-          return deps.logger.error(
-            reported,
-            'the answer of the rail is not recorded; its lookup will decide',
-          );
+          return deps.logger.error(logged, 'the answer of the rail is not recorded; its lookup will decide');
         }
-        deps.logger.warn(reported, 'the answer of the rail is not recorded yet');
+        deps.logger.warn(logged, 'the answer of the rail is not recorded yet');
       }
       await deps.clock.sleep(pauseMs, closing);
     }

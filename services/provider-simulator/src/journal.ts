@@ -133,8 +133,8 @@ function walletEntry(nowMs: number, currency: string, balanceMinor: bigint): Jou
 function entryOf(paymentTerms: Terms, event: PaymentEvent): JournalEntry {
   const { amount, reference, kind } = paymentTerms;
   const operation = kind === 'payout' ? 'payout' : 'payin';
-  const reported = { at: isoTime(event.atMs), reference, currency: amount.currency };
-  const asked = { ...reported, amount: formatAmount(amount.minor, amount.currency) };
+  const common = { at: isoTime(event.atMs), reference, currency: amount.currency };
+  const asked = { ...common, amount: formatAmount(amount.minor, amount.currency) };
   switch (event.type) {
     case 'attemptRefused': {
       const refusal = event.how === 'reset' ? 'connection reset' : 'too many requests';
@@ -153,7 +153,7 @@ function entryOf(paymentTerms: Terms, event: PaymentEvent): JournalEntry {
     case 'callbackTried': {
       const claimed = formatAmount(event.claim.amountMinor, amount.currency);
       const visible = event.result === 'suppressed' ? 'state' : 'callback';
-      return { ...reported, amount: claimed, kind: visible, operation, outcome: event.claim.status };
+      return { ...common, amount: claimed, kind: visible, operation, outcome: event.claim.status };
     }
   }
 }

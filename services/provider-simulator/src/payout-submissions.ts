@@ -39,7 +39,7 @@ export async function submitSingle(context: Context<Wire>, deps: SubmissionDeps)
   const turnedAway = turnAway(context, [done.value]);
   if (turnedAway || payment.status === 'ABSENT') return turnedAway ?? resetConnection(context);
   const normal = () => submitted(context, 'Transaction submitted successfully', submittedPayout(payment));
-  return answerAsReported(context, terms, normal, deps);
+  return answerAsScripted(context, terms, normal, deps);
 }
 
 /** Answers a batch, which is accepted completely or not at all; its items are ordinary payments (contract 4.2). */
@@ -56,7 +56,7 @@ export async function submitBatch(context: Context<Wire>, deps: SubmissionDeps):
   // One answer for all: that of the first item with an unusual answer.
   const special = terms.find(({ digits }) => scriptOf(digits).answer !== 'normal');
   return (
-    turnAway(context, done.value) ?? (special ? answerAsReported(context, special, normal, deps) : normal())
+    turnAway(context, done.value) ?? (special ? answerAsScripted(context, special, normal, deps) : normal())
   );
 }
 
@@ -71,7 +71,7 @@ function turnAway(context: Context<Wire>, done: readonly Done[]): Response | und
   return refusal(context, 'tooManyRequests', 'too many requests');
 }
 
-function answerAsReported(
+function answerAsScripted(
   context: Context<Wire>,
   { digits, reference }: Terms,
   normal: () => Response,

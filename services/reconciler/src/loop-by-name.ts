@@ -28,7 +28,7 @@ export function startLoopByName(
     },
     [Symbol.asyncDispose]: async () => {
       await scout[Symbol.asyncDispose]();
-      await Promise.all([...loops.values()].map((queue) => queue[Symbol.asyncDispose]()));
+      await Promise.all([...loops.values()].map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }

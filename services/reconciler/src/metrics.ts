@@ -62,13 +62,13 @@ export function createMetrics(
     registers: [registry],
     collect: async () => {
       oldest.reset();
-      const reported = await Promise.all(
+      const overdue = await Promise.all(
         watches.map(async (rail) => ({
           rail,
           due: await read(store.oldestDue(rail).then((at) => ({ at }))),
         })),
       );
-      for (const { rail, due } of reported) {
+      for (const { rail, due } of overdue) {
         if (due)
           oldest.set({ rail }, Math.max(0, clock.nowMs() - (due.at?.getTime() ?? clock.nowMs())) / 1_000);
       }
@@ -151,9 +151,9 @@ export function gaugeAwaitingLedger(
     registers: [registry],
     collect: async () => {
       const counted = count(new Date(clock.nowMs()), COUNT_TIMEOUT_MS);
-      const reported = await withDeadline(counted, COUNT_TIMEOUT_MS, clock).catch(() => undefined);
+      const answered = await withDeadline(counted, COUNT_TIMEOUT_MS, clock).catch(() => undefined);
       awaiting.remove();
-      if (reported !== undefined) awaiting.set(reported);
+      if (answered !== undefined) awaiting.set(answered);
     },
   });
 }

@@ -190,14 +190,14 @@ describe('the reconciler on real daemons', () => {
     const taken = { ...wallet, reference: paid, ...amounts, railCost: 50n };
     const credited = { ...wallet, reference: collected, amountReceived: 5_000n, fee: 10n, railCost: 5n };
     const funded = { rail: 'upstream', currency: 'UGX', amount: 100_000n, commandId };
-    const reported = () => [
+    const ledgerEvents = () => [
       ledger({ type: 'pesewa.ledger.HoldCaptured', payload: { ...envelope(), ...taken } }),
       ledger({ type: 'pesewa.ledger.CollectionCredited', payload: { ...envelope(), ...credited } }),
       ledger({ type: 'pesewa.ledger.FloatFunded', payload: { ...envelope(), ...funded } }),
     ];
-    const once = reported();
+    const once = ledgerEvents();
     await publish(...once);
-    await publish(...once, ...reported());
+    await publish(...once, ...ledgerEvents());
     const last = ids.next('po');
     await publish(captured(last));
     await until('the last posting', async () => (await rowOf(last))?.posted === true);

@@ -91,7 +91,7 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
           transaction.emit(deps.events.stuckSettled(observed, eventId));
         const proven = takeProven(deps, { before, observed, event: one, nowMs }, outcome, transaction);
         const closed = close(before, proven, observation, nowMs, outcome);
-        changed.set(reference, report(before, closed, observation, nowMs, outcome));
+        changed.set(reference, withAuditFinding(before, closed, observation, nowMs, outcome));
       }
       const payments = [...changed.values()];
       await deps.store.save(payments, transaction.session);
@@ -168,7 +168,7 @@ function close(
 }
 
 /** Opens the break about the audit's finding. */
-function report(
+function withAuditFinding(
   before: Tracked,
   after: Tracked,
   observation: PaymentObservation,

@@ -8,8 +8,8 @@ import { createDeliveryMetrics } from './metrics.ts';
 import { type DeliveryDocument, openDeliveryStore, PENDING_MAX } from './store.ts';
 
 const PENDING = 100_000;
-const LANES = 40;
-const LANES_FAILING = 15;
+const BULKHEADS = 40;
+const BULKHEADS_FAILING = 15;
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const OLDEST_S = 7_200;
 
@@ -25,24 +25,24 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** A delivery of a backlog over many lanes, some of which fail; as large as those of payments are. */
+/** A delivery of a backlog over many bulkheads, some of which fail; as large as those of payments are. */
 function delivery(index: number): DeliveryDocument {
-  const lane = index % LANES;
+  const bulkhead = index % BULKHEADS;
   return {
     _id: `po-${index}:payout-completed`,
-    merchantId: `shop-${lane}`,
+    merchantId: `shop-${bulkhead}`,
     reference: `po-${index}`,
     merchantReference: `M-${index}`,
     kind: 'payout-completed',
     body: 'x'.repeat(900),
     webhookUrl: null,
-    lane: `shop-${lane} payouts`,
+    bulkhead: `shop-${bulkhead} payouts`,
     causationId: 'ev-1',
     bornAt: new Date(NOW_MS),
     dueAt: new Date(NOW_MS - OLDEST_S * 1_000 + index),
     state: 'pending',
     attempts: 1,
-    roundAttempts: lane < LANES_FAILING && index % 3 === 0 ? 1 : 0,
+    roundAttempts: bulkhead < BULKHEADS_FAILING && index % 3 === 0 ? 1 : 0,
   };
 }
 
@@ -57,7 +57,7 @@ test('a scrape reads keys alone, and no more of them for a backlog of 100,000 th
   for (let from = 0; from < PENDING; from += 5_000)
     await store.collection.insertMany(Array.from({ length: 5_000 }, (_, at) => delivery(from + at)));
   const { dueAt: _, ...gone } = delivery(PENDING);
-  await store.collection.insertOne({ ...gone, lane: 'well payouts', state: 'delivered' });
+  await store.collection.insertOne({ ...gone, bulkhead: 'well payouts', state: 'delivered' });
   const registry = new Registry();
   createDeliveryMetrics(registry, { store, clock: { ...systemClock, nowMs: () => NOW_MS } });
   await database.db.command({ profile: 2 });
@@ -66,8 +66,8 @@ test('a scrape reads keys alone, and no more of them for a backlog of 100,000 th
   for (const line of [
     `webhooks_pending ${PENDING_MAX}`,
     `oldest_due_webhook_seconds ${OLDEST_S}`,
-    `webhook_endpoints{state="failing"} ${LANES_FAILING}`,
-    `webhook_endpoints{state="waiting"} ${LANES - LANES_FAILING}`,
+    `webhook_endpoints{state="failing"} ${BULKHEADS_FAILING}`,
+    `webhook_endpoints{state="waiting"} ${BULKHEADS - BULKHEADS_FAILING}`,
     'webhooks_exhausted 0',
   ])
     expect(text).toContain(line);
@@ -76,5 +76,5 @@ test('a scrape reads keys alone, and no more of them for a backlog of 100,000 th
   expect(reads.map(({ docsExamined }) => docsExamined)).toEqual([0, 0, 0, 0, 0]);
   const keys = reads.map(({ keysExamined }) => keysExamined).toSorted((one, other) => other - one);
   expect(keys[0]).toBe(PENDING_MAX);
-  expect(keys[1]).toBeLessThanOrEqual(2 * LANES);
+  expect(keys[1]).toBeLessThanOrEqual(2 * BULKHEADS);
 });

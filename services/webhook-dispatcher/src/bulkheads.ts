@@ -45,9 +45,9 @@ export function createBulkheads(options: {
       } else {
         if (bulkhead.line.length >= lineMax) return undefined;
         // A finished delivery hands its place over, so that the count stays the same.
-        const turn = Promise.withResolvers<void>();
-        bulkhead.line.push(turn.resolve);
-        await turn.promise;
+        const place = Promise.withResolvers<void>();
+        bulkhead.line.push(place.resolve);
+        await place.promise;
       }
       return () => leave(name, bulkhead);
     },

@@ -110,7 +110,7 @@ const owed = (changes: Partial<NewDelivery> = {}): NewDelivery => ({
   kind: 'payout-completed',
   body: '{"data":{"amount":20.50}}',
   webhookUrl: null,
-  lane: 'demo payouts',
+  bulkhead: 'demo payouts',
   causationId: 'ev-1',
   bornAtMs: clock.nowMs(),
   ...changes,
@@ -258,7 +258,7 @@ test('no address discards, an inner address exhausts, and neither is called', as
 test('a bulkhead takes so many at once; those turned away spend no attempt', async () => {
   const waiting: ServerResponse[] = [];
   endpoint.answering((response) => void waiting.push(response));
-  const born = Array.from({ length: 12 }, (_, index) => owed({ _id: `po-lane${index}-completed` }));
+  const born = Array.from({ length: 12 }, (_, index) => owed({ _id: `po-bulkhead${index}-completed` }));
   await dispatcher.create(...born);
   let most = 0;
   await vi.waitFor(
@@ -282,7 +282,7 @@ test('a claim that was replaced records nothing', async () => {
     kind: 'payout-completed',
     body: '{}',
     webhookUrl: null,
-    lane: 'demo payouts',
+    bulkhead: 'demo payouts',
     causationId: 'ev-8',
     bornAt: new Date(),
     state: 'pending',

@@ -45,10 +45,10 @@ export function startDeliverer(deps: DelivererDeps): Loop {
   return startClaimLoop({
     name: 'webhook deliverer',
     collection: deps.store.collection,
-    // A getter, because the loop reads it in every round: deliveries of full lanes are not claimed.
+    // A getter, because the loop reads it in every round: deliveries of full bulkheads are not claimed.
     open: {
       state: 'pending',
-      get lane() {
+      get bulkhead() {
         return { $nin: deps.bulkheads.full() };
       },
     },
@@ -72,7 +72,7 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
     await recordOutcome(deps, { id: delivery._id, claim, state: 'discarded', reason });
     return;
   }
-  const leave = await deps.bulkheads.enter(delivery.lane);
+  const leave = await deps.bulkheads.enter(delivery.bulkhead);
   if (!leave) {
     await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + GIVE_BACK_MS);
     return;

@@ -26,7 +26,7 @@ const delivery = (_id: string, changes: Partial<DeliveryDocument>): DeliveryDocu
   kind: 'payout-completed',
   body: '{}',
   webhookUrl: null,
-  lane: 'demo payouts',
+  bulkhead: 'demo payouts',
   causationId: 'ev-1',
   bornAt: at(30),
   dueAt: at(40),
@@ -38,20 +38,20 @@ const delivery = (_id: string, changes: Partial<DeliveryDocument>): DeliveryDocu
 
 test('endpoints are those that are owed webhooks, with what they did last; the most failing ones first', async () => {
   await store.collection.insertMany([
-    delivery('po-1', { lane: 'shop payouts', bornAt: at(10) }),
+    delivery('po-1', { bulkhead: 'shop payouts', bornAt: at(10) }),
     delivery('po-2', { roundAttempts: 2, lastStatus: 503, bornAt: at(20), dueAt: at(50) }),
     delivery('po-3', {}),
-    delivery('po-4', { lane: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
-    delivery('po-5', { lane: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
+    delivery('po-4', { bulkhead: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
+    delivery('po-5', { bulkhead: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
     // Resent: the results of its earlier attempts don't count any more.
-    delivery('po-6', { lane: 'resent payouts', attempts: 12 }),
-    delivery('po-7', { lane: 'gone payouts', state: 'exhausted', roundAttempts: 12 }),
-    delivery('po-8', { lane: 'well payouts', state: 'delivered', roundAttempts: 1 }),
+    delivery('po-6', { bulkhead: 'resent payouts', attempts: 12 }),
+    delivery('po-7', { bulkhead: 'gone payouts', state: 'exhausted', roundAttempts: 12 }),
+    delivery('po-8', { bulkhead: 'well payouts', state: 'delivered', roundAttempts: 1 }),
   ]);
   const waiting = { state: 'waiting', pending: 1, failing: 0, lastStatus: null, lastError: null };
   expect(await store.endpoints(5_000)).toEqual([
     {
-      lane: 'bank https://bank.example',
+      bulkhead: 'bank https://bank.example',
       state: 'failing',
       pending: 2,
       failing: 2,
@@ -61,7 +61,7 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
       lastError: 'tls',
     },
     {
-      lane: 'demo payouts',
+      bulkhead: 'demo payouts',
       state: 'failing',
       pending: 2,
       failing: 1,
@@ -70,8 +70,8 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
       lastStatus: 503,
       lastError: null,
     },
-    { ...waiting, lane: 'resent payouts', oldestBornAt: at(30), nextAt: at(40) },
-    { ...waiting, lane: 'shop payouts', oldestBornAt: at(10), nextAt: at(40) },
+    { ...waiting, bulkhead: 'resent payouts', oldestBornAt: at(30), nextAt: at(40) },
+    { ...waiting, bulkhead: 'shop payouts', oldestBornAt: at(10), nextAt: at(40) },
   ]);
   expect(await store.countExhausted(5_000)).toBe(1);
 });

@@ -5,7 +5,7 @@ import type { DeliveryDocument } from './store.ts';
 /** A destination of a merchant's webhooks that has unfinished deliveries. */
 export interface Endpoint {
   /** The merchant and the destination of these webhooks. */
-  readonly lane: string;
+  readonly bulkhead: string;
   /** Whether an attempt of an unfinished delivery has failed. */
   readonly state: 'failing' | 'waiting';
   readonly pending: number;
@@ -30,14 +30,14 @@ export async function readEndpoints(
 ): Promise<readonly Endpoint[]> {
   const failed = { $gt: ['$roundAttempts', 0] };
   const found = await deliveries
-    .aggregate<Omit<Endpoint, 'lane' | 'state'> & { readonly _id: string }>(
+    .aggregate<Omit<Endpoint, 'bulkhead' | 'state'> & { readonly _id: string }>(
       [
         { $match: { state: 'pending' } },
         { $sort: { dueAt: 1 } },
         { $limit: BACKLOG_MAX },
         {
           $group: {
-            _id: '$lane',
+            _id: '$bulkhead',
             pending: { $sum: 1 },
             failing: { $sum: { $cond: [failed, 1, 0] } },
             oldestBornAt: { $min: '$bornAt' },
@@ -53,7 +53,7 @@ export async function readEndpoints(
     .toArray();
   return found.map(({ _id, ...endpoint }) => ({
     ...endpoint,
-    lane: _id,
+    bulkhead: _id,
     state: endpoint.failing > 0 ? 'failing' : 'waiting',
   }));
 }
@@ -63,10 +63,10 @@ export async function countEndpoints(
   deliveries: Collection<DeliveryDocument>,
   maxTimeMS: number,
 ): Promise<EndpointCounts> {
-  // Both name every field of the index by lane: `distinct` takes no hint, and another index has a key for each delivery.
-  const lanes = (roundAttempts: Condition<number>) =>
-    deliveries.distinct('lane', { state: 'pending', roundAttempts }, { maxTimeMS });
-  const [owed, failing] = await Promise.all([lanes({ $gte: 0 }), lanes({ $gt: 0 })]);
-  // The two are not of one moment: a lane may be in the second alone.
+  // Both name every field of the index by bulkhead: `distinct` takes no hint, and another index has a key for each delivery.
+  const bulkheads = (roundAttempts: Condition<number>) =>
+    deliveries.distinct('bulkhead', { state: 'pending', roundAttempts }, { maxTimeMS });
+  const [owed, failing] = await Promise.all([bulkheads({ $gte: 0 }), bulkheads({ $gt: 0 })]);
+  // The two are not of one moment: a bulkhead may be in the second alone.
   return { failing: failing.length, waiting: Math.max(0, owed.length - failing.length) };
 }

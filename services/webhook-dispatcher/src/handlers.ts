@@ -39,7 +39,7 @@ export function createHandlers(deps: {
           ...owed(event, payoutKinds[event.type]),
           body: payoutBody(event),
           webhookUrl: null,
-          lane: laneOf(event.payload.merchantId, 'payouts'),
+          bulkhead: bulkheadOf(event.payload.merchantId, 'payouts'),
           bornAtMs,
         }),
       );
@@ -63,7 +63,7 @@ export function createHandlers(deps: {
           ...owed(event, collectionKinds[event.type]),
           body: collectionBody(event),
           webhookUrl: event.payload.webhookUrl,
-          lane: laneOf(event.payload.merchantId, originOf(event.payload.webhookUrl) ?? 'collections'),
+          bulkhead: bulkheadOf(event.payload.merchantId, originOf(event.payload.webhookUrl) ?? 'collections'),
           bornAtMs,
         }),
       );
@@ -98,7 +98,7 @@ function owed({ eventId, traceparent, payload }: PaymentEvent, kind: DeliveryKin
   return { _id, reference, merchantReference, merchantId, kind, ...origin };
 }
 
-function laneOf(merchantId: string, endpoint: string): string {
+function bulkheadOf(merchantId: string, endpoint: string): string {
   return `${merchantId} ${endpoint}`;
 }
 

@@ -7,7 +7,7 @@ import type { CollectionSchema } from '@pesewa/messaging';
 const FORGET = { key: { forgetAt: 1 }, expireAfterSeconds: 0 } as const;
 
 /** The index for due deliveries, the oldest first; the state is a key so that no document is read. */
-export const DUE_KEY = { state: 1, dueAt: 1, lane: 1 } as const;
+export const DUE_KEY = { state: 1, dueAt: 1, bulkhead: 1 } as const;
 
 const PENDING = { partialFilterExpression: { state: 'pending' } } as const;
 
@@ -17,8 +17,8 @@ export const webhookCollections: readonly CollectionSchema[] = [
     name: 'deliveries',
     indexes: [
       { key: DUE_KEY, ...PENDING },
-      // One step by key for each lane, and for each lane that fails.
-      { key: { state: 1, lane: 1, roundAttempts: 1 }, ...PENDING },
+      // One step by key for each bulkhead, and for each bulkhead that fails.
+      { key: { state: 1, bulkhead: 1, roundAttempts: 1 }, ...PENDING },
       { key: { reference: 1, _id: 1 } },
       { key: { merchantReference: 1, _id: 1 } },
       { key: { state: 1, _id: 1 } },

@@ -53,8 +53,8 @@ export function addOperatorRoutes(
 
   operator.get('/endpoints', async (context) => {
     const endpoints = await deps.store.endpoints(ENDPOINTS_TIMEOUT_MS);
-    const items = endpoints.slice(0, PAGE_ITEMS_MAX).map(({ lane, ...endpoint }) => {
-      const [merchantId, name] = lane.split(' ');
+    const items = endpoints.slice(0, PAGE_ITEMS_MAX).map(({ bulkhead, ...endpoint }) => {
+      const [merchantId, name] = bulkhead.split(' ');
       return { merchantId, endpoint: name, ...endpoint };
     });
     return answerJson(context, 200, { items, next: null });

@@ -18,7 +18,7 @@ export interface DeliveryDocument extends Claimable {
   /** The address in the collection's request; null for the merchant's own at the time of sending. */
   readonly webhookUrl: string | null;
   /** The merchant and the destination of these webhooks, which share an endpoint (contract 10.15). */
-  readonly lane: string;
+  readonly bulkhead: string;
   /** The event behind it, and its trace. */
   readonly causationId: string;
   readonly traceparent?: string;
@@ -46,7 +46,7 @@ export type NewDelivery = Pick<
   | 'kind'
   | 'body'
   | 'webhookUrl'
-  | 'lane'
+  | 'bulkhead'
   | 'causationId'
   | 'traceparent'
 > & { readonly bornAtMs: number };

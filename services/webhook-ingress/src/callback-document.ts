@@ -18,7 +18,7 @@ interface RecordFields {
   readonly lastReceivedAt: Date;
   readonly conflicts: number;
   readonly otherDigests: readonly string[];
-  readonly reportedDigest: string | null;
+  readonly passedOnDigest: string | null;
 }
 
 /** A callback as MongoDB holds it; `_id` identifies repetitions, so that each is stored once. */
@@ -50,7 +50,7 @@ export const recordProjection = {
   lastReceivedAt: 1,
   conflicts: 1,
   otherDigests: 1,
-  reportedDigest: 1,
+  passedOnDigest: 1,
 } as const;
 
 /** The record as fields of a document. */
@@ -71,7 +71,7 @@ export function recordFields(record: CallbackRecord): RecordFields {
     lastReceivedAt: new Date(record.lastReceivedAtMs),
     conflicts: record.conflicts,
     otherDigests: record.otherDigests,
-    reportedDigest: record.reportedDigest,
+    passedOnDigest: record.passedOnDigest,
   };
 }
 
@@ -91,6 +91,6 @@ export function recordOf(fields: RecordFields & Pick<RequestDocument, 'digest'>)
     lastReceivedAtMs: fields.lastReceivedAt.getTime(),
     conflicts: fields.conflicts,
     otherDigests: fields.otherDigests,
-    reportedDigest: fields.reportedDigest,
+    passedOnDigest: fields.passedOnDigest,
   };
 }

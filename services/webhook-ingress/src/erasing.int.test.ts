@@ -48,7 +48,7 @@ function callback(daysAgo: number, state: CallbackDocument['state']): CallbackDo
     state,
     failure: null,
     passedOnAt: at,
-    reportedDigest: null,
+    passedOnDigest: null,
     forgetAt: new Date(at.getTime() + 400 * DAY_MS),
   };
 }

@@ -86,7 +86,7 @@ test('what is remembered is what was decided, however often', async () => {
     lastReceivedAtMs: 3_000,
     conflicts: 0,
     otherDigests: [],
-    reportedDigest: 'dr',
+    passedOnDigest: 'dr',
   });
 });
 
@@ -153,7 +153,7 @@ describe('lists', () => {
         deliveries: 1,
         conflicts: 0,
         otherDigests: [],
-        reportedDigest: 'dl1',
+        passedOnDigest: 'dl1',
         messageId: null,
         forgetAt: new Date(1_000 + 400 * DAY_MS),
         receivedAt: new Date(1_000),

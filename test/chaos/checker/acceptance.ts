@@ -70,15 +70,15 @@ function refusedLeavesNothing(calls: readonly Call[], payments: readonly Payment
 
 /** P4, P5: a repeated payout gets the same answer; a collection is accepted once, and then its reference is used. */
 function acceptedOnce(calls: readonly Call[]): readonly Violation[] {
-  const reported = new Set(submissions(calls).flatMap(({ ours }) => (ours === null ? [] : [ours])));
+  const references = new Set(submissions(calls).flatMap(({ ours }) => (ours === null ? [] : [ours])));
   const taken = submissions(calls).filter((call) => call.api === 'collection' && isTaken(call));
-  const [reference = ''] = reported;
+  const [reference = ''] = references;
   const found: Violation[] = [];
-  if (reported.size > 1)
+  if (references.size > 1)
     found.push({
       rule: 'P4 two payments',
       reference,
-      what: `one reference was answered with ${reported.size} payments`,
+      what: `one reference was answered with ${references.size} payments`,
     });
   if (taken.length > 1)
     found.push({
@@ -125,11 +125,11 @@ function acceptedIsRecorded(
   const { merchantId, reference } = accepted;
   if (payments.length === 0)
     return [{ rule: 'P8 unrecorded', reference, what: 'was answered 09, and is not recorded' }];
-  const isReported = events.some(
+  const isPublished = events.some(
     (event) =>
       event.type === 'opened' && event.merchantId === merchantId && event.merchantReference === reference,
   );
-  if (isReported) return [];
+  if (isPublished) return [];
   return [{ rule: 'P8 unannounced', reference, what: 'was answered 09, and there is no event for it' }];
 }
 

@@ -35,7 +35,7 @@ const isExecutionOf = (reference: string) => (one: World['moves'][number]) =>
 
 /** Impossible courses of payments: P1, P2, P10, P11, P13, P14. */
 export const injectedInLives: readonly InjectedFault[] = [
-  ['P1 untold', 'an open payment without a break', without('breaks', of('po-open'))],
+  ['P1 unreported', 'an open payment without a break', without('breaks', of('po-open'))],
   ['P1 left open', 'an accepted payout that was never sent, behind a stuck break', neverSent],
   ['P1 left open', 'a confirmed collection that stays open, behind a stuck break', confirmed],
   [

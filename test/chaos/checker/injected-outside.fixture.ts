@@ -65,7 +65,7 @@ export const injectedOutside: readonly InjectedFault[] = [
     without('entries', ({ reference, kind }) => reference === 'po-failed' && kind === 'release'),
   ],
   [
-    'L5 untold entry',
+    'L5 unpublished entry',
     'a hold that the ledger never published',
     without('ledgerEvents', ({ reference, kind }) => reference === 'po-open' && kind === 'hold'),
   ],

@@ -48,8 +48,8 @@ const isCompleted = ({ flow }: Payment) => flow === 'otp' || flow === 'stkThenCo
 function open(evidence: Evidence): readonly Finding[] {
   const { payment, breaks, moves } = evidence;
   if (isEnded(payment)) return [];
-  const reported = breaks.filter(({ isOpen }) => isOpen).map(({ kind }) => kind);
-  if (reported.includes('collection.amount_differs')) return [];
+  const openBreaks = breaks.filter(({ isOpen }) => isOpen).map(({ kind }) => kind);
+  if (openBreaks.includes('collection.amount_differs')) return [];
   const outcome = executionsOf(evidence, 'COMPLETED') > 0 ? 'COMPLETED' : 'FAILED';
   if (executionsOf(evidence, outcome) > 0)
     return [['R1 open, ended there', `is ${payment.status}, though the rail says ${outcome}`]];
@@ -60,14 +60,14 @@ function open(evidence: Evidence): readonly Finding[] {
   const mayStay = digitsOf(payment) === NEVER_ENDS || (isCompleted(payment) && !isConfirmed);
   if (!mayStay)
     return [['P1 left open', `is ${payment.status}, and the rail would have ended it had it been asked`]];
-  if (reported.some((kind) => breaksOfOpen.has(kind))) return [];
-  return [['P1 untold', `is ${payment.status}, and no open break says so`]];
+  if (openBreaks.some((kind) => breaksOfOpen.has(kind))) return [];
+  return [['P1 unreported', `is ${payment.status}, and no open break says so`]];
 }
 
 /** P1: one terminal event, and no second of its sort. */
 function endsOnce({ events }: Evidence): readonly Finding[] {
-  const reported = Map.groupBy(events.filter(isEnd), ({ type }) => type);
-  return [...reported]
+  const endsByType = Map.groupBy(events.filter(isEnd), ({ type }) => type);
+  return [...endsByType]
     .filter(([, all]) => all.length > 1)
     .map(([type, all]) => ['P1 ended twice', `is ${type} ${all.length} times`]);
 }
@@ -83,11 +83,11 @@ function path({ payment, events }: Evidence): readonly Finding[] {
   if (events.filter(({ type }) => type === 'opened').length > 1)
     found.push(['P2 opened twice', 'is opened more than once']);
   const last = events.findLast(isEnd);
-  const reported = last && ends[last.type];
-  if (isEnded(payment) ? reported !== payment.status : reported !== undefined)
+  const lastEnd = last && ends[last.type];
+  if (isEnded(payment) ? lastEnd !== payment.status : lastEnd !== undefined)
     found.push([
       'P2 another end',
-      `is ${payment.status}; its last event says ${reported ?? 'that it is open'}`,
+      `is ${payment.status}; its last event says ${lastEnd ?? 'that it is open'}`,
     ]);
   const newest = events.at(-1)?.version ?? 0n;
   if (isEnded(payment) ? newest !== payment.version : newest > payment.version)
@@ -130,9 +130,9 @@ function endedByTheRail(evidence: Evidence): readonly Finding[] {
 
 /** P13: an end stays, except for COMPLETED → REVERSED. */
 function endsStay({ events }: Evidence): readonly Finding[] {
-  const reported = events.filter(isEnd);
-  return reported.flatMap(({ type }, at): readonly Finding[] => {
-    const before = reported[at - 1]?.type;
+  const reached = events.filter(isEnd);
+  return reached.flatMap(({ type }, at): readonly Finding[] => {
+    const before = reached[at - 1]?.type;
     if (before === undefined || before === type) return [];
     return before === 'completed' && type === 'reversed'
       ? []

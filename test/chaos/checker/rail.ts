@@ -10,18 +10,20 @@ export function checkRail(evidence: Evidence): readonly Violation[] {
     ...agrees(evidence),
     ...sameSum(evidence),
     ...booked(evidence),
-    ...reported(evidence),
+    ...published(evidence),
   ]);
 }
 
 /** The entries that an event of the ledger reports; those of fees go with another. */
-const reportedOf: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
+const kindsWithEvent: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
 
 /** L5: each entry of a payment is published. */
-function reported({ entryKinds, reportedKinds }: Evidence): readonly Finding[] {
+function published({ entryKinds, publishedKinds }: Evidence): readonly Finding[] {
   return [...entryKinds]
-    .filter((kind) => reportedOf.has(kind) && !reportedKinds.has(kind))
-    .map((kind): Finding => ['L5 untold entry', `has a ${kind}, and the ledger published no event for it`]);
+    .filter((kind) => kindsWithEvent.has(kind) && !publishedKinds.has(kind))
+    .map(
+      (kind): Finding => ['L5 unpublished entry', `has a ${kind}, and the ledger published no event for it`],
+    );
 }
 
 /** X1: money moves at most once. */
@@ -142,8 +144,8 @@ export function checkPurses({ purses, moves, payments, breaks }: World): readonl
 
 /** Collections that their customers paid, and that wait for people to say how much (ADR 23). */
 function undecidedOf(payments: World['payments'], breaks: World['breaks']): ReadonlySet<string> {
-  const doubted = breaks.filter(({ kind, isOpen }) => isOpen && kind === 'collection.amount_differs');
-  const references = new Set(doubted.map(({ reference }) => reference));
+  const differing = breaks.filter(({ kind, isOpen }) => isOpen && kind === 'collection.amount_differs');
+  const references = new Set(differing.map(({ reference }) => reference));
   const open = payments.filter((payment) => !isEnded(payment) && references.has(payment.reference));
   return new Set(open.map(({ reference }) => reference));
 }

@@ -3,7 +3,7 @@
  * violates it.
  */
 export const rules = [
-  'P1 untold',
+  'P1 unreported',
   'P1 left open',
   'P1 ended twice',
   'P2 beginning',
@@ -51,7 +51,7 @@ export const rules = [
   'X3 sent again unasked',
   'X4 wallet moved',
   'L5 missing entry',
-  'L5 untold entry',
+  'L5 unpublished entry',
   'L11 missing entry',
   'L13 float',
   'L13 suspense',

@@ -39,13 +39,13 @@ function sameBytes({ payment, deliveries, received }: Evidence): readonly Findin
     const found: Finding[] = [];
     if (received.some((attempt) => attempt.webhookId === id && attempt.body !== body))
       found.push(['W2 other bytes', `${kind} arrived with other bytes`]);
-    if (endsOf(payment).includes(kind) && !reports(delivery, payment))
+    if (endsOf(payment).includes(kind) && !isAsRecorded(delivery, payment))
       found.push(['W2 another content', `the body of ${kind} differs from the record`]);
     return found;
   });
 }
 
-function reports({ kind, body }: Delivery, payment: Payment): boolean {
+function isAsRecorded({ kind, body }: Delivery, payment: Payment): boolean {
   const { currency, amount, fee, reference, merchantReference } = payment;
   const same = (said: string, minor: bigint) => Number(said) === Number(formatAmount(minor, currency));
   if (payment.api === 'payout') {

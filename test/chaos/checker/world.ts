@@ -203,7 +203,7 @@ export interface Evidence {
   readonly breaks: readonly Break[];
   readonly entryKinds: ReadonlySet<string>;
   /** The kinds of its entries that the ledger has published. */
-  readonly reportedKinds: ReadonlySet<string>;
+  readonly publishedKinds: ReadonlySet<string>;
   readonly isRefused: boolean;
   readonly deliveries: readonly Delivery[];
   readonly received: readonly Received[];
@@ -233,7 +233,7 @@ export function evidenceOf(world: World): readonly Evidence[] {
       callbacks: callbacks(reference),
       breaks: breaks(reference),
       entryKinds: new Set(entries(reference).map(({ kind }) => kind)),
-      reportedKinds: new Set(ledgerEvents(reference).map(({ kind }) => kind)),
+      publishedKinds: new Set(ledgerEvents(reference).map(({ kind }) => kind)),
       isRefused: refused.has(reference),
       deliveries: deliveries(reference),
       received: received(reference),

@@ -51,7 +51,7 @@ const checkOutcomes: Readonly<Record<string, Outcome>> = {
   '25': 'unknown',
 };
 
-interface Told {
+interface Answered {
   readonly outcome: Outcome;
   readonly ours: string | null;
   readonly failure?: string;
@@ -60,7 +60,7 @@ interface Told {
 const unclear: ReadonlySet<string> = new Set(['INTERNAL ERROR', 'SERVICE UNAVAILABLE']);
 
 /** The outcome of an answer to payin: a refusal with our reference is about a recorded collection. */
-function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection']>>): Told {
+function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection']>>): Answered {
   const { responseDetails, transactionReference } = answer;
   const ours = transactionReference === '' ? null : transactionReference;
   const { responseCode, failedReason = '' } = responseDetails;
@@ -71,7 +71,7 @@ function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection
 }
 
 /** Why an answer could not be read, or why there was none. */
-function readFailure(error: unknown): Told {
+function readFailure(error: unknown): Answered {
   return { outcome: isUnclear(error) ? 'ambiguous' : 'strange', ours: null, failure: String(error) };
 }
 
@@ -88,18 +88,18 @@ export function createHistoryClient(deps: {
       readonly api: Api;
       readonly items?: Call['items'];
     },
-    ask: () => Promise<Told>,
+    ask: () => Promise<Answered>,
   ): Promise<Outcome> => {
     const startedAtMs = clock.nowMs();
-    const reported = await ask().catch(readFailure);
-    calls.push({ merchantId, items: [], ...asked, ...reported, startedAtMs, endedAtMs: clock.nowMs() });
-    return reported.outcome;
+    const answer = await ask().catch(readFailure);
+    calls.push({ merchantId, items: [], ...asked, ...answer, startedAtMs, endedAtMs: clock.nowMs() });
+    return answer.outcome;
   };
   const readPayout = ({
     responseCode = '',
     responseMessage,
     responseData,
-  }: Awaited<ReturnType<MerchantClient['lookUpPayout']>>): Told => {
+  }: Awaited<ReturnType<MerchantClient['lookUpPayout']>>): Answered => {
     const outcome = payoutOutcomes[responseCode] ?? 'strange';
     const ours = responseData?.transactionReference ?? null;
     return outcome === 'strange'

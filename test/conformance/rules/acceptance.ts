@@ -157,7 +157,7 @@ describe('contract 3.1, 6.1: the outcome and its webhook', () => {
     ['REVERSED', '0014', ['COMPLETED', 'REVERSED'], /./],
   ])(
     '%s: lookup and webhook have the same seven fields (digits %s)',
-    async (status, digits, reported, reason) => {
+    async (status, digits, statuses, reason) => {
       const reference = next();
       expectAccepted(
         await api.submit(singleBody(reference, { 'beneficiary.accountNumber': `012345${digits}` })),
@@ -165,7 +165,7 @@ describe('contract 3.1, 6.1: the outcome and its webhook', () => {
       await api.scenario.payoutBecomes(reference, status);
       const webhooks = await eventually(async () => {
         const all = await received(reference);
-        expect(all.map(({ data }) => data.transactionStatus).toSorted()).toEqual(reported.toSorted());
+        expect(all.map(({ data }) => data.transactionStatus).toSorted()).toEqual(statuses.toSorted());
         return all;
       });
       const last = webhooks.find(({ data }) => data.transactionStatus === status);

@@ -145,11 +145,11 @@ describe.concurrent('contract 10.12: one completion at a time', () => {
     expect(answers.filter(({ code }) => code === '09').length).toBeGreaterThanOrEqual(1);
     await becomes(reference, '00');
     const journal = await collections.scenario.stack.simulator.journal(ours);
-    const reported = journal.map(({ kind, operation, outcome }) => `${kind} ${operation} ${outcome}`);
-    expect(reported.filter((entry) => entry.startsWith('request complete'))).toEqual([
+    const entries = journal.map(({ kind, operation, outcome }) => `${kind} ${operation} ${outcome}`);
+    expect(entries.filter((entry) => entry.startsWith('request complete'))).toEqual([
       'request complete accepted',
     ]);
-    expect(reported.filter((entry) => entry.startsWith('execution'))).toEqual(['execution payin COMPLETED']);
+    expect(entries.filter((entry) => entry.startsWith('execution'))).toEqual(['execution payin COMPLETED']);
   });
 
   it('of two of GMAFR at once too', async () => {

@@ -24,7 +24,7 @@ const references = new Map<string, string>();
 let key = '';
 
 /** Makes one collection with the canary's data, with refused requests on the way. */
-async function report(digits: string, operatorCode: string): Promise<void> {
+async function collectCanary(digits: string, operatorCode: string): Promise<void> {
   const reference = next('canary');
   const changes = {
     ...personal,
@@ -149,12 +149,12 @@ describe('invariant T2: what names a customer, opens an account or completes a p
   it('goes its way, right and wrong', async () => {
     key = await collections.addMerchant('canary');
     await Promise.all([
-      report('9999', 'GMQMO'),
-      report('0001', 'GMQMO'),
-      report('0004', 'GMQMO'),
-      report('0016', 'GMQMO'),
-      report('0017', 'GMQMO'),
-      report('0012', 'GMQMO'),
+      collectCanary('9999', 'GMQMO'),
+      collectCanary('0001', 'GMQMO'),
+      collectCanary('0004', 'GMQMO'),
+      collectCanary('0016', 'GMQMO'),
+      collectCanary('0017', 'GMQMO'),
+      collectCanary('0012', 'GMQMO'),
     ]);
     expect(references.size).toBe(6);
   });

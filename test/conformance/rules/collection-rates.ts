@@ -46,9 +46,9 @@ describe('contract 10.17: the rate of one merchant', () => {
     const more = await Promise.all(
       Array.from({ length: 120 }, () => collections.check('nobody-has-it', { key })),
     );
-    const reported = more.filter(({ status }) => status !== 200);
-    expect(reported.length).toBeGreaterThan(0);
-    for (const { status, error, headers } of reported) {
+    const refusals = more.filter(({ status }) => status !== 200);
+    expect(refusals.length).toBeGreaterThan(0);
+    for (const { status, error, headers } of refusals) {
       expect([status, error]).toEqual([429, 'Too Many Requests']);
       expect(headers['retry-after']).toMatch(wholeSeconds);
     }

@@ -62,7 +62,7 @@ export const rejectedAnswer = z.strictObject({
 
 const dateTime = z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
 
-const reported = {
+const common = {
   transaction_reference: text,
   transaction_fee: numberText,
   amount_received: numberText,
@@ -77,12 +77,12 @@ const reported = {
 /** The body of a collection webhook (contract 6.2). */
 export const webhookBody = z.union([
   z.strictObject({
-    ...reported,
+    ...common,
     transaction_status: z.literal('Funds Received'),
     status: z.literal('COMPLETED'),
   }),
   z.strictObject({
-    ...reported,
+    ...common,
     transaction_status: z.literal('Transaction Failed'),
     status: z.literal('FAILED'),
     failure_reason: text,

@@ -10,7 +10,7 @@ import { webhookBody } from './collection-shapes.ts';
 async function received(reference: string, merchantId = 'demo') {
   const all = await collections.scenario.stack.simulator.received(merchantId, reference);
   return all.map(({ body, headers, path }) => ({
-    reported: webhookBody.parse(parseJson(body)),
+    webhook: webhookBody.parse(parseJson(body)),
     headers,
     path,
     body,
@@ -59,15 +59,15 @@ describe.concurrent('contract 6.2: the webhook of a collection', () => {
   ])('COMPLETED: %s, %s %s: received %s, fee %s', async (operatorCode, amount, currency, exact, fee) => {
     const startedAtMs = Date.now();
     const { reference, ours } = await collect(operatorCode, { transactionAmount: number(amount) });
-    const { reported, headers, path } = await expectWebhook(reference);
+    const { webhook, headers, path } = await expectWebhook(reference);
     ended.push({ reference, merchantId: 'demo' });
-    expect(reported).toEqual({
+    expect(webhook).toEqual({
       transaction_reference: ours,
       transaction_status: 'Funds Received',
       transaction_fee: fee,
       amount_received: exact,
-      initiated_date: reported.initiated_date,
-      current_status_date: reported.current_status_date,
+      initiated_date: webhook.initiated_date,
+      current_status_date: webhook.current_status_date,
       received_from: {},
       merchant_reference: reference,
       status: 'COMPLETED',
@@ -76,9 +76,9 @@ describe.concurrent('contract 6.2: the webhook of a collection', () => {
     });
     expect(path).toBe('/merchant/demo/collections');
     expect(headers).toMatchObject({ 'content-type': matching(/^application\/json/) });
-    expect(utc(reported.initiated_date)).toBeGreaterThanOrEqual(startedAtMs - 2_000);
-    expect(utc(reported.current_status_date)).toBeGreaterThanOrEqual(utc(reported.initiated_date));
-    expect(utc(reported.current_status_date)).toBeLessThanOrEqual(Date.now() + 2_000);
+    expect(utc(webhook.initiated_date)).toBeGreaterThanOrEqual(startedAtMs - 2_000);
+    expect(utc(webhook.current_status_date)).toBeGreaterThanOrEqual(utc(webhook.initiated_date));
+    expect(utc(webhook.current_status_date)).toBeLessThanOrEqual(Date.now() + 2_000);
     expect((await collections.check(reference)).code).toBe('00');
   });
 
@@ -87,9 +87,9 @@ describe.concurrent('contract 6.2: the webhook of a collection', () => {
     async (operatorCode) => {
       const customerNumber = customerIn(operatorCode.slice(0, 2), '0001');
       const { reference, ours } = await collect(operatorCode, { customerNumber });
-      const { reported } = await expectWebhook(reference);
+      const { webhook } = await expectWebhook(reference);
       ended.push({ reference, merchantId: 'demo' });
-      expect(reported).toMatchObject({
+      expect(webhook).toMatchObject({
         transaction_reference: ours,
         transaction_status: 'Transaction Failed',
         transaction_fee: '0',
@@ -104,8 +104,8 @@ describe.concurrent('contract 6.2: the webhook of a collection', () => {
 
   it('keeps every digit of 89000000000000.01, which a float takes for …02', async () => {
     const { reference } = await collect('GMQMO', { transactionAmount: number('89000000000000.01') });
-    const { reported, body } = await expectWebhook(reference);
-    expect(reported).toMatchObject({
+    const { webhook, body } = await expectWebhook(reference);
+    expect(webhook).toMatchObject({
       amount_received: '89000000000000.01',
       transaction_fee: '1335000000000',
     });
@@ -138,9 +138,9 @@ describe('contract 10.7: the fee by the merchant’s schedule', () => {
     await Promise.all(
       Object.entries(expected).map(async ([amount, fee]) => {
         const { reference } = await collect('GHMTN', { transactionAmount: number(amount) }, key);
-        const { reported } = await expectWebhook(reference, 'priced');
+        const { webhook } = await expectWebhook(reference, 'priced');
         ended.push({ reference, merchantId: 'priced' });
-        expect([amount, reported.transaction_fee]).toEqual([amount, fee]);
+        expect([amount, webhook.transaction_fee]).toEqual([amount, fee]);
       }),
     );
   });

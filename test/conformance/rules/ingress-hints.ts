@@ -131,7 +131,7 @@ describe('ADR 6: a callback of success for a payout that never reached the rail'
     const body = callbackBody('payouts', target.ours, { status: 'COMPLETED' });
     expect(await ingress.send({ rail: 'upstream', kind: 'payouts', body })).toMatchObject({ status: 200 });
     await eventually(async () => expect(await ingress.timeline(target.ours)).toContain('poll unknown'));
-    const held = { status: 'INITIALIZED', reported: [], orders: 0, executions: 0 };
+    const held = { status: 'INITIALIZED', webhooks: [], orders: 0, executions: 0 };
     expect(await target.look()).toMatchObject(held);
     await simulator.setFaults({ outage: null });
     const paid = await becomes(target, 'COMPLETED');

@@ -260,9 +260,9 @@ function details(one: WholeParkedView): string {
     ],
     ['unreadable', one.base64],
   ];
-  const reported = lines
+  const text = lines
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => `${name.padEnd(19)}${cellText(value)}\n`)
     .join('');
-  return one.payload === null ? reported : `${reported}\n${formatJson(one.payload)}`;
+  return one.payload === null ? text : `${text}\n${formatJson(one.payload)}`;
 }

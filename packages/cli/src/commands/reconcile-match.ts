@@ -33,7 +33,7 @@ const SHOWN = 20;
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
 const MAPPING = `
-A mapping names the columns of the rail's file; the README of the reconciler, "Statements", reports every field:
+A mapping names the columns of the rail's file; the README of the reconciler, "Statements", describes every field:
   { "columns": { "reference": "Our Ref", "amount": "Amount", "time": "Time" }, "time": { "format": "ISO" }, "holds": "payouts" }`;
 
 /** Adds `reconcile match`: compares each line of a rail's statement with our payments ( ADR 30). */

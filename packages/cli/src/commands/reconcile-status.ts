@@ -146,16 +146,16 @@ function describeParked(list: ParkedList): string {
   const { waiting, unreported } = countParked(list);
   const some = Object.entries(waiting).filter(([, count]) => count > 0);
   const most = (count: number) => (count >= PARKED_COUNT_MAX ? `${PARKED_COUNT_MAX} or more` : String(count));
-  const reported = some.map(([service, count]) => `${most(count)} at ${service}`).join(', ') || 'none';
+  const counts = some.map(([service, count]) => `${most(count)} at ${service}`).join(', ') || 'none';
   const silent = unreported.length === 0 ? '' : `; no answer from ${unreported.join(', ')}`;
-  return `parked     messages that wait: ${reported}${silent}${some.length === 0 ? '' : ': see pesewa parked'}\n`;
+  return `parked     messages that wait: ${counts}${silent}${some.length === 0 ? '' : ': see pesewa parked'}\n`;
 }
 
 function counted(counts: Readonly<Record<string, number>> | null): string {
-  const reported = Object.entries(counts ?? {}).map(
+  const results = Object.entries(counts ?? {}).map(
     ([result, count]) => `${count} ${describeCloseResult(result)}`,
   );
-  return reported.length === 0 ? '' : `: ${reported.join(', ')}`;
+  return results.length === 0 ? '' : `: ${results.join(', ')}`;
 }
 
 function atMost(count: number): string {

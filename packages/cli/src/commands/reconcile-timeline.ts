@@ -13,10 +13,10 @@ interface TimelineOptions {
 }
 
 const ORDER = `
-Order: by time, as the clock of each service reports it; where those differ, lines that are close may be swapped. Equal
+Order: by time, as each service has it by its clock; where clocks differ, lines that are close may be swapped. Equal
 times stand in the order of the flow: request, attempt, answer, callback, reconciler, end, entries, webhooks.
 
-Gap: of very many steps a service keeps the first and the newest; how many were between is reported in their place.`;
+Gap: of very many steps a service keeps the first and the newest; how many were between stands in their place.`;
 
 /** Adds `timeline`: everything known about one payment ( ADR 32). */
 export function addTimelineCommand(parent: Command, ports: CliPorts): void {

@@ -86,7 +86,7 @@ export function kafkaSettings(where: KafkaListeners): Record<string, string> {
     'share.coordinator.state.topic.replication.factor': replicas,
     'share.coordinator.state.topic.min.isr': inSync,
     'group.initial.rebalance.delay.ms': '0',
-    // A killed consumer's partitions are free once its session has run out; stories of crashes wait for that.
+    // A killed consumer's partitions are free once its session has run out; scenarios of crashes wait for that.
     'group.min.session.timeout.ms': '1000',
     'auto.create.topics.enable': 'false',
     'log.segment.bytes': '67108864',

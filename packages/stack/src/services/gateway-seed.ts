@@ -17,8 +17,8 @@ export async function untilPayable(
   await waitUntil('the payout gateway with its balances', PAYABLE_TIMEOUT_MS, async () => {
     for (const { publicKey } of merchants) {
       const headers = { 'x-api-key': Buffer.from(publicKey).toString('base64') };
-      const reported = await exchange(`${transferUrl}/api/v1/wallets/balance`, { method: 'POST', headers });
-      const wallets = balances.parse(reported.body).responseData;
+      const answer = await exchange(`${transferUrl}/api/v1/wallets/balance`, { method: 'POST', headers });
+      const wallets = balances.parse(answer.body).responseData;
       const empty = wallets.find(({ balance }) => balance === '0');
       if (empty) throw new Error(`no balance in ${empty.currencyCode} yet`);
       if (publicKey !== merchants[0]?.publicKey) continue;

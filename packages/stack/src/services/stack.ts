@@ -193,9 +193,9 @@ async function replicate(
   settings: StackSettings,
   supervisor: Supervisor,
   closers: AsyncDisposableStack,
-  request: { readonly name: ServiceName; readonly environment: Readonly<Record<string, string>> },
+  replica: { readonly name: ServiceName; readonly environment: Readonly<Record<string, string>> },
 ): Promise<Replica> {
-  const { name, environment } = request;
+  const { name, environment } = replica;
   const holders = await holdPorts(2);
   const [port = 0, operationsPort = 0] = holders.map((held) => held.port);
   const own = { ...settings, ports: { ...settings.ports, [name]: { port, operationsPort } } };

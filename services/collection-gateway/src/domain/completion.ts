@@ -56,7 +56,7 @@ function wasLast({ order, completionAttempts }: CollectionState): boolean {
  * Records the rail's answer to a completion.
  *
  * A try that was certainly not sent does not count. After one that was accepted, or found closed at the rail, no
- * further try is needed, whichever request holds the lease now; after a final refusal none is allowed. Any other
+ * further try is needed, whichever request holds the lock now; after a final refusal none is allowed. Any other
  * outcome counts only for its own token, so that a late one does not end another's lease.
  */
 export function recordCompletion(

@@ -1,7 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import { collectEntryId } from './collection-postings.ts';
 import type { Instruction, InstructionOf, LedgerDomainEvent } from './instructions.ts';
-import { orderEntryId, reportedOfFloat, reportedOfWallet } from './order-postings.ts';
+import { domainEventOfFloat, domainEventOfWallet, orderEntryId } from './order-postings.ts';
 import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
 
 /** The fields of a stored entry that the answer was made from. */
@@ -113,16 +113,17 @@ export function answerAgain(instruction: Instruction, known: KnownAnswers): Answ
     case 'adjust': {
       const { merchantId: owner } = instruction;
       const refused = known.refusals.get(orderEntryId(instruction));
-      if (!refused) return answer(entryOf(instruction.kind), undefined, () => reportedOfWallet(instruction));
+      if (!refused)
+        return answer(entryOf(instruction.kind), undefined, () => domainEventOfWallet(instruction));
       const { amount, reason = '', causationId, sequence, at } = refused;
-      const reported = { causationId, currency: instruction.currency, amount, commandId: reference };
+      const common = { causationId, currency: instruction.currency, amount, commandId: reference };
       const refusal = { owner, reason, order: instruction.kind, sequence };
-      return { domainEvent: { ...reported, kind: 'commandRefused', ...refusal }, at };
+      return { domainEvent: { ...common, kind: 'commandRefused', ...refusal }, at };
     }
     case 'fundFloat':
     case 'withdrawFloat':
     case 'suspense':
-      return answer(entryOf(instruction.kind), undefined, () => reportedOfFloat(instruction));
+      return answer(entryOf(instruction.kind), undefined, () => domainEventOfFloat(instruction));
     default:
       return unreachable(instruction);
   }
@@ -134,8 +135,8 @@ function heldAgain(instruction: InstructionOf<'hold'>, known: KnownAnswers): Ans
   if (refused) {
     const { causationId, sequence, at, amount, fee = 0n, rail = '' } = refused;
     const terms = { held: amount + fee, fee, rail };
-    const reported = { ...cause, kind: 'holdRefused', ...terms, reason: insufficientFunds } as const;
-    return { domainEvent: { ...reported, causationId, sequence }, at };
+    const common = { ...cause, kind: 'holdRefused', ...terms, reason: insufficientFunds } as const;
+    return { domainEvent: { ...common, causationId, sequence }, at };
   }
   const entry = known.entries.get(`${instruction.reference}/hold`);
   return answer(entry, undefined, ({ amount: held, fee = 0n, rail = '' }) => ({
@@ -151,9 +152,9 @@ function heldAgain(instruction: InstructionOf<'hold'>, known: KnownAnswers): Ans
 function answer(
   entry: KnownEntry | undefined,
   later: KnownEntry | undefined,
-  report: (entry: KnownEntry) => Unnumbered,
+  toDomainEvent: (entry: KnownEntry) => Unnumbered,
 ): Answer | undefined {
   if (!entry) return undefined;
   const sequence = later?.walletSequence ?? entry.walletSequence ?? 0n;
-  return { domainEvent: { ...report(entry), causationId: entry.causationId, sequence }, at: entry.at };
+  return { domainEvent: { ...toDomainEvent(entry), causationId: entry.causationId, sequence }, at: entry.at };
 }

@@ -21,7 +21,7 @@ interface Line {
   readonly when: WalletOrder | FloatOrder;
   readonly entry?: readonly [EntryKind, string, string, bigint];
   /** The published fields in addition to the order's own id, currency and amount. */
-  readonly reported: Readonly<Record<string, unknown>>;
+  readonly published: Readonly<Record<string, unknown>>;
   /** Available, held and sequence afterwards; absent if the wallet stays unchanged. */
   readonly wallet?: readonly [bigint, bigint, bigint];
 }
@@ -32,14 +32,14 @@ const table: readonly Line[] = [
     given: given(1n, 5n),
     when: fund,
     entry: ['fund', treasury, available, 700n],
-    reported: { kind: 'walletFunded', merchantId: 'demo', sequence: 8n },
+    published: { kind: 'walletFunded', merchantId: 'demo', sequence: 8n },
     wallet: [701n, 5n, 8n],
   },
   {
     name: 'refuses to fund a wallet with more than it can hold',
     given: given(FULL, 0n),
     when: fund,
-    reported: {
+    published: {
       kind: 'commandRefused',
       owner: 'demo',
       order: 'fund',
@@ -52,14 +52,14 @@ const table: readonly Line[] = [
     given: given(700n, 5n),
     when: withdraw,
     entry: ['withdraw', available, treasury, 700n],
-    reported: { kind: 'walletWithdrawn', merchantId: 'demo', sequence: 8n },
+    published: { kind: 'walletWithdrawn', merchantId: 'demo', sequence: 8n },
     wallet: [0n, 5n, 8n],
   },
   {
     name: 'refuses a withdrawal that is one unit short, whatever is held',
     given: given(699n, 5_000n),
     when: withdraw,
-    reported: {
+    published: {
       kind: 'commandRefused',
       owner: 'demo',
       order: 'withdraw',
@@ -71,7 +71,7 @@ const table: readonly Line[] = [
     name: 'refuses a withdrawal from a wallet that nothing has touched',
     given: { wallets: new Map(), holds: new Map(), entryIds: new Set() },
     when: withdraw,
-    reported: {
+    published: {
       kind: 'commandRefused',
       owner: 'demo',
       order: 'withdraw',
@@ -84,7 +84,7 @@ const table: readonly Line[] = [
     given: given(1n, 0n),
     when: credit,
     entry: ['adjust', suspense, available, 700n],
-    reported: { kind: 'walletAdjusted', merchantId: 'demo', direction: 'credit', sequence: 8n },
+    published: { kind: 'walletAdjusted', merchantId: 'demo', direction: 'credit', sequence: 8n },
     wallet: [701n, 0n, 8n],
   },
   {
@@ -92,14 +92,14 @@ const table: readonly Line[] = [
     given: given(701n, 0n),
     when: debit,
     entry: ['adjust', available, suspense, 700n],
-    reported: { kind: 'walletAdjusted', merchantId: 'demo', direction: 'debit', sequence: 8n },
+    published: { kind: 'walletAdjusted', merchantId: 'demo', direction: 'debit', sequence: 8n },
     wallet: [1n, 0n, 8n],
   },
   {
     name: 'refuses to correct a wallet below zero',
     given: given(699n, 0n),
     when: debit,
-    reported: {
+    published: {
       kind: 'commandRefused',
       owner: 'demo',
       order: 'adjust',
@@ -111,7 +111,7 @@ const table: readonly Line[] = [
     name: 'refuses to correct a wallet to more than it can hold',
     given: given(FULL - 699n, 0n),
     when: credit,
-    reported: {
+    published: {
       kind: 'commandRefused',
       owner: 'demo',
       order: 'adjust',
@@ -124,40 +124,40 @@ const table: readonly Line[] = [
     given: given(1n, 0n),
     when: fundFloat,
     entry: ['fundFloat', float, treasury, 700n],
-    reported: { kind: 'floatFunded', rail: 'upstream', sequence: 0n },
+    published: { kind: 'floatFunded', rail: 'upstream', sequence: 0n },
   },
   {
     name: 'withdraws a float to the treasury',
     given: given(1n, 0n),
     when: withdrawFloat,
     entry: ['withdrawFloat', treasury, float, 700n],
-    reported: { kind: 'floatWithdrawn', rail: 'upstream', sequence: 0n },
+    published: { kind: 'floatWithdrawn', rail: 'upstream', sequence: 0n },
   },
   {
     name: 'books a surplus of the rail to suspense',
     given: given(1n, 0n),
     when: surplus,
     entry: ['suspense', float, suspense, 700n],
-    reported: { kind: 'suspenseBooked', rail: 'upstream', direction: 'surplus', sequence: 0n },
+    published: { kind: 'suspenseBooked', rail: 'upstream', direction: 'surplus', sequence: 0n },
   },
   {
     name: 'books a shortage of the rail from suspense',
     given: given(1n, 0n),
     when: shortage,
     entry: ['suspense', suspense, float, 700n],
-    reported: { kind: 'suspenseBooked', rail: 'upstream', direction: 'shortage', sequence: 0n },
+    published: { kind: 'suspenseBooked', rail: 'upstream', direction: 'shortage', sequence: 0n },
   },
 ];
 
 describe('an order', () => {
-  it.each(table)('$name', ({ given: snapshot, when, entry, reported, wallet }) => {
+  it.each(table)('$name', ({ given: snapshot, when, entry, published, wallet }) => {
     const folded = foldInstructions(snapshot, [when], policy);
     const domainEvent = {
       causationId: 'cm-1',
       commandId: 'cm-1',
       currency: 'KES',
       amount: 700n,
-      ...reported,
+      ...published,
     };
     expect(folded.outcomes).toEqual([{ kind: 'posted', domainEvent }]);
     expect(
@@ -165,7 +165,7 @@ describe('an order', () => {
     ).toEqual(entry ? [entry] : []);
     expect(folded.entries.map(({ id }) => id)).toEqual(entry ? [`cm-1/${when.kind}`] : []);
     expect(folded.refusedOrders.map(({ id, reason }) => [id, reason])).toEqual(
-      entry ? [] : [[`cm-1/${when.kind}`, reported['reason']]],
+      entry ? [] : [[`cm-1/${when.kind}`, published['reason']]],
     );
     const after = folded.wallets.get('demo:KES')?.after;
     expect(after && [after.available, after.held, after.sequence]).toEqual(wallet);

@@ -40,7 +40,7 @@ export function orderOfWallet(books: Books, order: WalletOrder): Outcome {
   const other = kind === 'adjust' ? accounts.suspense(currency) : accounts.treasury(currency);
   const [debit, credit] = isGain ? [other, own] : [own, other];
   books.move(order, kind, debit, credit, amount, { wallet, available: change, held: 0n });
-  return posted(reportedOfWallet(order), wallet.sequence);
+  return posted(domainEventOfWallet(order), wallet.sequence);
 }
 
 function whyNot(availableAfter: bigint): string | undefined {
@@ -58,11 +58,11 @@ export function orderOfFloat(books: Books, order: FloatOrder): Outcome {
   const other = kind === 'suspense' ? accounts.suspense(currency) : accounts.treasury(currency);
   const [debit, credit] = isGain ? [own, other] : [other, own];
   books.move(order, kind, debit, credit, amount);
-  return posted(reportedOfFloat(order), 0n);
+  return posted(domainEventOfFloat(order), 0n);
 }
 
 /** What is published about an applied order of a wallet. */
-export function reportedOfWallet(order: WalletOrder): Unnumbered {
+export function domainEventOfWallet(order: WalletOrder): Unnumbered {
   const { merchantId } = order;
   switch (order.kind) {
     case 'fund':
@@ -77,7 +77,7 @@ export function reportedOfWallet(order: WalletOrder): Unnumbered {
 }
 
 /** What is published about an order of a float. */
-export function reportedOfFloat(order: FloatOrder): Unnumbered {
+export function domainEventOfFloat(order: FloatOrder): Unnumbered {
   const { rail } = order;
   switch (order.kind) {
     case 'fundFloat':

@@ -91,20 +91,20 @@ export function readOwnEvent(event: OwnEvent): OwnNews {
   return isRefusal ? { kind: 'refusal', atMs, event, instruction } : { kind: 'posting', event, instruction };
 }
 
-type ReportedEvent = Exclude<
+type PostingEvent = Exclude<
   TopicEvent<'ledger'>,
   { readonly type: 'pesewa.ledger.PageWritten' | 'pesewa.ledger.OrderDecided' }
 >;
-type ReportedOfPayment = Extract<ReportedEvent, { readonly payload: { readonly reference: string } }>;
-type ReportedOfOrder = Exclude<ReportedEvent, ReportedOfPayment>;
+type PaymentEvent = Extract<PostingEvent, { readonly payload: { readonly reference: string } }>;
+type OrderEvent = Exclude<PostingEvent, PaymentEvent>;
 
-function toInstruction(event: ReportedEvent, causationId: string): Instruction {
+function toInstruction(event: PostingEvent, causationId: string): Instruction {
   return isOfPayment(event) ? ofPayment(event, causationId) : ofOrder(event, causationId);
 }
 
-const isOfPayment = (event: ReportedEvent): event is ReportedOfPayment => 'reference' in event.payload;
+const isOfPayment = (event: PostingEvent): event is PaymentEvent => 'reference' in event.payload;
 
-function ofPayment(event: ReportedOfPayment, causationId: string): Instruction {
+function ofPayment(event: PaymentEvent, causationId: string): Instruction {
   const payment = paymentOf(event.payload, causationId);
   switch (event.type) {
     case 'pesewa.ledger.HoldPlaced':
@@ -131,7 +131,7 @@ function ofPayment(event: ReportedOfPayment, causationId: string): Instruction {
   }
 }
 
-function ofOrder(event: ReportedOfOrder, causationId: string): Instruction {
+function ofOrder(event: OrderEvent, causationId: string): Instruction {
   const { commandId: reference, currency, amount } = event.payload;
   const ordered = { causationId, reference, currency, amount };
   switch (event.type) {

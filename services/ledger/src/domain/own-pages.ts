@@ -23,25 +23,25 @@ export interface OwnPages {
 
 /** Builds {@link OwnPages} for one partition of the topic. */
 export function createOwnPages(partition: number): OwnPages {
-  const reported = new Map<string, Answered>();
+  const waiting = new Map<string, Answered>();
   return {
     add: (news) => {
       if (news.kind === 'posting') {
         const id = postingId(news.instruction);
         // A repetition is ignored.
-        if (!reported.has(id)) reported.set(id, news);
+        if (!waiting.has(id)) waiting.set(id, news);
         return undefined;
       }
       const { chain, atMs, postings } = news.page;
-      const missing = postings.filter((id) => !reported.has(id));
-      const found = postings.flatMap((id) => reported.get(id) ?? []);
-      for (const id of postings) reported.delete(id);
+      const missing = postings.filter((id) => !waiting.has(id));
+      const found = postings.flatMap((id) => waiting.get(id) ?? []);
+      for (const id of postings) waiting.delete(id);
       return { chain, written: news.page, atMs, postings: found, missing };
     },
     rest: () => {
       const atOf = ({ event }: Answered) => Number(event.payload.occurredAt);
       const pages = Map.groupBy(
-        reported.values(),
+        waiting.values(),
         (one) => `${topicOf(one.instruction.kind)}/${partition} ${atOf(one)}`,
       );
       return [...pages].map(([place, postings]) => ({
@@ -52,9 +52,9 @@ export function createOwnPages(partition: number): OwnPages {
         missing: [],
       }));
     },
-    restSize: () => reported.size,
+    restSize: () => waiting.size,
     forget: ({ postings }) => {
-      for (const { instruction } of postings) reported.delete(postingId(instruction));
+      for (const { instruction } of postings) waiting.delete(postingId(instruction));
     },
   };
 }

@@ -128,11 +128,11 @@ interface Stake {
   readonly fee: bigint;
 }
 
-function matches(found: Stake, reported: Stake): boolean {
+function matches(found: Stake, instructed: Stake): boolean {
   return (
-    found.amount === reported.amount &&
-    found.fee === reported.fee &&
-    found.merchantId === reported.merchantId &&
-    found.currency === reported.currency
+    found.amount === instructed.amount &&
+    found.fee === instructed.fee &&
+    found.merchantId === instructed.merchantId &&
+    found.currency === instructed.currency
   );
 }

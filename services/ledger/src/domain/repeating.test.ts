@@ -22,10 +22,10 @@ it('published events are enough to book again what was booked, and to refuse aga
   fc.assert(
     fc.property(anyScenario, fc.boolean(), (scenario, refundFee) => {
       const { outcomes, ...folded } = foldInstructions(nothing, scenario, { refundFee });
-      const reported = outcomes.flatMap((outcome) =>
+      const answered = outcomes.flatMap((outcome) =>
         outcome.kind === 'posted' ? [readOwnEvent(published(eventOf(outcome.domainEvent, at)))] : [],
       );
-      const postings = reported.filter(isOf('posting'));
+      const postings = answered.filter(isOf('posting'));
       const repeated = repeatPostings(nothing, postings);
       expect(repeated.differing).toEqual([]);
       expect(new Set(repeated.shifts.values())).toEqual(new Set(repeated.shifts.size > 0 ? [0n] : []));
@@ -35,11 +35,11 @@ it('published events are enough to book again what was booked, and to refuse aga
         wallets: folded.wallets,
         accountDeltas: folded.accountDeltas,
       });
-      const refused = repeatRefusals(nothing, reported.filter(isOf('refusal')));
+      const refused = repeatRefusals(nothing, answered.filter(isOf('refusal')));
       expect(refused.refusedOrders).toEqual(folded.refusedOrders);
       const refusedHolds = [...folded.holds].filter(([, { after }]) => after.status === 'refused');
       expect([...refused.holds]).toEqual(refusedHolds);
-      for (const { event } of reported.filter(
+      for (const { event } of answered.filter(
         (one) => isOf('posting')(one) || isOf('refusal')(one),
       ) as Answered[])
         kinds.add(event.type);

@@ -23,19 +23,23 @@ export function repeatPostings(snapshot: Snapshot, postings: readonly Answered[]
   const books = openBooks(snapshot);
   const differing: string[] = [];
   const shifts = new Map<string, bigint>();
-  const outcomes = postings.map((reported) => {
-    const instruction = complete(books, reported.instruction);
+  const outcomes = postings.map((answered) => {
+    const instruction = complete(books, answered.instruction);
     // The setting may have changed; the event shows its value then.
-    const refundFee = 'fee' in reported.event.payload && reported.event.payload.fee > 0n;
+    const refundFee = 'fee' in answered.event.payload && answered.event.payload.fee > 0n;
     const outcome = postInstruction(books, instruction, { refundFee });
     if (outcome.kind === 'known') return outcome;
-    if (outcome.kind !== 'posted' || !isWhole(reported.event) || !isReported(outcome.domainEvent, reported)) {
+    if (
+      outcome.kind !== 'posted' ||
+      !isWhole(answered.event) ||
+      !isSameEvent(outcome.domainEvent, answered)
+    ) {
       differing.push(postingId(instruction));
       return outcome;
     }
     if ('merchantId' in instruction) {
       const walletKey = walletKeyOf(instruction.merchantId, instruction.currency);
-      shifts.set(walletKey, outcome.domainEvent.sequence - reported.event.version);
+      shifts.set(walletKey, outcome.domainEvent.sequence - answered.event.version);
     }
     return outcome;
   });
@@ -52,7 +56,7 @@ function complete(books: Books, instruction: Instruction): Instruction {
 const envelope: ReadonlySet<string> = new Set(['eventId', 'occurredAt']);
 
 /** Whether the result is what was published, apart from its number. */
-function isReported(domainEvent: LedgerDomainEvent, { event }: Answered): boolean {
+function isSameEvent(domainEvent: LedgerDomainEvent, { event }: Answered): boolean {
   const { kind } = domainEvent;
   // A refused hold has every field of a placed one.
   if (event.type !== `pesewa.ledger.${kind.charAt(0).toUpperCase()}${kind.slice(1)}`) return false;

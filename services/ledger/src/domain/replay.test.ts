@@ -80,14 +80,14 @@ function scenario(chance: (below: number) => number): readonly Instruction[] {
     ];
     lives.push(lifeKinds[chance(lifeKinds.length)] ?? []);
   }
-  const reported: Instruction[] = [];
+  const instructions: Instruction[] = [];
   let open = lives.filter((life) => life.length > 0);
   while (open.length > 0) {
     const next = open[chance(open.length)]?.shift();
-    if (next) reported.push(next);
+    if (next) instructions.push(next);
     open = open.filter((life) => life.length > 0);
   }
-  return reported;
+  return instructions;
 }
 
 function batches(instructions: readonly Instruction[], chance: (below: number) => number): Instruction[][] {
@@ -102,9 +102,9 @@ function batches(instructions: readonly Instruction[], chance: (below: number) =
 
 describe.each(Array.from({ length: 25 }, (_, seed) => seed))('any scenario, seed %i', (seed) => {
   const chance = seeded(seed);
-  const reported = scenario(chance);
+  const instructions = scenario(chance);
   const ledger = createLedger(seed % 2 === 0);
-  for (const batch of batches(reported, chance)) ledger.apply(batch);
+  for (const batch of batches(instructions, chance)) ledger.apply(batch);
 
   it('never lets a wallet below zero, after any entry', () => {
     const running = new Map<string, bigint>();
@@ -155,7 +155,7 @@ describe.each(Array.from({ length: 25 }, (_, seed) => seed))('any scenario, seed
     });
     const count = ledger.entries.length;
     expect(count).toBeGreaterThan(50);
-    for (const batch of batches(reported, chance)) ledger.apply(batch);
+    for (const batch of batches(instructions, chance)) ledger.apply(batch);
     expect(ledger.entries).toHaveLength(count);
     const { wallets, holds, refusedIds, accounts } = ledger;
     expect({ wallets, holds, refusedIds, accounts }).toEqual(before);

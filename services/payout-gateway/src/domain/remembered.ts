@@ -47,8 +47,8 @@ export function rememberPayout(events: readonly OwnEvent[], nowMs: number): Reme
   const accepted = events.find(isAccepted);
   if (!accepted) return undefined;
   const born = birthOf(accepted);
-  const reported = events.filter((event) => !isAccepted(event)).sort(byVersion);
-  const last = reported.reduce((payout, event) => follow(payout, event), born);
+  const later = events.filter((event) => !isAccepted(event)).sort(byVersion);
+  const last = later.reduce((payout, event) => follow(payout, event), born);
   return last.status === 'INITIALIZED' ? { ...last, attemptedAtMs: nowMs } : last;
 }
 

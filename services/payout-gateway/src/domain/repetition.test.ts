@@ -30,12 +30,12 @@ const claimed = (state: PayoutState, attemptedAtMs: number): PayoutState => ({
   attemptedAtMs,
 });
 
-const reported = (state: PayoutState, command: PayoutCommand): PayoutState => {
+const applied = (state: PayoutState, command: PayoutCommand): PayoutState => {
   const decision = payoutDecider.decide(command, state);
   return decision.ok ? decision.value.reduce(payoutDecider.evolve, state) : state;
 };
 
-const submitting = claimed(reported(payoutDecider.initial, hold), 2_000);
+const submitting = claimed(applied(payoutDecider.initial, hold), 2_000);
 const over = 2_000 + GRACE_MS;
 
 it.each<[string, PayoutState, readonly PayoutCommand[]]>([
@@ -51,16 +51,16 @@ it.each<[string, PayoutState, readonly PayoutCommand[]]>([
   ['ends that the ledger has booked', submitting, [booked('COMPLETED'), booked('REVERSED')]],
   ['contradictions', submitting, [observe('completed', over), observe('failed', over + 1)]],
 ])('changes nothing when it is repeated, at once or in the end: %s', (_name, before, commands) => {
-  const once = commands.reduce(reported, before);
+  const once = commands.reduce(applied, before);
   expect(once).not.toBe(before);
-  expect(commands.reduce(reported, once)).toBe(once);
-  expect(commands.flatMap((command) => [command, command]).reduce(reported, before)).toEqual(once);
+  expect(commands.reduce(applied, once)).toBe(once);
+  expect(commands.flatMap((command) => [command, command]).reduce(applied, before)).toEqual(once);
   // The hold was known before any of the rest.
-  expect(reported(once, hold)).toBe(once);
+  expect(applied(once, hold)).toBe(once);
 });
 
 it('sends nothing twice because of one answer: it is older than the attempt that it led to', () => {
-  const requeued = reported(submitting, observe('notFound', over));
+  const requeued = applied(submitting, observe('notFound', over));
   const again = claimed(requeued, over + 500);
-  expect(reported(again, observe('notFound', over))).toBe(again);
+  expect(applied(again, observe('notFound', over))).toBe(again);
 });

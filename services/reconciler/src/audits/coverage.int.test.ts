@@ -12,7 +12,7 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
   });
 
 /** Inserts a record of a gateway, old enough for the audit to look at it. */
-const inject = async (
+const insertRecord = async (
   name: 'payouts' | 'collections',
   reference: string,
   status: string,
@@ -66,8 +66,8 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
   it('adds a payment without events, reports it once, and polls it', async () => {
     const [payout, collection] = [ids.next('po'), ids.next('co')];
     answers.set(payout, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
-    await inject('payouts', payout, 'INITIALIZED');
-    await inject('collections', collection, 'PENDING');
+    await insertRecord('payouts', payout, 'INITIALIZED');
+    await insertRecord('collections', collection, 'PENDING');
     expect(await audit()).toMatchObject({ status: 'done', missing: 2, repaired: 2, ended: 0, behind: 0 });
     for (const reference of [payout, collection])
       expect(await openBreaks(reference)).toEqual(['coverage.missing']);
@@ -83,15 +83,15 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     });
     expect(await rowOf(payout)).toMatchObject({ status: 'completed' });
     expect(await rowOf(collection)).toMatchObject({ status: 'open' });
-    await inject('payouts', payout, 'COMPLETED');
+    await insertRecord('payouts', payout, 'COMPLETED');
   });
 
   it('lets an event that comes after the end open nothing again', async () => {
     const [reference, marker] = [ids.next('po'), ids.next('po')];
     answers.set(reference, { kind: 'failed', reason: 'Declined' });
-    await inject('payouts', reference, 'INITIALIZED');
+    await insertRecord('payouts', reference, 'INITIALIZED');
     expect(await audit()).toMatchObject({ missing: 1 });
-    await inject('payouts', reference, 'FAILED');
+    await insertRecord('payouts', reference, 'FAILED');
     await harness
       .polls()
       .updateOne({ _id: reference }, { $set: { openedAt: new Date(Date.now() - 60_000) } });
@@ -100,7 +100,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     await publish(accepted(reference), accepted(marker));
     await until('the marker', async () => (await rowOf(marker)) !== null);
     expect(await rowOf(reference)).toMatchObject({ status: 'failed', version: 1n });
-    await inject('payouts', marker, 'INITIALIZED', { acceptedAt: new Date() });
+    await insertRecord('payouts', marker, 'INITIALIZED', { acceptedAt: new Date() });
   });
 
   it('takes an end over whose event was lost, and closes the break where it comes after all', async () => {
@@ -113,8 +113,8 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
         { _id: { $in: [payout, collection] } },
         { $set: { openedAt: new Date(Date.now() - 60_000) } },
       );
-    await inject('payouts', payout, 'FAILED', { step: 'ended' });
-    await inject('collections', collection, 'COMPLETED', { step: 'ended', amountReceived: 10_100n });
+    await insertRecord('payouts', payout, 'FAILED', { step: 'ended' });
+    await insertRecord('collections', collection, 'COMPLETED', { step: 'ended', amountReceived: 10_100n });
     expect(await audit()).toMatchObject({ status: 'done', ended: 2 });
     expect(await rowOf(payout)).toMatchObject({ status: 'failed' });
     expect(await rowOf(payout)).toHaveProperty('booksDueAt');
@@ -135,14 +135,14 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
       .updateOne({ _id: reference }, { $set: { openedAt: new Date(Date.now() - 60_000) } });
     expect(await audit()).toMatchObject({ status: 'done', behind: 1, repaired: 0 });
     expect(await openBreaks(reference)).toEqual(['coverage.behind']);
-    await inject('payouts', reference, 'INITIALIZED');
+    await insertRecord('payouts', reference, 'INITIALIZED');
     expect(await audit()).toMatchObject({ status: 'done', behind: 0, missing: 0 });
     expect(await openBreaks(reference)).toEqual([]);
   });
 
   it('says nothing of an event that comes between its two looks', async () => {
     const reference = ids.next('po');
-    await inject('payouts', reference, 'INITIALIZED');
+    await insertRecord('payouts', reference, 'INITIALIZED');
     const { body } = await harness.postAs('ama', '/coverage');
     await publish(accepted(reference));
     await until('the end of the audit', async () => {
@@ -156,7 +156,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
   it('reports nothing while the gateway’s events wait in its outbox', async () => {
     const reference = ids.next('po');
     const release = await keepInOutbox(gateway('payouts'), 'opening');
-    await inject('payouts', reference, 'INITIALIZED');
+    await insertRecord('payouts', reference, 'INITIALIZED');
     const startedMs = Date.now();
     const { body } = await harness.postAs('ama', '/coverage');
     const statusOf = async () =>
@@ -173,9 +173,9 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
   });
 
   it('counts its audits, and what they found', async () => {
-    const reported = await harness.metrics();
-    expect(reported).toMatch(/coverage_runs_total\{status="done"\} [5-9]/);
-    expect(reported).toMatch(/coverage_found_total\{kind="coverage.missing"\} 3/);
+    const metrics = await harness.metrics();
+    expect(metrics).toMatch(/coverage_runs_total\{status="done"\} [5-9]/);
+    expect(metrics).toMatch(/coverage_found_total\{kind="coverage.missing"\} 3/);
   });
 
   it('reads its lists page by page, by their keys alone, however many records begin at the same time', async () => {
@@ -184,7 +184,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     const collections = harness.gateway('collections').collection<{ reference: string }>('collections');
     const index = { status: 1, acceptedAt: 1, reference: 1 } as const;
     await collections.createIndex(index, { partialFilterExpression: { status: 'PENDING' } });
-    await inject('collections', first, 'PENDING', { acceptedAt });
+    await insertRecord('collections', first, 'PENDING', { acceptedAt });
     const record = await collections.findOne({ reference: first }, { projection: { _id: 0 } });
     await collections.insertMany(others.map((reference) => ({ ...record, reference })));
     expect(await audit()).toMatchObject({ status: 'done', missing: 703, repaired: 703 });
@@ -217,8 +217,8 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
   it('audits one gateway though the database of the other fails, and says which', async () => {
     const [collection, payout] = [ids.next('co'), ids.next('po')];
     const payouts = harness.gateway('payouts');
-    await inject('collections', collection, 'PENDING');
-    await inject('payouts', payout, 'INITIALIZED');
+    await insertRecord('collections', collection, 'PENDING');
+    await insertRecord('payouts', payout, 'INITIALIZED');
     await payouts.renameCollection('payouts', 'kept');
     const pipeline = [
       { $addFields: { broken: { $divide: ['$version', { $subtract: ['$version', '$version'] }] } } },
@@ -242,7 +242,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
   });
 
   it('answers at once, and joins an audit that goes on', async () => {
-    await inject('payouts', ids.next('po'), 'INITIALIZED');
+    await insertRecord('payouts', ids.next('po'), 'INITIALIZED');
     const [first, second] = await Promise.all([
       harness.postAs('ama', '/coverage'),
       harness.postAs('kofi', '/coverage'),
@@ -254,7 +254,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
 
   it('is repeated harmlessly where it was cut short', async () => {
     const reference = ids.next('po');
-    await inject('payouts', reference, 'INITIALIZED');
+    await insertRecord('payouts', reference, 'INITIALIZED');
     const { body } = await harness.postAs('ama', '/coverage');
     await harness.stop();
     await harness.start();

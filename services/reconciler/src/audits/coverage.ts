@@ -80,7 +80,7 @@ export function createCoverage(deps: CoverageDeps): Coverage {
   const closing = new AbortController();
   const second = deps.messaging.groupCommit<Look, boolean>(
     'reconciler.coverage',
-    (looks, transaction) => finish(deps, looks, transaction),
+    (looks, transaction) => repair(deps, looks, transaction),
     { itemsMax: LOOKS_PER_TRANSACTION },
   );
   const audit = async (id: string): Promise<CoverageRun> => {
@@ -256,7 +256,7 @@ async function untilCaughtUp({ messaging, onItsWay, source, clock, signal }: Sou
  * Reports and repairs the remaining differences. A payment and its break are written together, so a repetition finds
  * the difference reported.
  */
-async function finish(
+async function repair(
   { store, workingSet, requestRepublication }: CoverageDeps,
   looks: readonly Look[],
   transaction: Transaction,

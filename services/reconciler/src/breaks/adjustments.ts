@@ -120,14 +120,14 @@ export function createAdjustments(deps: {
 
 function outcomeOf({ type, payload }: CorrectionEvent): AdjustmentOutcome {
   const { commandId, currency, amount, occurredAt } = payload;
-  const reported = { commandId, at: new Date(Number(occurredAt)) };
+  const common = { commandId, at: new Date(Number(occurredAt)) };
   if (type === 'pesewa.ledger.CommandRefused')
-    return { ...reported, status: 'refused', reason: payload.reason };
+    return { ...common, status: 'refused', reason: payload.reason };
   const isGain = payload.direction === 'credit' || payload.direction === 'surplus';
   const moved = { commandId, currency, minor: isGain ? amount : -amount };
   const terms: AdjustmentTerms =
     type === 'pesewa.ledger.WalletAdjusted'
       ? { ...moved, kind: 'adjust', target: payload.merchantId }
       : { ...moved, kind: 'suspense', target: payload.rail };
-  return { ...reported, status: 'booked', terms };
+  return { ...common, status: 'booked', terms };
 }

@@ -25,7 +25,7 @@ const show = async (id: string) =>
     readonly history: readonly { readonly what: string; readonly by: string | null }[];
   };
 const change = (id: string, verb: string, body: object, by = 'ama') => postAs(by, pathOf(id, verb), body);
-const reported = (reference: string) =>
+const eventsOf = (reference: string) =>
   about(reference)
     .filter(({ type }) => type.includes('.Break'))
     .map(({ type }) => type.slice('pesewa.reconciliation.Break'.length));
@@ -35,7 +35,7 @@ async function contradicted(): Promise<{ readonly reference: string; readonly id
   const reference = ids.next('po');
   answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
   await publish(accepted(reference), payoutFailed(reference), callback(reference, 'COMPLETED'));
-  await until('the break', () => reported(reference).includes('Opened'));
+  await until('the break', () => eventsOf(reference).includes('Opened'));
   return { reference, id: `${reference}/payment.contradiction` };
 }
 
@@ -44,7 +44,7 @@ async function lost(): Promise<{ readonly reference: string; readonly id: string
   const reference = ids.next('po');
   answers.set(reference, { kind: 'notFound' });
   await publish(accepted(reference), submitted(reference, 'accepted'));
-  await until('the break', () => reported(reference).includes('Opened'));
+  await until('the break', () => eventsOf(reference).includes('Opened'));
   return { reference, id: `${reference}/payout.not_found` };
 }
 
@@ -101,8 +101,8 @@ describe('people and a break', () => {
       status: 'open',
       owner: null,
     });
-    await until('all', () => reported(reference).length === 5);
-    expect(reported(reference)).toEqual(['Opened', 'Assigned', 'Explained', 'Resolved', 'Opened']);
+    await until('all', () => eventsOf(reference).length === 5);
+    expect(eventsOf(reference)).toEqual(['Opened', 'Assigned', 'Explained', 'Resolved', 'Opened']);
     const texts = JSON.stringify(about(reference), (_key, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     );
@@ -122,7 +122,7 @@ describe('people and a break', () => {
       ['ama', 'kofi', 'operator'].map((by) => change(id, 'resolve', { resolution: `so says ${by}` }, by)),
     );
     expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409', '409']);
-    await until('the event', () => reported(reference).includes('Resolved'));
+    await until('the event', () => eventsOf(reference).includes('Resolved'));
     const { history } = await show(id);
     expect(history.map(({ what }) => what)).toEqual(['opened', 'resolved']);
   });
@@ -150,8 +150,8 @@ describe('people and a break', () => {
     expect(history.filter(({ what }) => what === 'noted')).toHaveLength(texts.length);
     expect(history.filter(({ what }) => what === 'resolved')).toMatchObject([{ by: null }]);
     expect(version).toBe(history.length);
-    await until('the event', () => reported(reference).includes('Resolved'));
-    expect(reported(reference)).toEqual(['Opened', 'Assigned', 'Resolved']);
+    await until('the event', () => eventsOf(reference).includes('Resolved'));
+    expect(eventsOf(reference)).toEqual(['Opened', 'Assigned', 'Resolved']);
     expect(await change(id, 'explain', { explanation: 'late' })).toMatchObject({ status: 409 });
   });
 
@@ -162,7 +162,7 @@ describe('people and a break', () => {
     await publish(initiated(reference), collected(reference, 10_000n));
     await until('the end', async () => (await rowOf(reference))?.status === 'completed');
     await publish(callback(reference, 'COMPLETED', '101', 'collection'));
-    await until('the break', () => reported(reference).includes('Opened'));
+    await until('the break', () => eventsOf(reference).includes('Opened'));
     expect((await change(id, 'resolve', { resolution: 'a slip of theirs' })).body).toMatchObject({
       status: 'resolved',
       resolvedBy: 'ama',
@@ -178,7 +178,7 @@ describe('people and a break', () => {
     const reference = ids.next('co');
     answers.set(reference, { kind: 'completed', amount: null, fee: null, reason: null });
     await publish(initiated(reference), callback(reference, 'COMPLETED', '101', 'collection'));
-    await until('the break', () => reported(reference).includes('Opened'));
+    await until('the break', () => eventsOf(reference).includes('Opened'));
     const id = `${reference}/collection.amount_differs`;
     expect(await change(id, 'resolve', { resolution: 'fine' })).toMatchObject({
       status: 409,
@@ -216,9 +216,9 @@ describe('the adjustment of a break', () => {
     });
     await publish({ ...entry, payload: { ...entry.payload, ...envelope() } } as OutgoingEvent);
     await publish(accepted(ids.next('po')));
-    await until('the events', () => reported(reference).includes('Resolved'));
+    await until('the events', () => eventsOf(reference).includes('Resolved'));
     expect(await show(id)).toEqual(concluded);
-    expect(reported(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
+    expect(eventsOf(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
   });
 
   it('is known by an entry that came before it was noted, however often both come', async () => {
@@ -234,8 +234,8 @@ describe('the adjustment of a break', () => {
     expect((await change(id, 'adjustment', adjustment(commandId))).body).toMatchObject({
       status: 'resolved',
     });
-    await until('the events', () => reported(reference).includes('Resolved'));
-    expect(reported(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
+    await until('the events', () => eventsOf(reference).includes('Resolved'));
+    expect(eventsOf(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
     const other = await contradicted();
     expect(await change(other.id, 'adjustment', adjustment(commandId))).toMatchObject({
       status: 409,
@@ -253,8 +253,8 @@ describe('the adjustment of a break', () => {
     );
     for (const { reference, id } of breaks) {
       await until('the end', async () => (await show(id))['status'] === 'resolved');
-      await until('the events', () => reported(reference).includes('Resolved'));
-      expect(reported(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
+      await until('the events', () => eventsOf(reference).includes('Resolved'));
+      expect(eventsOf(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
     }
   });
 

@@ -22,7 +22,7 @@ export type BreakRefusal =
   | 'break.unknown'
   | 'break.changed'
   | 'operator.unknown'
-  | { readonly why: 'break.reported' | 'adjustment.elsewhere'; readonly breakId: string };
+  | { readonly why: 'break.covered' | 'adjustment.elsewhere'; readonly breakId: string };
 
 /** An operator's request about a break. */
 export interface BreakOrder {
@@ -98,7 +98,7 @@ async function change(
       afterManualResolution(payment, kind, what, at.getTime());
     await deps.store.save([kinds.reduce(concludedIn, tracked)], session);
   }
-  report(deps.events, concluded, request, by, transaction);
+  emitChange(deps.events, concluded, request, by, transaction);
   return accept(concluded);
 }
 
@@ -118,7 +118,7 @@ async function rivalOf(
   const coveringBreak = others.find(
     ({ status, coveredKeys }) => status === 'open' && isShared(coveredKeys, changed.coveredKeys),
   );
-  if (what === 'reopen' && coveringBreak) return { why: 'break.reported', breakId: coveringBreak._id };
+  if (what === 'reopen' && coveringBreak) return { why: 'break.covered', breakId: coveringBreak._id };
   const orderer = others.find(({ corrects }) => isShared(corrects, changed.corrects));
   return what === 'adjust' && orderer ? { why: 'adjustment.elsewhere', breakId: orderer._id } : undefined;
 }
@@ -149,7 +149,7 @@ async function concludedBy(
   return outcome ? concludeAdjustment(changed, outcome) : changed;
 }
 
-function report(
+function emitChange(
   events: ReconcilerEvents,
   changed: Break,
   request: BreakRequest,

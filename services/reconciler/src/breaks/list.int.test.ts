@@ -10,24 +10,24 @@ afterAll(close);
 
 describe('the list of breaks', () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
-  const injected = (number: number): Break => ({
-    _id: `injected-${String(number).padStart(4, '0')}/statement.differs`,
+  const breakOf = (number: number): Break => ({
+    _id: `stored-${String(number).padStart(4, '0')}/statement.differs`,
     kind: 'statement.differs',
-    reference: `injected-${String(number).padStart(4, '0')}`,
+    reference: `stored-${String(number).padStart(4, '0')}`,
     rail: number % 2 === 0 ? 'upstream' : 'other',
     currency: number % 3 === 0 ? 'KES' : 'GHS',
     amount: BigInt(number),
-    detail: 'injected',
+    detail: 'stored',
     // Many at the same moment: a cursor of the time alone would skip or repeat some.
     openedAt: at(Math.floor(number / 100)),
     since: at(Math.floor(number / 100)),
     status: number % 5 === 0 ? 'resolved' : 'open',
     ...(number % 4 === 0 && { owner: 'ama' }),
-    ...(number % 8 === 0 && { explanation: 'injected' }),
+    ...(number % 8 === 0 && { explanation: 'stored' }),
     version: 1,
     history: [],
   });
-  const all = Array.from({ length: 1_200 }, (_, number) => injected(number));
+  const all = Array.from({ length: 1_200 }, (_, number) => breakOf(number));
   let store: BreakStore;
 
   beforeAll(async () => {
@@ -45,12 +45,12 @@ describe('the list of breaks', () => {
       found.push(...page.items.map(({ id }) => id));
       cursor = page.next ?? '';
       // Breaks that open or change meanwhile do not affect the list.
-      const newer = injected(2_000 + found.length);
+      const newer = breakOf(2_000 + found.length);
       await database()
         .collection<Break>('breaks')
         .updateOne({ _id: newer._id }, { $set: { ...newer, openedAt: new Date() } }, { upsert: true });
     } while (cursor !== '');
-    return found.filter((id) => !id.startsWith('injected-2') && !id.startsWith('injected-3'));
+    return found.filter((id) => !id.startsWith('stored-2') && !id.startsWith('stored-3'));
   };
 
   it.each<[string, (one: Break) => boolean]>([
@@ -78,7 +78,7 @@ describe('the list of breaks', () => {
     expect(page.items).toHaveLength(300);
     await database()
       .collection<Break>('breaks')
-      .updateOne({ _id: injected(1)._id }, { $set: { since: new Date() } });
+      .updateOne({ _id: breakOf(1)._id }, { $set: { since: new Date() } });
     expect((await store.list({ before, kind: 'statement.differs', limit: 2_000 })).items).toHaveLength(299);
   });
 
@@ -86,7 +86,7 @@ describe('the list of breaks', () => {
     await database().command({ profile: 2 });
     const queries = [
       {},
-      { reference: 'injected-0001' },
+      { reference: 'stored-0001' },
       { status: 'unresolved' },
       { status: 'resolved' },
       { kind: 'statement.differs' },
@@ -95,7 +95,7 @@ describe('the list of breaks', () => {
       { owner: 'ama' },
       { before: at(5) },
     ] as const;
-    const after = { atMs: at(11).getTime(), id: 'injected-1150' };
+    const after = { atMs: at(11).getTime(), id: 'stored-1150' };
     for (const query of queries) await store.list({ ...query, after, limit: 10 });
     await database().command({ profile: 0 });
     const plans = await database()
@@ -116,8 +116,8 @@ describe('the list of breaks', () => {
   it('is exported whole, though it has more pages', async () => {
     const response = await operator('/breaks/export?format=json&kind=statement.differs');
     const exported = response as unknown as readonly { readonly id: string }[];
-    const injecting = exported.filter(({ id }) => /^injected-[01]/.test(id));
-    expect(new Set(injecting.map(({ id }) => id)).size).toBe(all.length);
-    expect(injecting).toHaveLength(all.length);
+    const theirs = exported.filter(({ id }) => /^stored-[01]/.test(id));
+    expect(new Set(theirs.map(({ id }) => id)).size).toBe(all.length);
+    expect(theirs).toHaveLength(all.length);
   });
 });

@@ -36,7 +36,7 @@ export interface BreakOpening {
 
 /**
  * Builds {@link BreakOpening}. Two concurrent transactions can't both open the same discrepancy: a unique index over
- * `matters` refuses the second, which then reruns and finds the first.
+ * `coveredKeys` refuses the second, which then reruns and finds the first.
  */
 export function createBreakOpening(
   collection: Collection<Break>,
@@ -101,12 +101,12 @@ export function createBreakOpening(
     },
     coveredElsewhere: async (found, session) => {
       const breaks = [...(await load(found, session)).values()];
-      const reported = found.flatMap((one): readonly (readonly [string, string])[] => {
+      const covered = found.flatMap((one): readonly (readonly [string, string])[] => {
         const { own, others } = placeFinding(one, breaks);
         const [coveringBreak] = others.keys();
         return own || coveringBreak === undefined ? [] : [[one._id, coveringBreak]];
       });
-      return new Map(reported);
+      return new Map(covered);
     },
   };
 }

@@ -188,7 +188,7 @@ const refuseKnown = refuserOf<Extract<BreakRefusal, string>>({
 });
 
 const rivals = {
-  'break.reported': (id) => `${id} reports the same discrepancy and is open: continue there`,
+  'break.covered': (id) => `${id} reports the same discrepancy and is open: continue there`,
   'adjustment.elsewhere': (id) =>
     `${id} has an adjustment of the same field of this payment already, pending or applied: withdraw it there first, or continue there`,
 } as const satisfies Record<Extract<BreakRefusal, object>['why'], (breakId: string) => string>;

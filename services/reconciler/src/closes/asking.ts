@@ -217,7 +217,7 @@ function judged(
     record,
     ours: sideOf(tracked, terms),
     matching,
-    reported: verdict.fact !== null,
+    factPublished: verdict.fact !== null,
     opened: breaksOf(tracked, terms, verdict, now),
     after: {
       ...afterVerdict({ ...tracked, timeline }, verdict, now.getTime()),
@@ -230,19 +230,19 @@ function judged(
 function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
   const result = record.tries + 1 >= triesMax ? 'unclear' : 'pending';
   const matching = { result, differences: [], theirs: null, why: LOST } as const;
-  return { record, ours: null, matching, reported: false, opened: [] };
+  return { record, ours: null, matching, factPublished: false, opened: [] };
 }
 
 /** The record after an answer: with its result, or with the time of the next question. */
 function finished(
   deps: AskingDeps,
-  { record, ours, matching, reported }: CloseFinding,
+  { record, ours, matching, factPublished }: CloseFinding,
   [breakId, ...others]: readonly string[] = [],
 ): AnyBulkWriteOperation<CloseRecord> {
   const { result, differences, theirs, why } = matching;
   const isDone = result !== 'pending';
-  const turn = { pollsInRound: record.tries, lagging: false };
-  const pauseMs = pauseBeforePoll(deps.schedule, turn, deps.random.fraction());
+  const pollState = { pollsInRound: record.tries, lagging: false };
+  const pauseMs = pauseBeforePoll(deps.schedule, pollState, deps.random.fraction());
   const set = {
     result,
     tries: record.tries + 1,
@@ -252,7 +252,7 @@ function finished(
     ...(why !== null && { why }),
     ...(breakId !== undefined && { breakId }),
     ...(others.length > 0 && { alsoCoveredBy: others }),
-    ...(reported && { reported }),
+    ...(factPublished && { factPublished }),
     ...(!isDone && { dueAt: new Date(deps.clock.nowMs() + pauseMs) }),
   };
   const gone = isDone ? ({ waits: true, dueAt: true } as const) : {};

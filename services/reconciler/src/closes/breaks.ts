@@ -15,12 +15,12 @@ export interface CloseFinding {
   readonly ours: Side | null;
   readonly matching: Matching;
   /** Whether a fact was published. */
-  readonly reported: boolean;
+  readonly factPublished: boolean;
   /** The breaks that the same answer opens as a poll's. */
   readonly opened: readonly FoundBreak[];
 }
 
-/** The dependencies of settling breaks. */
+/** The dependencies of updating breaks. */
 interface BreakDeps {
   readonly breaks: Pick<BreakStore, 'openAndReport' | 'update'>;
   readonly events: Pick<ReconcilerEvents, 'breakOpened' | 'breakResolved'>;

@@ -128,7 +128,7 @@ describe('a daily close on real daemons', () => {
     await publish(event as unknown as OutgoingEvent);
     expect(await finished(id)).toMatchObject({ results: { matched: 1 } });
     expect(await recordOf(id, reference)).toMatchObject({
-      reported: true,
+      factPublished: true,
       ours: { status: 'reversed', fee: 50n },
     });
     expect(await breaksOf(reference)).toEqual([]);

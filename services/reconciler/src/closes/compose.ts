@@ -17,7 +17,7 @@ type Parts = Pick<
   'store' | 'breaks' | 'events' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof'
 > & { readonly messaging: GatheringDeps['messaging'] & ReplicaJob['messaging'] };
 
-/** The shortest wait after a rail's turns have run out. */
+/** The shortest wait after a rail's tokens have run out. */
 const RATE_LIMIT_AGAIN_MIN_MS = 50;
 
 /** Puts the daily close together (ADR 29); everything it opens closes with the scope. */

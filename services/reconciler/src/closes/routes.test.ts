@@ -52,7 +52,7 @@ const records: readonly CloseRecord[] = [
     kind: 'payout',
     result: 'differs',
     askedAt: at,
-    reported: true,
+    factPublished: true,
     merchantId: '=cmd|1',
     ours: { status: 'completed', amount: 10_000n, fee: 50n },
     theirs: { status: 'completed', amount: 10_000n, fee: 49n },

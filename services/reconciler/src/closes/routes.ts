@@ -18,7 +18,7 @@ const time = z.iso
   .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-20T08:00:00Z' })
   .transform((text) => new Date(text));
 
-const request = z
+const closeBody = z
   .strictObject(
     { date: day.optional(), from: time.optional(), to: time.optional(), rail: z.string().optional() },
     {
@@ -121,7 +121,7 @@ async function readWindow(
   context: Context,
   railNames: readonly string[],
 ): Promise<Result<CloseWindow, Response>> {
-  const body = await readOperatorBody(context, request);
+  const body = await readOperatorBody(context, closeBody);
   if (!body.ok) return body;
   const { date, from, to, rail = null } = body.value;
   if (rail !== null && !railNames.includes(rail)) {

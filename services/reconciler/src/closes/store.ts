@@ -64,7 +64,7 @@ export interface CloseRecord extends Claimable {
   /** Further breaks, if several cover a part each. */
   readonly alsoCoveredBy?: readonly string[];
   /** Set if the rail reported an end that its owner did not know, which was published as a fact. */
-  readonly reported?: true;
+  readonly factPublished?: true;
   readonly keepUntil: Date;
 }
 

@@ -60,7 +60,7 @@ export function viewRecord(record: CloseRecord) {
     breakId: record.breakId ?? null,
     alsoCoveredBy: record.alsoCoveredBy ?? [],
     /** Whether the rail reported an end that the payment's owner did not know, which was published to it. */
-    factPublished: record.reported === true,
+    factPublished: record.factPublished === true,
     askedAt: record.askedAt?.toISOString() ?? null,
     tries,
   };

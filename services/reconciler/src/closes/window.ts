@@ -22,7 +22,7 @@ export function dayFrom(midnight: Date, rail: string | null): CloseWindow {
 }
 
 /**
- * Checks a window: it must have ended the allowed lag ago, so that the owners' events about it have been read.
+ * Checks a window: it must have ended at least the allowed lag ago, so that the owners' events about it have been read.
  *
  * @param lagMs how late their events may be
  */

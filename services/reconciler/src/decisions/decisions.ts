@@ -167,15 +167,15 @@ async function publish(
     railFee,
     outcome,
   } = approved;
-  const reported = { tracked, terms, railFee, breakId, decidedBy, approvedBy, approvedAt };
+  const common = { tracked, terms, railFee, breakId, decidedBy, approvedBy, approvedAt };
   if (outcome !== undefined) {
     await deps.store.save([{ ...tracked, decidedOutcome: outcome }], session);
     return emit(
-      deps.events.outcomeDecided({ ...reported, outcome, proposedAt: BigInt(approved.at.getTime()) }),
+      deps.events.outcomeDecided({ ...common, outcome, proposedAt: BigInt(approved.at.getTime()) }),
     );
   }
   await deps.store.save([{ ...tracked, decided: [...tracked.decided, amount] }], session);
-  emit(deps.events.amountDecided({ ...reported, amount }));
+  emit(deps.events.amountDecided({ ...common, amount }));
 }
 
 /** Locks the break of a decision and notes the change in its history; undefined if it is not open. */

@@ -29,8 +29,8 @@ export function judgeAmounts(question: Question, answer: Paid): Judged {
 export function judgeLateClaims(question: Question): readonly Finding[] {
   const { tracked, terms } = question;
   if (terms.kind === 'payout' || tracked.status !== 'completed') return [];
-  const unreported = { kind: 'completed', amount: null, fee: null, reason: null } as const;
-  const differing = differingAmount(question, unreported);
+  const withoutAmount = { kind: 'completed', amount: null, fee: null, reason: null } as const;
+  const differing = differingAmount(question, withoutAmount);
   return differing ? [differing] : [];
 }
 
@@ -62,8 +62,8 @@ function differingAmount({ terms, tracked, source }: Question, answer: Paid): Fi
   }
   if (terms.kind === 'payout' && source === 'poll') return undefined;
   const other = differingClaim(tracked, terms);
-  const isReported = amount !== null || terms.kind === 'payout';
-  return other && (other.proven || !isReported) ? differenceOf(kind, other, tracked, terms) : undefined;
+  const isAmountReported = amount !== null || terms.kind === 'payout';
+  return other && (other.proven || !isAmountReported) ? differenceOf(kind, other, tracked, terms) : undefined;
 }
 
 /** Hints of other amounts than the rail itself reports: people see them, and the rail's own report stands. */
@@ -86,15 +86,15 @@ function judgeCollection(
 ): Judged {
   const { terms, tracked, expectedFee } = question;
   const { proven, hints } = paidClaims(tracked, terms);
-  const reported = answer.fee ?? provenFee(proven, terms);
-  const scheduled = reported ?? expectedFee;
+  const knownFee = answer.fee ?? provenFee(proven, terms);
+  const scheduled = knownFee ?? expectedFee;
   const unscheduled = hints.filter(({ fee }) => fee !== null && readMinor(fee, terms) !== scheduled);
   const borneOut = unscheduled.length === 0 && hints.some(({ fee }) => fee !== null);
   const isNamed = proven.length > 0 || hints.length > 0;
   const fact: RailFact = {
     status: answer.kind,
     amount: answer.amount ?? (isNamed ? terms.amount : null),
-    fee: reported ?? (borneOut ? expectedFee : null),
+    fee: knownFee ?? (borneOut ? expectedFee : null),
     reason: answer.reason,
   };
   const findings = [...hintedAmount(question)];
@@ -147,7 +147,7 @@ function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, ter
     // Anybody may have written the claim, and people read the break, so only a currency code is shown.
     const named = CURRENCY.test(currency) ? currency : 'another currency';
     const detail = `${who} names ${named} instead of ${terms.currency}`;
-    return { kind, amount: null, detail, ...reportedOf(kind, claim, named) };
+    return { kind, amount: null, detail, ...aboutOf(kind, claim, named) };
   }
   const agreed = agreedAmount(tracked, terms);
   const claimed = readMinor(claim.amount, terms);
@@ -159,13 +159,13 @@ function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, ter
         : 'it completed with';
   const amount = claimed === null ? null : claimed - agreed;
   const detail = `${who} claims another amount than ${than}`;
-  return { kind, amount, detail, ...reportedOf(kind, claim, String(claimed ?? 'unreadable')) };
+  return { kind, amount, detail, ...aboutOf(kind, claim, String(claimed ?? 'unreadable')) };
 }
 
 /**
  * The parts of a claim's finding that are reported only once: a collection's amount is decided, and later claims are
  * compared with that.
  */
-function reportedOf(kind: Finding['kind'], { proven }: Claim, what: string): Pick<Finding, 'about'> {
+function aboutOf(kind: Finding['kind'], { proven }: Claim, what: string): Pick<Finding, 'about'> {
   return kind === 'collection.amount_differs' ? {} : { about: [`${proven ? 'proven' : 'claimed'} ${what}`] };
 }

@@ -38,7 +38,7 @@ describe('a payment after Kafka was away for twenty minutes', () => {
     const verdict = judge({ ...settings, ...asked, tracked: open, arrived, polledAtMs });
     return verdict.findings.map(({ kind }) => kind);
   };
-  const reported = poll(collection()).after;
+  const endReported = poll(collection()).after;
   const collected = collection();
   const unsent = {
     ...collected,
@@ -47,7 +47,7 @@ describe('a payment after Kafka was away for twenty minutes', () => {
   };
 
   it.each([
-    ['whose end was reported', reported, 'payment.end_untaken'],
+    ['whose end was reported', endReported, 'payment.end_untaken'],
     ['that was accepted', unsent, 'payout.unattempted'],
   ])('%s is judged by the time since then alone', (_name, payment, kind) => {
     expect(ask(payment, null, backMs)).toEqual([]);
@@ -57,7 +57,7 @@ describe('a payment after Kafka was away for twenty minutes', () => {
   });
 
   it('is not judged by what was sent after all that has arrived', () => {
-    expect(ask(reported, { sinceMs: 0, untilMs: 15 * MINUTE_MS }, backMs)).toEqual([]);
-    expect(ask(reported, { sinceMs: 0, untilMs: backMs }, backMs)).toEqual(['payment.end_untaken']);
+    expect(ask(endReported, { sinceMs: 0, untilMs: 15 * MINUTE_MS }, backMs)).toEqual([]);
+    expect(ask(endReported, { sinceMs: 0, untilMs: backMs }, backMs)).toEqual(['payment.end_untaken']);
   });
 });

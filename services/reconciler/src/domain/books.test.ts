@@ -126,13 +126,13 @@ describe('the books of a payment', () => {
     const first = payout(ended('payout', 'completed'));
     const later = apply(first, ended('payout', 'reversed'), { ...timing, nowMs: 50_000 });
     expect(later.booksDueAtMs).toBe(first.booksDueAtMs);
-    const reported = { ...first, breaks: ['books.unposted'], booksDueAtMs: null };
-    expect(apply(reported, ended('payout', 'reversed'), timing).booksDueAtMs).toBeNull();
+    const withBreak = { ...first, breaks: ['books.unposted'], booksDueAtMs: null };
+    expect(apply(withBreak, ended('payout', 'reversed'), timing).booksDueAtMs).toBeNull();
   });
 });
 
 describe('a break over the books', () => {
-  const reported = (tracked: Tracked, kind: string): Tracked => ({
+  const withBreak = (tracked: Tracked, kind: string): Tracked => ({
     ...tracked,
     breaks: [kind],
     booksDueAtMs: null,
@@ -143,14 +143,14 @@ describe('a break over the books', () => {
     ['books.posted_wrongly', payout(captured), ended('payout', 'completed')],
     ['books.unexplained_entry', fold(awaited('po-1', 0), [captured]), opened('payout')],
   ])('closes with its cause, and may open again: %s', (kind, tracked, observation) => {
-    const before = reported(tracked, kind);
+    const before = withBreak(tracked, kind);
     const after = apply(before, observation, timing);
     expect(autoResolutionsOf(before, after, observation)).toMatchObject([{ kind }]);
     expect(fold(before, [observation]).breaks).toEqual([]);
   });
 
   it('stays while it is not explained', () => {
-    const before = reported(payout(ended('payout', 'completed')), 'books.unposted');
+    const before = withBreak(payout(ended('payout', 'completed')), 'books.unposted');
     expect(fold(before, [ended('payout', 'reversed')]).breaks).toEqual(['books.unposted']);
   });
 });

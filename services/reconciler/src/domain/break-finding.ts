@@ -13,10 +13,10 @@ export function findBreak(found: FoundBreak, current: Break | undefined): Break 
     const opened = { at, by: null, what: 'opened', amount } as const;
     return { ...found, status: 'open', since: at, version: 1, history: [opened] };
   }
-  const { reports: _reports, coveredKeys: _matters, ...before } = current;
+  const { reports: _reports, coveredKeys: _coveredKeys, ...before } = current;
   if (current.status === 'resolved') {
-    const reported = { ...found, openedAt: current.openedAt };
-    return openedAgain({ ...before, ...reported }, { at, by: null, what: 'opened again', amount });
+    const foundAgain = { ...found, openedAt: current.openedAt };
+    return openedAgain({ ...before, ...foundAgain }, { at, by: null, what: 'opened again', amount });
   }
   if (isSameFinding(found, current)) return current;
   const { reports, coveredKeys } = found;

@@ -172,13 +172,13 @@ function adjust(
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
   const reports = reportsOf(current);
-  const reported = reports.length > 0 && { reports };
+  const asReported = reports.length > 0 && { reports };
   const proposed: Adjustment = {
     ...terms,
     by: requester.by,
     at: requester.at,
     status: 'proposed',
-    ...reported,
+    ...asReported,
   };
   const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
   return accept(changed(next, lineOf(request, requester)));

@@ -43,7 +43,7 @@ export function candidatesOf(
   breaks: readonly StandingBreak[],
 ): readonly Candidate[] {
   const known = [...new Map(suspects.map((suspect) => [suspect.reference, suspect])).values()];
-  const reported = known.flatMap((suspect) => {
+  const explained = known.flatMap((suspect) => {
     const reason = reasonOf(suspect, unexplained > 0n);
     return reason === undefined ? [] : [{ suspect, reason }];
   });
@@ -56,10 +56,10 @@ export function candidatesOf(
     for (const { reference, kind, amount } of breaks)
       if (amount === size || amount === -size) add(reference, `its break ${kind} is over as much`);
     for (const { part, fits } of singleFits(size))
-      for (const { suspect, reason } of reported)
+      for (const { suspect, reason } of explained)
         if (fits(suspect)) add(suspect.reference, `${part} fits: ${reason}`);
     for (const [{ suspect: one, reason }, { suspect: other, reason: otherReason }] of pairsOf(
-      reported,
+      explained,
       size,
     )) {
       add(one.reference, `fits together with ${other.reference}: ${reason}`);
@@ -88,10 +88,13 @@ interface Explained {
   readonly reason: string;
 }
 
-function pairsOf(reported: readonly Explained[], size: bigint): readonly (readonly [Explained, Explained])[] {
+function pairsOf(
+  explained: readonly Explained[],
+  size: bigint,
+): readonly (readonly [Explained, Explained])[] {
   const pairs: [Explained, Explained][] = [];
   const earlier = new Map<bigint, Explained>();
-  for (const one of reported.slice(0, PAIRED_MAX)) {
+  for (const one of explained.slice(0, PAIRED_MAX)) {
     const other = earlier.get(size - wholeOf(one.suspect));
     if (other) pairs.push([other, one]);
     if (pairs.length * 2 >= CANDIDATES_MAX) break;

@@ -40,8 +40,8 @@ function denialOf(claim: Claim, { terms, answer }: Question): Finding {
 function contradictionBy(claim: Claim, { terms, answer, source }: Question): Finding {
   const detail = `a proven callback says ${claim.status.toUpperCase()}, and the rail also says ${answer.kind}`;
   // If two proven callbacks contradict each other, the finding names both, whichever came first.
-  const reported = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
-  const about = reported.map((end) => `proven ${end}`);
+  const ends = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
+  const about = ends.map((end) => `proven ${end}`);
   return { kind: 'payment.contradiction', amount: terms.amount, detail, about };
 }
 
@@ -55,8 +55,8 @@ interface Judgement {
 const FINE: Judgement = { isDenied: false };
 
 /**
- * Judges one claim. Another end denies it at once; an answer without an end denies it the allowed lag after it first
- * came. It also settles for that long after it last came, because a claim that was forged once may be true when it
+ * Judges one claim. Another end denies it at once; an answer without an end denies it once the allowed lag is over since
+ * it first came. It also lags for that long after it last came, because a claim that was forged once may be true when it
  * comes again.
  *
  * A completed payment may still be reversed, so COMPLETED denies a claim of REVERSED only after the allowed lag.

@@ -119,7 +119,7 @@ describe('a claim that comes again', () => {
     expect(known.callbacks.some(({ amount }) => amount === '100')).toBe(isKept);
   });
 
-  it('is denied the allowed lag after it first came, however often it is repeated', () => {
+  it('is denied once the allowed lag is over since it first came, however often it is repeated', () => {
     const flood = Array.from({ length: 2_000 }, (_, index) => reversal(10_000 + index * 30));
     const { breaks, after } = poll(payout(...flood), lookedUp, { polledAtMs: 70_000 });
     expect(breaks).toEqual(['callback.denied']);

@@ -160,14 +160,14 @@ describe('a record that is behind its own events', () => {
     ['lost', open, null],
     ['open again', closed, record('open')],
   ])('is reported once and changes nothing: %s', (_name, ours, of) => {
-    const reported = audit(ours, of, 'coverage.behind');
-    expect(reported).toEqual({ ...ours, breaks: ['coverage.behind'], timeline: reported.timeline });
-    expect(audit(reported, of, 'coverage.behind')).toBe(reported);
-    expect(audit(reported, of, undefined)).toBe(reported);
+    const withBreak = audit(ours, of, 'coverage.behind');
+    expect(withBreak).toEqual({ ...ours, breaks: ['coverage.behind'], timeline: withBreak.timeline });
+    expect(audit(withBreak, of, 'coverage.behind')).toBe(withBreak);
+    expect(audit(withBreak, of, undefined)).toBe(withBreak);
   });
 
   it('is level again by a later audit', () => {
-    const reported = audit(closed, record('open'), 'coverage.behind');
-    expect(audit(reported, record('completed'), undefined).breaks).toEqual([]);
+    const withBreak = audit(closed, record('open'), 'coverage.behind');
+    expect(audit(withBreak, record('completed'), undefined).breaks).toEqual([]);
   });
 });

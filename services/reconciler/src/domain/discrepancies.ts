@@ -67,7 +67,7 @@ export const fieldPolicies: Readonly<Record<BreakKind, FieldPolicy | null>> = {
 /** The differences of a break: those that it was found with or, for a kind with one field, its amount. */
 export function reportsOf({ kind, reports, amount: minor }: Pick<FoundBreak, 'kind' | 'reports' | 'amount'>) {
   if (reports) return reports;
-  return (sayOf(kind)?.fields ?? []).map((field): ReportedDiscrepancy => ({ field, amount: minor }));
+  return (policyOf(kind)?.fields ?? []).map((field): ReportedDiscrepancy => ({ field, amount: minor }));
 }
 
 /** The fields of a payment that an order for a break corrects; two orders for one field would correct it twice. */
@@ -92,7 +92,7 @@ export interface Placing {
 export function placeFinding(found: FoundBreak, breaks: readonly Break[]): Placing {
   const { kind, reference } = found;
   const reports = reportsOf(found);
-  const word = sayOf(kind)?.word;
+  const word = policyOf(kind)?.word;
   if (word === undefined || word === 'beside' || reports.length === 0)
     return { own: found, others: new Map() };
   const known = breaks.filter((one) => one.reference === reference);
@@ -142,10 +142,10 @@ export function differsText(kind: string, reports: readonly ReportedDiscrepancy[
 
 /** Whether a kind of break is the rail's own statement about a field of its payment. */
 export function isRailsWord(kind: string): boolean {
-  return sayOf(kind)?.word === 'rail';
+  return policyOf(kind)?.word === 'rail';
 }
 
-function sayOf(kind: string): FieldPolicy | null {
+function policyOf(kind: string): FieldPolicy | null {
   return isBreakKind(kind) ? fieldPolicies[kind] : null;
 }
 

@@ -69,8 +69,8 @@ describe('several looks at a wallet', () => {
   it('take what came back, and was learnt of later, for what it is, though more has come back since', () => {
     const first = look(750n);
     // The first reversal is in flight, or posted, by now; the second is not known anywhere yet.
-    const reported = look(800n, { inFlight: { mayDebit: 0n, mayCredit: 50n } });
-    expect(judge(first, reported)).toEqual({ at: 0, unexplained: 0n });
+    const reversed = look(800n, { inFlight: { mayDebit: 0n, mayCredit: 50n } });
+    expect(judge(first, reversed)).toEqual({ at: 0, unexplained: 0n });
     const posted = look(800n, { after: { credits: 1_050n, debits: 300n } });
     expect(judge(first, posted)).toEqual({ at: 0, unexplained: 0n });
   });
@@ -81,8 +81,8 @@ describe('several looks at a wallet', () => {
   });
 
   it('are out where more has come than was ever learnt of', () => {
-    const reported = look(751n, { inFlight: { mayDebit: 0n, mayCredit: 50n } });
-    expect(judge(look(751n), reported)).toEqual({ at: 1, unexplained: 1n });
+    const laterLook = look(751n, { inFlight: { mayDebit: 0n, mayCredit: 50n } });
+    expect(judge(look(751n), laterLook)).toEqual({ at: 1, unexplained: 1n });
   });
 });
 
@@ -100,9 +100,7 @@ describe('what brought a wallet back into its range', () => {
       "the rail's balance moved by -50 units, payments moved our float by -50 units, operators' orders moved our float by -1 units",
     ],
     [{}, 'payments now in flight explain it'],
-  ])('is found in what has moved since: %o', (change, reported) => {
-    expect(cause(change)).toBe(
-      `the wallet is back in range: since -1 units was last unexplained, ${reported}`,
-    );
+  ])('is found in what has moved since: %o', (change, why) => {
+    expect(cause(change)).toBe(`the wallet is back in range: since -1 units was last unexplained, ${why}`);
   });
 });

@@ -95,9 +95,9 @@ it.each(['collection', 'payout'] as const)(
       atMs: 0,
     };
     const terms: Terms = { ...collection, kind };
-    const reported = [`${kind}.amount_differs`];
-    expect(poll({ callbacks: [claim], breaks: reported }, 1_000, absent, terms)[0]).toBeNull();
-    const hinted = { callbacks: [{ ...claim, proven: false }], breaks: reported };
+    const breaks = [`${kind}.amount_differs`];
+    expect(poll({ callbacks: [claim], breaks }, 1_000, absent, terms)[0]).toBeNull();
+    const hinted = { callbacks: [{ ...claim, proven: false }], breaks };
     expect(poll(hinted, 1_000, absent, terms)[0]).toBe('notFound');
   },
 );

@@ -14,10 +14,12 @@ export function judgeNotFound(question: Question): Judged {
   const { tracked, terms } = question;
   const finding = terms.kind === 'payout' ? lostPayout(question) : lostCollection(question);
   // A payment for which the rail has reported an end must not be sent again, even if its lookup lags.
-  const isReported = tracked.callbacks.some(
+  const isEndReported = tracked.callbacks.some(
     (claim) => isProven(claim, terms) && claimedEnd(claim) !== undefined,
   );
-  const fact = isReported ? null : ({ status: 'notFound', amount: null, fee: null, reason: null } as const);
+  const fact = isEndReported
+    ? null
+    : ({ status: 'notFound', amount: null, fee: null, reason: null } as const);
   return { fact, findings: finding ? [finding] : [] };
 }
 

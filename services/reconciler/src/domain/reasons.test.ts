@@ -27,7 +27,7 @@ describe('why a collection failed, if the rail itself reports only that it did',
   });
 
   it('the rail’s own reason stands', () => {
-    const reported: RailAnswer = { kind: 'failed', reason: 'DECLINED BY ISSUER' };
-    expect(poll(collection(because('EXPIRED')), reported).reason).toBe('DECLINED BY ISSUER');
+    const answer: RailAnswer = { kind: 'failed', reason: 'DECLINED BY ISSUER' };
+    expect(poll(collection(because('EXPIRED')), answer).reason).toBe('DECLINED BY ISSUER');
   });
 });

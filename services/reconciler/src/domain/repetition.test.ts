@@ -27,7 +27,7 @@ const many = Array.from({ length: 12 }, (_, index) =>
 );
 const bookings = [posted('capture', 10_000n), posted('refund', -10_000n), posted('release', null)];
 
-const reported = (from: Tracked, observations: readonly PaymentObservation[]) =>
+const applyAll = (from: Tracked, observations: readonly PaymentObservation[]) =>
   observations.reduce((before, observation) => apply(before, observation, timing), from);
 
 it.each<[string, readonly PaymentObservation[]]>([
@@ -42,21 +42,21 @@ it.each<[string, readonly PaymentObservation[]]>([
     [...claims, ...bookings, opened('collection'), ...many, ended('collection', 'completed'), ...claims],
   ],
 ])('changes nothing when it is repeated: %s', (_name, observations) => {
-  const once = reported(awaited('co-1', 0), observations);
-  expect(reported(once, observations)).toBe(once);
+  const once = applyAll(awaited('co-1', 0), observations);
+  expect(applyAll(once, observations)).toBe(once);
   // Each of them twice in a row, as if its offset had been lost.
   const doubled = observations.flatMap((observation) => [observation, observation]);
-  expect(reported(awaited('co-1', 0), doubled)).toEqual(once);
+  expect(applyAll(awaited('co-1', 0), doubled)).toEqual(once);
 });
 
 it('takes a callback for news that was passed on later, and one of another amount whenever it comes', () => {
-  const known = reported(awaited('co-1', 0), [opened('collection'), called({ atMs: 6_000 })]);
-  expect(reported(known, [called({ atMs: 6_001 })])).not.toBe(known);
-  expect(reported(known, [called({ atMs: 5_000, amount: '90' })])).not.toBe(known);
+  const known = applyAll(awaited('co-1', 0), [opened('collection'), called({ atMs: 6_000 })]);
+  expect(applyAll(known, [called({ atMs: 6_001 })])).not.toBe(known);
+  expect(applyAll(known, [called({ atMs: 5_000, amount: '90' })])).not.toBe(known);
 });
 
 it('sums what the ledger booked once', () => {
-  const again = reported(awaited('co-1', 0), [...bookings, ...bookings]);
+  const again = applyAll(awaited('co-1', 0), [...bookings, ...bookings]);
   expect(again).toMatchObject({ posted: true, refunded: true, released: true, booked: { minor: 0n } });
   expect(again.timeline).toHaveLength(3);
 });

@@ -85,8 +85,8 @@ export function mappingProblem(mapping: StatementMapping): string | undefined {
         : `columns.${field} is required: ${words} says what its words mean`;
     }
   }
-  const reports = [mapping.holds !== undefined, has('debit'), has('direction'), has('kind')];
-  if (mapping.holds !== undefined && reports.filter(Boolean).length > 1)
+  const directions = [mapping.holds !== undefined, has('debit'), has('direction'), has('kind')];
+  if (mapping.holds !== undefined && directions.filter(Boolean).length > 1)
     return 'holds is for files whose lines do not say what they are: leave out holds, or the columns that say it';
   if (has('time') !== (time !== undefined))
     return has('time')

@@ -36,16 +36,19 @@ describe('a payment that never ends', () => {
 });
 
 describe('a payment whose end the rail reports, and whose owner does not apply it', () => {
-  const reported = { ...poll({ ...collection(), polls: 19 }).after, polls: 20 };
+  const endReported = { ...poll({ ...collection(), polls: 19 }).after, polls: 20 };
 
   it('ends now by the first fact, however many polls there were before', () => {
     expect(poll({ ...collection(), polls: 500 })).toMatchObject({ fact: 'completed', breaks: [] });
   });
 
-  it('has many allowed lags to end, and is a break of its own after', () => {
-    expect(reported.endReportedAtMs).toBe(8_000);
-    expect(poll(reported, checked, { polledAtMs: 907_999 })).toMatchObject({ fact: 'completed', breaks: [] });
-    const { fact, breaks, details, after } = poll(reported, checked, { polledAtMs: 908_000 });
+  it('has many times the allowed lag to end, and is a break of its own after', () => {
+    expect(endReported.endReportedAtMs).toBe(8_000);
+    expect(poll(endReported, checked, { polledAtMs: 907_999 })).toMatchObject({
+      fact: 'completed',
+      breaks: [],
+    });
+    const { fact, breaks, details, after } = poll(endReported, checked, { polledAtMs: 908_000 });
     expect({ fact, breaks }).toEqual({ fact: 'completed', breaks: ['payment.end_untaken'] });
     expect(details[0]).toContain('owner');
     expect(after.endReportedAtMs).toBe(8_000);
@@ -58,27 +61,27 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
 
   it('is one though the rail reports another end each time, and though few polls reported one', () => {
     const failed = { kind: 'failed', reason: 'Declined' } as const;
-    expect(poll(reported, failed, { polledAtMs: 908_000 }).breaks).toEqual(['payment.end_untaken']);
-    expect(poll({ ...reported, polls: 3 }, failed, { polledAtMs: 908_000 }).breaks).toEqual([
+    expect(poll(endReported, failed, { polledAtMs: 908_000 }).breaks).toEqual(['payment.end_untaken']);
+    expect(poll({ ...endReported, polls: 3 }, failed, { polledAtMs: 908_000 }).breaks).toEqual([
       'payment.end_untaken',
     ]);
   });
 
-  it('is published again the allowed lag after it was reported, and not before', () => {
+  it('is published again once the allowed lag is over since it was reported, and not before', () => {
     const { verdict } = {
       verdict: { fact: { status: 'completed', amount: null, fee: null, reason: null } },
     } as const;
-    const at = (polledAtMs: number) => isEndOverdue(reported, verdict, { ...settings, polledAtMs });
+    const at = (polledAtMs: number) => isEndOverdue(endReported, verdict, { ...settings, polledAtMs });
     expect([at(67_999), at(68_000)]).toEqual([false, true]);
     expect(isEndOverdue({ endReportedAtMs: null }, verdict, { ...settings, polledAtMs: 908_000 })).toBe(
       false,
     );
     const open = { fact: { ...verdict.fact, status: 'notFound' } } as const;
-    expect(isEndOverdue(reported, open, { ...settings, polledAtMs: 908_000 })).toBe(false);
+    expect(isEndOverdue(endReported, open, { ...settings, polledAtMs: 908_000 })).toBe(false);
   });
 
   it('starts anew if it is reversed after it ended', () => {
-    expect(fold(reported, [completed()]).endReportedAtMs).toBeNull();
+    expect(fold(endReported, [completed()]).endReportedAtMs).toBeNull();
   });
 
   it('has no reported end after NOT FOUND', () => {
@@ -86,7 +89,7 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
   });
 });
 
-describe('a NOT FOUND', () => {
+describe('NOT FOUND', () => {
   it('is one break, though a callback says COMPLETED', () => {
     const first = collection(called());
     expect(poll(first, { kind: 'notFound' }, { polledAtMs: 66_000 }).breaks).toEqual([]);

@@ -121,9 +121,9 @@ describe('a payment of the working set', () => {
   it('is polled once more if it ended otherwise than the rail reported (invariant P13)', () => {
     const opening = fold(opened, asked);
     const timeline = remember(opening.timeline, { what: 'fact', detail: 'completed', atMs: 6_000 });
-    const reported = { ...opening, dueAtMs: null, timeline };
+    const endReported = { ...opening, dueAtMs: null, timeline };
     const end = (status: 'completed' | 'failed' | 'reversed') =>
-      apply(reported, ended(status, 5n), timing).dueAtMs;
+      apply(endReported, ended(status, 5n), timing).dueAtMs;
     expect(end('failed')).toBe(7_000);
     expect(end('completed')).toBeNull();
     expect(end('reversed')).toBeNull();

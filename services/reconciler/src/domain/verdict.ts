@@ -40,8 +40,8 @@ export function judge(question: Question): Verdict {
   const isUnclear = contradicted.length > 0 && (source !== 'poll' || !lookupDecides(question));
   const all = [...findings, ...contradicted];
   // A rail that contradicts the owner also contradicts the callback that the owner applied: one discrepancy, one break.
-  const reported = all.some(({ kind }) => kind === 'payment.contradiction');
-  if (!reported) all.push(...denied);
+  const isContradicted = all.some(({ kind }) => kind === 'payment.contradiction');
+  if (!isContradicted) all.push(...denied);
   const goesOut = isUnclear ? null : fact;
   const known = knownAfter(question, all);
   const isUnasked = known.some(({ since }) => since === 'resolved');
@@ -73,12 +73,12 @@ export function afterVerdict(
   if (fact) timeline = remember(timeline, { what: 'fact', detail: fact.status, atMs: nowMs });
   for (const { kind } of findings)
     timeline = remember(timeline, { what: 'break', detail: kind, atMs: nowMs });
-  const isReported = fact !== null && isEnd(fact.status);
+  const isEndReported = fact !== null && isEnd(fact.status);
   return {
     ...tracked,
     breaks: [...new Set([...tracked.breaks, ...findings.map(({ kind }) => kind)])],
     known: afterFindings(known, findings),
-    endReportedAtMs: tracked.endReportedAtMs ?? (isReported ? nowMs : null),
+    endReportedAtMs: tracked.endReportedAtMs ?? (isEndReported ? nowMs : null),
     timeline,
   };
 }
@@ -96,15 +96,15 @@ function stuckBy(
   const kind = 'payment.stuck';
   if (answer.kind === 'unaskable') return { kind, amount: terms.amount, detail: answer.why };
   if (fact !== null && isEnd(fact.status)) return untakenBy(question);
-  const reported = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
-  const isReported = reported.some((other) => !BESIDE.includes(other));
-  if (source !== 'poll' || !isScheduled || tracked.status !== 'open' || isReported) return undefined;
+  const kinds = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
+  const isShown = kinds.some((other) => !BESIDE.includes(other));
+  if (source !== 'poll' || !isScheduled || tracked.status !== 'open' || isShown) return undefined;
   const polls = tracked.polls - tracked.hintedPolls + 1;
   if (polls < pollsBeforeBreak) return undefined;
   return { kind, amount: terms.amount, detail: `no end after ${polls} polls; the rail says ${answer.kind}` };
 }
 
-/** How many allowed lags its owner has to apply an end; every poll publishes the end again. */
+/** How many times the allowed lag its owner has to apply an end; every poll publishes the end again. */
 const LAG_TIMES = 15;
 
 /**
@@ -120,7 +120,7 @@ function untakenBy(question: Question) {
 }
 
 /**
- * Whether the owner of a payment must publish its end again. The end was published to it the allowed lag ago, and either
+ * Whether the owner of a payment must publish its end again. The end was published to it at least the allowed lag ago, and either
  * the owner never received it, in which case it is published once more, or the owner's own event never reached us.
  * Messages still on their way count as neither.
  */

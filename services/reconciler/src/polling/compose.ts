@@ -6,12 +6,12 @@ import { type Poller, type PollerDeps, startPoller } from './poller.ts';
 import { createUnknownReferences, type UnknownReferenceDeps } from './unknown-references.ts';
 
 /** The parts that come from the settings and the metrics. */
-type ReportedDiscrepancy = 'schedule' | 'pauseMs' | 'polled' | 'claimed' | 'lookAtUnknown';
+type SuppliedHere = 'schedule' | 'pauseMs' | 'polled' | 'claimed' | 'lookAtUnknown';
 
 /** Starts the polling of every rail, and the check of unknown references, by the settings. */
 export async function composePolling(
   scope: Pick<ServiceScope<z.output<typeof settings>>, 'config' | 'open'>,
-  parts: Omit<PollerDeps, ReportedDiscrepancy> & Omit<UnknownReferenceDeps, 'openMax' | 'hidden'>,
+  parts: Omit<PollerDeps, SuppliedHere> & Omit<UnknownReferenceDeps, 'openMax' | 'hidden'>,
   metrics: Pick<Metrics, 'hidden' | 'polled' | 'claimed'>,
 ): Promise<Poller> {
   const { config } = scope;

@@ -61,7 +61,7 @@ describe.each(cases)('a forged callback for a %s that claims %s (%s)', (kind, st
     });
     await publish(begin(reference), end(reference));
     await until('the end', async () => (await rowOf(reference))?.status === 'completed');
-    const [reported, polls] = [
+    const [published, polls] = [
       about(reference, 'RailStatusObserved').length,
       (await rowOf(reference))?.polls ?? 0,
     ];
@@ -70,7 +70,7 @@ describe.each(cases)('a forged callback for a %s that claims %s (%s)', (kind, st
     const isDenied = isOwn && (status === 'FAILED' || status === 'REVERSED');
     if (isDenied) await until('the break', () => about(reference, 'BreakOpened').length > 0);
     expect(await breaksOf(reference)).toEqual(isDenied ? ['callback.denied'] : []);
-    expect(about(reference, 'RailStatusObserved')).toHaveLength(reported);
+    expect(about(reference, 'RailStatusObserved')).toHaveLength(published);
     expect(await rowOf(reference)).toMatchObject({ status: 'completed' });
   });
 });

@@ -125,7 +125,7 @@ it('hears a reversal whose callback was forged before, though the lookup lags be
   expect(await historyOf(id)).toEqual(['opened', 'resolved']);
 });
 
-it('asks the owner of a payment to publish its end again the allowed lag after the rail has reported it, and not before', async () => {
+it('asks the owner of a payment to publish its end again once the allowed lag is over since the rail reported it, and not before', async () => {
   const reference = ids.next('po');
   answers.set(reference, paid());
   await publish(accepted(reference));

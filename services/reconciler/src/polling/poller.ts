@@ -73,7 +73,7 @@ const BATCH_MAX = 200;
 /** For payments that no rail is asked about: they need only the database. */
 const UNASKED_CONCURRENCY_MAX = 64;
 const UNASKED_TIMEOUT_MS = 15_000;
-/** The shortest wait after a rail's turns have run out. */
+/** The shortest wait after a rail's tokens have run out. */
 const RATE_LIMIT_AGAIN_MIN_MS = 50;
 
 /**
@@ -104,7 +104,7 @@ export function startPoller(deps: PollerDeps): Poller {
     return outcomes.submit({ reference, claim, answer, polledAtMs });
   };
   const loops = new Map(
-    deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, railQueue(deps, rail), work)]),
+    deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, claimsOfRail(deps, rail), work)]),
   );
   const names = [UNKNOWN_REFERENCE, ...rails.keys()];
   const unasked = [
@@ -122,24 +122,24 @@ export function startPoller(deps: PollerDeps): Poller {
   return {
     wake: (watches) => {
       for (const watch of watches) loops.get(watch)?.wake();
-      if ([...watches].some((watch) => !rails.has(watch))) for (const queue of unasked) queue.wake();
+      if ([...watches].some((watch) => !rails.has(watch))) for (const loop of unasked) loop.wake();
     },
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([...loops.values(), ...unasked].map((queue) => queue[Symbol.asyncDispose]()));
+      await Promise.all([...loops.values(), ...unasked].map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }
 
 type LoopOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
 
-/** The queue's own part: what it claims, and how much. */
-interface Queue {
+/** What a poll loop claims, and how much of it. */
+interface Claims {
   readonly open: LoopOptions['open'];
   readonly workTimeoutMs?: number;
   readonly limits?: Pick<LoopOptions, 'mayClaim' | 'concurrencyMax' | 'rateLimit'>;
 }
 
-function railQueue({ rateLimit }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Queue {
+function claimsOfRail({ rateLimit }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Claims {
   const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
   return {
     open: { watch: name },
@@ -156,12 +156,12 @@ function railQueue({ rateLimit }: PollerDeps, { name, capabilities, isAvailable 
   };
 }
 
-function startPollLoop(deps: PollerDeps, name: string, queue: Queue, work: LoopOptions['work']): Loop {
-  const workTimeoutMs = queue.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
+function startPollLoop(deps: PollerDeps, name: string, claims: Claims, work: LoopOptions['work']): Loop {
+  const workTimeoutMs = claims.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
   return startClaimLoop({
     name: `reconciler poller ${name}`,
     collection: deps.store.collection,
-    open: queue.open,
+    open: claims.open,
     // A little before the rail is asked. Owners compare this time with their attempts, which are from the same clock,
     // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
     mark: { askedAt: '$$NOW' },
@@ -170,7 +170,7 @@ function startPollLoop(deps: PollerDeps, name: string, queue: Queue, work: LoopO
     workTimeoutMs,
     batchMax: BATCH_MAX,
     concurrencyMax: UNASKED_CONCURRENCY_MAX,
-    ...queue.limits,
+    ...claims.limits,
     pauseMs: deps.pauseMs,
     clock: deps.clock,
     ids: deps.ids,

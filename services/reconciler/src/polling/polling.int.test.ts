@@ -134,8 +134,8 @@ describe('three replicas', () => {
     const replicas = await Promise.all([-1_000, 0, 1_000].map((aheadMs) => harness.join(aheadMs)));
     try {
       await until('every fact', () => {
-        const reported = new Set(heard.map(({ payload }) => payload['reference']));
-        return due.every((reference) => reported.has(reference));
+        const references = new Set(heard.map(({ payload }) => payload['reference']));
+        return due.every((reference) => references.has(reference));
       });
       expect(timesOf(due).toSorted()).toEqual(due.toSorted());
       expect(heard.filter(({ payload }) => due.includes(String(payload['reference'])))).toHaveLength(240);
@@ -185,7 +185,7 @@ describe('what can’t be asked', () => {
     expect(await harness.metrics()).toMatch(/^claims_total\{rail="upstream"\} [1-9]/m);
   });
 
-  it('is left alone by the rail’s own request: a poll that it turned away counts, and nothing else is asked', async () => {
+  it('is left alone where the rail asks for it: a poll that it turned away counts, and nothing else is asked', async () => {
     const [first, ...others] = await backlog(21);
     if (first === undefined) throw new Error('no payment');
     await until('their polls', () => new Set(timesOf([first, ...others])).size === 21);

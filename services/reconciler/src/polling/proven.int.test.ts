@@ -128,7 +128,7 @@ it('changes nothing when every topic is replayed: proven callbacks are applied o
     polls: await polls().find().sort({ _id: 1 }).toArray(),
     breaks: await database().collection('breaks').find().sort({ _id: 1 }).toArray(),
   });
-  const [before, reported] = [await state(), harness.heard.length];
+  const [before, heardBefore] = [await state(), harness.heard.length];
   expect(before.breaks.length).toBeGreaterThan(5);
   const replay = createReplay({ config, kafkaLog, database: database() });
   await replay.rewind();
@@ -136,7 +136,7 @@ it('changes nothing when every topic is replayed: proven callbacks are applied o
   const ends = await replay.ends();
   await until('the replay', () => replay.isAppliedTo(ends));
   expect(await state()).toEqual(before);
-  expect(harness.heard).toHaveLength(reported);
+  expect(harness.heard).toHaveLength(heardBefore);
 });
 
 function endOf({ _id, terms }: { readonly _id: string; readonly terms?: { readonly kind: string } }) {

@@ -55,7 +55,7 @@ it('keeps the rate, over all replicas, by the database’s clock', async () => {
     if (systemClock.nowMs() - fromMs < 2_000) throw new Error('not yet');
   });
   const seconds = (systemClock.nowMs() - fromMs) / 1_000;
-  // Both clocks count whole milliseconds, and only half a second's turns are saved up, while a machine may stall for
+  // Both clocks count whole milliseconds, and only half a second's tokens are saved up, while a machine may stall for
   // longer.
   expect(taken).toBeLessThanOrEqual(perSecond / 2 + perSecond * seconds + 5);
   expect(taken).toBeGreaterThan(perSecond * seconds * 0.4);

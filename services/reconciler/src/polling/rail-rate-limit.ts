@@ -34,8 +34,8 @@ const SAVED_UP_S = 0.5;
 /**
  * Opens the rate limits of all rails: a token bucket per rail in the database, by the database's clock.
  *
- * A new bucket is full, like one that was not used for long. Turns lost with a dead process make the others no faster.
- * A caller without turns tries again after its usual pause: tokens come back evenly, so a queue would gain nothing.
+ * A new bucket is full, like one that was not used for long. Tokens lost with a dead process make the others no faster.
+ * A caller without tokens tries again after its usual pause: tokens come back evenly, so a queue would gain nothing.
  */
 export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
   const rateLimits = db.collection<RateLimitDocument>('rateLimits');
@@ -44,7 +44,7 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
     // A clock that was set back adds no tokens and removes none.
     const elapsedMs = { $max: [0, { $subtract: ['$$NOW', '$at'] }] };
     const refilled = { $add: ['$tokens', { $multiply: [elapsedMs, perSecond / 1_000] }] };
-    const rateLimit = await rateLimits.findOneAndUpdate(
+    const bucket = await rateLimits.findOneAndUpdate(
       { _id: rail },
       [
         { $set: { tokens: { $min: [most, { $ifNull: [refilled, most] }] }, at: '$$NOW' } },
@@ -54,7 +54,7 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
       { upsert: true, returnDocument: 'after' },
     );
     // The server gives a 64-bit integer if the rate is a whole number of tokens per millisecond.
-    return Number(rateLimit?.granted ?? 0);
+    return Number(bucket?.granted ?? 0);
   };
   return {
     take: async (rail, { wanted, perSecond }) => {

@@ -19,7 +19,7 @@ const KIND: BreakKind = 'callback.unknown_reference';
 /** Written once in each transaction that opens such breaks of a rail, so that no two count at the same time. */
 interface LockDocument {
   readonly _id: string;
-  readonly locks: number;
+  readonly taken: number;
 }
 
 /** The dependencies of {@link createUnknownReferences}. */
@@ -42,7 +42,7 @@ export interface UnknownReferenceDeps {
 export function createUnknownReferences(deps: UnknownReferenceDeps): UnknownReferences {
   const locks = deps.db.collection<LockDocument>('locks');
   const lockRail = async (rail: string, session: ClientSession): Promise<void> => {
-    await locks.updateOne({ _id: `${KIND}/${rail}` }, { $inc: { locks: 1 } }, { session, upsert: true });
+    await locks.updateOne({ _id: `${KIND}/${rail}` }, { $inc: { taken: 1 } }, { session, upsert: true });
   };
   const looks = deps.messaging.groupCommit<string, void>(
     'reconciler.unknown',

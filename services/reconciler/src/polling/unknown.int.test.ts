@@ -154,7 +154,7 @@ describe('a collection that the rail does not know', () => {
     const [lost, found] = [ids.next('co'), ids.next('co')];
     for (const reference of [lost, found]) answers.set(reference, { kind: 'notFound' });
     await publish(initiated(lost), initiated(found));
-    await until('a NOT FOUND', async () => (await rowOf(found))?.notFoundSince !== undefined);
+    await until('NOT FOUND', async () => (await rowOf(found))?.notFoundSince !== undefined);
     answers.set(found, { kind: 'pending' });
     await until('it is known', async () => (await rowOf(found))?.notFoundSince === undefined);
     await until('the break', () => about(lost, 'BreakOpened').length > 0);
@@ -168,8 +168,8 @@ describe('a collection that the rail does not know', () => {
     });
     expect(about(lost, 'BreakOpened')).toHaveLength(1);
     expect(await rowOf(lost)).toMatchObject({ status: 'open' });
-    const reported = new Set(about(lost, 'RailStatusObserved').map(({ payload }) => payload['status']));
-    expect(reported).toEqual(new Set(['notFound']));
+    const statuses = new Set(about(lost, 'RailStatusObserved').map(({ payload }) => payload['status']));
+    expect(statuses).toEqual(new Set(['notFound']));
     await publish(failed(lost));
     await until('the closing', () => resolutions(`${lost}/collection.not_found`).length > 0);
     expect(await breakOf(lost)).toMatchObject({

@@ -33,7 +33,7 @@ const RECORDS_PER_STEP = 200;
 const NOTED_PER_STEP = 1_000;
 
 /** The results that may lead to a break, in the order in which they are handled. */
-const reported = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
+const breakResults = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
 
 const CLOSING: readonly BreakKind[] = [
   'statement.differs',
@@ -77,7 +77,7 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
         }
       }
       let hasRoom = true;
-      for (const result of reported) {
+      for (const result of breakResults) {
         const limitOf = () => (hasRoom ? RECORDS_PER_STEP : NOTED_PER_STEP);
         for await (const records of recordsOf(deps, statement._id, result, limitOf)) {
           await keep();
@@ -116,7 +116,7 @@ async function* standingOf(
 async function* recordsOf(
   { statementStore: { records } }: StatementBreakDeps,
   statement: string,
-  result: (typeof reported)[number],
+  result: (typeof breakResults)[number],
   limitOf: () => number,
 ): AsyncGenerator<readonly RecordDocument[]> {
   let after = '';
@@ -212,15 +212,15 @@ async function open(
   for (const one of opened) transaction.emit(deps.events.breakOpened(one));
   await note(deps, opened, 'break', transaction);
   if (shown.length + hidden.length === 0) return room > 0;
-  const reported = shown.map(({ id, finding }) => {
+  const updates = shown.map(({ id, finding }) => {
     const [breakId = finding, ...others] = coveringBreaks.get(finding) ?? [];
     const set = { breakId, ...(others.length > 0 && { alsoCoveredBy: others }) };
     return { updateOne: { filter: { _id: id }, update: { $set: set } } };
   });
-  const unreported = {
+  const hiding = {
     updateMany: { filter: { _id: { $in: hidden } }, update: { $set: { hidden: true as const } } },
   };
-  await statementStore.records.bulkWrite([...reported, ...(hidden.length > 0 ? [unreported] : [])], {
+  await statementStore.records.bulkWrite([...updates, ...(hidden.length > 0 ? [hiding] : [])], {
     session,
   });
   await statementStore.statements.updateOne(

@@ -46,8 +46,8 @@ describe('lines that say exactly the same', () => {
 
   it('with a reference of the rail are one movement', async () => {
     const before = await opens();
-    const reported = same.replace(',,', ',R7,');
-    await matched(reported, reported);
+    const withReference = same.replace(',,', ',R7,');
+    await matched(withReference, withReference);
     expect((await opens()) - before).toBe(1);
   });
 });

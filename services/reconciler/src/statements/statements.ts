@@ -133,8 +133,8 @@ export function startStatements(deps: StatementDeps): Statements {
 
 /** The id of a statement: the same file under the same terms has the same. */
 function statementId({ rail, currency, from, to, mapping, digest }: StatementTerms): string {
-  const reported = JSON.stringify([digest, rail, currency, from, to, canonical(mapping)]);
-  return `st-${createHash('sha256').update(reported).digest('hex').slice(0, ID_LENGTH)}`;
+  const content = JSON.stringify([digest, rail, currency, from, to, canonical(mapping)]);
+  return `st-${createHash('sha256').update(content).digest('hex').slice(0, ID_LENGTH)}`;
 }
 
 /** A value with the keys of its objects sorted. */

@@ -54,11 +54,11 @@ function gauge(change: Partial<StandingDeps> = {}): void {
   });
 }
 
-const reported = async () => (await registry.metrics()).split('\n').filter((line) => /^\w/.test(line));
+const samples = async () => (await registry.metrics()).split('\n').filter((line) => /^\w/.test(line));
 
 it('exports what waits and since when, with one read for all gauges of a scrape', async () => {
   gauge();
-  expect(await reported()).toEqual([
+  expect(await samples()).toEqual([
     'oldest_open_payment_seconds{kind="payout",state="begun"} 90',
     'oldest_open_payment_seconds{kind="collection",state="begun"} 0',
     'open_breaks{kind="payment.stuck"} 3',
@@ -68,7 +68,7 @@ it('exports what waits and since when, with one read for all gauges of a scrape'
     'rail_wallet_comparison_age_seconds{rail="upstream",currency="GHS"} 30',
   ]);
   expect(looks).toEqual(['breaks', 'wallets']);
-  await reported();
+  await samples();
   expect(looks).toHaveLength(4);
 });
 
@@ -79,5 +79,5 @@ it('exports the rest if the database does not answer for a part', async () => {
     clock: { nowMs: () => 1_000_000, sleep: async () => undefined },
     wallets: { wallets: async () => [] },
   });
-  expect(await reported()).toEqual([]);
+  expect(await samples()).toEqual([]);
 });

@@ -96,16 +96,16 @@ function gaugeWallets({ registry, wallets, rails, clock }: StandingDeps): void {
     return found.filter(({ rail }) => rails.includes(rail));
   }, clock);
   const gauge = (name: string, help: string, value: (wallet: WalletDocument) => number): void => {
-    const reported = new Gauge({
+    const walletGauge = new Gauge({
       name,
       help,
       labelNames: ['rail', 'currency'],
       registers: [registry],
       collect: async () => {
         const found = await look();
-        reported.reset();
+        walletGauge.reset();
         for (const wallet of found ?? [])
-          reported.set({ rail: wallet.rail, currency: wallet.currency }, value(wallet));
+          walletGauge.set({ rail: wallet.rail, currency: wallet.currency }, value(wallet));
       },
     });
   };

@@ -54,10 +54,10 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
       part('close', readClose(deps)),
       part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
     ]);
-    const reported = { open, polls, breaks, comparison, coverage, close, caughtUp };
+    const parts = { open, polls, breaks, comparison, coverage, close, caughtUp };
     return answerJson(context, 200, {
       at: now.toISOString(),
-      ...reported,
+      ...parts,
       unreported: unreported.toSorted(),
     });
   });

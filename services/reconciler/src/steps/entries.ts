@@ -26,8 +26,8 @@ export function watchEntries(
         const finding = tracked && judgeBooks(tracked);
         return finding ? [{ step, id: breakId(step.reference, finding.kind) }] : [];
       });
-      const reported = await breaks.findAll(lacking.map(({ id }) => id));
-      const resolved = new Set(reported.filter(({ status }) => status === 'resolved').map(({ _id }) => _id));
+      const found = await breaks.findAll(lacking.map(({ id }) => id));
+      const resolved = new Set(found.filter(({ status }) => status === 'resolved').map(({ _id }) => _id));
       return lacking.filter(({ id }) => !resolved.has(id)).map(({ step }) => step);
     },
   };

@@ -21,7 +21,7 @@ const untilBreak = (reference: string, kind: string, status: string) =>
 const untilDone = (reference: string) => eventually(async () => expect(await followed(reference)).toBe(0));
 
 /** A record of payout-gateway that was made now and whose events never came. */
-async function injectPayout(step: 'accepted' | 'held'): Promise<string> {
+async function insertPayout(step: 'accepted' | 'held'): Promise<string> {
   const reference = ids.next('po');
   await gateway('payouts')
     .collection<Document>('payouts')
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 describe('a step that takes longer than it can, on real daemons (ADR 42)', () => {
   it('is asked for until the ledger answers a hold; people hear of it after two requests, and of its end', async () => {
-    const reference = await injectPayout('accepted');
+    const reference = await insertPayout('accepted');
     await untilBreak(reference, 'hold.unanswered', 'open');
     expect(requests(reference).slice(0, 2)).toEqual(['hold', 'hold']);
     const before = requests(reference).length;
@@ -76,7 +76,7 @@ describe('a step that takes longer than it can, on real daemons (ADR 42)', () =>
   });
 
   it('opens no break if the first request brings the answer', async () => {
-    const reference = await injectPayout('accepted');
+    const reference = await insertPayout('accepted');
     await eventually(async () => expect(requests(reference)).toEqual(['hold']));
     await setStep(reference, 'held');
     await publish(accepted(reference));
@@ -85,7 +85,7 @@ describe('a step that takes longer than it can, on real daemons (ADR 42)', () =>
   });
 
   it('is the opening of a payment that is not known here: asked for, then taken in from its record', async () => {
-    const [heard, unheard] = [await injectPayout('held'), await injectPayout('held')];
+    const [heard, unheard] = [await insertPayout('held'), await insertPayout('held')];
     await eventually(async () => expect(requests(heard)).toEqual(['opening']));
     await publish(accepted(heard));
     await untilDone(heard);
@@ -119,9 +119,9 @@ describe('a step that takes longer than it can, on real daemons (ADR 42)', () =>
 
   it('is not missed while what could bring it waits in an outbox', async () => {
     const release = await keepInOutbox(gateway('payouts'), 'hold');
-    const injectedMs = Date.now();
-    const reference = await injectPayout('accepted');
-    await eventually(async () => expect(await seenUntilMs('collection')).toBeGreaterThan(injectedMs + 1_000));
+    const insertedMs = Date.now();
+    const reference = await insertPayout('accepted');
+    await eventually(async () => expect(await seenUntilMs('collection')).toBeGreaterThan(insertedMs + 1_000));
     expect(requests(reference)).toEqual([]);
     await release();
     await eventually(() => expect(requests(reference)).toEqual(['hold']));

@@ -165,7 +165,7 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
   const known = await stepStore.load(named, transaction.session);
   const kept = new Map<string, FollowedStep>();
   const done: FollowedStep[] = [];
-  const outcome: ReportedDiscrepancy = { opened: [], closed: [], missing: [] };
+  const outcome: FollowUps = { opened: [], closed: [], missing: [] };
   const ask = (step: FollowedStep) => {
     kept.set(stepId(step), step);
     requestRepublication(step, transaction);
@@ -190,20 +190,20 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     if (next.kind === 'done' && next.wasReported && hasBreak(step)) outcome.closed.push(step);
   }
   await stepStore.save([...kept.values()], done, transaction.session);
-  await report(deps, outcome, nowMs, transaction);
+  await writeFollowUps(deps, outcome, nowMs, transaction);
 }
 
-/** The overdue steps that people are shown. */
-interface ReportedDiscrepancy {
+/** The breaks to open and to close, and the payments to add. */
+interface FollowUps {
   readonly opened: (FollowedStep & { readonly step: ReportedStep })[];
   readonly closed: (FollowedStep & { readonly step: ReportedStep })[];
   /** Payments that are unknown here: the working set adds them, with a break. */
   readonly missing: OwnerRecord[];
 }
 
-async function report(
+async function writeFollowUps(
   { store, breaks, events, workingSet }: StepDeps,
-  { opened, closed, missing }: ReportedDiscrepancy,
+  { opened, closed, missing }: FollowUps,
   nowMs: number,
   transaction: Transaction,
 ): Promise<void> {

@@ -165,12 +165,12 @@ describe('the comparison of wallets with floats', () => {
         status: 'resolved',
         resolution: expect.stringContaining("the rail's balance moved by") as unknown,
       });
-      const reported = (type: string) =>
+      const eventsOf = (type: string) =>
         emitted.filter((one) => one.type === `pesewa.reconciliation.${type}`);
-      const measurements = new Set(reported('DriftMeasured').map(idOf));
+      const measurements = new Set(eventsOf('DriftMeasured').map(idOf));
       for (const type of ['BreakOpened', 'BreakResolved']) {
-        expect(reported(type)).toHaveLength(1);
-        expect(measurements).toContain(reported(type)[0]?.causationId);
+        expect(eventsOf(type)).toHaveLength(1);
+        expect(measurements).toContain(eventsOf(type)[0]?.causationId);
       }
       expect(runs).toHaveLength(5);
     },

@@ -25,7 +25,7 @@ export interface CallbackRecord {
   readonly conflicts: number;
   readonly otherDigests: readonly string[];
   /** The digest of the bytes under its id that were passed on first: only they may be published as proven. */
-  readonly reportedDigest: string | null;
+  readonly passedOnDigest: string | null;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface Remembered {
 export type ReceptionOutcome = 'stored' | 'repeated' | 'repassed' | 'recovered' | 'failed' | 'id_reused';
 
 /** A claim to publish now, and whether its proof counts; for bytes that contradict earlier ones it does not. */
-export interface Report {
+export interface PassedOn {
   readonly claim: Claim;
   readonly mayBeProven: boolean;
   readonly atMs: number;
@@ -50,7 +50,7 @@ export interface Report {
 /** A decision: the outcome, the records to store, and the claim to publish, if any. */
 export interface Decision<Outcome> extends Remembered {
   readonly outcome: Outcome;
-  readonly passesOn: Report | null;
+  readonly passesOn: PassedOn | null;
 }
 
 /** How many different bodies are kept under one id, including the first. */
@@ -73,7 +73,7 @@ export function receive(
   const { first } = remembered;
   if (first === undefined) {
     const record = newRecord(callback);
-    return conclude('stored', { first: record, own: record }, callback.claim, callback.receivedAtMs);
+    return passOn('stored', { first: record, own: record }, callback.claim, callback.receivedAtMs);
   }
   if (remembered.own === undefined) return otherBytes(first, callback);
   const nowMs = callback.receivedAtMs;
@@ -82,11 +82,11 @@ export function receive(
   // Nobody waits for it any more, so the rail need not send it again.
   if (own.state === 'dismissed' && callback.claim === null)
     return { outcome: 'repeated', ...counted, passesOn: null };
-  if (own.state !== 'passed_on') return conclude('recovered', counted, callback.claim, nowMs);
+  if (own.state !== 'passed_on') return passOn('recovered', counted, callback.claim, nowMs);
   const isQuiet = nowMs - (own.passedOnAtMs ?? 0) >= repassAfterMs;
   // The same bytes have the same claim, even if we could not read them this time.
   return isQuiet && own.claim !== null
-    ? conclude('repassed', counted, own.claim, nowMs)
+    ? passOn('repassed', counted, own.claim, nowMs)
     : { outcome: 'repeated', ...counted, passesOn: null };
 }
 
@@ -108,7 +108,7 @@ export function redrive(
   const claim = own.claim ?? (read.kind === 'read' ? read.claim : null);
   if (claim === null && read.kind === 'rejected')
     return { outcome: 'dismissed', ...withOwn(both.first, dismissed(own, read.reason)), passesOn: null };
-  return conclude('passed_on', both, claim, nowMs);
+  return passOn('passed_on', both, claim, nowMs);
 }
 
 /** Decides about an operator's request to dismiss a failed callback; undefined if it has not failed. */
@@ -121,12 +121,12 @@ export function dismiss(record: CallbackRecord): CallbackRecord | undefined {
 function otherBytes(first: CallbackRecord, callback: Callback): Decision<ReceptionOutcome> {
   const { claim, digest, receivedAtMs } = callback;
   const conflicts = first.conflicts + 1;
-  const isAdopted = first.reportedDigest === null && claim !== null;
+  const isAdopted = first.passedOnDigest === null && claim !== null;
   if (!isAdopted && first.otherDigests.length >= CONTENTS_MAX - 1)
     return { outcome: 'id_reused', first: { ...first, conflicts }, own: undefined, passesOn: null };
   const noted = { ...first, conflicts, otherDigests: [...first.otherDigests, digest] };
   const both = { first: noted, own: newRecord(callback) };
-  return conclude(isAdopted ? 'recovered' : 'id_reused', both, claim, receivedAtMs);
+  return passOn(isAdopted ? 'recovered' : 'id_reused', both, claim, receivedAtMs);
 }
 
 function newRecord({ digest, receivedAtMs }: Callback): CallbackRecord {
@@ -141,20 +141,20 @@ function newRecord({ digest, receivedAtMs }: Callback): CallbackRecord {
     lastReceivedAtMs: receivedAtMs,
     conflicts: 0,
     otherDigests: [],
-    reportedDigest: null,
+    passedOnDigest: null,
   };
 }
 
 /** Passes a claim on, with the weight that its bytes have under their id; without a claim the callback has failed. */
-function conclude<Outcome>(
+function passOn<Outcome>(
   outcome: Outcome,
   { first, own }: { readonly first: CallbackRecord; readonly own: CallbackRecord },
   claim: Claim | null,
   nowMs: number,
 ): Decision<Outcome | 'failed'> {
   if (claim === null) return { outcome: 'failed', first, own, passesOn: null };
-  const reportedDigest = first.reportedDigest ?? own.digest;
-  const reported: CallbackRecord = {
+  const passedOnDigest = first.passedOnDigest ?? own.digest;
+  const passedOn: CallbackRecord = {
     ...own,
     state: 'passed_on',
     claim,
@@ -163,11 +163,11 @@ function conclude<Outcome>(
     timesPassedOn: own.timesPassedOn + 1,
   };
   const isSuperseded = first.digest !== own.digest && first.state === 'failed';
-  const noted = { ...(isSuperseded ? dismissed(first, SUPERSEDED) : first), reportedDigest };
+  const noted = { ...(isSuperseded ? dismissed(first, SUPERSEDED) : first), passedOnDigest };
   return {
     outcome,
-    ...withOwn(noted, { ...reported, reportedDigest }),
-    passesOn: { claim, mayBeProven: reportedDigest === own.digest, atMs: nowMs },
+    ...withOwn(noted, { ...passedOn, passedOnDigest }),
+    passesOn: { claim, mayBeProven: passedOnDigest === own.digest, atMs: nowMs },
   };
 }
 
