@@ -25,6 +25,8 @@ const stored = ['SCHEMA_REGISTRY_PASSWORD', 'SCHEMA_REGISTRY_TLS_CA'];
 const common = (user: string): Readonly<Record<string, string>> => ({
   // A Pod is reached by its own address.
   HOST: '0.0.0.0',
+  // After the preStop pause no new connections come; those that clients keep idle may bring one more request.
+  DRAIN_DELAY_MS: '2000',
   KAFKA_BROKERS: `${kafka.bootstrap}:${kafka.port}`,
   KAFKA_TLS: 'on',
   KAFKA_SASL_MECHANISM: 'scram-sha-512',

@@ -99,7 +99,7 @@ export const serviceSettings = tracingSettings.extend({
   DRAIN_DELAY_MS: wholeNumberSetting({ min: 0, max: 10_000 })
     .default(0)
     .describe(
-      'how long the public port still accepts connections once the process is ending; 0 if they go elsewhere before, as during a preStop pause',
+      'how long the public port still accepts connections, and open ones may bring another request, once the process is ending',
     ),
   NODE_ENV: environmentSetting,
   CRASH_AT: z

@@ -50,6 +50,12 @@ async function openConnection(port: number) {
   };
 }
 
+/** Keeps the event loop from turning. */
+function standStill(durationMs: number): void {
+  const untilMs = performance.now() + durationMs;
+  while (performance.now() < untilMs);
+}
+
 const closings = (text: string) => text.match(/connection: close/gi)?.length ?? 0;
 
 it('answers what is in progress, says that it was the last, and takes no new connection', async () => {
@@ -65,6 +71,29 @@ it('answers what is in progress, says that it was the last, and takes no new con
   expect(connection.failure()).toBeUndefined();
   expect(connection.text()).toContain('held');
   expect(closings(connection.text())).toBe(1);
+});
+
+it('answers requests that arrived while the process stood still for longer than it lingers', async () => {
+  const { port, drain } = await openServer();
+  const [idle, fresh, other] = await Promise.all([
+    openConnection(port),
+    openConnection(port),
+    openConnection(port),
+  ]);
+  idle.ask('/first');
+  await idle.includes('/first');
+  const drained = drain({ lingerMs: 300 });
+  other.ask('/other');
+  await other.includes('/other');
+  // An immediate is followed by timers, not by what has arrived.
+  await new Promise((resolve) => void setImmediate(resolve));
+  idle.ask('/second');
+  fresh.ask('/third');
+  standStill(500);
+  await Promise.all([idle.closed, fresh.closed, drained]);
+  expect([idle.failure(), fresh.failure()]).toEqual([undefined, undefined]);
+  expect(idle.text()).toContain('/second');
+  expect(fresh.text()).toContain('/third');
 });
 
 it('answers another request of a connection that was idle, and closes it with that', async () => {

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How long the steps of a server's end may take. */
 export interface DrainLimits {
@@ -15,6 +15,8 @@ export interface DrainLimits {
 }
 
 const LOOK_PAUSE_MS = 50;
+/** The turns of the event loop in which a connection that waits for us is accepted, its request read and begun. */
+const TURNS = 3;
 
 /**
  * Follows a server's connections from its start on; gives the function that ends it without cutting off a request.
@@ -53,6 +55,8 @@ export function followConnections(
     await delay(delayMs);
     const lingerUntilMs = performance.now() + Math.max(0, lingerMs - delayMs);
     while (connections.size > 0 && performance.now() < lingerUntilMs) await delay(LOOK_PAUSE_MS);
+    // After a stall the timers come first: what has arrived meanwhile is read before anything is closed.
+    for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });

@@ -149,6 +149,23 @@ describe('of one collection, over all replicas', () => {
     expect(await stored()).toMatchObject({ step: 'completing', completionAttempts: 2 });
   });
 
+  test('a try whose commit takes so long that its lease might end before the call is made anew, and counted once', async () => {
+    let aheadMs = 0;
+    const slow = await open(
+      { clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs }, deadlineMs: 30_000 },
+      {
+        crashPoint: (point) => {
+          if (point === 'collections.complete.after-commit' && aheadMs === 0) aheadMs = 3_000;
+        },
+      },
+    );
+    const { complete, stored } = await initiated('slow');
+    expect(await complete(slow, '123456')).toBe('pending');
+    expect(aheadMs).toBe(3_000);
+    expect(rail.completions).toEqual(['123456']);
+    expect(await stored()).toMatchObject({ step: 'completing', completionAttempts: 1 });
+  });
+
   test('what is unclear holds the others back until its lease is over', async () => {
     script.complete = async () => ({ kind: 'unknown', why: 'HTTP 500' });
     const hurried = await open({ deadlineMs: 300 });

@@ -1,5 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import { type GroupCommit, isArchived } from '@pesewa/messaging';
+import { mayStillCall } from '@pesewa/rails';
 import type { AnswerDeadline } from './answer-deadline.ts';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 import type { NumberLimit } from './domain/limits.ts';
@@ -21,7 +22,7 @@ export interface CompletionLock {
   readonly requestedAtMs: number;
   /** Whether it had to wait for another completion. */
   readonly waited: boolean;
-  /** Undefined if the try is not known to be committed, or was given back: then no call may follow. */
+  /** Undefined if the try is not known to be committed, or was given back for good: then no call may follow. */
   readonly applied: Applied | undefined;
 }
 
@@ -43,12 +44,16 @@ const PAUSE_MAX_MS = 400;
  */
 const LEFT_MIN_MS = 3_000;
 
+/** A try that was committed, but too late for its call, and was given back with everything it counted. */
+const GIVEN_BACK = 'given back';
+
 /**
  * Commits the try and takes the collection's lease; waits for the present holder of the lease, over all replicas
  * (contract 4.8).
  *
- * If too little of the deadline is left for the rail's answer, the refusal is `collection.completion_under_way`, or
- * `applied` is undefined: a lock that was taken too late is given back, with everything it counted.
+ * A lease whose commit took so long that it might end before its call does is given back, and taken anew. If too little
+ * of the deadline is left for the rail's answer, the refusal is `collection.completion_under_way`, or `applied` is
+ * undefined.
  */
 export async function takeCompletionLock(deps: LockDeps, request: LockRequest): Promise<CompletionLock> {
   const leftMinMs = Math.min(LEFT_MIN_MS, deps.answerDeadline.deadlineMs / 3);
@@ -58,7 +63,13 @@ export async function takeCompletionLock(deps: LockDeps, request: LockRequest): 
     const requestedAtMs = deps.clock.nowMs();
     if (isLate()) return { requestedAtMs, waited, applied };
     const leftMs = request.deadlineAtMs - requestedAtMs;
-    applied = await deps.answerDeadline.within(commitTry(deps, request, requestedAtMs, isLate), leftMs);
+    const isUseless = () => isLate() || !mayStillCall(requestedAtMs, deps.clock.nowMs());
+    const tried = await deps.answerDeadline.within(
+      commitTry(deps, request, requestedAtMs, isUseless),
+      leftMs,
+    );
+    applied = tried === GIVEN_BACK ? undefined : tried;
+    if (tried === GIVEN_BACK) continue;
     const lock = { requestedAtMs, waited, applied };
     if (applied?.refusal !== 'collection.completion_under_way') return lock;
     if (!(await leaseEnds(deps, applied.collection, isLate))) return lock;
@@ -70,15 +81,15 @@ async function commitTry(
   { intents, collections }: LockDeps,
   { collection: { reference }, limits, leaseMs }: LockRequest,
   requestedAtMs: number,
-  isLate: () => boolean,
-): Promise<Applied | undefined> {
+  isUseless: () => boolean,
+): Promise<Applied | typeof GIVEN_BACK | undefined> {
   const command = { kind: 'requestCompletion', nowMs: requestedAtMs, leaseMs } as const;
   const applied = await intents.submit({ reference, causationId: null, command, limits });
-  if (!applied || applied.refusal !== null || !isLate()) return applied;
+  if (!applied || applied.refusal !== null || !isUseless()) return applied;
   const { version: token } = applied.collection;
   const returned = { kind: 'recordCompletion', token, outcome: 'notSent' } as const;
   await collections.recordOutcome({ reference, causationId: null, command: returned, counted: limits });
-  return undefined;
+  return GIVEN_BACK;
 }
 
 /** Waits until the current lease has ended, in whatever way; false if that is too late. */

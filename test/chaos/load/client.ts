@@ -63,16 +63,21 @@ const unclear: ReadonlySet<string> = new Set(['INTERNAL ERROR', 'SERVICE UNAVAIL
 function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection']>>): Answered {
   const { responseDetails, transactionReference } = answer;
   const ours = transactionReference === '' ? null : transactionReference;
-  const { responseCode, failedReason = '' } = responseDetails;
+  const { responseCode, failedReason = '', statusDescription = '' } = responseDetails;
   if (responseCode === '09') return { outcome: 'accepted', ours };
   if (failedReason === 'DUPLICATE REFERENCE') return { outcome: 'conflict', ours };
-  if (unclear.has(failedReason)) return { outcome: 'ambiguous', ours };
+  if (unclear.has(failedReason))
+    return { outcome: 'ambiguous', ours, failure: `${failedReason}: ${statusDescription}` };
   return { outcome: ours === null ? 'refused' : 'ended', ours };
 }
 
 /** Why an answer could not be read, or why there was none. */
 function readFailure(error: unknown): Answered {
-  return { outcome: isUnclear(error) ? 'ambiguous' : 'strange', ours: null, failure: String(error) };
+  const causes = [error, error instanceof Error ? error.cause : undefined].filter(
+    (cause) => cause instanceof Error,
+  );
+  const failure = causes.map(String).join(': ');
+  return { outcome: isUnclear(error) ? 'ambiguous' : 'strange', ours: null, failure };
 }
 
 /** Builds a {@link HistoryClient} of one merchant that adds to `calls`. */
