@@ -11,12 +11,13 @@ import { createBreaker, type Strike, type Victim } from './faults.ts';
 import { createClientOf } from './load/client-of.ts';
 import { playActs } from './load/workload.ts';
 import { createPlan, intentOf, type Plan } from './plan/plan.ts';
-import { usualLoadMs, usualSeed } from './plan/seed.ts';
+import { usualLoadMs, usualSeeds } from './plan/seeds.ts';
 import { readWallets } from './read-rail.ts';
 import { nothing, quickServices, report, untilAtRest } from './rest.ts';
 
 const wanted = process.env['SEED'];
-const seed = wanted === 'random' ? randomInt(1, 2 ** 31) : Number(wanted ?? usualSeed);
+const seeds =
+  wanted === undefined ? usualSeeds : [wanted === 'random' ? randomInt(1, 2 ** 31) : Number(wanted)];
 const loadMs = Number(process.env['CHAOS_SECONDS'] ?? usualLoadMs / 1_000) * 1_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -25,9 +26,9 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const REST_MS = 120_000;
 const OPEN_MS = 120_000;
 
-it(
-  `whatever breaks, all sides agree once it is fixed: seed ${seed}`,
-  async () => {
+it.each(seeds)(
+  'whatever breaks, all sides agree once it is fixed: seed %d',
+  async (seed) => {
     const replay = `SEED=${seed} CHAOS_SECONDS=${loadMs / 1_000} pnpm exec vitest run --project scenarios test/chaos`;
     print(`seed ${seed}: ${replay}`);
     const plan = createPlan(seed, loadMs);

@@ -12,11 +12,12 @@ import { openScenario } from '../scenarios/scenario.ts';
 import { breakNodes } from './break-nodes.ts';
 import { countsOf } from './counts.ts';
 import { createClusterPlan } from './plan/plan.ts';
-import { usualLoadMs, usualSeed } from './plan/seed.ts';
+import { usualLoadMs, usualSeeds } from './plan/seeds.ts';
 import { sharedCluster } from './shared-cluster.ts';
 
 const wanted = process.env['SEED'];
-const seed = wanted === 'random' ? randomInt(1, 2 ** 31) : Number(wanted ?? usualSeed);
+const seeds =
+  wanted === undefined ? usualSeeds : [wanted === 'random' ? randomInt(1, 2 ** 31) : Number(wanted)];
 const loadMs = Number(process.env['CHAOS_SECONDS'] ?? usualLoadMs / 1_000) * 1_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -25,9 +26,9 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const REST_MS = 150_000;
 const OPEN_MS = 120_000;
 
-it(
-  `whichever nodes break, every payment ends once and all sides agree: seed ${seed}`,
-  async () => {
+it.each(seeds)(
+  'whichever nodes break, every payment ends once and all sides agree: seed %d',
+  async (seed) => {
     const replay = `SEED=${seed} CHAOS_SECONDS=${loadMs / 1_000} pnpm exec vitest run --project cluster payments`;
     const { steps, acts } = createClusterPlan(seed, loadMs);
     print(`seed ${seed}: ${replay}\n${steps.length} steps, ${acts.length} acts`);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { mortals } from './faults.ts';
 import { type Act, createPlan, type Plan } from './plan.ts';
-import { usualLoadMs, usualSeed } from './seed.ts';
+import { usualLoadMs, usualSeeds } from './seeds.ts';
 
-const usual = createPlan(usualSeed, usualLoadMs);
+const plans = usualSeeds.map((seed) => createPlan(seed, usualLoadMs));
 
 const struck = ({ faults }: Plan, kind: string) =>
   faults.flatMap((fault) => (fault.kind === kind && fault.target ? [fault.target] : []));
@@ -15,28 +15,36 @@ function digitsOf(act: Act): readonly string[] {
   return requests.map(({ accountNumber }) => accountNumber.slice(-4));
 }
 
-describe('the plan of every test run', () => {
-  it('kills every service that can be killed', () => {
-    const killed = new Set(struck(usual, 'kill').map(({ service }) => service));
+describe('the plans of every test run', () => {
+  it('kill every service that can be killed', () => {
+    const killed = new Set(plans.flatMap((plan) => struck(plan, 'kill').map(({ service }) => service)));
     expect([...killed].toSorted()).toEqual(mortals.toSorted());
   });
 
-  it('pauses some', () => {
-    expect(new Set(struck(usual, 'pause')).size).toBeGreaterThan(2);
+  it('pause some', () => {
+    expect(new Set(plans.flatMap((plan) => struck(plan, 'pause'))).size).toBeGreaterThan(2);
   });
 
-  it('runs two reconcilers, and strikes the second one', () => {
-    const seconds = [...struck(usual, 'kill'), ...struck(usual, 'pause')];
+  it('run two reconcilers once, and strike the second one', () => {
+    const seconds = plans.flatMap((plan) => [...struck(plan, 'kill'), ...struck(plan, 'pause')]);
     expect(seconds).toContainEqual({ service: 'reconciler', isSecond: true });
   });
 
-  it('has a window without callbacks, an outage, and a rail that is slow', () => {
-    const kinds = new Set(usual.faults.map(({ kind }) => kind));
+  it('reverse a payout where callbacks arrive', () => {
+    const certain = plans.filter(({ swarm }) => swarm.callbacksArrive);
+    const reversed = certain
+      .flatMap(({ acts }) => acts.flatMap(digitsOf))
+      .filter((digits) => digits === '0014');
+    expect(reversed.length).toBeGreaterThan(1);
+  });
+
+  it('have a window without callbacks, an outage, and a rail that is slow', () => {
+    const kinds = new Set(plans.flatMap(({ faults }) => faults.map(({ kind }) => kind)));
     expect([...kinds]).toEqual(expect.arrayContaining(['callbacks', 'outage', 'latency', 'merchant']));
   });
 
-  it('asks both APIs for many payments, one by one, in batches and again', () => {
-    const { acts } = usual;
+  it('ask both APIs for many payments, one by one, in batches and again', () => {
+    const acts = plans.flatMap((plan) => plan.acts);
     for (const kind of ['payout', 'batch', 'collection'])
       expect(acts.filter((act) => act.kind === kind).length).toBeGreaterThan(10);
     expect(acts.some((act) => act.kind !== 'batch' && act.times > 1)).toBe(true);
