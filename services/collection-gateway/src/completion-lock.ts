@@ -68,8 +68,11 @@ export async function takeCompletionLock(deps: LockDeps, request: LockRequest): 
       commitTry(deps, request, requestedAtMs, isUseless),
       leftMs,
     );
-    applied = tried === GIVEN_BACK ? undefined : tried;
-    if (tried === GIVEN_BACK) continue;
+    if (tried === GIVEN_BACK) {
+      applied = undefined;
+      continue;
+    }
+    applied = tried;
     const lock = { requestedAtMs, waited, applied };
     if (applied?.refusal !== 'collection.completion_under_way') return lock;
     if (!(await leaseEnds(deps, applied.collection, isLate))) return lock;

@@ -73,10 +73,8 @@ function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection
 
 /** Why an answer could not be read, or why there was none. */
 function readFailure(error: unknown): Answered {
-  const causes = [error, error instanceof Error ? error.cause : undefined].filter(
-    (cause) => cause instanceof Error,
-  );
-  const failure = causes.map(String).join(': ');
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  const failure = `${String(error)}${cause}`;
   return { outcome: isUnclear(error) ? 'ambiguous' : 'strange', ours: null, failure };
 }
 
@@ -107,7 +105,7 @@ export function createHistoryClient(deps: {
   }: Awaited<ReturnType<MerchantClient['lookUpPayout']>>): Answered => {
     const outcome = payoutOutcomes[responseCode] ?? 'strange';
     const ours = responseData?.transactionReference ?? null;
-    return outcome === 'strange'
+    return outcome === 'strange' || outcome === 'ambiguous'
       ? { outcome, ours, failure: `${responseCode} ${responseMessage}` }
       : { outcome, ours };
   };
