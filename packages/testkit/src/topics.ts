@@ -1,5 +1,6 @@
 import { type TopicName, topics } from '@pesewa/contracts';
 import { openCodec } from '@pesewa/messaging';
+import { eventually } from './eventually.ts';
 import { createTestKafka, type TestConfig } from './scope.ts';
 
 /** A message of a topic, decoded. */
@@ -25,16 +26,13 @@ export async function createTopicReader(
     produces: [],
   });
   return async (topic) => {
-    const kafka = createTestKafka(config);
-    const admin = kafka.admin();
-    await admin.connect();
-    const ends = await admin.fetchTopicOffsets(topic);
-    const awaited = new Map(
-      ends.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, BigInt(high)]),
-    );
+    const awaited = await eventually(() => endsOf(config, topic));
     const read: ReadMessage[] = [];
     if (awaited.size > 0) {
-      const consumer = kafka.consumer({ groupId: `reader-${crypto.randomUUID()}`, maxWaitTimeInMs: 100 });
+      const consumer = createTestKafka(config).consumer({
+        groupId: `reader-${crypto.randomUUID()}`,
+        maxWaitTimeInMs: 100,
+      });
       const done = Promise.withResolvers<void>();
       await consumer.connect();
       await consumer.subscribe({ topics: [topic], fromBeginning: true });
@@ -61,9 +59,28 @@ export async function createTopicReader(
       await done.promise;
       await consumer.disconnect();
     }
-    await admin.disconnect();
     return read;
   };
+}
+
+/**
+ * The present end of each partition of a topic that has messages. It throws while a partition's leader
+ * changes: kafkajs does not ask again then, and a client that asks again goes by what it knew before.
+ */
+async function endsOf(
+  config: Pick<TestConfig, 'KAFKA_BROKERS'>,
+  topic: string,
+): Promise<Map<number, bigint>> {
+  const admin = createTestKafka(config).admin();
+  try {
+    await admin.connect();
+    const ends = await admin.fetchTopicOffsets(topic);
+    return new Map(
+      ends.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, BigInt(high)]),
+    );
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 /** The full name of a topic under a test's prefix. */
