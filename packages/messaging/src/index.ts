@@ -1,14 +1,4 @@
 export type { TopicEnd } from '@pesewa/kafka';
-export {
-  type ArchivedDocument,
-  type ArchivedPayment,
-  archiveOf,
-  type Found,
-  isArchived,
-  isArchivedDocument,
-  isBeforeHorizon,
-  readArchived,
-} from './archive.ts';
 export type { Claimable, ClaimRateLimit } from './claim.ts';
 export { startClaimLoop } from './claim-loop.ts';
 export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
@@ -17,7 +7,6 @@ export type { CollectionSchema } from './collections.ts';
 export { ensureCollections } from './ensure-collections.ts';
 export { type Erasure, type Erasures, openErasers, startEraser } from './eraser.ts';
 export type { GroupCommit } from './group-commit.ts';
-export { paymentKeepSettings, refuseEarlyArchive } from './keep-settings.ts';
 export { leasesOf, takeLease } from './lease.ts';
 export { type Loop, startLoop } from './loop.ts';
 export { type Messaging, openMessaging, openMessagingAs } from './messaging.ts';
@@ -27,15 +16,6 @@ export { offsetsOf } from './offsets.ts';
 export { idOf, type Occasion, type OutgoingEvent, outboxOf, type Transaction } from './outbox.ts';
 export { PartitionStoppedError } from './partition-stopped.ts';
 export type { PastEvent } from './past.ts';
-export {
-  attemptMark,
-  openPaymentStore,
-  type PaymentChange,
-  type PaymentDocument,
-  type PaymentStore,
-  paymentId,
-  paymentIndexes,
-} from './payment-store.ts';
 export { prepareDatabase } from './prepare-database.ts';
 export { prepareTopics } from './prepare-topics.ts';
 export {
@@ -48,11 +28,3 @@ export {
 } from './received.ts';
 export type { Recovery } from './recovery.ts';
 export { type RegistrySettings, registryConnection } from './registry.ts';
-export {
-  addStep,
-  lastStep,
-  type TimelineStep,
-  type TimelineStepDocument,
-  timelineFromDocument,
-  timelineToDocument,
-} from './timeline.ts';

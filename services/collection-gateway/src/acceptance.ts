@@ -10,7 +10,8 @@ import {
   refuse,
   unreachable,
 } from '@pesewa/kernel';
-import { type Found, isArchived, type Messaging, paymentId, type Transaction } from '@pesewa/messaging';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import { type Found, isArchived, paymentId } from '@pesewa/payments';
 import type { RailConnector } from '@pesewa/rails';
 import {
   type CollectionForm,

@@ -6,7 +6,7 @@ import {
 } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { unreachable } from '@pesewa/kernel';
-import { type Found, isArchived } from '@pesewa/messaging';
+import { type Found, isArchived } from '@pesewa/payments';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { Collection } from './store.ts';

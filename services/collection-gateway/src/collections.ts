@@ -1,4 +1,5 @@
-import { addStep, type Found, idOf, type Transaction } from '@pesewa/messaging';
+import { idOf, type Transaction } from '@pesewa/messaging';
+import { addStep, type Found } from '@pesewa/payments';
 import { type AcceptanceDeps, type AcceptCollection, createAcceptance } from './acceptance.ts';
 import { collectionDecider } from './domain/collection.ts';
 import { describe } from './domain/describe.ts';

@@ -1,7 +1,8 @@
 import type { CollectionRefusal } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
-import { CLOCK_SKEW_MAX_MS, isArchived, type Messaging } from '@pesewa/messaging';
+import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
+import { isArchived } from '@pesewa/payments';
 import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AnswerDeadline } from './answer-deadline.ts';
@@ -100,13 +101,12 @@ export function createCompleter(deps: CompleterDeps): Completer {
     const limits = limitsOf(deps, merchant, found);
     const leaseMs = (deps.rail(found.rail)?.capabilities.callDeadlineMs ?? 0) + LEASE_MARGIN_MS;
     const lock = await waitForLock({ collection: found, limits, leaseMs, deadlineAtMs });
-    const { applied } = lock;
+    const { applied, requestedAtMs } = lock;
     if (!applied || applied.refusal !== null) {
       const answer = await answerWithoutLock(deps, lock, { reference, limit: limits[0] });
       counted(answer.ok ? 'repeated' : answer.refusal.reason);
       return answer;
     }
-    const { requestedAtMs } = lock;
     const call = callRail(deps, { collection: applied.collection, otpCode, limits, requestedAtMs, closing });
     const result = await answerDeadline.within(call, deadlineAtMs - clock.nowMs());
     const answer = answerOf(result, applied.collection);

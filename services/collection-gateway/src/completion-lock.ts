@@ -1,5 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
-import { type GroupCommit, isArchived } from '@pesewa/messaging';
+import type { GroupCommit } from '@pesewa/messaging';
+import { isArchived } from '@pesewa/payments';
 import { mayStillCall } from '@pesewa/rails';
 import type { AnswerDeadline } from './answer-deadline.ts';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';

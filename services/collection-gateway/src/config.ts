@@ -1,6 +1,6 @@
 import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
 import { services } from '@pesewa/contracts';
-import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/messaging';
+import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/payments';
 import { railSettings } from '@pesewa/rails';
 import {
   durationMsSetting,

@@ -1,6 +1,7 @@
 import { ERASURES } from '@pesewa/contracts';
 import { createIds, systemClock } from '@pesewa/kernel';
-import { archiveOf, startEraser } from '@pesewa/messaging';
+import { startEraser } from '@pesewa/messaging';
+import { archiveOf } from '@pesewa/payments';
 import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { erasuresOf, personalData } from './erasing.ts';

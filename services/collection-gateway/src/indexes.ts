@@ -1,5 +1,6 @@
 import { ERASURES } from '@pesewa/contracts';
-import { type CollectionSchema, paymentIndexes } from '@pesewa/messaging';
+import type { CollectionSchema } from '@pesewa/messaging';
+import { paymentIndexes } from '@pesewa/payments';
 
 /** The collections of the collection-gateway's database. */
 export const collectionCollections: readonly CollectionSchema[] = [

@@ -1,5 +1,6 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import { attemptMark, type Loop, startClaimLoop } from '@pesewa/messaging';
+import { type Loop, startClaimLoop } from '@pesewa/messaging';
+import { attemptMark } from '@pesewa/payments';
 import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import { cleanReason, isOfTheRequest } from './domain/reasons.ts';

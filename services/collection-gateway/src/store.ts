@@ -10,7 +10,7 @@ import {
   type TimelineStepDocument,
   timelineFromDocument,
   timelineToDocument,
-} from '@pesewa/messaging';
+} from '@pesewa/payments';
 import type { Db } from 'mongodb';
 import type { CollectionOrder } from './domain/initiation.ts';
 import type { CollectionState, CollectionStatus, CollectionStep } from './domain/state.ts';

@@ -1,6 +1,7 @@
 import { archiveNoteOf, ERASURES } from '@pesewa/contracts';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { archiveOf, startEraser } from '@pesewa/messaging';
+import { startEraser } from '@pesewa/messaging';
+import { archiveOf } from '@pesewa/payments';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';

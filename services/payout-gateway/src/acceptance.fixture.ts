@@ -1,6 +1,7 @@
 import { bulkPayoutRequest, parseJson, singlePayoutRequest } from '@pesewa/contracts';
 import type { Merchant, MerchantLimits } from '@pesewa/directory';
-import { type Found, isArchived, openMessaging } from '@pesewa/messaging';
+import { openMessaging } from '@pesewa/messaging';
+import { type Found, isArchived } from '@pesewa/payments';
 import type { AcceptanceDeps } from './acceptance.ts';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Merchant } from '@pesewa/directory';
 import type { Clock, Ids } from '@pesewa/kernel';
-import { type Messaging, paymentId, type Transaction } from '@pesewa/messaging';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import { paymentId } from '@pesewa/payments';
 import type { BatchStore } from './batch-store.ts';
 import { type DayLimit, openDayBook, overDayMax } from './domain/limits.ts';
 import { payoutDecider } from './domain/payout.ts';

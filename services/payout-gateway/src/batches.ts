@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Merchant } from '@pesewa/directory';
 import { accept, continueTrace, feeFor, type Result, refuse } from '@pesewa/kernel';
-import { paymentId, type Transaction } from '@pesewa/messaging';
+import type { Transaction } from '@pesewa/messaging';
+import { paymentId } from '@pesewa/payments';
 import {
   type AcceptanceDeps,
   contentHashOf,

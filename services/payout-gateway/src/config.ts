@@ -1,5 +1,5 @@
 import { services } from '@pesewa/contracts';
-import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/messaging';
+import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/payments';
 import { railSettings } from '@pesewa/rails';
 import {
   durationMsSetting,

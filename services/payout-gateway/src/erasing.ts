@@ -1,10 +1,5 @@
-import {
-  archiveOf,
-  type Erasure,
-  type Erasures,
-  lastStep,
-  type paymentKeepSettings,
-} from '@pesewa/messaging';
+import type { Erasure, Erasures } from '@pesewa/messaging';
+import { archiveOf, lastStep, type paymentKeepSettings } from '@pesewa/payments';
 import type { z } from 'zod';
 import type { PayoutDocument } from './store.ts';
 

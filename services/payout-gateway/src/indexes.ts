@@ -1,5 +1,6 @@
 import { ERASURES } from '@pesewa/contracts';
-import { type CollectionSchema, paymentIndexes } from '@pesewa/messaging';
+import type { CollectionSchema } from '@pesewa/messaging';
+import { paymentIndexes } from '@pesewa/payments';
 
 /** The collections of the payout-gateway's database. */
 export const payoutCollections: readonly CollectionSchema[] = [

@@ -1,6 +1,6 @@
 import { describeProblem, firstProblem, singlePayoutRequest } from '@pesewa/contracts';
 import { readBody } from '@pesewa/merchant-api';
-import { isArchived } from '@pesewa/messaging';
+import { isArchived } from '@pesewa/payments';
 import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { type AppEnv, answer, viewLookedUp, viewSubmitted } from './answers.ts';

@@ -1,7 +1,8 @@
 import type { SinglePayoutRequest } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, continueTrace, feeFor, type Result, refuse } from '@pesewa/kernel';
-import { addStep, type Found, type Transaction } from '@pesewa/messaging';
+import type { Transaction } from '@pesewa/messaging';
+import { addStep, type Found } from '@pesewa/payments';
 import {
   type AcceptanceDeps,
   contentHashOf,

@@ -1,5 +1,6 @@
 import { systemClock } from '@pesewa/kernel';
-import { type PastEvent, paymentId } from '@pesewa/messaging';
+import type { PastEvent } from '@pesewa/messaging';
+import { paymentId } from '@pesewa/payments';
 import { createLogger } from '@pesewa/runtime';
 import { createQuickClock, eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';

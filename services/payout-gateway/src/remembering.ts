@@ -1,6 +1,7 @@
 import { topics } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
-import { CLOCK_SKEW_MAX_MS, type Messaging, paymentId } from '@pesewa/messaging';
+import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
+import { paymentId } from '@pesewa/payments';
 import type { Health, Logger } from '@pesewa/runtime';
 import { keyOf } from './acceptance.ts';
 import { type OwnEvent, type RememberedPayout, rememberPayout } from './domain/remembered.ts';

@@ -14,7 +14,7 @@ import {
   type TimelineStepDocument,
   timelineFromDocument,
   timelineToDocument,
-} from '@pesewa/messaging';
+} from '@pesewa/payments';
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
 import type { DecidedEnd } from './domain/decided.ts';
 import type { PayoutState, PayoutStep, PayoutTerms } from './domain/payout-state.ts';

@@ -1,5 +1,6 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import { attemptMark, type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
+import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
+import { attemptMark } from '@pesewa/payments';
 import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';

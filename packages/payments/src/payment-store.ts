@@ -1,3 +1,4 @@
+import type { Claimable } from '@pesewa/messaging';
 import type {
   AnyBulkWriteOperation,
   ClientSession,
@@ -7,7 +8,6 @@ import type {
   OptionalUnlessRequiredId,
 } from 'mongodb';
 import { type ArchivedDocument, type Found, isArchivedDocument, readArchived } from './archive.ts';
-import type { Claimable } from './claim.ts';
 
 /** The fields of every payment of a merchant, payout or collection. */
 export interface PaymentRecord {

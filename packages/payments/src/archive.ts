@@ -1,7 +1,7 @@
 import { type ArchivedEnd, archivedEnds, archiveNoteOf, ERASURES } from '@pesewa/contracts';
 import { type IdPrefix, isId } from '@pesewa/kernel';
+import type { Erasure } from '@pesewa/messaging';
 import type { Db, Document, Filter } from 'mongodb';
-import type { Erasure } from './eraser.ts';
 
 /**
  * How long a payment must be without changes before it is archived, whenever it was accepted: longer than any consumer of

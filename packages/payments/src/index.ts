@@ -1,0 +1,28 @@
+export {
+  type ArchivedDocument,
+  type ArchivedPayment,
+  archiveOf,
+  type Found,
+  isArchived,
+  isArchivedDocument,
+  isBeforeHorizon,
+  readArchived,
+} from './archive.ts';
+export { paymentKeepSettings, refuseEarlyArchive } from './keep-settings.ts';
+export {
+  attemptMark,
+  openPaymentStore,
+  type PaymentChange,
+  type PaymentDocument,
+  type PaymentStore,
+  paymentId,
+  paymentIndexes,
+} from './payment-store.ts';
+export {
+  addStep,
+  lastStep,
+  type TimelineStep,
+  type TimelineStepDocument,
+  timelineFromDocument,
+  timelineToDocument,
+} from './timeline.ts';
