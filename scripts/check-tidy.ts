@@ -52,7 +52,7 @@ const rules: readonly Rule[] = [
     advice: 'no classes but errors: write a function createX(deps) that returns an object of functions',
   },
   {
-    applies: (file) => isProduct(file) && !file.startsWith('packages/stack/'),
+    applies: (file) => isProduct(file) && !file.startsWith('packages/infrastructure/'),
     pattern: /\bparseFloat\(|\.toFixed\(/,
     advice: 'no floats near money: use Money, or format with Intl.NumberFormat',
   },

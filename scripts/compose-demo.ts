@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { messageOf, runDemoOnRunning } from '@pesewa/stack';
+import { messageOf } from '@pesewa/infrastructure';
+import { runDemoOnRunning } from '@pesewa/stack';
 import { repositoryRoot } from './command.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

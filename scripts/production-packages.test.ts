@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { repositoryRoot } from './command.ts';
 import { deployables, neededBy, readManifests } from './production-packages.ts';
 
-const forTestsOnly = ['@pesewa/stack', '@pesewa/testkit', 'testcontainers', 'vitest'];
+const forTestsOnly = [
+  '@pesewa/infrastructure',
+  '@pesewa/stack',
+  '@pesewa/testkit',
+  'testcontainers',
+  'vitest',
+];
 
 describe('production packages', () => {
   const manifests = readManifests(repositoryRoot);
@@ -15,7 +21,7 @@ describe('production packages', () => {
 
   it('follows dependencies of dependencies', () => {
     expect([...neededBy(manifests, '@pesewa/testkit')]).toEqual(
-      expect.arrayContaining(['@pesewa/stack', 'testcontainers']),
+      expect.arrayContaining(['@pesewa/infrastructure', 'testcontainers']),
     );
   });
 });

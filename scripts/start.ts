@@ -3,17 +3,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   type Cluster,
-  createMerchantClient,
-  createRunFileWriter,
   type Infrastructure,
   messageOf,
   openCluster,
   openInfrastructure,
-  openStack,
-  runDemo,
-  type Stack,
-  StackError,
-} from '@pesewa/stack';
+  StartError,
+} from '@pesewa/infrastructure';
+import { createMerchantClient, createRunFileWriter, openStack, runDemo, type Stack } from '@pesewa/stack';
 import { whenOrphaned } from './parent.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -56,7 +52,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.keep && values.cluster)
-    throw new StackError('a cluster keeps no data: leave --keep or --cluster out');
+    throw new StartError('a cluster keeps no data: leave --keep or --cluster out');
   const interrupted = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => interrupted.resolve(signal));
@@ -114,7 +110,7 @@ async function cluster(): Promise<Cluster> {
 async function print(stack: Stack): Promise<undefined> {
   const { transferUrl, collectionsUrl, merchants } = stack.runFile();
   const [demo] = merchants;
-  if (!demo) throw new StackError('the merchant demo is missing: start again');
+  if (!demo) throw new StartError('the merchant demo is missing: start again');
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
   await runDemo({ stack, merchant, merchantId: demo.id, run: randomBytes(4).toString('hex'), print: say });
   say('Every pesewa accounted for.');
@@ -147,7 +143,7 @@ Ctrl-C stops everything.`);
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    process.stderr.write(`pesewa: ${error instanceof StackError ? error.message : messageOf(error)}\n`);
+    process.stderr.write(`pesewa: ${error instanceof StartError ? error.message : messageOf(error)}\n`);
     process.exit(1);
   },
 );

@@ -46,7 +46,7 @@ const showTests = async (
 /** Brings the infrastructure up once for all given projects and takes it down after the last. */
 const testWithInfrastructure = async (projects: readonly TestProject[]): Promise<void> => {
   // Loaded late, so that the guards can report a broken stack package instead of dying with it.
-  const { openInfrastructure } = await import('@pesewa/stack');
+  const { openInfrastructure } = await import('@pesewa/infrastructure');
   await using infrastructure = await openInfrastructure({
     root: repositoryRoot,
     log: (line: string) => print(`${line}\n`),

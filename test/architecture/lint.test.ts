@@ -8,6 +8,7 @@ import { openThrowawayRepository, type ThrowawayRepository } from './throwaway-r
 const expected = {
   'packages/kafka/src/testkit-user.ts': ['eslint(no-restricted-imports)'],
   'packages/runtime/src/cli-user.ts': ['eslint(no-restricted-imports)'],
+  'packages/runtime/src/infrastructure-user.ts': ['eslint(no-restricted-imports)'],
   'packages/runtime/src/kafka-user.ts': ['eslint(no-restricted-imports)'],
   'packages/runtime/src/stack-user.ts': ['eslint(no-restricted-imports)'],
   'packages/runtime/src/testkit-user.ts': ['eslint(no-restricted-imports)'],
@@ -29,6 +30,7 @@ const expected = {
   'explicit-any.ts': ['typescript(no-explicit-any)'],
   'floating-promise.ts': ['typescript(no-floating-promises)'],
   'incomplete-switch.ts': ['typescript(switch-exhaustiveness-check)'],
+  'infrastructure-user.ts': ['eslint(no-restricted-imports)'],
   'kafka-user.ts': ['eslint(no-restricted-imports)'],
   'long-file.ts': ['eslint(max-lines)'],
   'long-function.ts': ['eslint(max-lines-per-function)'],

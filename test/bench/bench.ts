@@ -1,4 +1,4 @@
-import type { Infrastructure, Supervisor } from '@pesewa/stack';
+import type { Infrastructure, Supervisor } from '@pesewa/infrastructure';
 import type { Row } from './rows.ts';
 
 /** The arguments of every benchmark. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { topics } from '@pesewa/contracts';
-import { openService, type Stack, waitUntil } from '@pesewa/stack';
+import { waitUntil } from '@pesewa/infrastructure';
+import { openService, type Stack } from '@pesewa/stack';
 import type { Bench, BenchOptions } from './bench.ts';
 import { openFloorServer } from './floors.ts';
 import { forSeconds, type Load, type LoadOptions, sendLoad, times } from './load.ts';

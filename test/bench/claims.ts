@@ -1,7 +1,7 @@
+import { waitUntil } from '@pesewa/infrastructure';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { type Claimable, startClaimLoop } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
-import { waitUntil } from '@pesewa/stack';
 import { type Collection, type CommandSucceededEvent, MongoClient } from 'mongodb';
 import { alone, quantile, type Row } from './rows.ts';
 

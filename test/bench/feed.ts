@@ -1,8 +1,8 @@
 import { type TopicName, topics } from '@pesewa/contracts';
+import type { Infrastructure } from '@pesewa/infrastructure';
 import { openProducer } from '@pesewa/kafka';
 import { systemClock } from '@pesewa/kernel';
 import { openCodec } from '@pesewa/messaging';
-import type { Infrastructure } from '@pesewa/stack';
 import { encodeRecordBody } from '@pesewa/testkit';
 
 /** An event as its owner would publish it. */

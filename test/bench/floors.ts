@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { holdPorts, waitUntil } from '@pesewa/infrastructure';
 import { createKafka, Partitioners } from '@pesewa/kafka';
-import { exchange, holdPorts, waitUntil } from '@pesewa/stack';
+import { exchange } from '@pesewa/stack';
 import { MongoClient } from 'mongodb';
 import type { BenchOptions } from './bench.ts';
 import { forSeconds, sendLoad } from './load.ts';

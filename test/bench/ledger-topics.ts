@@ -1,5 +1,5 @@
 import { topics, walletKeyOf } from '@pesewa/contracts';
-import { type Infrastructure, waitUntil } from '@pesewa/stack';
+import { type Infrastructure, waitUntil } from '@pesewa/infrastructure';
 import { MongoClient } from 'mongodb';
 import { type Message, openFeed } from './feed.ts';
 import { openMessageCounter } from './volumes.ts';

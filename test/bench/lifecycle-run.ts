@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { topics } from '@pesewa/contracts';
-import { type SeededMerchant, type Stack, waitUntil } from '@pesewa/stack';
+import { waitUntil } from '@pesewa/infrastructure';
+import type { SeededMerchant, Stack } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
 import { floorOf } from './floors.ts';
 import { type Load, type LoadOptions, sendLoad, times } from './load.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createSupervisor, openInfrastructure } from '@pesewa/stack';
+import { createSupervisor, openInfrastructure } from '@pesewa/infrastructure';
 import { benchAccept } from './accept.ts';
 import type { Bench } from './bench.ts';
 import { benchBulk } from './bulk.ts';

@@ -1,6 +1,7 @@
 import { topics } from '@pesewa/contracts';
+import { waitUntil } from '@pesewa/infrastructure';
 import { systemClock } from '@pesewa/kernel';
-import { openService, waitUntil } from '@pesewa/stack';
+import { openService } from '@pesewa/stack';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Bench, BenchOptions } from './bench.ts';
 import type { OpenRecord } from './claims.ts';

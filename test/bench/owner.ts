@@ -1,7 +1,7 @@
 import { topics } from '@pesewa/contracts';
+import type { Infrastructure } from '@pesewa/infrastructure';
 import { createKafka } from '@pesewa/kafka';
 import { openCodec } from '@pesewa/messaging';
-import type { Infrastructure } from '@pesewa/stack';
 import type { Feed } from './feed.ts';
 import { completion } from './open-records.ts';
 

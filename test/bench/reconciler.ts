@@ -1,6 +1,7 @@
 import { topics } from '@pesewa/contracts';
+import { waitUntil } from '@pesewa/infrastructure';
 import { createKafka } from '@pesewa/kafka';
-import { openService, type SingleService, type Stack, waitUntil } from '@pesewa/stack';
+import { openService, type SingleService, type Stack } from '@pesewa/stack';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Bench, BenchOptions } from './bench.ts';
 import { measureClaims, type OpenRecord } from './claims.ts';

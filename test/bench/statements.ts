@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { openService, type SingleService, waitUntil } from '@pesewa/stack';
+import { waitUntil } from '@pesewa/infrastructure';
+import { openService, type SingleService } from '@pesewa/stack';
 import { parse } from 'csv-parse';
 import { type Collection, Long, MongoClient } from 'mongodb';
 import { request } from 'undici';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { topics } from '@pesewa/contracts';
+import type { Infrastructure } from '@pesewa/infrastructure';
 import { createKafka } from '@pesewa/kafka';
-import type { Infrastructure } from '@pesewa/stack';
 import { MongoClient } from 'mongodb';
 
 /** What was written to MongoDB and Kafka so far. */

@@ -1,5 +1,5 @@
+import type { Cluster, Node } from '@pesewa/infrastructure';
 import { systemClock } from '@pesewa/kernel';
-import type { Cluster, Node } from '@pesewa/stack';
 import type { Step, Strike } from './plan/faults.ts';
 
 /** Strikes as they really happened. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
+import { type Cluster, type Node, plainSettings } from '@pesewa/infrastructure';
 import { systemClock } from '@pesewa/kernel';
 import { prepareTopics } from '@pesewa/messaging';
-import { type Cluster, type Node, plainSettings } from '@pesewa/stack';
 import { createTestKafka, eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';

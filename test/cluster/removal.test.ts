@@ -1,6 +1,6 @@
 import { walletKeyOf } from '@pesewa/contracts';
+import type { Node } from '@pesewa/infrastructure';
 import { type OutgoingEvent, openMessagingAs, outboxOf } from '@pesewa/messaging';
-import type { Node } from '@pesewa/stack';
 import { createTopicReader, eventually, openTestScope, prepareTestNames, topicNameOf } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { expect, it } from 'vitest';

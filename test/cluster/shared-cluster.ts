@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Cluster, openCluster } from '@pesewa/stack';
+import { type Cluster, openCluster } from '@pesewa/infrastructure';
 
 let opening: Promise<Cluster> | undefined;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { type Cluster, plainSettings } from '@pesewa/infrastructure';
 import { openMessaging, prepareDatabase, prepareTopics } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
-import { type Cluster, plainSettings } from '@pesewa/stack';
 import { createTestKafka, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';

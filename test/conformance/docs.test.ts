@@ -13,7 +13,8 @@ import {
   payoutCodes,
   requestTypeOf,
 } from '@pesewa/contracts';
-import { holdPorts, postJson } from '@pesewa/stack';
+import { holdPorts } from '@pesewa/infrastructure';
+import { postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMerchantClient, openInfrastructure, openStack } from '@pesewa/stack';
+import { openInfrastructure } from '@pesewa/infrastructure';
+import { createMerchantClient, openStack } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 

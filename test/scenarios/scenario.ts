@@ -3,15 +3,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { auditLedger, type Violation } from '@pesewa/audit';
 import { parseJson, payoutWebhook, type ServiceName, serviceNames, type TopicName } from '@pesewa/contracts';
+import { type Infrastructure, openInfrastructure } from '@pesewa/infrastructure';
 import { systemClock } from '@pesewa/kernel';
-import {
-  createMerchantClient,
-  type Infrastructure,
-  type MerchantClient,
-  openInfrastructure,
-  openStack,
-  type Stack,
-} from '@pesewa/stack';
+import { createMerchantClient, type MerchantClient, openStack, type Stack } from '@pesewa/stack';
 import { createTopicReader, eventually, type ReadMessage, topicNameOf } from '@pesewa/testkit';
 import { expect } from 'vitest';
 

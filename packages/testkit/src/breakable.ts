@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Cluster, openCluster } from '@pesewa/stack';
+import { type Cluster, openCluster } from '@pesewa/infrastructure';
 
 /** A broker, a database and a registry for one test, which may stop the broker and the database. */
 export function openBreakableDaemons(): Promise<Cluster> {

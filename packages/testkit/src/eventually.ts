@@ -1,4 +1,4 @@
-import { waitUntil } from '@pesewa/stack';
+import { waitUntil } from '@pesewa/infrastructure';
 
 const DEADLINE_MS = 30_000;
 

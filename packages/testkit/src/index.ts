@@ -1,4 +1,4 @@
-export { createCertificateAuthority, createSupervisor, holdPorts } from '@pesewa/stack';
+export { createCertificateAuthority, createSupervisor, holdPorts } from '@pesewa/infrastructure';
 export { openBreakableDaemons } from './breakable.ts';
 export { eventually } from './eventually.ts';
 export { ignoringAll } from './ignoring-all.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { Addresses } from '@pesewa/infrastructure';
 import { createKafka, createTopics } from '@pesewa/kafka';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { registerSchemas } from '@pesewa/messaging';
 import { createHealth, createLogger, createRequestMeter, type ServiceScope } from '@pesewa/runtime';
-import type { Addresses } from '@pesewa/stack';
 import { Hono } from 'hono';
 import { Registry } from 'prom-client';
 

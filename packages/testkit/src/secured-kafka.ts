@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openSecuredKafka, type SecuredKafka } from '@pesewa/stack';
+import { openSecuredKafka, type SecuredKafka } from '@pesewa/infrastructure';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 

@@ -1,5 +1,5 @@
+import { waitUntil } from '@pesewa/infrastructure';
 import { z } from 'zod';
-import { waitUntil } from '../infrastructure/wait.ts';
 import { type Answer, exchange, postJson } from './http.ts';
 
 /** A wallet as the ledger shows it to operators; amounts are decimal text. */

@@ -1,5 +1,5 @@
+import { waitUntil } from '@pesewa/infrastructure';
 import type { CollectionRequest, MerchantClient, PayoutAnswer, PayoutRequest } from '../clients/merchant.ts';
-import { waitUntil } from '../infrastructure/wait.ts';
 import type { Stack } from '../services/stack.ts';
 
 /** What the demo needs. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { services } from '@pesewa/contracts';
+import { StartError } from '@pesewa/infrastructure';
 import { createMerchantClient } from '../clients/merchant.ts';
 import { createOperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient } from '../clients/simulator.ts';
-import { StackError } from '../infrastructure/errors.ts';
 import { untilPayable } from '../services/gateway-seed.ts';
 import { seed, seedDirectory } from '../services/seed.ts';
 import { operationsUrl, publicUrl } from '../services/settings.ts';
@@ -42,7 +42,7 @@ export async function runDemoOnRunning(options: {
   const transferUrl = publicUrl(places, 'payout-gateway');
   await untilPayable(transferUrl, merchants);
   const [demo] = merchants;
-  if (!demo) throw new StackError('the merchant demo is missing');
+  if (!demo) throw new StartError('the merchant demo is missing');
   const collectionsUrl = publicUrl(places, 'collection-gateway');
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
   const run = randomBytes(4).toString('hex');

@@ -1,8 +1,8 @@
 import { payoutEnvelope, walletRecord } from '@pesewa/contracts';
+import { waitUntil } from '@pesewa/infrastructure';
 import { openDatabase } from '@pesewa/messaging';
 import { z } from 'zod';
 import { exchange } from '../clients/http.ts';
-import { waitUntil } from '../infrastructure/wait.ts';
 
 const PAYABLE_TIMEOUT_MS = 30_000;
 

@@ -1,9 +1,9 @@
 import { createDirectoryAdmin, type NewMerchant } from '@pesewa/directory';
+import { StartError } from '@pesewa/infrastructure';
 import type { FeeSchedule } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
 import type { OperatorClient } from '../clients/operator.ts';
 import type { SimulatorClient } from '../clients/simulator.ts';
-import { StackError } from '../infrastructure/errors.ts';
 
 /** A merchant that the stack is seeded with. */
 export interface SeededMerchant {
@@ -100,7 +100,7 @@ export async function seedDirectory(options: {
     await database.db.collection<{ _id: string }>('merchants').deleteOne({ _id: profile.id });
     const created = await admin.createMerchant(merchantOf(profile, options.simulatorUrl));
     if (!created.ok)
-      throw new StackError(`cannot seed the merchant ${profile.id}: ${created.refusal.message}`);
+      throw new StartError(`cannot seed the merchant ${profile.id}: ${created.refusal.message}`);
     seeded.push({ id: profile.id, ...created.value });
   }
   return seeded;

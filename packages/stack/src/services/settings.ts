@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServiceName } from '@pesewa/contracts';
-import type { Addresses } from '../infrastructure/environment.ts';
+import type { Addresses } from '@pesewa/infrastructure';
 
 /** Where a service listens. */
 export interface ServicePorts {

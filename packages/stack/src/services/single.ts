@@ -1,12 +1,9 @@
 import { join } from 'node:path';
 import { type ServiceName, serviceNames } from '@pesewa/contracts';
+import { holdPorts, type Infrastructure, plainSettings, type Supervisor } from '@pesewa/infrastructure';
 import { prepareTopics } from '@pesewa/messaging';
 import { bankCodes } from '../clients/merchant.ts';
-import type { Supervisor } from '../infrastructure/children.ts';
-import { holdPorts } from '../infrastructure/ports.ts';
-import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { seedGateway } from './gateway-seed.ts';
-import { plainSettings } from './plain-settings.ts';
 import { demoWallets, type SeededMerchant, seedDirectory } from './seed.ts';
 import {
   newToken,

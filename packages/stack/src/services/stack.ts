@@ -2,14 +2,19 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ServiceName, serviceNames, services } from '@pesewa/contracts';
+import {
+  createSupervisor,
+  type HeldPort,
+  holdPort,
+  holdPorts,
+  type Infrastructure,
+  plainSettings,
+  type Supervisor,
+} from '@pesewa/infrastructure';
 import { prepareTopics } from '@pesewa/messaging';
 import { createOperatorClient, type OperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient, type SimulatorClient } from '../clients/simulator.ts';
-import { createSupervisor, type Supervisor } from '../infrastructure/children.ts';
-import { type HeldPort, holdPort, holdPorts } from '../infrastructure/ports.ts';
-import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { untilPayable } from './gateway-seed.ts';
-import { plainSettings } from './plain-settings.ts';
 import type { RunFile } from './run-file.ts';
 import { type SeededMerchant, seed } from './seed.ts';
 import {

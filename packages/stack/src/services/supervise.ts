@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ServiceName } from '@pesewa/contracts';
-import type { Child, ChildExit, Supervisor } from '../infrastructure/children.ts';
-import { waitUntil } from '../infrastructure/wait.ts';
+import { type Child, type ChildExit, type Supervisor, waitUntil } from '@pesewa/infrastructure';
 
 /** A service process that is kept alive: if it dies, it is restarted with back-off. */
 export interface KeptService {

@@ -5,7 +5,7 @@ import type { Supervisor } from './children.ts';
 import { type ClassArchive, openClassArchive } from './class-archive.ts';
 import { type Daemon, type DaemonHome, daemonOf, type LaunchedNode, launchNode, nodeName } from './daemon.ts';
 import { type Cache, ensureCached } from './download.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import type { Java } from './java.ts';
 import { holdPorts } from './ports.ts';
 import { probeKafka } from './probes.ts';
@@ -155,7 +155,7 @@ async function format(cache: Cache, java: Java, kept: string, scratch: string): 
   ];
   const run = await runTool(cache.supervisor, { command: java.command, args, env: cache.env });
   if (run?.code === 0) return;
-  throw new StackError(`Kafka's storage could not be formatted: ${errorLine(run?.lines ?? [])}`);
+  throw new StartError(`Kafka's storage could not be formatted: ${errorLine(run?.lines ?? [])}`);
 }
 
 /** Downloads Kafka's jars unless they are cached; gives their folder. */
@@ -272,7 +272,7 @@ export async function startKafka(
   const launched = await Promise.all(
     homes.map((home, index) => {
       const node = nodes[index];
-      if (node === undefined) throw new StackError('no free ports for Kafka');
+      if (node === undefined) throw new StartError('no free ports for Kafka');
       return launchBroker(launch, node, home);
     }),
   );

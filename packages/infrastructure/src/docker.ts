@@ -1,6 +1,6 @@
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers';
 import type { Addresses } from './environment.ts';
-import { messageOf, StackError } from './errors.ts';
+import { messageOf, StartError } from './errors.ts';
 import { kafkaEnvironment, kafkaSettings } from './kafka.ts';
 import { ensurePrimary } from './mongod.ts';
 import { holdPorts } from './ports.ts';
@@ -87,7 +87,7 @@ async function run(
     opening.started.push(started);
     return started;
   } catch (error) {
-    throw new StackError(
+    throw new StartError(
       `Docker could not start ${title} from ${image} (${messageOf(error)}): check the engine and the network, ` +
         `set ${setting}, or set PESEWA_INFRASTRUCTURE=local to do without Docker`,
     );
@@ -109,7 +109,7 @@ async function startMongodb(opening: Opening): Promise<string> {
 
 async function startKafka(opening: Opening): Promise<string> {
   const [held] = await holdPorts(1);
-  if (held === undefined) throw new StackError('no free port for Kafka');
+  if (held === undefined) throw new StartError('no free port for Kafka');
   await held.release();
   const settings = kafkaEnvironment(kafkaContainerSettings(opening.host, held.port));
   await run(opening, 'kafka', (image) =>

@@ -1,7 +1,7 @@
 import { createSupervisor, type Supervisor } from './children.ts';
 import { dockerAnswers } from './docker-engine.ts';
 import { type Addresses, addressesIn, checkAddresses } from './environment.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import { openLocal } from './local.ts';
 
 /** Where the infrastructure comes from (ARCHITECTURE.md). */
@@ -48,11 +48,11 @@ export async function chooseProvider(choice: Choice): Promise<Provider> {
   const setting = env['PESEWA_INFRASTRUCTURE'] ?? '';
   if (setting === 'local') return 'local';
   if (setting !== '' && setting !== 'docker') {
-    throw new StackError(`PESEWA_INFRASTRUCTURE is ${setting}: set it to local or docker, or unset it`);
+    throw new StartError(`PESEWA_INFRASTRUCTURE is ${setting}: set it to local or docker, or unset it`);
   }
   if (await choice.dockerAnswers()) return 'docker';
   if (setting === 'docker') {
-    throw new StackError('no Docker engine answers: start Docker, or unset PESEWA_INFRASTRUCTURE');
+    throw new StartError('no Docker engine answers: start Docker, or unset PESEWA_INFRASTRUCTURE');
   }
   return 'local';
 }
@@ -60,7 +60,7 @@ export async function chooseProvider(choice: Choice): Promise<Provider> {
 function requiredAddresses(env: NodeJS.ProcessEnv): Addresses {
   const addresses = addressesIn(env);
   if (addresses !== undefined) return addresses;
-  throw new StackError('no addresses given: set MONGODB_URL, KAFKA_BROKERS and SCHEMA_REGISTRY_URL');
+  throw new StartError('no addresses given: set MONGODB_URL, KAFKA_BROKERS and SCHEMA_REGISTRY_URL');
 }
 
 async function openEnvironment(env: NodeJS.ProcessEnv): Promise<Infrastructure> {
@@ -108,7 +108,7 @@ async function openLocalProvider(
 
 /**
  * Provides MongoDB, Kafka and the schema registry, all real, from the first available provider (ARCHITECTURE.md).
- * Rejects with a one-line StackError that names the problem and the remedy; then nothing is left running.
+ * Rejects with a one-line StartError that names the problem and the remedy; then nothing is left running.
  */
 export async function openInfrastructure(options: InfrastructureOptions): Promise<Infrastructure> {
   const env = options.env ?? process.env;

@@ -14,7 +14,7 @@ export interface Cluster extends Infrastructure {
 
 /**
  * Opens a cluster of local daemons with new, empty data (ARCHITECTURE.md): three of each, or the given number. Rejects
- * with a one-line StackError that names the problem and the remedy; then nothing is left running.
+ * with a one-line StartError that names the problem and the remedy; then nothing is left running.
  */
 export async function openCluster(
   options: Pick<InfrastructureOptions, 'root' | 'log' | 'env' | 'supervisor'> & { readonly copies?: number },

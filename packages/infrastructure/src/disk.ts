@@ -1,5 +1,5 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -17,10 +17,10 @@ export function diskShortage(directory: string, freeBytes: number, neededBytes: 
   return `only ${free} MB free at ${directory}, ${needed} MB needed: free some disk space and start again`;
 }
 
-/** Creates `directory`; rejects with a one-line StackError if its disk has less than `neededBytes`. */
+/** Creates `directory`; rejects with a one-line StartError if its disk has less than `neededBytes`. */
 export async function ensureFreeSpace(directory: string, neededBytes: number): Promise<void> {
   await mkdir(directory, { recursive: true });
   const stats = await statfs(directory);
   const shortage = diskShortage(directory, stats.bavail * stats.bsize, neededBytes);
-  if (shortage !== undefined) throw new StackError(shortage);
+  if (shortage !== undefined) throw new StartError(shortage);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSupervisor } from './children.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import { waitUntil } from './wait.ts';
 
 const guarded = fileURLToPath(new URL('./fixtures/guarded.ts', import.meta.url));
@@ -89,6 +89,6 @@ describe('children', () => {
     await using supervisor = createSupervisor();
     await expect(
       supervisor.spawnChild({ name: 'Kafka', command: 'no-such-command', args: [] }),
-    ).rejects.toThrow(new StackError('cannot start Kafka: no-such-command: not found'));
+    ).rejects.toThrow(new StartError('cannot start Kafka: no-such-command: not found'));
   });
 });

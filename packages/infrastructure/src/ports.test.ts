@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import { holdPort, holdPorts } from './ports.ts';
 
 describe('held ports', () => {
@@ -9,7 +9,7 @@ describe('held ports', () => {
     expect(new Set(ports).size).toBe(3);
     const wanted = ports[0] ?? 0;
     await expect(holdPort(wanted, 'LEDGER_PORT')).rejects.toThrow(
-      new StackError(`port ${wanted} is taken: stop what listens there or set LEDGER_PORT`),
+      new StartError(`port ${wanted} is taken: stop what listens there or set LEDGER_PORT`),
     );
     await Promise.all(held.map((port) => port.release()));
     const again = await holdPort(wanted);

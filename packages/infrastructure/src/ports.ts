@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
-import { StackError, systemCode } from './errors.ts';
+import { StartError, systemCode } from './errors.ts';
 
 /** A port that no other process can take until `release`, which the owner calls right before its daemon binds it. */
 export interface HeldPort {
@@ -29,7 +29,7 @@ function listen(port: number): Promise<Server> {
 
 function held(server: Server): HeldPort {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new StackError('a held port has no address');
+  if (address === null || typeof address === 'string') throw new StartError('a held port has no address');
   return {
     port: address.port,
     release: () => new Promise((resolve) => server.close(() => resolve())),
@@ -56,17 +56,17 @@ export async function holdPorts(count: number): Promise<HeldPort[]> {
 
 /**
  * Reserves a given loopback port. `setting` names what the user can set to change the port, as in
- * `PAYOUT_GATEWAY_PORT`. Rejects with a one-line StackError if the port is taken.
+ * `PAYOUT_GATEWAY_PORT`. Rejects with a one-line StartError if the port is taken.
  */
 export async function holdPort(port: number, setting = 'another port'): Promise<HeldPort> {
   try {
     return held(await listen(port));
   } catch (error) {
     if (systemCode(error) === 'EADDRINUSE') {
-      throw new StackError(`port ${port} is taken: stop what listens there or set ${setting}`);
+      throw new StartError(`port ${port} is taken: stop what listens there or set ${setting}`);
     }
     if (systemCode(error) === 'EACCES') {
-      throw new StackError(`port ${port} needs more rights than this user has: set ${setting}`);
+      throw new StartError(`port ${port} needs more rights than this user has: set ${setting}`);
     }
     throw error;
   }

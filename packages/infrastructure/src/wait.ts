@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Child } from './children.ts';
-import { messageOf, StackError } from './errors.ts';
+import { messageOf, StartError } from './errors.ts';
 
 const pollMs = 40;
 
-/** Retries until `attempt` resolves; after `timeoutMs` it rejects with a StackError that ends with the last error. */
+/** Retries until `attempt` resolves; after `timeoutMs` it rejects with a StartError that ends with the last error. */
 export async function waitUntil<Value>(
   what: string,
   timeoutMs: number,
@@ -17,7 +17,7 @@ export async function waitUntil<Value>(
       return await attempt();
     } catch (error) {
       if (performance.now() >= deadline) {
-        throw new StackError(
+        throw new StartError(
           `${what} did not answer within ${Math.round(timeoutMs / 1000)} s (${messageOf(error)})`,
         );
       }
@@ -55,7 +55,7 @@ export async function waitForDaemon(
   const ended = daemon.exited.then(async (exit): Promise<never> => {
     const log = await readFile(logFile, 'utf8').catch(() => '');
     const how = exit.signal === null ? `exit code ${exit.code ?? -1}` : exit.signal;
-    throw new StackError(startFailure(daemon.name, how, log.slice(-20_000)));
+    throw new StartError(startFailure(daemon.name, how, log.slice(-20_000)));
   });
   const answered = waitUntil(daemon.name, timeoutMs, async () => {
     if (!daemon.running()) return;

@@ -5,7 +5,7 @@ import { type Certificate, type CertificateAuthority, createCertificateAuthority
 import { createSupervisor, type Supervisor } from './children.ts';
 import { openClassArchive } from './class-archive.ts';
 import type { Cache } from './download.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import { ensureJava, type Java } from './java.ts';
 import { ensureKafka, kafkaSettings } from './kafka.ts';
 import { holdPorts } from './ports.ts';
@@ -129,7 +129,7 @@ async function format(
   const args = [...tool, 'format', '-t', clusterId, '-c', where.properties, ...credentials];
   const run = await runTool(cache.supervisor, { command: java.command, args, env: cache.env });
   if (run?.code === 0) return;
-  throw new StackError(`the secured Kafka's storage could not be formatted: ${errorLine(run?.lines ?? [])}`);
+  throw new StartError(`the secured Kafka's storage could not be formatted: ${errorLine(run?.lines ?? [])}`);
 }
 
 async function start(
@@ -196,7 +196,7 @@ async function start(
 
 const pemOf = ({ certificate, key }: Certificate): string => key + certificate;
 
-/** Starts a broker of one node from the cached jars; rejects with a one-line StackError if it can't. */
+/** Starts a broker of one node from the cached jars; rejects with a one-line StartError if it can't. */
 export async function openSecuredKafka(options: {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;

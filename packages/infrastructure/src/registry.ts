@@ -4,7 +4,7 @@ import type { Supervisor } from './children.ts';
 import { openClassArchive } from './class-archive.ts';
 import { type Daemon, type DaemonHome, daemonOf, launchNode } from './daemon.ts';
 import { type Cache, ensureCached } from './download.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import type { Java } from './java.ts';
 import { holdPorts } from './ports.ts';
 import { probeRegistry } from './probes.ts';
@@ -31,7 +31,7 @@ export function ensureRegistry(cache: Cache): Promise<string> {
       const args = ['-xzf', archive, '-C', kept];
       const run = await runTool(cache.supervisor, { command: 'tar', args, env: cache.env });
       if (run?.code !== 0)
-        throw new StackError(`the registry could not be unpacked: ${errorLine(run?.lines ?? [])}`);
+        throw new StartError(`the registry could not be unpacked: ${errorLine(run?.lines ?? [])}`);
       await rm(archive);
     },
   });
@@ -59,7 +59,7 @@ export async function startRegistry(
   const logFile = join(home.dataDirectory, 'registry.log');
   const archive = await openClassArchive(installation, java);
   const [held] = await holdPorts(1);
-  if (held === undefined) throw new StackError('no free port for the schema registry');
+  if (held === undefined) throw new StartError('no free port for the schema registry');
   await held.release();
   const port = held.port;
   const address = `127.0.0.1:${port}`;

@@ -5,7 +5,7 @@ import { type Daemon, type DaemonHome, type Node, nodeName } from './daemon.ts';
 import { ensureFreeSpace, freeBytesToStart } from './disk.ts';
 import type { Cache } from './download.ts';
 import type { Addresses } from './environment.ts';
-import { StackError } from './errors.ts';
+import { StartError } from './errors.ts';
 import { ensureJava, type Java } from './java.ts';
 import { ensureKafka, startKafka } from './kafka.ts';
 import { processLives, tryLock } from './lock.ts';
@@ -65,7 +65,7 @@ async function openData(options: LocalOptions): Promise<{ directory: string; rel
   const directory = join(root, '.pesewa', 'data');
   const lock = await tryLock(`${directory}.lock`);
   if (typeof lock === 'number') {
-    throw new StackError(`run ${lock} uses the data in .pesewa/data: stop it first`);
+    throw new StartError(`run ${lock} uses the data in .pesewa/data: stop it first`);
   }
   await mkdir(directory, { recursive: true });
   return { directory, release: lock.release };
@@ -73,7 +73,7 @@ async function openData(options: LocalOptions): Promise<{ directory: string; rel
 
 function refuseForeignSystem(platform: NodeJS.Platform): void {
   if (platform === 'linux') return;
-  throw new StackError(
+  throw new StartError(
     'no Docker engine answers, and without one the daemons come for Linux only: start Docker, ' +
       'or set MONGODB_URL, KAFKA_BROKERS and SCHEMA_REGISTRY_URL',
   );

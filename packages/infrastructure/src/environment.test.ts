@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addressesIn, checkAddresses } from './environment.ts';
-import { messageOf, StackError } from './errors.ts';
+import { messageOf, StartError } from './errors.ts';
 import { holdPorts } from './ports.ts';
 
 const all = { MONGODB_URL: 'mongodb://m', KAFKA_BROKERS: 'k:9092', SCHEMA_REGISTRY_URL: 'http://r' };
@@ -17,7 +17,7 @@ describe('addresses in the environment', () => {
 
   test('some without the others are refused, naming both', () => {
     expect(() => addressesIn({ MONGODB_URL: 'mongodb://m' })).toThrow(
-      new StackError(
+      new StartError(
         'MONGODB_URL set without KAFKA_BROKERS and SCHEMA_REGISTRY_URL: set all three addresses, or none',
       ),
     );
@@ -33,7 +33,7 @@ describe('addresses in the environment', () => {
     }).then(
       () => 'accepted',
       (error: unknown) =>
-        error instanceof StackError ? messageOf(error) : `not a StackError: ${String(error)}`,
+        error instanceof StartError ? messageOf(error) : `not a StartError: ${String(error)}`,
     );
     await held.release();
     expect(refused).toMatch(

@@ -1,6 +1,6 @@
-/** The infrastructure can't be started; one line says what is wrong and what to do. Contains no secrets. */
-export class StackError extends Error {
-  override readonly name = 'StackError';
+/** Infrastructure or services can't be started; one line says what is wrong and what to do. Contains no secrets. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
 }
 
 /** The one-line text of any thrown value: an error's message, or the value as text. */

@@ -1,0 +1,3 @@
+import { openInfrastructure } from '@pesewa/infrastructure';
+
+export const kind = typeof openInfrastructure;
