@@ -40,6 +40,8 @@ const expected = {
   'stack-user.ts': ['eslint(no-restricted-imports)'],
   'testkit-user.ts': ['eslint(no-restricted-imports)'],
   'thrown-text.ts': ['typescript(only-throw-error)'],
+  'type-cycle-one.ts': ['import(no-cycle)'],
+  'type-cycle-two.ts': ['import(no-cycle)'],
   'unproven.test.ts': ['vitest(expect-expect)'],
   'unsafe-value.ts': ['typescript(no-unsafe-member-access)', 'typescript(no-unsafe-return)'],
 } as const;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Ask, Download } from './operations.ts';
+import type { Ask, Download } from './ask.ts';
 
 /** The statuses of breaks, in the order in which a break passes through them. */
 export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;

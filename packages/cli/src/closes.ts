@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Ask, Download } from './operations.ts';
+import type { Ask, Download } from './ask.ts';
 
 const counts = z.object({
   matched: z.number(),

@@ -1,6 +1,6 @@
 import type { ConsumerGroup } from '@pesewa/contracts';
+import type { ServiceAddress } from './ask.ts';
 import { CliError, messageOf } from './errors.ts';
-import type { ServiceAddress } from './operations.ts';
 
 /** The services that consume topics. */
 const services: Readonly<Record<ConsumerGroup, ServiceAddress>> = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Ask } from './ask.ts';
 import { CliError } from './errors.ts';
-import type { Ask } from './operations.ts';
 import { readPages } from './pages.ts';
 import type { CliPorts } from './ports.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Ask, ServiceAddress } from './operations.ts';
+import type { Ask, ServiceAddress } from './ask.ts';
 
 /** Reads a list of an operations API page by page, until it ends or `limit` items are read (ADR 60). */
 export async function readPages<Item extends z.ZodType>(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Ask } from './ask.ts';
 import { CliError } from './errors.ts';
 import {
   type Answers,
@@ -7,7 +8,6 @@ import {
   type ConsumingService,
   consumingServices,
 } from './every-service.ts';
-import type { Ask } from './operations.ts';
 import { readPages } from './pages.ts';
 
 /** Every state of a parked message. */

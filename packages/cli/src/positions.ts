@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Ask } from './ask.ts';
 import { type Answers, addressOf, askEvery, type ConsumingService } from './every-service.ts';
-import type { Ask } from './operations.ts';
 
 const plan = z.object({
   next: z.string(),

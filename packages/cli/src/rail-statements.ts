@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Ask, Download, Upload } from './operations.ts';
+import type { Ask, Download, Upload } from './ask.ts';
 
 /** The results of a statement's records that are discrepancies. */
 export const discrepantResults = [

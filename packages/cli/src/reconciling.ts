@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Ask } from './operations.ts';
+import type { Ask } from './ask.ts';
 
 const candidate = z.object({ reference: z.string(), why: z.string() });
 

@@ -1,7 +1,7 @@
 import { parseAmount } from '@pesewa/kernel';
 import { z } from 'zod';
+import type { Ask } from './ask.ts';
 import { CliError } from './errors.ts';
-import type { Ask } from './operations.ts';
 import type { CliPorts } from './ports.ts';
 
 /** Sums by name, as decimal strings: a wallet has `available` and `held`, any other account `balance`. */

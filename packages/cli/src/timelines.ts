@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { Ask, ServiceAddress } from './ask.ts';
 import { callback } from './callbacks.ts';
 import { CliError, messageOf, RefusedError } from './errors.ts';
-import type { Ask, ServiceAddress } from './operations.ts';
 import { mergeTimeline, type TimelineLine } from './timeline.ts';
 import {
   type BreakHistory,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Ask } from './operations.ts';
+import type { Ask } from './ask.ts';
 import { readPages } from './pages.ts';
 
 const endpoint = z.object({

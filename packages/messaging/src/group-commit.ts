@@ -46,6 +46,13 @@ export interface GroupLimits<Item> {
   readonly ownerOf?: (item: Item) => string;
 }
 
+/** Opens a {@link GroupCommit} of a service; its crash points are named after `name`. */
+export type OpenGroupCommit = <Item, Outcome>(
+  name: string,
+  apply: ApplyGroup<Item, Outcome>,
+  limits?: GroupLimits<Item>,
+) => GroupCommit<Item, Outcome>;
+
 interface Entry<Item, Outcome> {
   readonly item: Item;
   readonly done: PromiseWithResolvers<Outcome>;

@@ -1,4 +1,4 @@
-import type { MessagingService, TopicName } from '@pesewa/contracts';
+import type { MessagingService } from '@pesewa/contracts';
 import {
   createKafka,
   createThrottledLog,
@@ -7,7 +7,6 @@ import {
   kafkaConnection,
   openPositions,
   openProducer,
-  type TopicEnd,
 } from '@pesewa/kafka';
 import { beginTrace, withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
@@ -17,7 +16,7 @@ import { openCodec } from './codec.ts';
 import type { CollectionSchema } from './collections.ts';
 import { runConsumer } from './consumer.ts';
 import { gaugeLag } from './consumer-lag.ts';
-import { type ApplyGroup, createGroupCommit, type GroupCommit, type GroupLimits } from './group-commit.ts';
+import { createGroupCommit, type OpenGroupCommit } from './group-commit.ts';
 import { leasesOf } from './lease.ts';
 import { countConsumed, countEmitted } from './message-counts.ts';
 import { createMessageEncoder } from './message-encoder.ts';
@@ -30,10 +29,10 @@ import { commitSource } from './outbox-record.ts';
 import { createOwnership } from './ownership.ts';
 import { openParkedStore } from './parked-store.ts';
 import { partitionCounts } from './partition-counts.ts';
-import { openPast, type PastEvent } from './past.ts';
-import { openProgress } from './progress.ts';
+import { openPast, type Past } from './past.ts';
+import { openProgress, type Progress } from './progress.ts';
 import type { TopicHandler } from './received.ts';
-import { openRecovery, type Recovery } from './recovery.ts';
+import { openRecovery, type RecoverySigns } from './recovery.ts';
 import { type RegistrySettings, registryConnection } from './registry.ts';
 import { openRelay } from './relay.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
@@ -44,60 +43,21 @@ import { startPresence, startSweeper } from './sweeper.ts';
 import { createTransact } from './transact.ts';
 
 /** Connects a service's database with Kafka (ADR 2). */
-export interface Messaging {
+export interface Messaging extends Past, Progress, RecoverySigns {
   readonly client: MongoClient;
   readonly db: Db;
   /** Another database on the same server, by its name without this installation's prefix. */
   readonly database: (name: string) => Db;
   /** A unique name of this process, for leases and claims. */
   readonly owner: string;
-  /** Lets concurrent work of one kind share transactions; its crash points are named after `name`. */
-  readonly groupCommit: <Item, Outcome>(
-    name: string,
-    apply: ApplyGroup<Item, Outcome>,
-    limits?: GroupLimits<Item>,
-  ) => GroupCommit<Item, Outcome>;
+  /** Lets concurrent work of one kind share transactions. */
+  readonly groupCommit: OpenGroupCommit;
   /** Whether requests from outside may be accepted; false while too many events wait for Kafka. */
   readonly acceptsWork: () => boolean;
   /** Starts consuming. Call it once and last, when everything the handlers need is open. */
   readonly consume: (handlers: readonly TopicHandler[]) => Promise<void>;
   /** Runs work in a majority transaction of its own; the work may run more than once. */
   readonly inTransaction: <Value>(work: (transaction: Transaction) => Promise<Value>) => Promise<Value>;
-  /**
-   * The events of a partition from a time on until now, in order and many at once; a few earlier ones may be among
-   * them. Messages that are no events of ours are left out. Rejects while Kafka is away.
-   */
-  readonly since: <Name extends TopicName>(
-    topic: Name,
-    partition: number,
-    timeMs: number,
-  ) => AsyncIterable<readonly PastEvent<Name>[]>;
-  /**
-   * Waits until this service has applied everything that the topics hold now; false if it has not in time, or if Kafka
-   * did not answer in time.
-   */
-  readonly caughtUp: (names: readonly TopicName[], timeoutMs: number) => Promise<boolean>;
-  /**
-   * Whether the database was restored, as far as Kafka shows; call it after `consume`. Rejects while Kafka or the
-   * database does not answer.
-   */
-  readonly recovery: () => Promise<Recovery>;
-  /**
-   * Whether there is a sign that the database is an older one, or no way to rule it out; call it as {@link
-   * Messaging.recovery}.
-   */
-  readonly mayHaveGoneBack: () => Promise<boolean>;
-  /** Where topics end now, for {@link Messaging.hasApplied}; undefined if Kafka did not answer in time. */
-  readonly ends: (names: readonly TopicName[], timeoutMs: number) => Promise<readonly TopicEnd[] | undefined>;
-  /**
-   * Whether another service has applied everything before these ends, judged by what its consumer group has committed
-   * to Kafka; undefined if Kafka did not answer in time.
-   */
-  readonly hasApplied: (
-    service: string,
-    ends: readonly TopicEnd[],
-    timeoutMs: number,
-  ) => Promise<boolean | undefined>;
 }
 
 /** The settings of {@link openMessaging}. */
@@ -157,7 +117,7 @@ export async function openMessagingAs(
   let standing: ServicePositions | undefined;
   let sequence = 0;
   const nextSequence = () => (sequence += 1);
-  const groupCommit: Messaging['groupCommit'] = (name, apply, limits) =>
+  const groupCommit: OpenGroupCommit = (name, apply, limits) =>
     createGroupCommit({
       ...limits,
       name,

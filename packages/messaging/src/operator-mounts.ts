@@ -3,7 +3,7 @@ import type { Positions } from '@pesewa/kafka';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import type { Codec } from './codec.ts';
-import type { Messaging, MessagingConfig } from './messaging.ts';
+import type { OpenGroupCommit } from './group-commit.ts';
 import { createParked } from './parked.ts';
 import { gaugeParked } from './parked-gauge.ts';
 import { addParkedRoutes } from './parked-routes.ts';
@@ -12,9 +12,11 @@ import { addPositionRoutes } from './position-routes.ts';
 import type { TopicHandler } from './received.ts';
 import { createServicePositions, type ServicePositions } from './service-positions.ts';
 
+type Scope = ServiceScope<{ readonly NODE_ENV: string }>;
+
 /** Mounts the operators' routes to parked messages, and registers the gauge of those that wait. */
 export function mountParked(
-  scope: ServiceScope<MessagingConfig>,
+  scope: Scope,
   parts: {
     readonly store: ParkedStore;
     readonly handlers: readonly TopicHandler[];
@@ -22,7 +24,7 @@ export function mountParked(
     readonly db: Db;
     readonly topicPrefix: string;
     readonly group: string;
-    readonly groupCommit: Messaging['groupCommit'];
+    readonly groupCommit: OpenGroupCommit;
   },
 ): void {
   const { clock, logger, config, operator, metrics: registry } = scope;
@@ -39,7 +41,7 @@ export function mountParked(
 
 /** Mounts the operators' routes that show positions and start stopped partitions. */
 export function mountPositions(
-  { clock, logger, config, operator }: ServiceScope<MessagingConfig>,
+  { clock, logger, config, operator }: Scope,
   parts: {
     readonly client: MongoClient;
     readonly db: Db;

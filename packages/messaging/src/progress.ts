@@ -1,10 +1,28 @@
 import { type TopicName, topics } from '@pesewa/contracts';
-import type { KafkaOptions, Positions } from '@pesewa/kafka';
+import type { KafkaOptions, Positions, TopicEnd } from '@pesewa/kafka';
 import { type Clock, withDeadline } from '@pesewa/kernel';
-import type { Db } from 'mongodb';
-import { createCatchingUp } from './catching-up.ts';
-import type { Messaging } from './messaging.ts';
-import { offsetsOf } from './offsets.ts';
+import type { Collection, Db } from 'mongodb';
+import { type ConsumerOffset, offsetsOf } from './offsets.ts';
+
+/** Where topics end, and how far services have applied them. */
+export interface Progress {
+  /**
+   * Waits until this service has applied everything that the topics hold now; false if it has not in time, or if Kafka
+   * did not answer in time.
+   */
+  readonly caughtUp: (names: readonly TopicName[], timeoutMs: number) => Promise<boolean>;
+  /** Where topics end now, for {@link Progress.hasApplied}; undefined if Kafka did not answer in time. */
+  readonly ends: (names: readonly TopicName[], timeoutMs: number) => Promise<readonly TopicEnd[] | undefined>;
+  /**
+   * Whether another service has applied everything before these ends, judged by what its consumer group has committed
+   * to Kafka; undefined if Kafka did not answer in time.
+   */
+  readonly hasApplied: (
+    service: string,
+    ends: readonly TopicEnd[],
+    timeoutMs: number,
+  ) => Promise<boolean | undefined>;
+}
 
 /** Finds out from Kafka where topics end and how far services have applied them, within a time limit. */
 export function openProgress(
@@ -16,7 +34,7 @@ export function openProgress(
     readonly kafka: KafkaOptions;
     readonly group: string;
   },
-): Pick<Messaging, 'caughtUp' | 'ends' | 'hasApplied'> {
+): Progress {
   const { db, topicPrefix, kafka, group } = parts;
   const untilApplied = createCatchingUp({ positions, offsets: offsetsOf(db), group, clock });
   const prefixed = (names: readonly TopicName[]) => names.map((name) => topicPrefix + topics[name].name);
@@ -31,5 +49,39 @@ export function openProgress(
     ends: (names, timeoutMs) => inTime(positions.ends(prefixed(names)), timeoutMs),
     hasApplied: (service, ends, timeoutMs) =>
       inTime(positions.isPast(topicPrefix + service, ends), timeoutMs),
+  };
+}
+
+const LOOK_PAUSE_MS = 100;
+
+/**
+ * Builds a function that waits until a consumer group has applied every message that the topics, given by full name,
+ * hold now; it gives false if that takes too long.
+ *
+ * A comparison of a projection with the world outside needs this first: else the projection's lag looks like a
+ * difference.
+ */
+function createCatchingUp(options: {
+  readonly positions: Pick<Positions, 'ends'>;
+  readonly offsets: Collection<ConsumerOffset>;
+  readonly group: string;
+  readonly clock: Clock;
+}): (topics: readonly string[], timeoutMs: number) => Promise<boolean> {
+  const { positions, offsets, group, clock } = options;
+  return async (topics, timeoutMs) => {
+    const deadlineMs = clock.nowMs() + timeoutMs;
+    const topicEnds = await positions.ends(topics);
+    const ends = topicEnds.map(
+      ({ topic, partition, end }) => [`${group}/${topic}/${partition}`, end] as const,
+    );
+    const ids = { $in: ends.map(([id]) => id) };
+    const readConcern = { level: 'majority' } as const;
+    for (;;) {
+      const found = await offsets.find({ _id: ids }, { readConcern }).toArray();
+      const nextById = new Map(found.map(({ _id, next }) => [_id, next]));
+      if (ends.every(([id, end]) => (nextById.get(id) ?? 0n) >= end)) return true;
+      if (clock.nowMs() >= deadlineMs) return false;
+      await clock.sleep(LOOK_PAUSE_MS);
+    }
   };
 }

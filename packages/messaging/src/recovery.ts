@@ -1,4 +1,3 @@
-import type { Messaging } from './messaging.ts';
 import type { PartitionPosition, ServicePositions } from './service-positions.ts';
 
 /**
@@ -42,10 +41,22 @@ function isBehind({ position, bounds, realignment }: PartitionPosition): boolean
   return bounds.committed === undefined && position.next < bounds.high;
 }
 
-/** Builds the questions that a service asks about its own database's recovery, once it consumes. */
-export function openRecovery(
-  standing: () => ServicePositions | undefined,
-): Pick<Messaging, 'recovery' | 'mayHaveGoneBack'> {
+/** What a service asks about the recovery of its own database. */
+export interface RecoverySigns {
+  /**
+   * Whether the database was restored, as far as Kafka shows; call it after `consume`. Rejects while Kafka or the
+   * database does not answer.
+   */
+  readonly recovery: () => Promise<Recovery>;
+  /**
+   * Whether there is a sign that the database is an older one, or no way to rule it out; call it as {@link
+   * RecoverySigns.recovery}.
+   */
+  readonly mayHaveGoneBack: () => Promise<boolean>;
+}
+
+/** Builds {@link RecoverySigns}, to be asked once the service consumes. */
+export function openRecovery(standing: () => ServicePositions | undefined): RecoverySigns {
   const list = async () => {
     const positions = standing();
     if (!positions) throw new Error('nothing is consumed yet');

@@ -7,7 +7,9 @@ import {
   type TopicName,
   topics,
 } from '@pesewa/contracts';
-import type { Messaging } from './messaging.ts';
+import type { Db } from 'mongodb';
+import type { Past } from './past.ts';
+import type { Progress } from './progress.ts';
 import type { TopicHandler } from './received.ts';
 
 /**
@@ -52,7 +54,9 @@ export function checkHandlers(role: MessagingRole, handlers: readonly Pick<Topic
   }
 }
 
-type Limited = Pick<Messaging, 'database' | 'since' | 'caughtUp' | 'ends' | 'hasApplied'>;
+interface Limited extends Past, Progress {
+  readonly database: (name: string) => Db;
+}
 
 /** Limits access to the databases, topics and groups that a role declares; any other use throws. */
 export function limitTo(role: MessagingRole, all: Limited): Limited {

@@ -1,6 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
-import { type BreakStore, breakId, breaksOf, type Resolution } from './breaks/store.ts';
+import type { Resolution } from './breaks/opening.ts';
+import { type BreakStore, breakId, breaksOf } from './breaks/store.ts';
 import { afterAutoResolutions, autoResolutionsOf } from './domain/auto-resolution.ts';
 import type { FoundBreak } from './domain/break.ts';
 import { gapFinding } from './domain/coverage.ts';

@@ -3,9 +3,10 @@ import { systemClock } from '@pesewa/kernel';
 import { ensureCollections, openDatabase } from '@pesewa/messaging';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DeliveryDocument } from './documents.ts';
 import { webhookCollections } from './indexes.ts';
 import { createDeliveryMetrics } from './metrics.ts';
-import { type DeliveryDocument, openDeliveryStore, PENDING_MAX } from './store.ts';
+import { openDeliveryStore, PENDING_MAX } from './store.ts';
 
 const PENDING = 100_000;
 const BULKHEADS = 40;

@@ -5,9 +5,10 @@ import { type CrashPoint, inClientSpan, inTraceOf, type Logger } from '@pesewa/r
 import { signWebhook } from '@pesewa/signatures';
 import type { Bulkheads } from './bulkheads.ts';
 import type { Deliveries, DeliveryOutcome } from './deliveries.ts';
+import type { DeliveryDocument } from './documents.ts';
 import { type AttemptResult, decideNext, type NextStep } from './domain/delivery.ts';
 import type { Dispatch, Sender } from './sender.ts';
-import type { DeliveryDocument, DeliveryStore } from './store.ts';
+import type { DeliveryStore } from './store.ts';
 
 /** The time for committing an outcome, in addition to the deadline of the attempt. */
 const COMMIT_TIMEOUT_MS = 10_000;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { openDatabase } from '@pesewa/messaging';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DeliveryDocument, type DeliveryStore, openDeliveryStore } from './store.ts';
+import type { DeliveryDocument } from './documents.ts';
+import { type DeliveryStore, openDeliveryStore } from './store.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let store: DeliveryStore;

@@ -1,6 +1,6 @@
 import type { Collection, Condition } from 'mongodb';
+import type { DeliveryDocument } from './documents.ts';
 import type { AttemptError } from './domain/delivery.ts';
-import type { DeliveryDocument } from './store.ts';
 
 /** A destination of a merchant's webhooks that has unfinished deliveries. */
 export interface Endpoint {

@@ -3,7 +3,8 @@ import { answerJson } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Deliveries } from './deliveries.ts';
-import type { DeliveryDocument, DeliveryStore } from './store.ts';
+import type { DeliveryDocument } from './documents.ts';
+import type { DeliveryStore } from './store.ts';
 
 const PAGE_ITEMS_MAX = 100;
 const ENDPOINTS_TIMEOUT_MS = 5_000;

@@ -1,40 +1,8 @@
-import type { Claimable } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import type { AttemptError, DeliveryKind, DeliveryState } from './domain/delivery.ts';
+import type { AttemptDocument, DeliveryDocument } from './documents.ts';
+import type { AttemptError, DeliveryState } from './domain/delivery.ts';
 import { countEndpoints, type Endpoint, type EndpointCounts, readEndpoints } from './endpoints.ts';
 import { DUE_KEY } from './indexes.ts';
-
-/**
- * A webhook that a merchant is owed; `_id` follows from the payment and its end, so that each is created once (ADR 37).
- */
-export interface DeliveryDocument extends Claimable {
-  readonly merchantId: string;
-  /** Our reference of the payment. */
-  readonly reference: string;
-  readonly merchantReference: string;
-  readonly kind: DeliveryKind;
-  /** The exact text, built once, which every attempt signs and sends. */
-  readonly body: string;
-  /** The address in the collection's request; null for the merchant's own at the time of sending. */
-  readonly webhookUrl: string | null;
-  /** The merchant and the destination of these webhooks, which share an endpoint (contract 10.15). */
-  readonly bulkhead: string;
-  /** The event behind it, and its trace. */
-  readonly causationId: string;
-  readonly traceparent?: string;
-  readonly bornAt: Date;
-  readonly state: DeliveryState;
-  /** All attempts so far. */
-  readonly attempts: number;
-  /** Attempts since it was created or last resent, by which the next pause is chosen. */
-  readonly roundAttempts: number;
-  readonly lastStatus?: number;
-  readonly lastError?: AttemptError;
-  /** Why it is exhausted or discarded. */
-  readonly reason?: string;
-  /** When it is deleted; absent while it is `pending`. */
-  readonly forgetAt?: Date;
-}
 
 /** The fields of a new delivery. */
 export type NewDelivery = Pick<
@@ -50,18 +18,6 @@ export type NewDelivery = Pick<
   | 'causationId'
   | 'traceparent'
 > & { readonly bornAtMs: number };
-
-/** The record of one attempt; never has a body. */
-export interface AttemptDocument {
-  /** The delivery's id and the attempt's number. */
-  readonly _id: string;
-  readonly deliveryId: string;
-  readonly at: Date;
-  readonly status?: number;
-  readonly error?: AttemptError;
-  readonly durationMs: number;
-  readonly forgetAt: Date;
-}
 
 /** A claimed delivery's new state. */
 export interface DeliveryChange {

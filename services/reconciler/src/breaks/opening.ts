@@ -2,7 +2,20 @@ import type { ClientSession, Collection } from 'mongodb';
 import type { Break, FoundBreak } from '../domain/break.ts';
 import { closeBreak, findBreak, findElsewhere, forgetElsewhere } from '../domain/break-finding.ts';
 import { placeFinding } from '../domain/discrepancies.ts';
-import type { BreakStore, Resolution } from './store.ts';
+
+/** A break and why it closes. */
+export interface Resolution {
+  readonly id: string;
+  readonly resolution: string;
+}
+
+/** The breaks as they are read and written when some open or close. */
+export interface BreakRecords {
+  /** All breaks about some payments, open or not; at most one of each kind. */
+  readonly findAbout: (references: readonly string[], session: ClientSession) => Promise<readonly Break[]>;
+  /** Writes breaks that were read in the same transaction; a conflict aborts it. */
+  readonly save: (breaks: readonly Break[], session: ClientSession) => Promise<void>;
+}
 
 /** The result of opening breaks for findings. */
 export interface Opening {
@@ -38,10 +51,7 @@ export interface BreakOpening {
  * Builds {@link BreakOpening}. Two concurrent transactions can't both open the same discrepancy: a unique index over
  * `coveredKeys` refuses the second, which then reruns and finds the first.
  */
-export function createBreakOpening(
-  collection: Collection<Break>,
-  store: Pick<BreakStore, 'findAbout' | 'save'>,
-): BreakOpening {
+export function createBreakOpening(collection: Collection<Break>, store: BreakRecords): BreakOpening {
   const load = async (found: readonly FoundBreak[], session: ClientSession) => {
     const breaks = await store.findAbout(
       found.map(({ reference }) => reference),

@@ -5,18 +5,12 @@ import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
 import type { Verdict } from '../domain/question.ts';
 import { causeOf, type Terms, type Tracked } from '../domain/tracked.ts';
 import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../indexes.ts';
-import { type BreakOpening, createBreakOpening } from './opening.ts';
+import { type BreakOpening, type BreakRecords, createBreakOpening, type Resolution } from './opening.ts';
 
 /** A page of a list, and the cursor of the next one. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next: string | null;
-}
-
-/** A break and why it closes. */
-export interface Resolution {
-  readonly id: string;
-  readonly resolution: string;
 }
 
 /** The `_id` of a payment's break; there is at most one of each kind. */
@@ -68,7 +62,7 @@ export interface BreakPage {
 }
 
 /** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
-export interface BreakStore extends Pick<BreakOpening, 'update' | 'coveredElsewhere'> {
+export interface BreakStore extends BreakRecords, Pick<BreakOpening, 'update' | 'coveredElsewhere'> {
   /**
    * Opens breaks; gives those that were not open before, to be published.
    *
@@ -92,12 +86,8 @@ export interface BreakStore extends Pick<BreakOpening, 'update' | 'coveredElsewh
     resolvedAt: Date,
     session: ClientSession,
   ) => Promise<readonly Break[]>;
-  /** All breaks about some payments, open or not; at most one of each kind. */
-  readonly findAbout: (references: readonly string[], session: ClientSession) => Promise<readonly Break[]>;
   /** The existing ones among these breaks, open or not. */
   readonly findAll: (ids: readonly string[], session?: ClientSession) => Promise<readonly Break[]>;
-  /** Writes breaks that were read in the same transaction; a conflict aborts it. */
-  readonly save: (breaks: readonly Break[], session: ClientSession) => Promise<void>;
   /**
    * Gives an open break to decide about it; undefined if it is not open.
    *

@@ -1,6 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
-import { type BreakStore, breakId, type Resolution } from '../breaks/store.ts';
+import type { Resolution } from '../breaks/opening.ts';
+import { type BreakStore, breakId } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { breakOf, type Matching, type Side } from '../domain/close.ts';

@@ -1,4 +1,4 @@
-import type { ReportedDiscrepancy } from './discrepancies.ts';
+import type { ReportedDiscrepancy } from './break-kinds.ts';
 
 /** The terms of an order to the ledger that corrects a break ( ADR 17). */
 export interface AdjustmentTerms {

@@ -236,3 +236,14 @@ export function isBreakKind(kind: string): kind is BreakKind {
 export function termsOfBreak(kind: string): BreakTerms | undefined {
   return isBreakKind(kind) ? breakKinds[kind] : undefined;
 }
+
+/**
+ * The fields of a payment in which two records of it may differ; `existence` if only one side has the payment at all.
+ */
+export type Field = 'status' | 'amount' | 'fee' | 'currency' | 'rail' | 'existence';
+
+/** One difference of a payment: its field and its amount in minor units, null if the amount is unknown. */
+export interface ReportedDiscrepancy {
+  readonly field: Field;
+  readonly amount: bigint | null;
+}

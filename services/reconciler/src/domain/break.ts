@@ -1,6 +1,5 @@
 import type { Adjustment } from './adjustments.ts';
-import { type BreakSubject, termsOfBreak } from './break-kinds.ts';
-import type { ReportedDiscrepancy } from './discrepancies.ts';
+import { type BreakSubject, type ReportedDiscrepancy, termsOfBreak } from './break-kinds.ts';
 
 /** Every status, in the order in which people take a break through them (ADR 31). */
 export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;

@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Break, FoundBreak } from './break.ts';
 import { findBreak } from './break-finding.ts';
+import type { ReportedDiscrepancy } from './break-kinds.ts';
 import { breakKinds } from './break-kinds.ts';
 import { changeBreak, concludeAdjustment } from './break-life.ts';
-import {
-  correctedBy,
-  fieldPolicies,
-  mergeFindings,
-  placeFinding,
-  type ReportedDiscrepancy,
-  reportsOf,
-} from './discrepancies.ts';
+import { correctedBy, fieldPolicies, mergeFindings, placeFinding, reportsOf } from './discrepancies.ts';
 
 const at = new Date(0);
 

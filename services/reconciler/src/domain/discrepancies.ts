@@ -1,16 +1,5 @@
 import type { Break, FoundBreak } from './break.ts';
-import { type BreakKind, isBreakKind } from './break-kinds.ts';
-
-/**
- * The fields of a payment in which two records of it may differ; `existence` if only one side has the payment at all.
- */
-export type Field = 'status' | 'amount' | 'fee' | 'currency' | 'rail' | 'existence';
-
-/** One difference of a payment: its field and its amount in minor units, null if the amount is unknown. */
-export interface ReportedDiscrepancy {
-  readonly field: Field;
-  readonly amount: bigint | null;
-}
+import { type BreakKind, type Field, isBreakKind, type ReportedDiscrepancy } from './break-kinds.ts';
 
 /**
  * How a kind of break relates to the fields that it is about:

@@ -1,5 +1,5 @@
+import type { ReportedDiscrepancy } from './break-kinds.ts';
 import type { PaymentKind, TrackedStatus } from './claim.ts';
-import type { ReportedDiscrepancy } from './discrepancies.ts';
 import type { StatementRow } from './statement-rows.ts';
 
 /** A payment, with the fields that a statement's line is compared with; amounts in minor units. */

@@ -1,7 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
-import { type BreakStore, breakId, type Resolution } from '../breaks/store.ts';
+import type { Resolution } from '../breaks/opening.ts';
+import { type BreakStore, breakId } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { causeOf, isUnknown, remember, type Tracked } from '../domain/tracked.ts';

@@ -1,6 +1,7 @@
 import { formatAmount } from '@pesewa/kernel';
 import { idOf, type Messaging, type Transaction } from '@pesewa/messaging';
-import { type BreakStore, breakId, type Resolution } from '../breaks/store.ts';
+import type { Resolution } from '../breaks/opening.ts';
+import { type BreakStore, breakId } from '../breaks/store.ts';
 import type { BreakCause, FoundBreak } from '../domain/break.ts';
 import { candidatesOf, type StandingBreak } from '../domain/candidates.ts';
 import { causeOf } from '../domain/drift.ts';
