@@ -1,4 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
+import { LRUCache } from 'lru-cache';
 
 /** A read-through cache with at most one load per key at a time; failures are not cached. */
 export interface Cache<Value> {
@@ -26,27 +27,15 @@ export function createCache<Value>(options: {
   readonly load: (key: string, wasPresent: boolean) => Promise<Value | undefined>;
 }): Cache<Value> {
   const { clock, sizeMax } = options;
-  const present = new Map<string, Entry<Value>>();
-  const absent = new Map<string, Entry<Value>>();
+  const present = new LRUCache<string, Entry<Value>>({ max: sizeMax });
+  const absent = new LRUCache<string, Entry<Value>>({ max: sizeMax });
   const loading = new Map<string, Promise<Value | undefined>>();
 
-  const fresh = (entries: Map<string, Entry<Value>>, key: string, ttlMs: number) => {
+  // Aged here and not by the cache, for which a clock that was set back would make entries last longer.
+  const fresh = (entries: LRUCache<string, Entry<Value>>, key: string, ttlMs: number) => {
     const entry = entries.get(key);
-    if (entry === undefined) return undefined;
-    // A clock that was set back gives a negative age. Such an entry counts as stale.
-    const ageMs = clock.nowMs() - entry.askedAtMs;
-    if (ageMs < 0 || ageMs >= ttlMs) return undefined;
-    // A map keeps the order of insertion, so the first key is the least recently used one.
-    entries.delete(key);
-    entries.set(key, entry);
-    return entry.answer;
-  };
-  const keep = (entries: Map<string, Entry<Value>>, key: string, entry: Entry<Value>) => {
-    entries.delete(key);
-    entries.set(key, entry);
-    if (entries.size <= sizeMax) return;
-    const [oldest] = entries.keys();
-    if (oldest !== undefined) entries.delete(oldest);
+    const ageMs = entry ? clock.nowMs() - entry.askedAtMs : ttlMs;
+    return ageMs >= 0 && ageMs < ttlMs ? entry?.answer : undefined;
   };
   const load = async (key: string) => {
     // The age counts from the start of the load, so that a change made during it is seen in time.
@@ -54,7 +43,7 @@ export function createCache<Value>(options: {
     try {
       const value = await options.load(key, present.has(key));
       const answer = Promise.resolve(value);
-      keep(value === undefined ? absent : present, key, { answer, askedAtMs });
+      (value === undefined ? absent : present).set(key, { answer, askedAtMs });
       (value === undefined ? present : absent).delete(key);
       return value;
     } finally {

@@ -1,8 +1,8 @@
 import { type Clock, withDeadline } from '@pesewa/kernel';
+import { bulkhead } from 'cockatiel';
 import type { Db } from 'mongodb';
 import { createCache } from './cache.ts';
 import { HEADER_LENGTH_MAX, hashOfHeader } from './keys.ts';
-import { createLimiter } from './limiter.ts';
 import { type Merchant, type MerchantDocument, readMerchant } from './merchant.ts';
 
 /** Merchants' settings, read through a short cache; a change is seen everywhere once the cache's time is over. */
@@ -30,7 +30,7 @@ const READ_TIMEOUT_MS = 3_000;
  * Limits for keys that had no merchant when last looked up: strangers can invent such keys without end, and the
  * lookups share our connections.
  */
-const STRANGERS = { runningMax: 4, waitingMax: 256 } as const;
+const STRANGERS = { readingMax: 4, waitingMax: 256 } as const;
 const nobody = Promise.resolve(undefined);
 
 /** The collection of the `directory` database that holds the merchants. */
@@ -63,14 +63,14 @@ export function createDirectoryOver(options: {
   const { loader, clock } = options;
   const ttlMs = options.ttlMs ?? TTL_MS;
   const bounds = { clock, ttlMs, absentTtlMs: Math.min(ttlMs, ABSENT_TTL_MS), sizeMax: SIZE_MAX };
-  const limited = createLimiter(STRANGERS);
+  const strangers = bulkhead(STRANGERS.readingMax, STRANGERS.waitingMax);
   const byHeader = createCache<Merchant>({
     ...bounds,
     load: async (headerValue, wasPresent) => {
       const keyHash = hashOfHeader(headerValue);
       if (keyHash === undefined) return undefined;
       const read = () => withDeadline(loader.byKeyHash(keyHash), READ_TIMEOUT_MS, clock);
-      return wasPresent ? read() : limited(read);
+      return wasPresent ? read() : strangers.execute(read);
     },
   });
   const byId = createCache<Merchant>({

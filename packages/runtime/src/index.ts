@@ -1,3 +1,4 @@
+export { type Bulkheads, createBulkheads } from './bulkheads.ts';
 export {
   ConfigError,
   configError,

@@ -1,6 +1,7 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
+import { LRUCache } from 'lru-cache';
 import type { ClientSession, Collection, Db } from 'mongodb';
 
 /** A wallet's balances after the entry with this sequence, in minor units . */
@@ -84,14 +85,9 @@ export function createBalanceReader(deps: {
   const { clock, logger } = deps;
   // The server's own time limit does not help if the server itself stalls.
   const read = shareReads((ids) => withDeadline(deps.load(ids), READ_TIMEOUT_MS, clock));
-  const known = new Map<string, { readonly available: bigint; readonly readAtMs: number }>();
-  const remember = (id: string, available: bigint, readAtMs: number) => {
-    known.delete(id);
-    known.set(id, { available, readAtMs });
-    if (known.size <= KNOWN_MAX) return;
-    const [oldest] = known.keys();
-    if (oldest !== undefined) known.delete(oldest);
-  };
+  const known = new LRUCache<string, { readonly available: bigint; readonly readAtMs: number }>({
+    max: KNOWN_MAX,
+  });
   return {
     available: async (merchantId, currencies) => {
       const ids = currencies.map((currency) => walletKeyOf(merchantId, currency));
@@ -108,7 +104,7 @@ export function createBalanceReader(deps: {
       if (earlier && ageMs >= 0 && ageMs <= YES_AGE_MS_MAX && earlier.available >= minor) return true;
       try {
         const available = (await read([id])).get(id) ?? 0n;
-        remember(id, available, nowMs);
+        known.set(id, { available, readAtMs: nowMs });
         return available >= minor;
       } catch (error) {
         logger.warn({ err: error }, 'a balance could not be read: the hold decides');

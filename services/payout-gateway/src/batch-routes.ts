@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readText } from '@pesewa/merchant-api';
-import { currentTraceparent, type Logger } from '@pesewa/runtime';
+import { createBulkheads, currentTraceparent, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { type AppEnv, answer } from './answers.ts';
 import type { Batches } from './batches.ts';
 import { type BatchOrder, readBatch } from './domain/batch.ts';
 import { payoutOperations } from './payout-operations.ts';
-import { createSemaphore } from './semaphore.ts';
 
 /**
  * The largest body of a batch: 10,000 items of about 1,670 bytes each.
@@ -17,7 +16,7 @@ import { createSemaphore } from './semaphore.ts';
 const BATCH_BYTES_MAX = 16 * 1_024 * 1_024;
 
 /** How many batches may be in the process of being stored at once. */
-const BATCHES_AT_ONCE_MAX = 16;
+const STORING = { runningMax: 16, waitingMax: 0 } as const;
 
 /**
  * For one merchant, from the first byte of the body to the answer: slow bodies delay only the merchant's own batches.
@@ -35,9 +34,9 @@ export function createBatchRoutes(deps: {
   readonly logger: Logger;
 }): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  const own = createSemaphore(PER_MERCHANT);
-  const parsing = createSemaphore(PARSING);
-  let underWay = 0;
+  const own = createBulkheads(PER_MERCHANT);
+  const parsing = createBulkheads(PARSING);
+  const storing = createBulkheads(STORING);
 
   const store = async (context: Context<AppEnv>, order: BatchOrder): Promise<Response> => {
     const outcome = await deps.batches
@@ -55,19 +54,14 @@ export function createBatchRoutes(deps: {
   const take = async (context: Context<AppEnv>): Promise<Response> => {
     const body = await readText(context, BATCH_BYTES_MAX);
     if (typeof body === 'string') return answer(context, 'malformed', body);
-    const order = await parsing('all', () => runYielding(readBatch(body.text)));
+    const order = await parsing.run('all', () => runYielding(readBatch(body.text)));
     if (order?.ok === false) return answer(context, order.refusal.code, order.refusal.message);
-    if (!order || underWay >= BATCHES_AT_ONCE_MAX) return answer(context, 'unavailable', TOO_MANY);
-    underWay += 1;
-    try {
-      return await store(context, order.value);
-    } finally {
-      underWay -= 1;
-    }
+    const stored = order && (await storing.run('all', () => store(context, order.value)));
+    return stored ?? answer(context, 'unavailable', TOO_MANY);
   };
 
   routes.post(payoutOperations.submitBulk.getRoutingPath(), async (context) => {
-    const taken = await own(context.get('merchant').id, () => take(context));
+    const taken = await own.run(context.get('merchant').id, () => take(context));
     return taken ?? answer(context, 'unavailable', TOO_MANY);
   });
 

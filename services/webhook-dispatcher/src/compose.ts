@@ -2,7 +2,6 @@ import { createDirectory } from '@pesewa/directory';
 import { openMessaging } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
-import { createBulkheads } from './bulkheads.ts';
 import type { settings } from './config.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
@@ -49,13 +48,10 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
       deliveries,
       attempted: metrics.attempted,
       directory: createDirectory({ db: messaging.database('directory'), clock }),
-      bulkheads: createBulkheads({
-        concurrencyMax: config.DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX,
-        freed: () => deliverer.wake(),
-      }),
       delaysMs: config.RETRY_DELAYS_MS,
       deadlineMs: config.DELIVERY_DEADLINE_MS,
       concurrencyMax: config.DELIVERY_CONCURRENCY_MAX,
+      concurrencyPerEndpointMax: config.DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX,
       pauseMs: config.DELIVERY_PAUSE_MS,
     }),
   );

@@ -6,7 +6,6 @@ import { ensureCollections, openDatabase } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, verifyWebhook } from '@pesewa/signatures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createBulkheads } from './bulkheads.ts';
 import { createTransactions, openEndpoint, status } from './deliverer.fixture.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
@@ -90,10 +89,10 @@ async function openDispatcher() {
       random: systemRandom,
       crashPoint: () => undefined,
       directory: { find: async (id) => merchants[id] as Merchant | undefined },
-      bulkheads: createBulkheads({ concurrencyMax: 2, freed: () => deliverer.wake() }),
       delaysMs: [20, 20],
       deadlineMs: DEADLINE_MS,
       concurrencyMax: 16,
+      concurrencyPerEndpointMax: 2,
       pauseMs: 20,
     }),
   );

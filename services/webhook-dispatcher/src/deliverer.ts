@@ -1,9 +1,15 @@
 import type { Directory, Merchant } from '@pesewa/directory';
 import { type Clock, type Ids, type Random, unreachable } from '@pesewa/kernel';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
-import { type CrashPoint, inClientSpan, inTraceOf, type Logger } from '@pesewa/runtime';
+import {
+  type Bulkheads,
+  type CrashPoint,
+  createBulkheads,
+  inClientSpan,
+  inTraceOf,
+  type Logger,
+} from '@pesewa/runtime';
 import { signWebhook } from '@pesewa/signatures';
-import type { Bulkheads } from './bulkheads.ts';
 import type { Deliveries, DeliveryOutcome } from './deliveries.ts';
 import type { DeliveryDocument } from './documents.ts';
 import { type AttemptResult, decideNext, type NextStep } from './domain/delivery.ts';
@@ -25,10 +31,10 @@ export interface DelivererDeps {
   /** Called after each attempt. */
   readonly attempted: (result: AttemptResult, durationMs: number) => void;
   readonly sender: Sender;
-  readonly bulkheads: Bulkheads;
   readonly delaysMs: readonly number[];
   readonly deadlineMs: number;
   readonly concurrencyMax: number;
+  readonly concurrencyPerEndpointMax: number;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -43,14 +49,20 @@ export interface DelivererDeps {
  */
 export function startDeliverer(deps: DelivererDeps): Loop {
   const workTimeoutMs = deps.deadlineMs * (1 + LINE_ROUNDS_MAX) + COMMIT_TIMEOUT_MS;
-  return startClaimLoop({
+  const runningMax = deps.concurrencyPerEndpointMax;
+  const bulkheads = createBulkheads({
+    runningMax,
+    waitingMax: runningMax * LINE_ROUNDS_MAX,
+    freed: () => loop.wake(),
+  });
+  const loop = startClaimLoop({
     name: 'webhook deliverer',
     collection: deps.store.collection,
     // A getter, because the loop reads it in every round: deliveries of full bulkheads are not claimed.
     open: {
       state: 'pending',
       get bulkhead() {
-        return { $nin: deps.bulkheads.full() };
+        return { $nin: bulkheads.full() };
       },
     },
     leaseMs: workTimeoutMs * 1.5,
@@ -61,11 +73,17 @@ export function startDeliverer(deps: DelivererDeps): Loop {
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    work: (delivery, claim) => deliver(deps, delivery, claim),
+    work: (delivery, claim) => deliver(deps, bulkheads, delivery, claim),
   });
+  return loop;
 }
 
-async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: string): Promise<void> {
+async function deliver(
+  deps: DelivererDeps,
+  bulkheads: Bulkheads,
+  delivery: DeliveryDocument,
+  claim: string,
+): Promise<void> {
   const merchant = await deps.directory.find(delivery.merchantId);
   const url = merchant && addressOf(delivery, merchant);
   if (!merchant || url === undefined) {
@@ -73,20 +91,18 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
     await recordOutcome(deps, { id: delivery._id, claim, state: 'discarded', reason });
     return;
   }
-  const leave = await deps.bulkheads.enter(delivery.bulkhead);
-  if (!leave) {
+  const sent = await bulkheads.run(delivery.bulkhead, async () => {
+    const atMs = deps.clock.nowMs();
+    deps.crashPoint('webhooks.deliver.before-call');
+    const result = await send(deps, delivery, { url, headers: headersFor(delivery, merchant, atMs) });
+    deps.crashPoint('webhooks.deliver.after-call');
+    return { atMs, result };
+  });
+  if (!sent) {
     await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + GIVE_BACK_MS);
     return;
   }
-  const atMs = deps.clock.nowMs();
-  let result: AttemptResult;
-  try {
-    deps.crashPoint('webhooks.deliver.before-call');
-    result = await send(deps, delivery, { url, headers: headersFor(delivery, merchant, atMs) });
-    deps.crashPoint('webhooks.deliver.after-call');
-  } finally {
-    leave();
-  }
+  const { atMs, result } = sent;
   const nowMs = deps.clock.nowMs();
   const durationMs = Math.max(0, nowMs - atMs);
   deps.attempted(result, durationMs);

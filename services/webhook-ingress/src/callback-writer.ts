@@ -1,4 +1,5 @@
 import type { Messaging, Transaction } from '@pesewa/messaging';
+import { LRUCache } from 'lru-cache';
 import type { Callback } from './domain/callback.ts';
 import type { CallbackRecord, Decision, Remembered } from './domain/reception.ts';
 import type { CallbackEvents, ReportableCallback } from './events.ts';
@@ -33,12 +34,12 @@ const RECENT_MAX = 20_000;
  * first. Repetitions are mostly of recent callbacks, whose keys are cached here.
  */
 export function openCallbackWriter<Outcome>(deps: Deps): (work: Work<Outcome>) => Promise<Outcome> {
-  const recent = createRecentKeys();
+  const recent = new LRUCache<string, true>({ max: RECENT_MAX });
   const writer = deps.messaging.groupCommit<Work<Outcome>, Outcome>(
     'callbacks.accept',
     async (group, transaction, isRetry) => {
       const looksFirst = isRetry || group.some(({ key, callback }) => !callback || recent.has(key));
-      for (const { key } of group) recent.add(key);
+      for (const { key } of group) recent.set(key, true);
       return apply(deps, group, transaction, looksFirst);
     },
     { ownerOf: ({ key }) => key },
@@ -86,18 +87,4 @@ async function apply<Outcome>(
   }
   if (records.size > 0) await store.save({ fresh, records }, transaction.session);
   return outcomes;
-}
-
-/** The most recently written keys, up to a number. */
-function createRecentKeys() {
-  const keys = new Set<string>();
-  return {
-    has: (key: string) => keys.has(key),
-    add: (key: string) => {
-      keys.delete(key);
-      keys.add(key);
-      const [oldest] = keys.size > RECENT_MAX ? keys : [];
-      if (oldest !== undefined) keys.delete(oldest);
-    },
-  };
 }

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { createBulkheads } from './bulkheads.ts';
+
+function open(bounds: { readonly runningMax: number; readonly waitingMax: number }) {
+  let freed = 0;
+  const bulkheads = createBulkheads({
+    ...bounds,
+    freed: () => {
+      freed += 1;
+    },
+  });
+  const began: string[] = [];
+  /** Begins work that ends when `end` is called; `done` is its value. */
+  const begin = (key: string, name: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = bulkheads.run(key, async () => {
+      began.push(name);
+      await promise;
+      return name;
+    });
+    return { done, end: resolve };
+  };
+  return { ...bulkheads, begin, began, freed: () => freed };
+}
+
+test('a full bulkhead makes wait, then turns away; no other bulkhead notices', async () => {
+  const bulkheads = open({ runningMax: 1, waitingMax: 2 });
+  const running = bulkheads.begin('demo payouts', 'running');
+  expect(bulkheads.full()).toEqual(['demo payouts']);
+  const first = bulkheads.begin('demo payouts', 'first');
+  const second = bulkheads.begin('demo payouts', 'second');
+  expect(await bulkheads.begin('demo payouts', 'third').done).toBeUndefined();
+  const other = bulkheads.begin('rival payouts', 'other');
+  expect(bulkheads.began).toEqual(['running', 'other']);
+  for (const one of [running, first, second]) {
+    one.end();
+    await one.done;
+  }
+  expect(bulkheads.began).toEqual(['running', 'other', 'first', 'second']);
+  expect(bulkheads.full()).toEqual(['rival payouts']);
+  expect(bulkheads.freed()).toBe(1);
+  other.end();
+  expect(await other.done).toBe('other');
+  expect(bulkheads.full()).toEqual([]);
+});
+
+test('a bulkhead that was left is empty again, even by work that fails', async () => {
+  const bulkheads = open({ runningMax: 2, waitingMax: 0 });
+  const one = bulkheads.begin('bulkhead', 'one');
+  const failing = bulkheads.run('bulkhead', () =>
+    one.done.then(() => Promise.reject(new Error('no answer'))),
+  );
+  expect(bulkheads.full()).toEqual(['bulkhead']);
+  one.end();
+  await expect(failing).rejects.toThrow('no answer');
+  expect(bulkheads.freed()).toBe(1);
+  expect(bulkheads.full()).toEqual([]);
+  const again = [bulkheads.begin('bulkhead', 'again'), bulkheads.begin('bulkhead', 'and again')];
+  for (const { end } of again) end();
+  expect(await Promise.all(again.map(({ done }) => done))).toEqual(['again', 'and again']);
+});
