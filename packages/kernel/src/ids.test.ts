@@ -19,3 +19,12 @@ test.each([
 ])('%j is no identifier', (text) => {
   expect(isId('po', text)).toBe(false);
 });
+
+test('an identifier is a UUIDv7 of its time and of chance alone', () => {
+  const at = (nowMs: number, chance: number) => {
+    const random = { ...systemRandom, bytes: (length: number) => new Uint8Array(length).fill(chance) };
+    return createIds({ nowMs: () => nowMs, sleep: async () => undefined }, random).next('po');
+  };
+  expect(at(0x0123_4567_89ab, 0x00)).toBe('po-0123456789ab70008000000000000000');
+  expect(at(0x0123_4567_89ab, 0xff)).toBe('po-0123456789ab7fffbfffffffffffffff');
+});

@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto';
-import { v7 } from 'uuid';
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
+// The layout of a UUIDv7 (RFC 9562): the time, the version's half byte, the variant's two bits; all else is chance.
 const UUID_BYTES = 16;
+const TIME_BYTES = 6;
+const VERSION_AT = 6;
+const VARIANT_AT = 8;
 
 /** What an identifier names; the prefix is its first two letters on every wire. */
 export type IdPrefix = 'po' | 'co' | 'cb' | 'cm' | 'br' | 'dl' | 'rn' | 'ba' | 'dc' | 'tr';
@@ -22,13 +25,16 @@ export function createIds(clock: Clock, random: Random): Ids {
   const uuid = Buffer.alloc(UUID_BYTES);
   return {
     next: (prefix) => {
-      v7({ msecs: clock.nowMs(), random: random.bytes(UUID_BYTES) }, uuid);
+      uuid.set(random.bytes(UUID_BYTES));
+      uuid.writeUIntBE(clock.nowMs(), 0, TIME_BYTES);
+      uuid.writeUInt8((uuid.readUInt8(VERSION_AT) & 0x0f) | 0x70, VERSION_AT);
+      uuid.writeUInt8((uuid.readUInt8(VARIANT_AT) & 0x3f) | 0x80, VARIANT_AT);
       return `${prefix}-${uuid.toString('hex')}`;
     },
   };
 }
 
-const TIME_HEX = 12;
+const TIME_HEX = TIME_BYTES * 2;
 
 /** The lower bound of all identifiers with this prefix that were made at or after the time, in milliseconds. */
 export function firstIdAt(prefix: IdPrefix, atMs: number): string {
