@@ -2,7 +2,6 @@ import { pageId } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
 import type { PageEntries } from './chains.ts';
 import { type Earlier, earlierIdsOf, nothingEarlier } from './companions.ts';
-import { mergeBy } from './merge.ts';
 import { pageEntryIds, pageMs } from './page-reader.ts';
 import type { EntryRecord, PageRecord } from './records.ts';
 import { collections } from './snapshot.ts';
@@ -99,4 +98,26 @@ async function readEntries(
     .find({ _id: { $in: ids } }, { session, batchSize: ids.length + 1 })
     .toArray();
   return new Map(found.map((entry) => [entry._id, entry]));
+}
+
+/** Merges streams by a key that ascends within each; equal keys come in the order of the streams. */
+async function* mergeBy<Item>(
+  streams: readonly AsyncIterator<Item>[],
+  keyOf: (item: Item) => number,
+): AsyncGenerator<Item> {
+  const fronts: { readonly stream: AsyncIterator<Item>; item: Item; key: number }[] = [];
+  for (const stream of streams) {
+    const first = await stream.next();
+    if (!first.done) fronts.push({ stream, item: first.value, key: keyOf(first.value) });
+  }
+  while (fronts.length > 0) {
+    const least = fronts.reduce((best, front) => (front.key < best.key ? front : best));
+    yield least.item;
+    const next = await least.stream.next();
+    if (next.done) fronts.splice(fronts.indexOf(least), 1);
+    else {
+      least.item = next.value;
+      least.key = keyOf(next.value);
+    }
+  }
 }

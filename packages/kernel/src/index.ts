@@ -1,12 +1,18 @@
 export { appendBounded, type Bounded } from './bounded-list.ts';
-export { type Clock, systemClock } from './clock.ts';
+export { type Clock, DeadlineError, systemClock, withDeadline } from './clock.ts';
 export { currencyExponent, isCurrency } from './currency.ts';
-export { DeadlineError, withDeadline } from './deadline.ts';
 export type { Decider } from './decider.ts';
-export { type FeeSchedule, feeFor } from './fees.ts';
 export { judgeDecision, type ProposalRefusal, proposalExpiryMs } from './four-eyes.ts';
 export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from './ids.ts';
-export { type AmountRefusal, formatAmount, MINOR_UNITS_MAX, type Money, parseAmount } from './money.ts';
+export {
+  type AmountRefusal,
+  type FeeSchedule,
+  feeFor,
+  formatAmount,
+  MINOR_UNITS_MAX,
+  type Money,
+  parseAmount,
+} from './money.ts';
 export { type Random, systemRandom } from './random.ts';
 export { accept, type Result, refuse } from './result.ts';
 export { beginTrace, continueTrace } from './trace.ts';

@@ -4,7 +4,7 @@ import { createQuickClock, ignoringAll } from '@pesewa/testkit';
 import { Registry } from 'prom-client';
 import { expect, it, vi } from 'vitest';
 import { type AssignmentDeps, createAssignment, type Flow } from './assignment.ts';
-import { type OutboxRecord, outboxRecordId, packOutboxRecord } from './outbox-record.ts';
+import { type OutboxRecord, outboxRecordId, packOutboxRecord } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
 import { handleTopic } from './received.ts';
 import { type StoppedPartitions, showStoppedPartitions } from './stopped-partitions.ts';

@@ -1,7 +1,6 @@
 import { topics } from '@pesewa/contracts';
 import type { EachBatchPayload, PartitionBounds, Place, Positions } from '@pesewa/kafka';
 import { mustStop } from './batch.ts';
-import type { FollowedPartitions } from './consumer-lag.ts';
 import {
   consumeBatch,
   type FetchedBatchDeps,
@@ -9,11 +8,12 @@ import {
   LostPartitionError,
   RETRY_PAUSE_MS,
 } from './fetched-batch.ts';
+import type { FollowedPartitions } from './metrics.ts';
 import type { Ownership } from './ownership.ts';
 import { createPartitionWorker, type PartitionDeps, partitionSource } from './partition.ts';
 import { openPartition, type PartitionOfKafka } from './partition-opening.ts';
-import { PartitionStoppedError } from './partition-stopped.ts';
 import type { TopicHandler } from './received.ts';
+import { PartitionStoppedError } from './stopped-partitions.ts';
 
 /** The dependencies of the partitions of one group membership. */
 export interface AssignmentDeps extends PartitionDeps, FetchedBatchDeps {

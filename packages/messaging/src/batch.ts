@@ -5,8 +5,8 @@ import { isDuplicateKey, isPassing } from './mongo.ts';
 import { advanceOffset, type ConsumerOffset, FencedError } from './offsets.ts';
 import type { OutgoingEvent, Transaction } from './outbox.ts';
 import { createParking, describeFailure, type ParkingDeps } from './parking.ts';
-import { PartitionStoppedError } from './partition-stopped.ts';
 import type { Reading, TopicHandler } from './received.ts';
+import { PartitionStoppedError } from './stopped-partitions.ts';
 import type { Transact } from './transact.ts';
 
 /** What committing batches needs from the consumer. */

@@ -3,8 +3,7 @@ export type { Claimable, ClaimRateLimit } from './claim.ts';
 export { startClaimLoop } from './claim-loop.ts';
 export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
-export type { CollectionSchema } from './collections.ts';
-export { ensureCollections } from './ensure-collections.ts';
+export { type CollectionSchema, ensureCollections } from './collections.ts';
 export { type Erasure, type Erasures, openErasers, startEraser } from './eraser.ts';
 export type { GroupCommit } from './group-commit.ts';
 export { leasesOf, takeLease } from './lease.ts';
@@ -14,10 +13,8 @@ export { type Database, isDuplicateKey, openDatabase } from './mongo.ts';
 export { afterCursor, nextCursor } from './newest-first.ts';
 export { offsetsOf } from './offsets.ts';
 export { idOf, type Occasion, type OutgoingEvent, outboxOf, type Transaction } from './outbox.ts';
-export { PartitionStoppedError } from './partition-stopped.ts';
 export type { PastEvent } from './past.ts';
-export { prepareDatabase } from './prepare-database.ts';
-export { prepareTopics } from './prepare-topics.ts';
+export { prepareDatabase, prepareTopics } from './prepare.ts';
 export {
   type BatchTransaction,
   type EventHandling,
@@ -28,3 +25,4 @@ export {
 } from './received.ts';
 export type { Recovery } from './recovery.ts';
 export { type RegistrySettings, registryConnection } from './registry.ts';
+export { PartitionStoppedError } from './stopped-partitions.ts';

@@ -1,8 +1,7 @@
 import { topics } from '@pesewa/contracts';
 import { varIntSize, writeText, writeVarInt } from '@pesewa/kafka';
 import type { Codec } from './codec.ts';
-import { idOf, type OutgoingEvent } from './outbox.ts';
-import type { EncodedMessage } from './outbox-record.ts';
+import { type EncodedMessage, idOf, type OutgoingEvent } from './outbox.ts';
 
 /** The parts of a message. */
 export interface MessageInput {

@@ -11,7 +11,7 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import { handleTopic, openCodec, openMessagingAs, outboxOf } from './index.ts';
 import { createMessageEncoder } from './message-encoder.ts';
-import { outboxRecordId, packOutboxRecord } from './outbox-record.ts';
+import { outboxRecordId, packOutboxRecord } from './outbox.ts';
 import { FUNDED, funded, openSender, outboxIsEmpty } from './sender.fixture.ts';
 
 let config: TestConfig;

@@ -1,4 +1,4 @@
-import type { MessagingService } from '@pesewa/contracts';
+import { type MessagingService, topics } from '@pesewa/contracts';
 import {
   createKafka,
   createThrottledLog,
@@ -15,20 +15,16 @@ import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import type { CollectionSchema } from './collections.ts';
 import { runConsumer } from './consumer.ts';
-import { gaugeLag } from './consumer-lag.ts';
 import { createGroupCommit, type OpenGroupCommit } from './group-commit.ts';
 import { leasesOf } from './lease.ts';
-import { countConsumed, countEmitted } from './message-counts.ts';
 import { createMessageEncoder } from './message-encoder.ts';
+import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
 import { offsetsOf } from './offsets.ts';
 import { mountParked, mountPositions } from './operator-mounts.ts';
-import { outboxOf, type Transaction } from './outbox.ts';
-import { gaugeOldestOutboxRecord } from './outbox-age.ts';
+import { commitSource, outboxOf, type Transaction } from './outbox.ts';
 import { openOutboxBound } from './outbox-bound.ts';
-import { commitSource } from './outbox-record.ts';
 import { createOwnership } from './ownership.ts';
 import { openParkedStore } from './parked-store.ts';
-import { partitionCounts } from './partition-counts.ts';
 import { openPast, type Past } from './past.ts';
 import { openProgress, type Progress } from './progress.ts';
 import type { TopicHandler } from './received.ts';
@@ -252,4 +248,13 @@ function kafkaOptions(
     clientId,
     log: createThrottledLog((level, message, fields) => logger[level](fields, message), clock.nowMs),
   };
+}
+
+const PARKED_PARTITIONS = 1;
+
+/** How many partitions a topic has for ever, by its full name. Kafka's own answer may be wrong or changed. */
+function partitionCounts(prefix: string): (topic: string) => number {
+  const counts = new Map(Object.values(topics).map(({ name, partitions }) => [prefix + name, partitions]));
+  // All other topics are those of parked messages.
+  return (topic) => counts.get(topic) ?? PARKED_PARTITIONS;
 }

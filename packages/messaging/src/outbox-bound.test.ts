@@ -2,8 +2,8 @@ import type { Clock } from '@pesewa/kernel';
 import { createHealth, createLogger } from '@pesewa/runtime';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
+import type { Outbox } from './outbox.ts';
 import { openOutboxBound } from './outbox-bound.ts';
-import type { Outbox } from './outbox-record.ts';
 
 /** A clock that the test moves; sleepers wake when their time has come. */
 function createTestClock() {

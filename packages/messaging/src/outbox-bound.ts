@@ -2,7 +2,7 @@ import type { Clock } from '@pesewa/kernel';
 import type { Health, Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
 import { startLoop } from './loop.ts';
-import type { Outbox } from './outbox-record.ts';
+import type { Outbox } from './outbox.ts';
 import type { Relay } from './relay.ts';
 
 /** Limits how many bytes of a service's events may wait for Kafka before it accepts no more work from outside. */

@@ -1,4 +1,4 @@
-import { isSwept, ownerOf } from './outbox-record.ts';
+import { isSwept, ownerOf } from './outbox.ts';
 
 /** Decides, right before each attempt to send, whether this process may send events of a source. */
 export interface Ownership {

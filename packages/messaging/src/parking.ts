@@ -3,7 +3,7 @@ import type { Clock, Ids } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { ClientSession } from 'mongodb';
 import type { MessageEncoder } from './message-encoder.ts';
-import type { EncodedMessage } from './outbox-record.ts';
+import type { EncodedMessage } from './outbox.ts';
 import { keepMessage, type ParkedStore } from './parked-store.ts';
 import { headerOf, type Reading } from './received.ts';
 

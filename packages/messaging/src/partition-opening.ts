@@ -8,11 +8,11 @@ import {
   forgetCut,
   noteCut,
 } from './offsets.ts';
-import { outboxRecordsOf, unpackOutboxRecord } from './outbox-record.ts';
+import { outboxRecordsOf, unpackOutboxRecord } from './outbox.ts';
 import type { PartitionDeps } from './partition.ts';
-import { PartitionStoppedError } from './partition-stopped.ts';
 import { judgePosition } from './position.ts';
 import type { TopicHandler } from './received.ts';
+import { PartitionStoppedError } from './stopped-partitions.ts';
 
 /** What Kafka is asked while a partition is opened. */
 export interface PartitionOfKafka {

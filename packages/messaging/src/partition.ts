@@ -3,7 +3,7 @@ import type { KafkaMessage } from '@pesewa/kafka';
 import { type BatchDeps, createBatches, mustStop, type ParkedRow, type Sent } from './batch.ts';
 import type { Codec } from './codec.ts';
 import { hasOutlived } from './mongo.ts';
-import type { Outbox } from './outbox-record.ts';
+import type { Outbox } from './outbox.ts';
 import { type Reading, readMessages, type TopicHandler } from './received.ts';
 import type { Relay } from './relay.ts';
 

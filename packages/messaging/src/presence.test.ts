@@ -2,7 +2,7 @@ import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { createQuickClock } from '@pesewa/testkit';
 import { expect, it, vi } from 'vitest';
-import { commitSource, type Outbox, type OutboxRecord, outboxRecordId } from './outbox-record.ts';
+import { commitSource, type Outbox, type OutboxRecord, outboxRecordId } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
 import { openRelay } from './relay.ts';
 import { type PresenceDeps, startPresence } from './sweeper.ts';

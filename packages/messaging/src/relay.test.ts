@@ -9,7 +9,7 @@ import {
   type OutboxRecordDocument,
   outboxRecordId,
   packOutboxRecord,
-} from './outbox-record.ts';
+} from './outbox.ts';
 import { openRelay } from './relay.ts';
 
 const MIB = Buffer.alloc(1_024 * 1_024);

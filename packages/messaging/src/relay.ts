@@ -1,15 +1,7 @@
 import type { Producer } from '@pesewa/kafka';
 import type { Clock } from '@pesewa/kernel';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import {
-  bytesOf,
-  isSwept,
-  type Outbox,
-  type OutboxRecord,
-  sourceOf,
-  unpackOutboxRecord,
-} from './outbox-record.ts';
-import { createRemoval } from './outbox-removal.ts';
+import { bytesOf, isSwept, type Outbox, type OutboxRecord, sourceOf, unpackOutboxRecord } from './outbox.ts';
 
 /** Sends outbox records from the outbox to Kafka: each partition in the order of the calls, retrying without end. */
 export interface Relay extends AsyncDisposable {
@@ -41,6 +33,8 @@ const BYTES_WAITING_MAX = 64 * 1_024 * 1_024;
 const RECORDS_PER_READ = 8;
 const READ_AGAIN_AFTER_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
+const REMOVED_AT_ONCE_MAX = 1_000;
+const REMOVAL_PAUSE_MS = { first: 100, last: 5_000 } as const;
 
 /**
  * Opens the relay of a process. If the process dies, the sweeper sends its outbox records; an outbox record that does not fit into
@@ -200,4 +194,56 @@ function bound(durationMs: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, durationMs).unref();
   });
+}
+
+/** Removes sent outbox records from the outbox in the background: no caller waits for it. */
+interface Removal {
+  readonly remove: (id: string, removed: () => void) => void;
+  /** Resolves when nothing is left to remove. */
+  readonly idle: () => Promise<void>;
+}
+
+/**
+ * Builds the {@link Removal}. It removes with a majority write: a failover could undo any other removal, and the outbox record
+ * would be sent again, perhaps days later. Failed removals are retried.
+ */
+function createRemoval(options: {
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
+}): Removal {
+  const { outbox, clock, logger, crashPoint } = options;
+  const sent: { readonly id: string; readonly removed: () => void }[] = [];
+  let removing: Promise<void> | undefined;
+
+  async function removeAll(): Promise<void> {
+    let pauseMs: number = REMOVAL_PAUSE_MS.first;
+    while (sent.length > 0) {
+      const some = sent.slice(0, REMOVED_AT_ONCE_MAX);
+      try {
+        await outbox.deleteMany({ _id: { $in: some.map(({ id }) => id) } });
+        crashPoint('relay.after-mark');
+        sent.splice(0, some.length);
+        for (const { removed } of some) removed();
+        pauseMs = REMOVAL_PAUSE_MS.first;
+      } catch (error) {
+        logger.warn({ err: error, outboxRecords: sent.length }, 'sent outbox records cannot be removed yet');
+        await clock.sleep(pauseMs);
+        pauseMs = Math.min(pauseMs * 2, REMOVAL_PAUSE_MS.last);
+      }
+    }
+  }
+
+  return {
+    remove: (id, removed) => {
+      sent.push({ id, removed });
+      removing ??= removeAll().finally(() => {
+        removing = undefined;
+      });
+    },
+    idle: async () => {
+      while (removing) await removing;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { splitByOwner } from './split.ts';
+import { splitByOwner } from './group-commit.ts';
 
 const ownerOf = (item: string) => item.slice(0, 1);
 

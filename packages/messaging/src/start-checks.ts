@@ -9,9 +9,8 @@ import {
 import { withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import { type MongoClient, MongoServerError } from 'mongodb';
-import { allCollections, type CollectionSchema } from './collections.ts';
+import { allCollections, type CollectionSchema, ensureCollections, readCollections } from './collections.ts';
 import { judgeServer } from './database-checks.ts';
-import { ensureCollections, readCollections } from './ensure-collections.ts';
 import { startLoop } from './loop.ts';
 import { connectClient, type Database, openDatabase } from './mongo.ts';
 import { type MessagingRole, topicsWritten } from './role.ts';

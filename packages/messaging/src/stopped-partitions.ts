@@ -1,7 +1,6 @@
 import type { Place } from '@pesewa/kafka';
 import type { Health, Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
-import type { PartitionStoppedError } from './partition-stopped.ts';
 
 /** The partitions that are stopped until people let them go on. */
 export interface StoppedPartitions {
@@ -54,4 +53,19 @@ export function showStoppedPartitions(options: {
       if (stopped.delete(`${topic}/${partition}`)) count(topic);
     },
   };
+}
+
+/** A partition stopped until people act: its position does not move, and nothing from this offset on is applied. */
+export class PartitionStoppedError extends Error {
+  override readonly name = 'PartitionStoppedError';
+  /** What is wrong, with the names needed to find it. */
+  readonly reason: string;
+  /** What to do about it. */
+  readonly remedy: string;
+
+  constructor(reason: string, remedy: string) {
+    super(`${reason}; ${remedy}`);
+    this.reason = reason;
+    this.remedy = remedy;
+  }
 }

@@ -5,8 +5,8 @@ import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { beforeAll, expect, it } from 'vitest';
 import { leasesOf, outboxOf } from './index.ts';
-import { gaugeOldestOutboxRecord } from './outbox-age.ts';
-import { commitSource, outboxRecordId, packOutboxRecord } from './outbox-record.ts';
+import { gaugeOldestOutboxRecord } from './metrics.ts';
+import { commitSource, outboxRecordId, packOutboxRecord } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
 import { startPresence, startSweeper } from './sweeper.ts';
 

@@ -7,7 +7,7 @@ import {
   type OutboxRecordDocument,
   outboxRecordId,
   packOutboxRecord,
-} from './outbox-record.ts';
+} from './outbox.ts';
 import type { Relay } from './relay.ts';
 import { startSweeper } from './sweeper.ts';
 

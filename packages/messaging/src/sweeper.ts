@@ -11,7 +11,7 @@ import {
   recordsOfGroupCommits,
   sourceOf,
   unpackOutboxRecord,
-} from './outbox-record.ts';
+} from './outbox.ts';
 import type { Ownership } from './ownership.ts';
 import type { Relay } from './relay.ts';
 

@@ -1,14 +1,14 @@
 import type { CrashPoint } from '@pesewa/runtime';
 import type { MongoClient } from 'mongodb';
 import type { MessageEncoder } from './message-encoder.ts';
-import type { Transaction } from './outbox.ts';
 import {
   cutOutboxRecords,
   type EncodedMessage,
   type Outbox,
   type OutboxRecord,
   packOutboxRecord,
-} from './outbox-record.ts';
+  type Transaction,
+} from './outbox.ts';
 import type { Relay } from './relay.ts';
 import { type Conflicts, runTransaction, type TransactionDeps } from './transaction.ts';
 

@@ -6,9 +6,10 @@ export {
   isArchived,
   isArchivedDocument,
   isBeforeHorizon,
+  paymentKeepSettings,
   readArchived,
+  refuseEarlyArchive,
 } from './archive.ts';
-export { paymentKeepSettings, refuseEarlyArchive } from './keep-settings.ts';
 export {
   attemptMark,
   openPaymentStore,

@@ -1,4 +1,4 @@
-import { consumerGroups } from '@pesewa/contracts';
+import { consumerGroups, type MessagingService, services } from '@pesewa/contracts';
 import {
   checkKafkaAccess,
   createKafka,
@@ -11,7 +11,31 @@ import {
 } from '@pesewa/kafka';
 import { systemClock } from '@pesewa/kernel';
 import { registerSchemas } from './codec.ts';
+import { allCollections, type CollectionSchema, ensureCollections } from './collections.ts';
+import { openDatabase } from './mongo.ts';
 import { type RegistrySettings, registryConnection } from './registry.ts';
+
+/**
+ * Builds what a service runs with the argument `prepare`: it creates the declared collections in its database. Gives a
+ * line that reports so.
+ */
+export function prepareDatabase(service: MessagingService, own: readonly CollectionSchema[]) {
+  return async (config: {
+    readonly MONGODB_URL: string;
+    readonly DATABASE_PREFIX: string;
+  }): Promise<string> => {
+    const declared = allCollections(own);
+    const database = `${config.DATABASE_PREFIX}${services[service].messaging.database}`;
+    await using opened = await openDatabase({
+      url: config.MONGODB_URL,
+      database,
+      appName: 'pesewa-prepare',
+    });
+    await ensureCollections(opened.db, declared);
+    const indexes = declared.flatMap((one) => one.indexes ?? []);
+    return `the database ${database} is prepared: ${declared.length} collections, ${indexes.length} indexes`;
+  };
+}
 
 /**
  * Creates the topics and registers the schemas that services look up when they start. For production it also checks the

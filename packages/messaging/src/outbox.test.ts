@@ -7,7 +7,7 @@ import {
   type OutboxRecordDocument,
   packOutboxRecord,
   unpackOutboxRecord,
-} from './outbox-record.ts';
+} from './outbox.ts';
 
 const messages = Array.from({ length: 300 }, (_, index) => {
   const key = index % 7 === 0 ? `wö-${index}` : `w-${index}`;

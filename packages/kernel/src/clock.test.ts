@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeadlineError, withDeadline } from './deadline.ts';
+import { DeadlineError, withDeadline } from './clock.ts';
 
 /** A clock whose time comes when the test says so. */
 function openClock() {
