@@ -6,3 +6,8 @@ export interface Decider<State, Command, Event, Refusal> {
   readonly decide: (command: Command, state: State) => Result<readonly Event[], Refusal>;
   readonly evolve: (state: State, event: Event) => State;
 }
+
+/** Ends a switch over a union: the compiler refuses a forgotten case, and at run time it is breakage. */
+export function unreachable(value: never): never {
+  throw new TypeError(`unexpected case: ${String(value)}`);
+}

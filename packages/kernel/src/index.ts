@@ -1,7 +1,7 @@
 export { appendBounded, type Bounded } from './bounded-list.ts';
 export { type Clock, DeadlineError, systemClock, withDeadline } from './clock.ts';
 export { currencyExponent, isCurrency } from './currency.ts';
-export type { Decider } from './decider.ts';
+export { type Decider, unreachable } from './decider.ts';
 export { judgeDecision, type ProposalRefusal, proposalExpiryMs } from './four-eyes.ts';
 export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from './ids.ts';
 export {
@@ -16,4 +16,3 @@ export {
 export { type Random, systemRandom } from './random.ts';
 export { accept, type Result, refuse } from './result.ts';
 export { beginTrace, continueTrace } from './trace.ts';
-export { unreachable } from './unreachable.ts';

@@ -26,3 +26,4 @@ export {
 export type { Recovery } from './recovery.ts';
 export { type RegistrySettings, registryConnection } from './registry.ts';
 export { PartitionStoppedError } from './stopped-partitions.ts';
+export { createWriter } from './writer.ts';

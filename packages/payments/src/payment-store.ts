@@ -1,12 +1,5 @@
-import type { Claimable } from '@pesewa/messaging';
-import type {
-  AnyBulkWriteOperation,
-  ClientSession,
-  Collection,
-  Filter,
-  IndexDescription,
-  OptionalUnlessRequiredId,
-} from 'mongodb';
+import { type Claimable, createWriter } from '@pesewa/messaging';
+import type { AnyBulkWriteOperation, ClientSession, Collection, Filter, IndexDescription } from 'mongodb';
 import { type ArchivedDocument, type Found, isArchivedDocument, readArchived } from './archive.ts';
 
 /** The fields of every payment of a merchant, payout or collection. */
@@ -97,6 +90,7 @@ export function openPaymentStore<Payment extends PaymentRecord, Document extends
   readonly toUpdate: (after: Payment) => object;
 }): PaymentStore<Payment, Document> {
   const { collection, fromDocument } = options;
+  const writer = createWriter(collection.db, collection.collectionName);
   const findAll = async (filter: object, session?: ClientSession) => {
     const found = await collection.find(filter as Filter<Document>, session ? { session } : {}).toArray();
     return found.map((document) => fromDocument(document as Document));
@@ -116,11 +110,7 @@ export function openPaymentStore<Payment extends PaymentRecord, Document extends
   });
   return {
     collection,
-    insert: async (payments, session) => {
-      // Every document has its own _id, which the driver's generic type can't express.
-      const documents: unknown = payments.map(options.toDocument);
-      await collection.insertMany(documents as OptionalUnlessRequiredId<Document>[], { session });
-    },
+    insert: (payments, session) => writer.insert(payments.map(options.toDocument), session),
     find: async (merchantId, reference) => {
       const [own] = (await findTaken([{ merchantId, merchantReference: reference }])).values();
       if (own) return own;

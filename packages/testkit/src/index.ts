@@ -1,5 +1,5 @@
 export { createCertificateAuthority, createSupervisor, holdPorts } from '@pesewa/infrastructure';
-export { openBreakableDaemons } from './breakable.ts';
+export { openBreakableDaemons, openTestSecuredKafka } from './daemons.ts';
 export { eventually } from './eventually.ts';
 export { ignoringAll } from './ignoring-all.ts';
 export { createQuickClock } from './quick-clock.ts';
@@ -11,7 +11,6 @@ export {
   type TestConfig,
   type TestScope,
 } from './scope.ts';
-export { openTestSecuredKafka } from './secured-kafka.ts';
 export { specify } from './specification.ts';
 export { openStallableWay } from './stallable-way.ts';
 export { createTopicReader, type ReadMessage, type TopicReader, topicNameOf } from './topics.ts';

@@ -1,5 +1,5 @@
 import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
-import { isDuplicateKey } from '@pesewa/messaging';
+import { createWriter, isDuplicateKey } from '@pesewa/messaging';
 import { Binary, type ClientSession, type Db, MongoError } from 'mongodb';
 import {
   type AccountLine,
@@ -10,7 +10,6 @@ import {
   type PageDocument,
 } from './documents.ts';
 import type { Turnover } from './domain/accounts.ts';
-import { createWriter } from './write-commands.ts';
 
 /** The newest page of a chain, and the chain's totals of the shared accounts that were needed so far. */
 export interface Head {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createWriter } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import {
   type BucketDocument,
@@ -18,7 +19,6 @@ import type { Folded, Wallet } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
 import { createPages, type Head, type Pages, type Written } from './pages.ts';
 import { createAnswerReader, createSnapshots, type Question, type Stored } from './snapshots.ts';
-import { createWriter } from './write-commands.ts';
 
 /** A shared account, as the sum of its buckets. */
 export interface SharedAccount extends Turnover {

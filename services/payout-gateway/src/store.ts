@@ -20,7 +20,6 @@ import type { DecidedEnd } from './domain/decided.ts';
 import type { PayoutState, PayoutStep, PayoutTerms } from './domain/payout-state.ts';
 import type { RememberedOrder } from './domain/remembered.ts';
 import type { PayoutOrder } from './domain/submission.ts';
-import { insertOnce } from './insert-once.ts';
 
 /** A payout: its order, its route and its state. */
 export interface Payout extends PayoutState, PayoutTerms {
@@ -144,7 +143,6 @@ export function openPayoutStore(db: Db): PayoutStore {
     (await findOne({ reference: merchantReference, merchantId }, options));
   return {
     ...payments,
-    insert: (payouts, session) => insertOnce(db, payouts.map(toDocument), session),
     find: async (merchantId, reference) => {
       const found =
         (await findEither(merchantId, reference)) ?? (await findEither(merchantId, reference, LATEST));

@@ -5,7 +5,7 @@ import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { Binary } from 'mongodb';
 import { expect, test } from 'vitest';
-import type { CallbackDocument } from './callback-document.ts';
+import type { CallbackDocument } from './documents.ts';
 import { bodiesAndSenders } from './erasing.ts';
 import { callbackCollections } from './indexes.ts';
 import { openCallbackStore } from './store.ts';

@@ -1,6 +1,6 @@
 import type { Erasure } from '@pesewa/messaging';
 import { Binary } from 'mongodb';
-import type { CallbackDocument } from './callback-document.ts';
+import type { CallbackDocument } from './documents.ts';
 
 /** The bodies and senders of callbacks; what they claimed and what became of them is kept as long as they are. */
 export const bodiesAndSenders: Erasure<CallbackDocument> = {

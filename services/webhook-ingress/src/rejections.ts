@@ -1,8 +1,7 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation, Db } from 'mongodb';
-import type { CallbackDocument } from './callback-document.ts';
+import { type CallbackDocument, type RequestDocument, requestFields } from './documents.ts';
 import { evidenceOf, type JudgedRequest, type RejectionReason } from './domain/callback.ts';
-import { type RequestDocument, requestFields } from './request-document.ts';
 
 /** A refused request, kept for a while as evidence; `_id` sorts by time of arrival. */
 interface RejectedDocument extends RequestDocument {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ensureCollections, isDuplicateKey, openDatabase } from '@pesewa/messaging';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CallbackDocument } from './callback-document.ts';
+import type { CallbackDocument } from './documents.ts';
 import { type Callback, callbackKeys } from './domain/callback.ts';
 import { type CallbackRecord, receive } from './domain/reception.ts';
 import { callbackCollections } from './indexes.ts';

@@ -1,9 +1,14 @@
 import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
-import { type CallbackDocument, recordFields, recordOf, recordProjection } from './callback-document.ts';
+import {
+  type CallbackDocument,
+  recordFields,
+  recordOf,
+  recordProjection,
+  requestFields,
+} from './documents.ts';
 import { type Callback, isVouchedFor } from './domain/callback.ts';
 import type { CallbackRecord, CallbackState } from './domain/reception.ts';
 import { openRejections, type Rejections } from './rejections.ts';
-import { requestFields } from './request-document.ts';
 
 /** A callback as operators see it: without body, headers and addresses. */
 export type CallbackSummary = Omit<

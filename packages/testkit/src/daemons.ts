@@ -1,7 +1,12 @@
 import { join } from 'node:path';
-import { openSecuredKafka, type SecuredKafka } from '@pesewa/infrastructure';
+import { type Cluster, openCluster, openSecuredKafka, type SecuredKafka } from '@pesewa/infrastructure';
 
 const root = join(import.meta.dirname, '..', '..', '..');
+
+/** A broker, a database and a registry for one test, which may stop the broker and the database. */
+export function openBreakableDaemons(): Promise<Cluster> {
+  return openCluster({ root, log: () => undefined, copies: 1 });
+}
 
 /** A broker with TLS and with credentials of one test file's own; these users log in by SCRAM. */
 export function openTestSecuredKafka(
