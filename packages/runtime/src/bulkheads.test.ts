@@ -59,3 +59,14 @@ test('a bulkhead that was left is empty again, even by work that fails', async (
   for (const { end } of again) end();
   expect(await Promise.all(again.map(({ done }) => done))).toEqual(['again', 'and again']);
 });
+
+test('the limit holds while the work comes and goes', async () => {
+  const bulkheads = open({ runningMax: 2, waitingMax: 0 });
+  const [one, other] = [bulkheads.begin('bulkhead', 'one'), bulkheads.begin('bulkhead', 'other')];
+  one.end();
+  await one.done;
+  const next = bulkheads.begin('bulkhead', 'next');
+  expect(await bulkheads.begin('bulkhead', 'one too many').done).toBeUndefined();
+  for (const { end } of [other, next]) end();
+  expect(await Promise.all([other.done, next.done])).toEqual(['other', 'next']);
+});
