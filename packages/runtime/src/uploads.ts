@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
-import type { Clock } from '@pesewa/kernel';
+import { type Clock, DeadlineError, withDeadline } from '@pesewa/kernel';
 import type { Context } from 'hono';
 
 /** The sender of an upload is too slow or has gone: nothing after what was read will come. */
@@ -84,22 +84,11 @@ export async function* readUpload(
 }
 
 async function withinIdle<Piece>(reading: Promise<Piece>, idleMs: number, clock: Clock): Promise<Piece> {
-  const over = new AbortController();
-  const idle = clock.sleep(idleMs, over.signal).then(() => {
-    if (!over.signal.aborted) throw new UploadCutError(`nothing came for ${idleMs} ms`);
-    return undefined as never;
-  });
-  // Once the piece has arrived, the outcome of this timer no longer matters.
-  idle.catch(() => undefined);
   try {
-    return await Promise.race([
-      reading.catch(() => {
-        throw new UploadCutError('the sender has gone');
-      }),
-      // Its quiet end can't win the race, because it comes only after the piece.
-      idle,
-    ]);
-  } finally {
-    over.abort();
+    return await withDeadline(reading, idleMs, clock);
+  } catch (error) {
+    throw new UploadCutError(
+      error instanceof DeadlineError ? `nothing came for ${idleMs} ms` : 'the sender has gone',
+    );
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '@pesewa/kernel';
+import { type Clock, withDeadline } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 
 /**
@@ -31,13 +31,7 @@ export function createAnswerDeadline(deps: {
       });
       working.add(finished);
       void finished.finally(() => working.delete(finished));
-      const waiting = new AbortController();
-      const tooLong = deps.clock.sleep(Math.max(0, leftMs), waiting.signal).then(() => undefined);
-      try {
-        return await Promise.race([finished, tooLong]);
-      } finally {
-        waiting.abort();
-      }
+      return withDeadline(finished, Math.max(0, leftMs), deps.clock).catch(() => undefined);
     },
     [Symbol.asyncDispose]: async () => {
       while (working.size > 0) await Promise.all(working);

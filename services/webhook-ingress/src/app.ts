@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type AddressList, clientAddress } from '@pesewa/addresses';
-import type { Clock } from '@pesewa/kernel';
+import { type Clock, withDeadline } from '@pesewa/kernel';
 import { answerJson, hardenApp, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answer, BODY_BYTES_MAX, type Ending, resultOf } from './answers.ts';
@@ -105,33 +105,13 @@ async function take(
 ): Promise<Ending | 'rail.unknown'> {
   const { rail, kind } = request;
   try {
-    const received = await within(deps.callbacks.receive(request), deps);
+    // If the callback is stored all the same, its next delivery counts as a repetition.
+    const received = await withDeadline(deps.callbacks.receive(request), deps.storeTimeoutMs, deps.clock);
     if (!received.ok) return received.refusal;
     deps.metrics.durableAfter(request, deps.clock.nowMs() - request.receivedAtMs);
     return received.value;
   } catch (error) {
     deps.logger.error({ err: error, rail, kind }, 'a callback could not be stored');
     return 'not_stored';
-  }
-}
-
-/**
- * Gives up waiting after the limit; if the callback is stored all the same, its next delivery counts as a repetition.
- */
-async function within<Value>(
-  work: Promise<Value>,
-  deps: { readonly clock: Clock; readonly storeTimeoutMs: number },
-): Promise<Value> {
-  const waiting = new AbortController();
-  const tooLong = deps.clock.sleep(deps.storeTimeoutMs, waiting.signal).then(() => {
-    throw new Error('storing took too long');
-  });
-  // If the work has won the race, a later rejection of the timer does not matter.
-  tooLong.catch(() => undefined);
-  try {
-    return await Promise.race([work, tooLong]);
-  } finally {
-    work.catch(() => undefined);
-    waiting.abort();
   }
 }
