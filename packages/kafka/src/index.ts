@@ -18,7 +18,6 @@ export {
 export { DroppedError, openProducer, type Producer } from './producer.ts';
 export { varIntReader, varIntSize, writeText, writeVarInt } from './record-bytes.ts';
 export { type KafkaConnection, type KafkaSettings, kafkaConnection, kafkaRemedy } from './security.ts';
-export { createThrottledLog } from './throttled-log.ts';
 export {
   judgeTopics,
   REPLICAS_MIN,

@@ -1,7 +1,6 @@
 import { type MessagingService, topics } from '@pesewa/contracts';
 import {
   createKafka,
-  createThrottledLog,
   type KafkaOptions,
   type KafkaSettings,
   kafkaConnection,
@@ -9,7 +8,7 @@ import {
   openProducer,
 } from '@pesewa/kafka';
 import { beginTrace, withDeadline } from '@pesewa/kernel';
-import type { ServiceScope } from '@pesewa/runtime';
+import { createThrottledLog, type ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
@@ -246,7 +245,7 @@ function kafkaOptions(
   return {
     ...kafkaConnection(config, clock),
     clientId,
-    log: createThrottledLog((level, message, fields) => logger[level](fields, message), clock.nowMs),
+    log: createThrottledLog(logger, clock),
   };
 }
 

@@ -58,4 +58,5 @@ export {
   inTraceOf,
   recordApplied,
 } from './spans.ts';
+export { createThrottledLog } from './throttled-log.ts';
 export { readUpload, UploadCutError, type UploadRate } from './uploads.ts';

@@ -1,6 +1,6 @@
 import { type Clock, continueTrace, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
-import { currentTraceparent, type Logger } from '@pesewa/runtime';
+import { createThrottledLog, currentTraceparent, type Logger } from '@pesewa/runtime';
 import { openCallbackWriter, type Work } from './callback-writer.ts';
 import {
   type Callback,
@@ -15,7 +15,6 @@ import {
 import { type ReceptionOutcome, receive } from './domain/reception.ts';
 import type { CallbackEvents } from './events.ts';
 import { serialiseByKey } from './key-serialiser.ts';
-import { createLogThrottle } from './log-throttle.ts';
 import { createOperatorActions, type OperatorActions } from './operator-actions.ts';
 import { type CallbackRail, placeOf, readClaim } from './reading.ts';
 import type { CallbackStore } from './store.ts';
@@ -65,18 +64,10 @@ export function createCallbacks(deps: Deps): Callbacks {
     });
   // Strangers can fill one writer; callbacks with a valid signature or address use the other.
   const writers = { vouched: openReception(), others: openReception() };
-  const noteOverload = createLogThrottle(clock, (times) =>
-    logger.warn({ times }, 'callbacks were not taken: too much is waiting'),
-  );
-  const noteNotKept = createLogThrottle(clock, (times) =>
-    logger.warn({ times }, 'rejected callbacks were not kept: too much is rejected at once'),
-  );
-  const noteRate = createLogThrottle(clock, (times) =>
-    logger.warn({ times }, 'callbacks that nothing verifies were not taken: too many a second'),
-  );
+  const log = createThrottledLog(logger, clock);
   const reject = async (request: JudgedRequest, reason: RejectionReason, keys: readonly string[]) => {
     const kept = await deps.store.insertRejected(request, reason, keys);
-    if (!kept.ok) noteNotKept();
+    if (!kept.ok) log('warn', 'rejected callbacks were not kept: too much is rejected at once');
     return kept.ok ? refuse(reason) : kept;
   };
   const submit = async (callback: Callback, traceparent: string) => {
@@ -84,7 +75,7 @@ export function createCallbacks(deps: Deps): Callbacks {
     if (!deps.messaging.acceptsWork()) return refuse<CallbackRefusal>('overloaded');
     const writer = isVouchedFor(callback.verdict) ? writers.vouched : writers.others;
     const submitted = await writer(arrival(callback, traceparent, deps.repassAfterMs));
-    if (!submitted.ok) noteOverload();
+    if (!submitted.ok) log('warn', 'callbacks were not taken: too much is waiting');
     return submitted;
   };
   return {
@@ -98,7 +89,7 @@ export function createCallbacks(deps: Deps): Callbacks {
       const refusal = refusalOf(verdict);
       if (refusal !== undefined) return reject(request, refusal, []);
       if (verdict.signature !== 'verified' && !deps.isWithinRate(arrived.rail)) {
-        noteRate();
+        log('warn', 'callbacks that nothing verifies were not taken: too many a second');
         return refuse('rate_exceeded');
       }
       const reading = readClaim(rail, request.kind, request.body);

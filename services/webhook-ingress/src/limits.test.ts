@@ -67,6 +67,6 @@ describe('more at once than may be', () => {
     expect(ingress.warned).toHaveLength(1);
     ingress.clock.now += 10_000;
     await ingress.post(path, 'garbage');
-    expect(ingress.warned.at(-1)).toEqual([{ times: 3 }, expect.stringContaining('not kept')]);
+    expect(ingress.warned.at(-1)).toEqual([{ leftOut: 2 }, expect.stringContaining('not kept')]);
   });
 });
