@@ -10,8 +10,8 @@ import {
 } from '@pesewa/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { handleTopic, openCodec, openMessagingAs, outboxOf } from './index.ts';
-import { createMessageEncoder } from './message-encoder.ts';
-import { outboxRecordId, packOutboxRecord } from './outbox.ts';
+import { createMessageEncoder } from './outbox/message-encoder.ts';
+import { outboxRecordId, packOutboxRecord } from './outbox/outbox.ts';
 import { FUNDED, funded, openSender, outboxIsEmpty } from './sender.fixture.ts';
 
 let config: TestConfig;

@@ -4,8 +4,8 @@ import { MongoServerError } from 'mongodb';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { countEmitted, gaugeLag } from './metrics.ts';
-import type { OutgoingEvent } from './outbox.ts';
-import { createTransact } from './transact.ts';
+import type { OutgoingEvent } from './outbox/outbox.ts';
+import { createTransact } from './outbox/transact.ts';
 
 const bounds = (partition: number, changes: Partial<PartitionBounds> = {}): PartitionBounds => ({
   topic: 'ledger.events.v1',

@@ -1,8 +1,8 @@
 import type { PartitionBounds, Place, Positions } from '@pesewa/kafka';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Outbox } from './outbox.ts';
-import type { ParkedStore } from './parked-store.ts';
+import type { ParkedStore } from './inbox/parked-store.ts';
+import type { Outbox } from './outbox/outbox.ts';
 
 /** How long a value may take to be read at a scrape; without it there is no value. */
 const READ_TIMEOUT_MS = 1_000;

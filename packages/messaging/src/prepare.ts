@@ -10,10 +10,10 @@ import {
   REPLICAS_MIN,
 } from '@pesewa/kafka';
 import { systemClock } from '@pesewa/kernel';
-import { registerSchemas } from './codec.ts';
-import { allCollections, type CollectionSchema, ensureCollections } from './collections.ts';
-import { openDatabase } from './mongo.ts';
-import { type RegistrySettings, registryConnection } from './registry.ts';
+import { allCollections, type CollectionSchema, ensureCollections } from './database/collections.ts';
+import { openDatabase } from './database/mongo.ts';
+import { registerSchemas } from './schemas/codec.ts';
+import { type RegistrySettings, registryConnection } from './schemas/registry.ts';
 
 /**
  * Builds what a service runs with the argument `prepare`: it creates the declared collections in its database. Gives a

@@ -8,9 +8,9 @@ import {
   topics,
 } from '@pesewa/contracts';
 import type { Db } from 'mongodb';
-import type { Past } from './past.ts';
-import type { Progress } from './progress.ts';
-import type { TopicHandler } from './received.ts';
+import type { Past } from './inbox/past.ts';
+import type { Progress } from './inbox/progress.ts';
+import type { TopicHandler } from './inbox/received.ts';
 
 /**
  * What a service does between MongoDB and Kafka. A part that is left out is not limited, for tests that play a service.

@@ -9,10 +9,15 @@ import {
 import { withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import { type MongoClient, MongoServerError } from 'mongodb';
-import { allCollections, type CollectionSchema, ensureCollections, readCollections } from './collections.ts';
-import { judgeServer } from './database-checks.ts';
+import {
+  allCollections,
+  type CollectionSchema,
+  ensureCollections,
+  readCollections,
+} from './database/collections.ts';
+import { judgeServer } from './database/database-checks.ts';
+import { connectClient, type Database, openDatabase } from './database/mongo.ts';
 import { startLoop } from './loop.ts';
-import { connectClient, type Database, openDatabase } from './mongo.ts';
 import { type MessagingRole, topicsWritten } from './role.ts';
 
 /** Production must not run with what was found; each reason is in the log. */

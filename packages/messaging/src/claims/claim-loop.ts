@@ -1,0 +1,89 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import type { WithId } from 'mongodb';
+import { type Loop, startLoop } from '../loop.ts';
+import { type Claimable, type ClaimRules, createClaimer } from './claim.ts';
+
+/** How a claim loop works. */
+export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Record> {
+  readonly name: string;
+  /** Whether anything may be claimed now, asked before each claim; always, if left out. */
+  readonly mayClaim?: () => boolean;
+  /** The maximum time that one piece of work may take; the lease must be longer. */
+  readonly workTimeoutMs: number;
+  readonly batchMax: number;
+  readonly concurrencyMax: number;
+  readonly pauseMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /**
+   * Called after every search for due records, with how many were claimed and whether the rate limit left others
+   * waiting.
+   */
+  readonly claimed?: (records: number, isRateLimited: boolean) => void;
+  /**
+   * Does the work. `claimedAtMs` is the earliest time by `clock` at which the record can have been claimed, so that
+   * the claim's age is measured by one clock.
+   */
+  readonly work: (record: WithId<Record>, claim: string, claimedAtMs: number) => Promise<void>;
+}
+
+/**
+ * Claims due records in batches and works on them outside any transaction, at most `concurrencyMax` at once.
+ *
+ * A dead worker's records come back by themselves when the lease runs out; a worker that wakes up late finds its claim
+ * replaced. The intent is committed by the claim itself, before any call to the outside.
+ */
+export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<Record>): Loop {
+  if (options.leaseMs < options.workTimeoutMs * 1.5) {
+    throw new RangeError(
+      `${options.name}: a lease of ${options.leaseMs} ms does not outlast work of ${options.workTimeoutMs} ms`,
+    );
+  }
+  const working = new Set<Promise<void>>();
+  const claimBatch = createClaimer(options);
+
+  const loop = startLoop({
+    name: options.name,
+    pauseMs: options.pauseMs,
+    clock: options.clock,
+    logger: options.logger,
+    round: async (signal, did) => {
+      if (options.mayClaim?.() === false) return false;
+      const room = Math.min(options.batchMax, options.concurrencyMax - working.size);
+      if (room <= 0) {
+        await Promise.race(working);
+        return true;
+      }
+      const { token, claimedAtMs, records, more, isRateLimited } = await claimBatch(room);
+      for (const record of records) begin(record, token, claimedAtMs);
+      did(records.length);
+      options.claimed?.(records.length, isRateLimited);
+      if (!options.rateLimit || !isRateLimited) return more;
+      // After a rate limit waking up is useless: no tokens come sooner.
+      await options.clock.sleep(Math.min(options.rateLimit.againMs, options.pauseMs), signal);
+      return true;
+    },
+  });
+
+  function begin(record: WithId<Record>, token: string, claimedAtMs: number): void {
+    const work = options
+      .work(record, token, claimedAtMs)
+      .catch((error: unknown) => {
+        options.logger.error(
+          { err: error, loop: options.name, record: record._id },
+          'work failed; it is due again after its lease',
+        );
+      })
+      .finally(() => working.delete(work));
+    working.add(work);
+  }
+
+  return {
+    wake: loop.wake,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
+      await Promise.all(working);
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { ERASURES } from '@pesewa/contracts';
+import { type Clock, firstIdAt, type IdPrefix } from '@pesewa/kernel';
+import type { Did, Logger, ServiceScope } from '@pesewa/runtime';
+import type { Db, Document, Filter, UpdateFilter } from 'mongodb';
+import { type Loop, startLoop } from '../loop.ts';
+import { leasesOf, takeLease } from './lease.ts';
+
+const DAY_MS = 86_400_000;
+const PAUSE_MS = 3_600_000;
+const LEASE_MS = 60_000;
+const PAGE = 500;
+/** The maximum number of open records before the mark; if there are more, the mark does not advance. */
+const OPEN_MAX = 10_000;
+
+/** The progress of an erasure; `_id` is the erasure's name. */
+interface MarkDocument {
+  readonly _id: string;
+  /** Only records before this id may have been erased; it never decreases. */
+  readonly until: string;
+  /** All records up to this id are erased, except those that are still open. */
+  readonly after: string;
+  /** The ids of the open records up to `after`. */
+  readonly open: readonly string[];
+}
+
+/** An erasure: which records lose which data. */
+export interface Erasure<Record extends Document> {
+  /** The name of its mark and its lease. A collection may have several erasures. */
+  readonly name: string;
+  readonly collection: string;
+  /** The field with our own id, which sorts by the record's creation time; the field must have an index. */
+  readonly by: keyof Record & string;
+  readonly prefix: IdPrefix;
+  /** Matches records that are still open at a time: nothing of them is erased, however old they are. */
+  readonly open: (nowMs: number) => Filter<Record>;
+  /** Matches records that still have the data to erase. */
+  readonly whole: Filter<Record>;
+  readonly erase: UpdateFilter<Record> | Document[];
+}
+
+interface EraserDeps {
+  readonly db: Db;
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Erasures, each with the number of days after the record's creation. */
+export type Erasures<Record extends Document> = readonly (readonly [Erasure<Record>, keepDays: number])[];
+
+/** Starts the erasers of a service; they stop with its scope. */
+export async function openErasers<Record extends Document>(
+  { open, clock, logger }: Pick<ServiceScope<unknown>, 'open' | 'clock' | 'logger'>,
+  { db, owner }: Pick<EraserDeps, 'db' | 'owner'>,
+  erasures: Erasures<Record>,
+): Promise<void> {
+  for (const [erasure, keepDays] of erasures)
+    await open(`eraser of ${erasure.name}`, startEraser({ db, owner, clock, logger }, erasure, keepDays));
+}
+
+/**
+ * Erases the data of records that are older than `keepDays`, oldest first, in one replica at a time. It needs no field
+ * and no index of its own: it follows the ids, and stores how far it got and which records before that are open. Each
+ * run checks these again.
+ */
+export function startEraser<Record extends Document>(
+  { db, owner, clock, logger }: EraserDeps,
+  erasure: Erasure<Record>,
+  keepDays: number,
+): Loop {
+  const { name } = erasure;
+  let run: Awaited<ReturnType<typeof beginRun>> | undefined;
+  return startLoop({
+    name: `eraser of ${name}`,
+    pauseMs: PAUSE_MS,
+    clock,
+    logger,
+    round: async (_signal, did) => {
+      const lease = { name: `erase/${name}`, owner, durationMs: LEASE_MS };
+      if (!(await takeLease(leasesOf(db), lease))) {
+        run = undefined;
+        return false;
+      }
+      run ??= await beginRun(db, erasure, { nowMs: clock.nowMs(), keepMs: keepDays * DAY_MS }, did);
+      const isMore = await run(did);
+      if (!isMore) run = undefined;
+      return isMore;
+    },
+  });
+}
+
+/** Begins a run at the mark; each call of the result handles a page and returns whether there may be another. */
+async function beginRun<Record extends Document>(
+  db: Db,
+  { name, by, prefix, whole, erase, ...erasure }: Erasure<Record>,
+  { nowMs, keepMs }: { readonly nowMs: number; readonly keepMs: number },
+  did: Did,
+): Promise<(did: Did) => Promise<boolean>> {
+  const collection = db.collection<Record>(erasure.collection);
+  const marks = db.collection<MarkDocument>(ERASURES);
+  const open = erasure.open(nowMs);
+  const keysOf = async (filter: object, limit: number): Promise<readonly string[]> => {
+    const options = { projection: { _id: 0, [by]: 1 }, sort: { [by]: 1 as const }, limit };
+    const found = await collection.find(filter as Filter<Record>, options).toArray();
+    return found.map((record) => String(record[by]));
+  };
+  /** Erases the data of the ended records that match; returns the ids of the open ones. */
+  const eraseOf = async (some: object, erased: Did): Promise<readonly string[]> => {
+    const over = { $and: [some, whole, { $nor: [open] }] } as unknown as Filter<Record>;
+    // They are read before the update: a record that ends in between stays in the list, so the next run erases it.
+    const stillOpen = await keysOf({ $and: [some, open] }, PAGE);
+    erased((await collection.updateMany(over, erase)).modifiedCount);
+    return stillOpen;
+  };
+  const until = firstIdAt(prefix, nowMs - keepMs);
+  // The mark is written before anything is erased, so that a missing record can be judged: erased by age, or lost.
+  const mark = await marks.findOneAndUpdate(
+    { _id: name },
+    { $max: { until }, $setOnInsert: { after: `${prefix}-`, open: [] } },
+    { upsert: true, returnDocument: 'after' },
+  );
+  let after = mark?.after ?? `${prefix}-`;
+  let isHeldBack = false;
+  const left: string[] = [];
+  for (const keys of pagesOf(mark?.open ?? [])) left.push(...(await eraseOf({ [by]: { $in: keys } }, did)));
+  const note = () => marks.updateOne({ _id: name }, { $set: { after, open: left } });
+  await note();
+  return async (erased) => {
+    const keys = await keysOf({ [by]: { $gt: after, $lt: until } }, PAGE);
+    const last = keys.at(-1);
+    if (last === undefined) return false;
+    const stillOpen = await eraseOf({ [by]: { $gt: after, $lte: last } }, erased);
+    after = last;
+    isHeldBack ||= left.length + stillOpen.length > OPEN_MAX;
+    if (!isHeldBack) {
+      left.push(...stillOpen);
+      await note();
+    }
+    return keys.length === PAGE;
+  };
+}
+
+function* pagesOf(keys: readonly string[]): Generator<readonly string[]> {
+  for (let first = 0; first < keys.length; first += PAGE) yield keys.slice(first, first + PAGE);
+}

@@ -1,0 +1,154 @@
+import { topics } from '@pesewa/contracts';
+import type { PartitionBounds, Place } from '@pesewa/kafka';
+import { outboxRecordsOf, unpackOutboxRecord } from '../outbox/outbox.ts';
+import {
+  beginOffset,
+  type ConsumerOffset,
+  findOffset,
+  forgetAccepted,
+  forgetCut,
+  noteCut,
+} from './offsets.ts';
+import type { PartitionDeps } from './partition.ts';
+import { judgePosition } from './position.ts';
+import type { TopicHandler } from './received.ts';
+import { PartitionStoppedError } from './stopped-partitions.ts';
+
+/** What Kafka is asked while a partition is opened. */
+export interface PartitionOfKafka {
+  /** The partition's bounds at its assignment, for the first check. */
+  readonly found: () => Promise<PartitionBounds | undefined>;
+  readonly look: () => Promise<PartitionBounds | undefined>;
+  /** The offset of the first message written at or after a time, in milliseconds; undefined if there is none. */
+  readonly firstSince: (timeMs: number) => Promise<bigint | undefined>;
+  /** Commits, as the partition's owner, the offset at which its group goes on. */
+  readonly commit: (next: bigint) => Promise<void>;
+}
+
+/** A partition being opened by the process that it was assigned to. */
+export interface Opening {
+  readonly place: Place;
+  readonly handler: TopicHandler;
+  readonly source: string;
+  /** Aborted once the partition has another owner: from then on this process sends nothing of it. */
+  readonly lost: Pick<AbortController, 'signal'>;
+}
+
+const LEFT_PAUSE_MS = 50;
+
+/**
+ * Makes a partition ready to be consumed: compares its position with Kafka's, and sends what an earlier owner committed
+ * but did not send before anything new is applied. Gives the offset of the next message.
+ *
+ * Throws a {@link PartitionStoppedError} if only people can decide how to go on; any other error is transient.
+ */
+export async function openPartition(
+  deps: PartitionDeps,
+  opened: Opening,
+  kafka: PartitionOfKafka,
+): Promise<bigint> {
+  const { place, handler, source, lost } = opened;
+  const { partitions } = topics[handler.topic];
+  const judge = (stored: ConsumerOffset | null, bounds: PartitionBounds | undefined) => {
+    if (!bounds) throw new Error(`Kafka does not say what ${place.topic}/${place.partition} holds`);
+    const position = judgePosition({ group: deps.group, stored, bounds, partitions });
+    return { stored, bounds, position };
+  };
+  const bounds = await kafka.found();
+  let looked = judge(await findOffset(deps.offsets, source), bounds);
+  if (looked.position.kind === 'stopped') {
+    const sinceMs = deps.clock.nowMs();
+    looked = judge(...(await lookCalmly(deps, source, kafka)));
+    if (looked.position.kind === 'stopped' && looked.position.misfit === 'end gone' && looked.stored)
+      looked = judge(
+        await resolveCut(deps, looked.stored, { sinceMs, ...looked.bounds }, kafka),
+        looked.bounds,
+      );
+  }
+  const { stored, position } = looked;
+  if (position.kind === 'stopped') throw new PartitionStoppedError(position.reason, position.remedy);
+  const { next } = position;
+  await handler.prepare?.(place.partition);
+  if (position.kind === 'begins') {
+    const { topicId } = looked.bounds;
+    const begun = await beginOffset(deps.offsets, { _id: source, next, topicId, owner: deps.owner });
+    // The stored offset may be beyond the bounds that Kafka gave, or of another topic.
+    if (begun.owner !== deps.owner) throw new Error(`another owner begins ${source}: it is looked at anew`);
+  } else if (stored?.acceptedCommitted !== undefined) await forget(deps, source, next, kafka);
+  await sendLeftovers(deps, source, lost.signal);
+  return next;
+}
+
+/** What the database and Kafka say at one moment. Rejects if an earlier owner is still advancing the partition. */
+async function lookCalmly(
+  deps: PartitionDeps,
+  source: string,
+  kafka: PartitionOfKafka,
+): Promise<readonly [ConsumerOffset | null, PartitionBounds | undefined]> {
+  const before = await findOffset(deps.offsets, source);
+  const bounds = await kafka.look();
+  const after = await findOffset(deps.offsets, source);
+  if (before?.next !== after?.next || before?.topicId !== after?.topicId)
+    throw new Error(`another owner advances ${source}: it is looked at anew`);
+  return [after, bounds];
+}
+
+/**
+ * Notes that Kafka's log ends before our next offset, or removes that note. A new leader reports an end too low until
+ * its followers have answered; in that case no message before our next offset was written since. Gives the offset as it
+ * is stored then.
+ */
+async function resolveCut(
+  { offsets }: PartitionDeps,
+  stored: ConsumerOffset,
+  { sinceMs, low, high }: Pick<PartitionBounds, 'low' | 'high'> & { readonly sinceMs: number },
+  kafka: PartitionOfKafka,
+): Promise<ConsumerOffset> {
+  const { cutAt, cutSeenAt, ...uncut } = stored;
+  const { _id: id, next } = stored;
+  if (cutAt === undefined) {
+    const cut = { cutAt: high, cutSeenAt: new Date(sinceMs) };
+    await noteCut(offsets, { id, next, ...cut });
+    return { ...uncut, ...cut };
+  }
+  // Messages that were removed can't be checked, and neither can those that are not there yet.
+  if (high < next || low > cutAt || cutSeenAt === undefined) return stored;
+  const written = await kafka.firstSince(cutSeenAt.getTime());
+  if (written !== undefined && written < next) return stored;
+  await forgetCut(offsets, { id, next });
+  return uncut;
+}
+
+/** Commits a realigned position to Kafka, so that Kafka shows it if the database is restored again later. */
+async function forget(
+  deps: PartitionDeps,
+  source: string,
+  next: bigint,
+  kafka: PartitionOfKafka,
+): Promise<void> {
+  await kafka.commit(next);
+  // A member that is leaving its group does not commit and reports no error.
+  if ((await kafka.look())?.committed !== next) throw new Error(`the group has not committed ${source} yet`);
+  await forgetAccepted(deps.offsets, { id: source, next });
+}
+
+/**
+ * Sends, in order, what an earlier owner of a partition committed but did not send. After a position was set back, new
+ * outbox records get the ids of earlier ones, so those must be gone first. Once the partition is lost, its new owner sends
+ * them; given to our relay they would wait for ever.
+ */
+async function sendLeftovers(deps: PartitionDeps, source: string, lost: AbortSignal): Promise<void> {
+  const sends: Promise<void>[] = [];
+  let areLeft = false;
+  for await (const outboxRecord of deps.outbox.find(outboxRecordsOf(source)).sort({ _id: 1 })) {
+    lost.throwIfAborted();
+    areLeft = true;
+    if (!deps.relay.holds(outboxRecord._id)) sends.push(deps.relay.send(unpackOutboxRecord(outboxRecord)));
+  }
+  await Promise.all(sends);
+  while (areLeft) {
+    lost.throwIfAborted();
+    areLeft = (await deps.outbox.findOne(outboxRecordsOf(source), { projection: { _id: 1 } })) !== null;
+    if (areLeft) await deps.clock.sleep(LEFT_PAUSE_MS);
+  }
+}

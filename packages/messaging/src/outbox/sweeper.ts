@@ -1,0 +1,228 @@
+import type { Clock } from '@pesewa/kernel';
+import { beginRound, type Logger } from '@pesewa/runtime';
+import type { Collection } from 'mongodb';
+import { endLease, type Lease, takeLease } from '../claims/lease.ts';
+import { type Loop, startLoop } from '../loop.ts';
+import {
+  type Outbox,
+  type OutboxRecordDocument,
+  outboxRecordsOf,
+  ownerOf,
+  recordsOfGroupCommits,
+  sourceOf,
+  unpackOutboxRecord,
+} from './outbox.ts';
+import type { Ownership } from './ownership.ts';
+import type { Relay } from './relay.ts';
+
+const PAUSE_MS = 1_000;
+/** A process that has not renewed its sign of life for this long is silent: dead, or suspended. */
+const ALIVE_MS = 5_000;
+/** The signs of life of dead processes are deleted after this time. */
+const GONE_AFTER_MS = 86_400_000;
+/** A process counts as dead once it was seen silent for this long. */
+const SILENT_MS = 2_000;
+const SWEEPER_LEASE_MS = 15_000;
+/**
+ * After this time an outbox record of our own that the relay does not hold is sent: its commit had succeeded without our
+ * knowing it.
+ */
+const FORGOTTEN_AFTER_MS = 5_000;
+const RECORDS_PER_READ = 8;
+const RECORDS_AT_ONCE_MAX = 500;
+
+const aliveLease = (owner: string) => `alive/${owner}`;
+const SWEEPER_LEASE = 'outbox-sweeper';
+
+interface SweeperDeps {
+  readonly outbox: Outbox;
+  readonly leases: Collection<Lease>;
+  readonly relay: Relay;
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Sends the outbox records that dead processes left of their group commits: one sweeper at a time over all replicas, each
+ * source in its order. A living process sends its own, even if they wait for long because Kafka is away.
+ *
+ * A partition's outbox records are sent by its next owner only: otherwise an old balance could arrive after a newer one.
+ */
+export function startSweeper(deps: SweeperDeps): Loop {
+  const isDead = createDeathWatch(deps);
+  const sweeping = new Map<string, Promise<void>>();
+  let sweeps = false;
+  /** Kafka may be slow or refuse a source, so neither this round nor another source waits for it. */
+  const sweep = (source: string, send: () => Promise<void>) => {
+    if (sweeping.has(source)) return;
+    const sent = send()
+      .catch((error: unknown) => deps.logger.error({ err: error, source }, 'a source cannot be swept yet'))
+      .finally(() => sweeping.delete(source));
+    sweeping.set(source, sent);
+  };
+  const loop = startLoop({
+    name: 'outbox sweeper',
+    pauseMs: PAUSE_MS,
+    clock: deps.clock,
+    logger: deps.logger,
+    round: async (signal) => {
+      const { leases, owner } = deps;
+      sweeps = await takeLease(leases, { name: SWEEPER_LEASE, owner, durationMs: SWEEPER_LEASE_MS });
+      for await (const source of sourcesOf(deps.outbox)) {
+        if (signal.aborted) return false;
+        if (ownerOf(source) === owner) sweep(source, () => sendForgotten(deps, source));
+        else if (sweeps && (await isDead(ownerOf(source))))
+          sweep(source, () =>
+            sendAll(deps, source, async () => sweeps && !signal.aborted && isDead(ownerOf(source))),
+          );
+      }
+      return false;
+    },
+  });
+  return endingLease(loop, deps, SWEEPER_LEASE);
+}
+
+/** A loop that ends its lease when it is closed, so that others can take it. */
+function endingLease(
+  loop: Loop,
+  { leases, owner }: Pick<SweeperDeps, 'leases' | 'owner'>,
+  name: string,
+): Loop {
+  return {
+    wake: loop.wake,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
+      await endLease(leases, { name, owner });
+    },
+  };
+}
+
+/** The dependencies of a process's sign of life. */
+export interface PresenceDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
+  readonly ownership: Pick<Ownership, 'aliveUntil'>;
+  /** The clock that {@link Ownership} uses. */
+  readonly monotonicMs: () => number;
+}
+
+/**
+ * Renews the process's sign of life for as long as it lives, so that no other process sends its outbox records; resolves after
+ * the first time.
+ *
+ * A process that was silent for too long, because it was suspended or without its database, sends all that it still has
+ * after the next renewal: outbox records that were swept meanwhile are in Kafka twice, but none comes for the first time after
+ * a newer one. A process that ends in order ends its sign of life, so that others can send its outbox records at once.
+ */
+export async function startPresence(deps: PresenceDeps): Promise<Loop> {
+  const { leases, owner, clock, logger, ownership } = deps;
+  const say = async () => {
+    // The lease counts from when the server gets the request, so it ends no earlier than this.
+    const untilMs = deps.monotonicMs() + ALIVE_MS;
+    await takeLease(leases, { name: aliveLease(owner), owner, durationMs: ALIVE_MS });
+    ownership.aliveUntil(untilMs);
+  };
+  await leases.deleteMany({ _id: /^alive\//, until: { $lt: new Date(clock.nowMs() - GONE_AFTER_MS) } });
+  await say();
+  const loop = startLoop({
+    name: 'presence',
+    pauseMs: ALIVE_MS / 4,
+    clock,
+    logger,
+    round: async () => {
+      await say();
+      return false;
+    },
+  });
+  return endingLease(loop, deps, aliveLease(owner));
+}
+
+/**
+ * The sources of group commits that have outbox records, found by one step in the index for each, however many outbox records they
+ * have.
+ */
+async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
+  let after: string = recordsOfGroupCommits._id.$gte;
+  for (;;) {
+    const next = await outbox.findOne(
+      { _id: { $gte: after, $lt: recordsOfGroupCommits._id.$lt } },
+      { projection: { _id: 1 }, sort: { _id: 1 } },
+    );
+    if (!next) return;
+    const source = sourceOf(next._id);
+    yield source;
+    after = outboxRecordsOf(source)._id.$lt;
+  }
+}
+
+/**
+ * Builds the check whether a process is dead: its sign of life has run out, and it stays silent for a while longer.
+ * After a failover all processes have been silent for as long as there was no primary.
+ */
+function createDeathWatch({ leases, clock }: SweeperDeps): (owner: string) => Promise<boolean> {
+  const silent = new Map<string, { readonly untilMs: number; readonly sinceMs: number }>();
+  return async (owner) => {
+    const [lease] = await leases
+      .aggregate<{ readonly until: Date; readonly isOver: boolean }>([
+        { $match: { _id: aliveLease(owner) } },
+        { $project: { until: 1, isOver: { $lt: ['$until', '$$NOW'] } } },
+      ])
+      .toArray();
+    if (lease && !lease.isOver) {
+      silent.delete(owner);
+      return false;
+    }
+    const untilMs = lease?.until.getTime() ?? 0;
+    const before = silent.get(owner);
+    if (before?.untilMs === untilMs) return clock.nowMs() - before.sinceMs >= SILENT_MS;
+    silent.set(owner, { untilMs, sinceMs: clock.nowMs() });
+    return false;
+  };
+}
+
+async function sendForgotten(deps: SweeperDeps, source: string): Promise<void> {
+  const before = new Date(deps.clock.nowMs() - FORGOTTEN_AFTER_MS);
+  const old = await deps.outbox
+    .find({ ...outboxRecordsOf(source), createdAt: { $lt: before } })
+    .project<Pick<OutboxRecordDocument, '_id'>>({ _id: 1 })
+    .sort({ _id: 1 })
+    .limit(RECORDS_AT_ONCE_MAX)
+    .toArray();
+  await send(
+    deps,
+    old.map(({ _id }) => _id).filter((id) => !deps.relay.holds(id)),
+    async () => true,
+  );
+}
+
+/** Checks `goesOn` before each read, because a process that lives again sends its own outbox records. */
+async function sendAll(deps: SweeperDeps, source: string, goesOn: () => Promise<boolean>): Promise<void> {
+  while (await goesOn()) {
+    const left = await deps.outbox
+      .find(outboxRecordsOf(source))
+      .project<Pick<OutboxRecordDocument, '_id'>>({ _id: 1 })
+      .sort({ _id: 1 })
+      .limit(RECORDS_AT_ONCE_MAX)
+      .toArray();
+    const ids = left.map(({ _id }) => _id).filter((id) => !deps.relay.holds(id));
+    if (ids.length === 0) return;
+    await send(deps, ids, goesOn);
+  }
+}
+
+async function send(
+  { outbox, relay, clock, logger }: SweeperDeps,
+  ids: readonly string[],
+  goesOn: () => Promise<boolean>,
+): Promise<void> {
+  if (ids.length === 0) return;
+  logger.warn({ outboxRecords: ids.length }, 'sending what a crash left behind');
+  const { did, end } = beginRound('outbox sweeper', clock);
+  for (let start = 0; start < ids.length && (await goesOn()); start += RECORDS_PER_READ) {
+    const found = outbox.find({ _id: { $in: ids.slice(start, start + RECORDS_PER_READ) } }).sort({ _id: 1 });
+    const sends: Promise<void>[] = [];
+    for await (const outboxRecord of found) sends.push(relay.send(unpackOutboxRecord(outboxRecord)));
+    await Promise.all(sends);
+  }
+  did(ids.length);
+  end();
+}
