@@ -1,5 +1,6 @@
 // Writes the generated documents: `docs/events.md` from the contracts, each service's configuration table from its
-// `config.ts`, the reconciler's table of breaks from its `domain/break-kinds.ts`, and the OpenAPI documents from the routes' own operations. With `--check` nothing is written: each file that differs is named, and the exit code is 1.
+// `config.ts`, the reconciler's table of breaks from its `domain/break-kinds.ts`, the OpenAPI documents from the routes' own operations,
+// and of operator APIs from the contracts, as are their tables in the services' READMEs. With `--check` nothing is written: each file that differs is named, and the exit code is 1.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,6 +10,12 @@ import { renderConfiguration, replaceConfiguration } from './docs/configuration.
 import { renderEvents } from './docs/events.ts';
 import { replaceBlock } from './docs/markdown.ts';
 import { documentedApis, renderOpenApi } from './docs/openapi.ts';
+import {
+  operatedServices,
+  renderOperatorApi,
+  renderOperatorDocument,
+  renderOperatorOverview,
+} from './docs/operator-apis.ts';
 import { loadSettings, serviceNames } from './docs/services.ts';
 
 interface Generated {
@@ -40,8 +47,11 @@ const generateReadme = async (service: string): Promise<Generated> => {
     file,
     content: { ok: false, why: `lacks the lines <!-- ${name}:begin --> and <!-- ${name}:end -->` },
   });
-  const text = replaceConfiguration(present, renderConfiguration(settings));
-  if (text === undefined) return lacking('configuration');
+  const configured = replaceConfiguration(present, renderConfiguration(settings));
+  if (configured === undefined) return lacking('configuration');
+  const operated = operatedServices.find((name) => name === service);
+  const text = operated ? replaceBlock(configured, 'operator-api', renderOperatorApi(operated)) : configured;
+  if (text === undefined) return lacking('operator-api');
   if (service !== 'reconciler') return { file, content: { ok: true, text } };
   const whole = replaceBlock(text, 'break-kinds', renderBreakKinds(await loadBreakKinds()));
   return whole === undefined ? lacking('break-kinds') : { file, content: { ok: true, text: whole } };
@@ -59,6 +69,13 @@ const generated: readonly Generated[] = [
   { file: 'docs/events.md', content: { ok: true, text: renderEvents() } },
   ...(await Promise.all(serviceNames().map(generateReadme))),
   ...(await Promise.all(documentedApis.map(generateOpenApi))),
+  { file: 'docs/operators/README.md', content: { ok: true, text: renderOperatorOverview() } },
+  ...operatedServices.map(
+    (service): Generated => ({
+      file: `docs/operators/${service}.openapi.json`,
+      content: { ok: true, text: renderOperatorDocument(service) },
+    }),
+  ),
 ];
 
 let complaints = 0;

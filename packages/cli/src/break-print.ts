@@ -1,21 +1,21 @@
-import { formatCsv } from '@pesewa/contracts';
-import { type BreakRow, type BreakView, breakColumns, pendingOf } from './breaks.ts';
+import { type BreakView, breakColumns, formatCsv, type WholeBreakView } from '@pesewa/contracts';
+import { pendingOf } from './clients/breaks.ts';
 import { formatTable } from './print.ts';
 
 /** A break in one line. */
-export function breakSummary(found: BreakRow): string {
+export function breakSummary(found: BreakView): string {
   const { id, status, owner, resolution, explanation } = found;
   const whose = owner === null ? '' : `, ${owner} has it`;
   const why = resolution ?? explanation;
   return `${status} ${id}: ${amountOf(found)}${found.detail}${whose}${why === null ? '' : `; ${why}`}\n`;
 }
 
-function amountOf({ amount, currency }: BreakRow): string {
+function amountOf({ amount, currency }: BreakView): string {
   return amount === null ? '' : `${amount} ${currency ?? ''}, `;
 }
 
 /** Breaks as a table. */
-export function breaksTable(found: readonly BreakRow[], colours: boolean): string {
+export function breaksTable(found: readonly BreakView[], colours: boolean): string {
   return formatTable(
     ['BREAK', 'STATUS', 'AMOUNT', 'CURRENCY', 'RAIL', 'OWNER', 'SINCE', 'DETAIL'],
     found.map(({ id, status, amount, currency, rail, owner, since, detail }) => [
@@ -33,7 +33,7 @@ export function breaksTable(found: readonly BreakRow[], colours: boolean): strin
 }
 
 /** Breaks as CSV, in the columns of the reconciler's own export. */
-export function breaksCsv(found: readonly BreakRow[]): string {
+export function breaksCsv(found: readonly BreakView[]): string {
   return formatCsv(
     breakColumns,
     found.map((one) => breakColumns.map((column) => String(one[column] ?? ''))),
@@ -41,7 +41,7 @@ export function breaksCsv(found: readonly BreakRow[]): string {
 }
 
 /** A break with its history, and where to find more about it. */
-export function breakDetails(found: BreakView): string {
+export function breakDetails(found: WholeBreakView): string {
   const { currency, amount, resolvedAt, resolvedBy } = found;
   const pending = pendingOf(found);
   const lines: readonly (readonly [string, string | null])[] = [

@@ -30,7 +30,7 @@ const adjustment = {
   status: 'proposed',
   concludedAt: null,
 };
-const whole = { ...row, adjustments: [adjustment], history: [], links: [] };
+const whole = { ...row, alsoFound: [], adjustments: [adjustment], history: [], links: [] };
 const rejected = {
   ...adjustment,
   direction: 'surplus',
@@ -45,7 +45,7 @@ describe('a list of breaks', () => {
     const cut = commandLine([ok({ items: [row], next: '5.x/y' })]);
     expect(await cut.run('reconcile', 'breaks', 'list', '--limit', '1')).toBe(0);
     expect(cut.printed()).toContain(
-      'there are more: raise --limit, or pesewa reconcile breaks export writes all of them\n',
+      'there are more: raise --limit, or write all of them with pesewa reconcile breaks export breaks.csv\n',
     );
     const all = commandLine([ok({ items: [row], next: null })]);
     await all.run('reconcile', 'breaks', 'list', '--limit', '1');

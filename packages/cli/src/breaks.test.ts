@@ -1,27 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { breakRow } from './breaks.fixture.ts';
 import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 
-const row = {
+const row = breakRow({
   id: 'upstream:GHS/wallet.drift',
   kind: 'wallet.drift',
   reference: 'upstream:GHS',
-  rail: 'upstream',
   status: 'assigned',
   currency: 'GHS',
   amount: '-12.5',
   detail: '=less than our books',
   owner: 'ama',
-  explanation: null,
-  openedAt: '2026-11-01T08:00:00.000Z',
   since: '2026-11-02T08:00:00.000Z',
-  resolvedAt: null,
-  resolution: null,
-  resolvedBy: null,
   version: 3,
-};
+});
 const whole = {
   ...row,
+  alsoFound: [],
   adjustments: [],
   history: [
     { at: '2026-11-01T08:00:00.000Z', by: null, what: 'opened', text: null, amount: '-12.5' },
@@ -161,7 +157,7 @@ describe('the adjustment of a break', () => {
 
   it('is noted before it is ordered, under one id however often it is repeated', async () => {
     const answers = (at: string) =>
-      at.startsWith('http://ledger') ? answer({ ...order, commandId: 'bk-x' }) : answer(whole);
+      at.startsWith('http://ledger') ? answer({ ...order, commandId: 'bk-x' }, 202) : answer(whole);
     const program = commandLine(answers);
     expect(await program.run(...suspense)).toBe(0);
     const noted = bodyOf(program, '/adjustment');
@@ -188,7 +184,7 @@ describe('the adjustment of a break', () => {
     const pending = { ...order, ...noted, amount: '-12.5', status: 'proposed', concludedAt: null };
     const known = { ...pending, proposedBy: 'ama', proposedAt: order.requestedAt };
     const again = commandLine((at) =>
-      at.startsWith('http://ledger') ? answer(order) : answer({ ...whole, adjustments: [known] }),
+      at.startsWith('http://ledger') ? answer(order, 202) : answer({ ...whole, adjustments: [known] }),
     );
     expect(await again.run(...suspense)).toBe(0);
     expect(bodyOf(again, '/commands/suspense')?.['commandId']).toBe(noted?.['commandId']);
@@ -199,7 +195,7 @@ describe('the adjustment of a break', () => {
     // The order before was refused, so the next one is a new order.
     const refused = commandLine((at) =>
       at.startsWith('http://ledger')
-        ? answer(order)
+        ? answer(order, 202)
         : answer({ ...whole, adjustments: [{ ...known, status: 'refused' }] }),
     );
     expect(await refused.run(...suspense)).toBe(0);
@@ -207,7 +203,9 @@ describe('the adjustment of a break', () => {
   });
 
   it("is of a merchant's wallet as well", async () => {
-    const program = commandLine((at) => (at.startsWith('http://ledger') ? answer(order) : answer(whole)));
+    const program = commandLine((at) =>
+      at.startsWith('http://ledger') ? answer(order, 202) : answer(whole),
+    );
     const call = ['--wallet', 'demo', '--amount', '+3', '--reason', 'paid after all'];
     expect(await program.run('reconcile', 'breaks', 'adjust', row.id, ...call)).toBe(0);
     expect(bodyOf(program, '/adjustment')).toMatchObject({ merchantId: 'demo', amount: '+3' });
@@ -215,7 +213,7 @@ describe('the adjustment of a break', () => {
   });
 
   it('is only shown with --dry-run', async () => {
-    const floats = { items: [{ rail: 'upstream', currency: 'GHS', balance: '100' }] };
+    const floats = { items: [{ rail: 'upstream', currency: 'GHS', balance: '100' }], next: null };
     const program = commandLine((at) => answer(at.endsWith('/floats') ? floats : whole));
     expect(await program.run(...suspense, '--dry-run')).toBe(0);
     expect(program.requests).toEqual([url, 'http://ledger/floats']);

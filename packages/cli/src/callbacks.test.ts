@@ -14,6 +14,14 @@ const callback = {
   deliveries: 3,
   timesPassedOn: 1,
   conflicts: 0,
+  digest: 'd0',
+  messageId: null,
+  claimedFee: null,
+  otherDigests: [],
+  passedOnDigest: 'd0',
+  lastReceivedAt: '2026-01-02T03:04:05.000Z',
+  passedOnAt: '2026-01-02T03:04:05.000Z',
+  forgetAt: '2026-02-02T03:04:05.000Z',
   verdict: { address: 'any', signature: 'verified', proven: true },
   receivedAt: '2026-01-02T03:04:05.000Z',
 };
@@ -23,6 +31,7 @@ const rejected = {
   kind: 'payout',
   reason: 'address.unlisted',
   digest: 'd1',
+  verdict: { address: 'unlisted', signature: 'missing', proven: false },
   bodyBytes: 90,
   peerAddress: '10.0.0.1',
   clientAddress: '198.51.100.9',
@@ -64,10 +73,10 @@ it('shows what was refused, and who sent it', async () => {
 });
 
 it.each([
-  ['redrive', 'passed_on'],
-  ['dismiss', 'dismissed'],
-])('%s orders it by id', async (what, state) => {
-  const line = commandLine([{ status: 200, body: { id: 'cb-1', state } }]);
+  ['redrive', 202, 'passed_on'],
+  ['dismiss', 200, 'dismissed'],
+])('%s orders it by id', async (what, status, state) => {
+  const line = commandLine([{ status, body: { id: 'cb-1', state } }]);
   expect(await line.run('callbacks', what, 'cb-1')).toBe(0);
   expect(line.requests).toMatchObject([{ url: `http://ingress/callbacks/cb-1/${what}`, body: {} }]);
   expect(line.printed()).toBe(`${state} cb-1\n`);

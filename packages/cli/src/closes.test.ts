@@ -24,13 +24,19 @@ const record = {
   reference: 'po-1',
   kind: 'payout',
   rail: 'upstream',
+  merchantId: 'demo',
   currency: 'KES',
+  endedAt: '2026-11-20T08:00:00.000Z',
   result: 'differs',
   ours: { status: 'completed', amount: '100', fee: '0.5' },
   theirs: { status: 'completed', amount: '100', fee: '0.49' },
   differences: [{ field: 'fee', amount: '-0.01' }],
   why: null,
   breakId: 'po-1/close.differs',
+  alsoCoveredBy: [],
+  factPublished: false,
+  askedAt: '2026-11-21T00:10:00.000Z',
+  tries: 1,
 };
 const missing = {
   ...record,
@@ -192,7 +198,7 @@ describe('pesewa reconcile close', () => {
       'a day that is not over',
       ['--date', '2026-11-21'],
       answer(409, { message: 'to: it can be closed from 2026-11-22T00:10:00.000Z on' }),
-      '/closes answered 409: to: it can be closed from 2026-11-22T00:10:00.000Z on',
+      'reconciler: to: it can be closed from 2026-11-22T00:10:00.000Z on',
     ],
     [
       'a file of a dry run',

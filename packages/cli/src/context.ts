@@ -1,10 +1,10 @@
 import type { Merchant } from '@pesewa/directory';
 import type { Result } from '@pesewa/kernel';
 import type { Command } from 'commander';
+import { createOperations, type Operations } from './clients/operations.ts';
 import { type AddressName, type ResolvedAddresses, resolveAddresses } from './config.ts';
 import { requireMongodbUrl } from './connections.ts';
 import { CliError } from './errors.ts';
-import { createOperations, type Operations } from './operations.ts';
 import type { CliPorts, OpenedDirectory } from './ports.ts';
 
 /** The options that every command accepts. */
@@ -45,5 +45,5 @@ export function accepted<Value>(result: Result<Value, { readonly message: string
 export async function findMerchant(admin: OpenedDirectory['admin'], id: string): Promise<Merchant> {
   const merchant = (await admin.list()).find((candidate) => candidate.id === id);
   if (merchant) return merchant;
-  throw new CliError(`merchant: there is no ${id}: see merchants list`);
+  throw new CliError(`merchant: there is no ${id}: see pesewa merchants list`);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { breakRow } from './breaks.fixture.ts';
 import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 
@@ -16,8 +17,8 @@ const decision = {
 const answer = (status: number, body: unknown): OperationsAnswer => ({ status, body });
 const open = answer(200, {
   items: [
-    { kind: 'callback.denied', status: 'open', currency: 'KES', amount: '1', detail: 'another' },
-    { kind: 'collection.amount_differs', status: 'open', currency: 'KES', amount: '1', detail: 'it differs' },
+    breakRow({ kind: 'callback.denied', detail: 'another' }),
+    breakRow({ kind: 'collection.amount_differs', detail: 'it differs' }),
   ],
   next: null,
 });
@@ -56,19 +57,19 @@ describe('a decision over an amount', () => {
       'a collection without an open decision',
       ['co-1', '1'],
       [answer(200, { items: [], next: null })],
-      'reference: no amount of co-1 waits for people: see pesewa timeline',
+      'reference: no amount of co-1 waits for people: see pesewa timeline co-1',
     ],
     [
       'a refusal',
       ['co-1', '1'],
       [open, answer(409, { message: 'breakId: another decision about it is not final yet' })],
-      '/decisions answered 409: breakId: another decision about it is not final yet',
+      'reconciler: breakId: another decision about it is not final yet',
     ],
     [
       'a lost answer',
       ['co-1', '1'],
       [open, answer(503, undefined)],
-      '/decisions answered 503: no reason given; it may have been taken: repeat with --command-id dc-1',
+      'reconciler: answered 503, no reason given; it may have been taken: repeat with --command-id dc-1',
     ],
     [
       'an id like a payment',
@@ -136,9 +137,9 @@ describe('a decision over an amount', () => {
 const outcome = { ...decision, reference: 'po-1', outcome: 'failed', note: 'so says the rail' };
 const stuck = answer(200, {
   items: [
-    { kind: 'callback.denied', status: 'open', currency: 'KES', amount: '1', detail: 'another' },
-    { kind: 'payment.stuck', status: 'open', currency: 'KES', amount: '1', detail: 'no end' },
-    { kind: 'payout.refused_again', status: 'open', currency: 'KES', amount: '1', detail: 'refused' },
+    breakRow({ kind: 'callback.denied', detail: 'another' }),
+    breakRow({ kind: 'payment.stuck', detail: 'no end' }),
+    breakRow({ kind: 'payout.refused_again', detail: 'refused' }),
   ],
   next: null,
 });
@@ -188,7 +189,7 @@ describe('a decision over how a payout ended', () => {
     const line = commandLine([answer(200, { items: [], next: null })]);
     expect(await line.run(...proposing)).toBe(1);
     expect(line.complained()).toBe(
-      'pesewa: reference: nothing keeps po-1 from its end that people decide: see pesewa timeline\n',
+      'pesewa: reference: nothing keeps po-1 from its end that people decide: see pesewa timeline po-1\n',
     );
   });
 });

@@ -32,8 +32,8 @@ const calls: readonly Call[] = documents.flatMap((file) =>
 /** Whether a word is a placeholder: it stands for a value or for omitted words. */
 const isLeftOut = (word: string) => word === '…' || word === '...';
 
-/** What is wrong with a command; undefined if the command line accepts it. */
-function problemOf({ text }: Call): string | undefined {
+/** The command that a call means, and the words after its name. */
+function commandOf(text: string): readonly [Command, readonly string[]] {
   const words = [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   let command: Command = createProgram(commandLine().ports);
   let rest = words.filter((word) => !isLeftOut(word));
@@ -43,6 +43,12 @@ function problemOf({ text }: Call): string | undefined {
     command = below;
     rest = others;
   }
+  return [command, rest];
+}
+
+/** What is wrong with a command; undefined if the command line accepts it. */
+function problemOf({ text }: Call): string | undefined {
+  const [command, rest] = commandOf(text);
   const [first] = rest;
   const isGroup = command.commands.length > 0;
   if (isGroup && first !== undefined && !first.startsWith('-')) return `${first} is no command`;
@@ -58,6 +64,58 @@ it('every call that a document shows is one of the command line', () => {
       return problem === undefined ? [] : [{ ...call, problem }];
     }),
   ).toEqual([]);
+});
+
+const sources = globSync(['packages/*/src/**/*.ts', 'services/*/src/**/*.ts'], {
+  cwd: root,
+  exclude: (name) => /node_modules|\.test\.ts$|\.fixture\.ts$/.test(name),
+});
+
+/** A command in a text that is printed; it ends with its last argument, and texts continue after a comma or the like. */
+const PRINTED = /\bpesewa ([a-z][a-z-]*(?: (?:"[^"]*"|(?:\$\{[^}]*\}|[^\s,;:)(`'\\]|[,:](?=[^\s`']))+))*)/g;
+/** Stands for values that are filled in; the only ones with choices are services. */
+const VALUE = 'ledger';
+
+/** The commands that we print; values that are filled in when they are printed are left as one word. */
+const printed: readonly Call[] = sources.flatMap((file) =>
+  read(file)
+    .replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+    .matchAll(PRINTED)
+    .map(([, text = '']) => ({ file, text: text.replaceAll(/\$\{[^}]*\}/g, VALUE) }))
+    .toArray(),
+);
+
+/** Why a printed command does not run as it is; undefined if it does. */
+function whyNotRunnable(call: Call): string | undefined {
+  const [command, rest] = commandOf(call.text);
+  // The name of the command is filled in too.
+  if (command.commands.length > 0 && rest[0] === VALUE) return undefined;
+  if (rest.includes('--help')) return problemOf(call);
+  const { operands } = command.parseOptions([...rest]);
+  const missing = command.registeredArguments.slice(operands.length).find(({ required }) => required);
+  if (missing) return `it lacks <${missing.name()}>`;
+  if (command.commands.length === 0 && operands.length > command.registeredArguments.length)
+    return `${operands.slice(command.registeredArguments.length).join(' ')} is too much`;
+  const option = command.options.find(({ mandatory, long }) => mandatory && !rest.includes(long ?? ''));
+  return option ? `it lacks ${option.long}` : problemOf(call);
+}
+
+it('every command that we print runs as it is printed', () => {
+  expect(printed.length).toBeGreaterThan(60);
+  expect(
+    printed.flatMap((call) => {
+      const problem = whyNotRunnable(call);
+      return problem === undefined ? [] : [{ ...call, problem }];
+    }),
+  ).toEqual([]);
+});
+
+it('finds a printed command that does not run', () => {
+  const why = (text: string) => whyNotRunnable({ file: '', text });
+  expect(why('orders reject cm-1')).toBe('it lacks --reason');
+  expect(why('timeline')).toBe('it lacks <reference>');
+  expect(why('reconcile run now')).toBe('now is too much');
+  expect(why('orders reject cm-1 --reason "withdrawn"')).toBeUndefined();
 });
 
 it('finds a call that is none', () => {

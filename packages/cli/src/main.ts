@@ -2,11 +2,11 @@ import { auditLedger } from '@pesewa/audit';
 import { createDirectoryAdmin } from '@pesewa/directory';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { openDatabase, prepareTopics } from '@pesewa/messaging';
+import { downloadHttp, exchangeHttp } from './clients/http.ts';
+import { uploadHttp } from './clients/upload.ts';
 import { environment } from './config.ts';
 import { CliError } from './errors.ts';
-import { downloadHttp, exchangeHttp } from './http.ts';
 import { runProgram } from './program.ts';
-import { uploadHttp } from './upload.ts';
 
 const prefix = environment['DATABASE_PREFIX'] ?? '';
 

@@ -1,10 +1,11 @@
+import { type OrderKindName, type OrderView } from '@pesewa/contracts';
 import { formatAmount, parseAmount } from '@pesewa/kernel';
 import { type Command, Option } from 'commander';
 import { readCommandId, readLine } from './arguments.ts';
+import { describeOrder } from './clients/orders.ts';
 import { requireAddress } from './config.ts';
 import type { CommandContext } from './context.ts';
 import { CliError, messageOf, RefusedError } from './errors.ts';
-import { describeOrder, type OrderKind, type OrderView } from './orders.ts';
 
 /** The options of every order. */
 export interface OrderOptions {
@@ -16,7 +17,7 @@ export interface OrderOptions {
 
 /** The order that a command asks for. */
 export interface OrderRequest {
-  readonly kind: OrderKind;
+  readonly kind: OrderKindName;
   readonly account: { readonly merchantId: string } | { readonly rail: string };
   readonly currency: string;
   /** Decimal text without a sign. */

@@ -83,14 +83,14 @@ describe('an order', () => {
   });
 
   it.each([
-    [answer(409, { message: 'no such wallet' }), '/commands/fund answered 409: no such wallet'],
+    [answer(409, { message: 'no such wallet' }), 'ledger: no such wallet'],
     [
       answer(500, { message: 'broken' }),
-      '/commands/fund answered 500: broken; it may have been taken: repeat with --command-id cm-1',
+      'ledger: broken; it may have been taken: repeat with --command-id cm-1',
     ],
     [
       answer(202, {}),
-      '/commands/fund answered something else than expected: use a command line of the same version; it may have been taken: repeat with --command-id cm-1',
+      'ledger answered something else than expected: use a command line of the same version; it may have been taken: repeat with --command-id cm-1',
     ],
   ])('may have been taken unless it was refused: %j', async (answered, message) => {
     const line = commandLine([answered]);
@@ -164,9 +164,9 @@ describe('an order', () => {
     ],
     [
       ['withdraw', 'wallet', 'demo', 'KES', '1'],
-      'currency: demo has no KES wallet: add it with merchants set-wallet',
+      'currency: demo has no KES wallet: to add it, see pesewa merchants set-wallet --help',
     ],
-    [['fund', 'wallet', 'nobody', 'GHS', '1'], 'merchant: there is no nobody: see merchants list'],
+    [['fund', 'wallet', 'nobody', 'GHS', '1'], 'merchant: there is no nobody: see pesewa merchants list'],
     [
       ['adjust', 'demo', 'GHS', '5', '--reason', 'x'],
       'amount: 5 says no direction: write + or - and a positive decimal number no finer than GHS allows, such as +12.50',
@@ -193,7 +193,13 @@ describe('an order', () => {
 });
 
 describe('a dry run', () => {
-  const account = answer(200, { currency: 'GHS', available: '10', held: '0', sequence: 1 });
+  const account = answer(200, {
+    merchantId: 'demo',
+    currency: 'GHS',
+    available: '10',
+    held: '0',
+    sequence: 1,
+  });
   const floats = answer(200, { items: [{ rail: 'upstream', currency: 'GHS', balance: '-3' }], next: null });
 
   it('shows a wallet before and after, and sends nothing', async () => {
@@ -278,9 +284,7 @@ describe('orders', () => {
       answer(403, { code: 'same_operator', message: 'another operator must approve it' }),
     ]);
     expect(await line.run('orders', 'approve', 'cm-1')).toBe(1);
-    expect(line.complained()).toBe(
-      'pesewa: /commands/cm-1/approve answered 403: another operator must approve it\n',
-    );
+    expect(line.complained()).toBe('pesewa: ledger: another operator must approve it\n');
   });
 
   it('are shown with who did what', async () => {

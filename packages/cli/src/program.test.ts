@@ -110,10 +110,10 @@ describe('showing', () => {
     expect(line.printed()).toBe('CURRENCY  AVAILABLE  HELD  SEQUENCE\nGHS               0     0         0\n');
   });
 
-  it('passes on the refusal of a service with its path', async () => {
+  it('passes on the refusal of a service, without its path', async () => {
     const line = commandLine();
     expect(await line.run('callbacks', 'po-1')).toBe(1);
-    expect(line.complained()).toBe('pesewa: /callbacks?reference=po-1 answered 404: there is nothing\n');
+    expect(line.complained()).toBe('pesewa: webhook-ingress: there is nothing\n');
   });
 });
 

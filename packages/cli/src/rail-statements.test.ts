@@ -12,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const record = {
+  id: 'st-1/4',
   line: 4,
   result: 'differs',
   by: 'reference',
@@ -21,12 +22,16 @@ const record = {
   difference: '-10',
   reference: 'po-1',
   railReference: 'R1',
+  kind: null,
+  status: null,
   amount: '90',
+  fee: null,
   currency: 'KES',
   at: null,
   candidates: [],
   reason: null,
   breakId: 'po-1/statement.differs',
+  alsoCoveredBy: [],
 };
 const view = (given: object) => ({
   id: 'st-1',
@@ -34,6 +39,10 @@ const view = (given: object) => ({
   currency: 'KES',
   from: '2026-11-01T00:00:00.000Z',
   to: '2026-11-02T00:00:00.000Z',
+  sha256: 'ab'.repeat(32),
+  uploadedBy: 'ama',
+  uploadedAt: '2026-11-02T08:00:00.000Z',
+  doneAt: null,
   status: 'done',
   stage: null,
   lines: 1_200,
@@ -96,7 +105,7 @@ describe('reconcile match', () => {
   });
 
   it('says that a dry run leaves nothing', async () => {
-    const line = commandLine([{ status: 200, body: view({ id: null, problems: [record] }) }]);
+    const line = commandLine([{ status: 200, body: view({ id: null, dryRun: true, problems: [record] }) }]);
     expect(await line.run(...call, ...mapped(), '--dry-run')).toBe(1);
     expect(line.requests).toHaveLength(1);
     expect(JSON.stringify(line.requests[0])).toContain('dryRun=true');

@@ -12,6 +12,8 @@ const wallet = {
   railBalance: '100.01',
   float: '100',
   drift: '0.01',
+  lower: '0',
+  upper: '0',
   unexplained: '0.01',
   withinRange: false,
   candidates: [{ reference: 'po-7', why: 'its amount is the drift' }],

@@ -1,4 +1,4 @@
-import type { PaymentView } from './timeline-sources.ts';
+import type { CallbackView, DeliveryView, EntryView, PaymentView, TimelineView } from '@pesewa/contracts';
 
 /** A time of the fixtures, by milliseconds from their start. */
 export const at = (ms: number) => new Date(Date.UTC(2026, 0, 2) + ms).toISOString();
@@ -9,6 +9,7 @@ export const payout: PaymentView = {
   reference: 'po-1',
   merchantId: 'demo',
   merchantReference: 'order-1',
+  batchReference: null,
   rail: 'upstream',
   currency: 'GHS',
   amount: '100',
@@ -40,7 +41,7 @@ export const payout: PaymentView = {
 };
 
 /** The claims of the rail's callback about it. */
-export const callback = {
+export const callback: CallbackView = {
   id: 'cb-1',
   rail: 'upstream',
   kind: 'payout',
@@ -53,12 +54,26 @@ export const callback = {
   deliveries: 2,
   timesPassedOn: 1,
   conflicts: 0,
+  digest: 'd0',
+  messageId: null,
+  claimedFee: null,
+  otherDigests: [],
+  passedOnDigest: 'd0',
+  lastReceivedAt: '2026-01-02T03:04:05.000Z',
+  passedOnAt: '2026-01-02T03:04:05.000Z',
+  forgetAt: '2026-02-02T03:04:05.000Z',
   verdict: { address: 'any', signature: 'verified', proven: false },
   receivedAt: at(80),
 };
 
 /** What the reconciler knows of it. */
-export const seen = {
+export const seen: TimelineView = {
+  reference: 'po-1',
+  kind: 'payout',
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'GHS',
+  amount: '100',
   status: 'completed',
   polls: 1,
   nextPollAt: null,
@@ -70,9 +85,10 @@ export const seen = {
     { at: at(100), what: 'event', detail: 'PayoutCompleted', times: 1, lastAt: at(100), notKept: 0 },
     { at: at(110), what: 'posting', detail: 'PayoutCaptured', times: 1, lastAt: at(110), notKept: 0 },
   ],
+  next: null,
 };
 
-const entry = (kind: string, ms: number) => ({
+const entry = (kind: string, ms: number): EntryView => ({
   id: `po-1/${kind}`,
   at: at(ms),
   kind,
@@ -80,20 +96,26 @@ const entry = (kind: string, ms: number) => ({
   credit: 'wallet:demo:GHS:held',
   amount: '100',
   currency: 'GHS',
+  reference: 'po-1',
+  causationId: 'ev-1',
 });
 
 /** The ledger's entries for it. */
 export const entries = [entry('capture', 110), entry('hold', 20)];
 
 /** The webhook about it. */
-export const delivery = {
+export const delivery: Omit<DeliveryView, 'attempts'> = {
   id: 'wh-1',
+  merchantId: 'demo',
   reference: 'po-1',
+  merchantReference: 'order-1',
   kind: 'payout-completed',
   state: 'delivered',
   reason: null,
   bornAt: at(110),
   dueAt: null,
+  lastStatus: 200,
+  lastError: null,
 };
 
 /** The webhook's attempts: the merchant was unreachable at first. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { breakRow } from './breaks.fixture.ts';
 import { CliError } from './errors.ts';
 import { commandLine } from './program.fixture.ts';
 import { at, callback, delivery, entries, payout, seen, webhookAttempts } from './timeline.fixture.ts';
@@ -8,13 +9,15 @@ const page = (items: readonly unknown[], next: string | null = null) => ok({ ite
 const unknown = { status: 404, body: { code: 'not_found', message: 'nothing here' } };
 
 /** A break on which a person has acted; the text they wrote is not shown. */
+const row = breakRow({ id: 'po-1/payment.stuck', kind: 'payment.stuck', status: 'assigned' });
 const stuck = {
-  id: 'po-1/payment.stuck',
-  kind: 'payment.stuck',
-  status: 'assigned',
+  ...row,
+  alsoFound: [],
+  adjustments: [],
+  links: [],
   history: [
-    { at: at(92), by: null, what: 'opened', text: null },
-    { at: at(93), by: 'ama', what: 'noted', text: 'called Kofi about it' },
+    { at: at(92), by: null, what: 'opened', text: null, amount: null },
+    { at: at(93), by: 'ama', what: 'noted', text: 'called Kofi about it', amount: null },
   ],
 };
 
@@ -24,11 +27,14 @@ const answers = {
   'http://payouts/payments?reference=order-1&merchant=demo': () => ok(payout),
   'http://ingress/callbacks?reference=po-1': () => page([callback]),
   'http://reconciler/timeline?reference=po-1': () => ok(seen),
-  'http://reconciler/breaks?reference=po-1': () => page([{ id: stuck.id }]),
+  'http://reconciler/breaks?reference=po-1': () => page([row]),
   'http://reconciler/breaks/po-1%2Fpayment.stuck': () => ok(stuck),
   'http://ledger/entries?reference=po-1': () => page(entries),
   'http://webhooks/deliveries?reference=po-1': () =>
-    page([delivery, { ...delivery, id: 'wh-2', reference: 'po-of-another-merchant' }]),
+    page([
+      { ...delivery, attempts: 2 },
+      { ...delivery, attempts: 2, id: 'wh-2', reference: 'po-of-another-merchant' },
+    ]),
   'http://webhooks/deliveries/wh-1/attempts': () => page(webhookAttempts),
 };
 
@@ -106,9 +112,10 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
 
   it('follows pages up to a bound, and says that there is more', async () => {
     const callbacks = 'http://ingress/callbacks?reference=po-1';
+    const many = Array(100).fill(callback);
     const line = installation({
-      [callbacks]: () => page([callback], 'cb-1'),
-      [`${callbacks}&after=cb-1`]: () => page([callback], 'cb-1'),
+      [callbacks]: () => page(many, 'cb-1'),
+      [`${callbacks}&after=cb-1`]: () => page(many, 'cb-1'),
     });
     expect(await line.run(...command, 'po-1')).toBe(0);
     expect(line.requests.filter((url) => String(url).startsWith(callbacks))).toHaveLength(5);
@@ -117,11 +124,20 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
 });
 
 describe("a merchant's reference", () => {
+  const collection = {
+    ...payout,
+    kind: 'collection',
+    reference: 'co-1',
+    operatorCode: 'MTN',
+    flow: 'otp',
+    completions: 1,
+    completionClosed: false,
+  };
   const byMerchant = 'http://collections/payments?reference=order-1&merchant=demo';
 
   it('of both a payout and a collection has to be disambiguated', async () => {
     const line = installation({
-      [byMerchant]: () => ok({ ...payout, kind: 'collection', reference: 'co-1' }),
+      [byMerchant]: () => ok(collection),
     });
     expect(await line.run('timeline', 'order-1', '--merchant', 'demo')).toBe(1);
     expect(line.complained()).toContain('ask by ours, po-1 or co-1');

@@ -1,6 +1,6 @@
+import { ENDPOINTS_MAX } from '@pesewa/contracts';
 import { expect, it } from 'vitest';
 import { commandLine } from './program.fixture.ts';
-import { ENDPOINTS_MAX } from './webhooks.ts';
 
 const failing = {
   merchantId: 'demo',

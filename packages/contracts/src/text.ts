@@ -17,7 +17,7 @@ function text(lengthMax: number): z.ZodString {
 }
 
 /** A required line of text without control characters. */
-export function line(lengthMax: number): z.ZodType<string> {
+export function line(lengthMax: number): z.ZodType<string, string> {
   return text(lengthMax).min(1, { error: 'is required' });
 }
 

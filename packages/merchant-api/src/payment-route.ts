@@ -1,14 +1,6 @@
-import { reference } from '@pesewa/contracts';
-import { answerJson, refuseOperator } from '@pesewa/runtime';
+import { type PaymentView, paymentOperations } from '@pesewa/contracts';
+import { answer, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { z } from 'zod';
-
-const MERCHANT_LENGTH_MAX = 64;
-
-const query = z.object({
-  reference,
-  merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
-});
 
 /** How a gateway's payment is found: by our reference, or within a merchant by the merchant's or ours. */
 interface PaymentFinder<Payment> {
@@ -22,30 +14,23 @@ interface Archived {
 }
 
 /**
- * Adds `GET /payments?reference=&merchant=` to a gateway's operator API: the record of one payment (ADR 32).
+ * Adds the operator API of a gateway: the record of one payment (ADR 32).
  *
  * @param view what operators may see of it: nothing that names a person, an account or a number
  */
 export function addPaymentRoute<Payment extends object>(
   operator: Hono,
   { byOurs, byMerchant }: PaymentFinder<Payment>,
-  view: (payment: Payment) => object,
+  view: (payment: Payment) => PaymentView,
 ): void {
-  operator.get('/payments', async (context) => {
-    const asked = query.safeParse(context.req.query());
-    if (!asked.success) {
-      const message = 'ask by our reference, or by the merchant and its reference';
-      return refuseOperator(context, 400, 'invalid', message);
-    }
-    const { reference: wanted, merchant } = asked.data;
-    const found = await (merchant === undefined ? byOurs(wanted) : byMerchant(merchant, wanted));
-    if (!found)
-      return refuseOperator(context, 404, 'not_found', 'no payment with this reference is known here');
-    if ('archived' in found) {
-      const message = `this payment has ended as ${found.archived} and is archived: see PAYMENT_KEEP_DAYS`;
-      return refuseOperator(context, 410, 'archived', message);
-    }
-    return answerJson(context, 200, view(found));
+  serveOperations(operator, paymentOperations, {
+    show: async ({ query: { reference, merchant } }) => {
+      const found = await (merchant === undefined ? byOurs(reference) : byMerchant(merchant, reference));
+      if (!found) return refused('not_found', 'no payment with this reference is known here');
+      if (!('archived' in found)) return answer(200, view(found));
+      const end = `this payment has ended as ${found.archived} and is archived`;
+      return refused('archived', `${end}: see PAYMENT_KEEP_DAYS`);
+    },
   });
 }
 
@@ -60,7 +45,7 @@ export function viewTimeline(
     readonly attempt?: { readonly number: number; readonly claimedAtMs: number };
     readonly notKept?: number;
   }[],
-) {
+): PaymentView['steps'] {
   return timeline.map(({ what, atMs, attempt, notKept = 0 }) => ({
     at: new Date(atMs).toISOString(),
     what,

@@ -31,23 +31,23 @@ export {
 export { createLogger, type Logger } from './logger.ts';
 export {
   createOperationsApp,
-  forNamedOperators,
   guardOperator,
   mountOperator,
   type OperationsApp,
 } from './operations.ts';
-export {
-  formatPageCursor,
-  type PageCursor,
-  pageCursor,
-  readOperatorBody,
-  readOperatorQuery,
-  refuseOperator,
-  refuserOf,
-} from './operator-requests.ts';
+export { refuseOperator } from './operator-requests.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { createRequestMeter, type RequestMeter } from './requests.ts';
 export { END_TIMEOUT_MS, runService, type ServiceScope } from './run.ts';
+export {
+  answer,
+  type OperationHandlers,
+  refusalsAs,
+  refused,
+  type ServedAnswer,
+  type ServedRequest,
+  serveOperations,
+} from './serve-operations.ts';
 export type { Endable } from './shutdown.ts';
 export {
   beginRound,

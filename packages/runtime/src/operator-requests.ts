@@ -2,7 +2,7 @@ import { describeProblem, firstProblem, JsonError, parseJson } from '@pesewa/con
 import type { Result } from '@pesewa/kernel';
 import type { Context } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { answerJson, readJsonText } from './http.ts';
 
 const BODY_BYTES_MAX = 4_096;
@@ -23,38 +23,6 @@ export function refuseOperator(
   return answerJson(context, status, { code, message });
 }
 
-/** Builds a function that answers the refusals of some routes: each with its status, code and message. */
-export function refuserOf<Refusal extends string>(
-  answers: Readonly<Record<Refusal, readonly [StatusCode, string, string]>>,
-): (context: Context, refusal: Refusal) => Response {
-  return (context, refusal) => {
-    const [status, code, message] = answers[refusal];
-    return refuseOperator(context, status, code, message);
-  };
-}
-
-/** The item after which the next page of a list begins; lists show the newest first. */
-export interface PageCursor {
-  readonly atMs: number;
-  readonly id: string;
-}
-
-/** A cursor as text; {@link pageCursor} reads it. */
-export function formatPageCursor({ atMs, id }: PageCursor): string {
-  return `${atMs}.${id}`;
-}
-
-/** The parameter `cursor` of a list. */
-export const pageCursor = z
-  .string()
-  .max(300)
-  .transform((text, context): PageCursor => {
-    const [, at, id] = /^(\d{1,15})\.(.+)$/s.exec(text) ?? [];
-    if (at !== undefined && id !== undefined) return { atMs: Number(at), id };
-    context.addIssue({ code: 'custom', message: 'is no cursor of this list' });
-    return z.NEVER;
-  });
-
 /**
  * Reads the query of an operator's request; an invalid one is answered with 400 `invalid` and a message that names the
  * field.
@@ -66,7 +34,7 @@ export function readOperatorQuery<Schema extends z.ZodType>(
   const parsed = schema.safeParse(context.req.query());
   if (parsed.success) return { ok: true, value: parsed.data };
   const { path, message } = firstProblem(parsed.error);
-  const known = message.startsWith('must be') ? `${path} ${message}` : message;
+  const known = /^(?:must |is required)/.test(message) ? `${path} ${message}`.trim() : message;
   const said = known.startsWith(path) ? known : `not understood: ${path}`;
   return { ok: false, refusal: refuseOperator(context, 400, 'invalid', said) };
 }
@@ -81,6 +49,9 @@ export async function readOperatorBody<Schema extends z.ZodType>(
 ): Promise<Result<z.output<Schema>, Response>> {
   const invalid = (message: string) =>
     ({ ok: false, refusal: refuseOperator(context, 400, 'invalid', message) }) as const;
+  // A body that may be left out is absent if the request has no type of one.
+  if (context.req.header('content-type') === undefined && schema.safeParse(undefined).success)
+    return { ok: true, value: schema.parse(undefined) };
   const body = await readJsonText(context, BODY_BYTES_MAX);
   if (!body.ok) return invalid(bodyProblems[body.refusal]);
   try {

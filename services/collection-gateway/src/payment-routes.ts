@@ -1,9 +1,10 @@
+import type { CollectionView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { addPaymentRoute, viewTimeline, withoutNames } from '@pesewa/merchant-api';
 import type { Hono } from 'hono';
 import type { Collection, CollectionStore } from './store.ts';
 
-/** Adds the operator's view of one collection (ADR 60): `GET /payments?reference=&merchant=`. */
+/** Adds the operator's view of one collection. */
 export function addPaymentRoutes(
   operator: Hono,
   store: Pick<CollectionStore, 'find' | 'findByReferences'>,
@@ -13,7 +14,7 @@ export function addPaymentRoutes(
 }
 
 /** A collection's state and timeline, without names or numbers of people, and without OTPs. */
-function view(collection: Collection) {
+function view(collection: Collection): CollectionView {
   const { order, dueAtMs, amountReceived } = collection;
   const { amount, flow } = order;
   const text = (minor: bigint) => formatAmount(minor, amount.currency);

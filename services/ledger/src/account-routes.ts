@@ -1,61 +1,121 @@
-import { firstProblem, reference, walletKeyOf } from '@pesewa/contracts';
-import { formatAmount } from '@pesewa/kernel';
-import { answerJson, refuseOperator } from '@pesewa/runtime';
+import { accountOperations, walletKeyOf } from '@pesewa/contracts';
+import { type Clock, formatAmount } from '@pesewa/kernel';
+import { answer, refused, type ServedAnswer, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { balanceOf, currencyOf, floatPrefix } from './domain/accounts.ts';
-import { viewEntry } from './entry-views.ts';
+import { viewEntry, viewStatementItem, viewSums } from './entry-views.ts';
+import type { SharedPlace, WalletPlace } from './statement.ts';
+import type { Statements } from './statements.ts';
 import type { LedgerStore } from './store.ts';
 
 const ENTRIES_PER_PAGE = 100;
 
-/** Adds the routes that read accounts and entries. */
-export function addAccountRoutes(
-  app: Hono,
-  deps: { readonly store: Pick<LedgerStore, 'findWallet' | 'findEntries' | 'findShared'> },
-): void {
+/**
+ * How long after a time an entry with that time may still be committed: a transaction lives ten seconds at most (ADR
+ * 13), and our clocks differ from the database's by less than the rest. It is compared with the snapshot's time: our
+ * own clock may be past it while the snapshot is older.
+ */
+const FINAL_AFTER_MS = 15_000;
+
+const WALLET = 'wallet:';
+
+/** The dependencies of the routes of accounts. */
+export interface AccountRouteDeps {
+  readonly store: Pick<LedgerStore, 'findWallet' | 'findEntries' | 'findShared'>;
+  readonly statements: Statements;
+  readonly clock: Clock;
+}
+
+/** Adds the routes that read accounts, entries and statements. */
+export function addAccountRoutes(app: Hono, deps: AccountRouteDeps): void {
   const { store } = deps;
-
-  app.get('/accounts', async (context) => {
-    const shared = await store.findShared('');
-    const items = shared.map(({ account, ...turnover }) => {
-      const currency = currencyOf(account);
-      return { account, currency, balance: formatAmount(balanceOf(account, turnover), currency) };
-    });
-    return answerJson(context, 200, { items, next: null });
+  serveOperations(app, accountOperations, {
+    shared: async () => {
+      const shared = await store.findShared('');
+      const items = shared.map(({ account, ...turnover }) => {
+        const currency = currencyOf(account);
+        return { account, currency, balance: formatAmount(balanceOf(account, turnover), currency) };
+      });
+      return answer(200, { items, next: null });
+    },
+    wallet: async ({ parameters: { merchantId, currency } }) => {
+      const wallet = await store.findWallet(walletKeyOf(merchantId, currency));
+      if (!wallet) return refused('not_found', 'no entry has touched such a wallet yet');
+      return answer(200, {
+        merchantId,
+        currency,
+        available: formatAmount(wallet.available, currency),
+        held: formatAmount(wallet.held, currency),
+        sequence: Number(wallet.sequence),
+      });
+    },
+    floats: async () => {
+      const floats = await store.findShared(floatPrefix);
+      const items = floats.map(({ account, ...turnover }) => {
+        const [, rail = '', currency = ''] = account.split(':');
+        return { rail, currency, balance: formatAmount(balanceOf(account, turnover), currency) };
+      });
+      return answer(200, { items, next: null });
+    },
+    entries: async ({ query: { reference, cursor = '' } }) => {
+      if (cursor !== '' && !cursor.startsWith(`${reference}/`)) return foreignCursor;
+      const entries = await store.findEntries(reference, cursor, ENTRIES_PER_PAGE);
+      const next = entries.length === ENTRIES_PER_PAGE ? (entries.at(-1)?._id ?? null) : null;
+      return answer(200, { items: entries.map(viewEntry), next });
+    },
+    statement: (request) => readStatement(deps, request),
   });
+}
 
-  app.get('/accounts/:merchantId/:currency', async (context) => {
-    const { merchantId, currency } = context.req.param();
-    const wallet = await store.findWallet(walletKeyOf(merchantId, currency));
-    if (!wallet) return refuseOperator(context, 404, 'not_found', 'no entry has touched such a wallet yet');
-    return answerJson(context, 200, {
-      merchantId,
-      currency,
-      available: formatAmount(wallet.available, currency),
-      held: formatAmount(wallet.held, currency),
-      sequence: Number(wallet.sequence),
-    });
-  });
+const foreignCursor = refused('invalid', 'cursor must be the next of an earlier page');
 
-  app.get('/entries', async (context) => {
-    const wanted = reference.safeParse(context.req.query('reference'));
-    if (!wanted.success)
-      return refuseOperator(context, 400, 'invalid', `reference ${firstProblem(wanted.error).message}`);
-    const cursor = context.req.query('cursor') ?? '';
-    if (cursor !== '' && !cursor.startsWith(`${wanted.data}/`)) {
-      return refuseOperator(context, 400, 'invalid', 'cursor must be the next of an earlier page');
-    }
-    const entries = await store.findEntries(wanted.data, cursor, ENTRIES_PER_PAGE);
-    const next = entries.length === ENTRIES_PER_PAGE ? (entries.at(-1)?._id ?? null) : null;
-    return answerJson(context, 200, { items: entries.map(viewEntry), next });
+async function readStatement(
+  { statements, clock }: AccountRouteDeps,
+  { query }: ServedRequest<typeof accountOperations.statement>,
+): Promise<ServedAnswer<typeof accountOperations.statement>> {
+  const { account, from, cursor = '', limit } = query;
+  const to = query.to ?? new Date(Math.max(clock.nowMs(), from.getTime()));
+  const isWallet = account.startsWith(WALLET);
+  const wallet = isWallet ? readWalletPlace(cursor) : undefined;
+  const shared = isWallet ? undefined : readSharedPlace(cursor);
+  const place = wallet ?? shared;
+  const isWithin = place !== undefined && place.atMs >= from.getTime() && place.atMs < to.getTime();
+  if (cursor !== '' && !isWithin) return foreignCursor;
+  const statement = isWallet
+    ? await statements.ofWallet(account.slice(WALLET.length), { from, to }, { after: wallet, limit })
+    : await statements.ofShared(account, { from, to }, { after: shared, limit });
+  if (!statement) return refused('not_found', 'no entry has touched such an account yet');
+  const { opening, closing, items, next, readAtMs } = statement;
+  const currency = currencyOf(account);
+  return answer(200, {
+    account,
+    currency,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    final: to.getTime() <= readAtMs - FINAL_AFTER_MS,
+    opening: viewSums(opening, currency),
+    closing: viewSums(closing, currency),
+    items: items.map(viewStatementItem),
+    next: next ? writePlace(next) : null,
   });
+}
 
-  app.get('/floats', async (context) => {
-    const floats = await store.findShared(floatPrefix);
-    const items = floats.map(({ account, ...turnover }) => {
-      const [, rail = '', currency = ''] = account.split(':');
-      return { rail, currency, balance: formatAmount(balanceOf(account, turnover), currency) };
-    });
-    return answerJson(context, 200, { items, next: null });
-  });
+/** A place as text, opaque to clients. */
+function writePlace(place: WalletPlace | SharedPlace): string {
+  const parts = 'sequence' in place ? [place.sequence] : [place.pageId, place.position];
+  return Buffer.from([place.atMs, ...parts].join(' ')).toString('base64url');
+}
+
+function readWalletPlace(cursor: string): WalletPlace | undefined {
+  const [, atMs, sequence] = /^(\d{1,15}) (\d{1,18})$/.exec(readCursor(cursor)) ?? [];
+  return atMs && sequence ? { atMs: Number(atMs), sequence: BigInt(sequence) } : undefined;
+}
+
+function readSharedPlace(cursor: string): SharedPlace | undefined {
+  const [, atMs, pageId, position] = /^(\d{1,15}) (\S+) (\d{1,7})$/.exec(readCursor(cursor)) ?? [];
+  return atMs && pageId && position ? { atMs: Number(atMs), pageId, position: Number(position) } : undefined;
+}
+
+function readCursor(cursor: string): string {
+  return Buffer.from(cursor, 'base64url').toString();
 }

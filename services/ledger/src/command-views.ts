@@ -1,28 +1,20 @@
+import type { OrderKindName, OrderView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { type Cursor, type FollowedOrder, type OrderStatus, statusOf } from './commands.ts';
+import { type Cursor, type FollowedOrder, statusOf } from './commands.ts';
 import { directionOf, expiryMsOf, isWalletOrder, type Order, type OrderKind } from './domain/orders.ts';
 
 /** How kinds of orders are written in paths and answers. */
-export const orderKindNames: Readonly<Record<OrderKind, string>> = {
+const orderKindNames = {
   fund: 'fund',
   fundFloat: 'fund-float',
   withdraw: 'withdraw',
   withdrawFloat: 'withdraw-float',
   adjust: 'adjust',
   suspense: 'suspense',
-};
-
-/** Every status, in the order in which an order passes through them. */
-export const orderStatuses: readonly OrderStatus[] = [
-  'proposed',
-  'approved',
-  'rejected',
-  'applied',
-  'refused',
-];
+} as const satisfies Readonly<Record<OrderKind, OrderKindName>>;
 
 /** An order as operators see it: amounts in decimal text, times in UTC. */
-export function viewOrder(followed: FollowedOrder) {
+export function viewOrder(followed: FollowedOrder): OrderView {
   const { order } = followed;
   const direction = directionOf(order);
   return {

@@ -1,9 +1,10 @@
+import type { AccountStatementView, EntryView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { EntryDocument } from './documents.ts';
 import type { Sums } from './statement.ts';
 
 /** An entry as operators see it: amounts as decimal text, times in ISO 8601. */
-export function viewEntry(entry: EntryDocument) {
+export function viewEntry(entry: EntryDocument): EntryView {
   const { _id, amount, fee, walletSequence, availableAfter, heldAfter, at, ...rest } = entry;
   const { currency } = entry;
   return {
@@ -23,7 +24,7 @@ export function viewStatementItem(item: {
   readonly entry: EntryDocument;
   readonly amount: Sums;
   readonly after: Sums;
-}) {
+}): AccountStatementView['items'][number] {
   const { _id, at, kind, reference, causationId, debit, credit, currency } = item.entry;
   return {
     id: _id,
@@ -39,7 +40,7 @@ export function viewStatementItem(item: {
 }
 
 /** Sums as decimal text. */
-export function viewSums(sums: Sums, currency: string): Readonly<Record<string, string>> {
+export function viewSums(sums: Sums, currency: string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(sums).map(([name, minor]) => [name, formatAmount(minor, currency)]),
   );

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
+import { addAccountRoutes } from './account-routes.ts';
 import type { EntryDocument } from './documents.ts';
 import type { Statement } from './statement.ts';
-import { addStatementRoutes } from './statement-routes.ts';
 
 const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 
@@ -28,7 +28,9 @@ function open(readAtMs = NOW_MS) {
     items: [{ entry, amount: { balance: -101_050n }, after: { balance: -101_050n } }],
     next,
   });
-  addStatementRoutes(app, {
+  const unread = () => Promise.reject(new Error('only statements are read'));
+  addAccountRoutes(app, {
+    store: { findWallet: unread, findEntries: unread, findShared: unread },
     clock: { nowMs: () => NOW_MS, sleep: () => Promise.resolve() },
     statements: {
       ofWallet: async (wallet, period, page) => {

@@ -1,9 +1,10 @@
+import type { PayoutView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { addPaymentRoute, viewTimeline, withoutNames } from '@pesewa/merchant-api';
 import type { Hono } from 'hono';
 import type { Payout, PayoutStore } from './store.ts';
 
-/** Adds the operator's view of one payout (ADR 60): `GET /payments?reference=&merchant=`. */
+/** Adds the operator's view of one payout. */
 export function addPaymentRoutes(
   operator: Hono,
   store: Pick<PayoutStore, 'find' | 'findByReferences'>,
@@ -15,7 +16,7 @@ export function addPaymentRoutes(
 }
 
 /** A payout's state and timeline, without names, accounts or numbers of people. */
-function view(payout: Payout) {
+function view(payout: Payout): PayoutView {
   const { order, attemptedAtMs, dueAtMs } = payout;
   const { amount } = order;
   const text = (minor: bigint) => formatAmount(minor, amount.currency);

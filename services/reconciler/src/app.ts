@@ -1,22 +1,13 @@
+import { comparisonOperations, type RunView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { answerJson, type Logger, readOperatorQuery } from '@pesewa/runtime';
+import { answer, answerJson, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { z } from 'zod';
 import { addBreakRoutes, type BreakRouteDeps } from './breaks/routes.ts';
 import { addDecisionRoutes, type DecisionRouteDeps } from './decisions/routes.ts';
 import { addTimelineRoutes } from './status/timeline.ts';
 import type { WorkingStore } from './store.ts';
 import type { Comparison } from './wallets/comparison.ts';
 import type { RunDocument, WalletStore } from './wallets/store.ts';
-
-const LIMIT = { default: 50, most: 200 } as const;
-
-const listQuery = z.object({
-  rail: z.string().max(40).optional(),
-  currency: z.string().max(3).optional(),
-  cursor: z.string().max(240).optional(),
-  limit: z.coerce.number().int().min(1).max(LIMIT.most).default(LIMIT.default),
-});
 
 /** Adds the reconciler's operator routes (ADR 60): breaks, drift, runs, timeline, decisions, a comparison on demand. */
 export function addOperatorRoutes(
@@ -36,19 +27,19 @@ export function addOperatorRoutes(
     return answerJson(context, 500, { code: 'broken', message: 'something broke on our side' });
   });
   const view = (run: RunDocument) => viewRun(run, deps.railNames.includes(run.rail));
-  operator.get('/drift', async (context) => {
-    const wallets = await deps.wallets.wallets();
-    return answerJson(context, 200, { items: wallets.map(({ latest }) => view(latest)), next: null });
-  });
-  operator.get('/runs', async (context) => {
-    const query = readOperatorQuery(context, listQuery);
-    if (!query.ok) return query.refusal;
-    const page = await deps.wallets.listRuns(query.value);
-    return answerJson(context, 200, { items: page.items.map(view), next: page.next });
-  });
-  operator.post('/compare', async (context) => {
-    const runs = await deps.comparison.run();
-    return answerJson(context, 200, { items: runs.map(view), next: null });
+  serveOperations(operator, comparisonOperations, {
+    drift: async () => {
+      const wallets = await deps.wallets.wallets();
+      return answer(200, { items: wallets.map(({ latest }) => view(latest)), next: null });
+    },
+    runs: async ({ query }) => {
+      const page = await deps.wallets.listRuns(query);
+      return answer(200, { items: page.items.map(view), next: page.next });
+    },
+    compare: async () => {
+      const runs = await deps.comparison.run();
+      return answer(200, { items: runs.map(view), next: null });
+    },
   });
   addTimelineRoutes(operator, deps);
   addBreakRoutes(operator, deps);
@@ -58,7 +49,7 @@ export function addOperatorRoutes(
 function viewRun(
   { _id, at, rail, currency, withinRange, candidates, ...amounts }: RunDocument,
   configured: boolean,
-) {
+): RunView {
   const text = (minor: bigint) => formatAmount(minor, currency);
   return {
     id: _id,

@@ -1,28 +1,6 @@
-import { formatCsvRows } from '@pesewa/contracts';
-import { z } from 'zod';
+import { type ExportFormat, formatCsvRows } from '@pesewa/contracts';
+import { answer } from '@pesewa/runtime';
 import { inBatches } from './batches.ts';
-
-const exportFormats = ['csv', 'json'] as const;
-
-/** How lists can be exported. */
-export type ExportFormat = (typeof exportFormats)[number];
-
-/** The `format` of a query. */
-export const exportFormat = z
-  .enum(exportFormats, { error: `must be one of ${exportFormats.join(', ')}` })
-  .default('csv');
-
-const RECORDS_PER_PAGE = { default: 100, most: 500 } as const;
-
-/** The queries for a page of records and for an export of them, each narrowed to one of these results. */
-export function recordQueries<const Results extends readonly [string, ...string[]]>(results: Results) {
-  const result = z.enum(results, { error: `must be one of ${results.join(', ')}` }).optional();
-  const limit = z.coerce.number().int().min(1).max(RECORDS_PER_PAGE.most).default(RECORDS_PER_PAGE.default);
-  return {
-    recordQuery: z.object({ result, cursor: z.string().max(120).optional(), limit }),
-    exportQuery: z.object({ result, format: exportFormat }),
-  };
-}
 
 /** What is exported: an item is one line of CSV, or one element of a JSON array. */
 export interface Export<Item> {
@@ -60,12 +38,14 @@ const types: Readonly<Record<ExportFormat, string>> = {
   json: 'application/json; charset=utf-8',
 };
 
-/** The headers of an answer that the client saves as a file. */
-export function exportHeaders(name: string, format: ExportFormat): Readonly<Record<string, string>> {
-  return {
+/** An answer that the client saves as a file of this name, without its ending. */
+export function answerFile(name: string, format: ExportFormat, content: ReadableStream<Uint8Array>) {
+  const file = `${name.replaceAll(/[^\w.-]/g, '')}.${format}`;
+  const headers = {
     'content-type': types[format],
-    'content-disposition': `attachment; filename="${name.replaceAll(/[^\w.-]/g, '')}.${format}"`,
+    'content-disposition': `attachment; filename="${file}"`,
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
   };
+  return answer(200, new Response(content, { headers }));
 }

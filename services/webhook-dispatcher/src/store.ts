@@ -40,9 +40,9 @@ export interface DeliveryChange {
 /** Which deliveries are listed, and from where on. */
 export interface DeliveryQuery {
   /** Our reference or the merchant's. */
-  readonly reference?: string;
-  readonly state?: DeliveryState;
-  readonly after?: string;
+  readonly reference?: string | undefined;
+  readonly state?: DeliveryState | undefined;
+  readonly after?: string | undefined;
   readonly limit: number;
 }
 

@@ -46,9 +46,9 @@ describe('lists of callbacks', () => {
     expect(asked).toEqual([{ ...expected, limit: 100 }]);
   });
 
-  test.each(['', '?after=cb-7', '?state=other', '?reference=../x'])('%s is malformed', async (query) => {
+  test.each(['', '?after=cb-7', '?state=other', '?reference=../x'])('%s is invalid', async (query) => {
     const { call, asked } = open();
-    expect(await call(`/callbacks${query}`)).toMatchObject({ status: 400, body: { code: 'malformed' } });
+    expect(await call(`/callbacks${query}`)).toMatchObject({ status: 400, body: { code: 'invalid' } });
     expect(asked).toEqual([]);
   });
 

@@ -1,10 +1,12 @@
+import { type CallbackView, callbackOperations, type RejectedView } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { readCount } from '../arguments.ts';
-import type { CallbackView, RejectedView } from '../callbacks.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
+
+const SERVICE = 'webhook-ingress';
 
 interface ListOptions {
   readonly limit: string;
@@ -13,7 +15,7 @@ interface ListOptions {
 
 interface RejectedOptions extends ListOptions {
   readonly rail?: string;
-  readonly reason?: string;
+  readonly reason?: RejectedView['reason'];
 }
 
 /** Adds `callbacks …`: the rails' callbacks, those that could not be read, and those that were refused. */
@@ -40,8 +42,8 @@ function addAboutCommand(callbacks: Command, ports: CliPorts): void {
   ).action(async (reference: string, options: ListOptions, command: Command) => {
     const limit = readCount('--limit', options.limit);
     const { operations } = await openContext(ports, command);
-    const found = await operations.callbacks.about(reference, limit);
-    ports.print(options.json ? formatJson(found) : callbackTable(found, ports.colours));
+    const { items } = await operations.list(SERVICE, callbackOperations.list, { reference }, limit);
+    ports.print(options.json ? formatJson(items) : callbackTable(items, ports.colours));
   });
   withExamples(about, ['pesewa callbacks about po-0193e5c1', 'pesewa callbacks about co-0193e5c1 --json']);
 }
@@ -54,8 +56,8 @@ function addFailedCommand(callbacks: Command, ports: CliPorts): void {
   ).action(async (options: ListOptions, command: Command) => {
     const limit = readCount('--limit', options.limit);
     const { operations } = await openContext(ports, command);
-    const found = await operations.callbacks.failed(limit);
-    ports.print(options.json ? formatJson(found) : callbackTable(found, ports.colours));
+    const { items } = await operations.list(SERVICE, callbackOperations.list, { state: 'failed' }, limit);
+    ports.print(options.json ? formatJson(items) : callbackTable(items, ports.colours));
   });
   withExamples(failed, ['pesewa callbacks failed', 'pesewa callbacks failed --limit 500 --json']);
 }
@@ -70,8 +72,8 @@ function addRejectedCommand(callbacks: Command, ports: CliPorts): void {
   ).action(async ({ rail, reason, ...options }: RejectedOptions, command: Command) => {
     const limit = readCount('--limit', options.limit);
     const { operations } = await openContext(ports, command);
-    const found = await operations.callbacks.rejected({ rail, reason, limit });
-    ports.print(options.json ? formatJson(found) : rejectedTable(found, ports.colours));
+    const { items } = await operations.list(SERVICE, callbackOperations.rejected, { rail, reason }, limit);
+    ports.print(options.json ? formatJson(items) : rejectedTable(items, ports.colours));
   });
   withExamples(rejected, [
     'pesewa callbacks rejected',
@@ -86,7 +88,7 @@ function addOrderCommands(callbacks: Command, ports: CliPorts): void {
     .argument('<id>', 'its id')
     .action(async (id: string, _options: object, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const { state } = await operations.callbacks.redrive(id);
+      const { state } = await operations.call(SERVICE, callbackOperations.redrive, { parameters: { id } });
       ports.print(`${state} ${id}\n`);
     });
   withExamples(redrive, ['pesewa callbacks redrive cb-0193e5c1']);
@@ -96,7 +98,7 @@ function addOrderCommands(callbacks: Command, ports: CliPorts): void {
     .argument('<id>', 'its id')
     .action(async (id: string, _options: object, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const { state } = await operations.callbacks.dismiss(id);
+      const { state } = await operations.call(SERVICE, callbackOperations.dismiss, { parameters: { id } });
       ports.print(`${state} ${id}\n`);
     });
   withExamples(dismiss, ['pesewa callbacks dismiss cb-0193e5c1']);

@@ -1,10 +1,10 @@
+import { type DecisionView, decidedOutcomes, decisionStatuses } from '@pesewa/contracts';
 import { Argument, type Command, Option } from 'commander';
 import { readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
+import type { Operations } from '../clients/operations.ts';
 import { openContext } from '../context.ts';
-import { type DecisionView, decidedOutcomes, decisionStatuses } from '../decisions.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import type { Operations } from '../operations.ts';
 import { repeatable } from '../ordering.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
@@ -82,7 +82,9 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
       const { operations } = await openContext(ports, command);
       const about = await operations.decisions.openBreak(reference);
       if (!about?.currency) {
-        throw new CliError(`reference: no amount of ${reference} waits for people: see pesewa timeline`);
+        throw new CliError(
+          `reference: no amount of ${reference} waits for people: see pesewa timeline ${reference}`,
+        );
       }
       const amount = readPositiveAmount('amount', text, about.currency).text;
       if (options.dryRun) {
@@ -136,7 +138,7 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
         const about = await operations.decisions.stuckBreak(reference);
         if (!about) {
           throw new CliError(
-            `reference: nothing keeps ${reference} from its end that people decide: see pesewa timeline`,
+            `reference: nothing keeps ${reference} from its end that people decide: see pesewa timeline ${reference}`,
           );
         }
         if (options.dryRun) {
@@ -277,6 +279,10 @@ function table(decisions: readonly DecisionView[], colours: boolean): string {
       decision.approvedBy ?? decision.rejectedBy,
       decision.note,
     ]),
-    { colours, empty: 'no such decisions: make one with decisions propose', right: ['AMOUNT'] },
+    {
+      colours,
+      empty: 'no such decisions: to make one, see pesewa decisions propose --help',
+      right: ['AMOUNT'],
+    },
   );
 }

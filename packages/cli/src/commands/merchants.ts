@@ -214,7 +214,7 @@ function table(merchants: readonly Merchant[], colours: boolean): string {
       merchant.limits.requestsPerSecond,
       merchant.webhooks.payoutsUrl,
     ]),
-    { colours, empty: 'no merchants: create one with merchants create' },
+    { colours, empty: 'no merchants: to create one, see pesewa merchants create --help' },
   );
 }
 

@@ -174,5 +174,7 @@ export async function requireWallet(
 ): Promise<void> {
   const { wallets } = await context.withDirectory((admin) => findMerchant(admin, merchantId));
   if (wallets.some((wallet) => wallet.currency === currency)) return;
-  throw new CliError(`currency: ${merchantId} has no ${currency} wallet: add it with merchants set-wallet`);
+  throw new CliError(
+    `currency: ${merchantId} has no ${currency} wallet: to add it, see pesewa merchants set-wallet --help`,
+  );
 }

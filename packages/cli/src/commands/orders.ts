@@ -1,9 +1,10 @@
+import { type OrderView, orderStatuses } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readCount, readLine } from '../arguments.ts';
+import { describeOrder } from '../clients/orders.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import { reportEnded, summary } from '../ordering.ts';
-import { describeOrder, type OrderView, orderStatuses } from '../orders.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 
@@ -119,7 +120,7 @@ function table(orders: readonly OrderView[], colours: boolean): string {
       order.requestedAt,
       order.approvedBy ?? order.rejectedBy,
     ]),
-    { colours, empty: 'no such orders: make one with fund, withdraw, adjust or suspense', right: ['AMOUNT'] },
+    { colours, empty: 'no such orders: to make one, see pesewa fund --help', right: ['AMOUNT'] },
   );
 }
 

@@ -1,10 +1,17 @@
+import {
+  type ConsumerGroup,
+  consumerGroups,
+  type ParkedView,
+  parkedStates,
+  type WholeParkedView,
+} from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readCount, readLine } from '../arguments.ts';
+import { requireAllAnswers } from '../clients/every-service.ts';
+import { serviceOf } from '../clients/parked.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
-import { type ConsumingService, consumingServices, requireAllAnswers } from '../every-service.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { type ParkedView, parkedStates, serviceOf, type WholeParkedView } from '../parked.ts';
 import type { CliPorts } from '../ports.ts';
 import { cellText, formatJson, formatTable } from '../print.ts';
 
@@ -25,10 +32,10 @@ export function addParkedCommands(program: Command, ports: CliPorts): void {
   addDecideCommands(parked, ports);
 }
 
-const serviceOption = (what: string) => new Option('--service <service>', what).choices(consumingServices);
+const serviceOption = (what: string) => new Option('--service <service>', what).choices(consumerGroups);
 
 interface ListOptions {
-  readonly service?: ConsumingService;
+  readonly service?: ConsumerGroup;
   readonly state: ParkedView['state'] | 'any';
   readonly topic?: string;
   readonly limit: string;
@@ -101,7 +108,7 @@ function addReplayCommand(parked: Command, ports: CliPorts): void {
         if (!replayed.ok) failed += 1;
       }
       if (ids.length === 0) ports.print('nothing is parked\n');
-      if (failed > 0) throw new CliError(`${failed} of ${ids.length} stay parked: see pesewa parked show`);
+      if (failed > 0) throw new CliError(`${failed} of ${ids.length} stay parked: see pesewa parked list`);
     });
   withExamples(replay, [
     'pesewa parked replay ledger/payouts.events.v1/3/1742',
@@ -111,7 +118,7 @@ function addReplayCommand(parked: Command, ports: CliPorts): void {
 }
 
 interface ReplayOptions {
-  readonly service?: ConsumingService;
+  readonly service?: ConsumerGroup;
   readonly topic?: string;
 }
 

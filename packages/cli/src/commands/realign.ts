@@ -1,17 +1,23 @@
+import {
+  type ConsumerGroup,
+  consumerGroups,
+  type PositionView,
+  type RealignmentView,
+} from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readLine } from '../arguments.ts';
+import { requireAllAnswers } from '../clients/every-service.ts';
+import type { PositionList, ServicePartition } from '../clients/positions.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { type ConsumingService, consumingServices, requireAllAnswers } from '../every-service.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import type { PositionList, PositionView, RealignmentView, ServicePartition } from '../positions.ts';
 import { formatJson, formatTable } from '../print.ts';
 
 const REASON_LENGTH_MAX = 200;
 
 interface RealignOptions {
-  readonly service?: ConsumingService;
+  readonly service?: ConsumerGroup;
   readonly all?: boolean;
   readonly json?: boolean;
   readonly to?: string;
@@ -26,7 +32,7 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
   const realign = program
     .command('realign')
     .description('lists the stopped partitions; with a partition, sets where it continues')
-    .argument('[service]', `who consumes it: ${consumingServices.join(', ')}`)
+    .argument('[service]', `who consumes it: ${consumerGroups.join(', ')}`)
     .argument('[topic]', 'its topic, as the list shows it')
     .argument('[partition]', 'its number')
     .option(
@@ -42,7 +48,7 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
     .option('--reject', 'end a proposal, your own too: the partition stays stopped')
     .addOption(
       new Option('--service <name>', 'without a partition: only those of this service').choices(
-        consumingServices,
+        consumerGroups,
       ),
     )
     .option('--all', 'without a partition: also those that are not stopped')
@@ -76,7 +82,7 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
 async function list(ports: CliPorts, options: RealignOptions, command: Command): Promise<void> {
   const { to, approve, reject, dryRun } = options;
   if (to !== undefined || approve || reject || dryRun)
-    throw new CliError('service, topic, partition: name the partition, as pesewa realign lists it');
+    throw new CliError('service, topic, partition: name the partition, as listed by pesewa realign');
   const { operations } = await openContext(ports, command);
   const { items, missing } = await operations.positions.list(options.service);
   const shown = options.all ? items : items.filter(({ state }) => state === 'stopped');
@@ -161,13 +167,11 @@ function readPlace(
   topic: string | undefined,
   partition: string | undefined,
 ): ServicePartition {
-  const known = consumingServices.find((name) => name === service);
+  const known = consumerGroups.find((name) => name === service);
   if (!known)
-    throw new CliError(
-      `service: ${service} consumes no topics: write one of ${consumingServices.join(', ')}`,
-    );
+    throw new CliError(`service: ${service} consumes no topics: write one of ${consumerGroups.join(', ')}`);
   if (topic === undefined || partition === undefined || !/^\d{1,6}$/.test(partition))
-    throw new CliError('topic, partition: name both, as pesewa realign lists them');
+    throw new CliError('topic, partition: name both, as listed by pesewa realign');
   return { service: known, topic, partition: Number(partition) };
 }
 

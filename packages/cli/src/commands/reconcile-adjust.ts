@@ -1,12 +1,12 @@
+import { type AdjustmentView, type OrderView, type WholeBreakView } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { readCurrency, readLine, readSignedAmount, type SignedAmount } from '../arguments.ts';
-import { type AdjustmentView, type BreakView, nextCommandId, pendingOf } from '../breaks.ts';
+import { nextCommandId, pendingOf } from '../clients/breaks.ts';
 import { requireAddress } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import { type OrderRequest, placeOrder } from '../ordering.ts';
-import type { OrderView } from '../orders.ts';
 import type { CliPorts } from '../ports.ts';
 import { requireWallet } from './money.ts';
 
@@ -88,7 +88,7 @@ function wasNeverOrdered({ status, code }: RefusedError): boolean {
 
 async function requestOf(
   context: CommandContext,
-  found: BreakView,
+  found: WholeBreakView,
   { wallet, suspense, ...options }: AdjustOptions,
 ): Promise<{ readonly request: OrderRequest; readonly amount: SignedAmount }> {
   if ((wallet === undefined) === (suspense === undefined)) {
@@ -112,13 +112,13 @@ async function requestOf(
 }
 
 /** The id of the order: if the same order waits already, its id, so that a repetition orders nothing twice. */
-function commandIdOf(found: BreakView, request: OrderRequest, amount: SignedAmount): string {
+function commandIdOf(found: WholeBreakView, request: OrderRequest, amount: SignedAmount): string {
   if (found.status === 'resolved') throw new CliError(`${found.id} is resolved: reopen it first`);
   const pending = pendingOf(found);
   if (!pending) return nextCommandId(found);
   if (isSame(pending, request, amount)) return pending.commandId;
   throw new CliError(
-    `another adjustment of ${found.id} waits: approve it, or reject it (pesewa orders reject ${pending.commandId}) and withdraw it (pesewa reconcile breaks withdraw ${found.id})`,
+    `another adjustment of ${found.id} waits: approve it, or reject it (pesewa orders reject ${pending.commandId} --reason "withdrawn") and withdraw it (pesewa reconcile breaks withdraw ${found.id})`,
   );
 }
 
@@ -157,7 +157,7 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
       const order = await operations.orders.show(commandId).catch((error: unknown) => {
         if (!(error instanceof RefusedError) || error.status !== 404) throw error;
         throw new CliError(
-          `${commandId} was never ordered: repeat pesewa reconcile breaks adjust as it was, then reject the order`,
+          `${commandId} was never ordered: repeat the command that proposed it, then reject the order`,
         );
       });
       const why = whyAlive(order, ports.clock.nowMs());
@@ -183,7 +183,7 @@ function whyAlive({ commandId, status, expiresAt }: OrderView, nowMs: number): s
       return undefined;
     case 'proposed':
       if (expiresAt !== undefined && nowMs >= new Date(expiresAt).getTime()) return undefined;
-      return `can still be approved: reject it first, with pesewa orders reject ${commandId}`;
+      return `can still be approved: reject it first, with pesewa orders reject ${commandId} --reason "withdrawn"`;
     case 'approved':
     case 'applied':
       return `is ${status}: the break follows by itself`;

@@ -1,7 +1,8 @@
+import { type BreakFilters, type BreakView, breakStatuses } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readCount, readLine } from '../arguments.ts';
 import { breakDetails, breakSummary, breaksCsv, breaksTable } from '../break-print.ts';
-import { type BreakChange, type BreakFilters, type BreakRow, breakStatuses } from '../breaks.ts';
+import type { BreakChange } from '../clients/breaks.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
@@ -56,7 +57,7 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
 }
 
 interface FilterOptions extends Omit<BreakFilters, 'status'> {
-  readonly status: BreakRow['status'] | 'unresolved' | 'all';
+  readonly status: BreakView['status'] | 'unresolved' | 'all';
 }
 
 function addFilters(command: Command): Command {
@@ -118,7 +119,7 @@ function addListCommand(breaks: Command, ports: CliPorts): void {
         else if (options.csv) ports.print(breaksCsv(items));
         else {
           const more =
-            'there are more: raise --limit, or pesewa reconcile breaks export writes all of them\n';
+            'there are more: raise --limit, or write all of them with pesewa reconcile breaks export breaks.csv\n';
           ports.print(`${breaksTable(items, ports.colours)}${hasMore ? more : ''}`);
         }
       },

@@ -1,13 +1,7 @@
+import type { ClosePreviewView, CloseRecordView, CloseRequest, CloseView } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readDay, readTime } from '../arguments.ts';
-import {
-  type ClosePreview,
-  type CloseRecordView,
-  type CloseRequest,
-  type Closes,
-  type CloseView,
-  openResults,
-} from '../closes.ts';
+import { type Closes, openResults } from '../clients/closes.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
@@ -159,7 +153,7 @@ function progress({ status, done, payments }: CloseView): string {
   return `${done.toLocaleString('en-GB')} of ${payments.toLocaleString('en-GB')}${soFar}`;
 }
 
-function describePreview({ id, payments, rails, exists }: ClosePreview, colours: boolean): string {
+function describePreview({ id, payments, rails, exists }: ClosePreviewView, colours: boolean): string {
   const rows = rails.map(({ rail, payments: count, atLeastSeconds }) => [rail, count, `${atLeastSeconds} s`]);
   const heading = ['RAIL', 'PAYMENTS', 'AT LEAST'];
   const table = formatTable(heading, rows, { colours, empty: 'nothing ended then', right: heading.slice(1) });

@@ -1,9 +1,9 @@
+import { type RunView } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import type { WalletRun } from '../reconciling.ts';
 
 /** Adds `drift`: the latest comparison of every wallet (ADR 28). */
 export function addDriftCommand(parent: Command, ports: CliPorts): void {
@@ -23,7 +23,7 @@ export function addDriftCommand(parent: Command, ports: CliPorts): void {
   drift.addHelpText('after', SIGNS);
   withExitCodes(
     drift,
-    '0 whatever it shows; pesewa reconcile run compares anew, and its exit code says whether all is in range.',
+    '0 whatever it shows. To compare anew, with an exit code that says whether all is in range: pesewa reconcile run',
   );
 }
 
@@ -36,9 +36,9 @@ const REMOVED =
 
 /** Comparisons of wallets as a table, and below it the unexplained amounts with their candidates. */
 export function describeRuns(
-  runs: readonly WalletRun[],
+  runs: readonly RunView[],
   colours: boolean,
-  empty = 'no comparison yet: the reconciler makes one by itself, or pesewa reconcile run now',
+  empty = 'no comparison yet: the reconciler makes one by itself, or at once with pesewa reconcile run',
 ): string {
   const table = formatTable(
     ['AT', 'RAIL', 'CURRENCY', 'AT THE RAIL', 'FLOAT', 'DRIFT', 'EXPLAINED'],
@@ -61,7 +61,7 @@ export function describeRuns(
   return [table, ...unexplained, ...(runs.every(({ configured }) => configured) ? [] : [REMOVED])].join('');
 }
 
-function describeUnexplained({ rail, currency, drift, unexplained = drift, candidates }: WalletRun): string {
+function describeUnexplained({ rail, currency, unexplained, candidates }: RunView): string {
   const head = `\n${rail} ${currency}: ${signed(unexplained)} is unexplained`;
   if (candidates.length === 0) return `${head}, and no payment is known that could explain it\n`;
   const rows = candidates.map(({ reference, why }) => [reference, why]);

@@ -1,18 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import type { RailStatementView, StatementRecordView, TriedStatementView } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readCurrency, readTime } from '../arguments.ts';
+import { discrepantResults, type RailStatements, type StatementRequest } from '../clients/rail-statements.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import {
-  discrepantResults,
-  type RailStatements,
-  type RailStatementView,
-  type StatementRecordView,
-  type StatementRequest,
-} from '../rail-statements.ts';
 import { describeStatementResult } from '../results.ts';
 
 interface MatchOptions {
@@ -71,13 +66,17 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
         throw new CliError('--format: it is that of a file: name one with --export, or leave it out');
       const request = await requestOf(file, options);
       const { operations } = await openContext(ports, command);
-      const statement = await matchWhole(ports, operations.railStatements, request);
+      const { railStatements } = operations;
+      const statement = options.dryRun
+        ? await tryOut(ports, railStatements, request)
+        : await matchWhole(ports, railStatements, request);
       const { id } = statement;
       if (options.export !== undefined && id !== null) {
         const format = options.format ?? (options.export.toLowerCase().endsWith('.json') ? 'json' : 'csv');
-        await operations.railStatements.export(id, format, options.export);
+        await railStatements.export(id, format, options.export);
       }
-      const records = statement.problems ?? (await problemsOf(operations.railStatements, statement));
+      const records =
+        statement.id === null ? statement.problems : await problemsOf(railStatements, statement);
       ports.print(
         options.json
           ? formatJson({ ...statement, problems: records })
@@ -96,7 +95,7 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
 }
 
 async function requestOf(file: string, options: MatchOptions): Promise<StatementRequest> {
-  const { rail, currency, from, to, dryRun = false } = options;
+  const { rail, currency, from, to } = options;
   const [start, end] = [from && readTime('--from', from), to && readTime('--to', to)];
   if (start && end && start >= end)
     throw new CliError(`--from: ${from} is not before ${to}: write an earlier one, or a later --to`);
@@ -107,7 +106,6 @@ async function requestOf(file: string, options: MatchOptions): Promise<Statement
     ...(currency !== undefined && { currency: readCurrency('--currency', currency) }),
     ...(start && { from: start.toISOString() }),
     ...(end && { to: end.toISOString() }),
-    dryRun,
   };
 }
 
@@ -127,19 +125,30 @@ async function readMapping(given: string): Promise<string> {
   }
 }
 
+async function tryOut(
+  ports: CliPorts,
+  statements: RailStatements,
+  request: StatementRequest,
+): Promise<TriedStatementView> {
+  return statements.tryOut(request, sending(ports, 'matching')).finally(() => ports.progress(''));
+}
+
+/** Shows how much of the file is sent, and then what comes next. */
+function sending(ports: CliPorts, next: string): (sent: number, size: number) => void {
+  return (sent, size) => {
+    const percent = size === 0 ? 100 : Math.floor((sent / size) * 100);
+    ports.progress(sent < size ? `sending ${percent} % …` : `sent; ${next} …`);
+  };
+}
+
 async function matchWhole(
   ports: CliPorts,
   statements: RailStatements,
   request: StatementRequest,
 ): Promise<RailStatementView> {
   try {
-    let current = await statements.upload(request, (sent, size) => {
-      const percent = size === 0 ? 100 : Math.floor((sent / size) * 100);
-      ports.progress(
-        sent < size ? `sending ${percent} % …` : `sent; ${request.dryRun ? 'matching' : 'the last lines'} …`,
-      );
-    });
-    while (current.id !== null && current.status !== 'done') {
+    let current = await statements.upload(request, sending(ports, 'the last lines'));
+    while (current.status !== 'done') {
       const { id, lines, stage } = current;
       if (current.status === 'dropped')
         throw new CliError(`FILE: ${id} was dropped meanwhile: send it again`);
@@ -159,13 +168,13 @@ async function problemsOf(
 ): Promise<readonly StatementRecordView[]> {
   const found: StatementRecordView[] = [];
   for (const result of discrepantResults) {
-    if (id !== null && counts?.[result]) found.push(...(await statements.records(id, result, SHOWN)));
+    if (counts?.[result]) found.push(...(await statements.records(id, result, SHOWN)));
   }
   return found;
 }
 
 function describe(
-  statement: RailStatementView,
+  statement: RailStatementView | TriedStatementView,
   records: readonly StatementRecordView[],
   { dryRun }: MatchOptions,
   colours: boolean,
@@ -183,7 +192,7 @@ function describe(
     ['LINE', 'RESULT', 'PAYMENT', 'AMOUNT', 'DIFFERENCE', 'WHY'],
     records.map((one) => [
       one.line,
-      describeStatementResult(one.result),
+      describeStatementResult(one.result ?? 'pending'),
       one.payment ?? one.reference,
       one.amount === null ? null : `${one.amount} ${one.currency}`,
       one.difference,
@@ -197,7 +206,7 @@ function describe(
       : '';
   const breaks = dryRun
     ? 'a dry run: nothing was stored, and no break was opened\n'
-    : `${breaksOpened} breaks opened${breaksHidden > 0 ? `, ${breaksHidden} more had no room` : ''}: see reconcile breaks\n`;
+    : `${breaksOpened} breaks opened${breaksHidden > 0 ? `, ${breaksHidden} more had no room` : ''}: see pesewa reconcile breaks\n`;
   const head = `${id ?? 'dry run'}: ${lines.toLocaleString('en-GB')} lines, ${window}\n`;
   return `${head}\n${totals}\n${list}${more}${breaks}`;
 }

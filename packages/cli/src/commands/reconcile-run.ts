@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import type { Compared } from '../clients/reconciling.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson } from '../print.ts';
-import type { Compared } from '../reconciling.ts';
 import { describeRuns, SIGNS } from './reconcile-drift.ts';
 
 /** Adds `run`: compares every wallet now (ADR 28). */

@@ -1,12 +1,12 @@
+import { consumerGroups, type ParkedView, type StatusView } from '@pesewa/contracts';
 import type { Command } from 'commander';
+import type { Answers } from '../clients/every-service.ts';
+import { serviceOf } from '../clients/parked.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { consumingServices } from '../every-service.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { type ParkedList, serviceOf } from '../parked.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import type { ReconciliationStatus } from '../reconciling.ts';
 import { describeCloseResult } from '../results.ts';
 
 /** The number at which the reconciler stops counting due polls. */
@@ -49,7 +49,7 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   );
 }
 
-function describe(found: ReconciliationStatus, colours: boolean): string {
+function describe(found: StatusView, colours: boolean): string {
   const since = (at: string | null) => (at === null ? null : age(Date.parse(found.at) - Date.parse(at)));
   const right = ['COUNT', 'OLDEST', 'DUE', 'OVERDUE', 'LONGEST'];
   const table = (heading: readonly string[], rows: Parameters<typeof formatTable>[1], empty: string) =>
@@ -93,7 +93,7 @@ function describe(found: ReconciliationStatus, colours: boolean): string {
 
 /** When the last complete comparisons and audits ran. */
 function describeRuns(
-  { comparison, coverage, close, caughtUp }: ReconciliationStatus,
+  { comparison, coverage, close, caughtUp }: StatusView,
   since: (at: string | null) => string | null,
 ): string {
   const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
@@ -119,7 +119,7 @@ function suspected(wallets: readonly string[]): string {
 }
 
 /** What is left of rails that are no longer configured; null if nothing is. */
-function describeRemoved({ polls, comparison }: ReconciliationStatus): string | null {
+function describeRemoved({ polls, comparison }: StatusView): string | null {
   const rails = (polls ?? []).filter(({ configured }) => !configured).map(({ rail }) => rail);
   const wallets = (comparison?.removed ?? []).map(
     ({ wallet, withinRange }) => `${wallet}${withinRange ? '' : ' (was out of range)'}`,
@@ -134,15 +134,15 @@ function describeRemoved({ polls, comparison }: ReconciliationStatus): string | 
 }
 
 /** How many messages wait at each service that answered, and the services that did not answer. */
-function countParked({ items, missing }: ParkedList) {
+function countParked({ items, missing }: Answers<ParkedView>) {
   const unreported = missing.map(({ service }) => service);
-  const counts = consumingServices
+  const counts = consumerGroups
     .filter((service) => !unreported.includes(service))
     .map((service) => [service, items.filter(({ id }) => serviceOf(id) === service).length] as const);
   return { waiting: Object.fromEntries(counts), unreported };
 }
 
-function describeParked(list: ParkedList): string {
+function describeParked(list: Answers<ParkedView>): string {
   const { waiting, unreported } = countParked(list);
   const some = Object.entries(waiting).filter(([, count]) => count > 0);
   const most = (count: number) => (count >= PARKED_COUNT_MAX ? `${PARKED_COUNT_MAX} or more` : String(count));

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { readReference } from '../arguments.ts';
+import type { Timeline } from '../clients/timelines.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import type { Timeline } from '../timelines.ts';
 
 interface TimelineOptions {
   readonly merchant?: string;

@@ -34,7 +34,7 @@ export function addBalanceCommand(program: Command, ports: CliPorts): void {
           account.held,
           account.sequence,
         ]);
-        const empty = `${id} has no wallets: add one with merchants set-wallet`;
+        const empty = `${id} has no wallets: to add one, see pesewa merchants set-wallet --help`;
         const heading = ['CURRENCY', 'AVAILABLE', 'HELD', 'SEQUENCE'];
         const right = heading.slice(1);
         ports.print(

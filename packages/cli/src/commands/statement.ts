@@ -1,12 +1,12 @@
 import { formatCsv } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readDay, readTime } from '../arguments.ts';
+import type { Statement } from '../clients/statements.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { type Cell, formatJson, formatTable } from '../print.ts';
-import type { Statement } from '../statements.ts';
 
 interface StatementOptions {
   readonly from?: string;

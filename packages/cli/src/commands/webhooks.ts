@@ -1,9 +1,9 @@
+import { deliveryOperations, ENDPOINTS_MAX, type EndpointView } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { ENDPOINTS_MAX, type EndpointView } from '../webhooks.ts';
 
 /** Adds `webhooks …`: what merchants are owed. */
 export function addWebhookCommands(program: Command, ports: CliPorts): void {
@@ -14,9 +14,9 @@ export function addWebhookCommands(program: Command, ports: CliPorts): void {
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const found = await operations.webhooks.endpoints();
-      ports.print(options.json ? formatJson(found) : endpointTable(found, ports.colours));
-      if (!options.json && found.length === ENDPOINTS_MAX)
+      const { items } = await operations.call('webhook-dispatcher', deliveryOperations.endpoints, {});
+      ports.print(options.json ? formatJson(items) : endpointTable(items, ports.colours));
+      if (!options.json && items.length === ENDPOINTS_MAX)
         ports.print(`these are the first ${ENDPOINTS_MAX}: there may be more\n`);
     });
   withExamples(endpoints, ['pesewa webhooks endpoints', 'pesewa webhooks endpoints --json']);

@@ -1,4 +1,4 @@
-import type { PageCursor } from '@pesewa/runtime';
+import type { PageCursor } from '@pesewa/contracts';
 
 /** The filter for the items behind a cursor in a list that shows the newest first. */
 export function afterCursor<Field extends string>(field: Field, cursor: PageCursor | undefined) {

@@ -1,3 +1,4 @@
+import type { ParkedView } from '@pesewa/contracts';
 import {
   accept,
   judgeDecision,
@@ -7,11 +8,8 @@ import {
   refuse,
 } from '@pesewa/kernel';
 
-/** Every state of a parked message; it leaves the first one for good. */
-export const parkedStates = ['parked', 'replayed', 'discarded'] as const;
-
-/** One of {@link parkedStates}. */
-export type ParkedState = (typeof parkedStates)[number];
+/** The state of a parked message; it leaves the first one for good. */
+export type ParkedState = ParkedView['state'];
 
 /** What is kept of a message in order to read it again. */
 export interface KeptMessage {

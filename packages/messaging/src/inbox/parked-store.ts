@@ -1,5 +1,5 @@
+import type { PageCursor } from '@pesewa/contracts';
 import type { KafkaMessage } from '@pesewa/kafka';
-import type { PageCursor } from '@pesewa/runtime';
 import { Binary, type ClientSession, type Collection, type Db, type Filter } from 'mongodb';
 import { afterCursor, nextCursor } from '../database/newest-first.ts';
 import type { KeptMessage, ParkedMessage, ParkedState } from './parked-message.ts';

@@ -97,7 +97,8 @@ export function judgePosition(standing: Standing): Position {
 const RUNBOOK = 'docs/runbooks/partition-stopped.md';
 
 function remedyOf(misfit: Misfit, { group, bounds, partitions }: Standing): string {
-  const realign = (to: string) => `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --to ${to}`;
+  const realign = (to: string) =>
+    `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --to ${to} --reason "${misfit}"`;
   switch (misfit) {
     case 'added':
       return `deploy the version that gives the topic more partitions; this one writes to the first ${partitions} alone (${RUNBOOK})`;
@@ -106,7 +107,7 @@ function remedyOf(misfit: Misfit, { group, bounds, partitions }: Standing): stri
     case 'lost':
     case 'recreated':
     case 'end gone':
-      return `${realign('start')} applies again what Kafka has, once what happened is known (${RUNBOOK})`;
+      return `${realign('start')}, once what happened is known: it applies again what Kafka has (${RUNBOOK})`;
     case 'start gone':
     case 'unknown start':
       return `${realign('start')}, once what is missing was made good or is known not to matter (${RUNBOOK})`;

@@ -1,33 +1,15 @@
-import { line, wholeNumber } from '@pesewa/contracts';
-import { proposalExpiryMs } from '@pesewa/kernel';
 import {
-  answerJson,
-  forNamedOperators,
-  type Logger,
-  operatorOf,
-  readOperatorBody,
-  refuseOperator,
-  refuserOf,
-} from '@pesewa/runtime';
-import type { Context, Hono } from 'hono';
-import { z } from 'zod';
-import type { Realignment, RealignTarget } from './realignment.ts';
-import type { PartitionPosition, RealignRefusal, ServicePositions } from './service-positions.ts';
-
-const REASON_LENGTH_MAX = 200;
-
-const place = { topic: z.string().min(1).max(300), partition: wholeNumber.transform(Number) };
-
-const realignBody = z.strictObject({
-  ...place,
-  to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(/^\d{1,18}$/)], {
-    error: 'must be "stored", "start", "end", or an offset as decimal text',
-  }),
-  reason: line(REASON_LENGTH_MAX),
-  dryRun: z.boolean().optional(),
-});
-
-const decided = z.strictObject(place);
+  type PositionView,
+  positionOperations,
+  type RealignmentView,
+  type RealignPlanView,
+} from '@pesewa/contracts';
+import type { Place } from '@pesewa/kafka';
+import { proposalExpiryMs } from '@pesewa/kernel';
+import { answer, type Logger, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
+import type { Hono } from 'hono';
+import type { Realignment, RealignPlan, RealignTarget } from './realignment.ts';
+import type { PartitionPosition, RealignRequest, ServicePositions } from './service-positions.ts';
 
 /** The dependencies of the routes of positions. */
 export interface PositionRouteDeps {
@@ -40,55 +22,49 @@ export interface PositionRouteDeps {
 /** Adds the routes by which operators list positions and realign stopped ones (ADR 43). */
 export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void {
   const { positions, logger } = deps;
-  const answered = (work: (context: Context) => Promise<Response>) => async (context: Context) => {
+  const answered = async <Answer>(work: Promise<Answer>) => {
     try {
-      return await work(context);
+      return await work;
     } catch (error) {
       logger.warn({ err: error }, 'positions are not known');
-      return refuseOperator(context, 503, 'unavailable', 'Kafka or the database does not answer: try again');
+      return refused('unavailable', 'Kafka or the database does not answer: try again');
     }
   };
-  operator.post('/positions/*', forNamedOperators(deps.sharedMayOrder));
-  operator.get(
-    '/positions',
-    answered(async (context) =>
-      answerJson(context, 200, { items: (await positions.list()).map(view), next: null }),
-    ),
+  const list = async () => answer(200, { items: (await positions.list()).map(view), next: null });
+  const plan = async (place: Place, to: RealignTarget) => {
+    const planned = await positions.plan(place, to);
+    if (!planned.ok) return refuse(planned.refusal);
+    const { seen, ...foreseen } = planned.value;
+    return answer(200, { ...view(seen), plan: viewPlan(foreseen) });
+  };
+  const realign = async (request: RealignRequest) => {
+    const done = await positions.realign(request);
+    if (!done.ok) return refuse(done.refusal);
+    logger.info({ ...logged(done.value), operator: request.by }, announcements[done.value.status]);
+    return answer(done.value.status === 'proposed' ? 202 : 200, viewRealignment(done.value));
+  };
+  const decide = async (place: Place, verdict: 'approve' | 'reject', by: string) => {
+    const decision = await positions.decide(place, { verdict, by });
+    if (!decision.ok) return refuse(decision.refusal);
+    logger.info({ ...logged(decision.value), operator: by }, announcements[decision.value.status]);
+    return answer(200, viewRealignment(decision.value));
+  };
+  serveOperations(
+    operator,
+    positionOperations,
+    {
+      list: () => answered(list()),
+      realign: ({ body: { topic, partition, to: target, reason, dryRun = false }, operator: by }) => {
+        const to = targetOf(target);
+        return answered<Awaited<ReturnType<typeof plan | typeof realign>>>(
+          dryRun ? plan({ topic, partition }, to) : realign({ topic, partition, to, reason, by }),
+        );
+      },
+      approve: ({ body, operator: by }) => answered(decide(body, 'approve', by)),
+      reject: ({ body, operator: by }) => answered(decide(body, 'reject', by)),
+    },
+    deps.sharedMayOrder,
   );
-  operator.post(
-    '/positions/realign',
-    answered(async (context) => {
-      const body = await readOperatorBody(context, realignBody);
-      if (!body.ok) return body.refusal;
-      const { topic, partition, reason, dryRun = false } = body.value;
-      const to = targetOf(body.value.to);
-      if (dryRun) {
-        const planned = await positions.plan({ topic, partition }, to);
-        if (!planned.ok) return refuse(context, planned.refusal);
-        const { seen, ...plan } = planned.value;
-        return answerJson(context, 200, { ...view(seen), plan: viewPlan(plan) });
-      }
-      const by = operatorOf(context);
-      const done = await positions.realign({ topic, partition, to, reason, by });
-      if (!done.ok) return refuse(context, done.refusal);
-      logger.info({ ...logged(done.value), operator: by }, announcements[done.value.status]);
-      return answerJson(context, done.value.status === 'proposed' ? 202 : 200, viewRealignment(done.value));
-    }),
-  );
-  for (const verdict of ['approve', 'reject'] as const) {
-    operator.post(
-      `/positions/realign/${verdict}`,
-      answered(async (context) => {
-        const body = await readOperatorBody(context, decided);
-        if (!body.ok) return body.refusal;
-        const by = operatorOf(context);
-        const decision = await positions.decide(body.value, { verdict, by });
-        if (!decision.ok) return refuse(context, decision.refusal);
-        logger.info({ ...logged(decision.value), operator: by }, announcements[decision.value.status]);
-        return answerJson(context, 200, viewRealignment(decision.value));
-      }),
-    );
-  }
 }
 
 const announcements = {
@@ -111,45 +87,40 @@ function targetOf(to: string): RealignTarget {
   return to === 'stored' || to === 'start' || to === 'end' ? to : BigInt(to);
 }
 
-const refuse = refuserOf<RealignRefusal>({
-  'realign.unknown': [404, 'not_found', 'topic, partition: this service consumes no such partition'],
-  'realign.fits': [409, 'not_stopped', 'the position fits: the partition continues by itself'],
+const refuse = refusalsAs({
+  'realign.unknown': ['not_found', 'topic, partition: this service consumes no such partition'],
+  'realign.fits': ['not_stopped', 'the position fits: the partition continues by itself'],
   'realign.added': [
-    409,
     'added',
     'partition: the topic has more partitions than this version gives it; deploy the version that gives it more',
   ],
   'realign.nothing_stored': [
-    409,
     'nothing_stored',
     'to: the database has no position of this partition; use start, or an offset',
   ],
   'realign.not_kept': [
-    409,
     'not_kept',
     'to: Kafka no longer keeps that message; use start, or an offset from low on',
   ],
   'realign.beyond_end': [
-    409,
     'beyond_end',
     'to: the topic ends before that; use start, end, or an offset up to high',
   ],
-  'realign.moved': [409, 'moved', 'the position has changed: read it again, then order or propose again'],
-  'realign.open': [409, 'undecided', 'another realignment is proposed, and not decided yet'],
-  'realign.none': [409, 'not_proposed', 'no realignment of this partition is proposed'],
+  'realign.moved': ['moved', 'the position has changed: read it again, then order or propose again'],
+  'realign.open': ['undecided', 'another realignment is proposed, and not decided yet'],
+  'realign.none': ['not_proposed', 'no realignment of this partition is proposed'],
   'realign.same_operator': [
-    403,
     'same_operator',
     'you proposed it: another operator must approve what skips messages, with a token of their own',
   ],
-  'realign.expired': [409, 'expired', 'the proposal is older than seven days: propose it again'],
-  'realign.decided': [409, 'decided', 'the proposal is decided already'],
+  'realign.expired': ['expired', 'the proposal is older than seven days: propose it again'],
+  'realign.decided': ['decided', 'the proposal is decided already'],
 });
 
 const text = (offset: bigint | undefined): string | null => (offset === undefined ? null : String(offset));
 
 /** A position as operators see it; offsets are decimal strings. */
-function view({ stored, bounds, position, realignment }: PartitionPosition) {
+function view({ stored, bounds, position, realignment }: PartitionPosition): PositionView {
   const { topic, partition, low, high, committed, topicId } = bounds;
   const next = position.kind === 'stopped' ? undefined : position.next;
   return {
@@ -169,7 +140,7 @@ function view({ stored, bounds, position, realignment }: PartitionPosition) {
   };
 }
 
-function viewPlan({ next, appliedAgain, skipped }: Pick<Realignment, 'next' | 'appliedAgain' | 'skipped'>) {
+function viewPlan({ next, appliedAgain, skipped }: RealignPlan): RealignPlanView {
   return {
     next: String(next),
     appliedAgain: String(appliedAgain),
@@ -178,7 +149,7 @@ function viewPlan({ next, appliedAgain, skipped }: Pick<Realignment, 'next' | 'a
   };
 }
 
-function viewRealignment(realignment: Realignment) {
+function viewRealignment(realignment: Realignment): RealignmentView {
   const { from, reason, requestedBy, at, status, decidedBy, decidedAt } = realignment;
   return {
     ...viewPlan(realignment),

@@ -1,32 +1,31 @@
+import {
+  type AnswerOf,
+  accountOperations,
+  type BreakView,
+  breakOperations,
+  type CallOf,
+  comparisonOperations,
+  type DeliveryView,
+  decisionOperations,
+  deliveryOperations,
+  type EntryView,
+  type Operation,
+  type OrderKindName,
+  orderOperations,
+  proposalOperations,
+  type RunView,
+  readAnswer,
+  requestOf,
+  type TimelineView,
+  timelineOperations,
+  type WalletView,
+} from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
-import { z } from 'zod';
-import { type Answer, exchange, postJson } from './http.ts';
-
-/** A wallet as the ledger shows it to operators; amounts are decimal text. */
-export const walletView = z.object({
-  merchantId: z.string(),
-  currency: z.string(),
-  available: z.string(),
-  held: z.string(),
-});
-
-/** A measured drift of the reconciler; amounts are decimal strings, the drift is signed. */
-export const driftView = z.object({
-  rail: z.string(),
-  currency: z.string(),
-  railBalance: z.string(),
-  float: z.string(),
-  drift: z.string(),
-  withinRange: z.boolean(),
-});
-
-const page = <Item extends z.ZodType>(item: Item) =>
-  z.object({ items: z.array(item), next: z.string().nullable() });
-const anyItem = z.record(z.string(), z.unknown());
+import { exchange } from './http.ts';
 
 /** An order of two operators to the ledger: the path of its kind, and its fields. */
 export interface LedgerOrder {
-  readonly kind: 'fund' | 'fund-float' | 'withdraw' | 'withdraw-float' | 'adjust' | 'suspense';
+  readonly kind: OrderKindName;
   readonly commandId: string;
   /** A merchant's wallet, or our float at a rail. */
   readonly target: { readonly merchantId: string } | { readonly rail: string };
@@ -48,14 +47,14 @@ export interface OperatorClient {
   readonly hasOrder: (commandId: string) => Promise<boolean>;
   /** Resolves once the ledger has applied the commands. */
   readonly untilApplied: (commandIds: readonly string[]) => Promise<void>;
-  readonly wallet: (merchantId: string, currency: string) => Promise<z.output<typeof walletView>>;
-  readonly entries: (reference: string) => Promise<readonly Record<string, unknown>[]>;
-  readonly drift: () => Promise<readonly z.output<typeof driftView>[]>;
+  readonly wallet: (merchantId: string, currency: string) => Promise<WalletView>;
+  readonly entries: (reference: string) => Promise<readonly EntryView[]>;
+  readonly drift: () => Promise<readonly RunView[]>;
   /** Compares the rails' wallets with our floats now. */
   readonly compare: () => Promise<void>;
-  readonly breaks: (reference: string) => Promise<readonly Record<string, unknown>[]>;
-  readonly timeline: (reference: string) => Promise<readonly Record<string, unknown>[]>;
-  readonly deliveries: (reference: string) => Promise<readonly Record<string, unknown>[]>;
+  readonly breaks: (reference: string) => Promise<readonly BreakView[]>;
+  readonly timeline: (reference: string) => Promise<TimelineView['items']>;
+  readonly deliveries: (reference: string) => Promise<readonly DeliveryView[]>;
 }
 
 /** What a customer paid, by our reference of the collection. */
@@ -79,71 +78,99 @@ interface FundFloat {
   readonly amount: string;
 }
 
-const APPLIED_TIMEOUT_MS = 30_000;
-
-/** Builds an operator client over the operations addresses of the services; `approverToken` is the second operator's. */
-export function createOperatorClient(options: {
+interface Options {
   readonly operations: Readonly<Record<'ledger' | 'reconciler' | 'webhook-dispatcher', string>>;
   readonly token: string;
   readonly approverToken: string;
-}): OperatorClient {
-  const { operations } = options;
-  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-  const headers = bearer(options.token);
-  const get = async (url: string): Promise<unknown> => expectOk(await exchange(url, { headers }), url).body;
-  const list = async (url: string) => page(anyItem).parse(await get(url)).items;
+}
+
+const APPLIED_TIMEOUT_MS = 30_000;
+
+/** Builds an operator client over the operations addresses of the services; `approverToken` is the second operator's. */
+export function createOperatorClient(options: Options): OperatorClient {
+  const call = createCall(options);
+  const show = (commandId: string) => call('ledger', orderOperations.show, { parameters: { commandId } });
   const order: OperatorClient['order'] = async ({ kind, target, ...fields }) => {
-    const url = `${operations.ledger}/commands`;
-    const proposal = JSON.stringify({ ...target, ...fields });
-    expectOk(await postJson(`${url}/${kind}`, proposal, headers), `${url}/${kind}`);
-    const approval = `${url}/${fields.commandId}/approve`;
-    expectOk(await postJson(approval, '{}', bearer(options.approverToken)), approval);
-    return fields.commandId;
+    const { commandId } = fields;
+    // Which fields go with which kind is known to the callers, and judged by the ledger.
+    await call('ledger', proposalOperations[kind], { body: { ...target, ...fields } as never });
+    await call('ledger', orderOperations.approve, { parameters: { commandId } });
+    return commandId;
   };
-  const decide: OperatorClient['decide'] = async (decision) => {
-    const url = `${operations.reconciler}/decisions`;
-    const proposed = expectOk(await postJson(url, JSON.stringify(decision), headers), url);
-    const { id } = z.object({ id: z.string() }).parse(proposed.body);
-    const approval = `${url}/${id}/approve`;
-    expectOk(await postJson(approval, '{}', bearer(options.approverToken)), approval);
-    return id;
-  };
-  const query = (reference: string) => `reference=${encodeURIComponent(reference)}`;
   return {
     order,
-    decide,
+    decide: async (decision) => {
+      const { id } = await call('reconciler', decisionOperations.propose, { body: decision });
+      await call('reconciler', decisionOperations.approve, { parameters: { id } });
+      return id;
+    },
     fundWallet: ({ merchantId, ...funding }) => order({ kind: 'fund', target: { merchantId }, ...funding }),
     fundFloat: ({ rail, ...funding }) => order({ kind: 'fund-float', target: { rail }, ...funding }),
     hasOrder: async (commandId) => {
-      const url = `${operations.ledger}/commands/${commandId}`;
-      const answer = await exchange(url, { headers });
-      return answer.status !== 404 && expectOk(answer, url).status === 200;
+      try {
+        await show(commandId);
+        return true;
+      } catch (error) {
+        if (error instanceof AnswerError && error.status === 404) return false;
+        throw error;
+      }
     },
     untilApplied: async (commandIds) => {
       await waitUntil('the ledger', APPLIED_TIMEOUT_MS, async () => {
         for (const id of commandIds) {
-          const { status } = z
-            .object({ status: z.string() })
-            .parse(await get(`${operations.ledger}/commands/${id}`));
+          const { status } = await show(id);
           if (status !== 'applied') throw new Error(`the command ${id} is ${status}`);
         }
       });
     },
-    wallet: async (merchantId, currency) =>
-      walletView.parse(await get(`${operations.ledger}/accounts/${merchantId}/${currency}`)),
-    entries: (reference) => list(`${operations.ledger}/entries?${query(reference)}`),
-    drift: async () => page(driftView).parse(await get(`${operations.reconciler}/drift`)).items,
+    wallet: (merchantId, currency) =>
+      call('ledger', accountOperations.wallet, { parameters: { merchantId, currency } }),
+    entries: async (reference) =>
+      (await call('ledger', accountOperations.entries, { query: { reference } })).items,
+    drift: async () => (await call('reconciler', comparisonOperations.drift, {})).items,
     compare: async () => {
-      const url = `${operations.reconciler}/compare`;
-      expectOk(await postJson(url, '{}', headers), url);
+      await call('reconciler', comparisonOperations.compare, {});
     },
-    breaks: (reference) => list(`${operations.reconciler}/breaks?${query(reference)}`),
-    timeline: (reference) => list(`${operations.reconciler}/timeline?${query(reference)}`),
-    deliveries: (reference) => list(`${operations['webhook-dispatcher']}/deliveries?${query(reference)}`),
+    breaks: async (reference) =>
+      (await call('reconciler', breakOperations.list, { query: { reference } })).items,
+    timeline: async (reference) =>
+      (await call('reconciler', timelineOperations.show, { query: { reference } })).items,
+    deliveries: async (reference) =>
+      (await call('webhook-dispatcher', deliveryOperations.list, { query: { reference } })).items,
   };
 }
 
-function expectOk(answer: Answer, url: string): Answer {
-  if (answer.status >= 200 && answer.status < 300) return answer;
-  throw new Error(`${url} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+/** Calls an operation of a service, with the second operator's token if it needs one. */
+function createCall(options: Options) {
+  return async <One extends Operation>(
+    service: keyof Options['operations'],
+    operation: One,
+    given: CallOf<One>,
+  ): Promise<AnswerOf<One>> => {
+    const { method, path, body } = requestOf(operation, given);
+    const token = operation.caller === 'second' ? options.approverToken : options.token;
+    const answer = await exchange(`${options.operations[service]}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    // Numbers of operator APIs are small; only amounts keep their text, and they are texts.
+    const parsed: unknown = answer.body === undefined ? undefined : JSON.parse(answer.text);
+    const read = readAnswer(operation, { status: answer.status, body: parsed });
+    if (read !== undefined) return read;
+    throw new AnswerError(
+      `${method} ${path} of ${service} answered ${answer.status}: ${answer.text.slice(0, 300)}`,
+      answer.status,
+    );
+  };
+}
+
+/** An answer that the operation does not give. */
+class AnswerError extends Error {
+  override readonly name = 'AnswerError';
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
 }

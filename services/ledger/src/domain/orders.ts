@@ -136,6 +136,8 @@ const claimedFields = [
 ] as const satisfies readonly (keyof OrderClaim)[];
 
 /** The direction of an adjustment or a suspense booking. */
-export function directionOf(request: OperatorRequest): string | undefined {
+export function directionOf(
+  request: OperatorRequest,
+): 'credit' | 'debit' | 'surplus' | 'shortage' | undefined {
   return 'direction' in request ? request.direction : undefined;
 }

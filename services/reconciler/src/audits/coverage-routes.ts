@@ -1,13 +1,8 @@
-import { answerJson, readOperatorQuery } from '@pesewa/runtime';
+import { type CoverageView, coverageOperations } from '@pesewa/contracts';
+import { answer, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { z } from 'zod';
 import type { Coverage } from './coverage.ts';
 import type { CoverageRun, CoverageStore } from './coverage-store.ts';
-
-const listQuery = z.object({
-  cursor: z.string().max(240).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-});
 
 /** The dependencies of the routes of the coverage audit. */
 export interface CoverageRouteDeps {
@@ -17,18 +12,16 @@ export interface CoverageRouteDeps {
 
 /** Adds the operator routes of the coverage audit (ADR 27): start one, and list the newest ones. */
 export function addCoverageRoutes(operator: Hono, { coverage, coverageStore }: CoverageRouteDeps): void {
-  operator.post('/coverage', (context) =>
-    answerJson(context, 202, { id: coverage.start(), status: 'running' }),
-  );
-  operator.get('/coverage', async (context) => {
-    const query = readOperatorQuery(context, listQuery);
-    if (!query.ok) return query.refusal;
-    const page = await coverageStore.list(query.value);
-    return answerJson(context, 200, { items: page.items.map(viewRun), next: page.next });
+  serveOperations(operator, coverageOperations, {
+    start: () => answer(202, { id: coverage.start(), status: 'running' as const }),
+    list: async ({ query }) => {
+      const page = await coverageStore.list(query);
+      return answer(200, { items: page.items.map(viewRun), next: page.next });
+    },
   });
 }
 
-function viewRun({ _id, at, found, ...run }: CoverageRun) {
+function viewRun({ _id, at, found, ...run }: CoverageRun): CoverageView {
   return {
     id: _id,
     at: at.toISOString(),

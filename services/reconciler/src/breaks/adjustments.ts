@@ -1,7 +1,7 @@
-import type { TopicEvent } from '@pesewa/contracts';
+import { isBreakCommand, type TopicEvent } from '@pesewa/contracts';
 import type { BatchTransaction, Received } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
-import { type AdjustmentOutcome, type AdjustmentTerms, isBreakCommand } from '../domain/adjustments.ts';
+import type { AdjustmentOutcome, AdjustmentTerms } from '../domain/adjustments.ts';
 import { concludeAdjustment } from '../domain/break-life.ts';
 import { afterManualResolution } from '../domain/manual-resolution.ts';
 import type { Tracked } from '../domain/tracked.ts';

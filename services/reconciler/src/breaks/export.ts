@@ -1,7 +1,7 @@
-import type { PageCursor } from '@pesewa/runtime';
-import { type ExportFormat, exportItems } from '../exports.ts';
+import { type BreakView, breakColumns, type ExportFormat, type PageCursor } from '@pesewa/contracts';
+import { exportItems } from '../exports.ts';
 import type { BreakQuery, BreakStore } from './store.ts';
-import { breakColumns, viewBreak } from './views.ts';
+import { viewBreak } from './views.ts';
 
 const BREAKS_PER_PAGE = 500;
 
@@ -19,8 +19,6 @@ export function exportBreaks(
   const viewOf = (view: BreakView) => view;
   return exportItems({ items: viewsOf(breaks, query), heading: breakColumns, rowOf, viewOf }, format);
 }
-
-type BreakView = ReturnType<typeof viewBreak>;
 
 async function* viewsOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<BreakView> {
   let after: PageCursor | undefined;

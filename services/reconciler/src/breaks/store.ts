@@ -1,5 +1,5 @@
+import type { PageCursor } from '@pesewa/contracts';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
-import type { PageCursor } from '@pesewa/runtime';
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
 import type { Verdict } from '../domain/question.ts';

@@ -1,9 +1,10 @@
+import { type AdjustmentView, type BreakView, type WholeBreakView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { Adjustment } from '../domain/adjustments.ts';
 import { type Break, type BreakChange, statusOf, subjectOf } from '../domain/break.ts';
 
 /** A break as operators see it in lists and exports: amounts in signed decimal text, times in UTC. */
-export function viewBreak(one: Break) {
+export function viewBreak(one: Break): BreakView {
   return {
     id: one._id,
     kind: one.kind,
@@ -24,28 +25,8 @@ export function viewBreak(one: Break) {
   };
 }
 
-/** The columns of an export, in order. */
-export const breakColumns = [
-  'id',
-  'kind',
-  'reference',
-  'rail',
-  'status',
-  'currency',
-  'amount',
-  'detail',
-  'owner',
-  'explanation',
-  'openedAt',
-  'since',
-  'resolvedAt',
-  'resolution',
-  'resolvedBy',
-  'version',
-] as const satisfies readonly (keyof ReturnType<typeof viewBreak>)[];
-
 /** One break with its history, its adjustments, and links to everything else known about it. */
-export function viewBreakWhole(one: Break) {
+export function viewBreakWhole(one: Break): WholeBreakView {
   return {
     ...viewBreak(one),
     /** The findings of other kinds that this break covers. */
@@ -70,7 +51,7 @@ function viewAdjustment({
   at,
   status,
   concludedAt,
-}: Adjustment) {
+}: Adjustment): AdjustmentView {
   return {
     commandId,
     kind,

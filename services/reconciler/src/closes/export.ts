@@ -1,4 +1,5 @@
-import { type ExportFormat, exportItems } from '../exports.ts';
+import type { ExportFormat } from '@pesewa/contracts';
+import { exportItems } from '../exports.ts';
 import type { CloseProgress } from './closes.ts';
 import type { CloseRecord } from './store.ts';
 import { viewClose, viewRecord } from './views.ts';

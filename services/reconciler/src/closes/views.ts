@@ -1,3 +1,4 @@
+import { type CloseRecordView, type CloseView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { Difference, Side } from '../domain/close.ts';
 import type { CloseProgress } from './closes.ts';
@@ -7,7 +8,7 @@ import type { CloseRecord } from './store.ts';
  * A close as operators see it: times in UTC, and how many of its payments have each result; null if there are too many
  * to count while it runs.
  */
-export function viewClose({ close, counts }: CloseProgress) {
+export function viewClose({ close, counts }: CloseProgress): CloseView {
   const { _id, from, to, rail, stage, late = 0, requestedBy, requestedAt, finishedAt } = close;
   return {
     id: _id,
@@ -36,7 +37,7 @@ function viewCounts(counts: CloseProgress['counts']) {
 }
 
 /** A payment of a close as operators see it: amounts as decimal strings, null if unknown. */
-export function viewRecord(record: CloseRecord) {
+export function viewRecord(record: CloseRecord): CloseRecordView {
   const { reference, kind, rail, merchantId, currency, endedAt, result, tries } = record;
   const side = (of: Side | undefined) =>
     of

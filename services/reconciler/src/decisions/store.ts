@@ -1,5 +1,5 @@
+import type { PageCursor } from '@pesewa/contracts';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
-import type { PageCursor } from '@pesewa/runtime';
 import type { ClientSession, Db, Filter } from 'mongodb';
 import type { Decision } from '../domain/decisions.ts';
 import type { AppliedDecision } from '../working-set.ts';

@@ -41,8 +41,3 @@ export function isSameAdjustment(one: AdjustmentTerms, other: AdjustmentTerms): 
     one.minor === other.minor
   );
 }
-
-/** Whether the id belongs to an order for a break. */
-export function isBreakCommand(commandId: string): boolean {
-  return commandId.startsWith('bk-');
-}

@@ -1,11 +1,9 @@
+import { type BreakView } from '@pesewa/contracts';
 import type { Adjustment } from './adjustments.ts';
 import { type BreakSubject, type ReportedDiscrepancy, termsOfBreak } from './break-kinds.ts';
 
-/** Every status, in the order in which people take a break through them (ADR 31). */
-export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;
-
-/** The status of a break. */
-export type BreakStatus = (typeof breakStatuses)[number];
+/** The status of a break (ADR 31). */
+export type BreakStatus = BreakView['status'];
 
 /** One line of a break's history. */
 export interface BreakChange {

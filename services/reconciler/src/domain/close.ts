@@ -1,3 +1,4 @@
+import { type CloseRecordView } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { FoundBreak } from './break.ts';
 import type { BreakKind } from './break-kinds.ts';
@@ -10,10 +11,7 @@ import type { Terms, Tracked } from './tracked.ts';
  * The result of a payment in a close; `pending` until it is known. Payments that are missing in our books can't be
  * found by lookups, only by statement files.
  */
-export const closeResults = ['pending', 'matched', 'differs', 'missing_there', 'unclear'] as const;
-
-/** One of {@link closeResults}. */
-export type CloseResult = (typeof closeResults)[number];
+export type CloseResult = CloseRecordView['result'];
 
 /** One side's view of a payment; minor units, null if not reported. */
 export interface Side {

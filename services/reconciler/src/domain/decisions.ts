@@ -1,3 +1,4 @@
+import { type DecisionView } from '@pesewa/contracts';
 import {
   accept,
   judgeDecision,
@@ -27,11 +28,8 @@ export const OUTCOME_DECIDABLE: readonly BreakKind[] = [
   'payment.contradiction',
 ];
 
-/** The possible outcomes: the rail has not paid and will not, or it paid the amount asked. */
-export const decidedOutcomes = ['failed', 'completed'] as const;
-
-/** One of {@link decidedOutcomes}. */
-export type DecidedOutcome = (typeof decidedOutcomes)[number];
+/** A possible outcome: the rail has not paid and will not, or it paid the amount asked. */
+export type DecidedOutcome = NonNullable<DecisionView['outcome']>;
 
 /** An operator's proposal. */
 export type DecisionRequest = AmountRequest | OutcomeRequest;
@@ -95,9 +93,6 @@ export type DecideRefusal =
   | 'rail.unconfigured'
   | 'decision.unknown'
   | `decision.${ProposalRefusal}`;
-
-/** Every status, in the order in which a decision passes through them. */
-export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;
 
 /** How long an approved decision is awaited before another may be proposed. */
 const APPLYING_MS = 10 * 60_000;

@@ -1,3 +1,4 @@
+import type { StatementRecordView } from '@pesewa/contracts';
 import type { ReportedDiscrepancy } from './break-kinds.ts';
 import type { PaymentKind, TrackedStatus } from './claim.ts';
 import type { StatementRow } from './statement-rows.ts';
@@ -18,20 +19,8 @@ export interface StatementPayment {
 /** The fields in which a line and its payment may differ. */
 export type How = 'rail' | 'currency' | 'direction' | 'status' | 'amount' | 'fee';
 
-/** Every result that a record of a statement can have (ADR 30). */
-export const statementResults = [
-  'matched',
-  'differs',
-  'missing_here',
-  'missing_there',
-  'duplicate',
-  'ambiguous',
-  'unreadable',
-  'set_aside',
-] as const;
-
-/** One of {@link statementResults}. */
-export type StatementResult = (typeof statementResults)[number];
+/** A result that a record of a statement can have (ADR 30). */
+export type StatementResult = NonNullable<StatementRecordView['result']>;
 
 /** The result of a line that names a payment of ours. */
 export interface Outcome {

@@ -1,6 +1,6 @@
+import type { PageCursor } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import type { PageCursor } from '@pesewa/runtime';
 import type { BreakStore } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';

@@ -1,4 +1,3 @@
-import { isCurrency } from '@pesewa/kernel';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import {
@@ -86,11 +85,6 @@ export const statementMapping: z.ZodType<StatementMapping> = fields({
 export const mappingName = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
   error: 'must have 1 to 40 of a-z, 0-9 and -, and begin with a letter',
 });
-
-/** A currency of a statement. */
-export const statementCurrency = z
-  .string()
-  .refine(isCurrency, { error: 'must be an ISO 4217 code in capitals, such as KES' });
 
 /** A stored mapping; `_id` is its name. */
 export interface MappingDocument {

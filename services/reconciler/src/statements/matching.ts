@@ -1,6 +1,6 @@
+import { statementResults } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation } from 'mongodb';
-import { statementResults } from '../domain/statement-matching.ts';
 import { PAIRED_WITHIN_MS, pairingKeyOf } from '../domain/statement-pairing.ts';
 import { createCopies, pairInOrder } from './pairs.ts';
 import type { EndedPayment, StatementPayments } from './payments.ts';

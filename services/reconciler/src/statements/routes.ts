@@ -1,70 +1,38 @@
-import { describeProblem, firstProblem, JsonError, parseJson } from '@pesewa/contracts';
+import {
+  describeProblem,
+  firstProblem,
+  formatPageCursor,
+  JsonError,
+  mappingOperations,
+  parseJson,
+  statementOperations,
+} from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
 import {
-  answerJson,
-  formatPageCursor,
-  forNamedOperators,
-  operatorOf,
-  pageCursor,
-  readOperatorBody,
-  readOperatorQuery,
+  answer,
   readUpload,
-  refuseOperator,
+  refused,
+  type ServedAnswer,
+  type ServedRequest,
+  serveOperations,
   UploadCutError,
   type UploadRate,
 } from '@pesewa/runtime';
-import type { Context, Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { Filter } from 'mongodb';
-import { z } from 'zod';
 import { type StatementMapping, statementFields } from '../domain/statement-mapping.ts';
-import { statementResults } from '../domain/statement-matching.ts';
-import { exportHeaders, recordQueries } from '../exports.ts';
-import type { IntakeRefusal } from './intake.ts';
-import { type MappingStore, mappingName, statementCurrency, statementMapping } from './mappings.ts';
+import type { StatementResult } from '../domain/statement-matching.ts';
+import { answerFile } from '../exports.ts';
+import { type MappingStore, mappingName, statementMapping } from './mappings.ts';
 import type { Statements } from './statements.ts';
 import type { RecordDocument, StatementStore, StatementTerms } from './store.ts';
 import { exportRecords, viewRecord, viewStatement } from './views.ts';
 
-const MAPPING_LENGTH_MAX = 4_096;
 const STATEMENTS_PER_PAGE = 50;
 
 /** The minimum speed of an upload; a gigabyte in an hour is about seventeen times as fast. */
 const uploadRate: UploadRate = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
-
-const time = z.iso
-  .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-20T08:00:00Z' })
-  .transform((text) => new Date(text))
-  .optional();
-
-const uploadQuery = z
-  .strictObject(
-    {
-      rail: z.string({ error: 'is required' }),
-      currency: statementCurrency.optional(),
-      from: time,
-      to: time,
-      mapping: z
-        .string({ error: 'is required: the name of one that is kept here, or its JSON' })
-        .max(MAPPING_LENGTH_MAX, {
-          error: `must have at most ${MAPPING_LENGTH_MAX} characters: keep it with PUT /statement-mappings/{name}`,
-        }),
-      sha256: z
-        .string({ error: 'is required: the SHA-256 of the file in hex, as sha256sum prints it' })
-        .regex(/^[0-9a-f]{64}$/, {
-          error: 'must be the SHA-256 of the file, 64 hex digits in small letters',
-        }),
-      dryRun: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
-    },
-    {
-      error: (issue) =>
-        issue.code === 'unrecognized_keys' ? `${issue.keys.join(', ')} is no parameter here` : 'is malformed',
-    },
-  )
-  .refine(({ from, to }) => !from || !to || from < to, { error: 'from must be before to' });
-
-const listQuery = z.object({ cursor: pageCursor.optional() });
-const { recordQuery, exportQuery } = recordQueries(statementResults);
 
 /** The dependencies of the routes of statements. */
 export interface StatementRouteDeps {
@@ -79,127 +47,116 @@ export interface StatementRouteDeps {
 
 /** Adds the routes of rails' statements (ADR 30). */
 export function addStatementRoutes(operator: Hono, deps: StatementRouteDeps): void {
-  operator.on(['POST', 'DELETE'], '/statements/*', forNamedOperators(deps.sharedMayOrder));
-  operator.on(['PUT'], '/statement-mappings/*', forNamedOperators(deps.sharedMayOrder));
-  addUpload(operator, deps);
-  addReading(operator, deps);
+  const { statements, records } = deps.statementStore;
+  serveOperations(
+    operator,
+    statementOperations,
+    {
+      upload: (request) => upload(deps, request),
+      drop: async ({ parameters: { id } }) =>
+        (await deps.statements.forget(id)) ? answer(202, { status: 'dropped' as const }) : unknown,
+      list: async ({ query: { cursor } }) => {
+        const found = await statements
+          .find({ trial: { $exists: false }, ...afterCursor('at', cursor) })
+          .sort({ at: -1, _id: -1 })
+          .limit(STATEMENTS_PER_PAGE)
+          .toArray();
+        const next = nextCursor(found, STATEMENTS_PER_PAGE, ({ at }) => at);
+        return answer(200, { items: found.map(viewStatement), next: next && formatPageCursor(next) });
+      },
+      show: async ({ parameters: { id } }) => {
+        const found = await statements.findOne({ _id: id });
+        return found ? answer(200, viewStatement(found)) : unknown;
+      },
+      records: async ({ parameters: { id }, query: { result, cursor, limit } }) => {
+        if (!(await statements.findOne({ _id: id }))) return unknown;
+        const found = await records
+          .find(recordsOf(id, result, cursor))
+          .sort({ _id: 1 })
+          .limit(limit)
+          .toArray();
+        const next = found.length === limit ? (found.at(-1)?._id ?? null) : null;
+        return answer(200, { items: found.map(viewRecord), next });
+      },
+      export: async ({ parameters: { id }, query: { result, format } }) => {
+        const statement = await statements.findOne({ _id: id });
+        if (!statement) return unknown;
+        const found = records.find(recordsOf(id, result)).sort({ _id: 1 });
+        return answerFile(id, format, exportRecords(statement, found, format));
+      },
+    },
+    deps.sharedMayOrder,
+  );
   addMappings(operator, deps);
 }
 
-function addUpload(operator: Hono, deps: StatementRouteDeps): void {
-  operator.post('/statements', async (context) => {
-    const terms = await readTerms(context, deps);
-    if (!terms.ok) return refuseOperator(context, 400, 'invalid', terms.refusal);
-    const by = operatorOf(context);
-    const content = readUpload(context, uploadRate, deps.clock);
-    try {
-      if (context.req.query('dryRun') === 'true') {
-        const tried = await deps.statements.tryOut(terms.value, by, content);
-        if (!tried.ok) return refuseFile(context, tried.refusal);
-        const { statement, problems } = tried.value;
-        const report = { ...viewStatement(statement), id: null, dryRun: true };
-        return answerJson(context, 200, { ...report, problems: problems.map(viewRecord) });
-      }
-      const taken = await deps.statements.take(terms.value, by, content);
-      if (!taken.ok) return refuseFile(context, taken.refusal);
-      return answerJson(context, taken.value.status === 'done' ? 200 : 202, viewStatement(taken.value));
-    } catch (error) {
-      if (!(error instanceof UploadCutError)) throw error;
-      return refuseOperator(
-        context,
-        408,
-        'cut',
-        `${error.message}: send the file again, it goes on from there`,
-      );
+const unknown = refused('not_found', 'there is no such statement');
+
+type Upload = typeof statementOperations.upload;
+
+async function upload(
+  deps: StatementRouteDeps,
+  { query, operator: by, context }: ServedRequest<Upload>,
+): Promise<ServedAnswer<Upload>> {
+  const encoding = context.req.header('content-encoding') ?? 'identity';
+  if (encoding !== 'identity')
+    return refused('invalid', 'Content-Encoding: send the file as it is, not packed');
+  const terms = await readTerms(query, deps);
+  if (!terms.ok) return refused('invalid', terms.refusal);
+  const content = readUpload(context, uploadRate, deps.clock);
+  try {
+    if (query.dryRun === 'true') {
+      const tried = await deps.statements.tryOut(terms.value, by, content);
+      if (!tried.ok) return refused(tried.refusal.code, tried.refusal.message);
+      const { statement, problems } = tried.value;
+      const report = { ...viewStatement(statement), id: null, dryRun: true as const };
+      return answer(200, { ...report, problems: problems.map(viewRecord) });
     }
-  });
-  operator.delete('/statements/:id', async (context) => {
-    const isKnown = await deps.statements.forget(context.req.param('id'));
-    return isKnown ? answerJson(context, 202, { status: 'dropped' }) : unknown(context);
-  });
+    const taken = await deps.statements.take(terms.value, by, content);
+    if (!taken.ok) return refused(taken.refusal.code, taken.refusal.message);
+    return answer(taken.value.status === 'done' ? 200 : 202, viewStatement(taken.value));
+  } catch (error) {
+    if (!(error instanceof UploadCutError)) throw error;
+    return refused('cut', `${error.message}: send the file again, it goes on from there`);
+  }
 }
 
-function addReading(operator: Hono, { statementStore: { statements, records } }: StatementRouteDeps): void {
-  operator.get('/statements', async (context) => {
-    const query = readOperatorQuery(context, listQuery);
-    if (!query.ok) return query.refusal;
-    const filter = { trial: { $exists: false }, ...afterCursor('at', query.value.cursor) };
-    const found = await statements
-      .find(filter)
-      .sort({ at: -1, _id: -1 })
-      .limit(STATEMENTS_PER_PAGE)
-      .toArray();
-    const next = nextCursor(found, STATEMENTS_PER_PAGE, ({ at }) => at);
-    return answerJson(context, 200, {
-      items: found.map(viewStatement),
-      next: next && formatPageCursor(next),
-    });
-  });
-  operator.get('/statements/:id', async (context) => {
-    const found = await statements.findOne({ _id: context.req.param('id') });
-    return found ? answerJson(context, 200, viewStatement(found)) : unknown(context);
-  });
-  operator.get('/statements/:id/records', async (context) => {
-    const query = recordQuery.safeParse(context.req.query());
-    if (!query.success) return misunderstood(context, query.error);
-    const statement = await statements.findOne({ _id: context.req.param('id') });
-    if (!statement) return unknown(context);
-    const { cursor, limit, result: wanted } = query.data;
-    const found = await records
-      .find(recordsOf(statement._id, wanted, cursor))
-      .sort({ _id: 1 })
-      .limit(limit)
-      .toArray();
-    const next = found.length === limit ? (found.at(-1)?._id ?? null) : null;
-    return answerJson(context, 200, { items: found.map(viewRecord), next });
-  });
-  operator.get('/statements/:id/export', async (context) => {
-    const query = exportQuery.safeParse(context.req.query());
-    if (!query.success) return misunderstood(context, query.error);
-    const statement = await statements.findOne({ _id: context.req.param('id') });
-    if (!statement) return unknown(context);
-    const { format, result: wanted } = query.data;
-    const cursor = records.find(recordsOf(statement._id, wanted)).sort({ _id: 1 });
-    const headers = exportHeaders(statement._id, format);
-    return context.newResponse(exportRecords(statement, cursor, format), { status: 200, headers });
-  });
-}
-
-function addMappings(operator: Hono, { mappings, clock }: StatementRouteDeps): void {
-  operator.get('/statement-mappings', async (context) => {
-    const items = await mappings.list();
-    return answerJson(context, 200, { items: items.map(({ _id, by }) => ({ name: _id, by })), next: null });
-  });
-  operator.get('/statement-mappings/:name', async (context) => {
-    const found = await mappings.find(context.req.param('name'));
-    return found
-      ? answerJson(context, 200, { name: found._id, by: found.by, mapping: found.mapping })
-      : refuseOperator(context, 404, 'not_found', 'there is no mapping of this name');
-  });
-  operator.put('/statement-mappings/:name', async (context) => {
-    const name = mappingName.safeParse(context.req.param('name'));
-    if (!name.success)
-      return refuseOperator(context, 400, 'invalid', `name ${firstProblem(name.error).message}`);
-    const body = await readOperatorBody(context, statementMapping);
-    if (!body.ok) return body.refusal;
-    const by = operatorOf(context);
-    await mappings.put({ _id: name.data, mapping: body.value, at: new Date(clock.nowMs()), by });
-    return answerJson(context, 200, { name: name.data, by, mapping: body.value });
-  });
+function addMappings(operator: Hono, { mappings, clock, sharedMayOrder }: StatementRouteDeps): void {
+  serveOperations(
+    operator,
+    mappingOperations,
+    {
+      list: async () => {
+        const items = await mappings.list();
+        return answer(200, { items: items.map(({ _id, by }) => ({ name: _id, by })), next: null });
+      },
+      show: async ({ parameters: { name } }) => {
+        const found = await mappings.find(name);
+        return found
+          ? answer(200, { name, by: found.by, mapping: found.mapping })
+          : refused('not_found', 'there is no mapping of this name');
+      },
+      put: async ({ parameters, body, operator: by }) => {
+        const name = mappingName.safeParse(parameters.name);
+        if (!name.success) return refused('invalid', `name ${firstProblem(name.error).message}`);
+        const mapping = statementMapping.safeParse(body);
+        if (!mapping.success) return refused('invalid', describeProblem(firstProblem(mapping.error)));
+        await mappings.put({ _id: name.data, mapping: mapping.data, at: new Date(clock.nowMs()), by });
+        return answer(200, { name: name.data, by, mapping: mapping.data });
+      },
+    },
+    sharedMayOrder,
+  );
 }
 
 async function readTerms(
-  context: Context,
+  query: ServedRequest<Upload>['query'],
   { railNames, mappings }: StatementRouteDeps,
 ): Promise<Result<StatementTerms, string>> {
-  const query = uploadQuery.safeParse(context.req.query());
-  if (!query.success) return refuse(describeProblem(firstProblem(query.error)));
-  const { rail, currency = null, from = null, to = null, sha256: digest } = query.data;
+  const { rail, currency = null, from = null, to = null, sha256: digest } = query;
   if (!railNames.includes(rail))
     return refuse(`rail: there is none of this name here, but ${railNames.join(', ')}`);
-  const encoding = context.req.header('content-encoding') ?? 'identity';
-  if (encoding !== 'identity') return refuse('Content-Encoding: send the file as it is, not packed');
-  const mapping = await findMapping(query.data.mapping, mappings);
+  const mapping = await findMapping(query.mapping, mappings);
   if (!mapping.ok) return mapping;
   if (currency === null && mapping.value.columns.currency === undefined)
     return refuse('currency is required: the mapping names no column for it');
@@ -225,29 +182,9 @@ async function findMapping(text: string, mappings: MappingStore): Promise<Result
 /** The records of a statement with one result, or with any; each uses a different index. */
 function recordsOf(
   statement: string,
-  wanted: (typeof statementResults)[number] | undefined,
+  wanted: StatementResult | undefined,
   after = `${statement}/`,
 ): Filter<RecordDocument> {
   const _id = { $gt: after, $lt: `${statement}0` };
   return wanted ? { statement, result: wanted, _id } : { _id, result: { $exists: true } };
-}
-
-const statuses = {
-  unreadable: 400,
-  digest_differs: 400,
-  too_large: 413,
-  content_differs: 409,
-  dropped: 409,
-} as const satisfies Record<IntakeRefusal['code'], number>;
-
-function refuseFile(context: Context, { code, message }: IntakeRefusal): Response {
-  return refuseOperator(context, statuses[code], code, message);
-}
-
-function unknown(context: Context): Response {
-  return refuseOperator(context, 404, 'not_found', 'there is no such statement');
-}
-
-function misunderstood(context: Context, error: z.ZodError): Response {
-  return refuseOperator(context, 400, 'invalid', describeProblem(firstProblem(error)));
 }

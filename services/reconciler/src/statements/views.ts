@@ -1,6 +1,11 @@
+import {
+  type ExportFormat,
+  type RailStatementView,
+  type StatementRecordView,
+  statementResults,
+} from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { statementResults } from '../domain/statement-matching.ts';
-import { type ExportFormat, exportItems } from '../exports.ts';
+import { exportItems } from '../exports.ts';
 import { windowOf } from './matching.ts';
 import type { RecordDocument, StatementDocument } from './store.ts';
 
@@ -8,7 +13,7 @@ import type { RecordDocument, StatementDocument } from './store.ts';
 const AGREED: readonly string[] = ['matched', 'set_aside'];
 
 /** A statement as operators see it; it has counts only once it is matched. */
-export function viewStatement(statement: StatementDocument) {
+export function viewStatement(statement: StatementDocument): RailStatementView {
   const { _id, rail, currency, status, stage, at, by, lines, counts, opened, hidden, doneAt } = statement;
   const window = windowOf(statement);
   const found = counts && Object.fromEntries(statementResults.map((result) => [result, counts[result] ?? 0]));
@@ -36,7 +41,7 @@ export function viewStatement(statement: StatementDocument) {
 }
 
 /** A record as operators see it; amounts in decimal text. */
-export function viewRecord(record: RecordDocument) {
+export function viewRecord(record: RecordDocument): StatementRecordView {
   const { row } = record;
   const text = (minor: bigint | undefined) =>
     minor === undefined || !row ? null : formatAmount(minor, row.currency);

@@ -1,6 +1,7 @@
+import { statusOperations } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
-import { answerJson, type Logger } from '@pesewa/runtime';
+import { answer, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { WorkingStore } from '../store.ts';
 import { type WalletStore, walletId } from '../wallets/store.ts';
@@ -27,13 +28,13 @@ const CAUGHT_UP_MS = 300;
 const OVERDUE_MS = 60_000;
 
 /**
- * Adds `GET /status`: what is open, due and broken, and when it was last compared.
+ * Adds the status: what is open, due and broken, and when it was last compared.
  *
  * A part that is not answered in time is null and listed in `unreported`; the others are given all the same.
  */
 export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
   const { clock, logger } = deps;
-  operator.get('/status', async (context) => {
+  const show = async () => {
     const now = new Date(clock.nowMs());
     const unreported: string[] = [];
     const part = async <Value>(name: string, read: Promise<Value>): Promise<Value | null> => {
@@ -55,12 +56,9 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
       part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
     ]);
     const parts = { open, polls, breaks, comparison, coverage, close, caughtUp };
-    return answerJson(context, 200, {
-      at: now.toISOString(),
-      ...parts,
-      unreported: unreported.toSorted(),
-    });
-  });
+    return answer(200, { at: now.toISOString(), ...parts, unreported: unreported.toSorted() });
+  };
+  serveOperations(operator, statusOperations, { show });
 }
 
 const text = (at: Date | null) => at?.toISOString() ?? null;
@@ -70,7 +68,7 @@ async function readOpen({ store, statusStore }: StatusRouteDeps) {
   return (['payout', 'collection'] as const).map((kind) => {
     const states = oldest
       .filter((one) => one.kind === kind)
-      .map(({ state, reference, openedAt }) => ({ state, reference, openedAt: text(openedAt) }));
+      .map(({ state, reference, openedAt }) => ({ state, reference, openedAt: openedAt.toISOString() }));
     return { kind, count: counts[kind], oldest: states[0] ?? null, states };
   });
 }

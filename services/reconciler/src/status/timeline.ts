@@ -1,6 +1,6 @@
-import { reference } from '@pesewa/contracts';
+import { type TimelineView, timelineOperations } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { answerJson, refuseOperator } from '@pesewa/runtime';
+import { answer, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Decisions } from '../decisions/decisions.ts';
 import { timelineOf } from '../decisions/routes.ts';
@@ -11,7 +11,7 @@ import type { WorkingStore } from '../store.ts';
 const DECISIONS_MAX = 200;
 
 /**
- * Adds `GET /timeline?reference=`: the reconciler's own timeline of a payment, with decisions (ADR 60).
+ * Adds the reconciler's own timeline of a payment, with decisions.
  *
  * A line's `notKept` is how many lines between it and the line before were dropped.
  */
@@ -22,15 +22,13 @@ export function addTimelineRoutes(
     readonly decisions: Pick<Decisions, 'list'>;
   },
 ): void {
-  operator.get('/timeline', async (context) => {
-    const wanted = reference.safeParse(context.req.query('reference'));
-    if (!wanted.success)
-      return refuseOperator(context, 400, 'invalid', 'reference must be ours, of one payment');
-    const tracked = (await deps.store.load([wanted.data])).get(wanted.data);
-    if (!tracked)
-      return refuseOperator(context, 404, 'not_found', 'no payment with this reference is known here');
-    const decided = await deps.decisions.list({ reference: wanted.data, limit: DECISIONS_MAX });
-    return answerJson(context, 200, viewTimeline(tracked, decided.items));
+  serveOperations(operator, timelineOperations, {
+    show: async ({ query: { reference } }) => {
+      const tracked = (await deps.store.load([reference])).get(reference);
+      if (!tracked) return refused('not_found', 'no payment with this reference is known here');
+      const decided = await deps.decisions.list({ reference, limit: DECISIONS_MAX });
+      return answer(200, viewTimeline(tracked, decided.items));
+    },
   });
 }
 
@@ -38,7 +36,7 @@ function time(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-function viewTimeline(tracked: Tracked, decisions: readonly Decision[]) {
+function viewTimeline(tracked: Tracked, decisions: readonly Decision[]): TimelineView {
   const { terms } = tracked;
   const seen = tracked.timeline.map(({ what, detail, atMs, lastAtMs, times, notKept = 0 }) => ({
     at: time(atMs),

@@ -1,3 +1,4 @@
+import type { CallbackView, RejectedView } from '@pesewa/contracts';
 import { isId } from '@pesewa/kernel';
 
 /** The kind of payment that a callback is about. */
@@ -18,12 +19,7 @@ export interface Claim {
 }
 
 /** The judgement of a callback's address and signature by the rail's own settings. */
-export interface Verdict {
-  readonly address: 'allowed' | 'unlisted' | 'any';
-  readonly signature: 'verified' | 'wrong' | 'expired' | 'missing' | 'not_required';
-  /** Whether its claim is a fact. */
-  readonly proven: boolean;
-}
+export type Verdict = CallbackView['verdict'];
 
 /** A header as received, its name in lower case. */
 export interface CallbackHeader {
@@ -60,18 +56,8 @@ export interface Callback extends JudgedRequest {
   readonly claim: Claim | null;
 }
 
-/** The reasons for which requests are stored as rejected. */
-export const rejectionReasons = [
-  'address.unlisted',
-  'signature.wrong',
-  'signature.expired',
-  'signature.missing',
-  'body.malformed',
-  'reference.foreign',
-] as const;
-
-/** One of {@link rejectionReasons}. */
-export type RejectionReason = (typeof rejectionReasons)[number];
+/** Why a request is stored as rejected. */
+export type RejectionReason = RejectedView['reason'];
 
 const CREDENTIALS =
   /authori[sz]ation|authenticat|cookie|(?:api|access|auth|private|subscription)-?key|token|secret|passw|pwd|credential|session|jwt|(?:^|-)(?:otp|pin)$|^x-(?:business|module|app)$/;

@@ -1,13 +1,11 @@
+import type { CallbackView } from '@pesewa/contracts';
 import type { Callback, Claim } from './callback.ts';
-
-/** The states of callbacks. */
-export const callbackStates = ['passed_on', 'failed', 'dismissed'] as const;
 
 /**
  * `passed_on`: its event is published. `failed`: it is stored, but our own reading of it failed. `dismissed`: it
  * failed, and turned out to be no callback or was dismissed by an operator.
  */
-export type CallbackState = (typeof callbackStates)[number];
+export type CallbackState = CallbackView['state'];
 
 /** The stored state of a callback, in addition to its bytes. */
 export interface CallbackRecord {

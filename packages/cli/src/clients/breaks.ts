@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import {
+  type AdjustmentView,
+  type BreakFilters,
+  type BreakView,
+  breakChanges,
+  breakOperations,
+  type CallOf,
+  type WholeBreakView,
+} from '@pesewa/contracts';
+import type { Caller } from './call.ts';
+
+/** What people do with a break: the verb, and what it needs. */
+export type BreakChange = {
+  readonly [Verb in keyof typeof breakChanges]: {
+    readonly verb: Verb;
+    readonly body: CallOf<(typeof breakChanges)[Verb]>['body'];
+  };
+}[keyof typeof breakChanges];
+
+/** Discrepancies that wait for people, or for their cause to go away (ADR 31). */
+export interface Breaks {
+  /** The most recently opened ones first, at most `limit`, and whether there are more. */
+  readonly list: (
+    filters: BreakFilters,
+    limit: number,
+  ) => Promise<{ readonly items: readonly BreakView[]; readonly hasMore: boolean }>;
+  readonly show: (id: string) => Promise<WholeBreakView>;
+  readonly change: (id: string, change: BreakChange) => Promise<WholeBreakView>;
+  /** Writes all of them to a file. */
+  readonly export: (filters: BreakFilters, format: 'csv' | 'json', file: string) => Promise<void>;
+}
+
+const PAGE_MAX = 200;
+
+/** Builds {@link Breaks}. */
+export function createBreaks({ call, list, save }: Caller): Breaks {
+  const service = 'reconciler';
+  return {
+    show: (id) => call(service, breakOperations.show, { parameters: { id } }),
+    change: (id, { verb, body }) =>
+      // A verb and its body come together.
+      call(service, breakChanges[verb], { parameters: { id }, body: body as never }),
+    export: (filters, format, file) =>
+      save(service, breakOperations.export, { query: { ...filters, format } }, file),
+    list: (filters, limit) =>
+      list(service, breakOperations.list, { ...filters, limit: Math.min(limit, PAGE_MAX) }, limit),
+  };
+}
+
+/** The id of the next order for a break; it stays the same until one of its adjustments is added. */
+export function nextCommandId({ id, adjustments }: Pick<WholeBreakView, 'id' | 'adjustments'>): string {
+  const digest = createHash('sha256').update(`${id}\n${adjustments.length}`).digest('hex');
+  return `bk-${digest.slice(0, 24)}`;
+}
+
+/** The adjustment that waits for the second operator, if any. */
+export function pendingOf({ adjustments }: Pick<WholeBreakView, 'adjustments'>): AdjustmentView | undefined {
+  return adjustments.find(({ status }) => status === 'proposed');
+}

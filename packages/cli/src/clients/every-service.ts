@@ -1,0 +1,31 @@
+import { type ConsumerGroup, consumerGroups } from '@pesewa/contracts';
+import { CliError, messageOf } from '../errors.ts';
+
+/** The items of several services. */
+export interface Answers<Item> {
+  readonly items: readonly Item[];
+  /** The services that gave no answer, and why. */
+  readonly missing: readonly { readonly service: ConsumerGroup; readonly why: string }[];
+}
+
+/** Asks one service, or all at once; the items of the others are given even if one does not answer. */
+export async function askEvery<Item>(
+  service: ConsumerGroup | undefined,
+  ask: (service: ConsumerGroup) => Promise<readonly Item[]>,
+): Promise<Answers<Item>> {
+  const asked = service ? [service] : consumerGroups;
+  const answers = await Promise.allSettled(asked.map(ask));
+  const items = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const missing = asked.flatMap((name, index) => {
+    const answer = answers[index];
+    return answer?.status === 'rejected' ? [{ service: name, why: messageOf(answer.reason) }] : [];
+  });
+  return { items, missing };
+}
+
+/** Fails the command if a service gave no answer. */
+export function requireAllAnswers({ missing }: Pick<Answers<unknown>, 'missing'>): void {
+  const [first] = missing;
+  if (first)
+    throw new CliError(`no answer from ${missing.map(({ service }) => service).join(', ')}: ${first.why}`);
+}

@@ -1,0 +1,94 @@
+import { type OrderKindName, type OrderView, orderOperations, proposalOperations } from '@pesewa/contracts';
+import { unreachable } from '@pesewa/kernel';
+import { CliError } from '../errors.ts';
+import type { CliPorts } from '../ports.ts';
+import type { Caller } from './call.ts';
+
+/** A proposal: the path of its kind, and the body. */
+export interface Proposal {
+  readonly kind: OrderKindName;
+  readonly body: Readonly<Record<string, string>> & { readonly commandId: string };
+}
+
+/** The orders of the ledger (ADR 17): proposed by one operator, approved by another. */
+export interface Orders {
+  readonly propose: (proposal: Proposal) => Promise<OrderView>;
+  readonly approve: (commandId: string) => Promise<OrderView>;
+  readonly reject: (commandId: string, reason: string) => Promise<OrderView>;
+  readonly show: (commandId: string) => Promise<OrderView>;
+  /** The newest first, at most `limit`. */
+  readonly list: (query: {
+    readonly status: OrderView['status'] | undefined;
+    readonly limit: number;
+  }) => Promise<readonly OrderView[]>;
+  /** Resolves once the ledger has applied or refused the approved order. */
+  readonly ended: (commandId: string) => Promise<OrderView>;
+}
+
+const ENDED_TIMEOUT_MS = 30_000;
+const PAUSE_MS = 150;
+
+/** Builds {@link Orders}. */
+export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, { call, list }: Caller): Orders {
+  const show = (commandId: string) => call('ledger', orderOperations.show, { parameters: { commandId } });
+  return {
+    // Which fields go with which kind is known to the commands, and judged by the ledger.
+    propose: ({ kind, body }) => call('ledger', proposalOperations[kind], { body: body as never }),
+    approve: (commandId) => call('ledger', orderOperations.approve, { parameters: { commandId } }),
+    reject: (commandId, reason) =>
+      call('ledger', orderOperations.reject, { parameters: { commandId }, body: { reason } }),
+    show,
+    list: async ({ status, limit }) => (await list('ledger', orderOperations.list, { status }, limit)).items,
+    ended: async (commandId) => {
+      const startMs = ports.clock.nowMs();
+      try {
+        for (;;) {
+          const seen = await show(commandId);
+          if (seen.status !== 'approved') return seen;
+          const waitedMs = ports.clock.nowMs() - startMs;
+          if (waitedMs > ENDED_TIMEOUT_MS) {
+            throw new CliError(
+              `${commandId} is approved but not applied yet: the ledger will; look with pesewa orders show ${commandId}`,
+            );
+          }
+          ports.progress(
+            `${commandId} is approved, the ledger applies it … ${Math.floor(waitedMs / 1000)} s`,
+          );
+          await ports.clock.sleep(PAUSE_MS);
+        }
+      } finally {
+        ports.progress('');
+      }
+    },
+  };
+}
+
+/** What an order does, such as `2500 GHS into the wallet of demo`. */
+export function describeOrder(
+  view: Pick<OrderView, 'kind' | 'merchantId' | 'rail' | 'direction' | 'amount' | 'currency'>,
+): string {
+  const { kind, direction, amount, currency } = view;
+  const account =
+    view.merchantId === undefined
+      ? `the ${currency} float at ${view.rail ?? '?'}`
+      : `the ${currency} wallet of ${view.merchantId}`;
+  const money = `${amount} ${currency}`;
+  switch (kind) {
+    case 'fund':
+    case 'fund-float':
+      return `${money} from the treasury into ${account}`;
+    case 'withdraw':
+    case 'withdraw-float':
+      return `${money} out of ${account} to the treasury`;
+    case 'adjust':
+      return direction === 'debit'
+        ? `${money} out of ${account} to suspense`
+        : `${money} from suspense into ${account}`;
+    case 'suspense':
+      return direction === 'shortage'
+        ? `${money} that the rail lacks, from suspense out of ${account}`
+        : `${money} that nothing explains, into ${account} and suspense`;
+    default:
+      return unreachable(kind);
+  }
+}

@@ -1,0 +1,31 @@
+import type {
+  AttemptView,
+  CallbackView,
+  DeliveryView,
+  EntryView,
+  PaymentView,
+  TimelineView,
+  WholeBreakView,
+} from '@pesewa/contracts';
+
+/** A break with people's actions on it; the texts they wrote are left out. */
+export interface BreakHistory extends Pick<WholeBreakView, 'id' | 'kind' | 'status'> {
+  readonly history: readonly Pick<WholeBreakView['history'][number], 'at' | 'by' | 'what'>[];
+}
+
+/** A webhook with its attempts, the oldest first. */
+export type DeliveryLog = Omit<DeliveryView, 'attempts'> & { readonly attempts: readonly AttemptView[] };
+
+/** The services' answers about one payment. */
+export interface TimelineSources {
+  readonly payment: PaymentView | null;
+  readonly callbacks: readonly CallbackView[];
+  readonly reconciliation: Pick<TimelineView, 'status' | 'polls' | 'nextPollAt' | 'items'> | null;
+  readonly breaks: readonly BreakHistory[];
+  readonly entries: readonly EntryView[];
+  readonly deliveries: readonly DeliveryLog[];
+  /** The services that gave no answer, and why. */
+  readonly missing: readonly { readonly service: string; readonly why: string }[];
+  /** The lists that have more items than were read. */
+  readonly cut: readonly string[];
+}

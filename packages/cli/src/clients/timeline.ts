@@ -1,0 +1,194 @@
+import type { CallbackView, EntryView, PaymentView, TimelineView } from '@pesewa/contracts';
+import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
+
+/** One line of a payment's timeline, from one service. */
+export interface TimelineLine {
+  /** By the service's clock; ISO 8601. */
+  readonly at: string;
+  readonly service: string;
+  readonly what: string;
+  readonly detail: string;
+}
+
+/**
+ * The order of lines with the same time: the order in which a payment passes through the services. Lines of the same
+ * service and kind keep the service's order.
+ */
+const places = [
+  'accepted',
+  'hold',
+  'held',
+  'attempt',
+  'answer',
+  'callback',
+  'reconciler',
+  'end',
+  'event',
+  'entry',
+  'posting',
+  'webhook',
+  'webhook attempt',
+] as const;
+
+interface PlacedLine extends TimelineLine {
+  readonly place: (typeof places)[number];
+}
+
+const ENDS: ReadonlySet<string> = new Set(['completed', 'failed', 'reversed']);
+
+/**
+ * Merges everything known about a payment into one list, the oldest first; lines with the same time are in the order of
+ * the flow.
+ */
+export function mergeTimeline(sources: Omit<TimelineSources, 'missing' | 'cut'>): readonly TimelineLine[] {
+  const { payment, callbacks, reconciliation, breaks, entries, deliveries } = sources;
+  const lines: readonly PlacedLine[] = [
+    ...(payment === null ? [] : linesOfPayment(payment)),
+    ...callbacks.map(lineOfCallback),
+    ...(reconciliation?.items ?? []).flatMap(linesOfReconciler),
+    ...breaks.flatMap(linesOfBreak),
+    ...entries.map(lineOfEntry),
+    ...deliveries.flatMap(linesOfDelivery),
+  ];
+  return lines.toSorted(byTimeAndPlace).map(({ place: _place, ...line }) => line);
+}
+
+function byTimeAndPlace(one: PlacedLine, other: PlacedLine): number {
+  const later = Date.parse(one.at) - Date.parse(other.at);
+  return later === 0 ? places.indexOf(one.place) - places.indexOf(other.place) : later;
+}
+
+/** The request, the attempts at the rail, and their outcomes. */
+function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
+  const service = payment.kind === 'payout' ? 'payout-gateway' : 'collection-gateway';
+  const { amount, currency, fee, merchantId, merchantReference, rail } = payment;
+  const accepted: PlacedLine = {
+    at: payment.acceptedAt,
+    service,
+    what: 'request accepted',
+    detail: `${amount} ${currency}, fee ${fee}, of ${merchantId}, its reference ${merchantReference}`,
+    place: 'accepted',
+  };
+  const steps = payment.steps.flatMap(({ at, what, attempt, notKept }): readonly PlacedLine[] => {
+    const numbered = attempt === null ? '' : `attempt ${attempt}`;
+    const reason = ENDS.has(what) && payment.reason !== null ? `: ${payment.reason}` : '';
+    const detail = `${numbered}${reason}`;
+    return withGap({ at, service, what, detail, place: placeOfStep(what) }, notKept);
+  });
+  return [accepted, ...attemptsOf(payment).map(lineOfAttempt), ...steps];
+
+  function lineOfAttempt({ number, claimedAt, isAnswered }: Attempt): PlacedLine {
+    const silence = isAnswered ? '' : ', no answer recorded';
+    return {
+      at: claimedAt,
+      service,
+      what: `attempt ${number}`,
+      detail: `rail ${rail} is asked${silence}`,
+      place: 'attempt',
+    };
+  }
+}
+
+/** A line, preceded by one that counts the dropped items before it. */
+function withGap(line: PlacedLine, notKept: number): readonly PlacedLine[] {
+  if (notKept === 0) return [line];
+  const { at, service, place } = line;
+  const steps = notKept === 1 ? 'step' : 'steps';
+  return [{ at, service, what: 'gap', detail: `… ${notKept} ${steps} not kept`, place }, line];
+}
+
+interface Attempt {
+  readonly number: number;
+  readonly claimedAt: string;
+  readonly isAnswered: boolean;
+}
+
+/** Every attempt that a step mentions, and the newest, which may have no step yet. */
+function attemptsOf({ steps, attempts, attemptedAt }: PaymentView): readonly Attempt[] {
+  const known = new Map<number, Attempt>();
+  for (const { attempt: number, claimedAt } of steps) {
+    if (number !== null && claimedAt !== null) known.set(number, { number, claimedAt, isAnswered: true });
+  }
+  if (attemptedAt !== null && !known.has(attempts))
+    known.set(attempts, { number: attempts, claimedAt: attemptedAt, isAnswered: false });
+  return [...known.values()];
+}
+
+function placeOfStep(what: string): PlacedLine['place'] {
+  if (what === 'held') return 'held';
+  return ENDS.has(what) ? 'end' : 'answer';
+}
+
+function lineOfCallback(callback: CallbackView): PlacedLine {
+  const { claimedStatus, claimedAmount, claimedCurrency, verdict, state, deliveries, failure } = callback;
+  const amount = claimedAmount === null ? '' : ` ${claimedAmount} ${claimedCurrency ?? ''}`.trimEnd();
+  const claim = claimedStatus === null ? 'not read' : `claims ${claimedStatus}${amount}`;
+  const proof = verdict.proven ? 'proven' : `signature ${verdict.signature}`;
+  const times = deliveries > 1 ? `, came ${deliveries} times` : '';
+  const why = failure === null ? '' : `: ${failure}`;
+  return {
+    at: callback.receivedAt,
+    service: 'webhook-ingress',
+    what: 'callback',
+    detail: `${claim}, ${proof}, ${state.replaceAll('_', ' ')}${times}${why}`,
+    place: 'callback',
+  };
+}
+
+function linesOfReconciler({
+  at,
+  what,
+  detail,
+  times,
+  lastAt,
+  notKept,
+}: TimelineView['items'][number]): readonly PlacedLine[] {
+  const repeated = times > 1 ? ` (${times} times, last ${lastAt})` : '';
+  const place = what === 'event' || what === 'posting' ? what : 'reconciler';
+  return withGap({ at, service: 'reconciler', what, detail: `${detail}${repeated}`, place }, notKept);
+}
+
+/** People's actions on a break; the reconciler's own are in its timeline. */
+function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
+  return history.flatMap(({ at, what, by }) =>
+    by === null
+      ? []
+      : [
+          {
+            at,
+            service: 'reconciler',
+            what: `break ${what}`,
+            detail: `${kind} by ${by}`,
+            place: 'reconciler',
+          },
+        ],
+  );
+}
+
+function lineOfEntry({ at, kind, debit, credit, amount, currency }: EntryView): PlacedLine {
+  const detail = `${amount} ${currency} from ${debit} to ${credit}`;
+  return { at, service: 'ledger', what: `entry ${kind}`, detail, place: kind === 'hold' ? 'hold' : 'entry' };
+}
+
+function linesOfDelivery({ kind, id, state, reason, bornAt, dueAt, attempts }: DeliveryLog) {
+  const service = 'webhook-dispatcher';
+  const next = state === 'pending' && dueAt !== null ? `, due ${dueAt}` : '';
+  const why = reason === null ? '' : `: ${reason}`;
+  const born: PlacedLine = {
+    at: bornAt,
+    service,
+    what: `webhook ${kind}`,
+    detail: `${id}, now ${state}${next}${why}`,
+    place: 'webhook',
+  };
+  const tried = attempts.map(
+    ({ at, status, error, durationMs }, index): PlacedLine => ({
+      at,
+      service,
+      what: `webhook attempt ${index + 1}`,
+      detail: `${kind}: ${status ?? error ?? 'no answer'} in ${durationMs} ms`,
+      place: 'webhook attempt',
+    }),
+  );
+  return [born, ...tried];
+}

@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import { currencyCode } from '../places.ts';
+import { commandId, line } from '../text.ts';
+import { exportFormat, pageCursor, pageLimit, pageOf, smallNumber } from './lists.ts';
+import { declareOperations, fileAnswer } from './operation.ts';
+
+const TEXT_LENGTH_MAX = 500;
+
+/** The statuses of breaks, in the order in which a break passes through them. */
+export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;
+
+const nullable = z.string().nullable();
+
+const breakView = z
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    reference: z.string(),
+    rail: nullable,
+    status: z.enum(breakStatuses),
+    currency: nullable,
+    /** Signed. */
+    amount: nullable,
+    detail: z.string(),
+    owner: nullable,
+    explanation: nullable,
+    openedAt: z.string(),
+    /** When it was opened, or last reopened. */
+    since: z.string(),
+    resolvedAt: nullable,
+    resolution: nullable,
+    resolvedBy: nullable,
+    version: z.number(),
+  })
+  .meta({ id: 'Break' });
+
+const adjustmentView = z.object({
+  commandId: z.string(),
+  kind: z.enum(['adjust', 'suspense']),
+  merchantId: z.string().optional(),
+  rail: z.string().optional(),
+  currency: z.string(),
+  amount: z.string(),
+  proposedBy: z.string(),
+  proposedAt: z.string(),
+  status: z.enum(['proposed', 'withdrawn', 'booked', 'refused', 'differs']),
+  concludedAt: nullable,
+});
+
+const wholeBreakView = breakView
+  .extend({
+    /** The findings of other kinds that it covers. */
+    alsoFound: z.array(z.object({ kind: z.string(), amount: nullable, detail: z.string() })),
+    adjustments: z.array(adjustmentView),
+    history: z.array(
+      z.object({ at: z.string(), by: nullable, what: z.string(), text: nullable, amount: nullable }),
+    ),
+    /** Paths of the services' operator APIs. */
+    links: z.array(z.object({ service: z.string(), path: z.string() })),
+  })
+  .meta({ id: 'WholeBreak' });
+
+/** The fields of a listed break, which are the columns of an export, in order. */
+export const breakColumns = breakView.keyof().options;
+
+/** A break in lists and exports: amounts in signed decimal text, times in UTC. */
+export type BreakView = z.output<typeof breakView>;
+
+/** A break with its history, its adjustments, and where to find more about it. */
+export type WholeBreakView = z.output<typeof wholeBreakView>;
+
+/** A correction that was proposed for a break. */
+export type AdjustmentView = z.output<typeof adjustmentView>;
+
+const filters = z.object({
+  reference: z.string().max(120).optional(),
+  status: z
+    .enum([...breakStatuses, 'unresolved'], {
+      error: `status must be one of ${breakStatuses.join(', ')}, unresolved`,
+    })
+    .optional(),
+  kind: z.string().optional(),
+  rail: z.string().max(40).optional(),
+  currency: z.string().max(3).optional(),
+  owner: z.string().max(40).optional(),
+  olderThan: z
+    .string()
+    .regex(/^\d{1,5}[mhd]$/, { error: 'olderThan must be minutes, hours or days, such as 90m, 12h or 7d' })
+    .optional(),
+});
+
+/** Which breaks are listed; each field narrows the list. */
+export type BreakFilters = z.output<typeof filters>;
+
+/** Whether the id of an order belongs to a break that it is to fix. */
+export function isBreakCommand(id: string): boolean {
+  return id.startsWith('bk-');
+}
+
+/** Unknown fields are refused: a mistyped field must not be ignored. */
+const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(
+    { ...shape, version: smallNumber.optional() },
+    {
+      error: (issue) =>
+        issue.code === 'unrecognized_keys'
+          ? `${issue.keys.join(', ')} is no field of this request: your token says who you are`
+          : 'the body must be a JSON object',
+    },
+  );
+
+const said = line(TEXT_LENGTH_MAX);
+const breakCommand = commandId.refine(isBreakCommand, { error: 'must begin with bk-' });
+
+const adjustmentBody = fields({
+  commandId: breakCommand,
+  merchantId: line(64).optional(),
+  rail: line(40).optional(),
+  currency: z.string().refine((text) => currencyCode(text) === text, { error: 'must be an ISO 4217 code' }),
+  amount: z.string({ error: 'must be a decimal text with its sign' }),
+  explanation: said,
+}).refine((body) => (body.merchantId === undefined) !== (body.rail === undefined), {
+  error: 'either merchantId or rail is required, and not both',
+});
+
+const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, summary: string, body: Body) =>
+  ({
+    method: 'post',
+    path: `/breaks/{id}/${verb}`,
+    summary,
+    caller: 'named',
+    body,
+    answers: { 200: wholeBreakView },
+    refusals: {
+      invalid: 400,
+      not_found: 404,
+      changed: 409,
+      resolved: 409,
+      unresolved: 409,
+      full: 409,
+      waits: 409,
+      undecided: 409,
+      pending: 409,
+      duplicate: 409,
+      not_pending: 409,
+      elsewhere: 409,
+    },
+  }) as const;
+
+/** The discrepancies that wait for people, or for their cause to go away (ADR 31). */
+export const breakOperations = declareOperations({
+  list: {
+    method: 'get',
+    path: '/breaks',
+    summary: 'Lists breaks by when they were first opened, the newest first',
+    query: filters.extend({ cursor: pageCursor.optional(), limit: pageLimit(200, 50) }),
+    answers: { 200: pageOf(breakView) },
+    refusals: { invalid: 400 },
+    pages: 'cursor',
+  },
+  export: {
+    method: 'get',
+    path: '/breaks/export',
+    summary: 'Streams all breaks of the same filters as CSV or JSON; no cell is read as a formula',
+    query: filters.extend({ format: exportFormat }),
+    answers: { 200: fileAnswer },
+    refusals: { invalid: 400 },
+  },
+  show: {
+    method: 'get',
+    path: '/breaks/{id}',
+    summary: 'Shows a break with its history, its adjustments, and paths to everything known of its payment',
+    answers: { 200: wholeBreakView },
+    refusals: { not_found: 404 },
+  },
+});
+
+/** What people do with a break, in their own name; `version` refuses a change to one that has changed meanwhile. */
+export const breakChanges = declareOperations({
+  assign: change('assign', 'Assigns a break to an operator', fields({ to: line(40) })),
+  notes: change('notes', 'Adds a note to a break', fields({ text: said })),
+  explain: change('explain', 'Explains a break', fields({ explanation: said })),
+  resolve: change('resolve', 'Resolves a break', fields({ resolution: said })),
+  reopen: change('reopen', 'Reopens a break', fields({ reason: said })),
+  adjustment: change('adjustment', 'Notes the order to the ledger that is to fix a break', adjustmentBody),
+  withdraw: change(
+    'withdraw',
+    'Frees a break from an order that will never be applied',
+    fields({ commandId: breakCommand }),
+  ),
+});

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { pageOf, recordQueries } from './lists.ts';
+import { declareOperations, fileAnswer } from './operation.ts';
+
+/** Every result that a payment of a close can have. */
+export const closeResults = ['pending', 'matched', 'differs', 'missing_there', 'unclear'] as const;
+
+const closeView = z
+  .object({
+    id: z.string(),
+    from: z.string(),
+    to: z.string(),
+    rail: z.string().nullable(),
+    status: z.enum(['gathering', 'asking', 'done']),
+    payments: z.number().nullable(),
+    done: z.number().nullable(),
+    /** Null while there are too many to count. */
+    results: z
+      .object({
+        matched: z.number(),
+        differs: z.number(),
+        missing_there: z.number(),
+        unclear: z.number(),
+        pending: z.number(),
+      })
+      .nullable(),
+    /** How many of its payments were reported only after the close had been made. */
+    late: z.number(),
+    requestedBy: z.string(),
+    requestedAt: z.string(),
+    finishedAt: z.string().nullable(),
+  })
+  .meta({ id: 'Close' });
+
+const closePreview = z.object({
+  id: z.string(),
+  from: z.string(),
+  to: z.string(),
+  rail: z.string().nullable(),
+  exists: z.boolean(),
+  payments: z.number(),
+  rails: z.array(z.object({ rail: z.string(), payments: z.number(), atLeastSeconds: z.number() })),
+});
+
+const side = z.object({
+  status: z.string().nullable(),
+  amount: z.string().nullable(),
+  fee: z.string().nullable(),
+});
+
+const closeRecordView = z
+  .object({
+    reference: z.string(),
+    kind: z.string(),
+    rail: z.string(),
+    merchantId: z.string(),
+    currency: z.string(),
+    endedAt: z.string(),
+    result: z.enum(closeResults),
+    ours: side,
+    theirs: side,
+    differences: z.array(z.object({ field: z.string(), amount: z.string() })),
+    why: z.string().nullable(),
+    breakId: z.string().nullable(),
+    alsoCoveredBy: z.array(z.string()).readonly(),
+    /** Whether the rail reported an end that the payment's owner did not know, which was published to it. */
+    factPublished: z.boolean(),
+    askedAt: z.string().nullable(),
+    tries: z.number(),
+  })
+  .meta({ id: 'CloseRecord' });
+
+/** A close; times in UTC. */
+export type CloseView = z.output<typeof closeView>;
+
+/** What a close would check. */
+export type ClosePreviewView = z.output<typeof closePreview>;
+
+/** A payment of a close; amounts are decimal text, null if unknown. */
+export type CloseRecordView = z.output<typeof closeRecordView>;
+
+const day = z.iso.date({ error: 'must be a date such as 2026-11-20' });
+const time = z.iso
+  .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-20T08:00:00Z' })
+  .transform((text) => new Date(text));
+
+const closeBody = z
+  .strictObject(
+    { date: day.optional(), from: time.optional(), to: time.optional(), rail: z.string().optional() },
+    {
+      error: (issue) =>
+        issue.code === 'unrecognized_keys'
+          ? `${issue.keys.join(', ')} is no field of a close`
+          : 'the body must be a JSON object',
+    },
+  )
+  .refine(({ date, from, to }) => (date === undefined ? from && to : !from && !to), {
+    error: 'either date, or both from and to, are required',
+  });
+
+/** The period of a close: a day, or two times. */
+export type CloseRequest = z.input<typeof closeBody>;
+
+const records = recordQueries(closeResults);
+
+/** Daily closes: the payments of a day, looked up again at their rails and matched (ADR 29). */
+export const closeOperations = declareOperations({
+  open: {
+    method: 'post',
+    path: '/closes',
+    summary: 'Makes the close of a day or a period, or gives the existing one',
+    caller: 'named',
+    query: z.object({
+      /** Only tells what the close would check. */
+      dryRun: z.enum(['', 'true', 'false'], { error: 'must be true or false' }).default('false'),
+    }),
+    body: closeBody,
+    answers: { 200: closeView, 202: closeView },
+    dryRun: closePreview,
+    refusals: { invalid: 400, not_over: 409, unavailable: 503 },
+  },
+  list: {
+    method: 'get',
+    path: '/closes',
+    summary: 'Lists closes, the newest first',
+    query: z.object({ cursor: z.string().max(120).optional() }),
+    answers: { 200: pageOf(closeView) },
+    pages: 'cursor',
+  },
+  show: {
+    method: 'get',
+    path: '/closes/{id}',
+    summary: 'Shows how far a close is',
+    answers: { 200: closeView },
+    refusals: { not_found: 404 },
+  },
+  records: {
+    method: 'get',
+    path: '/closes/{id}/records',
+    summary: 'Lists the payments of a close, by reference',
+    query: records.page,
+    answers: { 200: pageOf(closeRecordView) },
+    refusals: { not_found: 404 },
+    pages: 'cursor',
+  },
+  export: {
+    method: 'get',
+    path: '/closes/{id}/export',
+    summary: 'Streams all payments of a close as CSV or JSON, once it is done',
+    query: records.export,
+    answers: { 200: fileAnswer },
+    refusals: { not_found: 404, not_done: 409 },
+  },
+});

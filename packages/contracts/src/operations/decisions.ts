@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { commandId, line, reference } from '../text.ts';
+import { pageCursor, pageOf } from './lists.ts';
+import { declareOperations } from './operation.ts';
+
+const NOTE_LENGTH_MAX = 200;
+const BREAK_ID_LENGTH_MAX = 120;
+
+/** The statuses of decisions, in the order in which a decision passes through them. */
+export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;
+
+/**
+ * The outcomes that people can decide for a payout: the rail has not paid and will not, or it paid the amount asked.
+ */
+export const decidedOutcomes = ['failed', 'completed'] as const;
+
+const decisionView = z
+  .object({
+    id: z.string(),
+    breakId: z.string(),
+    reference: z.string(),
+    currency: z.string(),
+    amount: z.string(),
+    outcome: z.enum(decidedOutcomes).optional(),
+    note: z.string().optional(),
+    status: z.enum(decisionStatuses),
+    requestedBy: z.string(),
+    requestedAt: z.string(),
+    expiresAt: z.string().optional(),
+    approvedBy: z.string().optional(),
+    approvedAt: z.string().optional(),
+    railFee: z.string().optional(),
+    rejectedBy: z.string().optional(),
+    rejectedAt: z.string().optional(),
+    rejectedFor: z.string().optional(),
+    appliedAt: z.string().optional(),
+  })
+  .meta({ id: 'Decision' });
+
+/** A decision; amounts are decimal text, times in UTC. */
+export type DecisionView = z.output<typeof decisionView>;
+
+/** Unknown fields are refused: where money moves, a mistyped field must not be ignored. */
+const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `${issue.keys.join(', ')} is no field of a decision: your token says who you are`
+        : 'the body must be a JSON object',
+  });
+
+const proposal = fields({
+  breakId: line(BREAK_ID_LENGTH_MAX).optional(),
+  reference: reference.optional(),
+  amount: z.string({ error: 'must be a decimal text' }).optional(),
+  outcome: z.enum(decidedOutcomes, { error: `must be one of ${decidedOutcomes.join(', ')}` }).optional(),
+  note: line(NOTE_LENGTH_MAX).optional(),
+  commandId: commandId.optional(),
+})
+  .refine((body) => (body.breakId === undefined) !== (body.reference === undefined), {
+    error: 'either breakId or reference is required, and not both',
+  })
+  .refine((body) => (body.amount === undefined) !== (body.outcome === undefined), {
+    error: 'either amount or outcome is required, and not both: amount must be a decimal text',
+  })
+  .refine((body) => body.outcome === undefined || body.note !== undefined, {
+    error: 'note is required with an outcome: how do you know that it ended so?',
+  });
+
+/** The proposal of a decision, about a payment or about a break. */
+export type DecisionProposal = z.output<typeof proposal>;
+
+const refusals = {
+  invalid: 400,
+  not_found: 404,
+  closed: 409,
+  ended: 409,
+  rail_unconfigured: 409,
+  undecided: 409,
+  duplicate: 409,
+  same_operator: 403,
+  expired: 409,
+  decided: 409,
+} as const;
+
+/** What people decide about payments: the amount that a customer paid, or how a payout ended (ADR 23, ADR 34). */
+export const decisionOperations = declareOperations({
+  list: {
+    method: 'get',
+    path: '/decisions',
+    summary: 'Lists decisions, the newest first',
+    query: z.object({
+      status: z.enum(decisionStatuses).optional(),
+      reference: z.string().max(120).optional(),
+      cursor: pageCursor.optional(),
+    }),
+    answers: { 200: pageOf(decisionView) },
+    pages: 'cursor',
+  },
+  show: {
+    method: 'get',
+    path: '/decisions/{id}',
+    summary: 'Shows a decision',
+    answers: { 200: decisionView },
+    refusals,
+  },
+  propose: {
+    method: 'post',
+    path: '/decisions',
+    summary:
+      'Proposes an amount, or an outcome and how it is known; the same under the same id is the same decision',
+    caller: 'named',
+    body: proposal,
+    answers: { 202: decisionView },
+    refusals,
+  },
+  approve: {
+    method: 'post',
+    path: '/decisions/{id}/approve',
+    summary: 'Approves what another operator proposed',
+    caller: 'second',
+    answers: { 200: decisionView },
+    refusals,
+  },
+  reject: {
+    method: 'post',
+    path: '/decisions/{id}/reject',
+    summary: 'Rejects a proposal',
+    caller: 'named',
+    body: fields({ reason: line(NOTE_LENGTH_MAX).optional() }).optional(),
+    answers: { 200: decisionView },
+    refusals,
+  },
+});

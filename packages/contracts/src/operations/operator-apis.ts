@@ -1,0 +1,47 @@
+import type { ConsumerGroup, MessagingService } from '../services.ts';
+import { accountOperations } from './accounts.ts';
+import { breakChanges, breakOperations } from './breaks.ts';
+import { callbackOperations } from './callbacks.ts';
+import { closeOperations } from './closes.ts';
+import { decisionOperations } from './decisions.ts';
+import { deliveryOperations } from './deliveries.ts';
+import type { Operations } from './operation.ts';
+import { orderOperations, proposalOperations } from './orders.ts';
+import { parkedOperations } from './parked.ts';
+import { paymentOperations } from './payments.ts';
+import { positionOperations } from './positions.ts';
+import { mappingOperations, statementOperations } from './rail-statements.ts';
+import {
+  comparisonOperations,
+  coverageOperations,
+  statusOperations,
+  timelineOperations,
+} from './reconciliation.ts';
+
+/** What every service has that consumes topics. */
+const consuming = { parked: parkedOperations, positions: positionOperations } as const;
+
+/** The operator API of each service, in parts by name. */
+export const operatorApis = {
+  'payout-gateway': { payments: paymentOperations, ...consuming },
+  'collection-gateway': { payments: paymentOperations, ...consuming },
+  'webhook-ingress': { callbacks: callbackOperations },
+  reconciler: {
+    status: statusOperations,
+    timeline: timelineOperations,
+    comparison: comparisonOperations,
+    coverage: coverageOperations,
+    breaks: { ...breakOperations, ...breakChanges },
+    decisions: decisionOperations,
+    closes: closeOperations,
+    statements: statementOperations,
+    mappings: mappingOperations,
+    ...consuming,
+  },
+  ledger: {
+    accounts: accountOperations,
+    orders: { ...proposalOperations, ...orderOperations },
+    ...consuming,
+  },
+  'webhook-dispatcher': { deliveries: deliveryOperations, ...consuming },
+} as const satisfies Readonly<Record<MessagingService | ConsumerGroup, Readonly<Record<string, Operations>>>>;

@@ -1,0 +1,216 @@
+import { isCurrency } from '@pesewa/kernel';
+import { z } from 'zod';
+import { pageCursor, pageOf, recordQueries } from './lists.ts';
+import { declareOperations, fileAnswer } from './operation.ts';
+
+const MAPPING_LENGTH_MAX = 4_096;
+
+/** Every result that a record of a statement can have (ADR 30). */
+export const statementResults = [
+  'matched',
+  'differs',
+  'missing_here',
+  'missing_there',
+  'duplicate',
+  'ambiguous',
+  'unreadable',
+  'set_aside',
+] as const;
+
+const nullable = z.string().nullable();
+
+const recordView = z
+  .object({
+    id: z.string(),
+    /** Null for a payment without a line. */
+    line: z.number().nullable(),
+    result: z.enum(statementResults).nullable(),
+    by: nullable,
+    confidence: z.number().nullable(),
+    payment: nullable,
+    how: z.array(z.string()).readonly(),
+    difference: nullable,
+    reference: nullable,
+    railReference: nullable,
+    kind: nullable,
+    status: nullable,
+    amount: nullable,
+    fee: nullable,
+    currency: nullable,
+    at: nullable,
+    candidates: z.array(z.string()).readonly(),
+    reason: nullable,
+    breakId: nullable,
+    alsoCoveredBy: z.array(z.string()).readonly(),
+  })
+  .meta({ id: 'StatementRecord' });
+
+const statementView = z
+  .object({
+    id: z.string(),
+    rail: z.string(),
+    currency: nullable,
+    from: nullable,
+    to: nullable,
+    sha256: z.string(),
+    status: z.enum(['receiving', 'matching', 'done', 'dropped']),
+    stage: nullable,
+    lines: z.number(),
+    /** Null until it is matched. */
+    counts: z.record(z.string(), z.number()).nullable(),
+    discrepancies: z.number().nullable(),
+    breaksOpened: z.number(),
+    breaksHidden: z.number(),
+    uploadedBy: z.string(),
+    uploadedAt: z.string(),
+    doneAt: nullable,
+  })
+  .meta({ id: 'Statement' });
+
+const triedStatementView = statementView.extend({
+  id: z.null(),
+  dryRun: z.literal(true),
+  /** The first records that are not matched. */
+  problems: z.array(recordView),
+});
+
+const mappingView = z.object({ name: z.string(), by: z.string(), mapping: z.unknown() });
+
+/** A rail's statement; times in UTC. */
+export type RailStatementView = z.output<typeof statementView>;
+
+/** What the matching of a statement would give. */
+export type TriedStatementView = z.output<typeof triedStatementView>;
+
+/** A line of a rail's statement or a payment without a line, and its result; amounts are decimal text. */
+export type StatementRecordView = z.output<typeof recordView>;
+
+const time = z.iso
+  .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-20T08:00:00Z' })
+  .transform((text) => new Date(text))
+  .optional();
+
+/** A currency of a statement. */
+export const statementCurrency = z
+  .string()
+  .refine(isCurrency, { error: 'must be an ISO 4217 code in capitals, such as KES' });
+
+const uploadQuery = z
+  .strictObject(
+    {
+      rail: z.string({ error: 'is required' }),
+      currency: statementCurrency.optional(),
+      from: time,
+      to: time,
+      mapping: z
+        .string({ error: 'is required: the name of one that is kept here, or its JSON' })
+        .max(MAPPING_LENGTH_MAX, {
+          error: `must have at most ${MAPPING_LENGTH_MAX} characters: keep it with PUT /statement-mappings/{name}`,
+        }),
+      sha256: z
+        .string({ error: 'is required: the SHA-256 of the file in hex, as sha256sum prints it' })
+        .regex(/^[0-9a-f]{64}$/, {
+          error: 'must be the SHA-256 of the file, 64 hex digits in small letters',
+        }),
+      dryRun: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
+    },
+    {
+      error: (issue) =>
+        issue.code === 'unrecognized_keys' ? `${issue.keys.join(', ')} is no parameter here` : 'is malformed',
+    },
+  )
+  .refine(({ from, to }) => !from || !to || from < to, { error: 'from must be before to' });
+
+/** How a file is matched, besides its SHA-256. */
+export type StatementTermsQuery = Omit<z.input<typeof uploadQuery>, 'sha256' | 'dryRun'>;
+
+const records = recordQueries(statementResults);
+
+/** The rails' statements, compared with our payments (ADR 30). */
+export const statementOperations = declareOperations({
+  upload: {
+    method: 'post',
+    path: '/statements',
+    summary: 'Takes a file as a stream and matches it; sent again, it continues where it stopped',
+    caller: 'named',
+    takesFile: true,
+    query: uploadQuery,
+    answers: { 200: statementView, 202: statementView },
+    dryRun: triedStatementView,
+    refusals: {
+      invalid: 400,
+      unreadable: 400,
+      digest_differs: 400,
+      too_large: 413,
+      content_differs: 409,
+      dropped: 409,
+      cut: 408,
+    },
+  },
+  drop: {
+    method: 'delete',
+    path: '/statements/{id}',
+    summary: 'Drops a statement with its records; its breaks stay',
+    caller: 'named',
+    answers: { 202: z.object({ status: z.literal('dropped') }) },
+    refusals: { not_found: 404 },
+  },
+  list: {
+    method: 'get',
+    path: '/statements',
+    summary: 'Lists statements, the newest first',
+    query: z.object({ cursor: pageCursor.optional() }),
+    answers: { 200: pageOf(statementView) },
+    pages: 'cursor',
+  },
+  show: {
+    method: 'get',
+    path: '/statements/{id}',
+    summary: 'Shows how far a statement is, and what it gave',
+    answers: { 200: statementView },
+    refusals: { not_found: 404 },
+  },
+  records: {
+    method: 'get',
+    path: '/statements/{id}/records',
+    summary: 'Lists the lines of a statement, and the payments without one',
+    query: records.page,
+    answers: { 200: pageOf(recordView) },
+    refusals: { not_found: 404 },
+    pages: 'cursor',
+  },
+  export: {
+    method: 'get',
+    path: '/statements/{id}/export',
+    summary: 'Streams all of them as CSV or JSON',
+    query: records.export,
+    answers: { 200: fileAnswer },
+    refusals: { not_found: 404 },
+  },
+});
+
+/** The mappings of statements that are kept under a name. */
+export const mappingOperations = declareOperations({
+  list: {
+    method: 'get',
+    path: '/statement-mappings',
+    summary: 'Lists the mappings by name',
+    answers: { 200: pageOf(mappingView.omit({ mapping: true })) },
+  },
+  show: {
+    method: 'get',
+    path: '/statement-mappings/{name}',
+    summary: 'Shows a mapping',
+    answers: { 200: mappingView },
+    refusals: { not_found: 404 },
+  },
+  put: {
+    method: 'put',
+    path: '/statement-mappings/{name}',
+    summary: 'Keeps a mapping under a name; a statement keeps the one that it was read by',
+    caller: 'named',
+    body: z.record(z.string(), z.unknown()),
+    answers: { 200: mappingView },
+    refusals: { invalid: 400 },
+  },
+});

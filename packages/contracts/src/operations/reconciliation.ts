@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { reference } from '../text.ts';
+import { pageLimit, pageOf } from './lists.ts';
+import { declareOperations } from './operation.ts';
+
+const runView = z
+  .object({
+    id: z.string(),
+    at: z.string(),
+    rail: z.string(),
+    /** False if the rail was removed from the configuration and is no longer compared. */
+    configured: z.boolean(),
+    currency: z.string(),
+    railBalance: z.string(),
+    float: z.string(),
+    drift: z.string(),
+    /** Between which drifts the payments under way explain it. */
+    lower: z.string(),
+    upper: z.string(),
+    withinRange: z.boolean(),
+    unexplained: z.string(),
+    /** The payments that may explain it. */
+    candidates: z.array(z.object({ reference: z.string(), why: z.string() })).readonly(),
+  })
+  .meta({ id: 'Run' });
+
+const coverageView = z.object({
+  id: z.string(),
+  at: z.string(),
+  status: z.string(),
+  sources: z.array(z.object({ kind: z.string(), status: z.string(), error: z.string().nullable() })),
+  read: z.number(),
+  tracked: z.number(),
+  missing: z.number(),
+  ended: z.number(),
+  behind: z.number(),
+  repaired: z.number(),
+  tookMs: z.number(),
+});
+
+const moment = z.string().nullable();
+const oldestPayment = z.object({ state: z.string(), reference: z.string(), openedAt: z.string() });
+
+/** A part that was not read in time is null and named in `unreported`. */
+const statusView = z.object({
+  at: z.string(),
+  open: z
+    .array(
+      z.object({
+        kind: z.enum(['payout', 'collection']),
+        count: z.number(),
+        oldest: oldestPayment.nullable(),
+        states: z.array(oldestPayment),
+      }),
+    )
+    .nullable(),
+  polls: z
+    .array(
+      z.object({
+        rail: z.string(),
+        configured: z.boolean(),
+        due: z.number(),
+        overdue: z.number(),
+        oldestDueAt: moment,
+      }),
+    )
+    .nullable(),
+  breaks: z.array(z.object({ kind: z.string(), count: z.number(), oldestAt: moment })).nullable(),
+  comparison: z
+    .object({
+      at: moment,
+      wallets: z.number(),
+      outOfRange: z.array(z.string()),
+      /** Wallets out of range in the newest comparison, while some of our services' events were still on their way. */
+      suspected: z.array(z.string()),
+      /** Wallets of rails that are no longer configured; the other fields leave them out. */
+      removed: z.array(z.object({ wallet: z.string(), configured: z.boolean(), withinRange: z.boolean() })),
+    })
+    .nullable(),
+  coverage: z
+    .object({ at: moment, status: z.string().nullable(), found: z.number(), repaired: z.number() })
+    .nullable(),
+  close: z
+    .object({
+      to: moment,
+      finishedAt: moment,
+      counts: z.record(z.string(), z.number()).nullable(),
+      /** How many of its payments were reported only after the close had been made. */
+      late: z.number(),
+    })
+    .nullable(),
+  /** Whether the working set has everything that was published until now. */
+  caughtUp: z.boolean().nullable(),
+  unreported: z.array(z.string()),
+});
+
+const timelineLine = z.object({
+  at: z.string(),
+  what: z.string(),
+  detail: z.string(),
+  times: z.number(),
+  lastAt: z.string(),
+  /** How many lines between the one before and this one were dropped. */
+  notKept: z.number(),
+});
+
+const timelineView = z.object({
+  reference: z.string(),
+  kind: z.string().nullable(),
+  rail: z.string().nullable(),
+  merchantId: z.string().nullable(),
+  currency: z.string().nullable(),
+  amount: z.string().nullable(),
+  status: z.string(),
+  polls: z.number(),
+  nextPollAt: z.string().nullable(),
+  items: z.array(timelineLine),
+  next: z.null(),
+});
+
+/** One comparison of a rail's wallet with our float; amounts are signed decimal text. */
+export type RunView = z.output<typeof runView>;
+
+/** An audit of the working set. */
+export type CoverageView = z.output<typeof coverageView>;
+
+/** The state of reconciliation. */
+export type StatusView = z.output<typeof statusView>;
+
+/** What the reconciler has seen of a payment. */
+export type TimelineView = z.output<typeof timelineView>;
+
+/** The reconciler's own view of everything. */
+export const statusOperations = declareOperations({
+  show: {
+    method: 'get',
+    path: '/status',
+    summary: 'Shows what is open, due and broken, and when it was last compared, audited and closed',
+    answers: { 200: statusView },
+  },
+});
+
+/** What the reconciler has seen of single payments. */
+export const timelineOperations = declareOperations({
+  show: {
+    method: 'get',
+    path: '/timeline',
+    summary: "Shows the reconciler's own timeline of a payment, with decisions",
+    query: z.object({ reference }),
+    answers: { 200: timelineView },
+    refusals: { not_found: 404 },
+  },
+});
+
+/** The comparison of the rails' wallets with our floats (ADR 28). */
+export const comparisonOperations = declareOperations({
+  drift: {
+    method: 'get',
+    path: '/drift',
+    summary: 'Lists the latest comparison of every wallet',
+    answers: { 200: pageOf(runView) },
+  },
+  runs: {
+    method: 'get',
+    path: '/runs',
+    summary: 'Lists comparisons, the newest first',
+    query: z.object({
+      rail: z.string().max(40).optional(),
+      currency: z.string().max(3).optional(),
+      cursor: z.string().max(240).optional(),
+      limit: pageLimit(200, 50),
+    }),
+    answers: { 200: pageOf(runView) },
+    pages: 'cursor',
+  },
+  compare: {
+    method: 'post',
+    path: '/compare',
+    summary: 'Compares every wallet now',
+    answers: { 200: pageOf(runView) },
+    // It makes up to three attempts, and each waits for our own topics.
+    timeoutMs: 120_000,
+  },
+});
+
+/** The audit of the working set (ADR 27). */
+export const coverageOperations = declareOperations({
+  start: {
+    method: 'post',
+    path: '/coverage',
+    summary: 'Starts an audit',
+    answers: { 202: z.object({ id: z.string(), status: z.literal('running') }) },
+  },
+  list: {
+    method: 'get',
+    path: '/coverage',
+    summary: 'Lists audits, the newest first',
+    query: z.object({ cursor: z.string().max(240).optional(), limit: pageLimit(200, 50) }),
+    answers: { 200: pageOf(coverageView) },
+    pages: 'cursor',
+  },
+});
