@@ -1,12 +1,15 @@
 // Writes the generated documents: `docs/events.md` from the contracts, each service's configuration table from its
-// `config.ts`, the reconciler's table of breaks from its `domain/break-kinds.ts`, the OpenAPI documents from the routes' own operations,
-// and of operator APIs from the contracts, as are their tables in the services' READMEs. With `--check` nothing is written: each file that differs is named, and the exit code is 1.
+// `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from its
+// `domain/break-kinds.ts`, the OpenAPI documents from the routes' own operations, and those of operator APIs from the
+// contracts, as are their tables in the services' READMEs. With `--check` nothing is written: each file that differs
+// is named, and the exit code is 1.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from './command.ts';
 import { loadBreakKinds, renderBreakKinds } from './docs/break-kinds.ts';
-import { renderConfiguration, replaceConfiguration } from './docs/configuration.ts';
+import { renderConfiguration } from './docs/configuration.ts';
+import { errorTables } from './docs/error-codes.ts';
 import { renderEvents } from './docs/events.ts';
 import { replaceBlock } from './docs/markdown.ts';
 import { documentedApis, renderOpenApi } from './docs/openapi.ts';
@@ -31,11 +34,22 @@ const read = (file: string): string | undefined => {
   return existsSync(absolute) ? readFileSync(absolute, 'utf8') : undefined;
 };
 
+/** A present document with each text between the markers of its name. */
+const generateBlocks = (file: string, blocks: Readonly<Record<string, string>>): Generated => {
+  let text = read(file);
+  if (text === undefined) return { file, content: { ok: false, why: 'is missing' } };
+  for (const [name, block] of Object.entries(blocks)) {
+    text = replaceBlock(text, name, block);
+    if (text === undefined) {
+      const why = `lacks the lines <!-- ${name}:begin --> and <!-- ${name}:end -->`;
+      return { file, content: { ok: false, why } };
+    }
+  }
+  return { file, content: { ok: true, text } };
+};
+
 const generateReadme = async (service: string): Promise<Generated> => {
   const file = `services/${service}/README.md`;
-  const present = read(file);
-  if (present === undefined)
-    return { file, content: { ok: false, why: 'is missing: every service has one' } };
   const settings = await loadSettings(service);
   if (settings === undefined) {
     return {
@@ -43,18 +57,12 @@ const generateReadme = async (service: string): Promise<Generated> => {
       content: { ok: false, why: 'has no source: config.ts of the service exports no settings' },
     };
   }
-  const lacking = (name: string): Generated => ({
-    file,
-    content: { ok: false, why: `lacks the lines <!-- ${name}:begin --> and <!-- ${name}:end -->` },
-  });
-  const configured = replaceConfiguration(present, renderConfiguration(settings));
-  if (configured === undefined) return lacking('configuration');
   const operated = operatedServices.find((name) => name === service);
-  const text = operated ? replaceBlock(configured, 'operator-api', renderOperatorApi(operated)) : configured;
-  if (text === undefined) return lacking('operator-api');
-  if (service !== 'reconciler') return { file, content: { ok: true, text } };
-  const whole = replaceBlock(text, 'break-kinds', renderBreakKinds(await loadBreakKinds()));
-  return whole === undefined ? lacking('break-kinds') : { file, content: { ok: true, text: whole } };
+  return generateBlocks(file, {
+    configuration: renderConfiguration(settings),
+    ...(operated && { 'operator-api': renderOperatorApi(operated) }),
+    ...(service === 'reconciler' && { 'break-kinds': renderBreakKinds(await loadBreakKinds()) }),
+  });
 };
 
 const generateOpenApi = async (api: (typeof documentedApis)[number]): Promise<Generated> => {
@@ -67,6 +75,7 @@ const generateOpenApi = async (api: (typeof documentedApis)[number]): Promise<Ge
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const generated: readonly Generated[] = [
   { file: 'docs/events.md', content: { ok: true, text: renderEvents() } },
+  ...errorTables.map(({ file, tables }) => generateBlocks(file, tables)),
   ...(await Promise.all(serviceNames().map(generateReadme))),
   ...(await Promise.all(documentedApis.map(generateOpenApi))),
   { file: 'docs/operators/README.md', content: { ok: true, text: renderOperatorOverview() } },

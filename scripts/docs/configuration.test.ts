@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { renderConfiguration, replaceConfiguration } from './configuration.ts';
+import { renderConfiguration } from './configuration.ts';
+import { replaceBlock } from './markdown.ts';
 
 const text = { def: { type: 'string' }, description: 'an address' };
 
@@ -26,7 +27,7 @@ it('takes the meaning and the default from wherever they were given', () => {
 it('replaces what is between the markers and nothing else', () => {
   const document = 'before\n<!-- configuration:begin -->\nold\n<!-- configuration:end -->\nafter\n';
   const replaced = 'before\n<!-- configuration:begin -->\n\nnew\n\n<!-- configuration:end -->\nafter\n';
-  expect(replaceConfiguration(document, 'new\n')).toBe(replaced);
-  expect(replaceConfiguration(replaced, 'new\n')).toBe(replaced);
-  expect(replaceConfiguration('no markers', 'new\n')).toBeUndefined();
+  expect(replaceBlock(document, 'configuration', 'new\n')).toBe(replaced);
+  expect(replaceBlock(replaced, 'configuration', 'new\n')).toBe(replaced);
+  expect(replaceBlock('no markers', 'configuration', 'new\n')).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { renderTable, replaceBlock } from './markdown.ts';
+import { renderTable } from './markdown.ts';
 
 /** The fields that are read of a setting: the part of a zod schema with its meaning and its default. */
 export interface Setting {
@@ -66,7 +66,3 @@ export const renderConfiguration = (settings: Settings): string => {
   const ordered = [...rows.filter(isRequired), ...rows.filter((row) => !isRequired(row))];
   return renderTable(['Variable', 'Default', 'Meaning'], ordered) + asFiles;
 };
-
-/** The document with the table between its markers; undefined if it has no markers. */
-export const replaceConfiguration = (document: string, table: string): string | undefined =>
-  replaceBlock(document, 'configuration', table);

@@ -185,9 +185,9 @@ function readPayin(answer: RawAnswer): PayinAnswer {
   const { responseDetails, transactionReference, ...asked } = payinAnswer.parse(parseJson(answer.text));
   const { responseCode: code, statusDescription: description } = responseDetails;
   const reason = 'failedReason' in responseDetails ? responseDetails.failedReason : undefined;
-  const statuses: Readonly<Record<string, number>> = collectionRefusals;
+  const known: Readonly<Record<string, { readonly status: number }>> = collectionRefusals;
   // A reason of the rail is answered with 200, as acceptance is (contract 10.10).
-  expect([reason, answer.status]).toEqual([reason, statuses[reason ?? ''] ?? 200]);
+  expect([reason, answer.status]).toEqual([reason, known[reason ?? '']?.status ?? 200]);
   return { ...answer, code, reason, description, reference: transactionReference, next: asked };
 }
 

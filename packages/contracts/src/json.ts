@@ -58,3 +58,12 @@ export const wholeNumber = numberText.pipe(
 export function jsonNumber(decimal: string): number {
   return JSON.rawJSON(decimal);
 }
+
+/** A body that the schema documents, as it is written: exact numbers come from {@link jsonNumber}. */
+export type JsonOf<Schema extends z.ZodType> = Written<z.input<Schema>>;
+
+type Written<Value> = Value extends LosslessNumber
+  ? number
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Written<Value[Key]> }
+    : Value;

@@ -1,3 +1,5 @@
+import { type CollectionCountry, type ServedCurrency, servedCountries } from './countries.ts';
+
 /** How a customer completes a collection (contract 2.8). */
 export type CompletionFlow =
   | { readonly kind: 'link' }
@@ -8,8 +10,8 @@ export type CompletionFlow =
 /** A mobile money operator: where it works and how its customers complete a collection. */
 export interface MobileOperator {
   readonly code: string;
-  readonly country: 'GM' | 'GH' | 'CI' | 'KE';
-  readonly currency: 'GMD' | 'GHS' | 'XOF' | 'KES';
+  readonly country: CollectionCountry;
+  readonly currency: ServedCurrency;
   readonly flows: { readonly highRisk: CompletionFlow; readonly lowRisk: CompletionFlow };
 }
 
@@ -20,24 +22,27 @@ const otp4: CompletionFlow = { kind: 'otp', otpLength: 4 };
 const otp6: CompletionFlow = { kind: 'otp', otpLength: 6 };
 
 const same = (flow: CompletionFlow) => ({ highRisk: flow, lowRisk: flow });
-const ghana = { country: 'GH', currency: 'GHS', flows: { highRisk: stk, lowRisk: otp6 } } as const;
-const gambia = { country: 'GM', currency: 'GMD' } as const;
-const ivoryCoast = { country: 'CI', currency: 'XOF' } as const;
+const ghana = { country: 'GH', flows: { highRisk: stk, lowRisk: otp6 } } as const;
 
 /** Every mobile operator in the contract's table; KESAF is treated as a single-step STK push (contract 2.8, ADR 19). */
-export const mobileOperators: readonly MobileOperator[] = [
-  { code: 'GMWAV', ...gambia, flows: same(link) },
-  { code: 'GMAFR', ...gambia, flows: same(stkThenComplete) },
-  { code: 'GMQMO', ...gambia, flows: same(otp6) },
-  { code: 'GHMTN', ...ghana },
-  { code: 'GHATL', ...ghana },
-  { code: 'GHVOD', ...ghana },
-  { code: 'CIWAV', ...ivoryCoast, flows: same(link) },
-  { code: 'CIMOO', ...ivoryCoast, flows: same(stk) },
-  { code: 'CIMTN', ...ivoryCoast, flows: same(stk) },
-  { code: 'CIORA', ...ivoryCoast, flows: same(otp4) },
-  { code: 'KESAF', country: 'KE', currency: 'KES', flows: same(stk) },
-];
+const contractTable: Readonly<Record<string, Pick<MobileOperator, 'country' | 'flows'>>> = {
+  GMWAV: { country: 'GM', flows: same(link) },
+  GMAFR: { country: 'GM', flows: same(stkThenComplete) },
+  GMQMO: { country: 'GM', flows: same(otp6) },
+  GHMTN: ghana,
+  GHATL: ghana,
+  GHVOD: ghana,
+  CIWAV: { country: 'CI', flows: same(link) },
+  CIMOO: { country: 'CI', flows: same(stk) },
+  CIMTN: { country: 'CI', flows: same(stk) },
+  CIORA: { country: 'CI', flows: same(otp4) },
+  KESAF: { country: 'KE', flows: same(stk) },
+};
+
+/** Every mobile operator. */
+export const mobileOperators: readonly MobileOperator[] = Object.entries(contractTable).map(
+  ([code, { country, flows }]) => ({ code, country, currency: servedCountries[country].currency, flows }),
+);
 
 const byCode = new Map(mobileOperators.map((mobileOperator) => [mobileOperator.code, mobileOperator]));
 
@@ -54,7 +59,7 @@ export function completionFlow(
   return transactionType === '2' ? mobileOperator.flows.lowRisk : mobileOperator.flows.highRisk;
 }
 
-/** The requestHeader.requestType a country asks for: `B` in the Gambia, `Collections` elsewhere (contract 2.8). */
-export function requestTypeOf(country: MobileOperator['country']): 'B' | 'Collections' {
-  return country === 'GM' ? 'B' : 'Collections';
+/** Whether a customer of a mobile operator can pay an amount: above zero, and a multiple of the country's step. */
+export function isPayable(minor: bigint, { country }: MobileOperator): boolean {
+  return minor > 0n && minor % servedCountries[country].collections.amountStepMinor === 0n;
 }

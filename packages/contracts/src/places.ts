@@ -42,3 +42,14 @@ export function currencyCode(text: string): string | undefined {
   const upper = text.trim().toUpperCase();
   return isCurrency(upper) ? upper : undefined;
 }
+
+/** A currency's symbol as HTML character references: `&#8358;` for NGN (contract 2.5). */
+export function currencyHtml(currency: string): string {
+  const parts = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+  }).formatToParts(0);
+  const symbol = parts.find(({ type }) => type === 'currency')?.value ?? currency;
+  return Array.from(symbol, (character) => `&#${character.codePointAt(0) ?? 0};`).join('');
+}

@@ -1,8 +1,20 @@
-export { readBody, readText } from './bodies.ts';
+export {
+  type AppEnv,
+  type AuthenticationDeps,
+  type AuthenticationRefusal,
+  authenticate,
+} from './authentication.ts';
+export { readRequest, readText } from './bodies.ts';
 export { createCounter, type RateCounter } from './counter.ts';
 export { createDocumentationRoutes } from './documentation.ts';
-export { createMerchantLookup, type MerchantLookup } from './merchant-lookup.ts';
-export { allowedMethods } from './methods.ts';
-export { allowEmpty } from './openapi.ts';
+export { createUnrouted } from './methods.ts';
+export { createDocument, retryAfter } from './openapi.ts';
 export { addPaymentRoute, viewTimeline, withoutNames } from './payment-route.ts';
+export { createRecorder, type Recorder } from './recorder.ts';
 export { openPackageFiles, type StaticFiles } from './static-files.ts';
+export {
+  openUsageBook,
+  openUsageStore,
+  type UsageBook,
+  type UsageStore,
+} from './usage.ts';

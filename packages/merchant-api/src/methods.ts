@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import type { RouterRoute } from 'hono/types';
 
 /** The methods that a path accepts, with HEAD wherever GET is; empty if the path does not exist. */
@@ -17,4 +18,17 @@ function matches(pattern: string, path: string): boolean {
       segment.startsWith(':') ? given[index] !== '' : segment === given[index],
     )
   );
+}
+
+/** Answers an unrouted request: 405 with the allowed methods if the path exists, else 404 with none. */
+export function createUnrouted(
+  app: { readonly routes: readonly RouterRoute[] },
+  answer: (context: Context, status: 404 | 405, allowed: readonly string[]) => Response,
+): (context: Context) => Response {
+  return (context) => {
+    const allowed = allowedMethods(app.routes, context.req.path);
+    if (allowed.length === 0 || allowed.includes(context.req.method)) return answer(context, 404, []);
+    context.header('allow', allowed.join(', '));
+    return answer(context, 405, allowed);
+  };
 }

@@ -1,3 +1,4 @@
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import { z } from 'zod';
 
 /**
@@ -16,4 +17,39 @@ export function allowEmpty<Value>(value: Value): Value {
     if (values.success) schema['enum'] = [...values.data.filter((one) => one !== null), '', null];
   }
   return schema as Value;
+}
+
+/** The header of an answer that says when to come again, where it has one. */
+export const retryAfter = {
+  'Retry-After': { description: 'whole seconds to wait', schema: { type: 'integer' as const, minimum: 1 } },
+};
+
+/** Builds the OpenAPI 3.1 document of a merchant API from the operations that its routes are registered by. */
+export function createDocument(api: {
+  readonly title: string;
+  readonly description: string;
+  /** The header that carries the merchant's key. */
+  readonly keyHeader: string;
+  /** The tags of its operations. */
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly operations: readonly RouteConfig[];
+  /** What we send to merchants. */
+  readonly webhook: RouteConfig;
+}): object {
+  const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono();
+  registry.registerComponent('securitySchemes', 'publicKey', {
+    type: 'apiKey',
+    in: 'header',
+    name: api.keyHeader,
+    description: 'the Base64 of your public key',
+  });
+  for (const operation of api.operations) registry.registerPath(operation);
+  registry.registerWebhook(api.webhook);
+  const document = getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: api.title, version: '1', description: api.description },
+    servers: [{ url: '/', description: 'the address that serves this document' }],
+    tags: [...api.tags, { name: 'Webhooks', description: 'what we send to you' }],
+  });
+  return allowEmpty(document);
 }

@@ -1,11 +1,5 @@
-import type { channels } from '@pesewa/contracts';
+import type { CollectionDetails, PaymentKind, PayoutChannel, PayoutDetails } from '@pesewa/contracts';
 import type { FeeSchedule, Money, Result } from '@pesewa/kernel';
-
-/** The two directions in which a rail moves money. */
-export type RailKind = 'payout' | 'collection';
-
-/** The channel of a payout (contract 2.2). */
-export type PayoutChannel = (typeof channels)[number];
 
 /** What the rail did is unknown: the reference stays as it is, and the lookup decides (invariant P4). */
 export interface Unknown {
@@ -72,50 +66,20 @@ export type CompletionResult =
   | NotSent;
 
 /** A payout as it is sent (contract 2.2); the reference is ours, the amount in minor units of the currency. */
-export interface PayoutOrder {
+export interface OutgoingPayout extends PayoutDetails {
   readonly reference: string;
-  /** Three letters. */
-  readonly country: string;
   readonly currency: string;
-  readonly channel: PayoutChannel;
-  readonly transactionType?: string | undefined;
   readonly amount: bigint;
-  readonly beneficiary: {
-    readonly accountName: string;
-    readonly accountNumber: string;
-    readonly bankCode: string;
-    readonly phoneNumber?: string | undefined;
-    readonly accountType?: string | undefined;
-    readonly identificationType?: string | undefined;
-    readonly identificationNumber?: string | undefined;
-    readonly nationalIdNumber?: string | undefined;
-    readonly narration?: string | undefined;
-  };
-  readonly sender: {
-    readonly name: string;
-    readonly email: string;
-    readonly phoneNumber?: string | undefined;
-    readonly countryCode?: string | undefined;
-    readonly currencyCode?: string | undefined;
-  };
 }
 
-/** A collection as it is sent (contract 2.8); the reference is ours, the amount in minor units of the currency. */
-export interface CollectionOrder {
+/**
+ * A collection as it is sent (contract 2.8): the reference is ours, the amount in minor units of the currency, and the
+ * country of two or three letters is sent as two.
+ */
+export interface OutgoingCollection extends CollectionDetails {
   readonly reference: string;
-  /** Two or three letters; it is sent as two (contract 2.8). */
-  readonly country: string;
   readonly currency: string;
-  readonly operatorCode: string;
-  readonly transactionType?: string | undefined;
   readonly amount: bigint;
-  readonly customerNumber: string;
-  readonly customerName?: string | undefined;
-  readonly customerEmail?: string | undefined;
-  readonly description?: string | undefined;
-  readonly successUrl?: string | undefined;
-  readonly errorUrl?: string | undefined;
-  readonly cancelUrl?: string | undefined;
 }
 
 /** The parts of a callback that may prove it. */
@@ -222,14 +186,14 @@ export interface RailConnector {
   readonly capabilities: RailCapabilities;
   /** Whether a call would be attempted now; if not, every call gives `notSent`, because the circuit is open. */
   readonly isAvailable: () => boolean;
-  readonly submitPayout: (order: PayoutOrder) => Promise<SubmissionResult>;
+  readonly submitPayout: (order: OutgoingPayout) => Promise<SubmissionResult>;
   readonly lookUpPayout: (query: {
     readonly reference: string;
     readonly currency: string;
   }) => Promise<Observation | NotSent>;
-  readonly initiateCollection: (order: CollectionOrder) => Promise<InitiationResult>;
+  readonly initiateCollection: (order: OutgoingCollection) => Promise<InitiationResult>;
   readonly completeCollection: (
-    order: CollectionOrder & { readonly otpCode?: string | undefined },
+    order: OutgoingCollection & { readonly otpCode?: string | undefined },
   ) => Promise<CompletionResult>;
   readonly checkCollection: (query: {
     readonly reference: string;
@@ -244,7 +208,7 @@ export interface RailConnector {
   /** The holder of an account; null if the rail answers that there is none. */
   readonly enquireName: (query: NameQuery) => Promise<Answer<AccountName | null>>;
   readonly translateCallback: (
-    kind: RailKind,
+    kind: PaymentKind,
     bodyText: string,
   ) => Result<RailCallback, 'callback.malformed'>;
   /** Judges a callback's origin and what proves it, from its raw bytes and before anything is read. */

@@ -1,7 +1,8 @@
+import type { PayoutChannel } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Registry } from 'prom-client';
-import type { PayoutChannel, RailConnector } from './connector.ts';
+import type { RailConnector } from './connector.ts';
 import { createHttpExchange, type Exchange } from './exchange.ts';
 import { createGuard } from './guard.ts';
 import { createRailMetrics, observeRail } from './observed.ts';

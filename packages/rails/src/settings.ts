@@ -1,5 +1,5 @@
 import { addressRangeSetting } from '@pesewa/addresses';
-import { channels, countryCode, mobileOperators } from '@pesewa/contracts';
+import { channels, countryCode, mobileOperators, servedCountries } from '@pesewa/contracts';
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
 import type { PayoutRoute } from './connector.ts';
@@ -42,18 +42,11 @@ const operatorCode = z
     error: 'must be an operatorCode of the contract',
   });
 
-const everyChannel = (country: string, currency: string): PayoutRoute => ({ country, currency, channels });
-
-const defaultRoutes: readonly PayoutRoute[] = [
-  everyChannel('GMB', 'GMD'),
-  everyChannel('GHA', 'GHS'),
-  everyChannel('CIV', 'XOF'),
-  everyChannel('KEN', 'KES'),
-  everyChannel('CMR', 'XAF'),
-  everyChannel('NGA', 'NGN'),
-  everyChannel('ZAF', 'ZAR'),
-  everyChannel('EGY', 'EGP'),
-];
+const defaultRoutes: readonly PayoutRoute[] = Object.values(servedCountries).map(({ code, currency }) => ({
+  country: code,
+  currency,
+  channels,
+}));
 
 const rail = z
   .strictObject({

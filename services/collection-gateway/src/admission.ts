@@ -1,54 +1,104 @@
-import type { Directory, Merchant } from '@pesewa/directory';
-import { accept, type Result, refuse } from '@pesewa/kernel';
-import { createMerchantLookup } from '@pesewa/merchant-api';
-import type { Logger } from '@pesewa/runtime';
-import type { Context, MiddlewareHandler } from 'hono';
-import type { AppEnv } from './answers.ts';
-
-/** Why a request is refused before it is read; strangers and suspended merchants get the same answer. */
-export type AdmissionRefusal =
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'unavailable' }
-  | { readonly kind: 'tooMany'; readonly waitSeconds: number };
+import { type CollectionRefusal, eventIdOf } from '@pesewa/contracts';
+import type { Merchant, MerchantWallet } from '@pesewa/directory';
+import { accept, type Clock, continueTrace, feeFor, type Ids, type Result, refuse } from '@pesewa/kernel';
+import type { RailConnector } from '@pesewa/rails';
+import type { Candidate } from './acceptance.ts';
+import {
+  type CollectionForm,
+  type CollectionRequest,
+  readCollectionRequest,
+  readMobileOperator,
+} from './domain/initiation.ts';
+import { type NumberLimit, numberLimit } from './domain/limits.ts';
+import { initiated } from './domain/state.ts';
+import { digestOfNumber } from './number-digest.ts';
+import type { Collection } from './store.ts';
 
 /** The dependencies of admission. */
 export interface AdmissionDeps {
-  readonly identify: Directory['identify'];
-  /** Counts a request of a merchant; gives the whole seconds to wait if it is one too many, else undefined. */
-  readonly countRequest: (merchant: Merchant) => Promise<number | undefined>;
-  readonly logger: Pick<Logger, 'error'>;
+  readonly routeRail: (operatorCode: string) => RailConnector | undefined;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ids: Ids;
+  /** How many collections of one customer's number are accepted within an hour, over all merchants. */
+  readonly collectionsPerNumberPerHour: number;
 }
 
-/**
- * Admits a request by its `X-app` and `X-business` (contract 5), then by its merchant's rate, before its body is read
- * (contract 10.2); the route's own answer says why not.
- */
-export function admitMerchants(
+/** How many collections of one customer's number a merchant may have in an hour, unless agreed otherwise. */
+const AGREED_COLLECTIONS_DEFAULT = 10;
+
+/** Judges mobile operator and amount, in this order (contract 10.2); gives the collection that may be accepted. */
+export function admit(
   deps: AdmissionDeps,
-  refused: (context: Context<AppEnv>, refusal: AdmissionRefusal) => Response,
-): MiddlewareHandler<AppEnv> {
-  const admit = createAdmit(deps);
-  return async (context, next) => {
-    const admitted = await admit(context.req.header('x-app'), context.req.header('x-business'));
-    if (!admitted.ok) return refused(context, admitted.refusal);
-    context.set('merchant', admitted.value);
-    await next();
-    return undefined;
+  merchant: Merchant,
+  form: CollectionForm,
+  traceparent: string | undefined,
+): Result<Candidate, CollectionRefusal> {
+  const priced = price(merchant, form, deps.routeRail);
+  if (!priced.ok) return priced;
+  const collection = newCollection(deps, merchant, priced.value, traceparent);
+  return accept({ collection, limits: limitsOf(deps, merchant, collection) });
+}
+
+/** The merchant's own limit, followed by the one over all merchants. */
+function limitsOf(
+  deps: Pick<AdmissionDeps, 'collectionsPerNumberPerHour'>,
+  { id, limits }: Merchant,
+  { order, acceptedAtMs }: Collection,
+): readonly NumberLimit[] {
+  const counted = { numberDigest: digestOfNumber(order), nowMs: acceptedAtMs };
+  const own = limits.collectionsPerNumberPerHour ?? AGREED_COLLECTIONS_DEFAULT;
+  const shared = deps.collectionsPerNumberPerHour;
+  return [
+    numberLimit({ ...counted, scope: `payin:${id}`, max: own }),
+    numberLimit({ ...counted, scope: 'payin', max: shared }),
+  ].filter((limit) => limit !== undefined);
+}
+
+interface Priced {
+  readonly order: CollectionRequest;
+  readonly wallet: MerchantWallet;
+  readonly fee: bigint;
+  readonly rail: RailConnector;
+}
+
+function newCollection(
+  { clock, ids }: Pick<AdmissionDeps, 'clock' | 'ids'>,
+  { id: merchantId }: Merchant,
+  { order, wallet, fee, rail }: Priced,
+  traceparent: string | undefined,
+): Collection {
+  const reference = ids.next('co');
+  const type = 'pesewa.collections.CollectionInitiated';
+  const nowMs = clock.nowMs();
+  const railFee = feeFor(rail.capabilities.fees.collection, order.amount.minor);
+  return {
+    ...initiated({ order, fee, feeSchedule: wallet.collectionFee, railFee }, nowMs),
+    reference,
+    merchantId,
+    rail: rail.name,
+    acceptedAtMs: nowMs,
+    traceparent: continueTrace(traceparent, ids),
+    causedBy: eventIdOf({ type, payload: { reference }, version: 1n }),
+    timeline: [],
   };
 }
 
-function createAdmit(deps: AdmissionDeps) {
-  const lookUp = createMerchantLookup(deps);
-  return async (
-    app: string | undefined,
-    business: string | undefined,
-  ): Promise<Result<Merchant, AdmissionRefusal>> => {
-    if (app !== 'api' || business === undefined) return refuse({ kind: 'unknown' });
-    const identified = await lookUp(business);
-    if (identified === 'unavailable') return refuse({ kind: 'unavailable' });
-    const { merchant } = identified;
-    if (merchant?.status !== 'active') return refuse({ kind: 'unknown' });
-    const waitSeconds = await deps.countRequest(merchant);
-    return waitSeconds === undefined ? accept(merchant) : refuse({ kind: 'tooMany', waitSeconds });
-  };
+/** The route and the fee of an order, or why it can't be accepted: operator first, then amount (contract 10.2). */
+function price(
+  merchant: Merchant,
+  form: CollectionForm,
+  routeRail: AdmissionDeps['routeRail'],
+): Result<Priced, CollectionRefusal> {
+  const mobileOperator = readMobileOperator(form);
+  if (!mobileOperator.ok) return mobileOperator;
+  const rail = routeRail(mobileOperator.value.code);
+  const wallet = merchant.wallets.find(({ currency }) => currency === mobileOperator.value.currency);
+  if (!rail || !wallet) return refuse('OPERATOR NOT AVAILABLE');
+  const order = readCollectionRequest(form, mobileOperator.value);
+  if (!order.ok) return order;
+  const { minor } = order.value.amount;
+  const fee = feeFor(wallet.collectionFee, minor);
+  // A collection credits its amount less the fee, so the fee must not exceed the amount (contract 10.7).
+  if (fee > minor) return refuse('INVALID AMOUNT');
+  return accept({ order: order.value, wallet, fee, rail });
 }

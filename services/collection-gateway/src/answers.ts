@@ -1,23 +1,52 @@
 import {
-  type CollectionRefusal,
   type CompletionFlow,
   checkStatusCodes,
-  collectionRefusals,
+  type checkStatusError,
+  type checkStatusResponse,
+  findCollectionRefusal,
+  type JsonOf,
+  numberText,
+  payinResponse,
 } from '@pesewa/contracts';
-import type { Merchant } from '@pesewa/directory';
 import { unreachable } from '@pesewa/kernel';
 import { type Found, isArchived } from '@pesewa/payments';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
+import { z } from 'zod';
 import type { Collection } from './store.ts';
-
-/** The context of every route of the collection API: the merchant that `X-business` names. */
-export interface AppEnv {
-  readonly Variables: { merchant: Merchant };
-}
 
 /** Where a merchant completes a collection (contract 2.9). */
 export const COMPLETION_PATH = '/collection/v1/complete-payin';
+
+/** Closed schemas, with the number as it is sent. */
+const closed = { lengthOfOtp: numberText } as const;
+
+/** The answer of a payin or completion that goes on (contract 2.9). */
+export const pendingAnswer = payinResponse
+  .extend({
+    ...closed,
+    responseDetails: z.strictObject({
+      responseCode: z.literal('09'),
+      responseMessage: z.literal('PENDING'),
+      statusDescription: z.string().optional(),
+    }),
+  })
+  .strict();
+
+/** The answer of a refusal with one of the reasons (contract 2.9). */
+export function refusedAnswer<Reason extends z.ZodType<string>>(failedReason: Reason) {
+  return payinResponse
+    .extend({
+      ...closed,
+      responseDetails: z.strictObject({
+        responseCode: z.literal('06'),
+        responseMessage: z.literal('FAILED'),
+        statusDescription: z.string().optional(),
+        failedReason,
+      }),
+    })
+    .strict();
+}
 
 const nothingFurther = {
   otpIsRequired: false,
@@ -28,8 +57,11 @@ const nothingFurther = {
   redirectionUrl: '',
 };
 
+type Pending = JsonOf<typeof pendingAnswer>;
+type Refused = JsonOf<ReturnType<typeof refusedAnswer<z.ZodString>>>;
+
 /** A collection that goes on, with the next step of the mobile operator's flow (contract 2.9 and 10.11). */
-export function viewInitiated(reference: string, flow: CompletionFlow, redirectionUrl: string) {
+export function viewInitiated(reference: string, flow: CompletionFlow, redirectionUrl: string): Pending {
   return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
     transactionReference: reference,
@@ -68,7 +100,7 @@ function nextStep(flow: CompletionFlow, redirectionUrl: string) {
 }
 
 /** A completion that goes on; the merchant need not do anything else (contract 10.12). */
-export function viewCompleting(reference: string) {
+export function viewCompleting(reference: string): Pending {
   return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
     transactionReference: reference,
@@ -92,7 +124,7 @@ interface RefusalDetails {
 }
 
 /** A refusal in the shape of contract 2.9, which asks for nothing else. */
-export function viewRefused(reason: string, details: RefusalDetails = {}) {
+export function viewRefused(reason: string, details: RefusalDetails = {}): Refused {
   return {
     responseDetails: {
       responseCode: '06',
@@ -109,15 +141,11 @@ export function viewRefused(reason: string, details: RefusalDetails = {}) {
 export function answerRefused(context: Context, reason: string, details: RefusalDetails = {}): Response {
   if (details.retryAfterSeconds !== undefined)
     context.header('retry-after', String(details.retryAfterSeconds));
-  return answerJson(context, isOurs(reason) ? collectionRefusals[reason] : 200, viewRefused(reason, details));
-}
-
-function isOurs(reason: string): reason is CollectionRefusal {
-  return Object.hasOwn(collectionRefusals, reason);
+  return answerJson(context, findCollectionRefusal(reason)?.status ?? 200, viewRefused(reason, details));
 }
 
 /** A state in the answer of a status check (contract 2.10). */
-export function viewStatus(state: keyof typeof checkStatusCodes) {
+export function viewStatus(state: keyof typeof checkStatusCodes): JsonOf<typeof checkStatusResponse> {
   return { serverResponse: { responseDetails: checkStatusCodes[state] } };
 }
 
@@ -154,7 +182,11 @@ const errors = {
 export type RejectedStatus = keyof typeof errors;
 
 /** The four-field body of a rejected request (contract 4.9). */
-export function viewRejected(status: RejectedStatus, path: string, nowMs: number) {
+export function viewRejected(
+  status: RejectedStatus,
+  path: string,
+  nowMs: number,
+): JsonOf<typeof checkStatusError> {
   return { timestamp: new Date(nowMs).toISOString(), status, error: errors[status], path };
 }
 

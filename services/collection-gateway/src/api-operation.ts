@@ -1,4 +1,5 @@
 import { createRoute, type RouteConfig } from '@hono/zod-openapi';
+import { retryAfter } from '@pesewa/merchant-api';
 import { z } from 'zod';
 
 /** One answer of an operation, with named examples that match its schema. */
@@ -65,7 +66,3 @@ function documented(answer: DocumentedAnswer): RouteConfig['responses'][string] 
 function named(examples: Readonly<Record<string, unknown>>): Record<string, { value: unknown }> {
   return Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 }
-
-const retryAfter = {
-  'Retry-After': { description: 'whole seconds to wait', schema: { type: 'integer' as const, minimum: 1 } },
-};

@@ -1,7 +1,7 @@
-import { allowedMethods, createDocumentationRoutes } from '@pesewa/merchant-api';
+import { type AppEnv, createDocumentationRoutes, createUnrouted } from '@pesewa/merchant-api';
 import { hardenApp } from '@pesewa/runtime';
-import { type Context, Hono } from 'hono';
-import { type AppEnv, answerRefused, answerRejected } from './answers.ts';
+import { Hono } from 'hono';
+import { answerRefused, answerRejected } from './answers.ts';
 import { collectionOperations } from './collection-operations.ts';
 import { type CollectionRouteDeps, createCollectionRoutes } from './collection-routes.ts';
 import { createOpenApiDocument } from './openapi.ts';
@@ -27,7 +27,7 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
               'something broke on our side: check the status of the collection before anything else',
           })
         : answerRejected(context, 500, deps.clock.nowMs()),
-    notFound: (context) => answerUnrouted(app, context, deps.clock.nowMs()),
+    notFound: createUnrouted(app, (context, status) => answerRejected(context, status, deps.clock.nowMs())),
   });
   app.route('/', createCollectionRoutes(deps));
   app.route('/', createStatusRoutes(deps));
@@ -36,13 +36,4 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
     createDocumentationRoutes({ title: 'Pesewa collection API', createDocument: createOpenApiDocument }),
   );
   return app;
-}
-
-/** Answers an unrouted request: 405 with the allowed methods if the path exists, else 404. */
-function answerUnrouted(app: Hono<AppEnv>, context: Context, nowMs: number): Response {
-  const allowed = allowedMethods(app.routes, context.req.path);
-  if (allowed.length === 0 || allowed.includes(context.req.method))
-    return answerRejected(context, 404, nowMs);
-  context.header('allow', allowed.join(', '));
-  return answerRejected(context, 405, nowMs);
 }

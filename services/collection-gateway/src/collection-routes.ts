@@ -7,18 +7,24 @@ import {
   payinRequest,
 } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse, unreachable } from '@pesewa/kernel';
+import {
+  type AppEnv,
+  type AuthenticationDeps,
+  type AuthenticationRefusal,
+  authenticate,
+  readRequest,
+} from '@pesewa/merchant-api';
 import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
-import { type AdmissionDeps, type AdmissionRefusal, admitMerchants } from './admission.ts';
 import type { AnswerDeadline } from './answer-deadline.ts';
-import { type AppEnv, answerCompleting, answerInitiated, answerRefused } from './answers.ts';
+import { answerCompleting, answerInitiated, answerRefused } from './answers.ts';
 import { collectionOperations } from './collection-operations.ts';
 import type { Collections } from './collections.ts';
 import type { Complete } from './completer.ts';
 import { type CollectionForm, otpProblem, readForm, securityTexts } from './domain/initiation.ts';
 import type { Initiate } from './initiator.ts';
-import { readRequestBody } from './requests.ts';
+import { BODY_BYTES_MAX, keyOf } from './requests.ts';
 import { isSecurityModule } from './security-module.ts';
 
 const UNSTORED = {
@@ -27,7 +33,7 @@ const UNSTORED = {
 } as const;
 
 /** The dependencies of initiation and completion. */
-export interface CollectionRouteDeps extends AdmissionDeps {
+export interface CollectionRouteDeps extends AuthenticationDeps {
   readonly collections: Pick<Collections, 'accept'>;
   readonly initiate: Initiate;
   readonly complete: Complete;
@@ -41,9 +47,9 @@ export interface CollectionRouteDeps extends AdmissionDeps {
 /** The routes that accept collections and completions (contract 4.7, 4.8). */
 export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  const admission = admitMerchants(deps, answerNotAdmitted);
-  routes.post(collectionOperations.payin.getRoutingPath(), admission, (context) => payin(context, deps));
-  routes.post(collectionOperations.completePayin.getRoutingPath(), admission, (context) =>
+  const authentication = authenticate(deps, { keyOf, refuse: answerUnauthenticated });
+  routes.post(collectionOperations.payin.getRoutingPath(), authentication, (context) => payin(context, deps));
+  routes.post(collectionOperations.completePayin.getRoutingPath(), authentication, (context) =>
     completePayin(context, deps),
   );
   return routes;
@@ -53,7 +59,7 @@ export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> 
 async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promise<Response> {
   const { clock, answerDeadline } = deps;
   const deadlineAtMs = clock.nowMs() + answerDeadline.deadlineMs;
-  const read = await readRequest<PayinRequest>(context, payinRequest, ({ webhookUrl }) =>
+  const read = await readForms<PayinRequest>(context, payinRequest, ({ webhookUrl }) =>
     webhookUrl === undefined || deps.mayBeCalled(webhookUrl) ? undefined : notPublic,
   );
   if (!read.ok) return read.refusal;
@@ -91,7 +97,7 @@ const notPublic: FieldProblem = {
 };
 
 async function completePayin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promise<Response> {
-  const read = await readRequest<CompletePayinRequest>(context, completePayinRequest, otpProblem);
+  const read = await readForms<CompletePayinRequest>(context, completePayinRequest, otpProblem);
   if (!read.ok) return read.refusal;
   const { form, request } = read.value;
   const merchant = context.get('merchant');
@@ -112,13 +118,13 @@ interface ReadRequest<Request> {
 }
 
 /** Checks form and security module, in this order (contract 10.2). */
-async function readRequest<Request extends PayinRequest>(
+async function readForms<Request extends PayinRequest>(
   context: Context<AppEnv>,
   schema: z.ZodType<Request>,
   problemOf: (request: Request) => FieldProblem | undefined,
 ): Promise<Result<ReadRequest<Request>, Response>> {
   const invalid = (description: string) => refuse(answerRefused(context, 'INVALID REQUEST', { description }));
-  const request = await readRequestBody(context, schema);
+  const request = await readRequest(context, schema, BODY_BYTES_MAX);
   if (!request.ok) return invalid(request.refusal);
   const form = readForm(request.value);
   if (!form.ok) return invalid(describeProblem(form.refusal));
@@ -130,9 +136,10 @@ async function readRequest<Request extends PayinRequest>(
   return accept({ request: request.value, form: form.value });
 }
 
-function answerNotAdmitted(context: Context<AppEnv>, refusal: AdmissionRefusal): Response {
+function answerUnauthenticated(context: Context<AppEnv>, refusal: AuthenticationRefusal): Response {
   switch (refusal.kind) {
     case 'unknown':
+    case 'suspended':
       return answerRefused(context, 'UNAUTHORIZED', {
         description: 'X-business must be the Base64 of your public key, and X-app must be api',
       });

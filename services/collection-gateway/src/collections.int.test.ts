@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { numberLimit } from './domain/limits.ts';
 import { createTestRail, merchantWith, openReplica, payin, type Replica } from './fixtures/replica.ts';
-import { digestOfNumber } from './usage.ts';
+import { digestOfNumber } from './number-digest.ts';
 
 let config: TestConfig;
 let left: Replica;

@@ -1,17 +1,18 @@
+import { openUsageBook, type UsageBook } from '@pesewa/merchant-api';
 import { idOf, type Transaction } from '@pesewa/messaging';
 import { addStep, type Found } from '@pesewa/payments';
-import { type AcceptanceDeps, type AcceptCollection, createAcceptance } from './acceptance.ts';
 import { collectionDecider } from './domain/collection.ts';
 import { describe } from './domain/describe.ts';
-import { type CountBook, type NumberLimit, openCountBook } from './domain/limits.ts';
+import type { NumberLimit } from './domain/limits.ts';
 import type { CollectionCommand, CollectionDomainEvent, CollectionStateRefusal } from './domain/state.ts';
+import { type AcceptCollection, createPayins, type PayinDeps } from './payins.ts';
 import type { Collection, CollectionChange } from './store.ts';
 
 /**
  * A command for one collection, and the id of the event behind it; null for a request, and if it is the event that
  * changed it last.
  */
-export interface CollectionOrderCommand {
+export interface CausedCommand {
   readonly reference: string;
   readonly command: CollectionCommand;
   readonly causationId: string | null;
@@ -33,27 +34,27 @@ export interface Collections {
   readonly find: (merchantId: string, reference: string) => Promise<Found<Collection> | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. */
   readonly apply: (
-    commands: readonly CollectionOrderCommand[],
+    commands: readonly CausedCommand[],
     transaction: Transaction,
   ) => Promise<readonly (Applied | undefined)[]>;
   /** Commits the outcome of a call to a rail; undefined for a reference that is not ours. */
-  readonly recordOutcome: (command: CollectionOrderCommand) => Promise<Applied | undefined>;
+  readonly recordOutcome: (command: CausedCommand) => Promise<Applied | undefined>;
 }
 
-interface CollectionsDeps extends AcceptanceDeps {
+interface CollectionsDeps extends PayinDeps {
   readonly refused: (refusal: CollectionStateRefusal, reference: string) => void;
 }
 
 /** Builds {@link Collections}. */
 export function createCollections(deps: CollectionsDeps): Collections {
   const apply = createApply(deps);
-  const outcomes = deps.messaging.groupCommit<CollectionOrderCommand, Applied | undefined>(
+  const outcomes = deps.messaging.groupCommit<CausedCommand, Applied | undefined>(
     'collections.outcome',
     apply,
     { ownerOf: ({ counted = [], reference }) => counted.at(-1)?.id ?? reference },
   );
   return {
-    accept: createAcceptance(deps),
+    accept: createPayins(deps),
     find: deps.store.find,
     apply,
     recordOutcome: outcomes.submit,
@@ -66,7 +67,7 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
     const references = [...new Set(commands.map(({ reference }) => reference))];
     const loaded = await store.findByReferences(references, session);
     const limits = commands.flatMap(({ limits: counts = [], counted = [] }) => [...counts, ...counted]);
-    const book = openCountBook(await usage.read(limits, session));
+    const book = openUsageBook(await usage.read(limits, session));
     const changes = new Map<string, CollectionChange>(
       loaded.map((collection) => [collection.reference, { before: collection, after: collection }]),
     );
@@ -112,13 +113,13 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
  * The domain events of a command, counted towards its limits, or why there are none: the state's own refusals come first.
  */
 function decide(
-  { command, limits = [], counted = [] }: CollectionOrderCommand,
+  { command, limits = [], counted = [] }: CausedCommand,
   collection: Collection,
-  book: CountBook,
+  book: UsageBook,
 ): readonly CollectionDomainEvent[] | CollectionStateRefusal {
   const decision = collectionDecider.decide(command, collection);
   if (!decision.ok) return decision.refusal;
-  if (book.countOne(limits)) return 'collection.number_limit';
-  if (decision.value.some(({ kind }) => kind === 'completionReturned')) book.takeBack(counted);
+  if (book.add(limits, 1n)) return 'collection.number_limit';
+  if (decision.value.some(({ kind }) => kind === 'completionReturned')) book.takeBack(counted, 1n);
   return decision.value;
 }

@@ -6,16 +6,16 @@ import { isArchived } from '@pesewa/payments';
 import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AnswerDeadline } from './answer-deadline.ts';
-import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
+import type { Applied, CausedCommand, Collections } from './collections.ts';
 import { type CompletionLock, type LockRequest, takeCompletionLock } from './completion-lock.ts';
 import { type CollectionForm, isSameContent } from './domain/initiation.ts';
 import { type NumberLimit, numberLimit } from './domain/limits.ts';
 import { cleanReason, completionOutcome, isOfTheRequest, merchantReason } from './domain/reasons.ts';
 import type { CollectionStateRefusal } from './domain/state.ts';
-import { railOrder } from './initiator.ts';
+import { outgoingCollection } from './initiator.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { digestOfNumber } from './number-digest.ts';
 import type { Collection } from './store.ts';
-import { digestOfNumber } from './usage.ts';
 
 /** A refused completion, with a reason of the contract or of the rail, in capitals. */
 export interface CompletionRefusal {
@@ -67,7 +67,7 @@ const LEASE_MARGIN_MS = CALL_WITHIN_MS + 2 * CLOCK_SKEW_MAX_MS;
 /** Builds a {@link Completer}. */
 export function createCompleter(deps: CompleterDeps): Completer {
   const { collections, clock, metrics, answerDeadline } = deps;
-  const intents = deps.messaging.groupCommit<CollectionOrderCommand, Applied | undefined>(
+  const intents = deps.messaging.groupCommit<CausedCommand, Applied | undefined>(
     'collections.complete',
     collections.apply,
     // Collections of one number are counted together, so they conflict with one another, and with no others.
@@ -242,7 +242,7 @@ async function askRail(
   if (!rail) return notSent('the rail is not configured');
   if (closing.aborted) return notSent('we close');
   if (!mayStillCall(requestedAtMs, nowMs)) return notSent('the request is too old');
-  const order = { ...railOrder(collection), otpCode };
+  const order = { ...outgoingCollection(collection), otpCode };
   const completing = inTraceOf(collection.traceparent, () => rail.completeCollection(order));
   return reviewed(await completing, otpCode);
 }

@@ -3,7 +3,7 @@ import type { GroupCommit } from '@pesewa/messaging';
 import { isArchived } from '@pesewa/payments';
 import { mayStillCall } from '@pesewa/rails';
 import type { AnswerDeadline } from './answer-deadline.ts';
-import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
+import type { Applied, CausedCommand, Collections } from './collections.ts';
 import type { NumberLimit } from './domain/limits.ts';
 import type { Collection } from './store.ts';
 
@@ -28,7 +28,7 @@ export interface CompletionLock {
 }
 
 interface LockDeps {
-  readonly intents: GroupCommit<CollectionOrderCommand, Applied | undefined>;
+  readonly intents: GroupCommit<CausedCommand, Applied | undefined>;
   readonly collections: Pick<Collections, 'find' | 'recordOutcome'>;
   readonly answerDeadline: Pick<AnswerDeadline, 'within' | 'deadlineMs'>;
   readonly clock: Clock;

@@ -1,13 +1,12 @@
 import { judgeAddress } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
-import { createCounter } from '@pesewa/merchant-api';
+import { type AppEnv, createCounter, createRecorder, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { createAnswerDeadline } from './answer-deadline.ts';
-import type { AppEnv } from './answers.ts';
 import { createApp } from './app.ts';
 import { createCollections } from './collections.ts';
 import { type Completer, createCompleter } from './completer.ts';
@@ -19,10 +18,8 @@ import { collectionCollections } from './indexes.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
-import { createRecorder } from './recorder.ts';
 import { createRepublish } from './republishing.ts';
 import { openCollectionStore } from './store.ts';
-import { openUsageStore } from './usage.ts';
 
 /** The collection gateway over its rails. */
 interface Gateway {
@@ -51,7 +48,7 @@ export async function composeGateway(
   const metrics = createMetrics(scope.metrics, store, clock);
   const collections = createCollections({
     store,
-    usage: openUsageStore(messaging.db),
+    usage: openUsageStore(messaging.db, 'count'),
     messaging,
     metrics,
     collectionsPerNumberPerHour: config.COLLECTIONS_PER_NUMBER_PER_HOUR,
@@ -61,12 +58,11 @@ export async function composeGateway(
     routeRail: (operatorCode) => rails.routeCollection({ operatorCode }),
     refused: (refusal, reference) => logger.info({ refusal, reference }, 'nothing to do for a collection'),
   });
-  const recorder = createRecorder({ collections, clock, logger });
-  const outside = { rail: rails.get, metrics, clock, logger, crashPoint };
-  const initiate = createInitiate({ ...outside, recorder });
+  const recorder = createRecorder({ clock, logger, decidedBy: 'status check' });
+  const outside = { collections, recorder, rail: rails.get, metrics, clock, logger, crashPoint };
+  const initiate = createInitiate(outside);
   const completer = createCompleter({
     ...outside,
-    collections,
     messaging,
     answerDeadline,
     otpTriesPerNumberPerHour: config.OTP_TRIES_PER_NUMBER_PER_HOUR,
@@ -74,7 +70,6 @@ export async function composeGateway(
   });
   const initiator = startInitiator({
     ...outside,
-    recorder,
     store,
     initiate,
     ids,

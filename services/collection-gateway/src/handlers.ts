@@ -1,5 +1,5 @@
 import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
-import type { CollectionOrderCommand, Collections } from './collections.ts';
+import type { CausedCommand, Collections } from './collections.ts';
 import type { Republish } from './republishing.ts';
 
 const NOTICES = {
@@ -24,7 +24,7 @@ export function createHandlers(deps: {
   readonly becameDue: () => void;
 }): readonly TopicHandler[] {
   const facts = handleTopic('railNotices', NOTICES, async (notices, transaction) => {
-    const commands = notices.flatMap((notice, index): readonly CollectionOrderCommand[] => {
+    const commands = notices.flatMap((notice, index): readonly CausedCommand[] => {
       if (isRepublishing(notice)) return [];
       const { reference } = notice.payload;
       if (notice.type === 'pesewa.rails.CollectionAmountDecided' && notice.payload.amount <= 0n) {
@@ -53,7 +53,7 @@ function isRepublishing(notice: Notice): notice is Republishing {
 function commandOf(
   notice: Exclude<Notice, Republishing>,
   resubmitGraceMs: number,
-): CollectionOrderCommand['command'] | undefined {
+): CausedCommand['command'] | undefined {
   if (notice.type === 'pesewa.rails.CollectionAmountDecided') {
     const { currency, amount, railFee } = notice.payload;
     return { kind: 'decideAmount', decided: { currency, amount, railFee } };

@@ -1,11 +1,12 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
+import type { Recorder } from '@pesewa/merchant-api';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
 import { attemptMark } from '@pesewa/payments';
 import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
+import type { Collections } from './collections.ts';
 import { cleanReason, isOfTheRequest } from './domain/reasons.ts';
 import type { InitiationOutcome } from './domain/state.ts';
-import type { Recorder } from './recorder.ts';
 import { type Collection, type CollectionStore, fromDocument } from './store.ts';
 
 /** The maximum duration of one call to a rail, including a margin. */
@@ -29,6 +30,7 @@ export interface Initiated {
 export type Initiate = (collection: Collection, attemptedAtMs?: number) => Promise<Initiated>;
 
 interface InitiatorDeps {
+  readonly collections: Pick<Collections, 'recordOutcome'>;
   readonly recorder: Recorder;
   readonly rail: (name: string) => RailConnector | undefined;
   readonly clock: Clock;
@@ -38,7 +40,7 @@ interface InitiatorDeps {
 
 /** Builds {@link Initiate}, which runs outside any transaction (ADR 5). */
 export function createInitiate(deps: InitiatorDeps): Initiate {
-  const { recorder, logger, crashPoint } = deps;
+  const { collections, recorder, logger, crashPoint } = deps;
   return async (collection, attemptedAtMs = collection.attemptedAtMs) => {
     const { reference, attempts, rail: railName } = collection;
     crashPoint('collections.initiate.before-call');
@@ -57,11 +59,11 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
       );
     }
     const outcome = outcomeOf(result, deps.clock.nowMs());
-    const applied = await recorder.record({
-      reference,
-      causationId: null,
-      command: { kind: 'recordInitiation', attempt: attempts, outcome },
-    });
+    const command = { kind: 'recordInitiation', attempt: attempts, outcome } as const;
+    const applied = await recorder.record(
+      () => collections.recordOutcome({ reference, causationId: null, command }),
+      { reference, attempt: attempts, outcome: outcome.kind },
+    );
     return {
       collection: applied?.collection ?? collection,
       redirectionUrl: result.kind === 'accepted' ? result.redirectionUrl : '',
@@ -80,7 +82,7 @@ async function callRail(
     return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
   if (!mayStillCall(attemptedAtMs, deps.clock.nowMs()))
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
-  return inTraceOf(collection.traceparent, () => rail.initiateCollection(railOrder(collection)));
+  return inTraceOf(collection.traceparent, () => rail.initiateCollection(outgoingCollection(collection)));
 }
 
 /**
@@ -158,7 +160,7 @@ function outcomeOf(result: InitiationResult, nowMs: number): InitiationOutcome {
 }
 
 /** A collection as its rail gets it, at initiation and at completion. */
-export function railOrder({ reference, order }: Collection) {
+export function outgoingCollection({ reference, order }: Collection) {
   return {
     reference,
     country: order.country,

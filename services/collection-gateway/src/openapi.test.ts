@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
         [...description.matchAll(/`([A-Z][A-Z ]+)`/g)].map(([, reason]) => `${reason} ${status}`),
       ),
     );
-    const known = Object.entries(collectionRefusals).map(([reason, status]) => `${reason} ${status}`);
+    const known = Object.entries(collectionRefusals).map(([reason, { status }]) => `${reason} ${status}`);
     expect([...new Set(documented)].toSorted()).toEqual(known.toSorted());
   });
 

@@ -1,6 +1,6 @@
-import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
+import type { RouteConfig } from '@hono/zod-openapi';
 import { collectionWebhook } from '@pesewa/contracts';
-import { allowEmpty } from '@pesewa/merchant-api';
+import { createDocument } from '@pesewa/merchant-api';
 import { collectionOperations } from './collection-operations.ts';
 import { statusOperations } from './status-operations.ts';
 
@@ -64,31 +64,18 @@ export const webhook: RouteConfig = {
 
 /** Builds the OpenAPI 3.1 document of the collection API from the operations that its routes are registered by. */
 export function createOpenApiDocument(): object {
-  const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono();
-  registry.registerComponent('securitySchemes', 'publicKey', {
-    type: 'apiKey',
-    in: 'header',
-    name: 'X-business',
-    description: 'the Base64 of your public key',
-  });
-  for (const operation of operations) registry.registerPath(operation);
-  registry.registerWebhook(webhook);
-  const document = getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: {
-      title: 'Pesewa collection API',
-      version: '1',
-      description:
-        'Mobile money collections in the Gambia, Ghana, Cote d’Ivoire and Kenya. Amounts are JSON numbers, exact to the ' +
-        'minor unit of their currency. Checks go in this order: who asks, how often, form, X-module, duplicate, mobile operator, ' +
-        'amount. An unknown path is 404 and a wrong method 405, in the four fields of a rejected status check.',
-    },
-    servers: [{ url: '/', description: 'the address that serves this document' }],
+  return createDocument({
+    title: 'Pesewa collection API',
+    description:
+      'Mobile money collections in the Gambia, Ghana, Cote d’Ivoire and Kenya. Amounts are JSON numbers, exact to the ' +
+      'minor unit of their currency. Checks go in this order: who asks, how often, form, X-module, duplicate, mobile operator, ' +
+      'amount. An unknown path is 404 and a wrong method 405, in the four fields of a rejected status check.',
+    keyHeader: 'X-business',
     tags: [
       { name: 'Collections', description: 'initiate and complete collections' },
       { name: 'Status', description: 'where a collection stands' },
-      { name: 'Webhooks', description: 'what we send to you' },
     ],
+    operations,
+    webhook,
   });
-  return allowEmpty(document);
 }

@@ -1,26 +1,9 @@
-import { checkStatusRequest, numberText } from '@pesewa/contracts';
-import { z } from 'zod';
+import { checkStatusError, checkStatusRequest, checkStatusResponse } from '@pesewa/contracts';
 import { type RejectedStatus, viewRejected, viewStatus } from './answers.ts';
 import { type DocumentedAnswer, defineOperation } from './api-operation.ts';
 
 const path = '/collection/v1/check-status';
 const exampleAtMs = Date.UTC(2026, 0, 15, 12);
-
-const state = z.strictObject({
-  serverResponse: z.strictObject({
-    responseDetails: z.strictObject({
-      responseCode: z.enum(['09', '00', '06', '25']),
-      responseMessage: z.enum(['PENDING', 'COMPLETED', 'FAILED', 'NOT FOUND']),
-    }),
-  }),
-});
-
-const rejected = z.strictObject({
-  timestamp: z.iso.datetime(),
-  status: numberText,
-  error: z.string(),
-  path: z.string(),
-});
 
 const rejections: Readonly<Partial<Record<RejectedStatus, string>>> = {
   400: 'refused: the request is malformed, or X-module, X-business or X-app is missing or wrong',
@@ -33,7 +16,7 @@ const answers = Object.fromEntries(
   Object.entries(rejections).map(([status, description]): [string, DocumentedAnswer] => {
     const code = Number(status) as RejectedStatus;
     const examples = { rejected: viewRejected(code, path, exampleAtMs) };
-    return [status, { description, schema: rejected, examples, retryAfter: code === 429 }];
+    return [status, { description, schema: checkStatusError, examples, retryAfter: code === 429 }];
   }),
 );
 
@@ -62,7 +45,7 @@ export const statusOperations = {
       200: {
         description:
           '`09` it goes on; `00` the customer has paid; `06` it failed or expired; `25` there is no such collection',
-        schema: state,
+        schema: checkStatusResponse,
         examples: {
           'it goes on': viewStatus('pending'),
           paid: viewStatus('completed'),

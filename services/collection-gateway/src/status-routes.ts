@@ -1,16 +1,22 @@
 import { checkStatusRequest, countryCode } from '@pesewa/contracts';
 import { type Clock, unreachable } from '@pesewa/kernel';
+import {
+  type AppEnv,
+  type AuthenticationDeps,
+  type AuthenticationRefusal,
+  authenticate,
+  readRequest,
+} from '@pesewa/merchant-api';
 import type { Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { type AdmissionDeps, type AdmissionRefusal, admitMerchants } from './admission.ts';
-import { type AppEnv, answerRejected, answerStatus } from './answers.ts';
+import { answerRejected, answerStatus } from './answers.ts';
 import type { Collections } from './collections.ts';
-import { readRequestBody } from './requests.ts';
+import { BODY_BYTES_MAX, keyOf } from './requests.ts';
 import { isSecurityModule } from './security-module.ts';
 import { statusOperations } from './status-operations.ts';
 
 /** The dependencies of the status check; they include no rail, so that no check can ask one. */
-export interface StatusRouteDeps extends AdmissionDeps {
+export interface StatusRouteDeps extends AuthenticationDeps {
   readonly collections: Pick<Collections, 'find'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
@@ -19,10 +25,11 @@ export interface StatusRouteDeps extends AdmissionDeps {
 /** The route that gives a collection's status (contract 4.9). */
 export function createStatusRoutes(deps: StatusRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  const admission = admitMerchants(deps, (context, refusal) =>
-    answerNotAdmitted(context, refusal, deps.clock.nowMs()),
-  );
-  routes.post(statusOperations.checkStatus.getRoutingPath(), admission, (context) =>
+  const authentication = authenticate(deps, {
+    keyOf,
+    refuse: (context, refusal) => answerUnauthenticated(context, refusal, deps.clock.nowMs()),
+  });
+  routes.post(statusOperations.checkStatus.getRoutingPath(), authentication, (context) =>
     checkStatus(context, deps),
   );
   return routes;
@@ -46,7 +53,7 @@ async function checkStatus(context: Context<AppEnv>, deps: StatusRouteDeps): Pro
 
 /** The requested reference, if form and security module are correct. */
 async function readReference(context: Context<AppEnv>): Promise<string | undefined> {
-  const request = await readRequestBody(context, checkStatusRequest);
+  const request = await readRequest(context, checkStatusRequest, BODY_BYTES_MAX);
   if (!request.ok || countryCode(request.value.transactionCountry.toUpperCase()) === undefined)
     return undefined;
   const { transactionReference } = request.value;
@@ -55,9 +62,14 @@ async function readReference(context: Context<AppEnv>): Promise<string | undefin
     : undefined;
 }
 
-function answerNotAdmitted(context: Context<AppEnv>, refusal: AdmissionRefusal, nowMs: number): Response {
+function answerUnauthenticated(
+  context: Context<AppEnv>,
+  refusal: AuthenticationRefusal,
+  nowMs: number,
+): Response {
   switch (refusal.kind) {
     case 'unknown':
+    case 'suspended':
       return answerRejected(context, 400, nowMs);
     case 'unavailable':
       return answerRejected(context, 503, nowMs);

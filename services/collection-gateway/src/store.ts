@@ -12,7 +12,7 @@ import {
   timelineToDocument,
 } from '@pesewa/payments';
 import type { Db } from 'mongodb';
-import type { CollectionOrder } from './domain/initiation.ts';
+import type { CollectionRequest } from './domain/initiation.ts';
 import type { CollectionState, CollectionStatus, CollectionStep } from './domain/state.ts';
 
 /** A collection: its order, its route and its state. */
@@ -32,7 +32,7 @@ export interface Collection extends CollectionState {
 
 /** A collection as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
 export interface CollectionDocument extends PaymentDocument {
-  readonly order: Omit<CollectionOrder, 'amount' | 'flow'>;
+  readonly order: Omit<CollectionRequest, 'amount' | 'flow'>;
   readonly flow: CompletionFlow;
   readonly amount: bigint;
   readonly currency: string;

@@ -1,4 +1,4 @@
-import { type ChainedEntry, walletKeyOf } from '@pesewa/contracts';
+import { type ChainedEntry, type ChainedLine, walletKeyOf } from '@pesewa/contracts';
 import type { Binary } from 'mongodb';
 import type { Turnover } from './domain/accounts.ts';
 import type { Entry, EntryKind, Hold, Refusal, RefusedOrder, Wallet } from './domain/books.ts';
@@ -34,13 +34,6 @@ export interface BucketDocument extends Turnover {
   readonly account: string;
 }
 
-/** What a page adds to a shared account, and the chain's total there at the end of the page. */
-export interface AccountLine extends Turnover {
-  readonly account: string;
-  readonly debitsAfter: bigint;
-  readonly creditsAfter: bigint;
-}
-
 /** One batch's entries, chained to the batch before (ADR 16); `_id` is its chain and number. */
 export interface PageDocument {
   readonly _id: string;
@@ -55,7 +48,7 @@ export interface PageDocument {
   readonly hash: Binary;
   /** The ids of its entries, in order. */
   readonly entries: readonly string[];
-  readonly accounts: readonly AccountLine[];
+  readonly accounts: readonly ChainedLine[];
 }
 
 /** The collections of the ledger's database that postings write. */

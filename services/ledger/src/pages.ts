@@ -1,8 +1,7 @@
-import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
+import { type ChainedLine, GENESIS, pageHash, pageId } from '@pesewa/contracts';
 import { createWriter, isDuplicateKey } from '@pesewa/messaging';
 import { Binary, type ClientSession, type Db, MongoError } from 'mongodb';
 import {
-  type AccountLine,
   type BucketDocument,
   bucketId,
   collectionNames,
@@ -119,7 +118,7 @@ export function createPages(db: Db): Pages {
 }
 
 /** Adds the batch's own movement to the totals of the head, which is discarded afterwards. */
-function toLine(account: string, { debits, credits }: Turnover, totals: Map<string, Turnover>): AccountLine {
+function toLine(account: string, { debits, credits }: Turnover, totals: Map<string, Turnover>): ChainedLine {
   const before = totals.get(account);
   const debitsAfter = (before?.debits ?? 0n) + debits;
   const creditsAfter = (before?.credits ?? 0n) + credits;

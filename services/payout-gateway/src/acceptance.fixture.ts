@@ -1,16 +1,15 @@
 import { bulkPayoutRequest, parseJson, singlePayoutRequest } from '@pesewa/contracts';
 import type { Merchant, MerchantLimits } from '@pesewa/directory';
+import { openUsageStore } from '@pesewa/merchant-api';
 import { openMessaging } from '@pesewa/messaging';
 import { type Found, isArchived } from '@pesewa/payments';
-import type { AcceptanceDeps } from './acceptance.ts';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
-import { type BatchOrder, readBatch } from './domain/batch.ts';
+import { type BatchRequest, readBatch } from './domain/batch.ts';
 import { payoutEvents } from './events.ts';
 import { payoutCollections } from './indexes.ts';
-import { createPayouts } from './payouts.ts';
+import { createPayouts, type SubmissionDeps } from './payouts.ts';
 import { openPayoutStore } from './store.ts';
-import { openUsageStore } from './usage.ts';
 
 /** A merchant with a wallet in GHS and a fee of one percent. */
 export function merchantWith(id: string, limits: Partial<MerchantLimits> = {}): Merchant {
@@ -30,14 +29,14 @@ export function merchantWith(id: string, limits: Partial<MerchantLimits> = {}): 
 /** Opens one replica's acceptance over real daemons; the test sets the answers of routing and funds. */
 export async function openReplica(
   scope: Parameters<typeof openMessaging>[0],
-  overrides: Partial<AcceptanceDeps> = {},
+  overrides: Partial<SubmissionDeps> = {},
 ) {
   const { clock, ids } = scope;
   const messaging = await openMessaging(scope, { service: 'payout-gateway', collections: payoutCollections });
   const { db } = messaging;
-  const deps: AcceptanceDeps = {
+  const deps: SubmissionDeps = {
     store: openPayoutStore(db),
-    usage: openUsageStore(db),
+    usage: openUsageStore(db, 'accepted'),
     batchStore: openBatchStore(db, 4_000),
     events: payoutEvents,
     messaging,
@@ -83,7 +82,7 @@ export function batchText(
 export function batch(
   transactionReference: string,
   items: readonly (readonly [string, number])[],
-): BatchOrder {
+): BatchRequest {
   const text = batchText(transactionReference, items);
   bulkPayoutRequest.parse(parseJson(text));
   const read = drive(readBatch(text));

@@ -1,29 +1,29 @@
 import { jsonNumber, type PayoutCode, payoutCodes } from '@pesewa/contracts';
-import type { Merchant } from '@pesewa/directory';
 import { formatAmount } from '@pesewa/kernel';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { Payout } from './store.ts';
 
-/** The context of every route of the payout API: the merchant whose key was sent. */
-export interface AppEnv {
-  readonly Variables: { merchant: Merchant };
+/** The part of a request's context that answers need. */
+export type AnswerContext = Pick<Context, 'newResponse'>;
+
+/** The name of a responseCode that refuses. */
+export type RefusalCode = Exclude<PayoutCode, 'answered' | 'accepted'>;
+
+/** Refuses in the envelope of contract 2.1, with the status of the code (contract 10.1). */
+export function answerRefused(context: AnswerContext, name: RefusalCode, message: string): Response {
+  const { code, status } = payoutCodes[name];
+  return answerJson(context, status, { isSuccessful: false, responseCode: code, responseMessage: message });
 }
 
-/** Answers in the envelope of contract 2.1, with the status of the code (contract 10.1). */
-export function answer(
-  context: Pick<Context, 'newResponse'>,
-  name: PayoutCode,
+/** Refuses a request that exceeds a rate, and says when to retry (contract 10.17). */
+export function answerTooMany(
+  context: Pick<Context, 'newResponse' | 'header'>,
   message: string,
-  data?: unknown,
+  waitSeconds: number,
 ): Response {
-  const { code, status } = payoutCodes[name];
-  return answerJson(context, status, {
-    isSuccessful: status === 200,
-    responseCode: code,
-    responseMessage: message,
-    ...(data !== undefined && { responseData: data }),
-  });
+  context.header('retry-after', String(waitSeconds));
+  return answerRefused(context, 'tooManyRequests', `${message}: try again after ${waitSeconds} s`);
 }
 
 /** A payout as a submission answers it (contract 2.4). */

@@ -1,9 +1,17 @@
 import { createRoute, type RouteConfig } from '@hono/zod-openapi';
-import { type PayoutCode, payoutCodes } from '@pesewa/contracts';
+import { type JsonOf, type PayoutCode, payoutCodes } from '@pesewa/contracts';
+import { retryAfter } from '@pesewa/merchant-api';
+import { answerJson } from '@pesewa/runtime';
 import { z } from 'zod';
+import { type AnswerContext, answerRefused, type RefusalCode } from './answers.ts';
 
-/** The documentation of one operation, by which its route is registered too. */
-export interface OperationText<Path extends string> {
+/** The schema of a success's data; null if it has none. */
+type DataSchema = z.ZodType | null;
+
+type DataOf<Schema extends DataSchema> = Schema extends z.ZodType ? JsonOf<Schema> : null;
+
+/** The documentation of one operation, by which its route is registered and its answers are typed too. */
+export interface OperationText<Path extends string, Schema extends DataSchema, Refusal extends RefusalCode> {
   readonly method: 'get' | 'post';
   /** With its variables in braces. */
   readonly path: Path;
@@ -16,43 +24,42 @@ export interface OperationText<Path extends string> {
     /** Null for the only success without a responseCode (contract 4.6). */
     readonly code: 'answered' | 'accepted' | null;
     readonly description: string;
-    readonly data?: z.ZodType;
-    readonly example: unknown;
+    readonly message: string;
+    readonly data: Schema;
+    readonly example: DataOf<NoInfer<Schema>>;
   };
   /** Its refusals, in addition to those of every operation. */
-  readonly refusals: readonly PayoutCode[];
+  readonly refusals: readonly Refusal[];
 }
 
-/** The meaning of each code (contract 10.1). */
-const meanings: Readonly<Record<PayoutCode, string>> = {
-  answered: 'answered',
-  accepted: 'accepted',
-  notFound: 'not found',
-  malformed: 'a field is missing, malformed or of a wrong type: the message names it by its path',
-  invalidAmount: 'a number that is no acceptable amount',
-  unauthenticated: 'the key is missing or wrong',
-  notPermitted: 'the merchant is suspended',
-  duplicate: 'the reference was used before, with other content, or too long ago to compare',
-  archived: 'the payout has ended, so long ago that its details are no longer kept',
-  insufficientFunds: 'the wallet has not enough',
-  overLimit: 'over a limit of the merchant',
-  noRoute: 'no route, or a processor that is unknown, inactive or blocked',
-  tooManyRequests: 'too many requests: Retry-After says when to come again',
-  unavailable: 'not possible at present: send the same request again',
-  broken: 'something broke on our side',
-};
-
-const everywhere: readonly PayoutCode[] = [
+const everywhere = [
   'unauthenticated',
   'notPermitted',
   'tooManyRequests',
   'unavailable',
   'broken',
-];
+] as const satisfies readonly RefusalCode[];
 
-/** Builds an operation. Our own code reads its requests (numbers by their text); the schemas only document them. */
-export function defineOperation<const Path extends string>(text: OperationText<Path>) {
-  return createRoute({
+/** Builds an operation: its route, and its answers as documented. Our own code reads its requests (numbers by their text); the schemas only document them. */
+export function defineOperation<
+  const Path extends string,
+  Schema extends DataSchema,
+  const Refusal extends RefusalCode,
+>(text: OperationText<Path, Schema, Refusal>) {
+  const { code, message, data: schema, description, example } = text.success;
+  const bodyOf = (data: DataOf<Schema>, responseMessage: string) => ({
+    isSuccessful: true,
+    ...(code !== null && { responseCode: payoutCodes[code].code }),
+    responseMessage,
+    ...(data !== null && { responseData: data }),
+  });
+  const documented = z.strictObject({
+    isSuccessful: z.literal(true),
+    ...(code !== null && { responseCode: z.literal(payoutCodes[code].code) }),
+    responseMessage: z.string(),
+    ...(schema !== null && { responseData: schema }),
+  });
+  const route = createRoute({
     method: text.method,
     path: text.path,
     operationId: text.operationId,
@@ -63,23 +70,24 @@ export function defineOperation<const Path extends string>(text: OperationText<P
     ...(text.request && { request: text.request }),
     responses: {
       200: {
-        description: text.success.description,
-        content: {
-          'application/json': { schema: successSchema(text.success), example: text.success.example },
-        },
+        description,
+        content: { 'application/json': { schema: documented, example: bodyOf(example, message) } },
       },
       ...refusalsOf([...new Set([...text.refusals, ...everywhere])]),
     },
   });
-}
-
-function successSchema({ code, data }: OperationText<string>['success']): z.ZodType {
-  return z.strictObject({
-    isSuccessful: z.literal(true),
-    ...(code !== null && { responseCode: z.literal(payoutCodes[code].code) }),
-    responseMessage: z.string(),
-    ...(data && { responseData: data }),
-  });
+  return {
+    route,
+    /** Answers its success, with the documented message unless another one fits better. */
+    succeed: (context: AnswerContext, data: DataOf<Schema>, responseMessage = message): Response =>
+      answerJson(context, 200, bodyOf(data, responseMessage)),
+    /** Answers one of its refusals. */
+    refuse: (
+      context: AnswerContext,
+      name: Refusal | (typeof everywhere)[number],
+      responseMessage: string,
+    ): Response => answerRefused(context, name, responseMessage),
+  };
 }
 
 /** The envelope of a refusal with one of the codes (contract 2.1). */
@@ -100,12 +108,14 @@ function refusalsOf(names: readonly PayoutCode[]): RouteConfig['responses'] {
       const example = {
         isSuccessful: false,
         responseCode: codes[0],
-        responseMessage: first === undefined ? '' : meanings[first],
+        responseMessage: first === undefined ? '' : payoutCodes[first].meaning,
       };
       return [
         status,
         {
-          description: group.map((name) => `\`${payoutCodes[name].code}\` ${meanings[name]}`).join('; '),
+          description: group
+            .map((name) => `\`${payoutCodes[name].code}\` ${payoutCodes[name].meaning}`)
+            .join('; '),
           content: { 'application/json': { schema: refusalSchema(codes), example } },
           ...(group.includes('tooManyRequests') && { headers: retryAfter }),
         },
@@ -113,7 +123,3 @@ function refusalsOf(names: readonly PayoutCode[]): RouteConfig['responses'] {
     }),
   );
 }
-
-const retryAfter = {
-  'Retry-After': { description: 'whole seconds to wait', schema: { type: 'integer' as const, minimum: 1 } },
-};

@@ -1,14 +1,13 @@
 import { parseJson } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept } from '@pesewa/kernel';
+import type { AppEnv } from '@pesewa/merchant-api';
 import { createLogger } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import type { AppEnv } from './answers.ts';
 import { refusalSchema } from './api-operation.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { payoutDecider } from './domain/payout.ts';
-import type { PayoutOrder } from './domain/submission.ts';
 import { operations } from './openapi.ts';
 import type { Payout } from './store.ts';
 
@@ -40,8 +39,8 @@ export const payout: Payout = {
     channel: 'Bank Transfer',
     transactionType: '2',
     amount: { minor: 2_050n, currency: 'KES' },
-    beneficiary: { accountName: 'A', accountNumber: '1', bankCode: '2' } as PayoutOrder['beneficiary'],
-    sender: { name: 'S', email: 's@example.com' } as PayoutOrder['sender'],
+    beneficiary: { accountName: 'A', accountNumber: '1', bankCode: '2' },
+    sender: { name: 'S', email: 's@example.com' },
   },
   contentHash: 'h',
   fee: 21n,

@@ -1,7 +1,7 @@
 import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
-import { takesNoWork } from './acceptance.ts';
+import { takesNoWork } from './admission.ts';
 import { ask, merchant, openTestApp, payout } from './app.fixture.ts';
 import type { Payouts } from './payouts.ts';
 

@@ -1,8 +1,15 @@
 import type { Merchant } from '@pesewa/directory';
-import { allowedMethods, createDocumentationRoutes, createMerchantLookup } from '@pesewa/merchant-api';
+import { unreachable } from '@pesewa/kernel';
+import {
+  type AppEnv,
+  type AuthenticationRefusal,
+  authenticate,
+  createDocumentationRoutes,
+  createUnrouted,
+} from '@pesewa/merchant-api';
 import { answerJson, hardenApp, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { type AppEnv, answer } from './answers.ts';
+import { answerRefused, answerTooMany } from './answers.ts';
 import { createBatchRoutes } from './batch-routes.ts';
 import type { Batches } from './batches.ts';
 import { createFlagRoutes } from './flags.ts';
@@ -10,7 +17,6 @@ import { createInquiryRoutes, type InquiryDeps } from './inquiry-routes.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { createPayoutRoutes } from './payout-routes.ts';
 import type { Payouts } from './payouts.ts';
-import { tooMany } from './rate-answers.ts';
 import type { RateLimits } from './rate-limits.ts';
 
 /** The dependencies of the payout API. */
@@ -29,29 +35,21 @@ export interface AppDeps {
  */
 export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const lookUp = createMerchantLookup(deps);
-  const notFound = (context: Context) => answerUnrouted(app, context);
+  const notFound = createUnrouted(app, answerUnrouted);
   hardenApp(app, {
     logger: deps.logger,
     broken: (context) =>
-      answer(context, 'broken', 'something broke on our side: ask for the payout before you send it again'),
+      answerRefused(
+        context,
+        'broken',
+        'something broke on our side: ask for the payout before you send it again',
+      ),
     notFound,
   });
 
-  app.use('/api/v1/*', async (context, next) => {
-    const identified = await lookUp(context.req.header('x-api-key') ?? '');
-    if (identified === 'unavailable')
-      return answer(context, 'unavailable', 'the key can not be looked up at present: try again');
-    const { merchant } = identified;
-    if (!merchant)
-      return answer(context, 'unauthenticated', 'x-api-key must be the Base64 of your public key');
-    if (merchant.status !== 'active') return answer(context, 'notPermitted', 'this merchant is suspended');
-    const waitSeconds = await deps.rateLimits.countRequest(merchant);
-    if (waitSeconds !== undefined) return tooMany(context, 'too many requests', waitSeconds);
-    context.set('merchant', merchant);
-    await next();
-    return undefined;
-  });
+  const keyOf = (context: Context) => context.req.header('x-api-key') ?? '';
+  const countRequest = deps.rateLimits.countRequest;
+  app.use('/api/v1/*', authenticate({ ...deps, countRequest }, { keyOf, refuse: answerUnauthenticated }));
 
   app.route('/', createPayoutRoutes(deps));
   app.route('/', createBatchRoutes(deps));
@@ -67,23 +65,27 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   return app;
 }
 
-/**
- * Answers an unrouted request: 405 with the allowed methods if the path exists, else 404 (and not `25`, which is about
- * a reference).
- */
-function answerUnrouted(app: Hono<AppEnv>, context: Context): Response {
-  const allowed = allowedMethods(app.routes, context.req.path);
-  if (allowed.length > 0 && !allowed.includes(context.req.method)) {
-    context.header('allow', allowed.join(', '));
-    return answerJson(context, 405, {
-      isSuccessful: false,
-      responseCode: '30',
-      responseMessage: `this path takes ${allowed.join(', ')}`,
-    });
+function answerUnauthenticated(context: Context, refusal: AuthenticationRefusal): Response {
+  switch (refusal.kind) {
+    case 'unavailable':
+      return answerRefused(context, 'unavailable', 'the key can not be looked up at present: try again');
+    case 'unknown':
+      return answerRefused(context, 'unauthenticated', 'x-api-key must be the Base64 of your public key');
+    case 'suspended':
+      return answerRefused(context, 'notPermitted', 'this merchant is suspended');
+    case 'tooMany':
+      return answerTooMany(context, 'too many requests', refusal.waitSeconds);
+    default:
+      return unreachable(refusal);
   }
-  return answerJson(context, 404, {
+}
+
+/** Answers a path or method that does not exist, and not by `25`, which is about a reference. */
+function answerUnrouted(context: Context, status: 404 | 405, allowed: readonly string[]): Response {
+  return answerJson(context, status, {
     isSuccessful: false,
     responseCode: '30',
-    responseMessage: 'there is nothing at this path',
+    responseMessage:
+      status === 405 ? `this path takes ${allowed.join(', ')}` : 'there is nothing at this path',
   });
 }

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readText } from '@pesewa/merchant-api';
+import { type AppEnv, readText } from '@pesewa/merchant-api';
 import { createBulkheads, currentTraceparent, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { type AppEnv, answer } from './answers.ts';
 import type { Batches } from './batches.ts';
-import { type BatchOrder, readBatch } from './domain/batch.ts';
+import { type BatchRequest, readBatch } from './domain/batch.ts';
 import { payoutOperations } from './payout-operations.ts';
 
 /**
@@ -26,6 +25,8 @@ const PER_MERCHANT = { runningMax: 4, waitingMax: 32 } as const;
 /** How many bodies are parsed at once: each takes many times its size in memory, and none can be slow. */
 const PARSING = { runningMax: 4, waitingMax: 256 } as const;
 
+const { submitBulk } = payoutOperations;
+
 const TOO_MANY = 'too many batches at once: nothing is stored, try again';
 
 /** The route that accepts batches (contract 4.2). */
@@ -38,7 +39,7 @@ export function createBatchRoutes(deps: {
   const parsing = createBulkheads(PARSING);
   const storing = createBulkheads(STORING);
 
-  const store = async (context: Context<AppEnv>, order: BatchOrder): Promise<Response> => {
+  const store = async (context: Context<AppEnv>, order: BatchRequest): Promise<Response> => {
     const outcome = await deps.batches
       .submit(context.get('merchant'), order, currentTraceparent(context.req.header('traceparent')))
       .catch((error: unknown) => {
@@ -46,23 +47,27 @@ export function createBatchRoutes(deps: {
         return undefined;
       });
     if (!outcome)
-      return answer(context, 'unavailable', 'the batch may or may not be stored: send it again unchanged');
-    if (!outcome.ok) return answer(context, outcome.refusal.code, outcome.refusal.message);
-    return answer(context, 'accepted', 'Transactions submitted successfully');
+      return submitBulk.refuse(
+        context,
+        'unavailable',
+        'the batch may or may not be stored: send it again unchanged',
+      );
+    if (!outcome.ok) return submitBulk.refuse(context, outcome.refusal.code, outcome.refusal.message);
+    return submitBulk.succeed(context, null);
   };
 
   const take = async (context: Context<AppEnv>): Promise<Response> => {
     const body = await readText(context, BATCH_BYTES_MAX);
-    if (typeof body === 'string') return answer(context, 'malformed', body);
+    if (typeof body === 'string') return submitBulk.refuse(context, 'malformed', body);
     const order = await parsing.run('all', () => runYielding(readBatch(body.text)));
-    if (order?.ok === false) return answer(context, order.refusal.code, order.refusal.message);
+    if (order?.ok === false) return submitBulk.refuse(context, order.refusal.code, order.refusal.message);
     const stored = order && (await storing.run('all', () => store(context, order.value)));
-    return stored ?? answer(context, 'unavailable', TOO_MANY);
+    return stored ?? submitBulk.refuse(context, 'unavailable', TOO_MANY);
   };
 
-  routes.post(payoutOperations.submitBulk.getRoutingPath(), async (context) => {
+  routes.post(submitBulk.route.getRoutingPath(), async (context) => {
     const taken = await own.run(context.get('merchant').id, () => take(context));
-    return taken ?? answer(context, 'unavailable', TOO_MANY);
+    return taken ?? submitBulk.refuse(context, 'unavailable', TOO_MANY);
   });
 
   return routes;

@@ -1,12 +1,11 @@
 import { createDirectory } from '@pesewa/directory';
+import { type AppEnv, openUsageStore } from '@pesewa/merchant-api';
 import { type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Db } from 'mongodb';
 import type { z } from 'zod';
-import type { AcceptanceDeps } from './acceptance.ts';
-import type { AppEnv } from './answers.ts';
 import { createApp } from './app.ts';
 import { openBalances } from './balances.ts';
 import { openBatchStore } from './batch-store.ts';
@@ -21,16 +20,15 @@ import { payoutCollections } from './indexes.ts';
 import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
-import { createPayouts, type Payouts } from './payouts.ts';
+import { createPayouts, type Payouts, type SubmissionDeps } from './payouts.ts';
 import { openListingStore } from './processor-listings.ts';
 import { openProcessors } from './processors.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createRecoveryGate } from './recovery.ts';
 import { type Remembering, type RememberingDeps, startRemembering } from './remembering.ts';
 import { createRepublish } from './republishing.ts';
-import { openPayoutStore } from './store.ts';
+import { openPayoutStore, type PayoutStore } from './store.ts';
 import { startSubmitter } from './submitter.ts';
-import { openUsageStore } from './usage.ts';
 import { wholeMarkOf } from './whole-mark.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
@@ -53,9 +51,9 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   );
   const store = openPayoutStore(db);
   const remembering = await openRemembering(scope, { db, messaging, store });
-  const accepting: AcceptanceDeps = {
+  const submitting: SubmissionDeps = {
     store,
-    usage: openUsageStore(db),
+    usage: openUsageStore(db, 'accepted'),
     batchStore: openBatchStore(db, config.PAYMENT_KEEP_DAYS),
     events: payoutEvents,
     messaging,
@@ -66,16 +64,16 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     canSpend: balances.canSpend,
   };
   const payouts = createPayouts({
-    ...accepting,
+    ...submitting,
     refused: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
   });
   const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
   const becameDue = await startLoops(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
-  const republish = createRepublish(accepting);
+  const republish = createRepublish(submitting);
   await messaging.consume(
     createHandlers({
-      ...accepting,
+      ...submitting,
       payouts,
       republish,
       balances,
@@ -85,8 +83,8 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     }),
   );
   await scope.open('recovery gate', gate.watch(becameDue));
-  addPaymentRoutes(scope.operator, accepting.store);
-  const batches = createBatches(accepting);
+  addPaymentRoutes(scope.operator, store);
+  const batches = createBatches(submitting);
   const counted = countSubmissions(scope.metrics);
   return createApp({
     payouts: { ...payouts, submit: counted('single', payouts.submit) },
@@ -123,7 +121,7 @@ async function startLoops(
   parts: {
     readonly rails: Rails;
     readonly messaging: Messaging;
-    readonly store: AcceptanceDeps['store'];
+    readonly store: PayoutStore;
     readonly payouts: Payouts;
     readonly mayAct: () => boolean;
   },

@@ -1,7 +1,7 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
-import type { PayoutOrderCommand, Payouts } from './payouts.ts';
+import type { CausedCommand, Payouts } from './payouts.ts';
 import type { PayoutStore } from './store.ts';
 
 const WORK_TIMEOUT_MS = 10_000;
@@ -30,7 +30,7 @@ interface DecidedEndsDeps {
  * It asks no rail and needs none, so the payouts of a removed rail end here too.
  */
 export function startDecidedEnds(deps: DecidedEndsDeps): Loop {
-  const ends = deps.messaging.groupCommit<PayoutOrderCommand, void>(
+  const ends = deps.messaging.groupCommit<CausedCommand, void>(
     'payouts.decided',
     async (commands, transaction) => {
       await deps.payouts.apply(commands, transaction);

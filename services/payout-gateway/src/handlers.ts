@@ -2,7 +2,7 @@ import { type Clock, unreachable } from '@pesewa/kernel';
 import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
 import type { PayoutEnd } from './domain/payout-state.ts';
-import type { PayoutOrderCommand, Payouts } from './payouts.ts';
+import type { CausedCommand, Payouts } from './payouts.ts';
 import type { Republish } from './republishing.ts';
 import type { PayoutStore } from './store.ts';
 
@@ -64,7 +64,7 @@ export function createHandlers(deps: {
     transaction.afterCommit(deps.becameDue);
   });
   const facts = handleTopic('railNotices', NOTICES, async (notices, transaction) => {
-    const commands = notices.flatMap((notice): readonly PayoutOrderCommand[] => {
+    const commands = notices.flatMap((notice): readonly CausedCommand[] => {
       if (isRepublishing(notice)) return [];
       const command = commandOf(notice, deps.resubmitGraceMs);
       return command ? [{ reference: notice.payload.reference, causationId: notice.eventId, command }] : [];
@@ -94,10 +94,10 @@ export function createHandlers(deps: {
 const GONE: ReadonlySet<string> = new Set(['pesewa.ledger.HoldCaptured', 'pesewa.ledger.HoldReleased']);
 
 /** The command that a ledger event gives for its payout. */
-function orderOf({ type, payload, eventId }: Entry, nowMs: number): PayoutOrderCommand {
+function orderOf({ type, payload, eventId }: Entry, nowMs: number): CausedCommand {
   const { reference } = payload;
   // The original cause of a recovered end is what this service received then, not the ledger's event.
-  const recover = (end: PayoutEnd, railFee = 0n): PayoutOrderCommand => ({
+  const recover = (end: PayoutEnd, railFee = 0n): CausedCommand => ({
     reference,
     causationId: null,
     command: { kind: 'recover', end, railFee },
@@ -126,7 +126,7 @@ function isRepublishing(notice: Notice): notice is Republishing {
 function commandOf(
   notice: Exclude<Notice, Republishing>,
   resubmitGraceMs: number,
-): PayoutOrderCommand['command'] | undefined {
+): CausedCommand['command'] | undefined {
   if (notice.type === 'pesewa.rails.PayoutOutcomeDecided') {
     const { outcome, railFee, proposedAt, occurredAt } = notice.payload;
     return {

@@ -43,13 +43,9 @@ export const inquiryOperations = {
     success: {
       code: 'answered',
       description: '`00` the wallets',
+      message: 'Balance retrieved successfully',
       data: z.array(walletRecord.strict()),
-      example: {
-        isSuccessful: true,
-        responseCode: '00',
-        responseMessage: 'Balance retrieved successfully',
-        responseData: [wallet],
-      },
+      example: [wallet],
     },
     refusals: ['malformed', 'unavailable'],
   }),
@@ -70,13 +66,9 @@ export const inquiryOperations = {
     success: {
       code: 'answered',
       description: '`00` the processors',
+      message: 'Processors retrieved successfully',
       data: z.array(processorRecord.strict()),
-      example: {
-        isSuccessful: true,
-        responseCode: '00',
-        responseMessage: 'Processors retrieved successfully',
-        responseData: [processor],
-      },
+      example: [processor],
     },
     refusals: ['malformed', 'unavailable'],
   }),
@@ -98,16 +90,13 @@ export const inquiryOperations = {
     success: {
       code: null,
       description: 'the holder',
+      message: 'Account found',
       data: accountNameRecord.strict(),
       example: {
-        isSuccessful: true,
-        responseMessage: 'Account found',
-        responseData: {
-          accountName: 'Ama Mensah',
-          accountNumber: '0123456789',
-          bankCode: '058',
-          sessionId: 'uev-019a6b2c4d5e7f8091a2b3c4d5e6f708',
-        },
+        accountName: 'Ama Mensah',
+        accountNumber: '0123456789',
+        bankCode: '058',
+        sessionId: 'uev-019a6b2c4d5e7f8091a2b3c4d5e6f708',
       },
     },
     refusals: ['malformed', 'notFound', 'noRoute', 'unavailable'],

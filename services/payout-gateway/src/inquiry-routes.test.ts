@@ -1,9 +1,9 @@
+import { currencyHtml } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import type { Processor } from '@pesewa/rails';
 import { describe, expect, it } from 'vitest';
 import { ask, merchant, openTestApp } from './app.fixture.ts';
 import type { InquiryDeps } from './inquiry-routes.ts';
-import { currencyHtml } from './inquiry-views.ts';
 import type { NameEnquiryOutcome } from './name-enquiry.ts';
 
 const processor: Processor = {

@@ -1,22 +1,15 @@
-import {
-  countryCode,
-  currencyCode,
-  describeProblem,
-  firstProblem,
-  nameEnquiryRequest,
-} from '@pesewa/contracts';
+import { countryCode, currencyCode, nameEnquiryRequest } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import { readBody } from '@pesewa/merchant-api';
-import { answerJson, type Logger, readBytes } from '@pesewa/runtime';
+import { type AppEnv, readRequest } from '@pesewa/merchant-api';
+import { type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { type AppEnv, answer } from './answers.ts';
+import { answerTooMany } from './answers.ts';
 import type { Balances } from './balances.ts';
 import type { FlagUrl } from './flags.ts';
 import { inquiryOperations } from './inquiry-operations.ts';
 import { viewProcessor, viewWallet } from './inquiry-views.ts';
 import type { NameEnquiry, NameEnquiryOutcome } from './name-enquiry.ts';
 import type { Processors } from './processors.ts';
-import { tooMany } from './rate-answers.ts';
 import type { RateLimits } from './rate-limits.ts';
 
 /** The dependencies of the inquiries. */
@@ -32,82 +25,83 @@ export interface InquiryDeps {
 /** The largest body of a name enquiry, and of the balance operation, which ignores its body. */
 const BODY_BYTES_MAX = 4_096;
 
+const { balance, processors, nameEnquiry } = inquiryOperations;
+
 /** The routes that only read: balance, processors, name enquiry (contract 4.4 to 4.6). */
 export function createInquiryRoutes(deps: InquiryDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  routes.post(inquiryOperations.balance.getRoutingPath(), (context) => getBalance(context, deps));
-  routes.get(inquiryOperations.processors.getRoutingPath(), (context) => listProcessors(context, deps));
-  routes.post(inquiryOperations.nameEnquiry.getRoutingPath(), (context) => enquireName(context, deps));
+  routes.post(balance.route.getRoutingPath(), (context) => getBalance(context, deps));
+  routes.get(processors.route.getRoutingPath(), (context) => listProcessors(context, deps));
+  routes.post(nameEnquiry.route.getRoutingPath(), (context) => enquireName(context, deps));
   return routes;
 }
 
 async function getBalance(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
   if ((await readBytes(context, BODY_BYTES_MAX)) === undefined) {
-    return answer(context, 'malformed', `the body must have at most ${BODY_BYTES_MAX} bytes`);
+    return balance.refuse(context, 'malformed', `the body must have at most ${BODY_BYTES_MAX} bytes`);
   }
   const asked = readQuery(context, 'currency', /^[A-Za-z0-9]{1,16}$/);
-  if (!asked.ok) return answer(context, 'malformed', asked.message);
+  if (!asked.ok) return balance.refuse(context, 'malformed', asked.message);
   const merchant = context.get('merchant');
   const only = asked.value === undefined ? undefined : currencyCode(asked.value);
   const wallets = merchant.wallets.filter(({ currency }) => asked.value === undefined || currency === only);
-  if (wallets.length === 0) return answer(context, 'answered', 'No such wallet', []);
+  if (wallets.length === 0) return balance.succeed(context, [], 'No such wallet');
   const currencies = wallets.map(({ currency }) => currency);
   const available = await deps.balances.available(merchant.id, currencies).catch((error: unknown) => {
     deps.logger.error({ err: error }, 'balances could not be read');
     return undefined;
   });
-  if (!available) return answer(context, 'unavailable', 'the balance is not known at present: try again');
+  if (!available)
+    return balance.refuse(context, 'unavailable', 'the balance is not known at present: try again');
   const data = wallets.map((wallet) =>
     viewWallet(wallet, available.get(wallet.currency) ?? 0n, deps.flagUrl),
   );
-  return answer(context, 'answered', 'Balance retrieved successfully', data);
+  return balance.succeed(context, data);
 }
 
 async function listProcessors(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
   const asked = readQuery(context, 'country', /^[\p{L}\p{M}\p{N} .,'’()&-]{1,60}$/u);
-  if (!asked.ok) return answer(context, 'malformed', asked.message);
-  if (asked.value === undefined) return answer(context, 'malformed', 'country is required');
+  if (!asked.ok) return processors.refuse(context, 'malformed', asked.message);
+  if (asked.value === undefined) return processors.refuse(context, 'malformed', 'country is required');
   const country = countryCode(asked.value);
   const list = country === undefined ? [] : await deps.processors.list(country);
   if (!list)
-    return answer(context, 'unavailable', 'the list of processors is not available at present: try again');
+    return processors.refuse(
+      context,
+      'unavailable',
+      'the list of processors is not available at present: try again',
+    );
   const data = list.map((processor) => viewProcessor(processor, country ?? '', deps.flagUrl));
-  return answer(context, 'answered', 'Processors retrieved successfully', data);
+  return processors.succeed(context, data);
 }
 
 async function enquireName(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
   const waitSeconds = await deps.rateLimits.countNameEnquiry(context.get('merchant'));
-  if (waitSeconds !== undefined) return tooMany(context, 'too many name enquiries', waitSeconds);
-  const body = await readBody(context, BODY_BYTES_MAX);
-  if (typeof body === 'string') return answer(context, 'malformed', body);
-  const request = nameEnquiryRequest.safeParse(body.value);
-  if (!request.success) return answer(context, 'malformed', describeProblem(firstProblem(request.error)));
-  const country = countryCode(request.data.country);
+  if (waitSeconds !== undefined) return answerTooMany(context, 'too many name enquiries', waitSeconds);
+  const request = await readRequest(context, nameEnquiryRequest, BODY_BYTES_MAX);
+  if (!request.ok) return nameEnquiry.refuse(context, 'malformed', request.refusal);
+  const country = countryCode(request.value.country);
   if (country === undefined)
-    return answer(context, 'malformed', 'country must be a country name or an ISO 3166 code');
-  const currency = currencyCode(request.data.currency);
-  if (currency === undefined) return answer(context, 'malformed', 'currency must be an ISO 4217 code');
-  const { accountNumber, bankCode } = request.data;
+    return nameEnquiry.refuse(context, 'malformed', 'country must be a country name or an ISO 3166 code');
+  const currency = currencyCode(request.value.currency);
+  if (currency === undefined)
+    return nameEnquiry.refuse(context, 'malformed', 'currency must be an ISO 4217 code');
+  const { accountNumber, bankCode } = request.value;
   return answerEnquiry(context, await deps.enquireName({ accountNumber, bankCode, currency, country }));
 }
 
 function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome): Response {
   switch (outcome.kind) {
     case 'found':
-      // The only success without a responseCode (contract 2.1, 4.6).
-      return answerJson(context, 200, {
-        isSuccessful: true,
-        responseMessage: 'Account found',
-        responseData: outcome.account,
-      });
+      return nameEnquiry.succeed(context, outcome.account);
     case 'noAccount':
-      return answer(context, 'notFound', 'there is no such account');
+      return nameEnquiry.refuse(context, 'notFound', 'there is no such account');
     case 'noRoute':
-      return answer(context, 'noRoute', 'no rail serves the country and currency');
+      return nameEnquiry.refuse(context, 'noRoute', 'no rail serves the country and currency');
     case 'noProcessor':
-      return answer(context, 'noRoute', `bankCode names a processor that is ${outcome.why}`);
+      return nameEnquiry.refuse(context, 'noRoute', `bankCode names a processor that is ${outcome.why}`);
     case 'unavailable':
-      return answer(context, 'unavailable', 'the holder is not known at present: try again');
+      return nameEnquiry.refuse(context, 'unavailable', 'the holder is not known at present: try again');
     default:
       return unreachable(outcome);
   }

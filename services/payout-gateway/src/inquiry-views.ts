@@ -1,4 +1,4 @@
-import { jsonNumber } from '@pesewa/contracts';
+import { currencyHtml, jsonNumber } from '@pesewa/contracts';
 import type { MerchantWallet } from '@pesewa/directory';
 import { formatAmount } from '@pesewa/kernel';
 import type { Processor } from '@pesewa/rails';
@@ -30,15 +30,4 @@ export function viewProcessor(processor: Processor, country: string, flagUrl: Fl
     currency: processor.currency,
     country,
   };
-}
-
-/** A currency's symbol as HTML character references: `&#8358;` for NGN (contract 2.5). */
-export function currencyHtml(currency: string): string {
-  const parts = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency,
-    currencyDisplay: 'narrowSymbol',
-  }).formatToParts(0);
-  const symbol = parts.find(({ type }) => type === 'currency')?.value ?? currency;
-  return Array.from(symbol, (character) => `&#${character.codePointAt(0) ?? 0};`).join('');
 }

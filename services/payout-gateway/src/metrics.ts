@@ -1,6 +1,6 @@
 import { type Clock, type Result, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { OrderRefusal } from './domain/submission.ts';
+import type { RequestRefusal } from './domain/submission.ts';
 import { type PayoutStore, submissionQueues } from './store.ts';
 
 const READ_TIMEOUT_MS = 1_000;
@@ -52,7 +52,7 @@ export function countSubmissions(
   registry: Registry,
 ): <Parameters extends readonly unknown[], Value>(
   kind: 'single' | 'batch',
-  submit: (...parameters: Parameters) => Promise<Result<Value, OrderRefusal>>,
+  submit: (...parameters: Parameters) => Promise<Result<Value, RequestRefusal>>,
 ) => typeof submit {
   const requests = new Counter({
     name: 'payout_requests_total',

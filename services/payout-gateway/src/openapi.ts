@@ -1,5 +1,5 @@
-import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
-import { allowEmpty } from '@pesewa/merchant-api';
+import type { RouteConfig } from '@hono/zod-openapi';
+import { createDocument } from '@pesewa/merchant-api';
 import { z } from 'zod';
 import { inquiryOperations } from './inquiry-operations.ts';
 import { fullPayoutRecord, payoutOperations } from './payout-operations.ts';
@@ -8,7 +8,7 @@ import { fullPayoutRecord, payoutOperations } from './payout-operations.ts';
 export const operations: readonly (RouteConfig & { readonly getRoutingPath: () => string })[] = [
   ...Object.values(payoutOperations),
   ...Object.values(inquiryOperations),
-];
+].map(({ route }) => route);
 
 const webhookExample = {
   data: {
@@ -45,30 +45,17 @@ const webhook: RouteConfig = {
 
 /** Builds the OpenAPI 3.1 document of the payout API from the operations that its routes are registered by. */
 export function createOpenApiDocument(): object {
-  const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono();
-  registry.registerComponent('securitySchemes', 'publicKey', {
-    type: 'apiKey',
-    in: 'header',
-    name: 'x-api-key',
-    description: 'the Base64 of your public key',
-  });
-  for (const operation of operations) registry.registerPath(operation);
-  registry.registerWebhook(webhook);
-  const document = getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: {
-      title: 'Pesewa payout API',
-      version: '1',
-      description:
-        'Payouts to bank accounts and mobile money wallets, and what one asks before and after them. Amounts are JSON ' +
-        'numbers, exact to the minor unit of their currency. Every answer, refusals included, has the same envelope.',
-    },
-    servers: [{ url: '/', description: 'the address that serves this document' }],
+  return createDocument({
+    title: 'Pesewa payout API',
+    description:
+      'Payouts to bank accounts and mobile money wallets, and what one asks before and after them. Amounts are JSON ' +
+      'numbers, exact to the minor unit of their currency. Every answer, refusals included, has the same envelope.',
+    keyHeader: 'x-api-key',
     tags: [
       { name: 'Payouts', description: 'submit payouts and look them up' },
       { name: 'Inquiries', description: 'balances, processors, account holders' },
-      { name: 'Webhooks', description: 'what we send to you' },
     ],
+    operations,
+    webhook,
   });
-  return allowEmpty(document);
 }

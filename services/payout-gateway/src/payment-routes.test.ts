@@ -2,7 +2,7 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { payout } from './app.fixture.ts';
-import type { PayoutOrder } from './domain/submission.ts';
+import type { PayoutRequest } from './domain/submission.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
 import type { Payout } from './store.ts';
 
@@ -31,7 +31,7 @@ const paid: Payout = {
       email: personal.email,
       phoneNumber: personal.senderPhone,
     },
-  } as unknown as PayoutOrder,
+  } as unknown as PayoutRequest,
   status: 'FAILED',
   step: 'ended',
   version: 5n,

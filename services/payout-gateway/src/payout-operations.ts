@@ -1,6 +1,7 @@
 import { bulkPayoutRequest, payoutRecord, singlePayoutRequest } from '@pesewa/contracts';
 import { z } from 'zod';
 import { defineOperation } from './api-operation.ts';
+import { requestRefusals } from './domain/submission.ts';
 
 const submitted = {
   transactionStatus: 'INITIALIZED',
@@ -8,7 +9,7 @@ const submitted = {
   transactionReference: 'po-019a6b2c4d5e7f8091a2b3c4d5e6f708',
   amount: 1500.5,
   feeAmount: 15.01,
-};
+} as const;
 
 const single = {
   transactionReference: 'inv-2031',
@@ -56,16 +57,6 @@ const bulk = {
   sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
 };
 
-const refusals = [
-  'malformed',
-  'invalidAmount',
-  'duplicate',
-  'insufficientFunds',
-  'overLimit',
-  'noRoute',
-  'unavailable',
-] as const;
-
 /** A payout with its outcome, as lookups and webhooks show it (contract 2.4). */
 export const fullPayoutRecord = payoutRecord
   .extend({ valueAmount: payoutRecord.shape.amount, statusReason: z.string() })
@@ -95,15 +86,11 @@ export const payoutOperations = {
     success: {
       code: 'accepted',
       description: '`09` the payout is stored and will be carried out',
+      message: 'Transaction submitted successfully',
       data: payoutRecord.omit({ valueAmount: true, statusReason: true }).strict(),
-      example: {
-        isSuccessful: true,
-        responseCode: '09',
-        responseMessage: 'Transaction submitted successfully',
-        responseData: submitted,
-      },
+      example: submitted,
     },
-    refusals,
+    refusals: requestRefusals,
   }),
   submitBulk: defineOperation({
     method: 'post',
@@ -121,13 +108,11 @@ export const payoutOperations = {
     success: {
       code: 'accepted',
       description: '`09` every item is stored and will be carried out',
-      example: {
-        isSuccessful: true,
-        responseCode: '09',
-        responseMessage: 'Transactions submitted successfully',
-      },
+      message: 'Transactions submitted successfully',
+      data: null,
+      example: null,
     },
-    refusals,
+    refusals: requestRefusals,
   }),
   lookUp: defineOperation({
     method: 'get',
@@ -147,17 +132,13 @@ export const payoutOperations = {
     success: {
       code: 'answered',
       description: '`00` the payout',
+      message: 'Transaction found',
       data: fullPayoutRecord,
       example: {
-        isSuccessful: true,
-        responseCode: '00',
-        responseMessage: 'Transaction found',
-        responseData: {
-          ...submitted,
-          transactionStatus: 'COMPLETED',
-          valueAmount: 1515.51,
-          statusReason: 'Successful',
-        },
+        ...submitted,
+        transactionStatus: 'COMPLETED',
+        valueAmount: 1515.51,
+        statusReason: 'Successful',
       },
     },
     refusals: ['notFound', 'archived', 'unavailable'],

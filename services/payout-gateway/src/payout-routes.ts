@@ -1,9 +1,9 @@
-import { describeProblem, firstProblem, singlePayoutRequest } from '@pesewa/contracts';
-import { readBody } from '@pesewa/merchant-api';
+import { singlePayoutRequest } from '@pesewa/contracts';
+import { type AppEnv, readRequest } from '@pesewa/merchant-api';
 import { isArchived } from '@pesewa/payments';
 import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
-import { type AppEnv, answer, viewLookedUp, viewSubmitted } from './answers.ts';
+import { viewLookedUp, viewSubmitted } from './answers.ts';
 import { payoutOperations } from './payout-operations.ts';
 import type { Payouts } from './payouts.ts';
 
@@ -16,25 +16,28 @@ export function createPayoutRoutes(deps: {
   readonly logger: Logger;
 }): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
+  const { submitSingle, lookUp } = payoutOperations;
 
-  routes.post(payoutOperations.submitSingle.getRoutingPath(), async (context) => {
-    const body = await readBody(context, SINGLE_BYTES_MAX);
-    if (typeof body === 'string') return answer(context, 'malformed', body);
-    const request = singlePayoutRequest.safeParse(body.value);
-    if (!request.success) return answer(context, 'malformed', describeProblem(firstProblem(request.error)));
+  routes.post(submitSingle.route.getRoutingPath(), async (context) => {
+    const request = await readRequest(context, singlePayoutRequest, SINGLE_BYTES_MAX);
+    if (!request.ok) return submitSingle.refuse(context, 'malformed', request.refusal);
     const payout = await deps.payouts
-      .submit(context.get('merchant'), request.data, currentTraceparent(context.req.header('traceparent')))
+      .submit(context.get('merchant'), request.value, currentTraceparent(context.req.header('traceparent')))
       .catch((error: unknown) => {
         deps.logger.error({ err: error }, 'a payout could not be stored');
         return undefined;
       });
     if (!payout)
-      return answer(context, 'unavailable', 'the payout may or may not be stored: send it again unchanged');
-    if (!payout.ok) return answer(context, payout.refusal.code, payout.refusal.message);
-    return answer(context, 'accepted', 'Transaction submitted successfully', viewSubmitted(payout.value));
+      return submitSingle.refuse(
+        context,
+        'unavailable',
+        'the payout may or may not be stored: send it again unchanged',
+      );
+    if (!payout.ok) return submitSingle.refuse(context, payout.refusal.code, payout.refusal.message);
+    return submitSingle.succeed(context, viewSubmitted(payout.value));
   });
 
-  routes.get(payoutOperations.lookUp.getRoutingPath(), async (context) => {
+  routes.get(lookUp.route.getRoutingPath(), async (context) => {
     const reference = context.req.param('transactionReference');
     const found = await deps.payouts.find(context.get('merchant').id, reference).then(
       (payout) => ({ payout }),
@@ -44,11 +47,11 @@ export function createPayoutRoutes(deps: {
       },
     );
     if (!found)
-      return answer(context, 'unavailable', 'the payout can not be looked up at present: try again');
+      return lookUp.refuse(context, 'unavailable', 'the payout can not be looked up at present: try again');
     const { payout } = found;
-    if (!payout) return answer(context, 'notFound', 'Transaction not found');
-    if (isArchived(payout)) return answer(context, 'archived', archivedMessage(payout.archived));
-    return answer(context, 'answered', 'Transaction found', viewLookedUp(payout));
+    if (!payout) return lookUp.refuse(context, 'notFound', 'Transaction not found');
+    if (isArchived(payout)) return lookUp.refuse(context, 'archived', archivedMessage(payout.archived));
+    return lookUp.succeed(context, viewLookedUp(payout));
   });
 
   return routes;

@@ -9,7 +9,7 @@ import {
 } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
-import type { AcceptanceDeps } from './acceptance.ts';
+import type { SubmissionDeps } from './payouts.ts';
 
 type Replica = Awaited<ReturnType<typeof openReplica>>;
 
@@ -19,7 +19,7 @@ let right: Replica;
 const scopes: TestScope[] = [];
 const demo = merchantWith('demo');
 
-const open = (overrides: Partial<AcceptanceDeps> = {}) => {
+const open = (overrides: Partial<SubmissionDeps> = {}) => {
   const scope = openTestScope(config);
   scopes.push(scope);
   return openReplica(scope, overrides);

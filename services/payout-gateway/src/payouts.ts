@@ -1,30 +1,25 @@
 import type { SinglePayoutRequest } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
-import { accept, continueTrace, feeFor, type Result, refuse } from '@pesewa/kernel';
+import { accept, continueTrace, type Result, refuse } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
 import { addStep, type Found } from '@pesewa/payments';
 import {
   type AcceptanceDeps,
   contentHashOf,
   createAcceptance,
-  insufficientFunds,
   isSameContent,
   newPayout,
-  overDay,
-  takesNoWork,
-  walletOf,
 } from './acceptance.ts';
+import { type AdmissionDeps, admit } from './admission.ts';
 import { describe } from './domain/describe.ts';
-import { type DayLimit, dayLimitOf, overPayoutMax } from './domain/limits.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
-import { noRouteRefusal } from './domain/routing.ts';
-import { type OrderRefusal, type PayoutOrder, readOrder } from './domain/submission.ts';
+import { type RequestRefusal, readRequest } from './domain/submission.ts';
 import type { Payout, PayoutChange, Taken } from './store.ts';
 
 /**
  * A command for one payout, and the id of the event behind it; null if that is the event that changed the payout last.
  */
-export interface PayoutOrderCommand {
+export interface CausedCommand {
   readonly reference: string;
   readonly command: PayoutCommand;
   readonly causationId: string | null;
@@ -40,13 +35,16 @@ export interface Payouts {
     request: SinglePayoutRequest,
     /** The `traceparent` of the request, unchanged. */
     traceparent?: string,
-  ) => Promise<Result<Payout, OrderRefusal>>;
+  ) => Promise<Result<Payout, RequestRefusal>>;
   readonly find: (merchantId: string, reference: string) => Promise<Found<Payout> | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. */
-  readonly apply: (commands: readonly PayoutOrderCommand[], transaction: Transaction) => Promise<void>;
+  readonly apply: (commands: readonly CausedCommand[], transaction: Transaction) => Promise<void>;
 }
 
-interface PayoutsDeps extends AcceptanceDeps {
+/** The dependencies of submitting payouts, single or in batches: first they are admitted, then accepted. */
+export type SubmissionDeps = AdmissionDeps & AcceptanceDeps;
+
+interface PayoutsDeps extends SubmissionDeps {
   readonly refused: (refusal: PayoutRefusal, reference: string) => void;
 }
 
@@ -57,23 +55,26 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
 
   return {
     submit: async (merchant, request, traceparent) => {
-      const order = readOrder(request);
+      const order = readRequest(request);
       if (!order.ok) return order;
       const contentHash = contentHashOf(order.value);
-      const admission = deps.isWhole() ? await admit(deps, merchant, order.value) : refuse(takesNoWork);
+      const admission = await admit(deps, merchant, {
+        requests: [order.value],
+        total: order.value.amount,
+        pathOf: (_index, field) => `beneficiary.${field}`,
+      });
       if (!admission.ok) {
         // Duplicates take precedence over routing, limits and funds, so they are looked for if those refuse.
         const key = { merchantId: merchant.id, merchantReference: order.value.merchantReference };
         const [earlier] = (await store.findTaken([key])).values();
         return earlier ? sameOrRefused(earlier, contentHash) : admission;
       }
-      const { fee, rail, dayLimit } = admission.value;
+      const { termsOf, dayLimit } = admission.value;
       const payout = newPayout(deps, {
         merchantId: merchant.id,
         order: order.value,
         contentHash,
-        fee,
-        rail,
+        ...termsOf(order.value),
         batchReference: null,
         traceparent: continueTrace(traceparent, deps.ids),
       });
@@ -91,36 +92,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
   };
 }
 
-interface Admission {
-  readonly rail: string;
-  readonly fee: bigint;
-  readonly dayLimit: DayLimit | undefined;
-}
-
-/**
- * Judges routing, limits, funds and our own capacity, in this order (contract 10.2); it reads the database only if it
- * refuses.
- */
-async function admit(
-  deps: PayoutsDeps,
-  merchant: Merchant,
-  { amount, country, channel, beneficiary }: PayoutOrder,
-): Promise<Result<Admission, OrderRefusal>> {
-  const { currency } = amount;
-  const question = { country, currency, channel, bankCode: beneficiary.bankCode };
-  const route = await deps.routePayout(question);
-  if (route.kind !== 'routed') return refuse(noRouteRefusal(route, question, 'beneficiary.bankCode'));
-  const overMax = overPayoutMax(merchant.limits, amount, 'beneficiary.amount');
-  if (overMax) return refuse(overMax);
-  const dayLimit = dayLimitOf(merchant, currency, new Date(deps.clock.nowMs()));
-  const wallet = walletOf(merchant, currency);
-  const fee = wallet ? feeFor(wallet.payoutFee, amount.minor) : 0n;
-  if (wallet && (await deps.canSpend({ merchantId: merchant.id, currency }, amount.minor + fee)))
-    return deps.messaging.acceptsWork() ? accept({ rail: route.rail, fee, dayLimit }) : refuse(takesNoWork);
-  return refuse((await overDay(deps, dayLimit, amount.minor)) ?? insufficientFunds(wallet, currency));
-}
-
-function sameOrRefused(taken: Taken, contentHash: string): Result<Payout, OrderRefusal> {
+function sameOrRefused(taken: Taken, contentHash: string): Result<Payout, RequestRefusal> {
   if (taken.kind === 'payout' && isSameContent(taken.payout, contentHash)) return accept(taken.payout);
   const message =
     'transactionReference was used before with other content: use a new reference for a new payout';
@@ -129,7 +101,7 @@ function sameOrRefused(taken: Taken, contentHash: string): Result<Payout, OrderR
 
 async function applyCommands(
   { store, events, clock, refused }: Pick<PayoutsDeps, 'store' | 'events' | 'clock' | 'refused'>,
-  commands: readonly PayoutOrderCommand[],
+  commands: readonly CausedCommand[],
   transaction: Transaction,
 ): Promise<void> {
   const references = [...new Set(commands.map(({ reference }) => reference))];

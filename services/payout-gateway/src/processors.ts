@@ -1,6 +1,7 @@
+import type { PayoutChannel } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { type Loop, startLoop } from '@pesewa/messaging';
-import type { PayoutChannel, Processor, RailConnector, Rails } from '@pesewa/rails';
+import type { Processor, RailConnector, Rails } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
 import type { Route } from './domain/routing.ts';
 import type { ListingStore } from './processor-listings.ts';

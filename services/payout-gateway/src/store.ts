@@ -18,13 +18,13 @@ import {
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
 import type { DecidedEnd } from './domain/decided.ts';
 import type { PayoutState, PayoutStep, PayoutTerms } from './domain/payout-state.ts';
-import type { RememberedOrder } from './domain/remembered.ts';
-import type { PayoutOrder } from './domain/submission.ts';
+import type { RememberedRequest } from './domain/remembered.ts';
+import type { PayoutRequest } from './domain/submission.ts';
 
 /** A payout: its order, its route and its state. */
 export interface Payout extends PayoutState, PayoutTerms {
   /** An order that was rebuilt from events names no person: see `recipientKnown`. */
-  readonly order: PayoutOrder | RememberedOrder;
+  readonly order: PayoutRequest | RememberedRequest;
   /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string | null;
   /** Its timeline, for operators; nothing is decided by it. */
@@ -52,7 +52,7 @@ export const submissionQueues = ['single', 'batch'] as const;
 
 /** A payout as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
 export interface PayoutDocument extends PaymentDocument {
-  readonly order: Omit<PayoutOrder, 'amount'> | Omit<RememberedOrder, 'amount'>;
+  readonly order: Omit<PayoutRequest, 'amount'> | Omit<RememberedRequest, 'amount'>;
   readonly amount: bigint;
   readonly currency: string;
   readonly contentHash: string;

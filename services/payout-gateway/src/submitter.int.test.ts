@@ -1,6 +1,6 @@
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { ensureCollections, openDatabase } from '@pesewa/messaging';
-import type { PayoutOrder, SubmissionResult } from '@pesewa/rails';
+import type { OutgoingPayout, SubmissionResult } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ async function hold(changes: Partial<PayoutDocument> = {}): Promise<string> {
  */
 function start(
   options: {
-    readonly submit?: (order: PayoutOrder) => Promise<SubmissionResult>;
+    readonly submit?: (order: OutgoingPayout) => Promise<SubmissionResult>;
     readonly beforeCall?: (clock: { skewMs: number }) => void;
     readonly beforeCommit?: () => void;
     readonly isAvailable?: () => boolean;
@@ -91,7 +91,7 @@ function start(
     skewMs: options.skewMs ?? 0,
     nowMs: () => systemClock.nowMs() + clock.skewMs,
   };
-  const submitPayout = async (order: PayoutOrder): Promise<SubmissionResult> => {
+  const submitPayout = async (order: OutgoingPayout): Promise<SubmissionResult> => {
     asked.push(order.reference);
     return options.submit?.(order) ?? { kind: 'accepted' };
   };

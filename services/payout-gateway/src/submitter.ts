@@ -1,19 +1,18 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
+import { createRecorder } from '@pesewa/merchant-api';
 import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
 import { attemptMark } from '@pesewa/payments';
 import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
-import type { PayoutOrderCommand, Payouts } from './payouts.ts';
-import { railOrder } from './rail-order.ts';
+import { outgoingPayout } from './outgoing-payout.ts';
+import type { CausedCommand, Payouts } from './payouts.ts';
 import { fromDocument, type Payout, type PayoutStore, submissionQueues } from './store.ts';
 
 /** The maximum duration of one call to a rail, including a margin. */
 const CALL_TIMEOUT_MS = 20_000;
 const LEASE_MS = 45_000;
 const LATE_RETRY_MS = 1_000;
-const RECORD_AGAIN_MIN_MS = 50;
-const RECORD_AGAIN_MAX_MS = 1_000;
 
 /** The parts of a rail that submission needs. */
 export type SubmittingRail = Pick<RailConnector, 'name' | 'isAvailable' | 'submitPayout'>;
@@ -44,8 +43,23 @@ interface SubmitterDeps {
  * claimed again: the reconciler's lookup finds out what happened (ADR 5).
  */
 export function startSubmitter(deps: SubmitterDeps): Loop & Endable {
-  const closing = new AbortController();
-  const record = createRecorder(deps, closing.signal);
+  const { clock, logger, messaging, payouts } = deps;
+  const recorder = createRecorder({ clock, logger, decidedBy: 'lookup' });
+  const outcomes = messaging.groupCommit<CausedCommand, void>(
+    'payouts.outcome',
+    async (commands, transaction) => {
+      await payouts.apply(commands, transaction);
+      return commands.map(() => undefined);
+    },
+  );
+  const record: RecordOutcome = ({ reference, attempts: attempt }, outcome) => {
+    const command = { kind: 'recordAttempt', attempt, outcome } as const;
+    return recorder.record(() => outcomes.submit({ reference, causationId: null, command }), {
+      reference,
+      attempt,
+      outcome: outcome.kind,
+    });
+  };
   const queues = deps.rails.flatMap((rail) =>
     submissionQueues.map((queue) => startQueue(deps, { rail, queue, record })),
   );
@@ -55,7 +69,7 @@ export function startSubmitter(deps: SubmitterDeps): Loop & Endable {
     },
     endsWithinMs: CALL_TIMEOUT_MS,
     [Symbol.asyncDispose]: async () => {
-      closing.abort();
+      recorder.stop();
       await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
     },
   };
@@ -105,37 +119,6 @@ function startQueue(
   });
 }
 
-/**
- * Records outcomes, each repeatedly until it is committed or we close.
- *
- * The rail's answer can't be fetched again: if a refusal were lost, the rail would not know the payout, and its money
- * would be held for ever. Repeating is safe, because an outcome counts only for its own attempt, and only once.
- */
-function createRecorder(deps: SubmitterDeps, closing: AbortSignal): RecordOutcome {
-  const outcomes = deps.messaging.groupCommit<PayoutOrderCommand, void>(
-    'payouts.outcome',
-    async (commands, transaction) => {
-      await deps.payouts.apply(commands, transaction);
-      return commands.map(() => undefined);
-    },
-  );
-  return async ({ reference, attempts }, outcome) => {
-    const command = { kind: 'recordAttempt', attempt: attempts, outcome } as const;
-    for (let pauseMs = RECORD_AGAIN_MIN_MS; ; pauseMs = Math.min(pauseMs * 2, RECORD_AGAIN_MAX_MS)) {
-      try {
-        return await outcomes.submit({ reference, causationId: null, command });
-      } catch (error) {
-        const logged = { err: error, reference, attempt: attempts, outcome: outcome.kind };
-        if (closing.aborted) {
-          return deps.logger.error(logged, 'the answer of the rail is not recorded; its lookup will decide');
-        }
-        deps.logger.warn(logged, 'the answer of the rail is not recorded yet');
-      }
-      await deps.clock.sleep(pauseMs, closing);
-    }
-  };
-}
-
 /** Asks the rail to pay, unless the claim is too old to act on, by this process's own clock. */
 async function callRail(
   rail: SubmittingRail,
@@ -145,7 +128,7 @@ async function callRail(
   if (!mayStillCall(claimedAtMs, nowMs))
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
   if (payout.order.sender === null) throw new TypeError(`the recipient of ${payout.reference} is unknown`);
-  const order = railOrder(payout.reference, payout.order);
+  const order = outgoingPayout(payout.reference, payout.order);
   return inTraceOf(payout.traceparent, () => rail.submitPayout(order));
 }
 

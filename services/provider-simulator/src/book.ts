@@ -1,12 +1,6 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import {
-  absentPayment,
-  evolve,
-  type Payment,
-  type PaymentEvent,
-  type PaymentKind,
-  walletMove,
-} from './domain/payment.ts';
+import { absentPayment, evolve, type Payment, type PaymentEvent, walletMove } from './domain/payment.ts';
 import type { JournalEffect } from './journal.ts';
 import type { Wallets } from './wallets.ts';
 

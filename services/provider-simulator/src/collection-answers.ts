@@ -30,7 +30,7 @@ export function refusal(
 ): Response {
   const body = answerBody('06', 'FAILED', reference);
   const details = { ...body.responseDetails, failedReason: reason };
-  return answerJson(context, collectionRefusals[reason], {
+  return answerJson(context, collectionRefusals[reason].status, {
     ...body,
     responseDetails: description === undefined ? details : { ...details, statusDescription: description },
   });

@@ -7,6 +7,8 @@ import {
   completionFlow,
   currencyCode,
   findMobileOperator,
+  isPayable,
+  type MobileOperator,
 } from '@pesewa/contracts';
 import {
   accept,
@@ -47,8 +49,6 @@ export interface CollectionRoutesDeps {
   readonly publicUrl: string;
 }
 
-const IVORY_COAST_STEP_MINOR = 5n;
-
 /** The simulator's own fee of a collection: 1 %. */
 const collectionFee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
 
@@ -84,11 +84,11 @@ async function initiate(context: Context<Wire>, deps: CollectionRoutesDeps): Pro
   };
   const known = await deps.payments.find('collection', reference);
   if (known?.terms.reference === reference) return refuseWith('DUPLICATE REFERENCE');
-  const terms = termsOf(body, amount, deps);
-  if (terms === undefined) return refuseWith('OPERATOR NOT AVAILABLE');
-  if (amount.minor <= 0n || (amount.currency === 'XOF' && amount.minor % IVORY_COAST_STEP_MINOR !== 0n)) {
-    return refuseWith('INVALID AMOUNT');
-  }
+  const mobileOperator = findMobileOperator(body.operatorCode);
+  if (mobileOperator?.country !== body.transactionCountry || mobileOperator.currency !== amount.currency)
+    return refuseWith('OPERATOR NOT AVAILABLE');
+  if (!isPayable(amount.minor, mobileOperator)) return refuseWith('INVALID AMOUNT');
+  const terms = termsOf(body, mobileOperator, amount, deps);
   const done = await deps.payments.request('collection', reference, { type: 'submit', terms });
   if (!done.ok) return refuseWith(refusalNames[done.refusal]);
   return answerPayin(context, done.value, deps);
@@ -224,10 +224,12 @@ function isKnownClient(context: Context, { clientPublicKey }: CollectionRoutesDe
   );
 }
 
-function termsOf(body: CompletePayinRequest, amount: Money, deps: CollectionRoutesDeps): Terms | undefined {
-  const mobileOperator = findMobileOperator(body.operatorCode);
-  if (mobileOperator?.country !== body.transactionCountry || mobileOperator.currency !== amount.currency)
-    return undefined;
+function termsOf(
+  body: CompletePayinRequest,
+  mobileOperator: MobileOperator,
+  amount: Money,
+  deps: CollectionRoutesDeps,
+): Terms {
   return {
     kind: 'collection',
     reference: body.transactionReference,

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { currencyCode, services } from '@pesewa/contracts';
+import { currencyCode, servedCountries, services } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
 import {
   durationMsSetting,
@@ -10,8 +10,8 @@ import {
 } from '@pesewa/runtime';
 import { z } from 'zod';
 
-const DEFAULT_WALLETS = ['GMD', 'GHS', 'XOF', 'KES', 'XAF', 'NGN', 'ZAR', 'EGP']
-  .map((currency) => `${currency}:10000000`)
+const DEFAULT_WALLETS = Object.values(servedCountries)
+  .map(({ currency }) => `${currency}:10000000`)
   .join(',');
 
 const walletsSetting = z.string().transform((text, context) => {

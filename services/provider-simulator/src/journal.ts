@@ -1,6 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { z } from 'zod';
-import type { PaymentEvent, PaymentKind, Terms } from './domain/payment.ts';
+import type { PaymentEvent, Terms } from './domain/payment.ts';
 import { type IndexedLog, openIndexedLog } from './indexed-log.ts';
 
 const minor = z.string().transform((digits) => BigInt(digits));

@@ -1,6 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Book, KnownPayment } from './book.ts';
-import type { CallbackTried, Claim, Payment, PaymentEvent, PaymentKind, Terms } from './domain/payment.ts';
+import type { CallbackTried, Claim, Payment, PaymentEvent, Terms } from './domain/payment.ts';
 import { type Command, type PaymentRefusal, type PaymentRules, turnsAway } from './domain/rules.ts';
 import type { Journal } from './journal.ts';
 import type { Scheduler } from './scheduler.ts';

@@ -1,4 +1,4 @@
-import { countryCode, jsonNumber } from '@pesewa/contracts';
+import { countryCode, currencyHtml, jsonNumber, servedCountries } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { answerJson } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
@@ -24,18 +24,6 @@ const nameEnquiry = z.object({
   currency: z.string().min(1),
   country: z.string().min(1),
 });
-
-/** The countries of the wallets, by currency (contract 2.5). */
-const walletPlaces: ReadonlyMap<string, { readonly country: string; readonly symbol: string }> = new Map([
-  ['GMD', { country: 'GMB', symbol: 'D' }],
-  ['GHS', { country: 'GHA', symbol: '&#8373;' }],
-  ['XOF', { country: 'CIV', symbol: 'CFA' }],
-  ['KES', { country: 'KEN', symbol: 'KSh' }],
-  ['XAF', { country: 'CMR', symbol: 'FCFA' }],
-  ['NGN', { country: 'NGA', symbol: '&#8358;' }],
-  ['ZAR', { country: 'ZAF', symbol: 'R' }],
-  ['EGP', { country: 'EGY', symbol: 'E&#163;' }],
-]);
 
 /** The last digits of an account that a name enquiry does not find; payouts to it fail too (contract 10.18). */
 const NO_ACCOUNT_DIGITS = '0001';
@@ -115,13 +103,13 @@ async function enquireName(context: Context<Wire>, deps: PayoutRoutesDeps): Prom
 }
 
 function walletRecord({ currency, minor }: { readonly currency: string; readonly minor: bigint }) {
-  const place = walletPlaces.get(currency);
+  const country = Object.values(servedCountries).find((served) => served.currency === currency)?.code ?? '';
   return {
     balance: jsonNumber(formatAmount(minor, currency)),
-    countryCode: place?.country ?? '',
-    countryAvatar: place === undefined ? '' : `https://flags.example/${place.country.toLowerCase()}.svg`,
+    countryCode: country,
+    countryAvatar: country === '' ? '' : `https://flags.example/${country.toLowerCase()}.svg`,
     currencyCode: currency,
-    currencyHtml: place?.symbol ?? currency,
+    currencyHtml: currencyHtml(currency),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts';
 import { readJsonBody } from './json-body.ts';
 import type { Done, Payments } from './payments.ts';
 import { refusal, submitted } from './payout-answers.ts';
-import { type PayoutOrder, readBatch, readSingle } from './payout-orders.ts';
+import { type ReadPayout, readBatch, readSingle } from './payout-requests.ts';
 import type { Scenarios } from './scenarios.ts';
 import { type AnswerAs, resetConnection, type Wire } from './wire.ts';
 
@@ -97,7 +97,7 @@ function duplicate(context: Context<Wire>, terms: readonly Terms[], deps: Submis
   return refusal(context, 'duplicate', 'a transaction reference was used before');
 }
 
-function termsOf(order: PayoutOrder, batchReference: string | undefined, deps: SubmissionDeps): Terms {
+function termsOf(order: ReadPayout, batchReference: string | undefined, deps: SubmissionDeps): Terms {
   return {
     kind: 'payout',
     reference: order.reference,

@@ -1,9 +1,9 @@
-import type { TopicEvent } from '@pesewa/contracts';
+import type { PaymentKind, TopicEvent } from '@pesewa/contracts';
 import { feeFor, unreachable } from '@pesewa/kernel';
 import { type EventHandling, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
-import type { EndStatus, PaymentKind } from './domain/claim.ts';
+import type { EndStatus } from './domain/claim.ts';
 import type { PaymentObservation } from './domain/observations.ts';
 import type { Terms } from './domain/tracked.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';

@@ -1,6 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { Claimable } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import type { Claim, PaymentKind, TrackedStatus } from './domain/claim.ts';
+import type { Claim, TrackedStatus } from './domain/claim.ts';
 import {
   type Booked,
   inFlight,

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { type AddressList, clientAddress } from '@pesewa/addresses';
+import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { answerJson, hardenApp, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answer, BODY_BYTES_MAX, type Ending, resultOf } from './answers.ts';
 import type { Callbacks } from './callbacks.ts';
-import type { CallbackKind, CallbackRequest } from './domain/callback.ts';
+import type { CallbackRequest } from './domain/callback.ts';
 import type { CallbackMetrics } from './metrics.ts';
 
-const kinds: ReadonlyMap<string, CallbackKind> = new Map([
+const kinds: ReadonlyMap<string, PaymentKind> = new Map([
   ['payouts', 'payout'],
   ['collections', 'collection'],
 ]);

@@ -1,5 +1,6 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { Binary } from 'mongodb';
-import type { CallbackHeader, CallbackKind, JudgedRequest, Verdict } from './domain/callback.ts';
+import type { CallbackHeader, JudgedRequest, Verdict } from './domain/callback.ts';
 import type { CallbackRecord, CallbackState } from './domain/reception.ts';
 
 /** The changing fields of a callback's document. */
@@ -99,7 +100,7 @@ export function recordOf(fields: RecordFields & Pick<RequestDocument, 'digest'>)
 /** A request as it was received and judged. */
 export interface RequestDocument {
   readonly rail: string;
-  readonly kind: CallbackKind;
+  readonly kind: PaymentKind;
   readonly digest: string;
   /** The raw body, which may hold personal data and never leaves this database. */
   readonly body: Binary;

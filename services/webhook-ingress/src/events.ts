@@ -1,10 +1,11 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { OutgoingEvent } from '@pesewa/messaging';
-import type { CallbackKind, Claim } from './domain/callback.ts';
+import type { Claim } from './domain/callback.ts';
 
 /** A callback's data for its event. */
 export interface ReportableCallback {
   readonly rail: string;
-  readonly kind: CallbackKind;
+  readonly kind: PaymentKind;
   readonly digest: string;
   readonly claim: Claim;
   /** Whether the claim is a fact. */

@@ -1,6 +1,6 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { CallbackKind } from './domain/callback.ts';
 import type { CallbackStore } from './store.ts';
 
 /** The metrics of callbacks. */
@@ -8,13 +8,13 @@ export interface CallbackMetrics {
   /** Counts an answered callback; `reason` is empty except for rejected ones. */
   readonly answered: (callback: {
     readonly rail: string;
-    readonly kind: CallbackKind | 'unknown';
+    readonly kind: PaymentKind | 'unknown';
     readonly result: string;
     readonly reason: string;
   }) => void;
   /** Records the time from a callback's last byte until it was durable, in milliseconds. */
   readonly durableAfter: (
-    callback: { readonly rail: string; readonly kind: CallbackKind },
+    callback: { readonly rail: string; readonly kind: PaymentKind },
     ms: number,
   ) => void;
 }

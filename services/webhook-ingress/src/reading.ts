@@ -1,5 +1,6 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { RailCapabilities, RailConnector } from '@pesewa/rails';
-import { type CallbackKind, type Claim, namesOurs, type RejectionReason } from './domain/callback.ts';
+import { type Claim, namesOurs, type RejectionReason } from './domain/callback.ts';
 
 /** The parts of a rail that the ingress needs. */
 export type CallbackRail = Pick<RailConnector, 'judgeCallback' | 'translateCallback'> & {
@@ -20,7 +21,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Reads a callback's claim by its rail's own reader; never throws. */
 export function readClaim(
   rail: Pick<CallbackRail, 'translateCallback'>,
-  kind: CallbackKind,
+  kind: PaymentKind,
   body: Uint8Array,
 ): Reading {
   const text = decode(body);

@@ -1,3 +1,4 @@
+import { paymentKinds } from '../payments.ts';
 import type { AvroRecord } from './avro.ts';
 import { envelope } from './fields.ts';
 
@@ -18,7 +19,7 @@ export const railNotices = [
     fields: [
       ...envelope,
       ...subject,
-      { name: 'kind', type: { type: 'enum', name: 'CallbackKind', symbols: ['payout', 'collection'] } },
+      { name: 'kind', type: { type: 'enum', name: 'CallbackKind', symbols: paymentKinds } },
       { name: 'claimedStatus', type: 'string' },
       {
         name: 'claimedAmount',
@@ -56,7 +57,7 @@ export const railNotices = [
     fields: [
       ...envelope,
       ...subject,
-      { name: 'kind', type: { type: 'enum', name: 'PaymentKind', symbols: ['payout', 'collection'] } },
+      { name: 'kind', type: { type: 'enum', name: 'PaymentKind', symbols: paymentKinds } },
       {
         name: 'status',
         type: { type: 'enum', name: 'RailStatus', symbols: ['completed', 'failed', 'reversed', 'notFound'] },
@@ -138,7 +139,7 @@ export const railNotices = [
       { name: 'reference', type: 'string', doc: 'our transaction reference' },
       {
         name: 'kind',
-        type: { type: 'enum', name: 'RepublishedKind', symbols: ['payout', 'collection'] },
+        type: { type: 'enum', name: 'RepublishedKind', symbols: paymentKinds },
       },
       {
         name: 'step',

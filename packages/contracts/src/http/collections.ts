@@ -85,13 +85,6 @@ export const payinResponse = z.object({
 /** A payin answer, read. */
 export type PayinResponse = z.output<typeof payinResponse>;
 
-/** The answer of check-status (contract 2.10). */
-export const checkStatusResponse = z.object({
-  serverResponse: z.object({
-    responseDetails: z.object({ responseMessage: z.string(), responseCode: z.string() }),
-  }),
-});
-
 /** What check-status answers for each state (contract 10.14). */
 export const checkStatusCodes = {
   pending: { responseCode: '09', responseMessage: 'PENDING' },
@@ -100,36 +93,25 @@ export const checkStatusCodes = {
   notFound: { responseCode: '25', responseMessage: 'NOT FOUND' },
 } as const;
 
+const checkStatusDetails = Object.values(checkStatusCodes);
+
+/** The answer of check-status (contract 2.10). */
+export const checkStatusResponse = z.strictObject({
+  serverResponse: z.strictObject({
+    responseDetails: z.strictObject({
+      responseCode: z.enum(checkStatusDetails.map(({ responseCode }) => responseCode)),
+      responseMessage: z.enum(checkStatusDetails.map(({ responseMessage }) => responseMessage)),
+    }),
+  }),
+});
+
 /** The four-field body of a refused status check (contract 4.9). */
-export const checkStatusError = z.object({
-  timestamp: z.string(),
-  status: wholeNumber,
+export const checkStatusError = z.strictObject({
+  timestamp: z.iso.datetime(),
+  status: numberText,
   error: z.string(),
   path: z.string(),
 });
-
-/** Every failedReason of the collection API with its HTTP status (contract 7 and 10.10). */
-export const collectionRefusals = {
-  'DUPLICATE REFERENCE': 200,
-  'INCORRECT SECURITY MODULE': 200,
-  'INVALID AMOUNT': 200,
-  'OPERATOR NOT AVAILABLE': 200,
-  'INCORRECT OTP': 200,
-  'OTP EXPIRED': 200,
-  'OTP ATTEMPTS EXCEEDED': 200,
-  'COLLECTION CLOSED': 200,
-  'COMPLETION NOT REQUIRED': 200,
-  'REQUEST MISMATCH': 200,
-  'UNKNOWN REFERENCE': 200,
-  'INVALID REQUEST': 400,
-  UNAUTHORIZED: 401,
-  'TOO MANY REQUESTS': 429,
-  'SERVICE UNAVAILABLE': 503,
-  'INTERNAL ERROR': 500,
-} as const;
-
-/** Why the collection API refuses. */
-export type CollectionRefusal = keyof typeof collectionRefusals;
 
 /** The body of a collection webhook (contract 6.2). */
 export const collectionWebhook = z.object({

@@ -13,28 +13,6 @@ import {
 /** The channels of a payout (contract 2.2). */
 export const channels = ['Bank Transfer', 'Mobile Money'] as const;
 
-/** Every responseCode of the payout API with its HTTP status (contract 7 and 10.1; after ISO 8583). */
-export const payoutCodes = {
-  answered: { code: '00', status: 200 },
-  accepted: { code: '09', status: 200 },
-  notFound: { code: '25', status: 400 },
-  malformed: { code: '30', status: 400 },
-  invalidAmount: { code: '13', status: 400 },
-  unauthenticated: { code: '63', status: 401 },
-  notPermitted: { code: '57', status: 403 },
-  duplicate: { code: '94', status: 409 },
-  archived: { code: '94', status: 410 },
-  insufficientFunds: { code: '51', status: 422 },
-  overLimit: { code: '61', status: 422 },
-  noRoute: { code: '92', status: 422 },
-  tooManyRequests: { code: '65', status: 429 },
-  unavailable: { code: '91', status: 503 },
-  broken: { code: '96', status: 500 },
-} as const;
-
-/** The name of a payout responseCode. */
-export type PayoutCode = keyof typeof payoutCodes;
-
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, {
     error: ({ input }) => {

@@ -1,7 +1,14 @@
-import { collectionWebhook, JsonError, parseJson, payoutRecord, referencePattern } from '@pesewa/contracts';
+import {
+  collectionWebhook,
+  JsonError,
+  type PaymentKind,
+  parseJson,
+  payoutRecord,
+  referencePattern,
+} from '@pesewa/contracts';
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import { z } from 'zod';
-import type { RailCallback, RailKind } from '../connector.ts';
+import type { RailCallback } from '../connector.ts';
 import { reasonLine } from './text.ts';
 
 const AMOUNT_LENGTH_MAX = 40;
@@ -33,7 +40,7 @@ const collectionClaim = collectionWebhook
 
 /** Reads the body of a callback (contract 6.1, 6.2) into what it claims. */
 export function translateCallback(
-  kind: RailKind,
+  kind: PaymentKind,
   bodyText: string,
 ): Result<RailCallback, 'callback.malformed'> {
   const claim = kind === 'payout' ? readPayout(bodyText) : readCollection(bodyText);

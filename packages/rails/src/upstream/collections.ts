@@ -1,20 +1,20 @@
 import {
   checkStatusCodes,
-  checkStatusResponse,
   completionFlow,
+  findCollectionRefusal,
   findMobileOperator,
   jsonNumber,
-  requestTypeOf,
+  servedCountries,
   twoLetterCode,
 } from '@pesewa/contracts';
 import { formatAmount, unreachable } from '@pesewa/kernel';
 import { z } from 'zod';
 import type {
-  CollectionOrder,
   CompletionResult,
   InitiationResult,
   NotSent,
   Observation,
+  OutgoingCollection,
   Unknown,
 } from '../connector.ts';
 import type { Answered } from './call.ts';
@@ -39,6 +39,13 @@ const collectionAnswer = z.object({
   redirectionUrl: lenientText,
 });
 
+/** An answer of check-status as rails send it, in any words (contract 2.10). */
+const checkAnswer = z.object({
+  serverResponse: z.object({
+    responseDetails: z.object({ responseMessage: z.string(), responseCode: z.string() }),
+  }),
+});
+
 type CollectionAnswer = z.output<typeof collectionAnswer>;
 
 /** The two-letter code of a country, given with two or three letters (contract 2.8). */
@@ -47,7 +54,7 @@ function collectionCountry(country: string): string {
 }
 
 /** The body of a collection and its security value (contract 2.8, 5), both made from the same amount text. */
-export function collectionRequest(order: CollectionOrder & { readonly otpCode?: string | undefined }): {
+export function collectionRequest(order: OutgoingCollection & { readonly otpCode?: string | undefined }): {
   readonly body: unknown;
   readonly securityModule: string;
 } {
@@ -56,7 +63,9 @@ export function collectionRequest(order: CollectionOrder & { readonly otpCode?: 
   const body = {
     requestHeader: {
       clientId: '',
-      requestType: mobileOperator ? requestTypeOf(mobileOperator.country) : 'Collections',
+      requestType: mobileOperator
+        ? servedCountries[mobileOperator.country].collections.requestType
+        : 'Collections',
     },
     customerName: order.customerName ?? '',
     customerEmail: order.customerEmail ?? '',
@@ -79,7 +88,7 @@ export function collectionRequest(order: CollectionOrder & { readonly otpCode?: 
 }
 
 /** Whether a customer completes a collection at a link that the rail gives (contract 2.8). */
-export function isByLink(order: Pick<CollectionOrder, 'operatorCode' | 'transactionType'>): boolean {
+export function isByLink(order: Pick<OutgoingCollection, 'operatorCode' | 'transactionType'>): boolean {
   const mobileOperator = findMobileOperator(order.operatorCode);
   return (
     mobileOperator !== undefined && completionFlow(mobileOperator, order.transactionType).kind === 'link'
@@ -96,7 +105,7 @@ export function readInitiation(
   const read = readAnswer(answer);
   switch (read.kind) {
     case 'refused':
-      if (read.reason === 'DUPLICATE REFERENCE') return unknown('duplicate: look it up');
+      if (findCollectionRefusal(read.reason)?.definitive === false) return unknown('duplicate: look it up');
       return { kind: 'failed', reason: read.reason };
     case 'goesOn': {
       const { redirectionUrl = '', paymentCompletionUrl = '' } = read.answer;
@@ -135,17 +144,10 @@ function readAnswer(answer: Answered): ReadAnswer {
   }
   if (responseMessage !== 'FAILED') return unknown('code 06 with another message');
   const reason = (reasonLine(failedReason) ?? 'FAILED').toUpperCase();
-  switch (reason) {
-    case 'TOO MANY REQUESTS':
-      return notSent(reason, BUSY_RETRY_MS);
-    case 'UNAUTHORIZED':
-      return notSent(reason, REFUSED_KEY_RETRY_MS);
-    case 'SERVICE UNAVAILABLE':
-    case 'INTERNAL ERROR':
-      return unknown(reason);
-    default:
-      return { kind: 'refused', reason };
-  }
+  const status = findCollectionRefusal(reason)?.status;
+  if (status === 429) return notSent(reason, BUSY_RETRY_MS);
+  if (status === 401) return notSent(reason, REFUSED_KEY_RETRY_MS);
+  return status === 500 || status === 503 ? unknown(reason) : { kind: 'refused', reason };
 }
 
 /**
@@ -176,7 +178,7 @@ export function checkBody(reference: string, country: string): unknown {
  */
 export function readCheck(answer: Answered): Observation {
   if (answer.status >= 300) return unknown(`the check was refused with HTTP ${answer.status}`);
-  const parsed = checkStatusResponse.safeParse(answer.body);
+  const parsed = checkAnswer.safeParse(answer.body);
   if (!parsed.success) return malformed(answer, parsed.error);
   const { responseCode, responseMessage } = parsed.data.serverResponse.responseDetails;
   const message = responseMessage.trim().toUpperCase();

@@ -1,22 +1,18 @@
 import { jsonNumber, type PayoutRecord, payoutCodes, payoutEnvelope, payoutRecord } from '@pesewa/contracts';
 import { formatAmount, parseAmount, unreachable } from '@pesewa/kernel';
 import type { z } from 'zod';
-import type { Observation, PayoutOrder, SubmissionResult, Unknown } from '../connector.ts';
+import type { Observation, OutgoingPayout, SubmissionResult, Unknown } from '../connector.ts';
 import type { Answered } from './call.ts';
 import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from './outcomes.ts';
 import { reasonLine } from './text.ts';
 
 /** The codes that prove that a payout was not executed and never will be (contract 10.1). */
-const definitiveCodes: ReadonlySet<string | undefined> = new Set([
-  payoutCodes.malformed.code,
-  payoutCodes.invalidAmount.code,
-  payoutCodes.insufficientFunds.code,
-  payoutCodes.overLimit.code,
-  payoutCodes.noRoute.code,
-]);
+const definitiveCodes: ReadonlySet<string | undefined> = new Set(
+  Object.values(payoutCodes).flatMap(({ code, definitive }) => (definitive ? [code] : [])),
+);
 
 /** The body of a single payout (contract 2.2); the amount is an exact JSON number. */
-export function payoutBody(order: PayoutOrder): unknown {
+export function payoutBody(order: OutgoingPayout): unknown {
   return {
     transactionReference: order.reference,
     country: order.country,
@@ -29,7 +25,7 @@ export function payoutBody(order: PayoutOrder): unknown {
 }
 
 /** A payout as a batch of one item (contract 2.3): the item has our reference, and the batch one derived from it. */
-export function batchBody(order: PayoutOrder): unknown {
+export function batchBody(order: OutgoingPayout): unknown {
   const amount = jsonNumber(formatAmount(order.amount, order.currency));
   return {
     transactionReference: `${order.reference}.b`,
@@ -52,7 +48,7 @@ export function readEnvelope(answer: Answered): z.output<typeof payoutEnvelope> 
 }
 
 /** Reads the answer to a submission (contract 4.1); only an answer that names this payout is trusted. */
-export function readSubmission(answer: Answered, order: PayoutOrder): SubmissionResult {
+export function readSubmission(answer: Answered, order: OutgoingPayout): SubmissionResult {
   const envelope = readEnvelope(answer);
   if ('kind' in envelope) return envelope;
   const refusal = readRefused(answer, envelope);

@@ -1,9 +1,11 @@
 import {
+  type CollectionCountry,
   checkStatusResponse,
   payinResponse,
   payoutEnvelope,
   payoutRecord,
-  requestTypeOf,
+  type ServedCurrency,
+  servedCountries,
 } from '@pesewa/contracts';
 import { formatAmount, parseAmount } from '@pesewa/kernel';
 import type { z } from 'zod';
@@ -28,7 +30,7 @@ export interface CollectionRequest {
   readonly amount: string;
   readonly operatorCode: string;
   readonly currency: string;
-  readonly country: 'GM' | 'GH' | 'CI' | 'KE';
+  readonly country: CollectionCountry;
   readonly customerNumber: string;
 }
 
@@ -63,7 +65,7 @@ export const bankCodes: Readonly<Record<string, string>> = {
   NGN: '058',
   ZAR: '250655',
   EGP: '0003',
-};
+} satisfies Readonly<Record<ServedCurrency, string>>;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -121,9 +123,9 @@ function totalOf(requests: readonly PayoutRequest[], currency: string): string {
 
 /** The body of a collection, with the customer's OTP if one is given. */
 export function collectionBody(request: CollectionRequest, otpCode?: string): string {
-  const needsType = request.country === 'GH' || request.country === 'KE';
+  const { requestType, needsTransactionType } = servedCountries[request.country].collections;
   return JSON.stringify({
-    requestHeader: { clientId: '', requestType: requestTypeOf(request.country) },
+    requestHeader: { clientId: '', requestType },
     customerName: 'Kofi Boateng',
     customerEmail: 'kofi@example.com',
     customerNumber: request.customerNumber,
@@ -132,7 +134,7 @@ export function collectionBody(request: CollectionRequest, otpCode?: string): st
     transactionAmount: JSON.rawJSON(request.amount),
     transactionCurrency: request.currency,
     transactionCountry: request.country,
-    ...(needsType && { transactionType: '1' }),
+    ...(needsTransactionType && { transactionType: '1' }),
     successUrl: '',
     errorUrl: '',
     cancelUrl: '',

@@ -1,3 +1,4 @@
+import { servedCountries } from '@pesewa/contracts';
 import { createDirectoryAdmin, type NewMerchant } from '@pesewa/directory';
 import { StartError } from '@pesewa/infrastructure';
 import type { FeeSchedule } from '@pesewa/kernel';
@@ -12,17 +13,11 @@ export interface SeededMerchant {
   readonly webhookSecret: string;
 }
 
-/** The eight currencies of the demonstration, with the country of each wallet. */
-export const demoWallets = [
-  { currency: 'GMD', country: 'GMB' },
-  { currency: 'GHS', country: 'GHA' },
-  { currency: 'XOF', country: 'CIV' },
-  { currency: 'KES', country: 'KEN' },
-  { currency: 'XAF', country: 'CMR' },
-  { currency: 'NGN', country: 'NGA' },
-  { currency: 'ZAR', country: 'ZAF' },
-  { currency: 'EGP', country: 'EGY' },
-] as const;
+/** The wallets of the demonstration: one for each country. */
+export const demoWallets = Object.values(servedCountries).map(({ code, currency }) => ({
+  currency,
+  country: code,
+}));
 
 interface Profile {
   readonly id: string;

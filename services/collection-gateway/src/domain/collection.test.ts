@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { orderOf } from '../fixtures/orders.ts';
 import { collectionDecider } from './collection.ts';
-import type { CollectionOrder } from './initiation.ts';
+import type { CollectionRequest } from './initiation.ts';
 import { type CollectionCommand, type CollectionFact, type CollectionState, initiated } from './state.ts';
 
 const START_MS = 1_000_000;
@@ -9,11 +9,11 @@ const GRACE_MS = 30_000;
 const feeSchedule = { fixedMinor: 0n, basisPoints: 150n, minimumMinor: 20n };
 const otp = { kind: 'otp', otpLength: 6 } as const;
 
-const fresh = (flow: CollectionOrder['flow'] = otp) =>
+const fresh = (flow: CollectionRequest['flow'] = otp) =>
   initiated({ order: orderOf(flow), fee: 150n, feeSchedule, railFee: 100n }, START_MS);
 
 /** The state after commands, all of which must be accepted. */
-function given(commands: readonly CollectionCommand[], flow?: CollectionOrder['flow']): CollectionState {
+function given(commands: readonly CollectionCommand[], flow?: CollectionRequest['flow']): CollectionState {
   return commands.reduce((state, command) => {
     const decision = collectionDecider.decide(command, state);
     if (!decision.ok) throw new Error(`refused: ${decision.refusal}`);

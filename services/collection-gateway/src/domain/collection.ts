@@ -1,7 +1,7 @@
 import { accept, type Decider, refuse, unreachable } from '@pesewa/kernel';
 import { closeCompletion, decideCompletion, recordCompletion } from './completion.ts';
 import { decideAmount, decideFact } from './facts.ts';
-import type { CollectionOrder } from './initiation.ts';
+import type { CollectionRequest } from './initiation.ts';
 import { merchantReason } from './reasons.ts';
 import type {
   CollectionCommand,
@@ -110,7 +110,7 @@ function evolve(state: CollectionState, domainEvent: CollectionDomainEvent): Col
   }
 }
 
-function stepAfterInitiation({ flow }: CollectionOrder): CollectionStep {
+function stepAfterInitiation({ flow }: CollectionRequest): CollectionStep {
   switch (flow.kind) {
     case 'otp':
       return 'awaitingOtp';

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { orderOf } from '../fixtures/orders.ts';
 import { collectionDecider } from './collection.ts';
 import { OTP_ATTEMPTS_MAX, OTP_WINDOW_MS } from './completion.ts';
-import type { CollectionOrder } from './initiation.ts';
+import type { CollectionRequest } from './initiation.ts';
 import { type CollectionCommand, type CollectionState, type CompletionOutcome, initiated } from './state.ts';
 
 const START_MS = 1_000_000;
 const LEASE_MS = 19_000;
-const otp: CollectionOrder['flow'] = { kind: 'otp', otpLength: 6 };
+const otp: CollectionRequest['flow'] = { kind: 'otp', otpLength: 6 };
 const fee = { fixedMinor: 0n, basisPoints: 0n, minimumMinor: 0n };
 
-function fresh(flow: CollectionOrder['flow']): CollectionState {
+function fresh(flow: CollectionRequest['flow']): CollectionState {
   return initiated({ order: orderOf(flow), fee: 0n, feeSchedule: fee, railFee: 0n }, START_MS);
 }
 
@@ -26,7 +26,7 @@ const initiation = (kind: 'accepted' | 'unknown'): CollectionCommand => ({
   attempt: 1,
   outcome: { kind },
 });
-const awaiting = (flow: CollectionOrder['flow'] = otp) => after(fresh(flow), initiation('accepted'));
+const awaiting = (flow: CollectionRequest['flow'] = otp) => after(fresh(flow), initiation('accepted'));
 const request = (nowMs = START_MS): CollectionCommand => ({
   kind: 'requestCompletion',
   nowMs,

@@ -1,10 +1,4 @@
-/** How many last digits distinguish the customers of a country; prefixes before them may differ. */
-const significantDigits: ReadonlyMap<string, number> = new Map([
-  ['GM', 7],
-  ['GH', 9],
-  ['CI', 8],
-  ['KE', 9],
-]);
+import { collectionTermsOf } from '@pesewa/contracts';
 
 /**
  * A canonical form of a customer's number in a country of two letters: `+233241234567`, `00233241234567`, `0241234567`
@@ -14,5 +8,5 @@ const significantDigits: ReadonlyMap<string, number> = new Map([
  */
 export function canonicalNumber(text: string, country: string): string {
   const digits = text.replace(/\D/g, '');
-  return `${country}${digits.slice(-(significantDigits.get(country) ?? digits.length))}`;
+  return `${country}${digits.slice(-(collectionTermsOf(country)?.customerNumberDigits ?? digits.length))}`;
 }

@@ -4,9 +4,9 @@ import { ivoryCoast, payinBody } from '../fixtures/gateway.ts';
 import {
   isSameContent,
   otpProblem,
+  readCollectionRequest,
   readForm,
   readMobileOperator,
-  readOrder,
   securityTexts,
 } from './initiation.ts';
 
@@ -21,7 +21,7 @@ function formOf(changes: Readonly<Record<string, unknown>>, amountText = '100') 
 function ordered(changes: Readonly<Record<string, unknown>>, amountText = '100') {
   const form = formOf(changes, amountText);
   const mobileOperator = readMobileOperator(form);
-  return mobileOperator.ok ? readOrder(form, mobileOperator.value) : mobileOperator;
+  return mobileOperator.ok ? readCollectionRequest(form, mobileOperator.value) : mobileOperator;
 }
 
 describe('security module', () => {

@@ -1,36 +1,26 @@
 import {
+  type CollectionDetails,
   type CollectionRefusal,
   type CompletePayinRequest,
   type CompletionFlow,
+  collectionTermsOf,
   completionFlow,
   countryCode,
   currencyCode,
   type FieldProblem,
   findMobileOperator,
+  isPayable,
   type MobileOperator,
-  mobileOperators,
   type PayinRequest,
-  requestTypeOf,
 } from '@pesewa/contracts';
 import { type AmountRefusal, accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
 
-/** The content of a merchant's collection except its amount, normalised. */
-export interface CollectionContent {
+/** The content of a merchant's collection except its amount, normalised; its country has two letters. */
+export interface CollectionContent extends CollectionDetails {
   readonly merchantReference: string;
-  /** Two letters. */
-  readonly country: string;
   readonly currency: string;
-  readonly operatorCode: string;
-  readonly transactionType: string | undefined;
-  readonly customerNumber: string;
-  readonly customerName: string | undefined;
-  readonly customerEmail: string | undefined;
-  readonly description: string | undefined;
-  readonly successUrl: string | undefined;
-  readonly errorUrl: string | undefined;
-  readonly cancelUrl: string | undefined;
   /** Where the outcome is reported; undefined for the merchant's own address. */
-  readonly webhookUrl: string | undefined;
+  readonly webhookUrl?: string | undefined;
 }
 
 /** A well-formed request; its amount is judged after its form (contract 10.2). */
@@ -41,14 +31,11 @@ export interface CollectionForm {
   readonly amount: Result<Money, AmountRefusal>;
 }
 
-/** A collection as a merchant ordered it, with the flow by which its customer completes it. */
-export interface CollectionOrder extends Omit<CollectionContent, 'currency'> {
+/** A collection as a merchant requested it, with the flow by which its customer completes it. */
+export interface CollectionRequest extends Omit<CollectionContent, 'currency'> {
   readonly amount: Money;
   readonly flow: CompletionFlow;
 }
-
-const AMOUNT_STEP_MINOR: Readonly<Partial<Record<MobileOperator['country'], bigint>>> = { CI: 5n };
-const TYPED_COUNTRIES: ReadonlySet<string> = new Set(['GH', 'KE']);
 
 /** Checks the form beyond single fields, by the rules of its country (contract 2.8 and 10.11). */
 export function readForm(request: PayinRequest): Result<CollectionForm, FieldProblem> {
@@ -86,12 +73,9 @@ export function readForm(request: PayinRequest): Result<CollectionForm, FieldPro
 }
 
 function requestTypeProblem({ requestHeader }: PayinRequest, country: string): FieldProblem | undefined {
-  const served = mobileOperators.find((mobileOperator) => mobileOperator.country === country);
-  if (!served || requestHeader.requestType === requestTypeOf(served.country)) return undefined;
-  return {
-    path: 'requestHeader.requestType',
-    message: `must be ${requestTypeOf(served.country)} in ${country}`,
-  };
+  const terms = collectionTermsOf(country);
+  if (!terms || requestHeader.requestType === terms.requestType) return undefined;
+  return { path: 'requestHeader.requestType', message: `must be ${terms.requestType} in ${country}` };
 }
 
 function transactionTypeProblem(
@@ -100,7 +84,9 @@ function transactionTypeProblem(
 ): FieldProblem | undefined {
   const path = 'transactionType';
   if (transactionType === undefined)
-    return TYPED_COUNTRIES.has(country) ? { path, message: `is required in ${country}` } : undefined;
+    return collectionTermsOf(country)?.needsTransactionType
+      ? { path, message: `is required in ${country}` }
+      : undefined;
   return transactionType === '1' || transactionType === '2' ? undefined : { path, message: 'must be 1 or 2' };
 }
 
@@ -168,13 +154,11 @@ export function readMobileOperator({
  * An order with a valid amount: above zero, no finer than the currency, and a multiple of the country's step (contract
  * 8).
  */
-export function readOrder(
+export function readCollectionRequest(
   { content, amount }: CollectionForm,
   mobileOperator: MobileOperator,
-): Result<CollectionOrder, CollectionRefusal> {
-  if (!amount.ok || amount.value.minor <= 0n) return refuse('INVALID AMOUNT');
-  if (amount.value.minor % (AMOUNT_STEP_MINOR[mobileOperator.country] ?? 1n) !== 0n)
-    return refuse('INVALID AMOUNT');
+): Result<CollectionRequest, CollectionRefusal> {
+  if (!amount.ok || !isPayable(amount.value.minor, mobileOperator)) return refuse('INVALID AMOUNT');
   const { currency: _currency, ...rest } = content;
   return accept({
     ...rest,
@@ -184,7 +168,7 @@ export function readOrder(
 }
 
 /** Whether a completion has the same content as the initiated collection, in any spelling (contract 4.8). */
-export function isSameContent({ content, amount }: CollectionForm, order: CollectionOrder): boolean {
+export function isSameContent({ content, amount }: CollectionForm, order: CollectionRequest): boolean {
   if (!amount.ok) return false;
   const { amount: ordered, flow: _flow, ...rest } = order;
   return canonical(content, amount.value) === canonical({ ...rest, currency: ordered.currency }, ordered);

@@ -2,7 +2,7 @@
 export interface NumberLimit {
   /** What is counted, for whom, in which hour; does not contain the number itself. */
   readonly id: string;
-  readonly max: number;
+  readonly max: bigint;
   /** Until the next hour begins. */
   readonly retryAfterSeconds: number;
   /** After this time the hour's count is not needed any more. */
@@ -28,45 +28,8 @@ export function numberLimit(terms: {
   const endsAtMs = (hour + 1) * HOUR_MS;
   return {
     id: `${terms.scope}:${terms.numberDigest}:${hour}`,
-    max: terms.max,
+    max: BigInt(terms.max),
     retryAfterSeconds: Math.ceil((endsAtMs - terms.nowMs) / 1_000),
     forgetAtMs: endsAtMs + HOUR_MS,
-  };
-}
-
-/** A count before and after a transaction. */
-export interface CountChange {
-  readonly limit: NumberLimit;
-  readonly before: number;
-  readonly after: number;
-}
-
-/** Counts what happens in a transaction, on top of the counts before it. */
-export interface CountBook {
-  /** Adds one to each limit. If one of them is used up, it counts nothing and gives the first such limit. */
-  readonly countOne: (limits: readonly NumberLimit[]) => NumberLimit | undefined;
-  /** Subtracts one from each limit, for something that was counted and did not happen. */
-  readonly takeBack: (limits: readonly NumberLimit[]) => void;
-  readonly changes: () => readonly CountChange[];
-}
-
-/** Opens a {@link CountBook} over the counts by id; an absent one is zero. */
-export function openCountBook(countedBefore: ReadonlyMap<string, number>): CountBook {
-  const changes = new Map<string, CountChange>();
-  const countOf = ({ id }: NumberLimit) => changes.get(id)?.after ?? countedBefore.get(id) ?? 0;
-  const set = (limit: NumberLimit, after: number) =>
-    changes.set(limit.id, { limit, before: countedBefore.get(limit.id) ?? 0, after });
-  return {
-    countOne: (limits) => {
-      const full = limits.find((limit) => countOf(limit) >= limit.max);
-      if (full) return full;
-      for (const limit of limits) set(limit, countOf(limit) + 1);
-      return undefined;
-    },
-    takeBack: (limits) => {
-      // The count of an hour that was deleted meanwhile is zero.
-      for (const limit of limits) if (countOf(limit) > 0) set(limit, countOf(limit) - 1);
-    },
-    changes: () => [...changes.values()].filter(({ before, after }) => before !== after),
   };
 }

@@ -1,4 +1,4 @@
-import { type CollectionRefusal, collectionRefusals } from '@pesewa/contracts';
+import { type CollectionRefusal, findCollectionRefusal } from '@pesewa/contracts';
 import type { CompletionOutcome } from './state.ts';
 
 const REASON_LENGTH_MAX = 140;
@@ -20,7 +20,7 @@ const ofTheCollection: ReadonlySet<string> = new Set<CollectionRefusal>([
 
 /** Whether a rail's reason, in capitals, concerns the request that we sent to it. */
 export function isOfTheRequest(reason: string): boolean {
-  return Object.hasOwn(collectionRefusals, reason) && !ofTheCollection.has(reason);
+  return findCollectionRefusal(reason) !== undefined && !ofTheCollection.has(reason);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { FeeSchedule, Result } from '@pesewa/kernel';
-import type { CollectionOrder } from './initiation.ts';
+import type { CollectionRequest } from './initiation.ts';
 
 /** The status of a collection, as merchants see it (contract 3.2). */
 export type CollectionStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
@@ -27,7 +27,7 @@ export interface CompletionLease {
 
 /** A collection's order and its changing part; amounts in minor units of the order's currency. */
 export interface CollectionState {
-  readonly order: CollectionOrder;
+  readonly order: CollectionRequest;
   readonly status: CollectionStatus;
   readonly step: CollectionStep;
   /** Grows by one with every change. */

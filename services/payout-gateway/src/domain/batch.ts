@@ -11,16 +11,16 @@ import { accept, formatAmount, type Result, refuse } from '@pesewa/kernel';
 import { BoundsError, parseItems, splitBody } from './json-items.ts';
 import {
   type BatchTerms,
-  type OrderRefusal,
-  type PayoutOrder,
+  type PayoutRequest,
+  type RequestRefusal,
   readBatchTerms,
-  readItemOrder,
+  readItemRequest,
 } from './submission.ts';
 
 /** A batch as a merchant ordered it, normalised: the shared terms, and the items, each a payout of its own. */
-export interface BatchOrder {
+export interface BatchRequest {
   readonly terms: BatchTerms;
-  readonly items: readonly PayoutOrder[];
+  readonly items: readonly PayoutRequest[];
 }
 
 /** The most characters of an item, and of everything else together: as many as a single payout may have bytes. */
@@ -34,7 +34,7 @@ const ITEMS = 'beneficiaries';
  *
  * It yields between steps, because ten thousand items at once would block all other requests.
  */
-export function* readBatch(text: string): Generator<void, Result<BatchOrder, OrderRefusal>> {
+export function* readBatch(text: string): Generator<void, Result<BatchRequest, RequestRefusal>> {
   try {
     const bounds = { itemsMax: BATCH_ITEMS_MAX, charactersMax: CHARACTERS_MAX };
     const { rest, items } = yield* splitBody(text, ITEMS, bounds);
@@ -58,15 +58,15 @@ export function* readBatch(text: string): Generator<void, Result<BatchOrder, Ord
 function* readItems(
   terms: BatchTerms,
   texts: readonly string[],
-): Generator<void, Result<readonly PayoutOrder[], OrderRefusal>> {
+): Generator<void, Result<readonly PayoutRequest[], RequestRefusal>> {
   const references = new Set([terms.merchantReference]);
-  const orders: PayoutOrder[] = [];
+  const orders: PayoutRequest[] = [];
   for (let first = 0; first < texts.length; first += ITEMS_PER_STEP) {
     for (const item of parseItems(texts.slice(first, first + ITEMS_PER_STEP))) {
       const path = itemPath(orders.length);
       const read = bulkPayoutItem.safeParse(item);
       if (!read.success) return malformed(describeItemProblem(path, firstProblem(read.error)));
-      const order = readItemOrder(terms, read.data, path);
+      const order = readItemRequest(terms, read.data, path);
       if (!order.ok) return order;
       const { merchantReference } = order.value;
       if (references.has(merchantReference))
@@ -93,7 +93,10 @@ function describeMissingItems(body: unknown): string {
   return given ? `${ITEMS} must be an array` : `${ITEMS} is required`;
 }
 
-function checkTotal(terms: BatchTerms, items: readonly PayoutOrder[]): Result<BatchOrder, OrderRefusal> {
+function checkTotal(
+  terms: BatchTerms,
+  items: readonly PayoutRequest[],
+): Result<BatchRequest, RequestRefusal> {
   const sum = items.reduce((total, { amount }) => total + amount.minor, 0n);
   if (sum === terms.total.minor) return accept({ terms, items });
   // The sum may exceed the largest amount; the merchant is shown it all the same.
@@ -101,7 +104,7 @@ function checkTotal(terms: BatchTerms, items: readonly PayoutOrder[]): Result<Ba
   return refuse({ code: 'invalidAmount', message });
 }
 
-function malformed(message: string): { readonly ok: false; readonly refusal: OrderRefusal } {
+function malformed(message: string): { readonly ok: false; readonly refusal: RequestRefusal } {
   return refuse({ code: 'malformed', message });
 }
 

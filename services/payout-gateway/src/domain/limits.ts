@@ -1,5 +1,5 @@
 import { formatAmount, type Money } from '@pesewa/kernel';
-import type { OrderRefusal } from './submission.ts';
+import type { RequestRefusal } from './submission.ts';
 
 /** A merchant's limits on amounts, in minor units by currency; absent means unlimited. */
 interface AmountLimits {
@@ -10,7 +10,7 @@ interface AmountLimits {
 /**
  * The refusal of an amount over the merchant's limit for a single payout; undefined within it. `path` names the field.
  */
-export function overPayoutMax(limits: AmountLimits, amount: Money, path: string): OrderRefusal | undefined {
+export function overPayoutMax(limits: AmountLimits, amount: Money, path: string): RequestRefusal | undefined {
   const max = limits.perPayoutMaxMinor?.[amount.currency];
   if (max === undefined || amount.minor <= max) return undefined;
   const most = `${formatAmount(max, amount.currency)} ${amount.currency}`;
@@ -18,8 +18,8 @@ export function overPayoutMax(limits: AmountLimits, amount: Money, path: string)
 }
 
 /** The refusal for an exceeded daily limit. */
-export function overDayMax(max: Money): OrderRefusal {
-  const most = `${formatAmount(max.minor, max.currency)} ${max.currency}`;
+export function overDayMax({ max, currency }: Pick<DayLimit, 'max' | 'currency'>): RequestRefusal {
+  const most = `${formatAmount(max, currency)} ${currency}`;
   return { code: 'overLimit', message: `this would exceed your limit per day (UTC) of ${most}` };
 }
 
@@ -27,7 +27,9 @@ export function overDayMax(max: Money): OrderRefusal {
 export interface DayLimit {
   /** `<merchant>:<currency>:<day>` */
   readonly id: string;
-  readonly max: Money;
+  /** Minor units of the currency. */
+  readonly max: bigint;
+  readonly currency: string;
   /** After this time the day's count is not needed any more. */
   readonly forgetAtMs: number;
 }
@@ -45,36 +47,8 @@ export function dayLimitOf(
   if (minor === undefined) return undefined;
   return {
     id: `${merchant.id}:${currency}:${now.toISOString().slice(0, 10)}`,
-    max: { minor, currency },
+    max: minor,
+    currency,
     forgetAtMs: now.getTime() + KEPT_DAYS * DAY_MS,
-  };
-}
-
-/** The used part of a day's limit before and after a transaction. */
-export interface DayChange {
-  readonly limit: DayLimit;
-  readonly before: bigint;
-  readonly after: bigint;
-}
-
-/** Counts what a transaction accepts, on top of what was used of each day before it. */
-export interface DayBook {
-  /** Counts the amount, unless it would exceed the limit. */
-  readonly admits: (limit: DayLimit, minor: bigint) => boolean;
-  readonly changes: () => readonly DayChange[];
-}
-
-/** Opens a {@link DayBook} over the used amounts by id; an absent day has used nothing. */
-export function openDayBook(usedBefore: ReadonlyMap<string, bigint>): DayBook {
-  const changes = new Map<string, DayChange>();
-  return {
-    admits: (limit, minor) => {
-      const before = usedBefore.get(limit.id) ?? 0n;
-      const after = (changes.get(limit.id)?.after ?? before) + minor;
-      if (after > limit.max.minor) return false;
-      changes.set(limit.id, { limit, before, after });
-      return true;
-    },
-    changes: () => [...changes.values()],
   };
 }

@@ -8,7 +8,7 @@ import {
   type PayoutState,
   type PayoutTerms,
 } from './payout-state.ts';
-import type { PayoutOrder } from './submission.ts';
+import type { PayoutRequest } from './submission.ts';
 
 /** An event of a payout as it is in our own topic. */
 export type OwnEvent = TopicEvent<'payouts'> & {
@@ -19,7 +19,7 @@ export type OwnEvent = TopicEvent<'payouts'> & {
 };
 
 /** The part of an order that events contain: neither a person nor an account. */
-export interface RememberedOrder extends Pick<PayoutOrder, 'merchantReference' | 'country' | 'amount'> {
+export interface RememberedRequest extends Pick<PayoutRequest, 'merchantReference' | 'country' | 'amount'> {
   readonly channel: string;
   readonly transactionType: undefined;
   readonly beneficiary: { readonly bankCode: string };
@@ -28,7 +28,7 @@ export interface RememberedOrder extends Pick<PayoutOrder, 'merchantReference' |
 
 /** A payout that the database had forgotten, as its own events show it. */
 export interface RememberedPayout extends PayoutState, PayoutTerms {
-  readonly order: RememberedOrder;
+  readonly order: RememberedRequest;
   readonly causedBy: string | null;
   readonly timeline: readonly { readonly what: string; readonly atMs: number }[];
 }

@@ -1,8 +1,8 @@
 import { unreachable } from '@pesewa/kernel';
-import type { OrderRefusal, PayoutOrder } from './submission.ts';
+import type { PayoutRequest, RequestRefusal } from './submission.ts';
 
 /** The fields that a payout is routed by. */
-export interface RouteQuestion extends Pick<PayoutOrder, 'country' | 'channel'> {
+export interface RouteQuestion extends Pick<PayoutRequest, 'country' | 'channel'> {
   readonly currency: string;
   readonly bankCode: string;
 }
@@ -19,7 +19,7 @@ export function noRouteRefusal(
   route: Exclude<Route, { readonly kind: 'routed' }>,
   { channel, country, currency }: Omit<RouteQuestion, 'bankCode'>,
   path: string,
-): OrderRefusal {
+): RequestRefusal {
   switch (route.kind) {
     case 'noRoute':
       return { code: 'noRoute', message: `no route for ${channel} in ${country} with ${currency}` };

@@ -1,48 +1,53 @@
 import {
   type BulkPayoutHeader,
   type BulkPayoutItem,
-  type channels,
   countryCode,
   currencyCode,
   missingConditionalField,
   type PayoutCode,
+  type PayoutDetails,
   type SinglePayoutRequest,
 } from '@pesewa/contracts';
 import { accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
 
-/** A payout as a merchant ordered it, normalised: equal content gives equal text (contract 10.3). */
-export interface PayoutOrder {
+/** A payout as a merchant requested it, normalised: equal content gives equal text (contract 10.3). */
+export interface PayoutRequest extends PayoutDetails {
   readonly merchantReference: string;
-  /** Three letters. */
-  readonly country: string;
-  readonly channel: (typeof channels)[number];
-  readonly transactionType: string | undefined;
   readonly amount: Money;
-  readonly beneficiary: Omit<SinglePayoutRequest['beneficiary'], 'amount'>;
-  /** Its country has three letters. */
-  readonly sender: SinglePayoutRequest['sender'];
 }
 
 /** The fields that all items of a batch share, normalised. */
-export interface BatchTerms extends Pick<PayoutOrder, 'country' | 'channel' | 'transactionType' | 'sender'> {
+export interface BatchTerms
+  extends Pick<PayoutRequest, 'country' | 'channel' | 'transactionType' | 'sender'> {
   readonly merchantReference: string;
   readonly total: Money;
 }
 
-/** A refused order: the code of the payout API, and a sentence that names the field. */
-export interface OrderRefusal {
-  readonly code: PayoutCode;
+/** The codes by which a payout or a batch is refused. */
+export const requestRefusals = [
+  'malformed',
+  'invalidAmount',
+  'duplicate',
+  'insufficientFunds',
+  'overLimit',
+  'noRoute',
+  'unavailable',
+] as const satisfies readonly PayoutCode[];
+
+/** A refused request: the code of the payout API, and a sentence that names the field. */
+export interface RequestRefusal {
+  readonly code: (typeof requestRefusals)[number];
   readonly message: string;
 }
 
 /** Normalises a well-formed request and judges its conditional fields (contract 2.2 and 10.5). */
-export function readOrder(request: SinglePayoutRequest): Result<PayoutOrder, OrderRefusal> {
+export function readRequest(request: SinglePayoutRequest): Result<PayoutRequest, RequestRefusal> {
   const shared = readShared(request);
   if (!shared.ok) return shared;
   const { currency, ...rest } = shared.value;
   const amount = readPositive(request.beneficiary.amount, currency, 'beneficiary.amount');
   if (!amount.ok) return amount;
-  const order: PayoutOrder = {
+  const order: PayoutRequest = {
     merchantReference: request.transactionReference,
     ...rest,
     amount: amount.value,
@@ -53,7 +58,7 @@ export function readOrder(request: SinglePayoutRequest): Result<PayoutOrder, Ord
 }
 
 /** Normalises the shared fields of a batch; the conditional rules of contract 2.2 apply to single payouts only. */
-export function readBatchTerms(header: BulkPayoutHeader): Result<BatchTerms, OrderRefusal> {
+export function readBatchTerms(header: BulkPayoutHeader): Result<BatchTerms, RequestRefusal> {
   const shared = readShared(header);
   if (!shared.ok) return shared;
   const { currency, ...rest } = shared.value;
@@ -63,11 +68,11 @@ export function readBatchTerms(header: BulkPayoutHeader): Result<BatchTerms, Ord
 }
 
 /** Normalises an item of a batch; `path` names it in a refusal. */
-export function readItemOrder(
+export function readItemRequest(
   terms: BatchTerms,
   item: BulkPayoutItem,
   path: string,
-): Result<PayoutOrder, OrderRefusal> {
+): Result<PayoutRequest, RequestRefusal> {
   const amount = readPositive(item.amount, terms.total.currency, `${path}.amount`);
   if (!amount.ok) return amount;
   return accept({
@@ -84,8 +89,8 @@ export function readItemOrder(
 function readShared(
   request: SinglePayoutRequest | BulkPayoutHeader,
 ): Result<
-  Pick<PayoutOrder, 'country' | 'channel' | 'transactionType' | 'sender'> & { readonly currency: string },
-  OrderRefusal
+  Pick<PayoutRequest, 'country' | 'channel' | 'transactionType' | 'sender'> & { readonly currency: string },
+  RequestRefusal
 > {
   const country = countryCode(request.country);
   if (country === undefined) return malformed('country', COUNTRY);
@@ -116,19 +121,19 @@ function known(
   return text === undefined ? undefined : (read(text) ?? null);
 }
 
-function readPositive(text: string, currency: string, path: string): Result<Money, OrderRefusal> {
+function readPositive(text: string, currency: string, path: string): Result<Money, RequestRefusal> {
   const amount = parseAmount(text, currency);
   if (amount.ok && amount.value.minor > 0n) return amount;
   const message = `${path} must be a positive number, no finer than ${currency} allows`;
   return refuse({ code: 'invalidAmount', message });
 }
 
-function malformed(path: string, what: string): { readonly ok: false; readonly refusal: OrderRefusal } {
+function malformed(path: string, what: string): { readonly ok: false; readonly refusal: RequestRefusal } {
   return refuse({ code: 'malformed', message: `${path} ${what}` });
 }
 
 /** Only the fields that we know: other fields of a request have no effect. */
-function beneficiaryOf(given: PayoutOrder['beneficiary']): PayoutOrder['beneficiary'] {
+function beneficiaryOf(given: PayoutRequest['beneficiary']): PayoutRequest['beneficiary'] {
   return {
     accountName: given.accountName,
     accountNumber: given.accountNumber,
@@ -146,7 +151,7 @@ function beneficiaryOf(given: PayoutOrder['beneficiary']): PayoutOrder['benefici
  * The canonical text of an order's content, independent of the request's spelling; duplicates are recognised by it
  * (contract 10.3).
  */
-export function canonicalContent(order: PayoutOrder): string {
+export function canonicalContent(order: PayoutRequest): string {
   const { beneficiary, sender } = order;
   return JSON.stringify([
     order.merchantReference,

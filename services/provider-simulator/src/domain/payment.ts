@@ -1,9 +1,6 @@
-import type { CompletionFlow } from '@pesewa/contracts';
+import type { CompletionFlow, PaymentKind } from '@pesewa/contracts';
 import type { Money } from '@pesewa/kernel';
 import { type CallbackClaim, scriptOf } from './script.ts';
-
-/** The two directions of money. */
-export type PaymentKind = 'payout' | 'collection';
 
 /** What was requested; without names, and of numbers only the last four digits. */
 export interface Terms {

@@ -1,3 +1,5 @@
+import { type ServedCountryCode, servedCountries } from '@pesewa/contracts';
+
 /** A bank or mobile operator that payouts go to (contract 2.6). */
 export interface Processor {
   readonly code: string;
@@ -43,9 +45,8 @@ const inCountry = (country: string, currency: string, rows: readonly Row[]): rea
   },
 ];
 
-/** Every processor of the simulated upstream; each serves every channel of its country and currency (contract 10.5). */
-const processors: readonly Processor[] = [
-  ...inCountry('NGA', 'NGN', [
+const rows: Readonly<Record<ServedCountryCode, readonly Row[]>> = {
+  NGA: [
     ['044', 'Access', 'Access Bank'],
     ['011', 'FirstBank', 'First Bank of Nigeria'],
     ['058', 'GTBank', 'Guaranty Trust Bank'],
@@ -54,59 +55,64 @@ const processors: readonly Processor[] = [
     ['057', 'Zenith', 'Zenith Bank'],
     ['999992', 'OPay', 'OPay Digital Services'],
     ['999991', 'PalmPay', 'PalmPay'],
-  ]),
-  ...inCountry('KEN', 'KES', [
+  ],
+  KEN: [
     ['01', 'KCB', 'KCB Bank Kenya'],
     ['03', 'Absa', 'Absa Bank Kenya'],
     ['11', 'Co-op', 'Co-operative Bank of Kenya'],
     ['68', 'Equity', 'Equity Bank Kenya'],
     ['KESAF', 'M-Pesa', 'Safaricom M-Pesa'],
     ['KEATL', 'Airtel', 'Airtel Money Kenya'],
-  ]),
-  ...inCountry('GHA', 'GHS', [
+  ],
+  GHA: [
     ['300303', 'Absa', 'Absa Bank Ghana'],
     ['300304', 'GCB', 'GCB Bank'],
     ['300312', 'Ecobank', 'Ecobank Ghana'],
     ['GHMTN', 'MTN', 'MTN Mobile Money Ghana'],
     ['GHATL', 'AirtelTigo', 'AirtelTigo Money'],
     ['GHVOD', 'Telecel', 'Telecel Cash'],
-  ]),
-  ...inCountry('GMB', 'GMD', [
+  ],
+  GMB: [
     ['GMTRB', 'Trust', 'Trust Bank Gambia'],
     ['GMECO', 'Ecobank', 'Ecobank Gambia'],
     ['GMWAV', 'Wave', 'Wave Gambia'],
     ['GMAFR', 'Afrimoney', 'Afrimoney Gambia'],
     ['GMQMO', 'QMoney', 'QMoney Gambia'],
-  ]),
-  ...inCountry('CIV', 'XOF', [
+  ],
+  CIV: [
     ['CI008', 'SGCI', "Societe Generale Cote d'Ivoire"],
     ['CI059', 'Ecobank', "Ecobank Cote d'Ivoire"],
     ['CIWAV', 'Wave', "Wave Cote d'Ivoire"],
     ['CIORA', 'Orange', "Orange Money Cote d'Ivoire"],
     ['CIMTN', 'MTN', "MTN Mobile Money Cote d'Ivoire"],
     ['CIMOO', 'Moov', "Moov Money Cote d'Ivoire"],
-  ]),
-  ...inCountry('CMR', 'XAF', [
+  ],
+  CMR: [
     ['CM10005', 'Afriland', 'Afriland First Bank'],
     ['CM10029', 'Ecobank', 'Ecobank Cameroun'],
     ['CMMTN', 'MTN', 'MTN Mobile Money Cameroun'],
     ['CMORA', 'Orange', 'Orange Money Cameroun'],
-  ]),
-  ...inCountry('ZAF', 'ZAR', [
+  ],
+  ZAF: [
     ['632005', 'Absa', 'Absa Bank'],
     ['250655', 'FNB', 'First National Bank'],
     ['198765', 'Nedbank', 'Nedbank'],
     ['051001', 'Standard', 'Standard Bank of South Africa'],
     ['470010', 'Capitec', 'Capitec Bank'],
-  ]),
-  ...inCountry('EGY', 'EGP', [
+  ],
+  EGY: [
     ['0002', 'Misr', 'Banque Misr'],
     ['0003', 'NBE', 'National Bank of Egypt'],
     ['0010', 'CIB', 'Commercial International Bank'],
     ['EGVOD', 'Vodafone', 'Vodafone Cash Egypt'],
     ['EGORA', 'Orange', 'Orange Cash Egypt'],
-  ]),
-];
+  ],
+};
+
+/** Every processor of the simulated upstream; each serves every channel of its country and currency (contract 10.5). */
+const processors: readonly Processor[] = Object.values(servedCountries).flatMap(({ code, currency }) =>
+  inCountry(code, currency, rows[code]),
+);
 
 /** The processors of a country, by its three letters. */
 export function processorsIn(country: string): readonly Processor[] {

@@ -1,6 +1,6 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { Db, Document, Filter } from 'mongodb';
 import { inPages, inTwo } from '../batches.ts';
-import type { PaymentKind } from '../domain/claim.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
 

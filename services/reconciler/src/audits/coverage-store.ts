@@ -1,7 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { Collection, Db, Filter } from 'mongodb';
 import { inPages, inTwo } from '../batches.ts';
 import { type Page, pageOf } from '../breaks/store.ts';
-import type { PaymentKind } from '../domain/claim.ts';
 import type { Gap } from '../domain/coverage.ts';
 import type { Terms, Tracked } from '../domain/tracked.ts';
 import type { PollDocument } from '../store.ts';

@@ -1,7 +1,6 @@
-import { closeResults } from '@pesewa/contracts';
+import { closeResults, type PaymentKind } from '@pesewa/contracts';
 import type { Claimable } from '@pesewa/messaging';
 import { type Collection, type Db, type FindCursor, MongoServerError } from 'mongodb';
-import type { PaymentKind } from '../domain/claim.ts';
 import type { CloseResult, Difference, Side } from '../domain/close.ts';
 import { CLOSE_RESULT_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';

@@ -1,7 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { ended, opened } from '../fixtures/verdicts.ts';
 import { afterAutoResolutions, autoResolutionsOf } from './auto-resolution.ts';
-import type { PaymentKind } from './claim.ts';
 import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 

@@ -1,4 +1,5 @@
-import type { PaymentKind, TrackedStatus } from './claim.ts';
+import type { PaymentKind } from '@pesewa/contracts';
+import type { TrackedStatus } from './claim.ts';
 
 /** A payment that may explain a comparison's difference; minor units. */
 export interface Suspect {

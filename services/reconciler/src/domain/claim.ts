@@ -1,5 +1,4 @@
-/** The two directions in which a payment moves money. */
-export type PaymentKind = 'payout' | 'collection';
+import type { PaymentKind } from '@pesewa/contracts';
 
 /** The ends of a payment, in the words of rails and owners. */
 export type EndStatus = 'completed' | 'failed' | 'reversed';

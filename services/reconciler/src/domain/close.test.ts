@@ -1,6 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
-import type { EndStatus, PaymentKind } from './claim.ts';
+import type { EndStatus } from './claim.ts';
 import { breakOf, type CloseQuestion, matchRecord, type Side, sideOf } from './close.ts';
 import type { RailAnswer, RailFact } from './question.ts';
 import { awaited, type Tracked } from './tracked.ts';

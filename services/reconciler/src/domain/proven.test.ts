@@ -1,6 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { terms as termsOf } from '../fixtures/verdicts.ts';
-import type { Claim, PaymentKind } from './claim.ts';
+import type { Claim } from './claim.ts';
 import { addClaim } from './claims.ts';
 import { afterProven, judgeProven } from './proven.ts';
 import { awaited, type Terms, type Tracked } from './tracked.ts';

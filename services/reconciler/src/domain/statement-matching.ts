@@ -1,6 +1,6 @@
-import type { StatementRecordView } from '@pesewa/contracts';
+import type { PaymentKind, StatementRecordView } from '@pesewa/contracts';
 import type { ReportedDiscrepancy } from './break-kinds.ts';
-import type { PaymentKind, TrackedStatus } from './claim.ts';
+import type { TrackedStatus } from './claim.ts';
 import type { StatementRow } from './statement-rows.ts';
 
 /** A payment, with the fields that a statement's line is compared with; amounts in minor units. */

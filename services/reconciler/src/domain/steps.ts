@@ -1,5 +1,5 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { BreakKind } from './break-kinds.ts';
-import type { PaymentKind } from './claim.ts';
 
 /**
  * A step of ours that is followed until it is done (ADR 42): the payment's opening reaches us, its hold is answered,

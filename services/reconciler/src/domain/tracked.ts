@@ -1,5 +1,6 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { appendBounded, type Bounded } from '@pesewa/kernel';
-import type { Claim, PaymentKind, TrackedStatus } from './claim.ts';
+import type { Claim, TrackedStatus } from './claim.ts';
 
 /** The terms at the beginning of a payment; amounts in minor units of the currency. */
 export interface Terms {

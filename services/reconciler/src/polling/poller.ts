@@ -1,3 +1,4 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock, Ids, Random } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
 import type { NotSent, Observation, RailConnector } from '@pesewa/rails';
@@ -5,7 +6,6 @@ import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
 import type { FoundBreak } from '../domain/break.ts';
-import type { PaymentKind } from '../domain/claim.ts';
 import type { RailAnswer, Verdict } from '../domain/question.ts';
 import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/schedule.ts';
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';

@@ -1,9 +1,9 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { startLoop } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
 import { type ArrivedTime, arrivedAsOf, arrivedBy } from '../domain/arrived.ts';
-import type { PaymentKind } from '../domain/claim.ts';
 import { wholeWay } from './hops.ts';
 import { createLevel, type LevelDeps } from './level.ts';
 

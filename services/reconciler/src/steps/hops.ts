@@ -1,4 +1,4 @@
-import type { PaymentKind } from '../domain/claim.ts';
+import type { PaymentKind } from '@pesewa/contracts';
 import type { Hop } from './level.ts';
 
 const REQUESTS = { from: ['reconciler'], topics: ['railNotices'] } as const;

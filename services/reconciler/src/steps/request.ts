@@ -1,7 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
 import { Counter, type Registry } from 'prom-client';
-import type { PaymentKind } from '../domain/claim.ts';
 import type { Step } from '../domain/steps.ts';
 
 /** A payment, and its overdue step. */

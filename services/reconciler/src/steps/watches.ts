@@ -1,8 +1,7 @@
-import { WEBHOOK_KEEP_DAYS_MIN, webhookIdOf } from '@pesewa/contracts';
+import { type PaymentKind, WEBHOOK_KEEP_DAYS_MIN, webhookIdOf } from '@pesewa/contracts';
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { CoverageStore } from '../audits/coverage-store.ts';
 import { inPages, inTwo } from '../batches.ts';
-import type { PaymentKind } from '../domain/claim.ts';
 import type { FollowedStep, Overdue, Step } from '../domain/steps.ts';
 import type { PollDocument } from '../store.ts';
 import { toOwners, toWebhooks, wholeWay } from './hops.ts';

@@ -1,8 +1,5 @@
-import type { CallbackView, RejectedView } from '@pesewa/contracts';
+import type { CallbackView, PaymentKind, RejectedView } from '@pesewa/contracts';
 import { isId } from '@pesewa/kernel';
-
-/** The kind of payment that a callback is about. */
-export type CallbackKind = 'payout' | 'collection';
 
 /** A callback's claim; nothing of it is trusted until the rail itself confirms it or a proof does (ADR 6). */
 export interface Claim {
@@ -30,7 +27,7 @@ export interface CallbackHeader {
 /** A request to our callback address, not judged yet. */
 export interface CallbackRequest {
   readonly rail: string;
-  readonly kind: CallbackKind;
+  readonly kind: PaymentKind;
   readonly body: Uint8Array;
   readonly headers: readonly CallbackHeader[];
   /** The address at the other end of the connection. */
@@ -137,6 +134,6 @@ export function refusalOf(
  * Whether a claim's reference has the form of ours. A reference becomes the key on a topic, and foreign text there
  * could be somebody's phone number.
  */
-export function namesOurs(kind: CallbackKind, claim: Claim): boolean {
+export function namesOurs(kind: PaymentKind, claim: Claim): boolean {
   return isId(kind === 'payout' ? 'po' : 'co', claim.reference);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { PayoutOrder } from './domain/submission.ts';
-import { railOrder } from './rail-order.ts';
+import type { PayoutRequest } from './domain/submission.ts';
+import { outgoingPayout } from './outgoing-payout.ts';
 
-const order: PayoutOrder = {
+const order: PayoutRequest = {
   merchantReference: 'inv-1',
   country: 'KEN',
   channel: 'Mobile Money',
@@ -30,15 +30,19 @@ const order: PayoutOrder = {
 
 describe('a payout on its way to a rail (contract 2.2)', () => {
   it('goes under our reference, its amount in minor units', () => {
-    expect(railOrder('po-1', order)).toMatchObject({ reference: 'po-1', currency: 'KES', amount: 10_050n });
+    expect(outgoingPayout('po-1', order)).toMatchObject({
+      reference: 'po-1',
+      currency: 'KES',
+      amount: 10_050n,
+    });
   });
 
   it.each(['KES', 'XAF', 'GHS'])('names no place of a sender who names none (%s)', (currency) => {
-    const { sender } = railOrder('po-1', { ...order, amount: { minor: 10_050n, currency } });
+    const { sender } = outgoingPayout('po-1', { ...order, amount: { minor: 10_050n, currency } });
     expect(sender).toEqual(order.sender);
   });
 
   it('does not send the rail the merchant’s reference', () => {
-    expect(Object.values(railOrder('po-1', order))).not.toContain('inv-1');
+    expect(Object.values(outgoingPayout('po-1', order))).not.toContain('inv-1');
   });
 });

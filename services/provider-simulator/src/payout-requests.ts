@@ -12,20 +12,20 @@ import type { z } from 'zod';
 import { findProcessor } from './domain/processors.ts';
 
 /** The fields of a payout that the simulator uses. */
-export interface PayoutOrder {
+export interface ReadPayout {
   readonly reference: string;
   readonly accountNumber: string;
   readonly amount: Money;
 }
 
 /** Why a request is refused; the message names the field. */
-export interface OrderRefusal {
+export interface RequestRefusal {
   readonly code: PayoutCode;
   readonly message: string;
 }
 
 /** Reads a well-formed single payout as a real upstream would: with its conditional fields required (contract 2.2). */
-export function readSingle(body: SinglePayoutRequest): Result<PayoutOrder, OrderRefusal> {
+export function readSingle(body: SinglePayoutRequest): Result<ReadPayout, RequestRefusal> {
   const place = readPlace(body);
   if (!place.ok) return place;
   const missing = missingConditionalField({ ...body, ...place.value });
@@ -40,14 +40,14 @@ export function readSingle(body: SinglePayoutRequest): Result<PayoutOrder, Order
 /** Reads a well-formed batch, completely or not at all (contract 2.3); its items need no conditional fields. */
 export function readBatch(
   body: z.output<typeof bulkPayoutRequest>,
-): Result<readonly PayoutOrder[], OrderRefusal> {
+): Result<readonly ReadPayout[], RequestRefusal> {
   const place = readPlace(body);
   if (!place.ok) return place;
   const { currency } = place.value;
   const total = readPositive(body.totalAmount, currency, 'totalAmount');
   if (!total.ok) return total;
   const references = new Set([body.transactionReference]);
-  const orders: PayoutOrder[] = [];
+  const payouts: ReadPayout[] = [];
   for (const [index, item] of body.beneficiaries.entries()) {
     const { transactionReference: reference, accountNumber } = item;
     const path = `beneficiaries.${index}`;
@@ -59,10 +59,10 @@ export function readBatch(
     if (!amount.ok) return amount;
     const unrouted = checkRoute(place.value, item.bankCode, `${path}.bankCode`);
     if (unrouted) return unrouted;
-    orders.push({ reference, accountNumber, amount: amount.value });
+    payouts.push({ reference, accountNumber, amount: amount.value });
   }
-  const sum = orders.reduce((minor, { amount }) => minor + amount.minor, 0n);
-  if (sum === total.value.minor) return accept(orders);
+  const sum = payouts.reduce((minor, { amount }) => minor + amount.minor, 0n);
+  if (sum === total.value.minor) return accept(payouts);
   return refuse({ code: 'invalidAmount', message: 'totalAmount is not the sum of the amounts' });
 }
 
@@ -73,7 +73,7 @@ interface Place {
 
 function readPlace(
   body: Pick<SinglePayoutRequest | BulkPayoutHeader, 'country' | 'currency'>,
-): Result<Place, OrderRefusal> {
+): Result<Place, RequestRefusal> {
   const country = countryCode(body.country);
   const currency = currencyCode(body.currency);
   if (country === undefined) return refuse({ code: 'malformed', message: 'country is unknown' });
@@ -82,7 +82,7 @@ function readPlace(
   return accept({ country, currency });
 }
 
-function readPositive(text: string, currency: string, path: string): Result<Money, OrderRefusal> {
+function readPositive(text: string, currency: string, path: string): Result<Money, RequestRefusal> {
   const amount = parseAmount(text, currency);
   if (amount.ok && amount.value.minor > 0n) return amount;
   return refuse({ code: 'invalidAmount', message: `${path} is no acceptable amount` });
@@ -92,7 +92,7 @@ function readPositive(text: string, currency: string, path: string): Result<Mone
 function checkRoute({ country, currency }: Place, bankCode: string, path: string) {
   const processor = findProcessor(country, bankCode);
   if (processor?.active && !processor.blockTransaction && processor.currency === currency) return undefined;
-  return refuse<OrderRefusal>({
+  return refuse<RequestRefusal>({
     code: 'noRoute',
     message: `${path} names a processor that is unknown, inactive or blocked`,
   });

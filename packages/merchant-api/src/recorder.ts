@@ -1,0 +1,50 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+
+/** Commits the answers of rails to calls, each again and again until it is committed. */
+export interface Recorder {
+  /** What the commit gives; undefined if it did not succeed before we closed. `about` is logged. */
+  readonly record: <Value>(
+    commit: () => Promise<Value>,
+    about: Readonly<Record<string, unknown>>,
+  ) => Promise<Value | undefined>;
+  /** Ends all further retries. */
+  readonly stop: () => void;
+}
+
+const PAUSE_MIN_MS = 50;
+const PAUSE_MAX_MS = 1_000;
+
+/**
+ * Builds a {@link Recorder}.
+ *
+ * A rail's refusal can't be fetched again: if it were lost, the rail would not know the payment, which would then be
+ * held, or sent again. Repeating is safe, because an outcome counts only for its own attempt, and only once.
+ */
+export function createRecorder(deps: {
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  /** The question to the rail that decides where an answer is not recorded. */
+  readonly decidedBy: 'lookup' | 'status check';
+}): Recorder {
+  const { clock, logger, decidedBy } = deps;
+  const closing = new AbortController();
+  return {
+    record: async (commit, about) => {
+      for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
+        try {
+          return await commit();
+        } catch (error) {
+          const logged = { err: error, ...about };
+          if (closing.signal.aborted) {
+            logger.error(logged, `the answer of the rail is not recorded; its ${decidedBy} will decide`);
+            return undefined;
+          }
+          logger.warn(logged, 'the answer of the rail is not recorded yet');
+        }
+        await clock.sleep(pauseMs, closing.signal);
+      }
+    },
+    stop: () => closing.abort(),
+  };
+}

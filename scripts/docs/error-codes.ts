@@ -1,0 +1,38 @@
+import { collectionRefusals, type ErrorCode, payoutCodes } from '@pesewa/contracts';
+import { renderTable } from './markdown.ts';
+
+type Named = readonly (readonly [code: string, terms: ErrorCode])[];
+
+const payouts = (): Named => Object.values(payoutCodes).map((terms) => [terms.code, terms]);
+const collections = (): Named => Object.entries(collectionRefusals);
+
+const cellsOf = ([code, { status, meaning, definitive, remedy }]: Named[number]) =>
+  [`\`${code}\``, String(status), meaning, definitive ? 'yes' : '–', remedy] as const;
+
+const forMerchants = (title: string, codes: Named) =>
+  renderTable([title, 'HTTP', 'meaning', 'final', 'what to do'], codes.map(cellsOf));
+
+const forAll = (title: string, codes: Named) =>
+  renderTable(
+    [title, 'HTTP', 'meaning', 'final', 'the merchant', 'the operator'],
+    codes.map((named) => [...cellsOf(named), named[1].operator ?? '–']),
+  );
+
+/** The tables of error codes, by document and the name of their markers in it. */
+export const errorTables: readonly {
+  readonly file: string;
+  readonly tables: Readonly<Record<string, string>>;
+}[] = [
+  { file: 'docs/api/errors.md', tables: { 'payout-codes': forMerchants('code', payouts()) } },
+  {
+    file: 'docs/api/collections.md',
+    tables: { 'collection-refusals': forMerchants('failedReason', collections()) },
+  },
+  {
+    file: 'docs/failure-modes.md',
+    tables: {
+      'payout-codes': forAll('code', payouts()),
+      'collection-refusals': forAll('failedReason', collections()),
+    },
+  },
+];

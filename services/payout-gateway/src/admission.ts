@@ -1,0 +1,103 @@
+import type { Merchant } from '@pesewa/directory';
+import { accept, type Clock, feeFor, type Money, type Result, refuse } from '@pesewa/kernel';
+import { openUsageBook, type UsageStore } from '@pesewa/merchant-api';
+import type { Messaging } from '@pesewa/messaging';
+import { type DayLimit, dayLimitOf, overDayMax, overPayoutMax } from './domain/limits.ts';
+import { noRouteRefusal, type Route, type RouteQuestion } from './domain/routing.ts';
+import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
+
+/** The dependencies of admission. */
+export interface AdmissionDeps {
+  readonly usage: Pick<UsageStore, 'read'>;
+  readonly messaging: Pick<Messaging, 'acceptsWork'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly routePayout: (question: RouteQuestion) => Promise<Route>;
+  /**
+   * Whether the database has every payout that was ever published. Until then a new request may repeat one that the
+   * database has forgotten (ADR 46).
+   */
+  readonly isWhole: () => boolean;
+  /** Whether the wallet seems to hold the minor units; only advice, because the ledger decides (contract 10.8). */
+  readonly canSpend: (
+    wallet: { readonly merchantId: string; readonly currency: string },
+    minor: bigint,
+  ) => Promise<boolean>;
+}
+
+/** What is judged together: a single payout, or all items of a batch. */
+interface Requested {
+  readonly requests: readonly PayoutRequest[];
+  readonly total: Money;
+  /** The path of a request's field in the body, for refusals. */
+  readonly pathOf: (index: number, field: 'amount' | 'bankCode') => string;
+}
+
+/** The terms on which payouts are admitted. */
+export interface Admission {
+  /** The fee and the rail of one of the requests. */
+  readonly termsOf: (request: PayoutRequest) => { readonly fee: bigint; readonly rail: string };
+  readonly dayLimit: DayLimit | undefined;
+}
+
+/**
+ * The refusal while too much accepted work waits for Kafka, and while the database may have forgotten payouts. It is
+ * judged last, so that duplicates are still answered.
+ */
+export const takesNoWork: RequestRefusal = {
+  code: 'unavailable',
+  message: 'no new payout is accepted at present and nothing was stored: send it again later',
+};
+
+/**
+ * Judges routing, limits, funds and our own capacity, in this order; daily limits and funds by the sum (contract 10.2).
+ * It reads the database only if it refuses, and writes nothing.
+ */
+export async function admit(
+  deps: AdmissionDeps,
+  merchant: Merchant,
+  { requests, total, pathOf }: Requested,
+): Promise<Result<Admission, RequestRefusal>> {
+  if (!deps.isWhole()) return refuse(takesNoWork);
+  const { currency, minor } = total;
+  const rails = await routeAll(deps, requests, pathOf);
+  if (!rails.ok) return rails;
+  for (const [index, { amount }] of requests.entries()) {
+    const overMax = overPayoutMax(merchant.limits, amount, pathOf(index, 'amount'));
+    if (overMax) return refuse(overMax);
+  }
+  const dayLimit = dayLimitOf(merchant, currency, new Date(deps.clock.nowMs()));
+  const wallet = merchant.wallets.find((own) => own.currency === currency);
+  if (wallet) {
+    const feeOf = ({ amount }: PayoutRequest) => feeFor(wallet.payoutFee, amount.minor);
+    const fees = requests.reduce((sum, request) => sum + feeOf(request), 0n);
+    if (await deps.canSpend({ merchantId: merchant.id, currency }, minor + fees)) {
+      if (!deps.messaging.acceptsWork()) return refuse(takesNoWork);
+      const railOf = ({ beneficiary }: PayoutRequest) => rails.value.get(beneficiary.bankCode) ?? '';
+      return accept({ termsOf: (request) => ({ fee: feeOf(request), rail: railOf(request) }), dayLimit });
+    }
+  }
+  if (dayLimit && openUsageBook(await deps.usage.read([dayLimit])).add([dayLimit], minor))
+    return refuse(overDayMax(dayLimit));
+  const message = wallet
+    ? `the ${currency} wallet does not hold the amount and its fee`
+    : `there is no wallet in ${currency}`;
+  return refuse({ code: 'insufficientFunds', message });
+}
+
+/** The rail of each bank code, which is routed once; a refusal names the first request without a route. */
+async function routeAll(
+  deps: Pick<AdmissionDeps, 'routePayout'>,
+  requests: readonly PayoutRequest[],
+  pathOf: Requested['pathOf'],
+): Promise<Result<ReadonlyMap<string, string>, RequestRefusal>> {
+  const rails = new Map<string, string>();
+  for (const [index, { country, channel, amount, beneficiary }] of requests.entries()) {
+    const { bankCode } = beneficiary;
+    if (rails.has(bankCode)) continue;
+    const question = { country, channel, currency: amount.currency, bankCode };
+    const route = await deps.routePayout(question);
+    if (route.kind !== 'routed') return refuse(noRouteRefusal(route, question, pathOf(index, 'bankCode')));
+    rails.set(bankCode, route.rail);
+  }
+  return accept(rails);
+}

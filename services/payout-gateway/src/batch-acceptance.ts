@@ -1,0 +1,149 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { accept, type Result, refuse } from '@pesewa/kernel';
+import { openUsageBook } from '@pesewa/merchant-api';
+import type { Transaction } from '@pesewa/messaging';
+import { paymentId } from '@pesewa/payments';
+import { type AcceptanceDeps, contentHashOf, isSameContent, keyOf } from './acceptance.ts';
+import { type BatchRequest, itemPath } from './domain/batch.ts';
+import { type DayLimit, overDayMax } from './domain/limits.ts';
+import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
+import type { Payout, Reservation } from './store.ts';
+
+/** An admitted batch, about to be stored. */
+export interface CandidateBatch {
+  readonly reservation: Reservation;
+  readonly order: BatchRequest;
+  readonly payouts: readonly Payout[];
+  readonly dayLimit: DayLimit | undefined;
+}
+
+/** How many items are prepared, stored or looked up before other requests may run. */
+const ITEMS_PER_STEP = 250;
+
+/** Runs over the indexes in steps, between which other requests may run. */
+export async function inSteps(
+  count: number,
+  step: (first: number, end: number) => Promise<void> | void,
+): Promise<void> {
+  for (let first = 0; first < count; first += ITEMS_PER_STEP) {
+    await step(first, Math.min(first + ITEMS_PER_STEP, count));
+    await nextTurn();
+  }
+}
+
+/**
+ * Accepts batches: each is a transaction of its own, and only one runs at a time, because it is large and single
+ * payouts must still get through.
+ */
+export function createBatchAcceptance(
+  deps: AcceptanceDeps,
+): (batch: CandidateBatch) => Promise<Result<null, RequestRefusal>> {
+  const group = deps.messaging.groupCommit<CandidateBatch, Result<null, RequestRefusal>>(
+    'payouts.accept-batch',
+    async (batches, transaction, isRetry) => {
+      const outcomes: Result<null, RequestRefusal>[] = [];
+      for (const batch of batches) outcomes.push(await acceptBatch(deps, batch, transaction, isRetry));
+      return outcomes;
+    },
+    { itemsMax: 1, groupsMax: 1 },
+  );
+  return group.submit;
+}
+
+async function acceptBatch(
+  deps: AcceptanceDeps,
+  batch: CandidateBatch,
+  { session, emit }: Transaction,
+  isRetry: boolean,
+): Promise<Result<null, RequestRefusal>> {
+  const { reservation, order, payouts, dayLimit } = batch;
+  const earlier = isRetry ? await findEarlier(deps, reservation, order, session) : undefined;
+  if (earlier) return earlier;
+  if (dayLimit) {
+    const days = openUsageBook(await deps.usage.read([dayLimit], session));
+    if (days.add([dayLimit], order.terms.total.minor))
+      return (await findEarlier(deps, reservation, order, session)) ?? refuse(overDayMax(dayLimit));
+    // Before the items: if it were written last, any single payout of the merchant in the meantime would undo the whole
+    // batch each time.
+    await deps.usage.save(days.changes(), session);
+  }
+  // First, so that the same batch sent twice at once collides here and not after its last item.
+  await deps.store.reserve(reservation, session);
+  const fees = payouts.reduce((sum, { fee }) => sum + fee, 0n);
+  const acceptedAtMs = deps.clock.nowMs();
+  await deps.batchStore.insert(
+    { ...reservation, terms: order.terms, items: payouts.length, fees, acceptedAtMs },
+    session,
+  );
+  await inSteps(payouts.length, async (first, end) => {
+    const some = payouts.slice(first, end);
+    const inserted = deps.store.insert(some, session);
+    // A failure is noticed below; MongoDB works while the events are encoded.
+    inserted.catch(() => undefined);
+    await nextTurn();
+    for (const payout of some) emit(deps.events.accepted(payout));
+    await inserted;
+  });
+  return accept(null);
+}
+
+/**
+ * Checks the batch's references for earlier use: the same batch is accepted, anything else refused; undefined if all
+ * are free.
+ */
+export async function findEarlier(
+  { store }: AcceptanceDeps,
+  reservation: Reservation,
+  { items }: BatchRequest,
+  session?: Transaction['session'],
+): Promise<Result<null, RequestRefusal> | undefined> {
+  const [header] = (await store.findTaken([reservation], session)).values();
+  if (header) {
+    const same = header.kind === 'batch' && header.contentHash === reservation.contentHash;
+    return same ? accept(null) : refuse(usedBefore('transactionReference'));
+  }
+  const keys = items.map((order) => keyOf({ merchantId: reservation.merchantId, order }));
+  let taken: RequestRefusal | undefined;
+  await inSteps(keys.length, async (first, end) => {
+    if (taken) return;
+    const some = keys.slice(first, end);
+    const ids = await store.findTakenIds(some, session);
+    const index = ids.size === 0 ? -1 : some.findIndex((key) => ids.has(paymentId(key)));
+    if (index !== -1) taken = usedBefore(`${itemPath(first + index)}.transactionReference`);
+  });
+  if (!taken) return undefined;
+  return (await areBroughtBack({ store }, reservation, items, session)) ? accept(null) : refuse(taken);
+}
+
+/**
+ * Whether the items are exactly those of one batch that was brought back: then it is that batch, sent again. No event
+ * has the merchant's reference of a batch, so the batch is recognised by its items (ADR 46).
+ */
+async function areBroughtBack(
+  { store }: Pick<AcceptanceDeps, 'store'>,
+  { merchantId }: Reservation,
+  items: readonly PayoutRequest[],
+  session?: Transaction['session'],
+): Promise<boolean> {
+  const batches = new Set<string | null>();
+  let areSame = true;
+  await inSteps(items.length, async (first, end) => {
+    if (!areSame) return;
+    const some = items.slice(first, end);
+    const found = await store.findTaken(
+      some.map((order) => keyOf({ merchantId, order })),
+      session,
+    );
+    areSame = some.every((order) => {
+      const earlier = found.get(paymentId(keyOf({ merchantId, order })));
+      if (earlier?.kind !== 'payout' || earlier.payout.recipientKnown) return false;
+      batches.add(earlier.payout.batchReference);
+      return isSameContent(earlier.payout, contentHashOf(order));
+    });
+  });
+  return areSame && batches.size === 1 && !batches.has(null);
+}
+
+function usedBefore(path: string): RequestRefusal {
+  return { code: 'duplicate', message: `${path} was used before: use a new reference for a new payout` };
+}
