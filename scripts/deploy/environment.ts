@@ -1,4 +1,5 @@
 import type { ServiceName } from '@pesewa/contracts';
+import { callbackSettings } from '@pesewa/stack';
 import { defaultTextOf, isSecret, meaningOf, type Settings } from '../docs/configuration.ts';
 import { serviceOf } from './model.ts';
 import { kafka, SECRETS_DIRECTORY, site } from './site.ts';
@@ -45,8 +46,7 @@ export const own: Readonly<Partial<Record<ServiceName, Readonly<Record<string, s
   'provider-simulator': {
     JOURNAL_FILE: '/data/journal.jsonl',
     PUBLIC_URL: `http://provider-simulator:${simulator.port}`,
-    CALLBACK_PAYOUTS_URL: `http://webhook-ingress:${ingress.port}/rails/upstream/payouts`,
-    CALLBACK_COLLECTIONS_URL: `http://webhook-ingress:${ingress.port}/rails/upstream/collections`,
+    ...callbackSettings(`http://webhook-ingress:${ingress.port}`),
   },
 };
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { messagingServices } from '@pesewa/contracts';
 import { createCertificateAuthority } from '@pesewa/infrastructure';
 import { connectionProblems, parseConfig } from '@pesewa/runtime';
+import { simulatorRail } from '@pesewa/stack';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { repositoryRoot } from '../command.ts';
@@ -155,11 +156,7 @@ async function schemaOf(service: string): Promise<Schema> {
 /** A rail that signs its callbacks, as production requires. */
 const rails = JSON.stringify([
   {
-    name: 'upstream',
-    connector: 'upstream',
-    transferUrl: 'https://rail.example',
-    collectionsUrl: 'https://rail.example',
-    publicKey: 'a-public-key',
+    ...simulatorRail({ url: 'https://rail.example', publicKey: 'a-public-key' }),
     callbackSecrets: [`whsec_${Buffer.alloc(32).toString('base64')}`],
   },
 ]);

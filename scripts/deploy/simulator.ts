@@ -1,3 +1,4 @@
+import { simulatorRail } from '@pesewa/stack';
 import { serviceOf, smallSize } from './model.ts';
 import { simulatorPolicies } from './network-policies.ts';
 import { type Manifest, manifest, selectorOf } from './objects.ts';
@@ -17,9 +18,7 @@ const NAME = 'provider-simulator';
 /** How services reach the simulator as their only rail, in place of the rails in the store of secrets. */
 export const simulatorRails = (publicKey: string): string => {
   const url = `http://${NAME}:${serviceOf(NAME).port}`;
-  return JSON.stringify([
-    { name: 'upstream', connector: 'upstream', transferUrl: url, collectionsUrl: url, publicKey },
-  ]);
+  return JSON.stringify([simulatorRail({ url, publicKey })]);
 };
 
 /** Only one process may write the journal: a StatefulSet starts no second one before the first has ended. */

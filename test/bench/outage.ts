@@ -1,7 +1,7 @@
 import { topics } from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
 import { systemClock } from '@pesewa/kernel';
-import { openService } from '@pesewa/stack';
+import { openService, simulatorRail } from '@pesewa/stack';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Bench, BenchOptions } from './bench.ts';
 import type { OpenRecord } from './claims.ts';
@@ -71,16 +71,7 @@ interface Parts {
 }
 
 function railOf({ url }: FakeRail): string {
-  return JSON.stringify([
-    {
-      name: 'upstream',
-      connector: 'upstream',
-      transferUrl: url,
-      collectionsUrl: url,
-      publicKey: 'pesewa-at-the-bench',
-      ...limits,
-    },
-  ]);
+  return JSON.stringify([{ ...simulatorRail({ url, publicKey: 'pesewa-at-the-bench' }), ...limits }]);
 }
 
 /** Fills the working set as an hour without the rail does; gives the due payments, the oldest first. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { numberText } from '@pesewa/contracts';
-import { type CollectionRequest, exchange } from '@pesewa/stack';
+import { type CollectionRequest, exchange, simulatorRail } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { Agent } from 'undici';
 import { expect } from 'vitest';
@@ -44,16 +44,11 @@ const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toStr
 /** The secrets of the rails that sign their callbacks. */
 export const secrets = { old: secretOf(1), current: secretOf(2), other: secretOf(3), proven: secretOf(4) };
 
-const unreachable = {
-  connector: 'upstream',
-  transferUrl: 'http://127.0.0.1:9',
-  collectionsUrl: 'http://127.0.0.1:9',
-  publicKey: 'a-rail-that-nobody-calls',
-};
+const unreachable = simulatorRail({ url: 'http://127.0.0.1:9', publicKey: 'a-rail-that-nobody-calls' });
 
 /** The rails of the ingress; payments use only the first, whose callbacks are not authenticated. */
 const rails = [
-  { ...unreachable, name: 'upstream' },
+  unreachable,
   { ...unreachable, name: 'signed', callbackSecrets: [secrets.old, secrets.current] },
   { ...unreachable, name: 'other', callbackSecrets: [secrets.other] },
   { ...unreachable, name: 'proven', callbackSecrets: [secrets.proven], callbacks: 'proven' },

@@ -160,15 +160,10 @@ export interface PayoutRoute {
   readonly channels: readonly PayoutChannel[];
 }
 
-/** What a rail can do, as data. */
+/** What a rail can do whatever it moves, as data. */
 export interface RailCapabilities {
-  readonly payouts: readonly PayoutRoute[];
-  /** The mobile operators whose collections go through this rail (contract 2.8). */
-  readonly operatorCodes: readonly string[];
   /** Whether a callback can be more than a hint (ADR 20). */
   readonly callbacks: 'hint' | 'proven';
-  /** The rail's own fees, which are costs to us. */
-  readonly fees: { readonly payout: FeeSchedule; readonly collection: FeeSchedule };
   /**
    * The limits for asking about payments: requests per second over all replicas, and concurrent requests per replica
    * (ADR 26).
@@ -176,6 +171,44 @@ export interface RailCapabilities {
   readonly polling: { readonly perSecondMax: number; readonly concurrencyMax: number };
   /** The longest time that any one call takes, including the wait for its turn; a lease must be longer. */
   readonly callDeadlineMs: number;
+}
+
+/** Reads the body of a callback into what it claims. */
+export type ReadCallback = (bodyText: string) => Result<RailCallback, 'callback.malformed'>;
+
+/** The payouts of a rail. */
+export interface RailPayouts {
+  readonly routes: readonly PayoutRoute[];
+  /** The rail's own fee, which is a cost to us. */
+  readonly fee: FeeSchedule;
+  readonly submit: (order: OutgoingPayout) => Promise<SubmissionResult>;
+  readonly lookUp: (query: {
+    readonly reference: string;
+    readonly currency: string;
+  }) => Promise<Observation | NotSent>;
+  /** The processors of a country, three letters. */
+  readonly processors: (country: string) => Promise<Answer<readonly Processor[]>>;
+  /** The holder of an account; null if the rail answers that there is none. */
+  readonly enquireName: (query: NameQuery) => Promise<Answer<AccountName | null>>;
+  readonly readCallback: ReadCallback;
+}
+
+/** The collections of a rail. */
+export interface RailCollections {
+  /** The mobile operators whose collections go through this rail (contract 2.8). */
+  readonly operatorCodes: readonly string[];
+  /** The rail's own fee, which is a cost to us. */
+  readonly fee: FeeSchedule;
+  readonly initiate: (order: OutgoingCollection) => Promise<InitiationResult>;
+  readonly complete: (
+    order: OutgoingCollection & { readonly otpCode?: string | undefined },
+  ) => Promise<CompletionResult>;
+  readonly check: (query: {
+    readonly reference: string;
+    readonly country: string;
+    readonly currency: string;
+  }) => Promise<Observation | NotSent>;
+  readonly readCallback: ReadCallback;
 }
 
 /**
@@ -186,31 +219,41 @@ export interface RailConnector {
   readonly capabilities: RailCapabilities;
   /** Whether a call would be attempted now; if not, every call gives `notSent`, because the circuit is open. */
   readonly isAvailable: () => boolean;
-  readonly submitPayout: (order: OutgoingPayout) => Promise<SubmissionResult>;
-  readonly lookUpPayout: (query: {
-    readonly reference: string;
-    readonly currency: string;
-  }) => Promise<Observation | NotSent>;
-  readonly initiateCollection: (order: OutgoingCollection) => Promise<InitiationResult>;
-  readonly completeCollection: (
-    order: OutgoingCollection & { readonly otpCode?: string | undefined },
-  ) => Promise<CompletionResult>;
-  readonly checkCollection: (query: {
-    readonly reference: string;
-    readonly country: string;
-    readonly currency: string;
-  }) => Promise<Observation | NotSent>;
+  /** Undefined if the rail takes no payouts. */
+  readonly payouts?: RailPayouts | undefined;
+  /** Undefined if the rail takes no collections. */
+  readonly collections?: RailCollections | undefined;
   readonly balances: () => Promise<
     { readonly kind: 'answered'; readonly wallets: readonly Money[] } | Unknown
   >;
-  /** The processors of a country, three letters. */
-  readonly processors: (country: string) => Promise<Answer<readonly Processor[]>>;
-  /** The holder of an account; null if the rail answers that there is none. */
-  readonly enquireName: (query: NameQuery) => Promise<Answer<AccountName | null>>;
-  readonly translateCallback: (
-    kind: PaymentKind,
-    bodyText: string,
-  ) => Result<RailCallback, 'callback.malformed'>;
   /** Judges a callback's origin and what proves it, from its raw bytes and before anything is read. */
   readonly judgeCallback: (request: CallbackEvidence) => CallbackVerdict;
+}
+
+/** A rail that takes payouts. */
+export type PayoutRail = RailConnector & { readonly payouts: RailPayouts };
+
+/** A rail that takes collections. */
+export type CollectionRail = RailConnector & { readonly collections: RailCollections };
+
+/** Whether a rail takes payouts. */
+export function takesPayouts<Rail extends Pick<RailConnector, 'payouts'>>(
+  rail: Rail,
+): rail is Rail & Pick<PayoutRail, 'payouts'> {
+  return rail.payouts !== undefined;
+}
+
+/** Whether a rail takes collections. */
+export function takesCollections<Rail extends Pick<RailConnector, 'collections'>>(
+  rail: Rail,
+): rail is Rail & Pick<CollectionRail, 'collections'> {
+  return rail.collections !== undefined;
+}
+
+/** The part of a rail that moves payments of a kind; undefined if there is no rail, or it moves none. */
+export function partOf<Payouts, Collections>(
+  rail: { readonly payouts?: Payouts; readonly collections?: Collections } | undefined,
+  kind: PaymentKind,
+): Payouts | Collections | undefined {
+  return kind === 'payout' ? rail?.payouts : rail?.collections;
 }

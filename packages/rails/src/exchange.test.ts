@@ -46,8 +46,8 @@ async function withRail<Value>(
       server.closeAllConnections();
     });
   try {
-    const submit = () => rails.all[0]?.submitPayout(payout) ?? Promise.reject(new Error('no rail'));
-    const processors = () => rails.all[0]?.processors('NGA') ?? Promise.reject(new Error('no rail'));
+    const submit = () => rails.all[0]?.payouts?.submit(payout) ?? Promise.reject(new Error('no rail'));
+    const processors = () => rails.all[0]?.payouts?.processors('NGA') ?? Promise.reject(new Error('no rail'));
     return await use({ submit, processors, served: () => served, close });
   } finally {
     await close();

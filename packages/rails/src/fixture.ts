@@ -1,14 +1,14 @@
+import { takesCollections, takesPayouts } from './connector.ts';
 import type { Exchange, ExchangeRequest } from './exchange.ts';
 import { openRails } from './rails.ts';
-import { railSettings } from './settings.ts';
+import { railSettings } from './registry.ts';
+import { upstreamRail } from './upstream/upstream.ts';
 
 /** The minimum settings of a rail. */
 export const leastSettings = {
-  name: 'upstream',
-  connector: 'upstream',
+  ...upstreamRail({ name: 'upstream', url: 'http://rail.test', publicKey: 'pesewa-at-upstream' }),
   transferUrl: 'http://rail.test/transfer/',
   collectionsUrl: 'http://rail.test/collect',
-  publicKey: 'pesewa-at-upstream',
 };
 
 /** The time of the tests' clock until a test moves it. */
@@ -37,7 +37,7 @@ export function createRailFixture(exchange: Exchange, settings: object = {}) {
       return exchange(request);
     },
   });
-  const [rail] = rails.all;
+  const [rail] = rails.all.filter(takesPayouts).filter(takesCollections);
   if (rail === undefined) throw new Error('no rail was opened');
   return { rail, requests, clock, warnings };
 }

@@ -19,13 +19,13 @@ describe('the circuit breaker', () => {
     ['server errors', answering(503, '')],
   ])('opens after consecutive %s; then payouts wait and lookups are not made', async (_, exchange) => {
     const { rail, requests } = createRailFixture(exchange, { breakerFailures: 3, breakerOpenMs: 7_000 });
-    for (let attempt = 0; attempt < 3; attempt += 1) await rail.lookUpPayout(query);
-    expect(await rail.submitPayout(payout)).toEqual({
+    for (let attempt = 0; attempt < 3; attempt += 1) await rail.payouts.lookUp(query);
+    expect(await rail.payouts.submit(payout)).toEqual({
       kind: 'notSent',
       why: 'circuit open',
       retryAfterMs: 7_000,
     });
-    expect(await rail.lookUpPayout(query)).toEqual({
+    expect(await rail.payouts.lookUp(query)).toEqual({
       kind: 'notSent',
       why: 'circuit open',
       retryAfterMs: 7_000,
@@ -38,9 +38,9 @@ describe('the circuit breaker', () => {
       breakerFailures: 2,
       breakerOpenMs: 7_000,
     });
-    await rail.lookUpPayout(query);
+    await rail.payouts.lookUp(query);
     expect(rail.isAvailable()).toBe(true);
-    await rail.lookUpPayout(query);
+    await rail.payouts.lookUp(query);
     expect(rail.isAvailable()).toBe(false);
     clock.now += 7_000;
     expect(rail.isAvailable()).toBe(true);
@@ -48,7 +48,7 @@ describe('the circuit breaker', () => {
 
   it('stays closed over refusals: they are answers', async () => {
     const { rail, requests } = createRailFixture(answering(429, ''), { breakerFailures: 2 });
-    for (let attempt = 0; attempt < 5; attempt += 1) await rail.submitPayout(payout);
+    for (let attempt = 0; attempt < 5; attempt += 1) await rail.payouts.submit(payout);
     expect(requests).toHaveLength(5);
   });
 
@@ -58,7 +58,7 @@ describe('the circuit breaker', () => {
       { breakerFailures: 2 },
     );
     for (let attempt = 0; attempt < 5; attempt += 1)
-      expect(await rail.processors('KEN')).toEqual({ kind: 'unknown', why: 'answer too large' });
+      expect(await rail.payouts.processors('KEN')).toEqual({ kind: 'unknown', why: 'answer too large' });
     expect(requests).toHaveLength(5);
   });
 
@@ -72,12 +72,12 @@ describe('the circuit breaker', () => {
       },
       { breakerFailures: 1, breakerOpenMs: 1_000 },
     );
-    await rail.lookUpPayout(query);
+    await rail.payouts.lookUp(query);
     healthy = true;
-    expect(await rail.lookUpPayout(query)).toMatchObject({ kind: 'notSent' });
+    expect(await rail.payouts.lookUp(query)).toMatchObject({ kind: 'notSent' });
     vi.setSystemTime(Date.now() + 1_000);
-    expect(await rail.lookUpPayout(query)).toEqual({ kind: 'notFound' });
-    expect(await rail.lookUpPayout(query)).toEqual({ kind: 'notFound' });
+    expect(await rail.payouts.lookUp(query)).toEqual({ kind: 'notFound' });
+    expect(await rail.payouts.lookUp(query)).toEqual({ kind: 'notFound' });
     expect(requests).toHaveLength(3);
   });
 });
@@ -88,9 +88,9 @@ describe('the concurrency limit', () => {
     const { rail, requests, clock } = createRailFixture(() => new Promise((resolve) => open.push(resolve)), {
       concurrencyMax: 1,
     });
-    const running = rail.lookUpPayout(query);
-    const waiting = rail.lookUpPayout(query);
-    expect(await rail.submitPayout(payout)).toEqual({
+    const running = rail.payouts.lookUp(query);
+    const waiting = rail.payouts.lookUp(query);
+    expect(await rail.payouts.submit(payout)).toEqual({
       kind: 'notSent',
       why: 'concurrency limit of the rail',
       retryAfterMs: 1_000,
@@ -108,8 +108,8 @@ describe('the concurrency limit', () => {
     const { rail, requests, clock } = createRailFixture(() => new Promise((resolve) => open.push(resolve)), {
       concurrencyMax: 1,
     });
-    const running = rail.lookUpPayout(query);
-    const waiting = rail.submitPayout(payout);
+    const running = rail.payouts.lookUp(query);
+    const waiting = rail.payouts.submit(payout);
     await vi.waitFor(() => expect(requests).toHaveLength(1));
     clock.now += 1_001;
     open[0]?.(notFound);
@@ -145,9 +145,9 @@ describe('the rate limit', () => {
   it('makes a payout wait, unsent', async () => {
     const { rail, requests, clock } = createRailFixture(answering(200, ''), { requestsPerSecondMax: 1 });
     clock.sleep = async () => undefined;
-    await rail.submitPayout(payout);
-    await rail.submitPayout(payout);
-    expect(await rail.submitPayout(payout)).toEqual({
+    await rail.payouts.submit(payout);
+    await rail.payouts.submit(payout);
+    expect(await rail.payouts.submit(payout)).toEqual({
       kind: 'notSent',
       why: 'rate limit of the rail',
       retryAfterMs: 2_000,
@@ -157,10 +157,10 @@ describe('the rate limit', () => {
 
   it('does not send what stood still while it waited for its turn', async () => {
     const { rail, requests, clock } = createRailFixture(answering(200, ''), { requestsPerSecondMax: 1 });
-    await rail.submitPayout(payout);
+    await rail.payouts.submit(payout);
     // The turn would come within a second, but the process is frozen and wakes up a minute later.
     clock.sleep = async (durationMs) => void (clock.now += durationMs + 60_000);
-    expect(await rail.submitPayout(payout)).toMatchObject({
+    expect(await rail.payouts.submit(payout)).toMatchObject({
       kind: 'notSent',
       why: 'waited too long for its turn',
     });

@@ -10,9 +10,11 @@ import {
   isBulkheadRejectedError,
   wrap,
 } from 'cockatiel';
+import { WAIT_MS_MAX } from './call-times.ts';
 import type { NotSent, Unknown } from './connector.ts';
 import { type Exchange, ExchangeError, type ExchangeRequest, type ExchangeResponse } from './exchange.ts';
-import type { RailSettings } from './settings.ts';
+import { notSent } from './outcomes.ts';
+import type { CommonSettings } from './settings.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
 /** The result of a guarded exchange. */
@@ -34,17 +36,10 @@ export interface Guard {
   readonly circuit: () => Circuit;
 }
 
-/** How long a call may wait for the rate limit, and again for a slot or a probe of the breaker. */
-const WAIT_MS_MAX = 1_000;
 const RETRY_AFTER_MS = 1_000;
 
 class WaitError extends Error {
   override readonly name = 'WaitError';
-}
-
-/** After this time a call has surely ended at the rail; an answer that comes even later is `notSent`. */
-export function callDeadlineMs(settings: Pick<RailSettings, 'timeoutMs'>): number {
-  return WAIT_MS_MAX * 2 + settings.timeoutMs;
 }
 
 /**
@@ -53,7 +48,7 @@ export function callDeadlineMs(settings: Pick<RailSettings, 'timeoutMs'>): numbe
  * What the guard itself refuses is `notSent`: it makes a payout wait and never fail (ADR 62).
  */
 export function createGuard(dependencies: {
-  readonly settings: RailSettings;
+  readonly settings: CommonSettings;
   readonly clock: Clock;
   readonly exchange: Exchange;
   readonly logger?: Pick<Logger, 'warn' | 'info'> | undefined;
@@ -125,7 +120,3 @@ function isOurRefusal(error: unknown): boolean {
 }
 
 const railFailures = handleWhen((error) => !isOurRefusal(error)).orWhenResult(isServerFailure);
-
-function notSent(why: string, retryAfterMs: number): NotSent {
-  return { kind: 'notSent', why, retryAfterMs };
-}

@@ -1,6 +1,14 @@
-export type * from './connector.ts';
+export { type Answered, type CallRail, createCall } from './call.ts';
+export { CALL_TIMEOUT_MS } from './call-times.ts';
+export { createCallbackJudge } from './callback-judge.ts';
+export * from './connector.ts';
+export { type Connector, defineConnector, type RailSettings } from './definition.ts';
 export { type Exchange, ExchangeError, type ExchangeRequest, type ExchangeResponse } from './exchange.ts';
+export { malformed, unknown } from './outcomes.ts';
 export { openRails, type Rails } from './rails.ts';
+export { connectors, railSettings, railSettingsOf } from './registry.ts';
 export { CALL_WITHIN_MS, mayStillCall, readResubmitGraceMs } from './resubmission.ts';
-export { type RailSettings, railSettings } from './settings.ts';
+export { commonShape, httpUrl, noCollections, noPayouts, payoutShape } from './settings.ts';
+export { reasonLine } from './text.ts';
 export { createTokenBucket, type TokenBucket } from './token-bucket.ts';
+export { upstreamRail } from './upstream/upstream.ts';

@@ -1,13 +1,17 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { answering, createTestClock, leastSettings, payout } from './fixture.ts';
-import { openRails, railSettings } from './index.ts';
+import { openRails, railSettings, takesPayouts } from './index.ts';
 
 function openRail(exchange: Parameters<typeof openRails>[1]['exchange']) {
   const registry = new Registry();
   const clock = createTestClock();
   const settings = { ...leastSettings, breakerFailures: 2, breakerOpenMs: 7_000 };
-  const [rail] = openRails(railSettings.parse(JSON.stringify([settings])), { clock, exchange, registry }).all;
+  const [rail] = openRails(railSettings.parse(JSON.stringify([settings])), {
+    clock,
+    exchange,
+    registry,
+  }).all.filter(takesPayouts);
   if (!rail) throw new Error('no rail was opened');
   return { rail, clock, text: () => registry.metrics() };
 }
@@ -17,8 +21,8 @@ it('measures calls by rail, operation and result, waiting for their turn include
     clock.now += 300;
     return answering(200, { isSuccessful: true, responseCode: '09' })(request);
   });
-  await rail.submitPayout(payout);
-  await rail.lookUpPayout({ reference: 'po-1', currency: 'GHS' });
+  await rail.payouts.submit(payout);
+  await rail.payouts.lookUp({ reference: 'po-1', currency: 'GHS' });
   const metrics = await text();
   expect(metrics).toMatch(
     /rail_call_seconds_sum\{rail="upstream",operation="submit_payout",result="[a-z]+"\} 0\.3/,
@@ -36,7 +40,7 @@ it('shows the circuit of each rail: closed, open, and half open once it may be p
       ([, state]) => state,
     );
   expect(await states()).toEqual(['closed']);
-  for (const _ of [1, 2]) await rail.submitPayout(payout);
+  for (const _ of [1, 2]) await rail.payouts.submit(payout);
   expect(await states()).toEqual(['open']);
   clock.now += 7_000;
   expect(await states()).toEqual(['half_open']);

@@ -68,18 +68,22 @@ export function observeRail(
     metrics?.called({ rail: rail.name, operation, result: result.kind, durationMs });
     return result;
   }
+  const { payouts, collections } = rail;
   return {
     ...rail,
-    submitPayout: (order) => observe('submit_payout', () => rail.submitPayout(order), order.reference),
-    lookUpPayout: (query) => observe('look_up_payout', () => rail.lookUpPayout(query), query.reference),
-    initiateCollection: (order) =>
-      observe('initiate_collection', () => rail.initiateCollection(order), order.reference),
-    completeCollection: (order) =>
-      observe('complete_collection', () => rail.completeCollection(order), order.reference),
-    checkCollection: (query) =>
-      observe('check_collection', () => rail.checkCollection(query), query.reference),
+    payouts: payouts && {
+      ...payouts,
+      submit: (order) => observe('submit_payout', () => payouts.submit(order), order.reference),
+      lookUp: (query) => observe('look_up_payout', () => payouts.lookUp(query), query.reference),
+      processors: (country) => observe('processors', () => payouts.processors(country)),
+      enquireName: (query) => observe('enquire_name', () => payouts.enquireName(query)),
+    },
+    collections: collections && {
+      ...collections,
+      initiate: (order) => observe('initiate_collection', () => collections.initiate(order), order.reference),
+      complete: (order) => observe('complete_collection', () => collections.complete(order), order.reference),
+      check: (query) => observe('check_collection', () => collections.check(query), query.reference),
+    },
     balances: () => observe('balances', rail.balances),
-    processors: (country) => observe('processors', () => rail.processors(country)),
-    enquireName: (query) => observe('enquire_name', () => rail.enquireName(query)),
   };
 }

@@ -1,6 +1,7 @@
+import { END_TIMEOUT_MS } from '@pesewa/runtime';
 import { describe, expect, it } from 'vitest';
 import { answering, createTestClock, leastSettings } from './fixture.ts';
-import { openRails, railSettings } from './index.ts';
+import { CALL_TIMEOUT_MS, openRails, railSettings } from './index.ts';
 
 const read = (rails: unknown) => railSettings.safeParse(JSON.stringify(rails));
 const problems = (rails: unknown) =>
@@ -36,13 +37,13 @@ describe('the settings of the rails', () => {
   it('take a fee as basis points or as a schedule', () => {
     const payoutFee = { basisPoints: 25, fixedMinor: 5, maximumMinor: 500 };
     const [rail] = railSettings.parse(JSON.stringify([{ ...leastSettings, payoutFee, collectionFee: 75 }]));
-    expect(rail?.payoutFee).toEqual({
+    expect(rail).toHaveProperty('payoutFee', {
       basisPoints: 25n,
       fixedMinor: 5n,
       minimumMinor: 0n,
       maximumMinor: 500n,
     });
-    expect(rail?.collectionFee).toEqual({ basisPoints: 75n, fixedMinor: 0n, minimumMinor: 0n });
+    expect(rail).toHaveProperty('collectionFee', { basisPoints: 75n, fixedMinor: 0n, minimumMinor: 0n });
   });
 
   it('report every problem at once', () => {
@@ -70,6 +71,23 @@ describe('the settings of the rails', () => {
         '0',
       ]),
     );
+  });
+
+  it('refuse a time-out that an ordered end does not wait for, with the field and its bound', () => {
+    const within = (timeoutMs: number) => problems([{ ...leastSettings, timeoutMs }]);
+    expect(within(15_000)).toEqual([]);
+    expect(within(15_001)).toEqual([
+      '0.timeoutMs: must be at most 15000: within the 20000 ms that an ending process waits for a call, its outcome has to be recorded too',
+    ]);
+    const [longest] = openRails(
+      railSettings.parse(JSON.stringify([{ ...leastSettings, timeoutMs: 15_000 }])),
+      {
+        clock: createTestClock(),
+        exchange: answering(200, ''),
+      },
+    ).all;
+    expect(longest?.capabilities.callDeadlineMs).toBeLessThan(CALL_TIMEOUT_MS);
+    expect(CALL_TIMEOUT_MS).toBeLessThan(END_TIMEOUT_MS);
   });
 
   it('name an address that is none', () => {

@@ -2,12 +2,18 @@ import type { PayoutChannel } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Registry } from 'prom-client';
-import type { RailConnector } from './connector.ts';
+import { callDeadlineMs } from './call-times.ts';
+import {
+  type CollectionRail,
+  type PayoutRail,
+  type RailConnector,
+  takesCollections,
+  takesPayouts,
+} from './connector.ts';
+import type { RailSettings } from './definition.ts';
 import { createHttpExchange, type Exchange } from './exchange.ts';
 import { createGuard } from './guard.ts';
 import { createRailMetrics, observeRail } from './observed.ts';
-import type { RailSettings } from './settings.ts';
-import { createUpstream } from './upstream/upstream.ts';
 
 /** The configured rails with their connections, which are closed by disposing of them. */
 export interface Rails extends AsyncDisposable {
@@ -21,8 +27,8 @@ export interface Rails extends AsyncDisposable {
     readonly country: string;
     readonly currency: string;
     readonly channel?: PayoutChannel | undefined;
-  }) => readonly RailConnector[];
-  readonly routeCollection: (collection: { readonly operatorCode: string }) => RailConnector | undefined;
+  }) => readonly PayoutRail[];
+  readonly routeCollection: (collection: { readonly operatorCode: string }) => CollectionRail | undefined;
 }
 
 /** Opens every configured rail, each with its own limits and connections. */
@@ -44,23 +50,37 @@ export function openRails(
     const exchange = dependencies.exchange ?? resources.use(openNetwork(rail)).exchange;
     const guard = createGuard({ settings: rail, clock, exchange, logger });
     metrics?.watch(rail.name, guard.circuit);
-    return observeRail(createUpstream({ settings: rail, guard, clock, logger }), { metrics, clock });
+    const connector = {
+      name: rail.name,
+      capabilities: {
+        callbacks: rail.callbacks,
+        polling: { perSecondMax: rail.pollsPerSecondMax, concurrencyMax: rail.pollConcurrencyMax },
+        callDeadlineMs: callDeadlineMs(rail),
+      },
+      isAvailable: guard.isAvailable,
+      ...rail.connect({ guard, clock, logger }),
+    };
+    return observeRail(connector, { metrics, clock });
   });
   const byName = new Map(all.map((rail) => [rail.name, rail]));
   return {
     all,
     get: (name) => byName.get(name),
     payoutRails: ({ country, currency, channel }) =>
-      all.filter(({ capabilities }) =>
-        capabilities.payouts.some(
-          (route) =>
-            route.country === country &&
-            route.currency === currency &&
-            (channel === undefined || route.channels.includes(channel)),
+      all
+        .filter(takesPayouts)
+        .filter(({ payouts }) =>
+          payouts.routes.some(
+            (route) =>
+              route.country === country &&
+              route.currency === currency &&
+              (channel === undefined || route.channels.includes(channel)),
+          ),
         ),
-      ),
     routeCollection: ({ operatorCode }) =>
-      all.find(({ capabilities }) => capabilities.operatorCodes.includes(operatorCode)),
+      all
+        .filter(takesCollections)
+        .find(({ collections }) => collections.operatorCodes.includes(operatorCode)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

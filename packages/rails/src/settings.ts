@@ -2,9 +2,11 @@ import { addressRangeSetting } from '@pesewa/addresses';
 import { channels, countryCode, mobileOperators, servedCountries } from '@pesewa/contracts';
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
+import { CALL_TIMEOUT_MS, TIMEOUT_MS_MAX } from './call-times.ts';
 import type { PayoutRoute } from './connector.ts';
 
-const httpUrl = z
+/** The address of a rail, without slashes at its end. */
+export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .transform((url) => url.replace(/\/+$/, ''));
 
@@ -48,109 +50,57 @@ const defaultRoutes: readonly PayoutRoute[] = Object.values(servedCountries).map
   channels,
 }));
 
-const rail = z
-  .strictObject({
-    /** The name is part of callback addresses and is sent on topics. */
-    name: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'must be lower-case letters, digits, hyphens' }),
-    connector: z.literal('upstream'),
-    transferUrl: httpUrl,
-    collectionsUrl: httpUrl,
-    publicKey: z.string().regex(/^[\x21-\x7e]{1,256}$/, { error: 'must be printable ASCII' }),
-    timeoutMs: z.int().min(100).max(120_000).default(10_000),
-    concurrencyMax: z.int().min(1).max(1_000).default(64),
-    requestsPerSecondMax: z.int().min(1).max(100_000).default(500),
-    /** For all replicas together; by default half of the limits above, so that the other half is left for payments. */
-    pollsPerSecondMax: z.number().min(0.1).max(100_000).optional(),
-    /** For each replica. */
-    pollConcurrencyMax: z.int().min(1).max(1_000).optional(),
-    breakerFailures: z.int().min(1).max(1_000).default(10),
-    breakerOpenMs: z.int().min(100).max(600_000).default(5_000),
-    payoutFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n }),
-    collectionFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n }),
-    /** The addresses that its callbacks may come from; an empty list allows any. */
-    callbackAddresses: z.array(addressRangeSetting).default([]),
-    callbacks: z.enum(['hint', 'proven']).default('hint'),
-    /** If there are any, every callback must be signed with one of them. */
-    callbackSecrets: z
-      .array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, { error: 'must be a whsec_ secret' }))
-      .default([]),
-    payouts: z
-      .array(payoutRoute)
-      .default(defaultRoutes.map((route) => ({ ...route, channels: [...channels] }))),
-    operatorCodes: z
-      .array(operatorCode)
-      .default(mobileOperators.map((mobileOperator) => mobileOperator.code)),
-  })
-  .refine((settings) => settings.callbacks === 'hint' || settings.callbackSecrets.length > 0, {
-    path: ['callbackSecrets'],
-    error: 'is required where callbacks are proven',
-  })
-  .refine(({ pollsPerSecondMax, requestsPerSecondMax: most }) => (pollsPerSecondMax ?? 0) <= most, {
-    path: ['pollsPerSecondMax'],
-    error: 'is more than requestsPerSecondMax',
-  })
-  .refine(({ pollConcurrencyMax, concurrencyMax: most }) => (pollConcurrencyMax ?? 0) <= most, {
-    path: ['pollConcurrencyMax'],
-    error: 'is more than concurrencyMax',
-  })
-  .transform((settings) => ({
-    ...settings,
-    pollsPerSecondMax: settings.pollsPerSecondMax ?? Math.max(1, settings.requestsPerSecondMax / 2),
-    pollConcurrencyMax: settings.pollConcurrencyMax ?? Math.ceil(settings.concurrencyMax / 2),
-  }));
+/** The settings of every rail, whatever its connector. */
+export const commonShape = {
+  /** The name is part of callback addresses and is sent on topics. */
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'must be lower-case letters, digits, hyphens' }),
+  timeoutMs: z
+    .int()
+    .min(100)
+    .max(TIMEOUT_MS_MAX, {
+      error: `must be at most ${TIMEOUT_MS_MAX}: within the ${CALL_TIMEOUT_MS} ms that an ending process waits for a call, its outcome has to be recorded too`,
+    })
+    .default(10_000),
+  concurrencyMax: z.int().min(1).max(1_000).default(64),
+  requestsPerSecondMax: z.int().min(1).max(100_000).default(500),
+  /** For all replicas together; by default half of the limits above, so that the other half is left for payments. */
+  pollsPerSecondMax: z.number().min(0.1).max(100_000).optional(),
+  /** For each replica. */
+  pollConcurrencyMax: z.int().min(1).max(1_000).optional(),
+  breakerFailures: z.int().min(1).max(1_000).default(10),
+  breakerOpenMs: z.int().min(100).max(600_000).default(5_000),
+  /** The addresses that its callbacks may come from; an empty list allows any. */
+  callbackAddresses: z.array(addressRangeSetting).default([]),
+  callbacks: z.enum(['hint', 'proven']).default('hint'),
+  /** If there are any, every callback must be signed with one of them. */
+  callbackSecrets: z
+    .array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, { error: 'must be a whsec_ secret' }))
+    .default([]),
+};
 
-/** The settings of one rail. */
-export type RailSettings = z.output<typeof rail>;
+/** The settings of every rail as they are read. */
+export type CommonSettings = z.output<z.ZodObject<typeof commonShape>>;
 
-/**
- * Reads the variable `RAILS`: JSON text of an array of rails, at least one, with unique names.
- *
- * name, connector, transferUrl, collectionsUrl and publicKey are required. If two rails serve the same route, the first
- * one takes it.
- */
-export const railSettings = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(
-    z
-      .array(rail)
-      .min(1, { error: 'needs at least one rail' })
-      .refine((rails) => new Set(rails.map(({ name }) => name)).size === rails.length, {
-        error: 'names a rail twice',
-      })
-      .superRefine((rails, context) => {
-        for (const path of repeatedSecrets(rails))
-          context.addIssue({
-            code: 'custom',
-            path: [...path],
-            message: 'is the secret of another place: a rail that has it could speak for both',
-          });
-      }),
-  );
+/** The settings of rails whose connector has payouts. */
+export const payoutShape = {
+  payoutFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n }),
+  payouts: z
+    .array(payoutRoute)
+    .default(defaultRoutes.map((route) => ({ ...route, channels: [...channels] }))),
+};
 
-/**
- * The places of callback secrets that occur earlier too; their bytes are compared, because one key has several
- * spellings.
- */
-function repeatedSecrets(rails: readonly RailSettings[]): readonly (readonly (string | number)[])[] {
-  const seen = new Set<string>();
-  return rails.flatMap(({ callbackSecrets }, rail) =>
-    callbackSecrets.flatMap((secret, index) => {
-      const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64').toString('hex');
-      if (!seen.has(key)) {
-        seen.add(key);
-        return [];
-      }
-      return [[rail, 'callbackSecrets', index]];
-    }),
-  );
-}
+/** The settings of rails whose connector has collections. */
+export const collectionShape = {
+  collectionFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n }),
+  operatorCodes: z.array(operatorCode).default(mobileOperators.map((mobileOperator) => mobileOperator.code)),
+};
+
+const absent = (part: string) => z.never({ error: `the connector has no ${part}` }).optional();
+
+/** In place of {@link payoutShape} for a connector without payouts: refuses by name what would route them to it. */
+export const noPayouts = { payoutFee: absent('payouts'), payouts: absent('payouts') };
+
+/** In place of {@link collectionShape} for a connector without collections. */
+export const noCollections = { collectionFee: absent('collections'), operatorCodes: absent('collections') };

@@ -16,5 +16,6 @@ export { runDemoOnRunning } from './demo/running.ts';
 export { createRunFileWriter, type RunFile } from './services/run-file.ts';
 export type { SeededMerchant } from './services/seed.ts';
 export { serviceEnvironment } from './services/settings.ts';
+export { callbackSettings, simulatorRail } from './services/simulator-rail.ts';
 export { openService, type SingleService } from './services/single.ts';
 export { openStack, type Replica, type Stack, type StackOptions } from './services/stack.ts';

@@ -2,6 +2,8 @@ export { createCertificateAuthority, createSupervisor, holdPorts } from '@pesewa
 export { openBreakableDaemons, openTestSecuredKafka } from './daemons.ts';
 export { eventually } from './eventually.ts';
 export { ignoringAll } from './ignoring-all.ts';
+export { payoutsOnly } from './payouts-only.ts';
+export { openPayoutsOnlyRail } from './payouts-only-rail.ts';
 export { createQuickClock } from './quick-clock.ts';
 export { encodeRecordBody } from './record-encoder.ts';
 export {

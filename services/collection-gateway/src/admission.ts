@@ -1,7 +1,7 @@
 import { type CollectionRefusal, eventIdOf } from '@pesewa/contracts';
 import type { Merchant, MerchantWallet } from '@pesewa/directory';
 import { accept, type Clock, continueTrace, feeFor, type Ids, type Result, refuse } from '@pesewa/kernel';
-import type { RailConnector } from '@pesewa/rails';
+import type { CollectionRail } from '@pesewa/rails';
 import type { Candidate } from './acceptance.ts';
 import {
   type CollectionForm,
@@ -16,7 +16,7 @@ import type { Collection } from './store.ts';
 
 /** The dependencies of admission. */
 export interface AdmissionDeps {
-  readonly routeRail: (operatorCode: string) => RailConnector | undefined;
+  readonly routeRail: (operatorCode: string) => CollectionRail | undefined;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly ids: Ids;
   /** How many collections of one customer's number are accepted within an hour, over all merchants. */
@@ -58,7 +58,7 @@ interface Priced {
   readonly order: CollectionRequest;
   readonly wallet: MerchantWallet;
   readonly fee: bigint;
-  readonly rail: RailConnector;
+  readonly rail: CollectionRail;
 }
 
 function newCollection(
@@ -70,7 +70,7 @@ function newCollection(
   const reference = ids.next('co');
   const type = 'pesewa.collections.CollectionInitiated';
   const nowMs = clock.nowMs();
-  const railFee = feeFor(rail.capabilities.fees.collection, order.amount.minor);
+  const railFee = feeFor(rail.collections.fee, order.amount.minor);
   return {
     ...initiated({ order, fee, feeSchedule: wallet.collectionFee, railFee }, nowMs),
     reference,

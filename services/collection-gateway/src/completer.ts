@@ -238,12 +238,12 @@ async function askRail(
   nowMs: number,
 ): Promise<CompletionResult> {
   const notSent = (why: string) => ({ kind: 'notSent', why, retryAfterMs: 0 }) as const;
-  const rail = deps.rail(collection.rail);
-  if (!rail) return notSent('the rail is not configured');
+  const collections = deps.rail(collection.rail)?.collections;
+  if (!collections) return notSent('the rail is not configured');
   if (closing.aborted) return notSent('we close');
   if (!mayStillCall(requestedAtMs, nowMs)) return notSent('the request is too old');
   const order = { ...outgoingCollection(collection), otpCode };
-  const completing = inTraceOf(collection.traceparent, () => rail.completeCollection(order));
+  const completing = inTraceOf(collection.traceparent, () => collections.complete(order));
   return reviewed(await completing, otpCode);
 }
 

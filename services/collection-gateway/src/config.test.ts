@@ -1,3 +1,4 @@
+import { upstreamRail } from '@pesewa/rails';
 import { parseConfig } from '@pesewa/runtime';
 import { expect, it } from 'vitest';
 import { settings } from './config.ts';
@@ -8,13 +9,11 @@ const required = {
   SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081',
   OPERATOR_TOKEN: 'a-token-of-sufficient-length-for-the-operator',
   RAILS: JSON.stringify([
-    {
+    upstreamRail({
       name: 'upstream',
-      connector: 'upstream',
-      transferUrl: 'https://rail.example.com',
-      collectionsUrl: 'https://rail.example.com',
+      url: 'https://rail.example.com',
       publicKey: 'pk_of_the_hub_at_the_rail',
-    },
+    }),
   ]),
 };
 

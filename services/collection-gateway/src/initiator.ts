@@ -2,15 +2,13 @@ import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import type { Recorder } from '@pesewa/merchant-api';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
 import { attemptMark } from '@pesewa/payments';
-import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
+import { CALL_TIMEOUT_MS, type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { Collections } from './collections.ts';
 import { cleanReason, isOfTheRequest } from './domain/reasons.ts';
 import type { InitiationOutcome } from './domain/state.ts';
 import { type Collection, type CollectionStore, fromDocument } from './store.ts';
 
-/** The maximum duration of one call to a rail, including a margin. */
-const CALL_TIMEOUT_MS = 20_000;
 const LEASE_MS = 45_000;
 const UNCONFIGURED_RETRY_MS = 30_000;
 const LATE_RETRY_MS = 1_000;
@@ -77,12 +75,12 @@ async function callRail(
   collection: Collection,
   attemptedAtMs: number,
 ): Promise<InitiationResult> {
-  const rail = deps.rail(collection.rail);
-  if (!rail)
+  const collections = deps.rail(collection.rail)?.collections;
+  if (!collections)
     return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
   if (!mayStillCall(attemptedAtMs, deps.clock.nowMs()))
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
-  return inTraceOf(collection.traceparent, () => rail.initiateCollection(outgoingCollection(collection)));
+  return inTraceOf(collection.traceparent, () => collections.initiate(outgoingCollection(collection)));
 }
 
 /**

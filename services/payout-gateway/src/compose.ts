@@ -1,7 +1,7 @@
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, openUsageStore } from '@pesewa/merchant-api';
 import { type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
-import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
+import { type Rails, readResubmitGraceMs, takesPayouts } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Db } from 'mongodb';
@@ -128,7 +128,8 @@ async function startLoops(
 ): Promise<() => void> {
   const { config, clock, ids, logger, crashPoint } = scope;
   const { rails, ...rest } = parts;
-  const railNames = rails.all.map(({ name }) => name);
+  const payoutRails = rails.all.filter(takesPayouts);
+  const railNames = payoutRails.map(({ name }) => name);
   gaugeOldestHeld({ store: parts.store, rails: railNames, registry: scope.metrics, clock });
   const submitter = await scope.open(
     'submitter',
@@ -138,7 +139,7 @@ async function startLoops(
       ids,
       logger,
       crashPoint,
-      rails: rails.all,
+      rails: payoutRails,
       concurrencyMax: config.SUBMIT_CONCURRENCY_MAX,
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),

@@ -25,8 +25,8 @@ export function createNameEnquiry(deps: {
     const routing = await deps.route({ country, currency, bankCode });
     if (routing.kind !== 'routed') return routing;
     const rail = deps.rail(routing.rail);
-    if (!rail) return { kind: 'unavailable' };
-    const answer = await rail.enquireName(query);
+    if (!rail?.payouts) return { kind: 'unavailable' };
+    const answer = await rail.payouts.enquireName(query);
     if (answer.kind === 'unknown') {
       deps.logger.warn({ rail: rail.name, why: answer.why }, 'a name enquiry had no clear answer');
       return { kind: 'unavailable' };

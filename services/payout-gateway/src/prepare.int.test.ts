@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { upstreamRail } from '@pesewa/rails';
 import { prepareTestNames, type TestConfig } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
@@ -12,7 +13,6 @@ beforeAll(async () => {
 
 /** Runs the service's process until it ends. */
 function run(given: readonly string[], changes: Readonly<Record<string, string>> = {}) {
-  const rail = { name: 'upstream', connector: 'upstream', transferUrl: 'http://127.0.0.1:1' };
   return spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...given], {
     encoding: 'utf8',
     env: {
@@ -20,7 +20,9 @@ function run(given: readonly string[], changes: Readonly<Record<string, string>>
       NODE_ENV: 'production',
       ALLOW_INSECURE: 'kafka,registry,mongodb',
       OPERATOR_TOKEN: 'a-token-of-these-tests',
-      RAILS: JSON.stringify([{ ...rail, collectionsUrl: rail.transferUrl, publicKey: 'key' }]),
+      RAILS: JSON.stringify([
+        upstreamRail({ name: 'upstream', url: 'http://127.0.0.1:1', publicKey: 'key' }),
+      ]),
       MONGODB_URL: config.MONGODB_URL,
       KAFKA_BROKERS: config.KAFKA_BROKERS.join(),
       SCHEMA_REGISTRY_URL: config.SCHEMA_REGISTRY_URL,

@@ -1,4 +1,4 @@
-import { openRails, type Processor, type Rails, railSettings } from '@pesewa/rails';
+import { openRails, type Processor, type Rails, railSettings, upstreamRail } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
 import type { ListingStore, RailListing } from './processor-listings.ts';
 import { openProcessors, type Processors } from './processors.ts';
@@ -32,11 +32,7 @@ export function openTestRails(scripts: Record<string, Script>, account: object =
     ...account,
   };
   const settings = ['first', 'second'].map((name) => ({
-    name,
-    connector: 'upstream',
-    transferUrl: `http://${name}.test`,
-    collectionsUrl: `http://${name}.test`,
-    publicKey: 'hub',
+    ...upstreamRail({ name, url: `http://${name}.test`, publicKey: 'hub' }),
     breakerFailures: 1_000,
     payouts: [
       { country: 'NGA', currency: 'NGN', channels: name === 'first' ? ['Bank Transfer'] : undefined },

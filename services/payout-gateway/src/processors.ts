@@ -1,7 +1,7 @@
 import type { PayoutChannel } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { type Loop, startLoop } from '@pesewa/messaging';
-import type { Processor, RailConnector, Rails } from '@pesewa/rails';
+import { type PayoutRail, type Processor, type Rails, takesPayouts } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
 import type { Route } from './domain/routing.ts';
 import type { ListingStore } from './processor-listings.ts';
@@ -88,7 +88,7 @@ function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
   const asking = new Map<string, Promise<void>>();
   const askedAtMs = new Map<string, number>();
   const keyOf = (country: string, rail: string) => `${country}:${rail}`;
-  const get = (country: string, { name }: Pick<RailConnector, 'name'>) => listings.get(keyOf(country, name));
+  const get = (country: string, { name }: Pick<PayoutRail, 'name'>) => listings.get(keyOf(country, name));
   const keep = (country: string, rail: string, fetchedAtMs: number, processors: readonly Processor[]) =>
     void listings.set(keyOf(country, rail), {
       fetchedAtMs,
@@ -98,8 +98,8 @@ function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
       ),
     });
 
-  async function askRail(country: string, rail: RailConnector): Promise<void> {
-    const answer = await rail.processors(country);
+  async function askRail(country: string, rail: PayoutRail): Promise<void> {
+    const answer = await rail.payouts.processors(country);
     if (answer.kind === 'unknown') {
       logger.warn({ rail: rail.name, country, why: answer.why }, 'a rail did not list its processors');
       return;
@@ -124,8 +124,8 @@ function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
     get,
     keep,
     ask,
-    knowsAll: (country: string, of: readonly RailConnector[]) => of.every((rail) => get(country, rail)),
-    knowsAny: (country: string, of: readonly RailConnector[]) => of.some((rail) => get(country, rail)),
+    knowsAll: (country: string, of: readonly PayoutRail[]) => of.every((rail) => get(country, rail)),
+    knowsAny: (country: string, of: readonly PayoutRail[]) => of.some((rail) => get(country, rail)),
     /** Asks, unless that has just failed, and waits for a bounded time. */
     waitForFirst: async (country: string): Promise<void> => {
       const sinceMs = clock.nowMs() - (askedAtMs.get(country) ?? Number.NEGATIVE_INFINITY);
@@ -140,7 +140,7 @@ function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
 /** Asks again for every country that rails pay to, once its list is too old; after a failure sooner, with back-off. */
 function startRenewal({ rails, ttlMs, clock, logger }: ProcessorsDeps, cache: ListingCache): Loop {
   const countries = [
-    ...new Set(rails.all.flatMap(({ capabilities }) => capabilities.payouts.map(({ country }) => country))),
+    ...new Set(rails.all.flatMap(({ payouts }) => payouts?.routes.map(({ country }) => country) ?? [])),
   ];
   const retries = new Map<string, { readonly failures: number; readonly atMs: number }>();
   const isFresh = (country: string) =>
@@ -169,14 +169,16 @@ function startRenewal({ rails, ttlMs, clock, logger }: ProcessorsDeps, cache: Li
   });
 }
 
-function servingRails(all: readonly RailConnector[], country: string): readonly RailConnector[] {
-  return all.filter(({ capabilities }) => capabilities.payouts.some((route) => route.country === country));
+function servingRails(all: Rails['all'], country: string): readonly PayoutRail[] {
+  return all
+    .filter(takesPayouts)
+    .filter(({ payouts }) => payouts.routes.some((route) => route.country === country));
 }
 
 /** The first rail that has the processor; else the reason of the rail that came closest. */
 function judge(
   cache: ListingCache,
-  candidates: readonly RailConnector[],
+  candidates: readonly PayoutRail[],
   { country, currency, bankCode }: PayoutDestination,
 ): Route {
   let why: 'unknown' | 'inactive' | 'blocked' = 'unknown';
@@ -191,11 +193,7 @@ function judge(
 }
 
 /** Each processor once: in the version of the first rail that can pay there, else of the first rail that lists it. */
-function unite(
-  cache: ListingCache,
-  country: string,
-  serving: readonly RailConnector[],
-): readonly Processor[] {
+function unite(cache: ListingCache, country: string, serving: readonly PayoutRail[]): readonly Processor[] {
   const united = new Map<string, Processor>();
   for (const processor of serving.flatMap((rail) => cache.get(country, rail)?.processors ?? [])) {
     const key = codeKey(processor.currency, processor.code);

@@ -83,11 +83,11 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
     const { ids, logger, health, crashPoint } = scope;
     const gate = createRecoveryGate({ messaging, health, clock, logger });
     const acting = { messaging, payouts, store, clock, ids, logger, mayAct: gate.isOpen, pauseMs: 20 };
-    const submitPayout = async ({ reference }: { readonly reference: string }) => {
+    const submit = async ({ reference }: { readonly reference: string }) => {
       asked.push(reference);
       return rail(reference);
     };
-    const rails = [{ name: 'upstream', isAvailable: () => true, submitPayout }];
+    const rails = [{ name: 'upstream', isAvailable: () => true, payouts: { submit } }];
     await scope.open(
       'submitter',
       Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),

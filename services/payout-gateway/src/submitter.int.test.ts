@@ -91,7 +91,7 @@ function start(
     skewMs: options.skewMs ?? 0,
     nowMs: () => systemClock.nowMs() + clock.skewMs,
   };
-  const submitPayout = async (order: OutgoingPayout): Promise<SubmissionResult> => {
+  const submit = async (order: OutgoingPayout): Promise<SubmissionResult> => {
     asked.push(order.reference);
     return options.submit?.(order) ?? { kind: 'accepted' };
   };
@@ -114,7 +114,7 @@ function start(
           },
         }),
       },
-      rails: ['upstream', 'other'].map((name) => ({ name, isAvailable, submitPayout })),
+      rails: ['upstream', 'other'].map((name) => ({ name, isAvailable, payouts: { submit } })),
       concurrencyMax,
       mayAct,
       pauseMs: 20,

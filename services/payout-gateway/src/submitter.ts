@@ -2,20 +2,20 @@ import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { createRecorder } from '@pesewa/merchant-api';
 import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
 import { attemptMark } from '@pesewa/payments';
-import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
+import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
 import { outgoingPayout } from './outgoing-payout.ts';
 import type { CausedCommand, Payouts } from './payouts.ts';
 import { fromDocument, type Payout, type PayoutStore, submissionQueues } from './store.ts';
 
-/** The maximum duration of one call to a rail, including a margin. */
-const CALL_TIMEOUT_MS = 20_000;
 const LEASE_MS = 45_000;
 const LATE_RETRY_MS = 1_000;
 
 /** The parts of a rail that submission needs. */
-export type SubmittingRail = Pick<RailConnector, 'name' | 'isAvailable' | 'submitPayout'>;
+export type SubmittingRail = Pick<PayoutRail, 'name' | 'isAvailable'> & {
+  readonly payouts: Pick<PayoutRail['payouts'], 'submit'>;
+};
 
 interface SubmitterDeps {
   readonly store: Pick<PayoutStore, 'collection'>;
@@ -129,7 +129,7 @@ async function callRail(
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
   if (payout.order.sender === null) throw new TypeError(`the recipient of ${payout.reference} is unknown`);
   const order = outgoingPayout(payout.reference, payout.order);
-  return inTraceOf(payout.traceparent, () => rail.submitPayout(order));
+  return inTraceOf(payout.traceparent, () => rail.payouts.submit(order));
 }
 
 function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {

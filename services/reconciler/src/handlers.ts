@@ -1,7 +1,7 @@
 import type { PaymentKind, TopicEvent } from '@pesewa/contracts';
 import { feeFor, unreachable } from '@pesewa/kernel';
 import { type EventHandling, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
-import type { RailConnector } from '@pesewa/rails';
+import { partOf, type RailConnector } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
 import type { EndStatus } from './domain/claim.ts';
 import type { PaymentObservation } from './domain/observations.ts';
@@ -14,11 +14,11 @@ export type RailFee = (rail: string, kind: PaymentKind, amount: bigint) => bigin
 
 /** The rails' charges by their own schedules. */
 export function expectedFees(
-  rail: (name: string) => Pick<RailConnector, 'capabilities'> | undefined,
+  rail: (name: string) => Pick<RailConnector, 'payouts' | 'collections'> | undefined,
 ): RailFee {
   return (name, kind, amount) => {
-    const fees = rail(name)?.capabilities.fees[kind];
-    return fees && feeFor(fees, amount);
+    const part = partOf(rail(name), kind);
+    return part && feeFor(part.fee, amount);
   };
 }
 

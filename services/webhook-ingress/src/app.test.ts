@@ -155,6 +155,13 @@ test('a body beyond 64 kB is answered 413 and not kept', async () => {
   expect(ingress.counted[0]).toEqual({ result: 'rejected', reason: 'too_large' });
 });
 
+test('a rail without collections has no address for their callbacks', async () => {
+  const ingress = openIngress({ faults: { takesNoCollections: true } });
+  expect((await ingress.post('/rails/upstream/collections', body)).status).toBe(404);
+  expect(ingress.counted).toEqual([{ rail: 'unknown', result: 'rejected', reason: 'not_found' }]);
+  expect((await ingress.post(path, body)).status).toBe(200);
+});
+
 test('a compressed body is answered 415 and not read', async () => {
   const ingress = openIngress();
   expect((await ingress.post(path, body, { 'content-encoding': 'gzip' })).status).toBe(415);
@@ -185,7 +192,7 @@ test.each([body, 'garbage'])('what cannot be stored is answered 503', async (byt
 test('storing that takes too long is answered 503', async () => {
   const hurried: Clock = { ...createTestClock(), sleep: async () => undefined };
   const app = createApp({
-    callbacks: { isRail: () => true, receive: () => new Promise(() => undefined) },
+    callbacks: { takes: () => true, receive: () => new Promise(() => undefined) },
     clock: hurried,
     logger: createLogger({ name: 'test', level: 'silent' }),
     metrics: { answered: () => undefined, durableAfter: () => undefined },

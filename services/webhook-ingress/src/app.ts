@@ -22,7 +22,7 @@ interface AppEnv {
 }
 
 interface Deps {
-  readonly callbacks: Pick<Callbacks, 'isRail' | 'receive'>;
+  readonly callbacks: Pick<Callbacks, 'takes' | 'receive'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: CallbackMetrics;
@@ -46,7 +46,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.post('/rails/:rail/:kind', async (context) => {
     const { rail } = context.req.param();
     const kind = kinds.get(context.req.param('kind'));
-    if (kind === undefined || !deps.callbacks.isRail(rail)) {
+    if (kind === undefined || !deps.callbacks.takes(rail, kind)) {
       // The name in the request must not become a label: a sender could create any number of metrics.
       deps.metrics.answered({ ...unknown, kind: kind ?? unknown.kind });
       return context.notFound();

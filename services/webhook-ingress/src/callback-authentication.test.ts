@@ -1,3 +1,4 @@
+import { upstreamRail } from '@pesewa/rails';
 import { parseConfig } from '@pesewa/runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
@@ -38,14 +39,13 @@ test('production takes no callbacks that nothing authenticates, unless they are 
 });
 
 test('the setting is named beside the rail', () => {
-  const rail = { name: 'open', connector: 'upstream', publicKey: 'key' };
   const address = 'http://127.0.0.1:1';
   const environment = {
     OPERATOR_TOKEN: 'a-token-of-operators',
     MONGODB_URL: 'mongodb://127.0.0.1:1/',
     KAFKA_BROKERS: '127.0.0.1:1',
     SCHEMA_REGISTRY_URL: address,
-    RAILS: JSON.stringify([{ ...rail, transferUrl: address, collectionsUrl: address }]),
+    RAILS: JSON.stringify([upstreamRail({ name: 'open', url: address, publicKey: 'key' })]),
   };
   expect(() => parseConfig(settings, environment)).toThrow(/RAILS: open: anyone may bring its callbacks/);
   expect(() => parseConfig(settings, { ...environment, NODE_ENV: 'development' })).not.toThrow();

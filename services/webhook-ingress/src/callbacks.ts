@@ -1,5 +1,7 @@
+import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, continueTrace, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
+import { partOf } from '@pesewa/rails';
 import { createThrottledLog, currentTraceparent, type Logger } from '@pesewa/runtime';
 import { openCallbackWriter, type Work } from './callback-writer.ts';
 import {
@@ -27,7 +29,8 @@ export type CallbackRefusal = RejectionReason | 'rail.unknown' | 'rate_exceeded'
 
 /** The ingress's use cases: stores callbacks durably and publishes each once. */
 export interface Callbacks extends OperatorActions {
-  readonly isRail: (name: string) => boolean;
+  /** Whether there is such a rail, with callbacks of this kind. */
+  readonly takes: (rail: string, kind: PaymentKind) => boolean;
   /**
    * Resolves once the callback is durably stored, even as a rejected one; rejects if that is unknown, and the rail
    * sends it again. A `failed` one is stored, and must also be sent again.
@@ -79,10 +82,11 @@ export function createCallbacks(deps: Deps): Callbacks {
     return submitted;
   };
   return {
-    isRail: (name) => deps.rail(name) !== undefined,
+    takes: (name, kind) => partOf(deps.rail(name), kind) !== undefined,
     receive: async (arrived) => {
       const rail = deps.rail(arrived.rail);
-      if (!rail) return refuse('rail.unknown');
+      const part = partOf(rail, arrived.kind);
+      if (!rail || !part) return refuse('rail.unknown');
       const { messageId, ...verdict } = rail.judgeCallback(arrived);
       const id = deps.ids.next('cb');
       const request = { ...arrived, id, verdict, headers: keptHeaders(arrived.headers) };
@@ -92,7 +96,7 @@ export function createCallbacks(deps: Deps): Callbacks {
         log('warn', 'callbacks that nothing verifies were not taken: too many a second');
         return refuse('rate_exceeded');
       }
-      const reading = readClaim(rail, request.kind, request.body);
+      const reading = readClaim(part.readCallback, request.kind, request.body);
       if (reading.kind === 'rejected') {
         const keys = callbackKeys({ ...request, messageId });
         return reject(request, reading.reason, [keys.key, keys.otherKey]);

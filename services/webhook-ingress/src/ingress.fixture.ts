@@ -1,7 +1,7 @@
 import { createAddressList } from '@pesewa/addresses';
 import { accept, type Clock, createIds, type Random, refuse } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
-import { openRails, railSettings } from '@pesewa/rails';
+import { openRails, type ReadCallback, railSettings, upstreamRail } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, signWebhook } from '@pesewa/signatures';
 import { createApp } from './app.ts';
@@ -83,6 +83,8 @@ export interface Faults {
   outbox?: 'full' | undefined;
   /** The rail is no longer configured. */
   isGone?: boolean;
+  /** Its connector has no collections. */
+  takesNoCollections?: boolean;
 }
 
 interface Options {
@@ -103,15 +105,10 @@ export function openTestRails(options: {
   readonly faults: Faults;
 }): (name: string) => CallbackRail | undefined {
   const { clock, faults } = options;
-  const least = {
-    connector: 'upstream',
-    transferUrl: 'http://rail.test',
-    collectionsUrl: 'http://rail.test',
-    publicKey: 'pesewa',
-  };
+  const rail = (name: string) => upstreamRail({ name, url: 'http://rail.test', publicKey: 'pesewa' });
   const settings = [
-    { ...least, name: 'upstream', ...options.rail },
-    { ...least, name: 'other', callbackSecrets: [secretOf(9)] },
+    { ...rail('upstream'), ...options.rail },
+    { ...rail('other'), callbackSecrets: [secretOf(9)] },
   ];
   const rails = openRails(railSettings.parse(JSON.stringify(settings)), {
     clock,
@@ -120,13 +117,17 @@ export function openTestRails(options: {
   return (name) => {
     const rail = rails.get(name);
     if (rail === undefined || faults.isGone) return undefined;
+    const readBy =
+      (part: { readonly readCallback: ReadCallback } | undefined): ReadCallback =>
+      (text) => {
+        if (faults.translation) throw faults.translation;
+        if (faults.malformed || !part) return refuse('callback.malformed');
+        return part.readCallback(text);
+      };
     return {
       ...rail,
-      translateCallback: (kind, text) => {
-        if (faults.translation) throw faults.translation;
-        if (faults.malformed) return refuse('callback.malformed');
-        return rail.translateCallback(kind, text);
-      },
+      payouts: { readCallback: readBy(rail.payouts) },
+      collections: faults.takesNoCollections ? undefined : { readCallback: readBy(rail.collections) },
     };
   };
 }

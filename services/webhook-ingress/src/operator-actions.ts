@@ -1,5 +1,6 @@
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
+import { partOf, type ReadCallback } from '@pesewa/rails';
 import { openCallbackWriter } from './callback-writer.ts';
 import { callbackKeys } from './domain/callback.ts';
 import { dismiss, type Reread, redrive } from './domain/reception.ts';
@@ -43,8 +44,9 @@ export function createOperatorActions(deps: Deps): OperatorActions {
       const stored = await deps.store.find(id);
       if (stored === undefined) return refuse('callback.unknown');
       const rail = deps.rail(stored.rail);
-      if (rail === undefined) return refuse('rail.unknown');
-      const read = reread(rail, stored);
+      const part = partOf(rail, stored.kind);
+      if (rail === undefined || part === undefined) return refuse('rail.unknown');
+      const read = reread(part.readCallback, stored);
       const nowMs = deps.clock.nowMs();
       const outcome = await submit({
         ...about(stored),
@@ -75,8 +77,8 @@ export function createOperatorActions(deps: Deps): OperatorActions {
   };
 }
 
-function reread(rail: CallbackRail, { kind, body }: StoredCallback): Reread {
-  const reading = readClaim(rail, kind, body);
+function reread(read: ReadCallback, { kind, body }: StoredCallback): Reread {
+  const reading = readClaim(read, kind, body);
   return reading.kind === 'broken' ? { kind: 'broken' } : reading;
 }
 

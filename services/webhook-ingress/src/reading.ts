@@ -1,11 +1,13 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { RailCapabilities, RailConnector } from '@pesewa/rails';
+import type { RailCapabilities, RailConnector, ReadCallback } from '@pesewa/rails';
 import { type Claim, namesOurs, type RejectionReason } from './domain/callback.ts';
 
 /** The parts of a rail that the ingress needs. */
-export type CallbackRail = Pick<RailConnector, 'judgeCallback' | 'translateCallback'> & {
+export interface CallbackRail extends Pick<RailConnector, 'judgeCallback'> {
   readonly capabilities: Pick<RailCapabilities, 'callbacks'>;
-};
+  readonly payouts?: { readonly readCallback: ReadCallback } | undefined;
+  readonly collections?: { readonly readCallback: ReadCallback } | undefined;
+}
 
 /** The result of reading a body; `broken` is a defect of ours and says nothing about the callback. */
 export type Reading =
@@ -19,18 +21,14 @@ export type Reading =
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads a callback's claim by its rail's own reader; never throws. */
-export function readClaim(
-  rail: Pick<CallbackRail, 'translateCallback'>,
-  kind: PaymentKind,
-  body: Uint8Array,
-): Reading {
+export function readClaim(read: ReadCallback, kind: PaymentKind, body: Uint8Array): Reading {
   const text = decode(body);
   if (text === undefined) return { kind: 'rejected', reason: 'body.malformed' };
   try {
-    const translated = rail.translateCallback(kind, text);
-    if (!translated.ok) return { kind: 'rejected', reason: 'body.malformed' };
+    const claimed = read(text);
+    if (!claimed.ok) return { kind: 'rejected', reason: 'body.malformed' };
     const { reference, claimedStatus, claimedAmount, claimedCurrency, claimedFee, claimedReason } =
-      translated.value;
+      claimed.value;
     const claim = {
       reference,
       status: claimedStatus,

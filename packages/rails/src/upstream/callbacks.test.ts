@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { partOf } from '../connector.ts';
 import { answering, createRailFixture } from '../fixture.ts';
 
 describe('callbacks (contract 6)', () => {
@@ -9,7 +10,7 @@ describe('callbacks (contract 6)', () => {
     '{"transaction_reference":"UP-2","transaction_status":"Transaction Failed","transaction_fee":0,"amount_received":0.00,"received_from":{},"merchant_reference":"co-1","status":"FAILED","channel":"MOBILE_MONEY","currency_code":"GHS","failure_reason":"EXPIRED"}';
 
   it('keeps the claimed amounts as they were written', () => {
-    expect(rail.translateCallback('payout', payoutBody)).toEqual({
+    expect(rail.payouts.readCallback(payoutBody)).toEqual({
       ok: true,
       value: {
         reference: 'po-1',
@@ -20,7 +21,7 @@ describe('callbacks (contract 6)', () => {
         claimedReason: 'Successful',
       },
     });
-    expect(rail.translateCallback('collection', collectionBody)).toEqual({
+    expect(rail.collections.readCallback(collectionBody)).toEqual({
       ok: true,
       value: {
         reference: 'co-1',
@@ -41,7 +42,7 @@ describe('callbacks (contract 6)', () => {
     ['an endless amount', 'payout', payoutBody.replace('100.50', '1'.repeat(41))],
     ['no fee', 'collection', collectionBody.replace('"transaction_fee":0,', '')],
   ] as const)('refuses %s', (_, kind, body) => {
-    expect(rail.translateCallback(kind, body)).toEqual({ ok: false, refusal: 'callback.malformed' });
+    expect(partOf(rail, kind)?.readCallback(body)).toEqual({ ok: false, refusal: 'callback.malformed' });
   });
 
   it.each([
@@ -53,7 +54,7 @@ describe('callbacks (contract 6)', () => {
     ['"XOF"', 'XOF'],
   ])('the currency of a collection that is written %s is %s', (code, claimedCurrency) => {
     const body = collectionBody.replace('"GHS"', code);
-    expect(rail.translateCallback('collection', body)).toMatchObject({
+    expect(rail.collections.readCallback(body)).toMatchObject({
       ok: true,
       value: { claimedCurrency },
     });
@@ -61,7 +62,7 @@ describe('callbacks (contract 6)', () => {
 
   it('a collection’s callback without a currency is heard all the same', () => {
     const body = collectionBody.replace('"currency_code":"GHS",', '');
-    expect(rail.translateCallback('collection', body)).toMatchObject({ value: { claimedCurrency: null } });
+    expect(rail.collections.readCallback(body)).toMatchObject({ value: { claimedCurrency: null } });
   });
 
   it('masks a reason, which may name the customer', () => {
@@ -69,10 +70,10 @@ describe('callbacks (contract 6)', () => {
       '{"data":{"transactionStatus":"FAILED","merchantReference":"po-1","transactionReference":"UP-1","amount":1,"feeAmount":0,"valueAmount":1,"statusReason":"no account 0123 4567 of ama@example.com"}}';
     const collection =
       '{"transaction_reference":"UP-2","transaction_status":"Transaction Failed","transaction_fee":0,"amount_received":0,"received_from":{},"merchant_reference":"co-1","status":"FAILED","channel":"MOBILE_MONEY","currency_code":"GHS","failure_reason":"233-241-234567 refused"}';
-    expect(rail.translateCallback('payout', payout)).toMatchObject({
+    expect(rail.payouts.readCallback(payout)).toMatchObject({
       value: { claimedReason: 'no account *** of ***' },
     });
-    expect(rail.translateCallback('collection', collection)).toMatchObject({
+    expect(rail.collections.readCallback(collection)).toMatchObject({
       value: { claimedReason: '*** refused' },
     });
   });

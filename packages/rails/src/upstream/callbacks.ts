@@ -1,15 +1,8 @@
-import {
-  collectionWebhook,
-  JsonError,
-  type PaymentKind,
-  parseJson,
-  payoutRecord,
-  referencePattern,
-} from '@pesewa/contracts';
-import { accept, type Result, refuse } from '@pesewa/kernel';
+import { collectionWebhook, JsonError, parseJson, payoutRecord, referencePattern } from '@pesewa/contracts';
+import { accept, refuse } from '@pesewa/kernel';
 import { z } from 'zod';
-import type { RailCallback } from '../connector.ts';
-import { reasonLine } from './text.ts';
+import type { RailCallback, ReadCallback } from '../connector.ts';
+import { reasonLine } from '../text.ts';
 
 const AMOUNT_LENGTH_MAX = 40;
 const CURRENCY = /^[A-Z]{3}$/;
@@ -38,18 +31,19 @@ const collectionClaim = collectionWebhook
     currency_code: z.unknown().optional(),
   });
 
-/** Reads the body of a callback (contract 6.1, 6.2) into what it claims. */
-export function translateCallback(
-  kind: PaymentKind,
-  bodyText: string,
-): Result<RailCallback, 'callback.malformed'> {
-  const claim = kind === 'payout' ? readPayout(bodyText) : readCollection(bodyText);
-  const usable =
+/** Reads the body of a payout's callback (contract 6.1). */
+export const readPayoutCallback: ReadCallback = (bodyText) => usable(readPayout(bodyText));
+
+/** Reads the body of a collection's callback (contract 6.2). */
+export const readCollectionCallback: ReadCallback = (bodyText) => usable(readCollection(bodyText));
+
+function usable(claim: RailCallback | undefined): ReturnType<ReadCallback> {
+  const isUsable =
     claim !== undefined &&
     referencePattern.test(claim.reference) &&
     (claim.claimedAmount ?? '').length <= AMOUNT_LENGTH_MAX &&
     (claim.claimedFee ?? '').length <= AMOUNT_LENGTH_MAX;
-  return usable ? accept(claim) : refuse('callback.malformed');
+  return isUsable ? accept(claim) : refuse('callback.malformed');
 }
 
 function readPayout(bodyText: string): RailCallback | undefined {

@@ -22,7 +22,7 @@ const decoded = (header: string | undefined) => Buffer.from(header ?? '', 'base6
 describe('initiating a collection (contract 4.7)', () => {
   it('sends the contract’s request, its security value over the amount as written', async () => {
     const { rail, requests } = createRailFixture(answering(200, answer({})));
-    await rail.initiateCollection(collection);
+    await rail.collections.initiate(collection);
     const [request] = requests;
     expect(request).toMatchObject({ method: 'POST', url: 'http://rail.test/collect/collection/v1/payin' });
     expect(request?.headers).toMatchObject({ 'x-app': 'api', accept: 'application/json' });
@@ -50,7 +50,7 @@ describe('initiating a collection (contract 4.7)', () => {
 
   it('asks the Gambia with requestType B', async () => {
     const { rail, requests } = createRailFixture(answering(200, answer({})));
-    await rail.initiateCollection({ ...collection, country: 'GM', currency: 'GMD', operatorCode: 'GMWAV' });
+    await rail.collections.initiate({ ...collection, country: 'GM', currency: 'GMD', operatorCode: 'GMWAV' });
     expect(requests[0]?.body).toContain('"requestType":"B"');
     expect(requests[0]?.body).toContain('"transactionCountry":"GM"');
   });
@@ -114,7 +114,7 @@ describe('initiating a collection (contract 4.7)', () => {
     ['no JSON', 200, '', unknown],
   ])('%s', async (_, status, body, result) => {
     const { rail } = createRailFixture(answering(status, body));
-    expect(await rail.initiateCollection(collection)).toEqual(result);
+    expect(await rail.collections.initiate(collection)).toEqual(result);
   });
 });
 
@@ -137,7 +137,7 @@ describe('the link of a link flow (contract 2.9)', () => {
     ],
   ])('%s', async (_, body, redirectionUrl) => {
     const { rail, warnings } = createRailFixture(answering(200, body), secure);
-    expect(await rail.initiateCollection(byLink)).toEqual({ kind: 'accepted', redirectionUrl });
+    expect(await rail.collections.initiate(byLink)).toEqual({ kind: 'accepted', redirectionUrl });
     expect(warnings).toEqual([]);
   });
 
@@ -154,14 +154,14 @@ describe('the link of a link flow (contract 2.9)', () => {
     ['nothing', ''],
   ])('that is or has %s is left out, also from the warning', async (_, address) => {
     const { rail, warnings } = createRailFixture(answering(200, link(address)), secure);
-    expect(await rail.initiateCollection(byLink)).toEqual({ kind: 'accepted', redirectionUrl: '' });
+    expect(await rail.collections.initiate(byLink)).toEqual({ kind: 'accepted', redirectionUrl: '' });
     expect(warnings).toEqual([[{ rail: 'upstream', reference: 'co-1' }, expect.any(String)]]);
     expect(JSON.stringify(warnings)).not.toMatch(/canary|script/);
   });
 
   it('may be http where the rail itself is, on a developer’s machine', async () => {
     const { rail } = createRailFixture(answering(200, link('http://127.0.0.1:4070/pay/1')));
-    expect(await rail.initiateCollection(byLink)).toMatchObject({
+    expect(await rail.collections.initiate(byLink)).toMatchObject({
       redirectionUrl: 'http://127.0.0.1:4070/pay/1',
     });
   });
@@ -170,8 +170,8 @@ describe('the link of a link flow (contract 2.9)', () => {
 describe('completing a collection (contract 4.8)', () => {
   it('repeats the request with the OTP', async () => {
     const { rail, requests } = createRailFixture(answering(200, answer({})));
-    await rail.initiateCollection(collection);
-    await rail.completeCollection({ ...collection, otpCode: '123456' });
+    await rail.collections.initiate(collection);
+    await rail.collections.complete({ ...collection, otpCode: '123456' });
     const [first, second] = requests;
     expect(second?.url).toBe('http://rail.test/collect/collection/v1/complete-payin');
     expect(second?.headers).toEqual(first?.headers);
@@ -192,7 +192,7 @@ describe('completing a collection (contract 4.8)', () => {
     ['garbage', 200, '[]', unknown],
   ])('%s', async (_, status, body, result) => {
     const { rail } = createRailFixture(answering(status, body));
-    expect(await rail.completeCollection(collection)).toEqual(result);
+    expect(await rail.collections.complete(collection)).toEqual(result);
   });
 });
 
@@ -204,7 +204,7 @@ describe('checking a collection (contract 4.9)', () => {
 
   it('sends the security value over the reference', async () => {
     const { rail, requests } = createRailFixture(answering(200, state('09', 'PENDING')));
-    await rail.checkCollection(query);
+    await rail.collections.check(query);
     expect(requests[0]?.url).toBe('http://rail.test/collect/collection/v1/check-status');
     expect(decoded(requests[0]?.headers['x-module'])).toBe('co-1');
     expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
@@ -235,6 +235,6 @@ describe('checking a collection (contract 4.9)', () => {
     ['garbage', 200, '{"serverResponse":', unknown],
   ])('%s', async (_, status, body, observation) => {
     const { rail } = createRailFixture(answering(status, body));
-    expect(await rail.checkCollection(query)).toEqual(observation);
+    expect(await rail.collections.check(query)).toEqual(observation);
   });
 });

@@ -9,6 +9,7 @@ import {
 } from '@pesewa/contracts';
 import { formatAmount, unreachable } from '@pesewa/kernel';
 import { z } from 'zod';
+import type { Answered } from '../call.ts';
 import type {
   CompletionResult,
   InitiationResult,
@@ -17,9 +18,8 @@ import type {
   OutgoingCollection,
   Unknown,
 } from '../connector.ts';
-import type { Answered } from './call.ts';
-import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from './outcomes.ts';
-import { base64, reasonLine } from './text.ts';
+import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from '../outcomes.ts';
+import { base64, reasonLine } from '../text.ts';
 
 const ADDRESS_LENGTH_MAX = 2_048;
 /** Control, format and bidirectional characters, which could hide, break or reverse the text around them. */

@@ -62,7 +62,7 @@ describe('processors and names (contract 4.5, 4.6)', () => {
 
   it('lists processors', async () => {
     const { rail, requests } = createRailFixture(answering(200, answered([processor])));
-    expect(await rail.processors('KEN')).toEqual({ kind: 'answered', value: [processor] });
+    expect(await rail.payouts.processors('KEN')).toEqual({ kind: 'answered', value: [processor] });
     expect(requests[0]?.url).toBe('http://rail.test/transfer/api/v1/banks?country=KEN');
   });
 
@@ -71,7 +71,7 @@ describe('processors and names (contract 4.5, 4.6)', () => {
   it('leaves an incomplete record out of the list, and reports it', async () => {
     const list = [gap({ sortCode: null }), processor, null, gap({ active: 'yes' })];
     const { rail, warnings } = createRailFixture(answering(200, answered(list)));
-    expect(await rail.processors('KEN')).toEqual({ kind: 'answered', value: [processor] });
+    expect(await rail.payouts.processors('KEN')).toEqual({ kind: 'answered', value: [processor] });
     expect(warnings).toEqual([
       [expect.objectContaining({ country: 'KEN', records: 3 }), 'processors were left out of a list'],
     ]);
@@ -80,7 +80,7 @@ describe('processors and names (contract 4.5, 4.6)', () => {
   it('takes no list of gaps alone, nor what is no list', async () => {
     for (const data of [[gap({ code: null })], processor, null]) {
       const { rail } = createRailFixture(answering(200, answered(data)));
-      expect(await rail.processors('KEN')).toEqual(unknown);
+      expect(await rail.payouts.processors('KEN')).toEqual(unknown);
     }
   });
 
@@ -101,6 +101,6 @@ describe('processors and names (contract 4.5, 4.6)', () => {
     ['garbage', 200, '{', unknown],
   ])('%s', async (_, status, body, result) => {
     const { rail } = createRailFixture(answering(status, body));
-    expect(await rail.enquireName(query)).toEqual(result);
+    expect(await rail.payouts.enquireName(query)).toEqual(result);
   });
 });

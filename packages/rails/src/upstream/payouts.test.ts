@@ -28,7 +28,7 @@ const unknown = { kind: 'unknown', why: expect.any(String) as string };
 describe('submitting a payout (contract 4.1)', () => {
   it('sends the contract’s request, its amount exact', async () => {
     const { rail, requests } = createRailFixture(answering(200, envelope({})));
-    await rail.submitPayout({ ...payout, amount: 9_007_199_254_740_991n, transactionType: '2' });
+    await rail.payouts.submit({ ...payout, amount: 9_007_199_254_740_991n, transactionType: '2' });
     const [request] = requests;
     expect(request).toMatchObject({
       method: 'POST',
@@ -118,7 +118,7 @@ describe('submitting a payout (contract 4.1)', () => {
     ['91 and HTTP 503', 503, refused('91'), { kind: 'unknown', why: 'HTTP 503' }],
   ])('%s', async (_, status, body, result) => {
     const { rail } = createRailFixture(answering(status, body));
-    expect(await rail.submitPayout(payout)).toEqual(result);
+    expect(await rail.payouts.submit(payout)).toEqual(result);
   });
 
   it.each([
@@ -130,7 +130,7 @@ describe('submitting a payout (contract 4.1)', () => {
     ['soon', 1_000],
   ])('keeps Retry-After %s within bounds', async (header, retryAfterMs) => {
     const { rail } = createRailFixture(answering(429, '', header));
-    expect(await rail.submitPayout(payout)).toMatchObject({ kind: 'notSent', retryAfterMs });
+    expect(await rail.payouts.submit(payout)).toMatchObject({ kind: 'notSent', retryAfterMs });
   });
 
   it.each([
@@ -143,7 +143,7 @@ describe('submitting a payout (contract 4.1)', () => {
     ['who knows', new TypeError('a defect with 254700000000'), { kind: 'unknown', why: 'network failure' }],
   ])('a broken exchange, %s', async (_, error, result) => {
     const { rail } = createRailFixture(() => Promise.reject(error));
-    expect(await rail.submitPayout(payout)).toEqual(result);
+    expect(await rail.payouts.submit(payout)).toEqual(result);
   });
 });
 
@@ -153,7 +153,7 @@ describe('submitting an item of a batch that lacks what a single payout must hav
 
   it('sends it as a batch of its own, under our reference, with nothing made up', async () => {
     const { rail, requests } = createRailFixture(answering(200, submitted));
-    expect(await rail.submitPayout(item)).toEqual({ kind: 'accepted' });
+    expect(await rail.payouts.submit(item)).toEqual({ kind: 'accepted' });
     const [request] = requests;
     expect(request?.url).toBe('http://rail.test/transfer/api/v1/transactions/transfer/bulk');
     const body = bulkPayoutRequest.parse(parseJson(request?.body ?? ''));
@@ -180,7 +180,7 @@ describe('submitting an item of a batch that lacks what a single payout must hav
     ['GHS', payout, 'single'],
   ])('%s', async (_, order, way) => {
     const { rail, requests } = createRailFixture(answering(200, ''));
-    await rail.submitPayout(order);
+    await rail.payouts.submit(order);
     expect(requests[0]?.url).toMatch(new RegExp(`/transfer/${way}$`));
   });
 
@@ -195,7 +195,7 @@ describe('submitting an item of a batch that lacks what a single payout must hav
     ['HTTP 500', 500, submitted, { kind: 'unknown', why: 'HTTP 500' }],
   ])('%s', async (_, status, body, result) => {
     const { rail } = createRailFixture(answering(status, body));
-    expect(await rail.submitPayout(item)).toEqual(result);
+    expect(await rail.payouts.submit(item)).toEqual(result);
   });
 });
 
@@ -206,7 +206,7 @@ describe('looking a payout up (contract 4.3)', () => {
 
   it('asks for our reference', async () => {
     const { rail, requests } = createRailFixture(answering(200, found({})));
-    await rail.lookUpPayout({ ...query, reference: 'a:b' });
+    await rail.payouts.lookUp({ ...query, reference: 'a:b' });
     expect(requests).toMatchObject([
       { method: 'GET', url: 'http://rail.test/transfer/api/v1/transactions/a%3Ab/query' },
     ]);
@@ -256,14 +256,14 @@ describe('looking a payout up (contract 4.3)', () => {
     ['no JSON', 200, 'oops', unknown],
   ])('%s', async (_, status, body, observation) => {
     const { rail } = createRailFixture(answering(status, body));
-    expect(await rail.lookUpPayout(query)).toEqual(observation);
+    expect(await rail.payouts.lookUp(query)).toEqual(observation);
   });
 
   it('gets no answer from a rail that is not reached, and none from one that turns it away for a while', async () => {
     const unreached = createRailFixture(() => Promise.reject(new ExchangeError('ECONNREFUSED', false)));
-    expect(await unreached.rail.lookUpPayout(query)).toEqual({ kind: 'unknown', why: 'ECONNREFUSED' });
+    expect(await unreached.rail.payouts.lookUp(query)).toEqual({ kind: 'unknown', why: 'ECONNREFUSED' });
     const busy = createRailFixture(answering(429, '', '600'));
-    expect(await busy.rail.lookUpPayout(query)).toEqual({
+    expect(await busy.rail.payouts.lookUp(query)).toEqual({
       kind: 'unknown',
       why: 'HTTP 429',
       retryAfterMs: 600_000,

@@ -1,10 +1,10 @@
 import { jsonNumber, type PayoutRecord, payoutCodes, payoutEnvelope, payoutRecord } from '@pesewa/contracts';
 import { formatAmount, parseAmount, unreachable } from '@pesewa/kernel';
 import type { z } from 'zod';
+import type { Answered } from '../call.ts';
 import type { Observation, OutgoingPayout, SubmissionResult, Unknown } from '../connector.ts';
-import type { Answered } from './call.ts';
-import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from './outcomes.ts';
-import { reasonLine } from './text.ts';
+import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from '../outcomes.ts';
+import { reasonLine } from '../text.ts';
 
 /** The codes that prove that a payout was not executed and never will be (contract 10.1). */
 const definitiveCodes: ReadonlySet<string | undefined> = new Set(

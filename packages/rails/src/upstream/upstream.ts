@@ -1,12 +1,12 @@
 import { missingConditionalField } from '@pesewa/contracts';
-import type { Clock } from '@pesewa/kernel';
-import type { Logger } from '@pesewa/runtime';
-import type { NotSent, RailConnector, Unknown } from '../connector.ts';
-import { callDeadlineMs, type Guard } from '../guard.ts';
-import type { RailSettings } from '../settings.ts';
-import { type CallUpstream, createCall } from './call.ts';
-import { createCallbackJudge } from './callback-judge.ts';
-import { translateCallback } from './callbacks.ts';
+import { z } from 'zod';
+import { type CallRail, createCall } from '../call.ts';
+import { createCallbackJudge } from '../callback-judge.ts';
+import type { NotSent, RailCollections, RailConnector, RailPayouts, Unknown } from '../connector.ts';
+import { type ConnectorDependencies, defineConnector } from '../definition.ts';
+import { collectionShape, commonShape, httpUrl, payoutShape } from '../settings.ts';
+import { base64 } from '../text.ts';
+import { readCollectionCallback, readPayoutCallback } from './callbacks.ts';
 import {
   checkBody,
   collectionRequest,
@@ -18,55 +18,59 @@ import {
 } from './collections.ts';
 import { PROCESSORS_BYTES_MAX, readAccountName, readBalances, readProcessors } from './inquiries.ts';
 import { batchBody, payoutBody, readBatchSubmission, readLookup, readSubmission } from './payouts.ts';
-import { base64 } from './text.ts';
+
+const CONNECTOR = 'upstream';
 
 const json = { 'content-type': 'application/json' };
 
+const settingsSchema = z.strictObject({
+  connector: z.literal(CONNECTOR),
+  transferUrl: httpUrl,
+  collectionsUrl: httpUrl,
+  publicKey: z.string().regex(/^[\x21-\x7e]{1,256}$/, { error: 'must be printable ASCII' }),
+  ...commonShape,
+  ...payoutShape,
+  ...collectionShape,
+});
+
+type Settings = z.output<typeof settingsSchema>;
+type UpstreamLogger = ConnectorDependencies['logger'];
+
 /** The connector for an aggregator that implements the contract; we are its client. */
-export function createUpstream(dependencies: {
-  readonly settings: RailSettings;
-  readonly guard: Guard;
-  readonly clock: Clock;
-  readonly logger?: Pick<Logger, 'warn'> | undefined;
-}): RailConnector {
-  const { settings } = dependencies;
-  const call = createCall(dependencies);
-  return {
-    name: settings.name,
-    capabilities: {
-      payouts: settings.payouts,
-      operatorCodes: settings.operatorCodes,
-      callbacks: settings.callbacks,
-      fees: { payout: settings.payoutFee, collection: settings.collectionFee },
-      polling: { perSecondMax: settings.pollsPerSecondMax, concurrencyMax: settings.pollConcurrencyMax },
-      callDeadlineMs: callDeadlineMs(settings),
-    },
-    isAvailable: dependencies.guard.isAvailable,
-    ...payoutOperations(settings, call, dependencies.logger),
-    ...collectionOperations(settings, call, dependencies.logger),
-    translateCallback,
-    judgeCallback: createCallbackJudge(settings),
-  };
+export const upstream = defineConnector({
+  settings: settingsSchema,
+  connect: ({ settings, guard, clock, logger }) => {
+    const call = createCall({ settings, guard, clock });
+    return {
+      ...transferSide(settings, call, logger),
+      ...collectionSide(settings, call, logger),
+      judgeCallback: createCallbackJudge(settings),
+    };
+  },
+});
+
+/** The entry of `RAILS` for a system that serves both sides of the contract at one address. */
+export function upstreamRail(rail: {
+  readonly name: string;
+  readonly url: string;
+  readonly publicKey: string;
+}) {
+  const { name, url, publicKey } = rail;
+  return { name, connector: CONNECTOR, transferUrl: url, collectionsUrl: url, publicKey };
 }
 
-type PayoutOperations = Pick<
-  RailConnector,
-  'submitPayout' | 'lookUpPayout' | 'balances' | 'processors' | 'enquireName'
->;
-
-/** The payout side of the contract (4.1, 4.3 to 4.6). */
-function payoutOperations(
-  settings: RailSettings,
-  call: CallUpstream,
-  logger: Pick<Logger, 'warn'> | undefined,
-): PayoutOperations {
+/** The transfer side of the contract (4.1, 4.3 to 4.6). */
+function transferSide(settings: Settings, call: CallRail, logger: UpstreamLogger) {
   const base = `${settings.transferUrl}/api/v1`;
   const headers = { 'x-api-key': base64(settings.publicKey) };
   const get = (path: string) => call({ method: 'GET', url: `${base}${path}`, headers, asks: true });
   const post = (path: string, body: unknown) =>
     call({ method: 'POST', url: `${base}${path}`, headers: { ...headers, ...json }, body });
-  return {
-    submitPayout: async (order) => {
+  const payouts: RailPayouts = {
+    routes: settings.payouts,
+    fee: settings.payoutFee,
+    readCallback: readPayoutCallback,
+    submit: async (order) => {
       // Contract 2.2 requires fields of a single payout that contract 2.3 does not require of an item of a batch.
       if (missingConditionalField(order) !== undefined) {
         const answer = await post('/transactions/transfer/bulk', batchBody(order));
@@ -75,13 +79,9 @@ function payoutOperations(
       const answer = await post('/transactions/transfer/single', payoutBody(order));
       return answer.kind === 'answered' ? readSubmission(answer, order) : answer;
     },
-    lookUpPayout: async (query) => {
+    lookUp: async (query) => {
       const answer = await get(`/transactions/${encodeURIComponent(query.reference)}/query`);
       return answer.kind === 'answered' ? readLookup(answer, query) : answer;
-    },
-    balances: async () => {
-      const answer = await call({ method: 'POST', url: `${base}/wallets/balance`, headers });
-      return answer.kind === 'answered' ? readBalances(answer) : unanswered(answer);
     },
     processors: async (country) => {
       const url = `${base}/banks?country=${encodeURIComponent(country)}`;
@@ -96,19 +96,15 @@ function payoutOperations(
       return answer.kind === 'answered' ? readAccountName(answer) : unanswered(answer);
     },
   };
+  const balances: RailConnector['balances'] = async () => {
+    const answer = await call({ method: 'POST', url: `${base}/wallets/balance`, headers });
+    return answer.kind === 'answered' ? readBalances(answer) : unanswered(answer);
+  };
+  return { payouts, balances };
 }
 
-type CollectionOperations = Pick<
-  RailConnector,
-  'initiateCollection' | 'completeCollection' | 'checkCollection'
->;
-
 /** The collection side of the contract (4.7 to 4.9). */
-function collectionOperations(
-  settings: RailSettings,
-  call: CallUpstream,
-  logger: Pick<Logger, 'warn'> | undefined,
-): CollectionOperations {
+function collectionSide(settings: Settings, call: CallRail, logger: UpstreamLogger) {
   const base = `${settings.collectionsUrl}/collection/v1`;
   const headers = { ...json, 'x-app': 'api', 'x-business': base64(settings.publicKey) };
   const post = (path: string, securityModule: string, body: unknown, asks?: true) =>
@@ -119,8 +115,11 @@ function collectionOperations(
       headers: { ...headers, 'x-module': securityModule },
       body,
     });
-  return {
-    initiateCollection: async (order) => {
+  const collections: RailCollections = {
+    operatorCodes: settings.operatorCodes,
+    fee: settings.collectionFee,
+    readCallback: readCollectionCallback,
+    initiate: async (order) => {
       const { securityModule, body } = collectionRequest(order);
       const answer = await post('/payin', securityModule, body);
       if (answer.kind !== 'answered') return answer;
@@ -136,16 +135,17 @@ function collectionOperations(
       };
       return readInitiation(answer, isByLink(order) ? readLink : undefined);
     },
-    completeCollection: async (order) => {
+    complete: async (order) => {
       const { securityModule, body } = collectionRequest(order);
       const answer = await post('/complete-payin', securityModule, body);
       return answer.kind === 'answered' ? readCompletion(answer) : answer;
     },
-    checkCollection: async ({ reference, country }) => {
+    check: async ({ reference, country }) => {
       const answer = await post('/check-status', base64(reference), checkBody(reference, country), true);
       return answer.kind === 'answered' ? readCheck(answer) : answer;
     },
   };
+  return { collections };
 }
 
 /** A question that was not sent counts like one without an answer. */

@@ -3,6 +3,7 @@ import { waitUntil } from '@pesewa/infrastructure';
 import { openDatabase } from '@pesewa/messaging';
 import { z } from 'zod';
 import { exchange } from '../clients/http.ts';
+import { SIMULATOR_RAIL } from './simulator-rail.ts';
 
 const PAYABLE_TIMEOUT_MS = 30_000;
 
@@ -61,12 +62,12 @@ export async function seedGateway(options: {
       active: true,
       blockTransaction: false,
     };
-    const listing = { country, rail: 'upstream', fetchedAt: new Date(), processors: [processor] };
+    const listing = { country, rail: SIMULATOR_RAIL, fetchedAt: new Date(), processors: [processor] };
     const set = (collection: string, _id: string, fields: object) =>
       database.db
         .collection<{ _id: string }>(collection)
         .updateOne({ _id }, { $set: fields }, { upsert: true });
     await set('wallets', `${options.merchantId}:${currency}`, wallet);
-    await set('processors', `${country}:upstream`, listing);
+    await set('processors', `${country}:${SIMULATOR_RAIL}`, listing);
   }
 }

@@ -5,6 +5,7 @@ import type { FeeSchedule } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
 import type { OperatorClient } from '../clients/operator.ts';
 import type { SimulatorClient } from '../clients/simulator.ts';
+import { SIMULATOR_RAIL } from './simulator-rail.ts';
 
 /** A merchant that the stack is seeded with. */
 export interface SeededMerchant {
@@ -65,7 +66,9 @@ export async function seed(options: {
     const id = `seed-float-${currency}`;
     // What was seeded at an earlier start has moved since, and the simulator's wallet with it.
     if (await options.operator.hasOrder(id)) continue;
-    commands.push(options.operator.fundFloat({ commandId: id, rail: 'upstream', currency, amount: balance }));
+    commands.push(
+      options.operator.fundFloat({ commandId: id, rail: SIMULATOR_RAIL, currency, amount: balance }),
+    );
   }
   for (const { id: merchantId, funding } of profiles) {
     for (const { currency } of demoWallets) {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServiceName } from '@pesewa/contracts';
 import type { Addresses } from '@pesewa/infrastructure';
+import { callbackSettings, simulatorRail } from './simulator-rail.ts';
 
 /** Where a service listens. */
 export interface ServicePorts {
@@ -81,11 +82,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
   };
   const railList = [
     {
-      name: 'upstream',
-      connector: 'upstream',
-      transferUrl: simulator,
-      collectionsUrl: simulator,
-      publicKey: RAIL_PUBLIC_KEY,
+      ...simulatorRail({ url: simulator, publicKey: RAIL_PUBLIC_KEY }),
       requestsPerSecondMax: 5_000,
       timeoutMs: 4_000,
       ...settings.rail,
@@ -123,8 +120,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     'provider-simulator': {
       CLIENT_PUBLIC_KEY: RAIL_PUBLIC_KEY,
       PUBLIC_URL: simulator,
-      CALLBACK_PAYOUTS_URL: `${ingress}/rails/upstream/payouts`,
-      CALLBACK_COLLECTIONS_URL: `${ingress}/rails/upstream/collections`,
+      ...callbackSettings(ingress),
       JOURNAL_FILE: `${settings.dataDirectory}/simulator-journal.jsonl`,
     },
   };

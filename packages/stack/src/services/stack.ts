@@ -28,6 +28,7 @@ import {
   serviceEnvironment,
   topicPrefix,
 } from './settings.ts';
+import { SIMULATOR_RAIL } from './simulator-rail.ts';
 import { type KeptService, keepService } from './supervise.ts';
 
 /** All seven services running against real infrastructure, seeded. Closing stops them in reverse order. */
@@ -257,7 +258,7 @@ function describeRun(
     operations: Object.fromEntries(serviceNames.map((name) => [name, operationsUrl(settings, name)])),
     operatorToken: settings.operatorToken,
     approverToken: settings.approverToken,
-    rails: ['upstream'],
+    rails: [SIMULATOR_RAIL],
     mongodbUrl: settings.addresses.MONGODB_URL,
     kafkaBrokers: settings.addresses.KAFKA_BROKERS.split(','),
     schemaRegistryUrl: settings.addresses.SCHEMA_REGISTRY_URL,

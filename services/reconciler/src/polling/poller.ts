@@ -1,7 +1,7 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock, Ids, Random } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
-import type { NotSent, Observation, RailConnector } from '@pesewa/rails';
+import type { NotSent, Observation, RailCollections, RailConnector, RailPayouts } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
@@ -29,10 +29,10 @@ interface PollOutcome {
 }
 
 /** The parts of a rail that polling needs. */
-export type PolledRail = Pick<
-  RailConnector,
-  'name' | 'capabilities' | 'isAvailable' | 'lookUpPayout' | 'checkCollection'
->;
+export type PolledRail = Pick<RailConnector, 'name' | 'capabilities' | 'isAvailable'> & {
+  readonly payouts?: Pick<RailPayouts, 'lookUp'> | undefined;
+  readonly collections?: Pick<RailCollections, 'check'> | undefined;
+};
 
 /** The dependencies of polling. */
 export interface PollerDeps {
@@ -186,11 +186,14 @@ export async function ask(
   reference: string,
   terms: Terms,
 ): Promise<PollAnswer | NotSent> {
-  if (!rail) return { kind: 'unaskable', why: 'the rail is not configured here' };
+  const unaskable = (why: string) => ({ kind: 'unaskable', why }) as const;
+  if (!rail) return unaskable('the rail is not configured here');
+  const { payouts, collections } = rail;
   const { currency, country } = terms;
-  if (terms.kind === 'payout') return rail.lookUpPayout({ reference, currency });
-  if (country === null) return { kind: 'unaskable', why: 'the country of the collection is not known here' };
-  return rail.checkCollection({ reference, country, currency });
+  if (terms.kind === 'payout')
+    return payouts?.lookUp({ reference, currency }) ?? unaskable('the rail has no payouts');
+  if (country === null) return unaskable('the country of the collection is not known here');
+  return collections?.check({ reference, country, currency }) ?? unaskable('the rail has no collections');
 }
 
 async function commitPolls(

@@ -24,10 +24,11 @@ export function backOffWhenTurnedAway(rail: PolledRail, clock: Pick<Clock, 'nowM
   };
   // A clock that was set back must not prolong the back-off.
   const isBackingOff = (nowMs: number) => nowMs >= backOff.fromMs && nowMs < backOff.untilMs;
+  const { payouts, collections } = rail;
   return {
     ...rail,
     isAvailable: () => !isBackingOff(clock.nowMs()) && rail.isAvailable(),
-    lookUpPayout: async (query) => heard(await rail.lookUpPayout(query)),
-    checkCollection: async (query) => heard(await rail.checkCollection(query)),
+    payouts: payouts && { lookUp: async (query) => heard(await payouts.lookUp(query)) },
+    collections: collections && { check: async (query) => heard(await collections.check(query)) },
   };
 }

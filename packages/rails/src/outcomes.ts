@@ -1,6 +1,6 @@
 import { describeProblem, firstProblem } from '@pesewa/contracts';
 import type { z } from 'zod';
-import type { NotSent, Unknown } from '../connector.ts';
+import type { NotSent, Unknown } from './connector.ts';
 
 /** When to retry at a rail that is busy and doesn't say for how long. */
 export const BUSY_RETRY_MS = 1_000;
@@ -21,7 +21,7 @@ export function notSent(why: string, retryAfterMs: number): NotSent {
   return { kind: 'notSent', why, retryAfterMs };
 }
 
-/** An answer that doesn't have the contract's form decides nothing; the message names the field, never its value. */
+/** An answer that doesn't have its documented form decides nothing; the message names the field, never its value. */
 export function malformed(answer: { readonly status: number }, error: z.ZodError): Unknown {
   return unknown(`HTTP ${answer.status}, malformed: ${describeProblem(firstProblem(error))}`);
 }

@@ -1,7 +1,7 @@
 import { createAddressList } from '@pesewa/addresses';
 import { type SignatureRefusal, verifyWebhook, type WebhookHeaders } from '@pesewa/signatures';
-import type { CallbackEvidence, CallbackVerdict, RailConnector } from '../connector.ts';
-import type { RailSettings } from '../settings.ts';
+import type { CallbackEvidence, CallbackVerdict, RailConnector } from './connector.ts';
+import type { CommonSettings } from './settings.ts';
 
 const TOLERANCE_SECONDS = 300;
 
@@ -26,7 +26,7 @@ const verdicts: Readonly<Record<SignatureRefusal, CallbackVerdict['signature']>>
  * secrets.
  */
 export function createCallbackJudge(
-  settings: Pick<RailSettings, 'callbackAddresses' | 'callbackSecrets' | 'callbacks'>,
+  settings: Pick<CommonSettings, 'callbackAddresses' | 'callbackSecrets' | 'callbacks'>,
 ): RailConnector['judgeCallback'] {
   const { callbackSecrets: secrets } = settings;
   const allowed = createAddressList(settings.callbackAddresses);

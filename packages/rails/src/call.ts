@@ -1,12 +1,12 @@
 import { JsonError, parseJson } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
-import type { NotSent, Unknown } from '../connector.ts';
-import type { ExchangeResponse } from '../exchange.ts';
-import type { Guard } from '../guard.ts';
-import type { RailSettings } from '../settings.ts';
+import type { NotSent, Unknown } from './connector.ts';
+import type { ExchangeResponse } from './exchange.ts';
+import type { Guard } from './guard.ts';
 import { BUSY_RETRY_MS, notSent, REFUSED_KEY_RETRY_MS, UNREACHED_RETRY_MS, unknown } from './outcomes.ts';
+import type { CommonSettings } from './settings.ts';
 
-/** A request of the contract, without addresses and deadlines. */
+/** A request with a JSON body or none, without a deadline. */
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -28,18 +28,18 @@ export interface Answered {
   readonly body: unknown;
 }
 
-/** Calls the upstream. Outcomes that follow from an answer's status alone are decided here. */
-export type CallUpstream = (call: Call) => Promise<Answered | Unknown | NotSent>;
+/** Calls a rail that answers in JSON. Outcomes that follow from an answer's status alone are decided here. */
+export type CallRail = (call: Call) => Promise<Answered | Unknown | NotSent>;
 
 const RETRY_AFTER_MIN_MS = 100;
 const RETRY_AFTER_MAX_MS = 600_000;
 
-/** Builds the function that calls an upstream through its guard. */
+/** Builds the function that calls a rail through its guard. */
 export function createCall(dependencies: {
   readonly guard: Guard;
-  readonly settings: Pick<RailSettings, 'timeoutMs'>;
+  readonly settings: Pick<CommonSettings, 'timeoutMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
-}): CallUpstream {
+}): CallRail {
   return async ({ method, url, headers, body, bytesMax, asks }) => {
     const guarded = await dependencies.guard({
       method,
