@@ -21,6 +21,8 @@ export default defineConfig({
           isolate: false,
           // Many files wait for a socket or a process more than they work.
           maxWorkers: 3,
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
         },
       },
       {

@@ -1,5 +1,5 @@
 import { isBulkheadRejectedError } from 'cockatiel';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDirectoryOver } from './directory.ts';
 import { createPublicKey, hashOfHeader, hashPublicKey, publicKeyPattern } from './keys.ts';
 import { type Merchant, readMerchant } from './merchant.ts';
@@ -172,7 +172,7 @@ describe('identifying', () => {
         .identify(header(`an-unknown-key-${index}`))
         .then(String, (error: Error) => (isBulkheadRejectedError(error) ? 'turned away' : error.name)),
     );
-    await vi.waitFor(() => expect(asked).toHaveLength(4));
+    await expect.poll(() => asked).toHaveLength(4);
     expect(await Promise.all(strangers.slice(260))).toEqual(Array(40).fill('turned away'));
     expect(await directory.identify('not base64!')).toBeUndefined();
     stall(false);

@@ -71,7 +71,7 @@ function openConnection(first: 'connects' | 'waits' = 'connects') {
   });
   const ask = async (socket: number) => {
     const answer = connection.send(question);
-    await vi.waitFor(() => expect(sockets[socket]?.requests).toHaveLength(1));
+    await expect.poll(() => sockets[socket]?.requests).toHaveLength(1);
     return { answer, request: sockets[socket]?.requests[0] };
   };
   return { connection, sockets, ask };

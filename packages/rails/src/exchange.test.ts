@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@pesewa/kernel';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ANSWER_BYTES_MAX, createHttpExchange } from './exchange.ts';
 import { leastSettings, payout } from './fixture.ts';
 import { openRails, railSettings } from './index.ts';
@@ -210,7 +210,7 @@ describe('a rail on a real network', () => {
     try {
       const first = ask('/first', 5_000);
       await expect(ask('/second', 50)).rejects.toMatchObject({ message: 'timeout', sent: false });
-      await vi.waitFor(() => expect(held).toHaveLength(1));
+      await expect.poll(() => held).toHaveLength(1);
       held[0]?.();
       expect(await first).toMatchObject({ status: 200, bodyText: 'one' });
       expect(await ask('/third', 5_000)).toMatchObject({ bodyText: 'other' });

@@ -98,7 +98,7 @@ describe('the concurrency limit', () => {
     clock.now += 1_000;
     open[0]?.(notFound);
     expect(await running).toEqual({ kind: 'notFound' });
-    await vi.waitFor(() => expect(requests).toHaveLength(2));
+    await expect.poll(() => requests).toHaveLength(2);
     open[1]?.(notFound);
     expect(await waiting).toEqual({ kind: 'notFound' });
   });
@@ -110,7 +110,7 @@ describe('the concurrency limit', () => {
     });
     const running = rail.payouts.lookUp(query);
     const waiting = rail.payouts.submit(payout);
-    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    await expect.poll(() => requests).toHaveLength(1);
     clock.now += 1_001;
     open[0]?.(notFound);
     await running;

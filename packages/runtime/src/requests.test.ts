@@ -114,7 +114,7 @@ it('a client that hangs up within its body is counted as such, and is no error',
   );
   await entered.promise;
   socket.destroy();
-  await vi.waitFor(async () => expect(await counted()).toEqual({ 'POST /things aborted': 1 }));
+  await expect.poll(() => counted()).toEqual({ 'POST /things aborted': 1 });
   expect(lines).toMatchObject([{ level: 20, msg: 'the client hung up' }]);
   expect(console).not.toHaveBeenCalled();
   console.mockRestore();

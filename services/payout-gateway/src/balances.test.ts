@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createBalanceReader } from './balances.ts';
 
 const wallet = { merchantId: 'demo', currency: 'NGN' };
@@ -87,7 +87,7 @@ describe('whether a wallet can pay', () => {
     state.release = Promise.resolve();
     const before = reads.length;
     void reader.canSpend(wallet, 8n);
-    await vi.waitFor(() => expect(reads).toHaveLength(before + 1));
+    await expect.poll(() => reads).toHaveLength(before + 1);
   });
 });
 

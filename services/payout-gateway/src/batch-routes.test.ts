@@ -1,6 +1,6 @@
 import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { batchText } from './acceptance.fixture.ts';
 import { ask, merchant, openTestApp } from './app.fixture.ts';
 import type { Batches } from './batches.ts';
@@ -111,7 +111,7 @@ describe('many batches at once', () => {
   it('takes sixteen of all, and looks at the format first', async () => {
     const { gate, underWay, send } = openCrowd();
     const taken = merchants.slice(0, 4).flatMap(({ id }) => Array.from({ length: 4 }, () => send(id)));
-    await vi.waitFor(() => expect(underWay).toHaveLength(16));
+    await expect.poll(() => underWay).toHaveLength(16);
     expect(await send('m-4', '{}')).toBe('30');
     expect(await send('m-4')).toBe('91');
     gate.resolve();
@@ -122,10 +122,10 @@ describe('many batches at once', () => {
   it('takes four of one merchant, lets its others wait and turns away what never ends; another passes', async () => {
     const { gate, underWay, send } = openCrowd();
     const taken = Array.from({ length: 36 }, () => send('m-0'));
-    await vi.waitFor(() => expect(underWay).toHaveLength(4));
+    await expect.poll(() => underWay).toHaveLength(4);
     expect(await send('m-0')).toBe('91');
     const other = send('m-1');
-    await vi.waitFor(() => expect(underWay).toEqual(['m-0', 'm-0', 'm-0', 'm-0', 'm-1']));
+    await expect.poll(() => underWay).toEqual(['m-0', 'm-0', 'm-0', 'm-0', 'm-1']);
     gate.resolve();
     expect(await Promise.all([...taken, other])).toEqual(Array(37).fill('09'));
   });

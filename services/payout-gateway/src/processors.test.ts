@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openTestProcessors, processor, type Script } from './processors.fixture.ts';
 
 const nigeria = { country: 'NGA', currency: 'NGN', channel: 'Bank Transfer' } as const;
@@ -55,7 +55,7 @@ describe('routing by processor (ADR 62)', () => {
     const { processors, asked } = await openTestProcessors({ first: works, second: other });
     await using gateway = processors;
     await gateway.route({ ...nigeria, bankCode: '058' });
-    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    await expect.poll(() => asked).toHaveLength(3);
     for (let turn = 0; turn < 100; turn += 1) await gateway.route({ ...nigeria, bankCode: 'nowhere' });
     expect(asked.toSorted()).toEqual([
       'first /banks?country=NGA',
@@ -83,7 +83,7 @@ describe('the lists of rails', () => {
       'BLOCKED true',
     ]);
     expect(await gateway.list('FRA')).toEqual([]);
-    await vi.waitFor(() => expect(saved.map(({ rail, country }) => `${country} ${rail}`)).toHaveLength(3));
+    await expect.poll(() => saved.map(({ rail, country }) => `${country} ${rail}`)).toHaveLength(3);
   });
 
   it('of an earlier process are served while the rails are down', async () => {
@@ -105,7 +105,7 @@ describe('the lists of rails', () => {
     const nigerian = () => asked.filter((question) => question.endsWith('NGA'));
     expect(nigerian()).toHaveLength(2);
     advance(1_000);
-    await vi.waitFor(() => expect(nigerian().length).toBeGreaterThan(2));
+    await expect.poll(() => nigerian().length).toBeGreaterThan(2);
   });
 
   it('do not let a request wait for ever', async () => {
@@ -120,16 +120,17 @@ describe('the lists of rails', () => {
     const scripts: Record<string, Script> = { first: works, second: other };
     const { processors, asked, saved, advance } = await openTestProcessors(scripts);
     await using gateway = processors;
-    await vi.waitFor(() => expect(saved).toHaveLength(3));
+    await expect.poll(() => saved).toHaveLength(3);
     scripts['first'] = { processors: [processor('NEW')] };
     scripts['second'] = 'broken';
     advance(299_000);
     expect(asked).toHaveLength(3);
     advance(1_000);
-    await vi.waitFor(() => {
+    const savedLater = () => {
       advance(500);
-      expect(saved).toHaveLength(4);
-    });
+      return saved;
+    };
+    await expect.poll(savedLater).toHaveLength(4);
     expect(await gateway.route({ ...nigeria, bankCode: 'NEW' })).toEqual({ kind: 'routed', rail: 'first' });
     expect(await gateway.route({ ...nigeria, bankCode: '058' })).toEqual({
       kind: 'noProcessor',

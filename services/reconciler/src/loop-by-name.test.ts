@@ -1,6 +1,6 @@
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { startLoopByName } from './loop-by-name.ts';
 
 it('one loop is started for each name when it turns up; all are woken, and closed', async () => {
@@ -19,10 +19,10 @@ it('one loop is started for each name when it turns up; all are woken, and close
       return { wake: () => void woken.push(name), [Symbol.asyncDispose]: async () => void closed.push(name) };
     },
   });
-  await vi.waitFor(() => expect(started).toEqual(['former']));
+  await expect.poll(() => started).toEqual(['former']);
   names.push('older');
   loops.wake();
-  await vi.waitFor(() => expect(started).toEqual(['former', 'older']));
+  await expect.poll(() => started).toEqual(['former', 'older']);
   loops.wake();
   expect(woken.slice(-2)).toEqual(['former', 'older']);
   expect(started).toHaveLength(2);

@@ -169,7 +169,7 @@ test('a webhook is delivered once, signed over the stored bytes by every secret'
     };
     expect(verifyWebhook(proof)).toMatchObject({ ok: true });
   }
-  await vi.waitFor(() => expect(dispatcher.events).toHaveLength(1));
+  await expect.poll(() => dispatcher.events).toHaveLength(1);
   expect(dispatcher.events).toMatchObject([
     {
       topic: 'webhooks',
@@ -203,7 +203,7 @@ test('a redirect is not followed and counts as a failure; in the end the deliver
     reason: 'every attempt failed',
   });
   expect(endpoint.seen.map(({ path }) => path)).toEqual(['/payouts', '/payouts', '/payouts']);
-  await vi.waitFor(() => expect(dispatcher.events).toHaveLength(1));
+  await expect.poll(() => dispatcher.events).toHaveLength(1);
   expect(dispatcher.events).toMatchObject([
     { type: 'pesewa.webhooks.WebhookExhausted', payload: { attempts: 3 } },
   ]);

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { serialiseByKey } from './key-serialiser.ts';
 
 const bounds = { itemsMax: 5_000, bytesMax: 1_000_000, waitMsMax: 8_000 };
@@ -33,7 +33,7 @@ test('work on one key waits for what is under way, then goes on together', async
   const other = submit({ key: 'other', name: 'd' });
   expect(names()).toEqual(['a', 'd']);
   underWay[0]?.end();
-  await vi.waitFor(() => expect(names()).toEqual(['a', 'd', 'b', 'c']));
+  await expect.poll(() => names()).toEqual(['a', 'd', 'b', 'c']);
   for (const work of underWay) work.end();
   expect(await Promise.all([...results, other])).toEqual(['a', 'b', 'c', 'd']);
   const again = submit({ key: 'k', name: 'e' });
@@ -46,13 +46,13 @@ test('what comes meanwhile waits for all of those', async () => {
   const { submit, underWay, names } = open();
   const results = ['a', 'b', 'c'].map((name) => submit({ key: 'k', name }));
   underWay[0]?.end();
-  await vi.waitFor(() => expect(names()).toEqual(['a', 'b', 'c']));
+  await expect.poll(() => names()).toEqual(['a', 'b', 'c']);
   results.push(submit({ key: 'k', name: 'd' }));
   underWay[1]?.end();
   await results[1];
   expect(names()).toEqual(['a', 'b', 'c']);
   underWay[2]?.end();
-  await vi.waitFor(() => expect(names()).toEqual(['a', 'b', 'c', 'd']));
+  await expect.poll(() => names()).toEqual(['a', 'b', 'c', 'd']);
   underWay[3]?.end();
   expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd']);
 });
@@ -63,7 +63,7 @@ test('failed work lets the next go on', async () => {
   const second = submit({ key: 'k', name: 'b' });
   underWay[0]?.end(new Error('no primary'));
   await expect(first).rejects.toThrow('no primary');
-  await vi.waitFor(() => expect(names()).toEqual(['a', 'b']));
+  await expect.poll(() => names()).toEqual(['a', 'b']);
   underWay[1]?.end();
   expect(await second).toBe('b');
 });
@@ -75,7 +75,7 @@ test('beyond so much, more is refused at once', async () => {
   for (const work of underWay) work.end();
   await taken[0];
   void submit({ key: 'third', name: 'd' });
-  await vi.waitFor(() => expect(underWay.map(({ name }) => name)).toContain('d'));
+  await expect.poll(() => underWay.map(({ name }) => name)).toContain('d');
 });
 
 test('beyond so many bytes over all keys, more is refused at once', async () => {
@@ -86,7 +86,7 @@ test('beyond so many bytes over all keys, more is refused at once', async () => 
   underWay[0]?.end();
   expect(await first).toBe('a');
   void submit({ key: 'k', name: 'd', bytes: 60 });
-  await vi.waitFor(() => expect(underWay.map(({ name }) => name)).toContain('d'));
+  await expect.poll(() => underWay.map(({ name }) => name)).toContain('d');
 });
 
 test('what waited too long is let go of, and never goes on', async () => {

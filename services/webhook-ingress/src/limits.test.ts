@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Faults } from './ingress.fixture.ts';
 import { openIngress, payoutBody, secretOf, signed } from './ingress.fixture.ts';
 
@@ -37,7 +37,7 @@ describe('more at once than may be', () => {
     const flood = Array.from({ length: 600 }, (_, amount) =>
       ingress.post(path, payoutBody({ amount, padding })),
     );
-    await vi.waitFor(() => expect(ingress.counted).toContainEqual({ result: 'overloaded', reason: '' }));
+    await expect.poll(() => ingress.counted).toContainEqual({ result: 'overloaded', reason: '' });
     const headers = signed(body, { secrets: [secretOf(9)] });
     expect((await ingress.post('/rails/other/payouts', body, headers)).status).toBe(200);
     stall.resolve();

@@ -103,5 +103,5 @@ test.each([
 test('a callback that was cut off is counted as such', async () => {
   await using ingress = await listen();
   await talk(ingress.port, `${head([...headerLines(), lengthOf(body)])}${body.slice(0, 20)}`);
-  await vi.waitFor(() => expect(ingress.counted).toEqual([{ result: 'cut', reason: '' }]));
+  await expect.poll(() => ingress.counted).toEqual([{ result: 'cut', reason: '' }]);
 });

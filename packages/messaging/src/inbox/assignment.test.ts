@@ -90,7 +90,7 @@ it('sends what an earlier owner left once, before a partition is read: what is r
     },
   });
   assignment.take([place]);
-  await vi.waitFor(() => expect(sent).toHaveLength(3));
+  await expect.poll(() => sent).toHaveLength(3);
   // Messages fetched before the pause are still handed over, and then again.
   await assignment.consume(batch);
   await assignment.consume(batch);
@@ -98,7 +98,7 @@ it('sends what an earlier owner left once, before a partition is read: what is r
   expect(flow.pause.mock.calls).toEqual([[place]]);
   expect(flow.resumeAt).not.toHaveBeenCalled();
   arrival.resolve();
-  await vi.waitFor(() => expect(flow.resumeAt.mock.calls).toEqual([[place, 0n]]));
+  await expect.poll(() => flow.resumeAt.mock.calls).toEqual([[place, 0n]]);
   await assignment.consume(batch);
   expect(transact).toHaveBeenCalledTimes(1);
   expect(sent).toEqual(leftovers.map(({ _id }) => _id));
@@ -115,7 +115,7 @@ it('lets go of a partition once the batch in hand is dealt with: a join may come
     },
   });
   assignment.take([place]);
-  await vi.waitFor(() => expect(flow.resumeAt).toHaveBeenCalled());
+  await expect.poll(() => flow.resumeAt).toHaveBeenCalled();
   released.length = 0;
   const consumed = assignment.consume(batch);
   await reached.promise;
@@ -142,7 +142,7 @@ it('a message that stops a partition is reported once, however often it is check
   });
   const count = async () => (await metrics.getSingleMetricAsString('consumer_partitions_stopped')).at(-1);
   const { assignment, flow } = openAssignment({ stopped });
-  const opened = (times: number) => vi.waitFor(() => expect(flow.resumeAt).toHaveBeenCalledTimes(times));
+  const opened = (times: number) => expect.poll(() => flow.resumeAt).toHaveBeenCalledTimes(times);
   assignment.take([place]);
   for (const times of [1, 2, 3]) {
     await opened(times);

@@ -110,7 +110,7 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
   } as unknown as ConsumerOptions);
   const partitions = joins ? [0, 1] : [];
   if (joins) cluster.join(partitions);
-  await vi.waitFor(() => expect(cluster.resumed).toHaveBeenCalledTimes(partitions.length));
+  await expect.poll(() => cluster.resumed).toHaveBeenCalledTimes(partitions.length);
   released.length = 0;
   const eachBatch = await cluster.eachBatch;
   health.setServing(true);
@@ -122,13 +122,13 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
     crash: async () => {
       const lives = connect.mock.calls.length;
       cluster.crash();
-      await vi.waitFor(() => expect(connect).toHaveBeenCalledTimes(lives + 1));
+      await expect.poll(() => connect).toHaveBeenCalledTimes(lives + 1);
     },
     /** Begins a batch, which waits until the test lets its commit happen. */
     begin: async (partition: number, offset = 0) => {
       commits.delete(partition);
       const done = eachBatch(payloadOf(partition, offset));
-      await vi.waitFor(() => expect(commits.has(partition)).toBe(true));
+      await expect.poll(() => commits.has(partition)).toBe(true);
       return { done, commit: () => commits.get(partition)?.() };
     },
     pass: (durationMs: number) => {

@@ -1,7 +1,7 @@
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { createQuickClock } from '@pesewa/testkit';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { commitSource, type Outbox, type OutboxRecord, outboxRecordId } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
 import { openRelay } from './relay.ts';
@@ -88,7 +88,7 @@ it('a process sends its own outbox records for as long as no other process can t
   // What another process left is the sweeper's to send.
   expect(maySend(commitSource('test', 'dead'))).toBe(true);
   answers.resolve();
-  await vi.waitFor(() => expect(maySend(own)).toBe(true));
+  await expect.poll(() => maySend(own)).toBe(true);
   await presence[Symbol.asyncDispose]();
   // The process has ended in order, so its successors need not wait until it counts as dead.
   expect(database.ended).toEqual({ _id: 'alive/me', owner: 'me' });
@@ -101,7 +101,7 @@ it('a process that was silent for too long sends all that it has committed, in i
   monotonic.ms += 60_000;
   pump();
   expect(sent).toEqual([]);
-  await vi.waitFor(() => expect(maySend(own)).toBe(true));
+  await expect.poll(() => maySend(own)).toBe(true);
   commit(4);
   pump();
   // The sweeper may have sent some of them. Those are sent once more, but none for the first time after a newer one.

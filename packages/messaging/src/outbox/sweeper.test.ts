@@ -1,6 +1,6 @@
 import { createLogger } from '@pesewa/runtime';
 import { createQuickClock } from '@pesewa/testkit';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   commitSource,
   type Outbox,
@@ -73,11 +73,11 @@ it('stops sending what a process has committed once the process says again that 
     clock: createQuickClock(),
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
-  await vi.waitFor(() => expect(sent).not.toEqual([]));
+  await expect.poll(() => sent).not.toEqual([]);
   paused.isSilent = false;
   answered.resolve();
   const before = paused.askedFor;
-  await vi.waitFor(() => expect(stored.size === 0 || paused.askedFor > before + 20).toBe(true));
+  await expect.poll(() => stored.size === 0 || paused.askedFor > before + 20).toBe(true);
   // Only what was read while the process was silent.
   expect(sent).toHaveLength(8);
   expect(stored.size).toBe(22);

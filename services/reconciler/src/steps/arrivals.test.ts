@@ -28,11 +28,11 @@ it('the age of what is known to have arrived grows while an outbox can not be re
     const metric = await registry.getSingleMetric('last_arrival_age_seconds')?.get();
     return metric?.values.find(({ labels }) => labels['kind'] === kind)?.value;
   };
-  await vi.waitFor(async () => expect(arrivals.arrived('collection')?.untilMs).toBe(nowMs));
+  await expect.poll(() => arrivals.arrived('collection')?.untilMs).toBe(nowMs);
   isReadable = false;
   nowMs += 90_000;
   looks.mockClear();
-  await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(4));
+  await expect.poll(() => looks.mock.calls.length).toBeGreaterThan(4);
   expect([await ageOf('payout'), await ageOf('collection')]).toEqual([90, 90]);
   expect(arrivals.arrived('payout')).toBeNull();
 });
