@@ -48,13 +48,10 @@ const driftIn = async (currency: string) =>
 const runsIn = (currency: string) => ask(`/runs?rail=upstream&currency=${currency}&limit=200`, run);
 const breaksIn = (currency: string) => scenario.stack.operator.breaks(`upstream:${currency}`);
 
-const DIGITS = ['9999', '0001', '0002', '0009', '0010', '0014'] as const;
-
-/** Whether the payment is a payout that the rail reverses. */
-const isReversed = (index: number) => index % 3 !== 0 && DIGITS[index % DIGITS.length] === '0014';
+const DIGITS = ['9999', '0001', '0002', '0009', '0010'] as const;
 
 /** Makes the payment with this index, from a cycle of payouts and collections that end in every way. */
-async function pay(index: number): Promise<string> {
+async function pay(index: number): Promise<void> {
   const digits = DIGITS[index % DIGITS.length] ?? '9999';
   const reference = scenario.reference(`load-${index}`);
   if (index % 3 === 0) {
@@ -75,28 +72,28 @@ async function pay(index: number): Promise<string> {
       ...abroad,
     });
   }
-  return reference;
+}
+
+/** Compares until our floats and the rail's wallets are equal in every currency. */
+async function becomesEqual(): Promise<void> {
+  await eventually(async () => {
+    await scenario.stack.operator.compare();
+    const drifts = await scenario.stack.operator.drift();
+    expect(drifts).toHaveLength(8);
+    expect(drifts.filter((one) => one.drift !== '0')).toEqual([]);
+  }, QUIET_MS);
 }
 
 describe('wallets against floats under load (R1, L13)', () => {
   it('stay within range while payments are in flight, and end with drift 0', async () => {
     const until = Date.now() + LOAD_MS;
-    const reversed: string[] = [];
     let paid = 0;
     while (Date.now() < until && paid < LOAD_MAX) {
-      const references = await Promise.all([pay(paid), pay(paid + 1), pay(paid + 2)]);
-      reversed.push(...references.filter((_, at) => isReversed(paid + at)));
+      await Promise.all([pay(paid), pay(paid + 1), pay(paid + 2)]);
       paid += 3;
       if (paid % 30 === 0) await scenario.stack.operator.compare();
     }
-    // The rail reverses payouts some time after their end; only after that nothing changes any more.
-    for (const reference of reversed) await scenario.payoutBecomes(reference, 'REVERSED');
-    await eventually(async () => {
-      await scenario.stack.operator.compare();
-      const drifts = await scenario.stack.operator.drift();
-      expect(drifts).toHaveLength(8);
-      expect(drifts.filter((one) => one.drift !== '0')).toEqual([]);
-    }, QUIET_MS);
+    await becomesEqual();
     for (const currency of ['NGN', 'KES']) {
       const runs = await runsIn(currency);
       expect(runs.filter(({ withinRange }) => !withinRange)).toEqual([]);
@@ -152,4 +149,28 @@ describe('one minor unit that nothing explains', () => {
     },
     60_000,
   );
+});
+
+describe('payouts that the rail reverses (R1, L13)', () => {
+  // Until its callback comes, nothing of ours can know why the rail has more: a comparison may find it meanwhile.
+  it('raise the balance before we hear of it, and explain it then: nothing stays open', async () => {
+    const references = ['KES', 'NGN', 'NGN'].map((currency, at) => ({
+      currency,
+      reference: scenario.reference(`reversed-${at}`),
+    }));
+    for (const { currency, reference } of references) {
+      await scenario.demo.requestPayout({
+        reference,
+        amount: '100',
+        accountNumber: '0123450014',
+        ...(currency === 'KES' && { currency, country: 'Kenya' }),
+      });
+    }
+    for (const { reference } of references) await scenario.payoutBecomes(reference, 'REVERSED');
+    await becomesEqual();
+    for (const currency of ['NGN', 'KES']) {
+      const breaks = await breaksIn(currency);
+      expect(breaks.filter(({ status }) => status !== 'resolved')).toEqual([]);
+    }
+  }, 150_000);
 });
