@@ -65,23 +65,17 @@ const isReversed = {
 
 const payoutRows: readonly PayoutRow[] = [
   // This row comes first: the reconciler has found nothing yet, so its first event is a fact.
-  { service: 'reconciler', type: 'pesewa.rails.RailStatusObserved', send: 1, ...completes },
-  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutAccepted', send: 1, ...completes },
-  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutSubmitted', send: 2, ...completes },
-  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutCompleted', send: 3, ...completes },
-  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutFailed', send: 3, ...fails },
-  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutReversed', send: 4, ...isReversed },
-  { service: 'ledger', type: 'pesewa.ledger.HoldPlaced', send: 1, ...completes },
-  { service: 'ledger', type: 'pesewa.ledger.HoldCaptured', send: 2, ...completes },
-  { service: 'ledger', type: 'pesewa.ledger.HoldReleased', send: 2, ...fails },
-  { service: 'ledger', type: 'pesewa.ledger.PayoutRefunded', send: 3, ...isReversed },
-  {
-    ...completes,
-    service: 'webhook-ingress',
-    type: 'pesewa.rails.CallbackReceived',
-    send: 1,
-    digits: '9999',
-  },
+  { service: 'reconciler', type: 'pesewa.rails.RailStatusObserved', ...completes },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutAccepted', ...completes },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutSubmitted', ...completes },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutCompleted', ...completes },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutFailed', ...fails },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutReversed', ...isReversed },
+  { service: 'ledger', type: 'pesewa.ledger.HoldPlaced', ...completes },
+  { service: 'ledger', type: 'pesewa.ledger.HoldCaptured', ...completes },
+  { service: 'ledger', type: 'pesewa.ledger.HoldReleased', ...fails },
+  { service: 'ledger', type: 'pesewa.ledger.PayoutRefunded', ...isReversed },
+  { service: 'webhook-ingress', type: 'pesewa.rails.CallbackReceived', ...completes, digits: '9999' },
 ];
 
 describe('an event of a payout that is lost before it is sent is found and published again without an operator', () => {
@@ -109,20 +103,20 @@ describe('an event of a payout that is lost before it is sent is found and publi
 });
 
 const collectionRows = [
-  { type: 'pesewa.collections.CollectionInitiated', send: 1, digits: '0002', code: '00', entries: credited },
-  { type: 'pesewa.collections.CollectionCompleted', send: 2, digits: '0002', code: '00', entries: credited },
-  { type: 'pesewa.collections.CollectionFailed', send: 2, digits: '0003', code: '06', entries: [] },
+  { type: 'pesewa.collections.CollectionInitiated', digits: '0002', code: '00', entries: credited },
+  { type: 'pesewa.collections.CollectionCompleted', digits: '0002', code: '00', entries: credited },
+  { type: 'pesewa.collections.CollectionFailed', digits: '0003', code: '06', entries: [] },
 ] as const;
 
 describe('an event of a collection that is lost is, too', () => {
   it.each(collectionRows)(
     '$type',
-    async ({ type, send, digits, code, entries }) => {
+    async ({ type, digits, code, entries }) => {
       const { operatorCode, country, currency, number } = flows.stk;
       const reference = scenario.reference(`${type.split('.').at(-1)}`);
       const customerNumber = `${number}${digits}`;
       const request = { reference, amount: '200', operatorCode, country, currency, customerNumber };
-      const loss = { service: 'collection-gateway', type, send } as const;
+      const loss = { service: 'collection-gateway', type } as const;
       await lose(scenario, client, loss, () => scenario.demo.initiateCollection(request));
       await eventually(async () => {
         expect(await scenario.demo.checkCollection(request)).toMatchObject({ responseCode: code });
@@ -140,15 +134,15 @@ describe('an event of a collection that is lost is, too', () => {
 
 describe('what operators order is done, though it is lost', () => {
   it.each([
-    { type: 'pesewa.ledger.FundWallet', send: 1 },
-    { type: 'pesewa.ledger.WalletFunded', send: 2 },
+    { type: 'pesewa.ledger.FundWallet', name: 'asked' },
+    { type: 'pesewa.ledger.WalletFunded', name: 'answered' },
   ])(
     '$type',
-    async ({ type, send }) => {
+    async ({ type, name }) => {
       const { operator } = scenario.stack;
-      const commandId = scenario.reference(`order-${send}`);
+      const commandId = scenario.reference(`order-${name}`);
       const order = { commandId, merchantId: scenario.merchantId, currency: 'GHS', amount: '10' };
-      await lose(scenario, client, { service: 'ledger', type, send }, () => operator.fundWallet(order));
+      await lose(scenario, client, { service: 'ledger', type }, () => operator.fundWallet(order));
       await eventually(() => operator.untilApplied([commandId]), DEADLINE_MS);
       expect(await scenario.entryKinds(commandId)).toEqual(['fund']);
       const orders = client.db(`${scenario.prefix}_ledger`).collection('commands');

@@ -4,11 +4,10 @@ import type { Binary, MongoClient } from 'mongodb';
 import { expect } from 'vitest';
 import type { Scenario } from './scenario.ts';
 
-/** An event that is lost: its service, its type, and the number of the send at which its process sends it. */
+/** An event that is lost: its service and its type. */
 export interface Loss {
   readonly service: ServiceName;
   readonly type: string;
-  readonly send: number;
 }
 
 const databases: Partial<Record<ServiceName, string>> = {
@@ -27,13 +26,13 @@ const DEADLINE_MS = 60_000;
 export async function lose(
   scenario: Scenario,
   client: MongoClient,
-  { service, type, send }: Loss,
+  { service, type }: Loss,
   happen: () => Promise<unknown>,
 ): Promise<void> {
   const kept = scenario.stack.service(service);
   const line = 'crash point relay.before-send';
   const before = await scenario.logLines(service, line);
-  await kept.restart({ CRASH_AT: `relay.before-send:${send}:freeze` });
+  await kept.restart({ CRASH_AT: `relay.before-send:1:freeze:${type}` });
   await kept.ready();
   const asked = happen();
   // A request to the frozen process gets no answer; the scenario goes on without one.

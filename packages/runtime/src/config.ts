@@ -104,12 +104,12 @@ export const serviceSettings = tracingSettings.extend({
   NODE_ENV: environmentSetting,
   CRASH_AT: z
     .string()
-    .regex(/^(@.+|[a-z.-]+(:[1-9][0-9]*(:freeze)?)?)$/, {
-      error: 'must be name, name:n, name:n:freeze or @file',
+    .regex(/^(@.+|[a-z.-]+(:[1-9][0-9]*(:freeze(:[A-Za-z.]+)?)?)?)$/, {
+      error: 'must be name, name:n, name:n:freeze, name:n:freeze:text or @file',
     })
     .optional()
     .describe(
-      'crash point to die at, as name:n, or to be stopped at, as name:n:freeze, or @file that says so while the process runs (tests only)',
+      'crash point to die at, as name:n, or to be stopped at, as name:n:freeze or name:n:freeze:text, or @file that says so while the process runs (tests only)',
     ),
 });
 

@@ -33,6 +33,15 @@ describe('an armed crash point', () => {
   });
 });
 
+it('strikes where a content has the text that it is armed for, whatever was passed before', () => {
+  const crashPoint = createCrashPoints('work.before-call:2:freeze:Refunded');
+  for (const content of ['Placed', 'Refunded', 'Captured']) crashPoint('work.before-call', () => content);
+  crashPoint('work.before-call');
+  expect(kill).not.toHaveBeenCalled();
+  crashPoint('work.before-call', () => 'Captured and Refunded');
+  expect(kill.mock.calls).toEqual([[process.pid, 'SIGSTOP']]);
+});
+
 it('is armed by a file while the process runs, which is gone once it has struck', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'crash-points-'));
   const file = join(folder.path, 'armed');
@@ -51,6 +60,9 @@ it('is armed by a file while the process runs, which is gone once it has struck'
 });
 
 it('costs nothing where none is armed', () => {
-  createCrashPoints(undefined)('work.before-call');
+  const content = vi.fn(() => '');
+  createCrashPoints(undefined)('work.before-call', content);
+  createCrashPoints('work.after-call')('work.before-call', content);
+  expect(content).not.toHaveBeenCalled();
   expect(kill).not.toHaveBeenCalled();
 });

@@ -72,7 +72,9 @@ export function openRelay(options: RelayOptions): Relay {
     const isSent = lines.add(source, outboxRecord._id);
     hold(outboxRecord._id);
     waitingBytes += bytes;
-    crashPoint('relay.before-send');
+    crashPoint('relay.before-send', () =>
+      outboxRecord.messages.map(({ body }) => body.toString('latin1')).join(),
+    );
     try {
       await producer.produce({ source, records: outboxRecord.messages });
       crashPoint('relay.after-send');
