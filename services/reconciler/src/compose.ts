@@ -12,7 +12,6 @@ import type { settings } from './config.ts';
 import { createDecisions } from './decisions/decisions.ts';
 import { openDecisionStore } from './decisions/store.ts';
 import { lateAfterMs } from './domain/steps.ts';
-import { createReconcilerEvents } from './events.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { reconcilerCollections } from './indexes.ts';
 import { createMetrics } from './metrics.ts';
@@ -126,7 +125,6 @@ async function openParts(scope: Scope) {
     payments: openPaymentsAtRail(db),
     decisionStore: openDecisionStore(db),
     adjustmentStore: openAdjustmentStore(db),
-    events: createReconcilerEvents({ clock }),
     requestRepublication: createRequests(scope.metrics, clock),
     logger,
     clock,

@@ -1,6 +1,6 @@
-import type { Clock } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { Break, BreakCause } from './domain/break.ts';
+import type { ApprovedDecision } from './domain/decisions.ts';
 import type { RailFact } from './domain/question.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
 import type { RunDocument } from './wallets/store.ts';
@@ -13,109 +13,98 @@ export interface FactSource {
   readonly causationId: string | null;
 }
 
-/** The amount that, by the decision of two operators, a customer paid; in minor units. */
-export interface DecidedAmount {
-  readonly tracked: Tracked;
-  readonly terms: Terms;
-  readonly amount: bigint;
-  readonly railFee: bigint;
-  readonly breakId: string;
-  readonly decidedBy: string;
-  readonly approvedBy: string;
-  readonly approvedAt: Date;
-}
-
-/** The outcome of a payout by the decision of two operators; the fee in minor units. */
-export interface OutcomeDecided extends Omit<DecidedAmount, 'amount'> {
-  readonly outcome: 'failed' | 'completed';
-  readonly proposedAt: bigint;
-}
-
-/** Converts findings into events of rails.notices and reconciliation.events. */
-export interface ReconcilerEvents {
-  readonly observed: (tracked: Tracked, terms: Terms, fact: RailFact, from: FactSource) => OutgoingEvent;
-  readonly amountDecided: (decided: DecidedAmount) => OutgoingEvent;
-  readonly outcomeDecided: (decided: OutcomeDecided) => OutgoingEvent;
-  readonly stuckSettled: (tracked: Tracked, causationId: string) => OutgoingEvent;
-  /** A break that was not open before; `by` is set if an operator opened it again. */
-  readonly breakOpened: (
-    opened: Standing & Pick<Break, '_id' | 'kind' | 'currency' | 'amount' | 'cause'>,
-    by?: string,
-  ) => OutgoingEvent;
-  readonly breakAssigned: (assigned: Break, owner: string, by: string) => OutgoingEvent;
-  readonly breakExplained: (explained: Break, by: string) => OutgoingEvent;
-  /** The operator's texts are not published, because they may name people. */
-  readonly breakResolved: (
-    resolved: Standing & Pick<Break, '_id' | 'kind' | 'resolution' | 'resolvedBy'>,
-    cause?: BreakCause,
-  ) => OutgoingEvent;
-  readonly driftMeasured: (run: RunDocument) => OutgoingEvent;
-}
-
-/** Builds {@link ReconcilerEvents}. */
-export function createReconcilerEvents(deps: { readonly clock: Pick<Clock, 'nowMs'> }): ReconcilerEvents {
-  const envelope = () => ({ occurredAt: BigInt(deps.clock.nowMs()) });
+/** A fact about a payment, for its owner. */
+export function railStatusObserved(
+  tracked: Tracked,
+  terms: Terms,
+  fact: RailFact,
+  { source, atMs, causationId }: FactSource,
+  nowMs: number,
+): OutgoingEvent {
+  const { reference } = tracked;
+  const { rail, kind } = terms;
+  const occurredAt = BigInt(nowMs);
   return {
-    observed: (tracked, terms, fact, { source, atMs, causationId }) => ({
-      ...noticeOf(tracked),
-      causationId,
-      type: 'pesewa.rails.RailStatusObserved',
-      payload: {
-        ...envelope(),
-        ...fact,
-        rail: terms.rail,
-        reference: tracked.reference,
-        kind: terms.kind,
-        source,
-        polledAt: BigInt(atMs),
-      },
-    }),
-    amountDecided: ({ tracked, terms, approvedAt, ...decided }) => ({
-      ...noticeOf(tracked),
-      causationId: null,
-      type: 'pesewa.rails.CollectionAmountDecided',
-      payload: {
-        occurredAt: BigInt(approvedAt.getTime()),
-        ...decided,
-        rail: terms.rail,
-        reference: tracked.reference,
-        currency: terms.currency,
-      },
-    }),
-    outcomeDecided: ({ tracked, terms, approvedAt, ...decided }) => ({
-      ...noticeOf(tracked),
-      causationId: null,
-      type: 'pesewa.rails.PayoutOutcomeDecided',
-      payload: {
-        occurredAt: BigInt(approvedAt.getTime()),
-        ...decided,
-        rail: terms.rail,
-        reference: tracked.reference,
-      },
-    }),
-    stuckSettled: (tracked, causationId) => ({
-      ...about(tracked.reference, tracked.version),
-      ...traceOf(tracked),
-      causationId,
-      type: 'pesewa.reconciliation.StuckSettled',
-      payload: { ...envelope(), reference: tracked.reference, polls: tracked.polls, status: tracked.status },
-    }),
-    ...breakEvents,
-    driftMeasured: ({ _id: runId, at, rail, currency, railBalance, float, drift, withinRange }) => ({
-      ...about(`${rail}:${currency}`, 0n),
-      type: 'pesewa.reconciliation.DriftMeasured',
-      payload: {
-        occurredAt: BigInt(at.getTime()),
-        rail,
-        currency,
-        railBalance,
-        float,
-        drift,
-        withinRange,
-        runId,
-      },
-    }),
+    ...noticeOf(tracked),
+    causationId,
+    type: 'pesewa.rails.RailStatusObserved',
+    payload: { occurredAt, ...fact, rail, reference, kind, source, polledAt: BigInt(atMs) },
   };
+}
+
+/** An approved decision, for the owner of its payment: what a customer paid, or how a payout ended. */
+export function decisionApproved(tracked: Tracked, terms: Terms, approved: ApprovedDecision): OutgoingEvent {
+  const { outcome, minor: amount, at, decidedAt, railFee, breakId, requestedBy, decidedBy } = approved;
+  const { rail, currency } = terms;
+  const common = {
+    occurredAt: BigInt(decidedAt.getTime()),
+    rail,
+    reference: tracked.reference,
+    railFee,
+    breakId,
+    decidedBy: requestedBy,
+    approvedBy: decidedBy,
+  };
+  const notice = noticeOf(tracked);
+  if (outcome === undefined)
+    return {
+      ...notice,
+      type: 'pesewa.rails.CollectionAmountDecided',
+      payload: { ...common, amount, currency },
+    };
+  const proposedAt = BigInt(at.getTime());
+  return {
+    ...notice,
+    type: 'pesewa.rails.PayoutOutcomeDecided',
+    payload: { ...common, outcome, proposedAt },
+  };
+}
+
+/** A payment that our polls alone have finalised. */
+export function stuckSettled(tracked: Tracked, causationId: string, nowMs: number): OutgoingEvent {
+  const { reference, version, polls, status } = tracked;
+  return {
+    ...about(reference, version),
+    ...traceOf(tracked),
+    causationId,
+    type: 'pesewa.reconciliation.StuckSettled',
+    payload: { occurredAt: BigInt(nowMs), reference, polls, status },
+  };
+}
+
+/** The result of comparing a wallet. */
+export function driftMeasured({ _id: runId, at, rail, currency, ...run }: RunDocument): OutgoingEvent {
+  const { railBalance, float, drift, withinRange } = run;
+  const measured = { railBalance, float, drift, withinRange, runId };
+  return {
+    ...about(`${rail}:${currency}`, 0n),
+    type: 'pesewa.reconciliation.DriftMeasured',
+    payload: { occurredAt: BigInt(at.getTime()), rail, currency, ...measured },
+  };
+}
+
+/** A break that was not open before; `by` is set if an operator opened it again. */
+export function breakOpened(opened: Break, by?: string): OutgoingEvent {
+  const { currency, amount, cause } = opened;
+  const fields = { currency, amount, openedBy: by ?? null };
+  return ofBreak('pesewa.reconciliation.BreakOpened', opened, fields, by === undefined ? cause : {});
+}
+
+/** A break that has an owner now. */
+export function breakAssigned(assigned: Break, owner: string, by: string): OutgoingEvent {
+  return ofBreak('pesewa.reconciliation.BreakAssigned', assigned, { owner, assignedBy: by });
+}
+
+/** A break that was explained. */
+export function breakExplained(explained: Break, by: string): OutgoingEvent {
+  return ofBreak('pesewa.reconciliation.BreakExplained', explained, { explainedBy: by });
+}
+
+/** A break that was resolved. The operator's texts are not published, because they may name people. */
+export function breakResolved(resolved: Break, cause?: BreakCause): OutgoingEvent {
+  const { resolvedBy = null } = resolved;
+  const resolution = resolvedBy === null ? (resolved.resolution ?? '') : 'by an operator';
+  return ofBreak('pesewa.reconciliation.BreakResolved', resolved, { resolution, resolvedBy }, cause);
 }
 
 const traceOf = ({ traceparent }: Pick<Tracked, 'traceparent'>) =>
@@ -123,69 +112,27 @@ const traceOf = ({ traceparent }: Pick<Tracked, 'traceparent'>) =>
 
 function noticeOf(tracked: Tracked) {
   const { reference: key, version } = tracked;
-  return { topic: 'railNotices', key, version, ...traceOf(tracked) } as const;
+  return { topic: 'railNotices', key, version, causationId: null, ...traceOf(tracked) } as const;
 }
 
 function about(key: string, version: bigint) {
   return { topic: 'reconciliation', key, version, causationId: null } as const;
 }
 
-/** The fields of a break's event. Each change of a break has a number and a time, by which its events differ. */
-function standing({ reference, version, since, history }: Standing, cause: BreakCause = {}) {
-  const at = history.at(-1)?.at ?? since;
+/** An event of a break. Each change of a break has a number and a time, by which its events differ. */
+function ofBreak<const Type extends string, Fields extends object>(
+  type: Type,
+  { _id: breakId, kind, reference, version, since, history }: Break,
+  fields: Fields,
+  cause: BreakCause = {},
+) {
   const { eventId: causationId = null, traceparent } = cause;
-  const origin = { causationId, ...(traceparent !== undefined && { traceparent }) };
-  return { address: { ...about(reference, BigInt(version)), ...origin }, occurredAt: BigInt(at.getTime()) };
+  const at = history.at(-1)?.at ?? since;
+  return {
+    ...about(reference, BigInt(version)),
+    causationId,
+    ...(traceparent !== undefined && { traceparent }),
+    type,
+    payload: { occurredAt: BigInt(at.getTime()), breakId, kind, reference, ...fields },
+  };
 }
-
-type Standing = Pick<Break, 'reference' | 'version' | 'since' | 'history'>;
-
-/** The events of a break's life. */
-const breakEvents: Pick<
-  ReconcilerEvents,
-  'breakOpened' | 'breakAssigned' | 'breakExplained' | 'breakResolved'
-> = {
-  breakOpened: (opened, by) => {
-    const { _id, kind, reference, currency, amount } = opened;
-    const { address, occurredAt } = standing(opened, by === undefined ? opened.cause : {});
-    return {
-      ...address,
-      type: 'pesewa.reconciliation.BreakOpened',
-      payload: { occurredAt, breakId: _id, kind, reference, currency, amount, openedBy: by ?? null },
-    };
-  },
-  breakAssigned: (assigned, owner, by) => {
-    const { _id, kind, reference } = assigned;
-    const { address, occurredAt } = standing(assigned);
-    return {
-      ...address,
-      type: 'pesewa.reconciliation.BreakAssigned',
-      payload: { occurredAt, breakId: _id, kind, reference, owner, assignedBy: by },
-    };
-  },
-  breakExplained: (explained, by) => {
-    const { _id, kind, reference } = explained;
-    const { address, occurredAt } = standing(explained);
-    return {
-      ...address,
-      type: 'pesewa.reconciliation.BreakExplained',
-      payload: { occurredAt, breakId: _id, kind, reference, explainedBy: by },
-    };
-  },
-  breakResolved: (resolved, cause) => {
-    const { _id, kind, reference, resolution = '', resolvedBy } = resolved;
-    const { address, occurredAt } = standing(resolved, cause);
-    return {
-      ...address,
-      type: 'pesewa.reconciliation.BreakResolved',
-      payload: {
-        occurredAt,
-        breakId: _id,
-        resolution: resolvedBy === undefined ? resolution : 'by an operator',
-        kind,
-        reference,
-        resolvedBy: resolvedBy ?? null,
-      },
-    };
-  },
-};

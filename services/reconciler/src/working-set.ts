@@ -10,7 +10,7 @@ import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts
 import type { Timing } from './domain/schedule.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
 import { afterVerdict } from './domain/verdict.ts';
-import type { ReconcilerEvents } from './events.ts';
+import { breakOpened, breakResolved, railStatusObserved, stuckSettled } from './events.ts';
 import { type WorkingStore, watchOf } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
 
@@ -42,7 +42,6 @@ export interface WorkingSetDeps {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
   readonly wallets: Pick<WalletStore, 'move'>;
-  readonly events: ReconcilerEvents;
   readonly clock: Clock;
   readonly timing: Omit<Timing, 'nowMs'>;
   readonly proof: ProofSettings;
@@ -89,7 +88,7 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
             outcome.applied.push({ reference, outcome: decided });
         }
         if (eventId !== null && wasStuck(before, observed))
-          transaction.emit(deps.events.stuckSettled(observed, eventId));
+          transaction.emit(stuckSettled(observed, eventId, deps.clock.nowMs()));
         const proven = takeProven(deps, { before, observed, event: one, nowMs }, outcome, transaction);
         const closed = close(before, proven, observation, nowMs, outcome);
         changed.set(reference, withAuditFinding(before, closed, observation, nowMs, outcome));
@@ -141,7 +140,7 @@ function takeProven(
     if (!verdict) continue;
     if (verdict.fact) {
       const from = { source: 'provenCallback', atMs: claim.atMs, causationId: event.eventId } as const;
-      transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
+      transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
     }
     outcome.opened.push(...breaksOf(tracked, terms, verdict, new Date(nowMs)));
     tracked = afterProven(tracked, claim, verdict, nowMs);
@@ -191,13 +190,13 @@ async function writeBreaks(
   transaction: Transaction,
 ): Promise<void> {
   const news = await deps.breaks.open(opened, transaction.session);
-  for (const document of news) transaction.emit(deps.events.breakOpened(document));
+  for (const document of news) transaction.emit(breakOpened(document));
   const closed = await deps.breaks.update(resolving, now, transaction.session);
   for (const document of closed.closed) {
     const payment = changed.get(document.reference);
-    transaction.emit(deps.events.breakResolved(document, payment && causeOf(payment)));
+    transaction.emit(breakResolved(document, payment && causeOf(payment)));
   }
-  for (const document of closed.opened) transaction.emit(deps.events.breakOpened(document));
+  for (const document of closed.opened) transaction.emit(breakOpened(document));
   if (applied.length > 0) await deps.applied(applied, transaction);
 }
 

@@ -9,7 +9,7 @@ import type { Finding } from '../domain/question.ts';
 import { type FollowedStep, keptUp, type StepLimits } from '../domain/steps.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import { afterVerdict } from '../domain/verdict.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakOpened, breakResolved } from '../events.ts';
 import type { OnItsWay, Waiting } from '../on-its-way.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { StepStore } from '../steps/store.ts';
@@ -22,7 +22,6 @@ export interface BooksDeps extends StepLimits {
   readonly requestRepublication: RequestRepublication;
   readonly onItsWay: OnItsWay;
   readonly breaks: Pick<BreakStore, 'open' | 'findAll' | 'resolve'>;
-  readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp' | 'ends' | 'hasApplied'>;
   readonly pauseMs: number;
   /** How long the ledger may lag behind the gateways before people see it. */
@@ -154,16 +153,16 @@ export function countAwaiting({ collection }: WorkingStore, before: Date, timeou
 }
 
 async function write(deps: BooksDeps, items: readonly Item[], transaction: Transaction): Promise<void> {
-  const { breaks, events, clock } = deps;
+  const { breaks, clock } = deps;
   const now = new Date(clock.nowMs());
   const reported = items.filter((item) => item !== 'level');
   const references = reported.flatMap((item) => ('reference' in item ? [item.reference] : []));
   const behind = reported.flatMap((item) => ('behind' in item ? [behindBreak(item.behind, now)] : []));
   const found = await judge(deps, references, now, transaction);
   const opened = await breaks.open([...found, ...behind], transaction.session);
-  for (const document of opened) transaction.emit(events.breakOpened(document));
+  for (const document of opened) transaction.emit(breakOpened(document));
   const closed = await breaks.resolve(items.includes('level') ? [LEVEL] : [], now, transaction.session);
-  for (const document of closed) transaction.emit(events.breakResolved(document));
+  for (const document of closed) transaction.emit(breakResolved(document));
 }
 
 /**

@@ -5,7 +5,7 @@ import type { AdjustmentOutcome, AdjustmentTerms } from '../domain/adjustments.t
 import { concludeAdjustment } from '../domain/break-life.ts';
 import { afterManualResolution } from '../domain/manual-resolution.ts';
 import type { Tracked } from '../domain/tracked.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { BreakStore } from './store.ts';
 
@@ -85,7 +85,6 @@ export function createAdjustments(deps: {
   readonly adjustmentStore: Pick<AdjustmentStore, 'conclude'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'findAbout' | 'save'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
-  readonly events: Pick<ReconcilerEvents, 'breakResolved'>;
 }): Adjustments {
   return {
     hear: async (events, { session, emit }) => {
@@ -105,7 +104,7 @@ export function createAdjustments(deps: {
         if (concluded === current) continue;
         await deps.breaks.save([concluded], session);
         if (current.status === concluded.status) continue;
-        emit(deps.events.breakResolved(concluded, { eventId: event.eventId }));
+        emit(breakResolved(concluded, { eventId: event.eventId }));
         const { kind, reference } = concluded;
         const payment = (await deps.store.load([reference], session)).get(reference);
         // Further differences of the payment are news again, and so are those that the break covered for other kinds.

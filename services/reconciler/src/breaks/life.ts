@@ -11,7 +11,7 @@ import {
 import { isEnd } from '../domain/claim.ts';
 import { afterManualResolution } from '../domain/manual-resolution.ts';
 import type { Tracked } from '../domain/tracked.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakAssigned, breakExplained, breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { AdjustmentStore } from './adjustments.ts';
 import type { BreakStore } from './store.ts';
@@ -45,7 +45,6 @@ interface LifeDeps {
   readonly breaks: Pick<BreakStore, 'findAll' | 'findAbout' | 'save' | 'list'>;
   readonly adjustmentStore: Pick<AdjustmentStore, 'propose'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
-  readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   /** Whether a break can be assigned to this name: that of an operator with a token of their own. */
   readonly isOperator: (name: string) => boolean;
@@ -98,7 +97,7 @@ async function change(
       afterManualResolution(payment, kind, what, at.getTime());
     await deps.store.save([kinds.reduce(concludedIn, tracked)], session);
   }
-  emitChange(deps.events, concluded, request, by, transaction);
+  emitChange(concluded, request, by, transaction);
   return accept(concluded);
 }
 
@@ -149,16 +148,10 @@ async function concludedBy(
   return outcome ? concludeAdjustment(changed, outcome) : changed;
 }
 
-function emitChange(
-  events: ReconcilerEvents,
-  changed: Break,
-  request: BreakRequest,
-  by: string,
-  { emit }: Transaction,
-): void {
-  if (request.what === 'assign') emit(events.breakAssigned(changed, request.to, by));
-  if (request.what === 'reopen') emit(events.breakOpened(changed, by));
-  if (request.what === 'explain' || request.what === 'adjust') emit(events.breakExplained(changed, by));
+function emitChange(changed: Break, request: BreakRequest, by: string, { emit }: Transaction): void {
+  if (request.what === 'assign') emit(breakAssigned(changed, request.to, by));
+  if (request.what === 'reopen') emit(breakOpened(changed, by));
+  if (request.what === 'explain' || request.what === 'adjust') emit(breakExplained(changed, by));
   const mayResolve = request.what === 'resolve' || request.what === 'adjust';
-  if (mayResolve && changed.status === 'resolved') emit(events.breakResolved(changed));
+  if (mayResolve && changed.status === 'resolved') emit(breakResolved(changed));
 }

@@ -15,7 +15,7 @@ import type { Question, RailAnswer } from '../domain/question.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { railStatusObserved } from '../events.ts';
 import { startLoopByName } from '../loop-by-name.ts';
 import { ask, type PolledRail } from '../polling/poller.ts';
 import type { WorkingStore } from '../store.ts';
@@ -27,7 +27,6 @@ export interface AskingDeps {
   readonly closeStore: CloseStore;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly breaks: Pick<BreakStore, 'openAndReport' | 'update'>;
-  readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
   /** The rate at which closes may ask a rail, over all replicas. */
@@ -201,7 +200,8 @@ function judged(
     arrived: null,
   });
   const from = { source: 'poll', atMs: askedAtMs, causationId: tracked.causedBy } as const;
-  if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
+  if (verdict.fact)
+    transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
   const timeline = remember(tracked.timeline, { what: 'poll', detail: answer.kind, atMs: askedAtMs });
   const matching = matchRecord({
     tracked,

@@ -6,7 +6,7 @@ import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { breakOf, type Matching, type Side } from '../domain/close.ts';
 import { remember, type Tracked } from '../domain/tracked.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakOpened, breakResolved } from '../events.ts';
 import type { CloseRecord } from './store.ts';
 
 /** The result of an answer in a close. */
@@ -24,7 +24,6 @@ export interface CloseFinding {
 /** The dependencies of updating breaks. */
 interface BreakDeps {
   readonly breaks: Pick<BreakStore, 'openAndReport' | 'update'>;
-  readonly events: Pick<ReconcilerEvents, 'breakOpened' | 'breakResolved'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
@@ -66,12 +65,12 @@ export async function updateBreaks(
   };
   const updated = await deps.breaks.update(resolving, now, session);
   for (const document of updated.closed) {
-    transaction.emit(deps.events.breakResolved(document));
+    transaction.emit(breakResolved(document));
     note('resolved', document);
   }
   const { opened, coveringBreaks } = await deps.breaks.openAndReport(opening, session);
   for (const document of [...updated.opened, ...opened]) {
-    transaction.emit(deps.events.breakOpened(document));
+    transaction.emit(breakOpened(document));
     note('break', document);
   }
   return ids.map((id) => (id === undefined ? [] : (coveringBreaks.get(id) ?? [])));

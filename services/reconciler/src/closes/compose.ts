@@ -14,7 +14,7 @@ import { openCloseStore } from './store.ts';
 
 type Parts = Pick<
   AskingDeps,
-  'store' | 'breaks' | 'events' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof'
+  'store' | 'breaks' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof'
 > & { readonly messaging: GatheringDeps['messaging'] & ReplicaJob['messaging'] };
 
 /** The shortest wait after a rail's tokens have run out. */

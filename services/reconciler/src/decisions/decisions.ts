@@ -5,6 +5,7 @@ import type { BreakStore } from '../breaks/store.ts';
 import type { BreakChange } from '../domain/break.ts';
 import { changed } from '../domain/break-versions.ts';
 import {
+  type ApprovedDecision,
   type BreakRefusal,
   blocksOthers,
   type DecideRefusal,
@@ -18,7 +19,7 @@ import {
   whyUndecidable,
 } from '../domain/decisions.ts';
 import type { Terms, Tracked } from '../domain/tracked.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { decisionApproved } from '../events.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WorkingStore } from '../store.ts';
 import type { DecisionPage, DecisionQuery, DecisionStore } from './store.ts';
@@ -46,7 +47,6 @@ interface DecisionDeps {
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'hold' | 'save'>;
-  readonly events: ReconcilerEvents;
   readonly railFee: RailFee;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -154,28 +154,15 @@ function feeOf({ railFee }: DecisionDeps, { outcome, minor }: Decision, { rail }
  */
 async function publish(
   deps: DecisionDeps,
-  approved: Extract<Decision, { readonly status: 'approved' }>,
+  approved: ApprovedDecision,
   { tracked, terms }: Matter,
   { session, emit }: Transaction,
 ): Promise<void> {
-  const {
-    breakId,
-    requestedBy: decidedBy,
-    decidedBy: approvedBy,
-    decidedAt: approvedAt,
-    minor: amount,
-    railFee,
-    outcome,
-  } = approved;
-  const common = { tracked, terms, railFee, breakId, decidedBy, approvedBy, approvedAt };
-  if (outcome !== undefined) {
-    await deps.store.save([{ ...tracked, decidedOutcome: outcome }], session);
-    return emit(
-      deps.events.outcomeDecided({ ...common, outcome, proposedAt: BigInt(approved.at.getTime()) }),
-    );
-  }
-  await deps.store.save([{ ...tracked, decided: [...tracked.decided, amount] }], session);
-  emit(deps.events.amountDecided({ ...common, amount }));
+  const { outcome, minor } = approved;
+  const decided =
+    outcome === undefined ? { decided: [...tracked.decided, minor] } : { decidedOutcome: outcome };
+  await deps.store.save([{ ...tracked, ...decided }], session);
+  emit(decisionApproved(tracked, terms, approved));
 }
 
 /** Locks the break of a decision and notes the change in its history; undefined if it is not open. */

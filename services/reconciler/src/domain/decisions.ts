@@ -81,6 +81,9 @@ interface Approval {
   readonly railFee: bigint;
 }
 
+/** A decision that two operators have agreed on. */
+export type ApprovedDecision = Extract<Decision, { readonly status: 'approved' }>;
+
 /** Why nothing can be decided about a break. */
 export type BreakRefusal = 'break.unknown' | 'break.undecidable' | 'break.closed' | 'payment.ended';
 

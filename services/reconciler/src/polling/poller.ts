@@ -10,7 +10,7 @@ import type { RailAnswer, Verdict } from '../domain/question.ts';
 import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/schedule.ts';
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, isEndOverdue, judge } from '../domain/verdict.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakOpened, railStatusObserved } from '../events.ts';
 import { startLoopByName } from '../loop-by-name.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
@@ -38,7 +38,6 @@ export type PolledRail = Pick<RailConnector, 'name' | 'capabilities' | 'isAvaila
 export interface PollerDeps {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
-  readonly events: ReconcilerEvents;
   readonly requestRepublication: RequestRepublication;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
@@ -235,7 +234,8 @@ async function commitPolls(
       arrived,
     });
     const from = { source: 'poll', atMs: polledAtMs, causationId: tracked.causedBy } as const;
-    if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
+    if (verdict.fact)
+      transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
     if (isEndOverdue(tracked, verdict, { polledAtMs, lagMs, arrived })) {
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
@@ -245,7 +245,7 @@ async function commitPolls(
   }
   await deps.store.save([...loaded.values()], transaction.session);
   const news = await deps.breaks.open(opened, transaction.session);
-  for (const document of news) transaction.emit(deps.events.breakOpened(document));
+  for (const document of news) transaction.emit(breakOpened(document));
   return polls.map(() => undefined);
 }
 

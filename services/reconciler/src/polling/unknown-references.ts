@@ -6,7 +6,7 @@ import { type BreakStore, breakId } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { causeOf, isUnknown, remember, type Tracked } from '../domain/tracked.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 
 /** Handles callbacks for unknown payments. */
@@ -28,7 +28,6 @@ export interface UnknownReferenceDeps {
   readonly db: Db;
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
-  readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   /** How many of these breaks may be open per rail: anybody can make up references. */
   readonly openMax: number;
@@ -112,7 +111,7 @@ async function show(
     });
   }
   const news = await deps.breaks.open(opened, session);
-  for (const document of news) transaction.emit(deps.events.breakOpened(document));
+  for (const document of news) transaction.emit(breakOpened(document));
   return shown;
 }
 
@@ -143,7 +142,7 @@ function breakOf(tracked: Tracked, rail: string, openedAt: Date): FoundBreak {
 }
 
 async function forget(
-  { store, breaks, events }: UnknownReferenceDeps,
+  { store, breaks }: UnknownReferenceDeps,
   old: readonly Tracked[],
   nowMs: number,
   transaction: Transaction,
@@ -156,7 +155,7 @@ async function forget(
     }),
   );
   const closed = await breaks.resolve(resolutions, new Date(nowMs), transaction.session);
-  for (const document of closed) transaction.emit(events.breakResolved(document));
+  for (const document of closed) transaction.emit(breakResolved(document));
   await store.forget(
     old.map(({ reference }) => reference),
     transaction.session,

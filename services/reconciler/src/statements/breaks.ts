@@ -6,7 +6,7 @@ import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { mergeFindings } from '../domain/discrepancies.ts';
 import { remember, type Tracked } from '../domain/tracked.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import { breaksOf } from './findings.ts';
 import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
@@ -21,7 +21,6 @@ export interface StatementBreakDeps {
   readonly statementStore: StatementStore;
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
-  readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   /** How many breaks one statement may open. */
   readonly openMax: number;
@@ -161,8 +160,8 @@ async function close(
     new Date(deps.clock.nowMs()),
     session,
   );
-  for (const one of updated.closed) transaction.emit(deps.events.breakResolved(one));
-  for (const one of updated.opened) transaction.emit(deps.events.breakOpened(one));
+  for (const one of updated.closed) transaction.emit(breakResolved(one));
+  for (const one of updated.opened) transaction.emit(breakOpened(one));
   await note(deps, updated.closed, 'resolved', transaction);
   await note(deps, updated.opened, 'break', transaction);
 }
@@ -209,7 +208,7 @@ async function open(
   const standing = new Set([...open, ...elsewhere.keys()]);
   const { room, opening, shown, hidden } = share(found, standing, deps.openMax - current.opened);
   const { opened, coveringBreaks } = await breaks.openAndReport([...opening.values()], session);
-  for (const one of opened) transaction.emit(deps.events.breakOpened(one));
+  for (const one of opened) transaction.emit(breakOpened(one));
   await note(deps, opened, 'break', transaction);
   if (shown.length + hidden.length === 0) return room > 0;
   const updates = shown.map(({ id, finding }) => {

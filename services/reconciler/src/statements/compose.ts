@@ -12,7 +12,7 @@ import { openStatementStore } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
-type Parts = Pick<StatementBreakDeps, 'store' | 'breaks' | 'events' | 'clock'> &
+type Parts = Pick<StatementBreakDeps, 'store' | 'breaks' | 'clock'> &
   Pick<StatementDeps, 'ids' | 'logger'> & {
     readonly messaging: StatementBreakDeps['messaging'] & StatementDeps['messaging'];
     readonly railFee: RailFee;

@@ -21,7 +21,7 @@ type Scope = ServiceScope<z.output<typeof settings>>;
 /** The dependencies of following steps. */
 type Parts = Pick<
   StepDeps,
-  'workingSet' | 'breaks' | 'events' | 'requestRepublication' | 'stepStore' | 'onItsWay' | 'clock' | 'logger'
+  'workingSet' | 'breaks' | 'requestRepublication' | 'stepStore' | 'onItsWay' | 'clock' | 'logger'
 > & {
   readonly breaks: Pick<BreakStore, 'findAll'>;
   readonly messaging: StepDeps['messaging'] & {

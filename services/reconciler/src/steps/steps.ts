@@ -26,7 +26,7 @@ import {
   stepText,
 } from '../domain/steps.ts';
 import { afterVerdict } from '../domain/verdict.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { WorkingSet } from '../working-set.ts';
 import { createLevel, type LevelDeps } from './level.ts';
@@ -42,7 +42,6 @@ export interface StepDeps extends StepLimits {
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly workingSet: Pick<WorkingSet, 'apply'>;
   readonly breaks: Pick<BreakStore, 'open' | 'resolve'>;
-  readonly events: Pick<ReconcilerEvents, 'breakOpened' | 'breakResolved'>;
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit'> & LevelDeps['messaging'];
   readonly onItsWay: LevelDeps['onItsWay'];
   readonly requestRepublication: RequestRepublication;
@@ -202,7 +201,7 @@ interface FollowUps {
 }
 
 async function writeFollowUps(
-  { store, breaks, events, workingSet }: StepDeps,
+  { store, breaks, workingSet }: StepDeps,
   { opened, closed, missing }: FollowUps,
   nowMs: number,
   transaction: Transaction,
@@ -249,9 +248,8 @@ async function writeFollowUps(
     return { id: breakId(reference, autoResolution.kind), resolution: autoResolution.resolution };
   });
   await store.save([...changed.values()], session);
-  for (const one of await breaks.open(found, session)) transaction.emit(events.breakOpened(one));
-  for (const one of await breaks.resolve(resolutions, now, session))
-    transaction.emit(events.breakResolved(one));
+  for (const one of await breaks.open(found, session)) transaction.emit(breakOpened(one));
+  for (const one of await breaks.resolve(resolutions, now, session)) transaction.emit(breakResolved(one));
   const gap = 'coverage.missing' as const;
   const name = 'the record of its gateway';
   const observed = missing.map((record) => ({

@@ -5,7 +5,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Break } from '../domain/break.ts';
 import { closeBreak, findBreak } from '../domain/break-finding.ts';
 import type { Suspect } from '../domain/candidates.ts';
-import { createReconcilerEvents } from '../events.ts';
 import { type ComparisonDeps, createComparison } from './comparison.ts';
 import type { Float, RunDocument, WalletDocument } from './store.ts';
 
@@ -89,7 +88,6 @@ function replica(change: Partial<ComparisonDeps> = {}) {
           return [closed];
         }),
     },
-    events: createReconcilerEvents({ clock: { nowMs: () => nowMs } }),
     messaging: {
       groupCommit: (_, apply) => ({
         submit: async (item) => {

@@ -5,7 +5,7 @@ import { type BreakStore, breakId } from '../breaks/store.ts';
 import type { BreakCause, FoundBreak } from '../domain/break.ts';
 import { candidatesOf, type StandingBreak } from '../domain/candidates.ts';
 import { causeOf } from '../domain/drift.ts';
-import type { ReconcilerEvents } from '../events.ts';
+import { breakOpened, breakResolved, driftMeasured } from '../events.ts';
 import { oneAtATime } from '../replica-jobs.ts';
 import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
 import { type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
@@ -28,7 +28,6 @@ export interface ComparisonDeps extends LookDeps {
   readonly wallets: WalletStore;
   readonly payments: PaymentsAtRail;
   readonly breaks: Pick<BreakStore, 'open' | 'resolve' | 'list'>;
-  readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
   readonly rails: readonly RailWallets[];
 }
@@ -105,7 +104,7 @@ async function record(
   });
   const measured = new Map<string, string>();
   for (const run of runs) {
-    const event = deps.events.driftMeasured(run);
+    const event = driftMeasured(run);
     measured.set(walletId(run), idOf(event));
     transaction.emit(event);
   }
@@ -123,10 +122,9 @@ async function record(
     out.map((run) => ({ ...driftBreak(run), cause: measurementOf(walletId(run)) })),
     session,
   );
-  for (const document of opened) transaction.emit(deps.events.breakOpened(document));
+  for (const document of opened) transaction.emit(breakOpened(document));
   const closed = await deps.breaks.resolve(resolving, new Date(deps.clock.nowMs()), session);
-  for (const document of closed)
-    transaction.emit(deps.events.breakResolved(document, measurementOf(document.reference)));
+  for (const document of closed) transaction.emit(breakResolved(document, measurementOf(document.reference)));
 }
 
 function isOvertaken({ at }: RunDocument, wallet: WalletDocument | undefined): boolean {
