@@ -1,11 +1,16 @@
+import type { FindCursor } from 'mongodb';
+
 const BATCH = 500;
 
-/** Groups the items of a stream into batches of {@link BATCH}. */
-export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
+/** Groups the items of a stream into batches. */
+export async function* inBatches<Item>(
+  items: AsyncIterable<Item>,
+  size = BATCH,
+): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];
   for await (const item of items) {
     batch.push(item);
-    if (batch.length < BATCH) continue;
+    if (batch.length < size) continue;
     yield batch;
     batch = [];
   }
@@ -29,14 +34,26 @@ export async function* inPages<Item>(
 }
 
 /**
- * A page of a list that is ordered by two keys: first the rest with the same first key, then what follows. Two queries,
- * each over a range of an index; with one `$or` query MongoDB might read the documents too.
+ * Reads documents in the order of their time and then of their key, in pages.
+ *
+ * The rest with the same time, and what follows, are two queries, each over a range of an index; with one `$or` query
+ * MongoDB might read the documents too.
  */
-export async function inTwo<Item>(
-  limit: number,
-  left: (most: number) => Promise<readonly Item[]>,
-  following: (most: number) => Promise<readonly Item[]>,
-): Promise<readonly Item[]> {
-  const first = await left(limit);
-  return first.length >= limit ? first : [...first, ...(await following(limit - first.length))];
+export function inPagesBy<Row extends object>(
+  time: keyof Row & string,
+  key: keyof Row & string,
+  { $gte, ...until }: { readonly $gte?: Date; readonly $lt?: Date; readonly $lte?: Date },
+  find: (where: object) => FindCursor<Row>,
+): AsyncGenerator<readonly Row[]> {
+  const read = (where: object, limit: number) =>
+    find(where)
+      .sort({ [time]: 1, [key]: 1 })
+      .limit(limit)
+      .toArray();
+  return inPages<Row>(async (after, limit) => {
+    if (!after) return read({ [time]: { ...($gte && { $gte }), ...until } }, limit);
+    const same = await read({ [time]: after[time], [key]: { $gt: after[key] } }, limit);
+    if (same.length >= limit) return same;
+    return [...same, ...(await read({ [time]: { $gt: after[time], ...until } }, limit - same.length))];
+  });
 }

@@ -1,7 +1,8 @@
-import { type Clock, withDeadline } from '@pesewa/kernel';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Clock } from '@pesewa/kernel';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { CoverageRun } from './audits/coverage-store.ts';
 import type { Tracked } from './domain/tracked.ts';
+import { ageSeconds, gauge, readInTime } from './gauges.ts';
 import type { WorkingStore } from './store.ts';
 
 /** Counts polls, and callbacks for unknown payments without a break of their own. */
@@ -17,9 +18,6 @@ export interface Metrics {
 /** The number of polls that a payment took until it ended. */
 const POLLS_BUCKETS = [0, 1, 2, 3, 5, 8, 13, 20, 50];
 
-/** How long a count may take here; the server gives up at the same time. */
-const COUNT_TIMEOUT_MS = 1_000;
-
 /** Registers the reconciler's metrics. */
 export function createMetrics(
   registry: Registry,
@@ -28,24 +26,20 @@ export function createMetrics(
   /** The rails that are polled, and unknown references. */
   watches: readonly string[],
 ): Metrics {
-  /** Undefined if the database does not answer in time; the other metrics are exported all the same. */
-  const read = <Value>(count: Promise<Value>) =>
-    withDeadline(count, COUNT_TIMEOUT_MS, clock).catch(() => undefined);
   const polls = new Counter({
     name: 'polls_total',
     help: 'Polls of rails, by rail and answer.',
     labelNames: ['rail', 'result'],
     registers: [registry],
   });
-  const open = new Gauge({
+  gauge({
+    registry,
     name: 'open_payments',
     help: 'Payments of the working set that have not ended, by kind; no value while the database does not answer.',
     labelNames: ['kind'],
-    registers: [registry],
-    collect: async () => {
-      const counts = await read(store.countOpen());
-      open.reset();
-      for (const [kind, count] of Object.entries(counts ?? {})) open.set({ kind }, count);
+    read: async () => {
+      const counts = await readInTime(store.countOpen(), clock);
+      return counts && Object.entries(counts).map(([kind, count]) => [{ kind }, count]);
     },
   });
   const hidden = new Counter({
@@ -55,23 +49,20 @@ export function createMetrics(
     registers: [registry],
   });
   const polling = countPolling(registry);
-  const oldest = new Gauge({
+  gauge({
+    registry,
     name: 'oldest_due_seconds',
     help: 'How long the payment of a rail that is due longest has waited for its poll; 0 if none waits.',
     labelNames: ['rail'],
-    registers: [registry],
-    collect: async () => {
-      oldest.reset();
-      const overdue = await Promise.all(
-        watches.map(async (rail) => ({
-          rail,
-          due: await read(store.oldestDue(rail).then((at) => ({ at }))),
-        })),
-      );
-      for (const { rail, due } of overdue) {
-        if (due)
-          oldest.set({ rail }, Math.max(0, clock.nowMs() - (due.at?.getTime() ?? clock.nowMs())) / 1_000);
-      }
+    read: async () => {
+      const overdue = watches.map(async (rail) => {
+        const due = await readInTime(
+          store.oldestDue(rail).then((at) => ({ at })),
+          clock,
+        );
+        return due ? [[{ rail }, due.at ? ageSeconds(due.at, clock) : 0] as const] : [];
+      });
+      return (await Promise.all(overdue)).flat();
     },
   });
   return {
@@ -137,23 +128,4 @@ export function countCoverage(
     for (const { kind, status } of run.sources ?? []) sources.inc({ kind, status });
     for (const [kind, count] of Object.entries(run.found)) found.inc({ kind }, count);
   };
-}
-
-/** Registers the gauge of payments that wait for the ledger. */
-export function gaugeAwaitingLedger(
-  registry: Registry,
-  clock: Clock,
-  count: (before: Date, timeoutMs: number) => Promise<number>,
-): void {
-  const awaiting = new Gauge({
-    name: 'payments_awaiting_ledger',
-    help: 'Payments that still lack a ledger entry after the grace time and are not judged yet; no value while the database does not answer.',
-    registers: [registry],
-    collect: async () => {
-      const counted = count(new Date(clock.nowMs()), COUNT_TIMEOUT_MS);
-      const answered = await withDeadline(counted, COUNT_TIMEOUT_MS, clock).catch(() => undefined);
-      awaiting.remove();
-      if (answered !== undefined) awaiting.set(answered);
-    },
-  });
 }

@@ -1,8 +1,9 @@
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
+import { gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
 import type { RailFee } from '../handlers.ts';
-import { countCoverage, gaugeAwaitingLedger } from '../metrics.ts';
+import { countCoverage } from '../metrics.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { type BooksDeps, countAwaiting, startBooks } from './books.ts';
 import { type CoverageDeps, createCoverage } from './coverage.ts';
@@ -35,9 +36,13 @@ export async function composeAudits(
       requestsMax: config.REPUBLISH_REQUESTS_MAX,
     }),
   );
-  gaugeAwaitingLedger(scope.metrics, scope.clock, (before, timeoutMs) =>
-    countAwaiting(store, before, timeoutMs),
-  );
+  gauge({
+    registry: scope.metrics,
+    name: 'payments_awaiting_ledger',
+    help: 'Payments that still lack a ledger entry after the grace time and are not judged yet; no value while the database does not answer.',
+    read: () =>
+      readInTime(countAwaiting(store, new Date(scope.clock.nowMs()), METRIC_TIMEOUT_MS), scope.clock),
+  });
   const coverageStore = openCoverageStore(messaging.db, store.collection);
   const coverage = createCoverage({
     ...parts,

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { Db, Document, Filter } from 'mongodb';
-import { inPages, inTwo } from '../batches.ts';
+import type { Db, Document } from 'mongodb';
+import { inPagesBy } from '../batches.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
 
@@ -85,24 +85,12 @@ function openSource(
   const collection = db.collection<PaymentRow>(kind === 'payout' ? 'payouts' : 'collections');
   return {
     kind,
-    unended: (before) => {
-      const read = (where: Filter<PaymentRow>, limit: number) =>
+    unended: (before) =>
+      inPagesBy('acceptedAt', 'reference', { $lt: before }, (where) =>
         collection
           .find({ status: unended, ...where }, { maxTimeMS: READ_TIMEOUT_MS })
-          .project<AcceptedRow>({ _id: 0, reference: 1, acceptedAt: 1 })
-          .sort({ acceptedAt: 1, reference: 1 })
-          .limit(limit)
-          .toArray();
-      return inPages<AcceptedRow>((after, limit) => {
-        if (!after) return read({ acceptedAt: { $lt: before } }, limit);
-        const { acceptedAt, reference } = after;
-        return inTwo(
-          limit,
-          (most) => read({ acceptedAt, reference: { $gt: reference } }, most),
-          (most) => read({ acceptedAt: { $gt: acceptedAt, $lt: before } }, most),
-        );
-      });
-    },
+          .project<AcceptedRow>({ _id: 0, reference: 1, acceptedAt: 1 }),
+      ),
     find: async (references) => {
       // The references that a batch has reserved have no status.
       const rows = await collection

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { Collection, Db, Filter } from 'mongodb';
-import { inPages, inTwo } from '../batches.ts';
+import type { Collection, Db } from 'mongodb';
+import { inPagesBy } from '../batches.ts';
 import { type Page, pageOf } from '../breaks/store.ts';
 import type { Gap } from '../domain/coverage.ts';
 import type { Terms, Tracked } from '../domain/tracked.ts';
@@ -71,24 +71,10 @@ export function openCoverageStore(db: Db, polls: Collection<PollDocument>): Cove
         .toArray();
       return new Map(found.map(({ _id, status, terms }) => [_id, { status, terms: terms ?? null }]));
     },
-    open: (kind, before) => {
-      const read = (where: Filter<PollDocument>, limit: number) =>
-        polls
-          .find({ open: true, 'terms.kind': kind, ...where })
-          .project<OpenRow>({ _id: 1, openedAt: 1 })
-          .sort({ openedAt: 1, _id: 1 })
-          .limit(limit)
-          .toArray();
-      return inPages<OpenRow>((after, limit) => {
-        if (!after) return read({ openedAt: { $lt: before } }, limit);
-        const { openedAt, _id } = after;
-        return inTwo(
-          limit,
-          (most) => read({ openedAt, _id: { $gt: _id } }, most),
-          (most) => read({ openedAt: { $gt: openedAt, $lt: before } }, most),
-        );
-      });
-    },
+    open: (kind, before) =>
+      inPagesBy('openedAt', '_id', { $lt: before }, (where) =>
+        polls.find({ open: true, 'terms.kind': kind, ...where }).project<OpenRow>({ _id: 1, openedAt: 1 }),
+      ),
     record: async ({ _id, ...run }) => {
       await runs.replaceOne({ _id }, run, { upsert: true });
     },

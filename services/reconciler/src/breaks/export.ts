@@ -1,4 +1,5 @@
 import { type BreakView, breakColumns, type ExportFormat, type PageCursor } from '@pesewa/contracts';
+import type { Break } from '../domain/break.ts';
 import { exportItems } from '../exports.ts';
 import type { BreakQuery, BreakStore } from './store.ts';
 import { viewBreak } from './views.ts';
@@ -15,16 +16,17 @@ export function exportBreaks(
   query: BreakQuery,
   format: ExportFormat,
 ): ReadableStream<Uint8Array> {
-  const rowOf = (view: BreakView) => breakColumns.map((column) => String(view[column] ?? ''));
-  const viewOf = (view: BreakView) => view;
-  return exportItems({ items: viewsOf(breaks, query), heading: breakColumns, rowOf, viewOf }, format);
+  const columns = Object.fromEntries(
+    breakColumns.map((column) => [column, (view: BreakView) => view[column]]),
+  );
+  return exportItems({ items: itemsOf(breaks, query), viewOf: viewBreak, columns }, format);
 }
 
-async function* viewsOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<BreakView> {
+async function* itemsOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<Break> {
   let after: PageCursor | undefined;
   do {
     const page = await breaks.list({ ...query, after, limit: BREAKS_PER_PAGE });
-    yield* page.items.map(viewBreak);
+    yield* page.items;
     after = page.next ?? undefined;
   } while (after);
 }

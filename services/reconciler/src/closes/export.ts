@@ -1,5 +1,5 @@
-import type { ExportFormat } from '@pesewa/contracts';
-import { exportItems } from '../exports.ts';
+import type { CloseRecordView, ExportFormat } from '@pesewa/contracts';
+import { type Export, exportItems } from '../exports.ts';
 import type { CloseProgress } from './closes.ts';
 import type { CloseRecord } from './store.ts';
 import { viewClose, viewRecord } from './views.ts';
@@ -7,29 +7,34 @@ import { viewClose, viewRecord } from './views.ts';
 /** Written for what a lookup does not report, which is not the same as zero. */
 const NOT_REPORTED = 'not reported';
 
-const HEADING = [
-  'reference',
-  'kind',
-  'rail',
-  'merchant',
-  'currency',
-  'ended_at',
-  'result',
-  'status_ours',
-  'status_theirs',
-  'status_difference',
-  'amount_ours',
-  'amount_theirs',
-  'amount_difference',
-  'fee_ours',
-  'fee_theirs',
-  'fee_difference',
-  'why',
-  'break',
-  'fact_published',
-  'asked_at',
-  'tries',
-] as const;
+const known = (text: string | null) => text ?? NOT_REPORTED;
+
+const difference = ({ differences }: CloseRecordView, field: string) =>
+  differences.find((one) => one.field === field)?.amount ?? null;
+
+const columns: Export<CloseRecord, CloseRecordView>['columns'] = {
+  reference: ({ reference }) => reference,
+  kind: ({ kind }) => kind,
+  rail: ({ rail }) => rail,
+  merchant: ({ merchantId }) => merchantId,
+  currency: ({ currency }) => currency,
+  ended_at: ({ endedAt }) => endedAt,
+  result: ({ result }) => result,
+  status_ours: ({ ours }) => known(ours.status),
+  status_theirs: ({ theirs }) => known(theirs.status),
+  status_difference: (view) => difference(view, 'status'),
+  amount_ours: ({ ours }) => known(ours.amount),
+  amount_theirs: ({ theirs }) => known(theirs.amount),
+  amount_difference: (view) => difference(view, 'amount'),
+  fee_ours: ({ ours }) => known(ours.fee),
+  fee_theirs: ({ theirs }) => known(theirs.fee),
+  fee_difference: (view) => difference(view, 'fee'),
+  why: ({ why }) => why,
+  break: ({ breakId }) => breakId,
+  fact_published: ({ factPublished }) => (factPublished ? 'yes' : 'no'),
+  asked_at: ({ askedAt }) => askedAt,
+  tries: ({ tries }) => tries,
+};
 
 /**
  * Writes a close and its records as they are read, so that memory does not grow with them.
@@ -43,34 +48,5 @@ export function exportClose(
   format: ExportFormat,
 ): ReadableStream<Uint8Array> {
   const about = { name: 'close', view: viewClose(progress) };
-  return exportItems({ items: records, heading: HEADING, rowOf, viewOf: viewRecord, about }, format);
-}
-
-function rowOf(record: CloseRecord): readonly string[] {
-  const { ours, theirs, differences, ...view } = viewRecord(record);
-  const known = (text: string | null) => text ?? NOT_REPORTED;
-  const difference = (field: string) => differences.find((one) => one.field === field)?.amount ?? '';
-  return [
-    view.reference,
-    view.kind,
-    view.rail,
-    view.merchantId,
-    view.currency,
-    view.endedAt,
-    view.result,
-    known(ours.status),
-    known(theirs.status),
-    difference('status'),
-    known(ours.amount),
-    known(theirs.amount),
-    difference('amount'),
-    known(ours.fee),
-    known(theirs.fee),
-    difference('fee'),
-    view.why ?? '',
-    view.breakId ?? '',
-    view.factPublished ? 'yes' : 'no',
-    view.askedAt ?? '',
-    String(view.tries),
-  ];
+  return exportItems({ items: records, viewOf: viewRecord, columns, about }, format);
 }

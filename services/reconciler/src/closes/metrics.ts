@@ -1,10 +1,8 @@
-import { type Clock, withDeadline } from '@pesewa/kernel';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Clock } from '@pesewa/kernel';
+import { Counter, type Registry } from 'prom-client';
 import type { CloseResult } from '../domain/close.ts';
+import { gauge, readInTime } from '../gauges.ts';
 import type { CloseStore } from './store.ts';
-
-/** How long a query may take here. */
-const READ_TIMEOUT_MS = 1_000;
 
 /** Registers the metrics of daily closes; gives the function that counts records with a result. */
 export function createCloseMetrics(
@@ -18,14 +16,13 @@ export function createCloseMetrics(
     labelNames: ['result'],
     registers: [registry],
   });
-  const age = new Gauge({
+  gauge({
+    registry,
     name: 'last_close_age_seconds',
     help: 'Time since the end of the newest day whose close over all rails is done; no value if there is no such close.',
-    registers: [registry],
-    collect: async () => {
-      const newest = await withDeadline(store.newestDone(), READ_TIMEOUT_MS, clock).catch(() => undefined);
-      age.remove();
-      if (newest) age.set((clock.nowMs() - newest.getTime()) / 1_000);
+    read: async () => {
+      const newest = await readInTime(store.newestDone(), clock);
+      return newest && (clock.nowMs() - newest.getTime()) / 1_000;
     },
   });
   return { finished: (result) => void (result !== 'pending' && records.inc({ result })) };

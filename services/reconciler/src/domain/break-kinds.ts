@@ -16,7 +16,8 @@ export type ManualResolution = 'final' | 'again' | 'ended' | 'decided';
 
 /** The fixed properties of a kind of break. */
 export interface BreakTerms {
-  readonly about: BreakSubject;
+  /** A payment, if it says nothing else. */
+  readonly about?: BreakSubject;
   /** When it is opened, for people to read. */
   readonly opens: string;
   /** When it closes by itself, for people to read; null if it waits for them. */
@@ -27,40 +28,34 @@ export interface BreakTerms {
 /** Every kind of break (ADR 31); `<subject>.<what is wrong>`. */
 export const breakKinds = {
   'callback.denied': {
-    about: 'payment',
     opens:
       "a callback claims an end that the rail's lookup contradicts, or still denies after the allowed lag",
     closes: null,
     manualResolution: 'final',
   },
   'callback.amount_differs': {
-    about: 'payment',
     opens:
       "a callback claims another amount than the rail's lookup or a proven callback reports; the rail's amount counts",
     closes: null,
     manualResolution: 'final',
   },
   'callback.fee_differs': {
-    about: 'payment',
     opens:
       "a callback claims another fee for a collection than the rail's schedule, or a proven one claims a fee that the payment cannot have cost; the fact is published without it",
     closes: null,
     manualResolution: 'final',
   },
   'callback.unknown_reference': {
-    about: 'payment',
     opens: 'a callback names a payment that is still unknown a grace time later',
     closes: 'an event of its owner or of the ledger names it, or it is forgotten',
     manualResolution: 'final',
   },
   'payout.amount_differs': {
-    about: 'payment',
     opens: 'the lookup or a proven callback reports another amount than was requested; no fact is published',
     closes: null,
     manualResolution: 'ended',
   },
   'collection.amount_differs': {
-    about: 'payment',
     opens:
       'a callback claims another amount or currency than was requested, and the rail reports COMPLETED; the collection stays pending until two operators decide. Or a callback after the end claims another amount than the collection completed with; then a closed break opens again',
     closes:
@@ -68,104 +63,89 @@ export const breakKinds = {
     manualResolution: 'decided',
   },
   'payout.not_found': {
-    about: 'payment',
     opens:
       'the rail accepted the payout, and after the grace time its lookup does not find it; nothing is sent again',
     closes: 'the payout ends',
     manualResolution: 'ended',
   },
   'payout.refused_again': {
-    about: 'payment',
     opens:
       'the rail refused an attempt after an unclear one, and after the grace time its lookup finds neither; the hold stays',
     closes: 'the payout ends',
     manualResolution: 'ended',
   },
   'collection.not_found': {
-    about: 'payment',
     opens:
       'the rail answers NOT FOUND and has given no other clear answer for two grace times: one for the owner to initiate it again, one for the rail to register it; polling continues',
     closes: 'the collection ends',
     manualResolution: 'ended',
   },
   'payment.contradiction': {
-    about: 'payment',
     opens:
       'the rail contradicts the end in our own record, or itself, or reports an end that the payment cannot have',
     closes: null,
     manualResolution: 'ended',
   },
   'payment.stuck': {
-    about: 'payment',
     opens:
       "many scheduled polls found no end and there is no other break except for callbacks, or the rail can't be polled (not configured, country unknown); polling continues with the longest pause",
     closes: 'the payment ends',
     manualResolution: 'ended',
   },
   'coverage.missing': {
-    about: 'payment',
     opens:
       'the audit finds an open record of a gateway that is missing in the working set; it is added and polled',
     closes: 'its event arrives, or the payment ends',
     manualResolution: 'ended',
   },
   'coverage.ended': {
-    about: 'payment',
     opens:
       'the audit finds a payment that is open here and has ended in the record of its gateway; the end is taken over',
     closes: 'the event of that end arrives',
     manualResolution: 'again',
   },
   'coverage.behind': {
-    about: 'payment',
     opens:
       'the audit finds that a gateway has no record of an open payment, or has a payment open whose end it published',
     closes: 'a later audit finds its record up to date, or the payment ends',
     manualResolution: 'again',
   },
   'hold.unanswered': {
-    about: 'payment',
     opens:
       'a payout is accepted, and the ledger has not answered its hold, although its gateway has published it repeatedly',
     closes: 'the answer comes, or the payout ends',
     manualResolution: 'again',
   },
   'payout.unattempted': {
-    about: 'payment',
     opens:
       'a payout was accepted long ago, its rail answers and does not know it, and no attempt to send it was ever reported',
     closes: 'an attempt is reported, or the payout ends',
     manualResolution: 'ended',
   },
   'payment.end_untaken': {
-    about: 'payment',
     opens:
       'the rail reports an end, and its owner has not taken it over after many times the allowed lag, though every poll reports it again',
     closes: 'the payment ends',
     manualResolution: 'ended',
   },
   'webhook.missing': {
-    about: 'payment',
     opens:
       'a payment has ended and there is no webhook for its merchant, although its gateway has published the end repeatedly',
     closes: 'the webhook is created',
     manualResolution: 'again',
   },
   'books.unposted': {
-    about: 'payment',
     opens:
       'a payment completed, and the ledger has no entry for it after the grace time, even though its end was published again',
     closes: 'the entry comes',
     manualResolution: 'again',
   },
   'books.posted_wrongly': {
-    about: 'payment',
     opens: 'the ledger has an entry that contradicts the state of its payment',
     closes: 'the state agrees with the entry',
     manualResolution: 'again',
   },
   'books.unreleased': {
-    about: 'payment',
     opens:
       'a payout failed, and the ledger has not released its hold after the grace time, even though its end was published again',
     closes: 'the release comes',
@@ -191,21 +171,18 @@ export const breakKinds = {
     manualResolution: 'again',
   },
   'close.differs': {
-    about: 'payment',
     opens:
       'the daily close finds that the rail reports another status, amount or fee of an ended payment than our books, and no other open break covers it; nothing moves until operators have asked the rail which is right and corrected it by an order to the ledger',
     closes: 'a later close finds that both agree',
     manualResolution: 'again',
   },
   'close.missing_there': {
-    about: 'payment',
     opens:
       'the daily close asks for a payment that ended here, and the rail does not know it; no other open break covers its status',
     closes: 'a later close finds it',
     manualResolution: 'again',
   },
   'statement.differs': {
-    about: 'payment',
     opens: "a line of the rail's statement differs from our payment in status, amount, fee or currency",
     closes: 'a later statement agrees with our record',
     manualResolution: 'again',
@@ -217,7 +194,6 @@ export const breakKinds = {
     manualResolution: 'again',
   },
   'statement.missing_there': {
-    about: 'payment',
     opens: "a payment that ended in the statement's window has no line in it",
     closes: 'a later statement has a line for it',
     manualResolution: 'again',

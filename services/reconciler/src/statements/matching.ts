@@ -1,6 +1,7 @@
 import { statementResults } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation } from 'mongodb';
+import { inBatches } from '../batches.ts';
 import { PAIRED_WITHIN_MS, pairingKeyOf } from '../domain/statement-pairing.ts';
 import { createCopies, pairInOrder } from './pairs.ts';
 import type { EndedPayment, StatementPayments } from './payments.ts';
@@ -192,7 +193,7 @@ const WRITES = 1_000;
 /** Removes from ambiguous lines the payments that other lines have got; the remaining ones are ambiguous themselves. */
 async function resolveAmbiguous(deps: MatchingDeps, { _id }: StatementDocument): Promise<void> {
   const { records } = deps.statementStore;
-  for await (const page of pagesOf(records.find({ statement: _id, result: 'ambiguous', loose: 'line' }))) {
+  for await (const page of inBatches(records.find({ statement: _id, result: 'ambiguous', loose: 'line' }))) {
     await deps.keep();
     const ids = page.flatMap(({ candidates = [] }) => candidates.map((one) => paymentRecordId(_id, one)));
     const free = new Set(
@@ -267,16 +268,4 @@ async function writeAll(
   writes: readonly AnyBulkWriteOperation<RecordDocument>[],
 ): Promise<void> {
   if (writes.length > 0) await statementStore.records.bulkWrite([...writes], { ordered: false });
-}
-
-/** The documents of a cursor by the page. */
-async function* pagesOf<Document>(cursor: AsyncIterable<Document>): AsyncGenerator<readonly Document[]> {
-  let page: Document[] = [];
-  for await (const document of cursor) {
-    page.push(document);
-    if (page.length < 500) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
 }

@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import { inBatches } from '../batches.ts';
 import type { StatementPayment } from '../domain/statement-matching.ts';
 import type { RailFee } from '../handlers.ts';
 import type { PollDocument } from '../store.ts';
@@ -50,18 +51,11 @@ export function createStatementPayments(
         .project<Projected>(FIELDS)
         .sort({ endedAt: 1 })
         .batchSize(PAGE);
-      try {
-        let page: EndedPayment[] = [];
-        for await (const document of cursor) {
+      for await (const page of inBatches(cursor, PAGE)) {
+        yield page.flatMap((document): readonly EndedPayment[] => {
           const payment = toPayment(document, railFee);
-          if (payment && document.endedAt) page.push({ ...payment, endedAt: document.endedAt });
-          if (page.length < PAGE) continue;
-          yield page;
-          page = [];
-        }
-        if (page.length > 0) yield page;
-      } finally {
-        await cursor.close();
+          return payment && document.endedAt ? [{ ...payment, endedAt: document.endedAt }] : [];
+        });
       }
     },
   };

@@ -69,26 +69,31 @@ export function viewRecord(record: RecordDocument): StatementRecordView {
   };
 }
 
-const HEADING = [
-  'line',
-  'result',
-  'by',
-  'confidence',
-  'payment',
-  'how',
-  'difference',
-  'reference',
-  'rail_reference',
-  'kind',
-  'status',
-  'amount',
-  'fee',
-  'currency',
-  'at',
-  'candidates',
-  'reason',
-  'break',
-] as const;
+/** The columns of an export, by the fields of its records. */
+const FIELDS = {
+  line: 'line',
+  result: 'result',
+  by: 'by',
+  confidence: 'confidence',
+  payment: 'payment',
+  how: 'how',
+  difference: 'difference',
+  reference: 'reference',
+  rail_reference: 'railReference',
+  kind: 'kind',
+  status: 'status',
+  amount: 'amount',
+  fee: 'fee',
+  currency: 'currency',
+  at: 'at',
+  candidates: 'candidates',
+  reason: 'reason',
+  break: 'breakId',
+} as const satisfies Readonly<Record<string, keyof StatementRecordView>>;
+
+const columns = Object.fromEntries(
+  Object.entries(FIELDS).map(([column, field]) => [column, (view: StatementRecordView) => view[field]]),
+);
 
 /** Writes records as they are read, so that memory does not grow with them; JSON is `{"statement","records"}`. */
 export function exportRecords(
@@ -97,29 +102,5 @@ export function exportRecords(
   format: ExportFormat,
 ): ReadableStream<Uint8Array> {
   const about = { name: 'statement', view: viewStatement(statement) };
-  return exportItems({ items: records, heading: HEADING, rowOf, viewOf: viewRecord, about }, format);
-}
-
-function rowOf(record: RecordDocument): readonly string[] {
-  const view = viewRecord(record);
-  return [
-    view.line,
-    view.result,
-    view.by,
-    view.confidence,
-    view.payment,
-    view.how.join(' '),
-    view.difference,
-    view.reference,
-    view.railReference,
-    view.kind,
-    view.status,
-    view.amount,
-    view.fee,
-    view.currency,
-    view.at,
-    view.candidates.join(' '),
-    view.reason,
-    view.breakId,
-  ].map((cell) => (cell === null ? '' : String(cell)));
+  return exportItems({ items: records, viewOf: viewRecord, columns, about }, format);
 }

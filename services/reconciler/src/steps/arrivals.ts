@@ -2,8 +2,9 @@ import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { startLoop } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { type ArrivedTime, arrivedAsOf, arrivedBy } from '../domain/arrived.ts';
+import { ageSeconds, gauge } from '../gauges.ts';
 import { wholeWay } from './hops.ts';
 import { createLevel, type LevelDeps } from './level.ts';
 
@@ -62,14 +63,11 @@ function gaugeAge(
   arrivedMs: (kind: PaymentKind) => number | undefined,
 ): void {
   const startedMs = clock.nowMs();
-  const age = new Gauge({
+  gauge({
+    registry,
     name: 'last_arrival_age_seconds',
     help: 'Age of the newest time up to which all events are known to have arrived, by kind of payment; the time since the start while nothing is known.',
     labelNames: ['kind'],
-    registers: [registry],
-    collect: () => {
-      for (const kind of kinds)
-        age.set({ kind }, Math.max(0, clock.nowMs() - (arrivedMs(kind) ?? startedMs)) / 1_000);
-    },
+    read: async () => kinds.map((kind) => [{ kind }, ageSeconds(arrivedMs(kind) ?? startedMs, clock)]),
   });
 }

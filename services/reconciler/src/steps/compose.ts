@@ -1,20 +1,16 @@
-import { withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
-import { Gauge } from 'prom-client';
 import type { z } from 'zod';
 import { openCoverageSources } from '../audits/coverage-source.ts';
 import { openCoverageStore } from '../audits/coverage-store.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { settings } from '../config.ts';
+import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WorkingStore } from '../store.ts';
 import { watchEntries } from './entries.ts';
 import { type StepDeps, startSteps } from './steps.ts';
 import type { StepStore } from './store.ts';
 import { openStepWatches } from './watches.ts';
-
-/** How long a read may take; the server gives up at the same time. */
-const LOOK_TIMEOUT_MS = 1_000;
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
@@ -54,17 +50,14 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
 }
 
 function gaugeSteps({ metrics, clock }: Pick<Scope, 'metrics' | 'clock'>, stepStore: StepStore): void {
-  const oldest = new Gauge({
+  gauge({
+    registry: metrics,
     name: 'oldest_overdue_step_seconds',
     help: 'How long the oldest overdue step of a payment has lasted, by step; no value if none is overdue.',
     labelNames: ['step'],
-    registers: [metrics],
-    collect: async () => {
-      const look = stepStore.standing(LOOK_TIMEOUT_MS);
-      const standing = await withDeadline(look, LOOK_TIMEOUT_MS, clock).catch(() => []);
-      oldest.reset();
-      for (const { step, since } of standing)
-        oldest.set({ step }, Math.max(0, clock.nowMs() - since.getTime()) / 1_000);
+    read: async () => {
+      const standing = await readInTime(stepStore.standing(METRIC_TIMEOUT_MS), clock);
+      return standing?.map(({ step, since }) => [{ step }, ageSeconds(since, clock)]);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { type PaymentKind, WEBHOOK_KEEP_DAYS_MIN, webhookIdOf } from '@pesewa/contracts';
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { CoverageStore } from '../audits/coverage-store.ts';
-import { inPages, inTwo } from '../batches.ts';
+import { inPagesBy } from '../batches.ts';
 import type { FollowedStep, Overdue, Step } from '../domain/steps.ts';
 import type { PollDocument } from '../store.ts';
 import { toOwners, toWebhooks, wholeWay } from './hops.ts';
@@ -95,20 +95,9 @@ function watchOpen(
     steps: options.steps,
     hops: options.hops,
     look: async function* look(from, to) {
-      const list = (filter: Filter<OpenRow>, limit: number) =>
-        read({ status: unended, ...filter })
-          .sort({ acceptedAt: 1, reference: 1 })
-          .limit(limit)
-          .toArray();
-      const pages = inPages<OpenRow>((after, limit) => {
-        if (!after) return list({ acceptedAt: { $gte: from, $lte: to } }, limit);
-        const { acceptedAt, reference } = after;
-        return inTwo(
-          limit,
-          (most) => list({ acceptedAt, reference: { $gt: reference } }, most),
-          (most) => list({ acceptedAt: { $gt: acceptedAt, $lte: to } }, most),
-        );
-      });
+      const pages = inPagesBy('acceptedAt', 'reference', { $gte: from, $lte: to }, (where) =>
+        read({ status: unended, ...where }),
+      );
       for await (const page of pages)
         yield { overdue: await judge(page), until: page.at(-1)?.acceptedAt ?? to };
     },
@@ -148,20 +137,7 @@ function watchWebhooks(
   const lookBy = (time: 'endedAt' | 'endHeardAt') =>
     async function* look(since: Date, to: Date): AsyncGenerator<StepPage> {
       const from = new Date(Math.max(since.getTime(), to.getTime() - WEBHOOK_SURE_MS));
-      const list = (filter: Filter<PollDocument>, limit: number) =>
-        read(filter)
-          .sort({ [time]: 1, _id: 1 })
-          .limit(limit)
-          .toArray();
-      const pages = inPages<EndedRow>((after, limit) => {
-        if (!after) return list({ [time]: { $gte: from, $lte: to } }, limit);
-        const at = after[time];
-        return inTwo(
-          limit,
-          (most) => list({ [time]: at, _id: { $gt: after._id } }, most),
-          (most) => list({ [time]: { $gt: at, $lte: to } }, most),
-        );
-      });
+      const pages = inPagesBy(time, '_id', { $gte: from, $lte: to }, read);
       for await (const page of pages) yield { overdue: await judge(page), until: page.at(-1)?.[time] ?? to };
     };
   const standing: StepWatch['standing'] = async (steps) => {
