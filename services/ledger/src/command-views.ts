@@ -1,7 +1,7 @@
 import type { OrderKindName, OrderView } from '@pesewa/contracts';
-import { formatAmount } from '@pesewa/kernel';
+import { formatAmount, proposalExpiryMs } from '@pesewa/kernel';
 import { type Cursor, type FollowedOrder, statusOf } from './commands.ts';
-import { directionOf, expiryMsOf, isWalletOrder, type Order, type OrderKind } from './domain/orders.ts';
+import { directionOf, isWalletOrder, type Order, type OrderKind } from './domain/orders.ts';
 
 /** How kinds of orders are written in paths and answers. */
 const orderKindNames = {
@@ -36,7 +36,7 @@ export function viewOrder(followed: FollowedOrder): OrderView {
 function viewDecision(order: Order) {
   switch (order.status) {
     case 'proposed':
-      return { expiresAt: new Date(expiryMsOf(order)).toISOString() };
+      return { expiresAt: new Date(proposalExpiryMs(order)).toISOString() };
     case 'approved':
       return { approvedBy: order.decidedBy, approvedAt: order.decidedAt.toISOString() };
     case 'rejected':

@@ -1,8 +1,7 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { unreachable } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { WalletChange } from './domain/books.ts';
-import type { LedgerDomainEvent } from './domain/instructions.ts';
+import { eventTypeOf, type LedgerDomainEvent } from './domain/instructions.ts';
 import { directionOf, type Order, type OrderKind } from './domain/orders.ts';
 import type { DecidedOrder } from './domain/own-events.ts';
 import type { Written } from './pages.ts';
@@ -15,38 +14,9 @@ function address(domainEvent: LedgerDomainEvent) {
 
 /** The event of a domain event, with the time of its entries: so the same domain event always gives the same event. */
 export function eventOf(domainEvent: LedgerDomainEvent, at: Date): OutgoingEvent {
-  // Only the schema's fields are encoded, and a domain event's fields are those of its event.
   const payload = { occurredAt: BigInt(at.getTime()), ...domainEvent };
-  switch (payload.kind) {
-    case 'holdPlaced':
-      return { ...address(domainEvent), type: 'pesewa.ledger.HoldPlaced', payload };
-    case 'holdRefused':
-      return { ...address(domainEvent), type: 'pesewa.ledger.HoldRefused', payload };
-    case 'holdCaptured':
-      return { ...address(domainEvent), type: 'pesewa.ledger.HoldCaptured', payload };
-    case 'holdReleased':
-      return { ...address(domainEvent), type: 'pesewa.ledger.HoldReleased', payload };
-    case 'collectionCredited':
-      return { ...address(domainEvent), type: 'pesewa.ledger.CollectionCredited', payload };
-    case 'payoutRefunded':
-      return { ...address(domainEvent), type: 'pesewa.ledger.PayoutRefunded', payload };
-    case 'walletFunded':
-      return { ...address(domainEvent), type: 'pesewa.ledger.WalletFunded', payload };
-    case 'floatFunded':
-      return { ...address(domainEvent), type: 'pesewa.ledger.FloatFunded', payload };
-    case 'walletWithdrawn':
-      return { ...address(domainEvent), type: 'pesewa.ledger.WalletWithdrawn', payload };
-    case 'floatWithdrawn':
-      return { ...address(domainEvent), type: 'pesewa.ledger.FloatWithdrawn', payload };
-    case 'walletAdjusted':
-      return { ...address(domainEvent), type: 'pesewa.ledger.WalletAdjusted', payload };
-    case 'suspenseBooked':
-      return { ...address(domainEvent), type: 'pesewa.ledger.SuspenseBooked', payload };
-    case 'commandRefused':
-      return { ...address(domainEvent), type: 'pesewa.ledger.CommandRefused', payload };
-    default:
-      return unreachable(payload);
-  }
+  // Its fields are those of its event by their types, and only the schema's fields are encoded.
+  return { ...address(domainEvent), type: eventTypeOf(domainEvent), payload } as OutgoingEvent;
 }
 
 /** The content of a page, for ourselves after a restore (ADR 45); it has the key of the first of its postings. */

@@ -1,16 +1,14 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Claimable } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import type { Claim, TrackedStatus } from './domain/claim.ts';
+import type { Claim } from './domain/claim.ts';
 import {
-  type Booked,
+  awaited,
   inFlight,
   isOver,
-  type Known,
   type OpenState,
   openStateOf,
   openStates,
-  type Terms,
   type TimelineEntry,
   type Tracked,
 } from './domain/tracked.ts';
@@ -24,54 +22,51 @@ export function watchOf({ terms }: Pick<Tracked, 'terms'>): string {
   return terms?.rail ?? UNKNOWN_REFERENCE;
 }
 
+/** The times of a payment, and what they are stored as. */
+const TIMES = {
+  openedAtMs: 'openedAt',
+  endedAtMs: 'endedAt',
+  endHeardAtMs: 'endHeardAt',
+  dueAtMs: 'dueAt',
+  scheduledAtMs: 'scheduledAt',
+  askedAtMs: 'askedAt',
+  acceptedAtMs: 'acceptedAt',
+  refusedAtMs: 'refusedAt',
+  notFoundSinceMs: 'notFoundSince',
+  endReportedAtMs: 'endReportedAt',
+  booksDueAtMs: 'booksDueAt',
+} as const satisfies Partial<Record<keyof Tracked, string>>;
+
+/** The fields that are stored in another way, or only where they say something. */
+type Special = 'reference' | 'callbacks' | 'timeline' | 'released' | 'entryRequests' | 'known';
+
+/** The fields that are stored as they are; one that is null is not stored. */
+type Fields = Omit<Tracked, keyof typeof TIMES | Special>;
+
+type StoredFields = { readonly [Time in (typeof TIMES)[keyof typeof TIMES]]?: Date } & {
+  readonly [Name in keyof Fields as null extends Fields[Name] ? never : Name]: Fields[Name];
+} & {
+  readonly [Name in keyof Fields as null extends Fields[Name] ? Name : never]?: NonNullable<Fields[Name]>;
+};
+
 /** A payment of the working set as MongoDB holds it; `_id` is our reference. */
-export interface PollDocument extends Claimable {
-  readonly terms?: Terms;
-  readonly status: TrackedStatus;
+export interface PollDocument
+  extends Claimable,
+    StoredFields,
+    Partial<Pick<Tracked, 'released' | 'entryRequests' | 'known'>> {
+  readonly openedAt: Date;
   /** Set while the owner has not ended the payment. */
   readonly open?: true;
   /** The state of an open payment, from {@link openStateOf}. */
   readonly openState?: OpenState;
   /** Set while there is something to ask: the rail, or {@link UNKNOWN_REFERENCE}; payments are claimed by it. */
   readonly watch?: string;
-  readonly version: bigint;
-  readonly openedAt: Date;
-  readonly endedAt?: Date;
-  /** When we heard of its end, if that was late. */
-  readonly endHeardAt?: Date;
-  /** When the schedule alone asks next. */
-  readonly scheduledAt?: Date;
-  /** When the newest poll was claimed, by the database's clock. */
-  readonly askedAt?: Date;
-  readonly polls: number;
-  readonly hintedPolls: number;
-  readonly pollsInRound: number;
-  readonly acceptedAt?: Date;
-  readonly refusedAt?: Date;
-  readonly notFoundSince?: Date;
   readonly callbacks: readonly (Omit<Claim, 'atMs' | 'lastAtMs'> & {
     readonly at: Date;
     readonly lastAt?: Date;
   })[];
-  readonly claimsJudged: number;
-  readonly decided: readonly bigint[];
-  readonly decidedOutcome?: 'failed' | 'completed';
-  readonly received?: bigint;
-  readonly charged?: bigint;
-  readonly breaks: readonly string[];
-  readonly known?: readonly Known[];
   /** When it is deleted; absent while anything is left to do, and if it ever had a break. */
   readonly forgetAt?: Date;
-  readonly endReportedAt?: Date;
-  readonly posted: boolean;
-  readonly refunded: boolean;
-  readonly released?: true;
-  readonly booked?: Booked;
-  readonly traceparent?: string | null;
-  readonly causedBy?: string | null;
-  /** Set while the ledger's entries and the payment do not match. */
-  readonly booksDueAt?: Date;
-  readonly entryRequests?: number;
   /** Set while the rail's wallet and our float may differ because of the payment. */
   readonly inFlight?: true;
   readonly mayDebit: bigint;
@@ -179,37 +174,19 @@ function toReplacement(tracked: Tracked, keepMs: number): AnyBulkWriteOperation<
 }
 
 function toDocument(tracked: Tracked, keepMs: number): PollDocument {
-  const { reference, terms, dueAtMs, scheduledAtMs, askedAtMs, claim, openedAtMs, ...others } = tracked;
-  const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, charged, ...further } = others;
-  const { endedAtMs, endHeardAtMs, released, booked, booksDueAtMs, known, endReportedAtMs, ...more } =
-    further;
-  const { decidedOutcome, entryRequests, timeline, ...rest } = more;
+  const { reference, callbacks, timeline, released, entryRequests, known, ...fields } = tracked;
+  const { status, dueAtMs, endedAtMs, openedAtMs } = tracked;
   const moves = inFlight(tracked);
   return {
     _id: reference,
-    ...rest,
-    ...(terms !== null && { terms }),
-    ...(tracked.status === 'open' && { open: true, openState: openStateOf(tracked) }),
-    ...(dueAtMs !== null && { watch: watchOf(tracked), dueAt: new Date(dueAtMs) }),
-    ...(scheduledAtMs !== null && { scheduledAt: new Date(scheduledAtMs) }),
-    ...(askedAtMs !== null && { askedAt: new Date(askedAtMs) }),
-    ...(claim !== null && { claim }),
-    ...(decidedOutcome !== null && { decidedOutcome }),
-    ...(received !== null && { received }),
-    ...(charged !== null && { charged }),
+    ...toStored(fields),
     openedAt: new Date(openedAtMs),
-    ...(endedAtMs !== null && { endedAt: new Date(endedAtMs) }),
-    ...(endedAtMs !== null && isOver(tracked) && { forgetAt: new Date(endedAtMs + keepMs) }),
-    ...(endHeardAtMs !== null && { endHeardAt: new Date(endHeardAtMs) }),
+    ...(status === 'open' && { open: true, openState: openStateOf(tracked) }),
+    ...(dueAtMs !== null && { watch: watchOf(tracked) }),
     ...(released && { released }),
-    ...(booked !== null && { booked }),
-    ...(booksDueAtMs !== null && { booksDueAt: new Date(booksDueAtMs) }),
     ...(entryRequests > 0 && { entryRequests }),
     ...(known.length > 0 && { known }),
-    ...(endReportedAtMs !== null && { endReportedAt: new Date(endReportedAtMs) }),
-    ...(acceptedAtMs !== null && { acceptedAt: new Date(acceptedAtMs) }),
-    ...(refusedAtMs !== null && { refusedAt: new Date(refusedAtMs) }),
-    ...(notFoundSinceMs !== null && { notFoundSince: new Date(notFoundSinceMs) }),
+    ...(endedAtMs !== null && isOver(tracked) && { forgetAt: new Date(endedAtMs + keepMs) }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true }),
     ...moves,
     callbacks: callbacks.map(({ atMs, lastAtMs, ...callback }) => {
@@ -222,47 +199,31 @@ function toDocument(tracked: Tracked, keepMs: number): PollDocument {
   };
 }
 
-/** Reads a payment as MongoDB holds it. */
+const isTime = (name: string): name is keyof typeof TIMES => name in TIMES;
+
+function toStored(fields: Omit<Tracked, Special>): StoredFields {
+  const present = Object.entries(fields).filter(([, value]) => value !== null);
+  const stored = present.map(([name, value]) =>
+    isTime(name) ? [TIMES[name], new Date(Number(value))] : [name, value],
+  );
+  return Object.fromEntries(stored) as StoredFields;
+}
+
+/** Reads a payment as MongoDB holds it. A field that is not stored is as in a payment of which nothing is known. */
 export function fromDocument(document: PollDocument): Tracked {
+  const unknown = awaited(document._id, document.openedAt.getTime());
+  const known = Object.entries(unknown).map(([name, value]) =>
+    isTime(name)
+      ? [name, document[TIMES[name]]?.getTime() ?? null]
+      : [name, document[name as keyof Fields | 'known'] ?? value],
+  );
   return {
-    reference: document._id,
-    terms: document.terms ?? null,
-    status: document.status,
-    version: document.version,
-    openedAtMs: document.openedAt.getTime(),
-    endedAtMs: document.endedAt?.getTime() ?? null,
-    endHeardAtMs: document.endHeardAt?.getTime() ?? null,
-    dueAtMs: document.dueAt?.getTime() ?? null,
-    scheduledAtMs: document.scheduledAt?.getTime() ?? null,
-    askedAtMs: document.askedAt?.getTime() ?? null,
-    claim: document.claim ?? null,
-    polls: document.polls,
-    hintedPolls: document.hintedPolls,
-    pollsInRound: document.pollsInRound,
-    acceptedAtMs: document.acceptedAt?.getTime() ?? null,
-    refusedAtMs: document.refusedAt?.getTime() ?? null,
-    notFoundSinceMs: document.notFoundSince?.getTime() ?? null,
+    ...(Object.fromEntries(known) as Tracked),
     callbacks: document.callbacks.map(({ at, lastAt, ...callback }) => ({
       ...callback,
       atMs: at.getTime(),
       ...(lastAt && { lastAtMs: lastAt.getTime() }),
     })),
-    claimsJudged: document.claimsJudged,
-    decided: document.decided,
-    decidedOutcome: document.decidedOutcome ?? null,
-    received: document.received ?? null,
-    charged: document.charged ?? null,
-    breaks: document.breaks,
-    known: document.known ?? [],
-    endReportedAtMs: document.endReportedAt?.getTime() ?? null,
-    posted: document.posted,
-    refunded: document.refunded,
-    released: document.released ?? false,
-    booked: document.booked ?? null,
-    traceparent: document.traceparent ?? null,
-    causedBy: document.causedBy ?? null,
-    booksDueAtMs: document.booksDueAt?.getTime() ?? null,
-    entryRequests: document.entryRequests ?? 0,
     timeline: document.timeline.map(({ at, lastAt, ...entry }) => ({
       ...entry,
       atMs: at.getTime(),

@@ -1,3 +1,5 @@
+import type { TopicEvent } from '@pesewa/contracts';
+
 /** A payment of a wallet, and the event that reports it. */
 export interface Payment {
   /** The id of the event that asks for this. */
@@ -54,71 +56,29 @@ export type Instruction =
 /** The instructions of some kinds. */
 export type InstructionOf<Kind extends Instruction['kind']> = Extract<Instruction, { readonly kind: Kind }>;
 
-interface Numbered {
-  /** The wallet's sequence afterwards; 0 if no wallet is concerned. */
-  readonly sequence: bigint;
-}
+/** An event about something that was booked or refused, as the ledger publishes it. */
+export type PostingEvent = Exclude<
+  TopicEvent<'ledger'>,
+  { readonly type: 'pesewa.ledger.PageWritten' | 'pesewa.ledger.OrderDecided' }
+>;
 
-/** The money that an order moved, or would have moved. */
-interface Moved {
-  readonly causationId: string;
-  readonly currency: string;
-  readonly amount: bigint;
-  readonly commandId: string;
+type DomainEventOf<Event> = Event extends {
+  readonly type: `pesewa.ledger.${infer Name}`;
+  readonly payload: infer Payload;
 }
+  ? Omit<Payload, 'eventId' | 'occurredAt'> & {
+      /** The name of its event, with a small letter. */
+      readonly kind: Uncapitalize<Name>;
+      readonly causationId: string;
+      /** The wallet's sequence afterwards; 0 if no wallet is concerned. */
+      readonly sequence: bigint;
+    }
+  : never;
 
-/** The amount of a hold and its purpose. */
-interface HoldTerms {
-  /** Including the fee. */
-  readonly held: bigint;
-  readonly fee: bigint;
-  readonly rail: string;
+/** What the ledger did: its event without what says when, and with what says why. */
+export type LedgerDomainEvent = DomainEventOf<PostingEvent>;
+
+/** The type of the event that a domain event is published as. */
+export function eventTypeOf({ kind }: Pick<LedgerDomainEvent, 'kind'>): PostingEvent['type'] {
+  return `pesewa.ledger.${kind.charAt(0).toUpperCase()}${kind.slice(1)}` as PostingEvent['type'];
 }
-
-interface OfWallet extends Moved {
-  readonly merchantId: string;
-}
-
-interface OfFloat extends Moved {
-  readonly rail: string;
-}
-
-/** What the ledger did, as it is published. */
-export type LedgerDomainEvent = Numbered &
-  (
-    | (Payment & { readonly kind: 'holdReleased'; readonly held: bigint })
-    | (Payment & HoldTerms & { readonly kind: 'holdPlaced' })
-    | (Payment & HoldTerms & { readonly kind: 'holdRefused'; readonly reason: string })
-    | (Payment & {
-        readonly kind: 'holdCaptured';
-        readonly amount: bigint;
-        readonly fee: bigint;
-        readonly rail: string;
-        readonly railCost: bigint;
-      })
-    | (Payment & {
-        readonly kind: 'payoutRefunded';
-        readonly amount: bigint;
-        /** The part of our fee that was returned. */
-        readonly fee: bigint;
-        readonly rail: string;
-      })
-    | (Payment & {
-        readonly kind: 'collectionCredited';
-        readonly amountReceived: bigint;
-        readonly fee: bigint;
-        readonly rail: string;
-        readonly railCost: bigint;
-      })
-    | (OfWallet & { readonly kind: 'walletFunded' | 'walletWithdrawn' })
-    | (OfWallet & { readonly kind: 'walletAdjusted'; readonly direction: 'credit' | 'debit' })
-    | (OfFloat & { readonly kind: 'floatFunded' | 'floatWithdrawn' })
-    | (OfFloat & { readonly kind: 'suspenseBooked'; readonly direction: 'surplus' | 'shortage' })
-    | (Moved & {
-        readonly kind: 'commandRefused';
-        /** The merchant whose wallet it is. */
-        readonly owner: string;
-        readonly reason: string;
-        readonly order: WalletOrder['kind'];
-      })
-  );

@@ -1,8 +1,8 @@
+import { proposalExpiryMs } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import {
   type Decision,
   decideOrder,
-  expiryMsOf,
   isSameOrder,
   type Order,
   type OrderClaim,
@@ -65,7 +65,7 @@ describe('an order', () => {
   });
 
   it('can be approved for seven days, and rejected ever after', () => {
-    expect(expiryMsOf(proposed)).toBe(day(7).getTime());
+    expect(proposalExpiryMs(proposed)).toBe(day(7).getTime());
     expect(decideOrder(proposed, approve('kofi', new Date(day(7).getTime() - 1))).ok).toBe(true);
     expect(decideOrder(proposed, approve('kofi', day(7)))).toEqual({ ok: false, refusal: 'order.expired' });
     expect(after(proposed, { ...reject('ama'), at: day(30) }).status).toBe('rejected');

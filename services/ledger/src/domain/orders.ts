@@ -1,11 +1,4 @@
-import {
-  accept,
-  judgeDecision,
-  type ProposalRefusal,
-  proposalExpiryMs,
-  type Result,
-  refuse,
-} from '@pesewa/kernel';
+import { accept, judgeDecision, type ProposalRefusal, type Result, refuse } from '@pesewa/kernel';
 
 /** What an operator may order from the ledger (ADR 17), in minor units; the direction says where the money goes. */
 export type OperatorRequest = {
@@ -53,11 +46,6 @@ export interface Decision {
 
 /** Why a decision changes nothing: it is the maker's own approval, comes too late, or contradicts an earlier one. */
 export type DecisionRefusal = `order.${ProposalRefusal}`;
-
-/** When a proposal can no longer be approved, in milliseconds since the epoch. */
-export function expiryMsOf(order: Order): number {
-  return proposalExpiryMs(order);
-}
 
 /**
  * Decides about an order: an approval needs a second operator, a rejection may come from either (ADR 17).

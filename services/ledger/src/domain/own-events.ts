@@ -1,7 +1,8 @@
 import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import type { Instruction } from './instructions.ts';
+import type { Instruction, PostingEvent } from './instructions.ts';
 import type { OrderKind } from './orders.ts';
+import { causeOf } from './outcomes.ts';
 
 /** An event that the ledger published, as it is in its topic. */
 export type OwnEvent = TopicEvent<'ledger'> & {
@@ -91,10 +92,6 @@ export function readOwnEvent(event: OwnEvent): OwnNews {
   return isRefusal ? { kind: 'refusal', atMs, event, instruction } : { kind: 'posting', event, instruction };
 }
 
-type PostingEvent = Exclude<
-  TopicEvent<'ledger'>,
-  { readonly type: 'pesewa.ledger.PageWritten' | 'pesewa.ledger.OrderDecided' }
->;
 type PaymentEvent = Extract<PostingEvent, { readonly payload: { readonly reference: string } }>;
 type OrderEvent = Exclude<PostingEvent, PaymentEvent>;
 
@@ -105,7 +102,7 @@ function toInstruction(event: PostingEvent, causationId: string): Instruction {
 const isOfPayment = (event: PostingEvent): event is PaymentEvent => 'reference' in event.payload;
 
 function ofPayment(event: PaymentEvent, causationId: string): Instruction {
-  const payment = paymentOf(event.payload, causationId);
+  const payment = causeOf({ ...event.payload, causationId });
   switch (event.type) {
     case 'pesewa.ledger.HoldPlaced':
     case 'pesewa.ledger.HoldRefused': {
@@ -160,15 +157,4 @@ function ofOrder(event: OrderEvent, causationId: string): Instruction {
     default:
       return unreachable(event);
   }
-}
-
-function paymentOf(
-  {
-    reference,
-    merchantId,
-    currency,
-  }: { readonly reference: string; readonly merchantId: string; readonly currency: string },
-  causationId: string,
-) {
-  return { causationId, reference, merchantId, currency };
 }

@@ -1,6 +1,6 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { type Books, type Folded, openBooks, type Snapshot } from './books.ts';
-import type { Instruction, LedgerDomainEvent } from './instructions.ts';
+import { eventTypeOf, type Instruction, type LedgerDomainEvent } from './instructions.ts';
 import { orderEntryId } from './order-postings.ts';
 import { insufficientFunds, type Outcome } from './outcomes.ts';
 import { type Answered, isWhole, postingId } from './own-events.ts';
@@ -57,9 +57,8 @@ const envelope: ReadonlySet<string> = new Set(['eventId', 'occurredAt']);
 
 /** Whether the result is what was published, apart from its number. */
 function isSameEvent(domainEvent: LedgerDomainEvent, { event }: Answered): boolean {
-  const { kind } = domainEvent;
   // A refused hold has every field of a placed one.
-  if (event.type !== `pesewa.ledger.${kind.charAt(0).toUpperCase()}${kind.slice(1)}`) return false;
+  if (event.type !== eventTypeOf(domainEvent)) return false;
   const now: Readonly<Record<string, unknown>> = { ...domainEvent };
   return Object.entries(event.payload).every(([name, value]) => envelope.has(name) || now[name] === value);
 }

@@ -4,17 +4,11 @@ import {
   decisionOperations,
   formatPageCursor,
 } from '@pesewa/contracts';
-import { formatAmount } from '@pesewa/kernel';
+import { formatAmount, proposalExpiryMs } from '@pesewa/kernel';
 import { answer, refusalsAs, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { breakId } from '../breaks/store.ts';
-import {
-  DECIDABLE,
-  type Decision,
-  type DecisionRequest,
-  expiryMsOf,
-  OUTCOME_DECIDABLE,
-} from '../domain/decisions.ts';
+import { DECIDABLE, type Decision, type DecisionRequest, OUTCOME_DECIDABLE } from '../domain/decisions.ts';
 import type { Decisions } from './decisions.ts';
 
 const DECISIONS_PER_PAGE = 100;
@@ -116,7 +110,8 @@ function viewDecision(decision: Decision): DecisionView {
 }
 
 function viewOutcome(decision: Decision) {
-  if (decision.status === 'proposed') return { expiresAt: new Date(expiryMsOf(decision)).toISOString() };
+  if (decision.status === 'proposed')
+    return { expiresAt: new Date(proposalExpiryMs(decision)).toISOString() };
   const { decidedBy, decidedAt } = decision;
   if (decision.status === 'rejected') {
     const { reason } = decision;

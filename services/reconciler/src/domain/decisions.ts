@@ -100,11 +100,6 @@ export type DecideRefusal =
 /** How long an approved decision is awaited before another may be proposed. */
 const APPLYING_MS = 10 * 60_000;
 
-/** When a proposal can no longer be approved, in milliseconds since the epoch. */
-export function expiryMsOf(decision: Decision): number {
-  return proposalExpiryMs(decision);
-}
-
 /**
  * Why the break can't be decided; undefined if it can. An amount can be decided for a break about a collection's
  * amount, an outcome for a break that keeps a payout from its end, and only while both the break and its payment are
@@ -136,7 +131,7 @@ export function readDecidedAmount(text: string, currency: string): Result<Money,
  * gateway refuses the amount, another can be decided after a while.
  */
 export function blocksOthers(decision: Decision, nowMs: number): boolean {
-  if (decision.status === 'proposed') return nowMs < expiryMsOf(decision);
+  if (decision.status === 'proposed') return nowMs < proposalExpiryMs(decision);
   return decision.status === 'approved' && nowMs < decision.decidedAt.getTime() + APPLYING_MS;
 }
 
