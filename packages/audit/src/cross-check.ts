@@ -1,7 +1,5 @@
-import type { Clock } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
 import { createArchive, type Gateway } from './archive.ts';
-import type { Findings } from './findings.ts';
 import type { Batch } from './pages.ts';
 import {
   collectionKinds,
@@ -12,7 +10,7 @@ import {
   payoutKinds,
 } from './payments.ts';
 import type { EntryRecord, PaymentRecord } from './records.ts';
-import { chunksOf, type Disagreement, type Suspects, settle } from './settle.ts';
+import { type CheckDeps, RECORDS_PER_READ, settleAll } from './settle.ts';
 import { collections } from './snapshot.ts';
 
 /** The databases that a cross check reads. */
@@ -31,9 +29,6 @@ export interface CrossCheck {
   /** The number of payments that entries name and whose records are archived. */
   readonly archived: () => number;
 }
-
-const PAYMENTS_PER_READ = 1_000;
-const SUSPECTS_MAX = 5_000;
 
 const projection = {
   _id: 0,
@@ -65,13 +60,7 @@ function gatewayOf({ kind, debit }: EntryRecord): Gateway | undefined {
  * Builds a {@link CrossCheck}. The ledger lags behind the gateways, which it follows by events: a payment that differs
  * from its entries is read again, and counts only when no such payment has agreed for `settleMs`.
  */
-export function createCrossCheck(deps: {
-  readonly databases: Databases;
-  readonly session: ClientSession;
-  readonly findings: Findings;
-  readonly clock: Clock;
-  readonly settleMs: number;
-}): CrossCheck {
+export function createCrossCheck(deps: CheckDeps & { readonly databases: Databases }): CrossCheck {
   const { databases, session, findings } = deps;
   const paymentsOf = (gateway: Gateway) => databases[gateway].collection<PaymentRecord>(gateway);
   const archiveOf = (gateway: Gateway) =>
@@ -88,17 +77,11 @@ export function createCrossCheck(deps: {
     return new Map([...judged].filter(([, told]) => told.length > 0));
   }
 
-  const settleAll = (gateway: Gateway, suspects: Suspects): Promise<void> =>
-    settle(
-      suspects,
-      async (references) => {
-        const filter = { reference: { $in: references } };
-        const again = await paymentsOf(gateway).find(filter, { session, projection }).toArray();
-        return disagreements(gateway, again);
-      },
-      deps,
-    );
-
+  const again = (gateway: Gateway) => async (references: readonly string[]) => {
+    const filter = { reference: { $in: references } };
+    const payments = await paymentsOf(gateway).find(filter, { session, projection }).toArray();
+    return disagreements(gateway, payments);
+  };
   return {
     entries: async ({ pages }) => {
       for (const gateway of ['payouts', 'collections'] as const) {
@@ -118,23 +101,19 @@ export function createCrossCheck(deps: {
     },
     payments: async (onRead) => {
       for (const gateway of ['payouts', 'collections'] as const) {
-        let suspects = new Map<string, readonly Disagreement[]>();
         // The collection of payouts also holds the references that batches reserve, which have no status and no money
         // (ADR 14).
         const all = paymentsOf(gateway).find(
           { status: { $exists: true } },
-          { session, projection, batchSize: PAYMENTS_PER_READ },
+          { session, projection, batchSize: RECORDS_PER_READ },
         );
-        for await (const payments of chunksOf(all, PAYMENTS_PER_READ)) {
+        const suspectsOf = async (payments: readonly PaymentRecord[]) => {
           for (const payment of payments) judgeMoney(findings, payment.reference, payment);
-          for (const [reference, told] of await disagreements(gateway, payments))
-            suspects.set(reference, told);
+          const found = await disagreements(gateway, payments);
           onRead(payments.length);
-          if (suspects.size < SUSPECTS_MAX) continue;
-          await settleAll(gateway, suspects);
-          suspects = new Map();
-        }
-        await settleAll(gateway, suspects);
+          return found;
+        };
+        await settleAll(all, suspectsOf, again(gateway), deps);
         await archive[gateway].compare();
       }
     },

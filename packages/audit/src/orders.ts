@@ -1,9 +1,7 @@
-import type { Clock } from '@pesewa/kernel';
-import type { ClientSession, Db } from 'mongodb';
-import type { Findings } from './findings.ts';
+import type { Db } from 'mongodb';
 import type { Batch } from './pages.ts';
 import type { EntryRecord, OrderRecord } from './records.ts';
-import { chunksOf, type Suspects, settle } from './settle.ts';
+import { type CheckDeps, RECORDS_PER_READ, type Suspects, settleAll } from './settle.ts';
 import { collections } from './snapshot.ts';
 
 /** The kinds of entries that only an order can lead to; an order leads to an entry of its own kind (ADR 17). */
@@ -15,9 +13,6 @@ const orderKinds: ReadonlySet<string> = new Set([
   'adjust',
   'suspense',
 ]);
-
-const ORDERS_PER_READ = 1_000;
-const SUSPECTS_MAX = 5_000;
 
 type OrderedEntry = Pick<EntryRecord, 'kind' | 'debit' | 'credit' | 'amount' | 'currency'>;
 
@@ -58,13 +53,7 @@ export interface OrderCheck {
 }
 
 /** Builds an {@link OrderCheck}. */
-export function createOrderCheck(deps: {
-  readonly ledger: Db;
-  readonly session: ClientSession;
-  readonly findings: Findings;
-  readonly clock: Clock;
-  readonly settleMs: number;
-}): OrderCheck {
+export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): OrderCheck {
   const { ledger, session, findings } = deps;
   const orders = ledger.collection<OrderRecord>(collections.orders);
 
@@ -112,15 +101,8 @@ export function createOrderCheck(deps: {
       }
     },
     orders: async () => {
-      let suspects: Suspects = new Map();
-      const approved = orders.find({ status: 'approved' }, { session, batchSize: ORDERS_PER_READ });
-      for await (const chunk of chunksOf(approved, ORDERS_PER_READ)) {
-        suspects = new Map([...suspects, ...(await suspectsOf(chunk))]);
-        if (suspects.size < SUSPECTS_MAX) continue;
-        await settle(suspects, again, deps);
-        suspects = new Map();
-      }
-      await settle(suspects, again, deps);
+      const approved = orders.find({ status: 'approved' }, { session, batchSize: RECORDS_PER_READ });
+      await settleAll(approved, suspectsOf, again, deps);
     },
   };
 }

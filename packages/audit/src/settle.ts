@@ -1,4 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
+import type { ClientSession } from 'mongodb';
 import type { Findings, Invariant } from './findings.ts';
 
 /** How a record and its entries differ. The ledger may still be behind, so they are read again before it counts. */
@@ -7,18 +8,46 @@ export type Disagreement = readonly [Invariant, string];
 /** The records that differ from their entries, by reference. */
 export type Suspects = ReadonlyMap<string, readonly Disagreement[]>;
 
+/** What a check of records against their entries needs. */
+export interface CheckDeps {
+  readonly session: ClientSession;
+  readonly findings: Findings;
+  readonly clock: Clock;
+  readonly settleMs: number;
+}
+
 const PAUSE_MS = 250;
+const SUSPECTS_MAX = 5_000;
+
+/** How many records are read and judged at once. */
+export const RECORDS_PER_READ = 1_000;
+
+/** Judges all records of a stream, and settles those that differ from their entries. */
+export async function settleAll<Item>(
+  records: AsyncIterable<Item>,
+  suspectsOf: (some: readonly Item[]) => Promise<Suspects>,
+  again: (references: readonly string[]) => Promise<Suspects>,
+  deps: CheckDeps,
+): Promise<void> {
+  let suspects: Suspects = new Map();
+  for await (const some of chunksOf(records, RECORDS_PER_READ)) {
+    suspects = new Map([...suspects, ...(await suspectsOf(some))]);
+    if (suspects.size < SUSPECTS_MAX) continue;
+    await settle(suspects, again, deps);
+    suspects = new Map();
+  }
+  await settle(suspects, again, deps);
+}
 
 /**
  * Reads again every record that differs from its entries, because the ledger follows by events. Reports those that
  * still differ once no record has come to agree for `settleMs`.
  */
-export async function settle(
+async function settle(
   found: Suspects,
   again: (references: readonly string[]) => Promise<Suspects>,
-  deps: { readonly findings: Findings; readonly clock: Clock; readonly settleMs: number },
+  { findings, clock, settleMs }: CheckDeps,
 ): Promise<void> {
-  const { findings, clock, settleMs } = deps;
   let suspects = found;
   let patientUntilMs = clock.nowMs() + settleMs;
   while (suspects.size > 0 && clock.nowMs() < patientUntilMs) {
@@ -33,10 +62,7 @@ export async function settle(
 }
 
 /** Groups the items of a stream into lists. */
-export async function* chunksOf<Item>(
-  items: AsyncIterable<Item>,
-  size: number,
-): AsyncGenerator<readonly Item[]> {
+async function* chunksOf<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
   let chunk: Item[] = [];
   for await (const item of items) {
     chunk.push(item);

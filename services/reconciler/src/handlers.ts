@@ -1,9 +1,8 @@
-import type { PaymentKind, TopicEvent } from '@pesewa/contracts';
+import { type PaymentKind, paymentEnds, type TopicEvent } from '@pesewa/contracts';
 import { feeFor, unreachable } from '@pesewa/kernel';
 import { type EventHandling, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import { partOf, type RailConnector } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
-import type { EndStatus } from './domain/claim.ts';
 import type { PaymentObservation } from './domain/observations.ts';
 import type { Terms } from './domain/tracked.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
@@ -33,14 +32,6 @@ interface HandlerDeps {
 export function createHandlers(deps: HandlerDeps): readonly TopicHandler[] {
   return [payoutHandler(deps), collectionHandler(deps), callbackHandler(deps), ledgerHandler(deps)];
 }
-
-const ENDS = {
-  'pesewa.payouts.PayoutCompleted': 'completed',
-  'pesewa.payouts.PayoutFailed': 'failed',
-  'pesewa.payouts.PayoutReversed': 'reversed',
-  'pesewa.collections.CollectionCompleted': 'completed',
-  'pesewa.collections.CollectionFailed': 'failed',
-} as const satisfies Record<string, EndStatus>;
 
 function nameOf(type: string): string {
   return type.slice(type.lastIndexOf('.') + 1);
@@ -89,7 +80,7 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
     };
     if (event.type === 'pesewa.payouts.PayoutAccepted') return { kind: 'opened', ...common(event), terms };
     const paid = event.type === 'pesewa.payouts.PayoutCompleted' && { charged: event.payload.railFee };
-    return { kind: 'ended', ...common(event), status: ENDS[event.type], terms, ...paid };
+    return { kind: 'ended', ...common(event), status: paymentEnds[event.type], terms, ...paid };
   };
   return handleTopic(
     'payouts',
@@ -121,7 +112,7 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
     const fee = railFee(rail, 'collection', amount) ?? 0n;
     const terms: Terms = { kind: 'collection', rail, merchantId, currency, country, amount, railFee: fee };
     if (opened) return { kind: 'opened', ...common(event), terms };
-    return { kind: 'ended', ...common(event), status: ENDS[event.type], terms };
+    return { kind: 'ended', ...common(event), status: paymentEnds[event.type], terms };
   };
   return handleTopic(
     'collections',
@@ -215,7 +206,7 @@ function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): Topic
     async (events, transaction) => {
       await wallets.move(events.filter(isOrder).map(orderedBy), transaction.session);
       await workingSet.apply(events.filter(isPosting).map(postingOf), transaction);
-      await adjustments.hear(events.filter(isCorrection), transaction);
+      await adjustments(events.filter(isCorrection), transaction);
     },
   );
 }

@@ -215,7 +215,7 @@ export function fromDocument(document: PollDocument): Tracked {
   const known = Object.entries(unknown).map(([name, value]) =>
     isTime(name)
       ? [name, document[TIMES[name]]?.getTime() ?? null]
-      : [name, document[name as keyof Fields | 'known'] ?? value],
+      : [name, document[name as keyof Fields] ?? value],
   );
   return {
     ...(Object.fromEntries(known) as Tracked),

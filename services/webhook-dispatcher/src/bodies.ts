@@ -1,4 +1,4 @@
-import { jsonNumber, type TopicEvent } from '@pesewa/contracts';
+import { jsonNumber, paymentEnds, type TopicEvent } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 
 /** The events of payouts that merchants get webhooks about. */
@@ -13,12 +13,6 @@ export type EndedCollection = Extract<
   { readonly type: `pesewa.collections.Collection${'Completed' | 'Failed'}` }
 >;
 
-const payoutStatuses = {
-  'pesewa.payouts.PayoutCompleted': 'COMPLETED',
-  'pesewa.payouts.PayoutFailed': 'FAILED',
-  'pesewa.payouts.PayoutReversed': 'REVERSED',
-} as const;
-
 /**
  * The body of a payout's webhook, as it is stored, signed and sent (contract 6.1); the value is amount plus fee
  * (contract 10.7).
@@ -27,7 +21,7 @@ export function payoutBody({ type, payload }: EndedPayout): string {
   const money = (minor: bigint) => jsonNumber(formatAmount(minor, payload.currency));
   return JSON.stringify({
     data: {
-      transactionStatus: payoutStatuses[type],
+      transactionStatus: paymentEnds[type].toUpperCase(),
       merchantReference: payload.merchantReference,
       transactionReference: payload.reference,
       amount: money(payload.amount),

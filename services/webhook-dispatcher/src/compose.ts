@@ -5,7 +5,6 @@ import type { z } from 'zod';
 import type { settings } from './config.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
-import { createDeliveryEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { webhookCollections } from './indexes.ts';
 import { createDeliveryMetrics } from './metrics.ts';
@@ -35,7 +34,6 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
     store,
     messaging,
     clock,
-    events: createDeliveryEvents({ clock }),
     ended: metrics.ended,
     becameDue: () => deliverer.wake(),
   });

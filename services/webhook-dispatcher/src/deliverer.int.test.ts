@@ -9,7 +9,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { createTransactions, openEndpoint, status } from './deliverer.fixture.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
-import { createDeliveryEvents } from './events.ts';
 import { webhookCollections } from './indexes.ts';
 import { openSender } from './sender.ts';
 import { type DeliveryStore, type NewDelivery, openDeliveryStore } from './store.ts';
@@ -70,7 +69,6 @@ async function openDispatcher() {
     store,
     clock,
     messaging: { groupCommit: transactions.groupCommit },
-    events: createDeliveryEvents({ clock }),
     ended: (state) => void heard.push(state),
     becameDue: () => deliverer.wake(),
   });

@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { DeliveryState } from './domain/delivery.ts';
-import type { DeliveryEvents } from './events.ts';
+import { deliveryEventOf } from './events.ts';
 import type { DeliveryChange, DeliveryStore, NewDelivery } from './store.ts';
 
 /** The outcome of a claimed delivery: its change without the delivery's state, which is read again. */
@@ -24,7 +24,6 @@ export interface Deliveries {
 /** Builds {@link Deliveries}. */
 export function createDeliveries(deps: {
   readonly store: DeliveryStore;
-  readonly events: DeliveryEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Clock;
   /** Called for each delivery that has ended, after the commit. */
@@ -32,7 +31,7 @@ export function createDeliveries(deps: {
   /** Called when deliveries have become due. */
   readonly becameDue: () => void;
 }): Deliveries {
-  const { store, events } = deps;
+  const { store } = deps;
   const recording = deps.messaging.groupCommit<DeliveryOutcome, boolean>(
     'webhooks.outcome',
     async (outcomes, transaction) => {
@@ -45,7 +44,7 @@ export function createDeliveries(deps: {
       });
       await store.save(changes, transaction.session);
       for (const change of changes) {
-        const event = events.eventOf(change);
+        const event = deliveryEventOf(change, deps.clock.nowMs());
         if (event) transaction.emit(event);
         const { state } = change;
         if (state !== 'pending') transaction.afterCommit(() => deps.ended(state));

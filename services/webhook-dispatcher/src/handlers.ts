@@ -1,21 +1,9 @@
-import { webhookIdOf } from '@pesewa/contracts';
+import { paymentEnds, webhookIdOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { handleTopic, type TopicHandler } from '@pesewa/messaging';
 import { collectionBody, payoutBody } from './bodies.ts';
 import type { Deliveries } from './deliveries.ts';
-import type { DeliveryKind } from './domain/delivery.ts';
 import type { NewDelivery } from './store.ts';
-
-const payoutKinds = {
-  'pesewa.payouts.PayoutCompleted': 'payout-completed',
-  'pesewa.payouts.PayoutFailed': 'payout-failed',
-  'pesewa.payouts.PayoutReversed': 'payout-reversed',
-} as const;
-
-const collectionKinds = {
-  'pesewa.collections.CollectionCompleted': 'collection-completed',
-  'pesewa.collections.CollectionFailed': 'collection-failed',
-} as const;
 
 /** The dispatcher's handlers: for each end of a payment the merchant is owed one webhook (contract 10.15). */
 export function createHandlers(deps: {
@@ -36,7 +24,8 @@ export function createHandlers(deps: {
       const bornAtMs = deps.clock.nowMs();
       const deliveries = events.map(
         (event): NewDelivery => ({
-          ...owed(event, payoutKinds[event.type]),
+          ...owed(event, paymentEnds[event.type]),
+          kind: `payout-${paymentEnds[event.type]}`,
           body: payoutBody(event),
           webhookUrl: null,
           bulkhead: bulkheadOf(event.payload.merchantId, 'payouts'),
@@ -60,7 +49,8 @@ export function createHandlers(deps: {
       const bornAtMs = deps.clock.nowMs();
       const deliveries = events.map(
         (event): NewDelivery => ({
-          ...owed(event, collectionKinds[event.type]),
+          ...owed(event, paymentEnds[event.type]),
+          kind: `collection-${paymentEnds[event.type]}`,
           body: collectionBody(event),
           webhookUrl: event.payload.webhookUrl,
           bulkhead: bulkheadOf(event.payload.merchantId, originOf(event.payload.webhookUrl) ?? 'collections'),
@@ -73,14 +63,6 @@ export function createHandlers(deps: {
   return [payouts, collections];
 }
 
-const endOf = {
-  'payout-completed': 'completed',
-  'payout-failed': 'failed',
-  'payout-reversed': 'reversed',
-  'collection-completed': 'completed',
-  'collection-failed': 'failed',
-} as const satisfies Record<DeliveryKind, string>;
-
 interface PaymentEvent {
   readonly eventId: string;
   readonly traceparent?: string | undefined;
@@ -91,11 +73,10 @@ interface PaymentEvent {
   };
 }
 
-function owed({ eventId, traceparent, payload }: PaymentEvent, kind: DeliveryKind) {
+function owed({ eventId, traceparent, payload }: PaymentEvent, end: Parameters<typeof webhookIdOf>[1]) {
   const { reference, merchantReference, merchantId } = payload;
   const origin = { causationId: eventId, ...(traceparent !== undefined && { traceparent }) };
-  const _id = webhookIdOf(reference, endOf[kind]);
-  return { _id, reference, merchantReference, merchantId, kind, ...origin };
+  return { _id: webhookIdOf(reference, end), reference, merchantReference, merchantId, ...origin };
 }
 
 function bulkheadOf(merchantId: string, endpoint: string): string {

@@ -55,31 +55,29 @@ function gaugeBacklog(
 ): void {
   const ask = <Value>(read: (timeoutMs: number) => Promise<Value>) =>
     withDeadline(read(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock);
-  const exhausted = new Gauge({
-    name: 'webhooks_exhausted',
-    help: 'Deliveries that were given up and wait for an operator; 10,000 means at least as many.',
-    registers,
-    collect: async () => {
-      exhausted.set(await ask(store.countExhausted).catch(() => Number.NaN));
-    },
-  });
-  const pending = new Gauge({
-    name: 'webhooks_pending',
-    help: `Deliveries that have not ended; ${PENDING_MAX.toLocaleString('en')} means at least as many.`,
-    registers,
-    collect: async () => {
-      pending.set(await ask(store.countPending).catch(() => Number.NaN));
-    },
-  });
-  const oldest = new Gauge({
-    name: 'oldest_due_webhook_seconds',
-    help: 'How long the delivery that is due longest has waited for its attempt; 0 if none waits.',
-    registers,
-    collect: async () => {
-      const age = ask(store.firstDueAt).then((dueAt) => secondsSince(dueAt, clock.nowMs()));
-      oldest.set(await age.catch(() => Number.NaN));
-    },
-  });
+  const gauge = (name: string, help: string, read: () => Promise<number>) => {
+    const one: Gauge = new Gauge({
+      name,
+      help,
+      registers,
+      collect: async () => one.set(await read().catch(() => Number.NaN)),
+    });
+  };
+  gauge(
+    'webhooks_exhausted',
+    'Deliveries that were given up and wait for an operator; 10,000 means at least as many.',
+    () => ask(store.countExhausted),
+  );
+  gauge(
+    'webhooks_pending',
+    `Deliveries that have not ended; ${PENDING_MAX.toLocaleString('en')} means at least as many.`,
+    () => ask(store.countPending),
+  );
+  gauge(
+    'oldest_due_webhook_seconds',
+    'How long the delivery that is due longest has waited for its attempt; 0 if none waits.',
+    async () => secondsSince(await ask(store.firstDueAt), clock.nowMs()),
+  );
   const endpoints = new Gauge({
     name: 'webhook_endpoints',
     help: 'Endpoints with open deliveries: failing if an attempt of one has failed, otherwise waiting.',

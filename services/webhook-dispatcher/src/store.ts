@@ -1,3 +1,5 @@
+import type { deliveryOperations } from '@pesewa/contracts';
+import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import type { AttemptDocument, DeliveryDocument } from './documents.ts';
 import type { AttemptError, DeliveryState } from './domain/delivery.ts';
@@ -38,13 +40,9 @@ export interface DeliveryChange {
 }
 
 /** Which deliveries are listed, and from where on. */
-export interface DeliveryQuery {
-  /** Our reference or the merchant's. */
-  readonly reference?: string | undefined;
-  readonly state?: DeliveryState | undefined;
-  readonly after?: string | undefined;
+export type DeliveryQuery = ServedRequest<typeof deliveryOperations.list>['query'] & {
   readonly limit: number;
-}
+};
 
 /** The deliveries of this service's database. */
 export interface DeliveryStore {

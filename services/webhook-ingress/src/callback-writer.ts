@@ -2,7 +2,7 @@ import type { Messaging, Transaction } from '@pesewa/messaging';
 import { LRUCache } from 'lru-cache';
 import type { Callback } from './domain/callback.ts';
 import type { CallbackRecord, Decision, Remembered } from './domain/reception.ts';
-import type { CallbackEvents, ReportableCallback } from './events.ts';
+import { callbackReceived, type ReportableCallback } from './events.ts';
 import type { CallbackStore } from './store.ts';
 
 /** One item of a shared transaction: how to decide on the stored records, and what to publish if it is passed on. */
@@ -21,7 +21,6 @@ export interface Work<Outcome> {
 
 interface Deps {
   readonly store: Pick<CallbackStore, 'load' | 'save'>;
-  readonly events: CallbackEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
 }
 
@@ -52,7 +51,7 @@ export function openCallbackWriter<Outcome>(deps: Deps): (work: Work<Outcome>) =
  * events.
  */
 async function apply<Outcome>(
-  { store, events }: Deps,
+  { store }: Deps,
   group: readonly Work<Outcome>[],
   transaction: Transaction,
   looksFirst: boolean,
@@ -81,7 +80,7 @@ async function apply<Outcome>(
     const { passesOn } = decision;
     if (passesOn) {
       const proven = report.proven && passesOn.mayBeProven;
-      transaction.emit(events.received({ ...report, claim: passesOn.claim, proven, atMs: passesOn.atMs }));
+      transaction.emit(callbackReceived({ ...report, claim: passesOn.claim, proven, atMs: passesOn.atMs }));
     }
     outcomes.push(decision.outcome);
   }

@@ -12,7 +12,6 @@ import {
 import { beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
-import { callbackEvents } from './events.ts';
 import { callbackCollections } from './indexes.ts';
 import { type Faults, openTestRails, payoutBody, secretOf, signedAt } from './ingress.fixture.ts';
 import { createMetrics } from './metrics.ts';
@@ -45,7 +44,6 @@ async function openInstance(
   const store = openCallbackStore(messaging.db, { keepDays: 400, unverifiedKeepDays: 30 });
   const callbacks = createCallbacks({
     store,
-    events: callbackEvents,
     messaging,
     ids,
     clock,

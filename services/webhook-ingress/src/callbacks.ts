@@ -15,7 +15,6 @@ import {
   refusalOf,
 } from './domain/callback.ts';
 import { type ReceptionOutcome, receive } from './domain/reception.ts';
-import type { CallbackEvents } from './events.ts';
 import { serialiseByKey } from './key-serialiser.ts';
 import { createOperatorActions, type OperatorActions } from './operator-actions.ts';
 import { type CallbackRail, placeOf, readClaim } from './reading.ts';
@@ -40,7 +39,6 @@ export interface Callbacks extends OperatorActions {
 
 interface Deps {
   readonly store: Pick<CallbackStore, 'load' | 'find' | 'save' | 'insertRejected'>;
-  readonly events: CallbackEvents;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'acceptsWork'>;
   readonly rail: (name: string) => CallbackRail | undefined;
   readonly ids: Ids;

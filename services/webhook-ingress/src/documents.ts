@@ -1,27 +1,12 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { Binary } from 'mongodb';
-import type { CallbackHeader, JudgedRequest, Verdict } from './domain/callback.ts';
-import type { CallbackRecord, CallbackState } from './domain/reception.ts';
+import type { CallbackHeader, Claim, JudgedRequest, Verdict } from './domain/callback.ts';
+import type { CallbackRecord } from './domain/reception.ts';
 
-/** The changing fields of a callback's document. */
-interface RecordFields {
-  readonly state: CallbackState;
-  /** The claim's fields are null if the callback could not be read. */
-  readonly reference: string | null;
-  readonly claimedStatus: string | null;
-  readonly claimedAmount: string | null;
-  readonly claimedCurrency: string | null;
-  readonly claimedFee: string | null;
-  readonly claimedReason: string | null;
-  readonly failure: string | null;
-  readonly passedOnAt: Date | null;
-  readonly timesPassedOn: number;
-  readonly deliveries: number;
-  readonly lastReceivedAt: Date;
-  readonly conflicts: number;
-  readonly otherDigests: readonly string[];
-  readonly passedOnDigest: string | null;
-}
+/** The changing fields of a callback's document; the claim's are null if the callback could not be read. */
+type RecordFields = Omit<CallbackRecord, 'digest' | 'claim' | 'passedOnAtMs' | 'lastReceivedAtMs'> & {
+  readonly [Name in keyof Claim]: Claim[Name] | null;
+} & { readonly passedOnAt: Date | null; readonly lastReceivedAt: Date };
 
 /** A callback as MongoDB holds it; `_id` identifies repetitions, so that each is stored once. */
 export interface CallbackDocument extends RequestDocument, RecordFields {
@@ -35,57 +20,35 @@ export interface CallbackDocument extends RequestDocument, RecordFields {
   readonly erased?: true;
 }
 
-/** The fields of a document that make up its record. */
-export const recordProjection = {
-  digest: 1,
-  state: 1,
-  reference: 1,
-  claimedStatus: 1,
-  claimedAmount: 1,
-  claimedCurrency: 1,
-  claimedFee: 1,
-  claimedReason: 1,
-  failure: 1,
-  passedOnAt: 1,
-  timesPassedOn: 1,
-  deliveries: 1,
-  lastReceivedAt: 1,
-  conflicts: 1,
-  otherDigests: 1,
-  passedOnDigest: 1,
-} as const;
+const unread = {
+  reference: null,
+  claimedStatus: null,
+  claimedAmount: null,
+  claimedCurrency: null,
+  claimedFee: null,
+  claimedReason: null,
+} as const satisfies Record<keyof Claim, null>;
 
 /** The record as fields of a document. */
 export function recordFields(record: CallbackRecord): RecordFields {
-  const { claim, passedOnAtMs } = record;
+  const { digest: _first, claim, passedOnAtMs, lastReceivedAtMs, ...fields } = record;
   return {
-    state: record.state,
-    reference: claim?.reference ?? null,
-    claimedStatus: claim?.status ?? null,
-    claimedAmount: claim?.amount ?? null,
-    claimedCurrency: claim?.currency ?? null,
-    claimedFee: claim?.fee ?? null,
-    claimedReason: claim?.reason ?? null,
-    failure: record.failure,
+    ...fields,
+    ...(claim ?? unread),
     passedOnAt: passedOnAtMs === null ? null : new Date(passedOnAtMs),
-    timesPassedOn: record.timesPassedOn,
-    deliveries: record.deliveries,
-    lastReceivedAt: new Date(record.lastReceivedAtMs),
-    conflicts: record.conflicts,
-    otherDigests: record.otherDigests,
-    passedOnDigest: record.passedOnDigest,
+    lastReceivedAt: new Date(lastReceivedAtMs),
   };
 }
 
 /** The record of a document. */
 export function recordOf(fields: RecordFields & Pick<RequestDocument, 'digest'>): CallbackRecord {
-  const { reference, claimedStatus: status, claimedAmount: amount, claimedCurrency: currency } = fields;
-  const { claimedFee: fee, claimedReason: reason } = fields;
-  const isRead = reference !== null && status !== null;
+  const { reference, claimedStatus, claimedAmount, claimedCurrency, claimedFee, claimedReason } = fields;
+  const claimed = { claimedAmount, claimedCurrency, claimedFee, claimedReason };
+  const isRead = reference !== null && claimedStatus !== null;
   return {
     digest: fields.digest,
     state: fields.state,
-    claim: isRead ? { reference, status, amount, currency, fee, reason } : null,
+    claim: isRead ? { reference, claimedStatus, ...claimed } : null,
     failure: fields.failure,
     passedOnAtMs: fields.passedOnAt?.getTime() ?? null,
     timesPassedOn: fields.timesPassedOn,

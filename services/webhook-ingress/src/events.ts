@@ -16,14 +16,10 @@ export interface ReportableCallback {
   readonly traceparent?: string;
 }
 
-/** Converts callbacks into events of rails.notices. */
-export interface CallbackEvents {
-  readonly received: (callback: ReportableCallback) => OutgoingEvent;
-}
-
-/** The {@link CallbackEvents}. */
-export const callbackEvents: CallbackEvents = {
-  received: ({ rail, kind, claim, digest, proven, atMs, traceparent }) => ({
+/** The event of a callback. */
+export function callbackReceived(callback: ReportableCallback): OutgoingEvent {
+  const { rail, kind, claim, digest, proven, atMs, traceparent } = callback;
+  return {
     topic: 'railNotices',
     key: claim.reference,
     // A callback does not know the payment's version.
@@ -31,18 +27,6 @@ export const callbackEvents: CallbackEvents = {
     causationId: null,
     ...(traceparent !== undefined && { traceparent }),
     type: 'pesewa.rails.CallbackReceived',
-    payload: {
-      occurredAt: BigInt(atMs),
-      rail,
-      reference: claim.reference,
-      kind,
-      claimedStatus: claim.status,
-      claimedAmount: claim.amount,
-      claimedCurrency: claim.currency,
-      claimedFee: claim.fee,
-      claimedReason: claim.reason,
-      digest,
-      proven,
-    },
-  }),
-};
+    payload: { occurredAt: BigInt(atMs), rail, kind, ...claim, digest, proven },
+  };
+}

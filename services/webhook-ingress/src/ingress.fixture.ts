@@ -8,7 +8,6 @@ import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import type { Callback, JudgedRequest } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
-import { callbackEvents } from './events.ts';
 import { createRates } from './rates.ts';
 import type { CallbackRail } from './reading.ts';
 import type { CallbackStore } from './store.ts';
@@ -150,7 +149,6 @@ export function openIngress(options: Options = {}) {
   let rails = openRailsAgain();
   const callbacks = createCallbacks({
     store: memory.store,
-    events: callbackEvents,
     ids,
     clock,
     logger: {
@@ -246,8 +244,7 @@ function createMemoryStore(faults: Faults) {
       return new Map([...records].filter(([key]) => keys.includes(key)));
     },
     find: async (id) => {
-      const [key, callback] = [...stored].find(([, one]) => one.id === id) ?? [];
-      return key !== undefined && callback ? { key, ...callback } : undefined;
+      return [...stored.values()].find((one) => one.id === id);
     },
     save: async (changes) => {
       check();

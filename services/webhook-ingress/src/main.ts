@@ -7,7 +7,6 @@ import { noteUnauthenticatedRails } from './callback-authentication.ts';
 import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
 import { bodiesAndSenders } from './erasing.ts';
-import { callbackEvents } from './events.ts';
 import { callbackCollections } from './indexes.ts';
 import { createMetrics, gaugeFailed } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
@@ -35,7 +34,6 @@ await runService({ name: 'webhook-ingress', settings, environment, prepare }, as
   const callbacks = createCallbacks({
     ...scope,
     store,
-    events: callbackEvents,
     messaging,
     rail: (name) => rails.get(name),
     repassAfterMs: config.REPASS_AFTER_MS,

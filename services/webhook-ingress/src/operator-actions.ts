@@ -4,7 +4,6 @@ import { partOf, type ReadCallback } from '@pesewa/rails';
 import { openCallbackWriter } from './callback-writer.ts';
 import { callbackKeys } from './domain/callback.ts';
 import { dismiss, type Reread, redrive } from './domain/reception.ts';
-import type { CallbackEvents } from './events.ts';
 import { type CallbackRail, readClaim } from './reading.ts';
 import type { CallbackStore, StoredCallback } from './store.ts';
 
@@ -30,7 +29,6 @@ type ActionOutcome = 'passed_on' | 'failed' | 'dismissed' | 'not_failed';
 
 interface Deps {
   readonly store: Pick<CallbackStore, 'load' | 'find' | 'save'>;
-  readonly events: CallbackEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rail: (name: string) => CallbackRail | undefined;
   readonly clock: Pick<Clock, 'nowMs'>;

@@ -27,18 +27,8 @@ export function readClaim(read: ReadCallback, kind: PaymentKind, body: Uint8Arra
   try {
     const claimed = read(text);
     if (!claimed.ok) return { kind: 'rejected', reason: 'body.malformed' };
-    const { reference, claimedStatus, claimedAmount, claimedCurrency, claimedFee, claimedReason } =
-      claimed.value;
-    const claim = {
-      reference,
-      status: claimedStatus,
-      amount: claimedAmount,
-      currency: claimedCurrency,
-      fee: claimedFee,
-      reason: claimedReason,
-    };
-    return namesOurs(kind, claim)
-      ? { kind: 'read', claim }
+    return namesOurs(kind, claimed.value)
+      ? { kind: 'read', claim: claimed.value }
       : { kind: 'rejected', reason: 'reference.foreign' };
   } catch (error) {
     return { kind: 'broken', error };

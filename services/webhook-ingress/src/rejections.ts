@@ -1,4 +1,6 @@
+import type { callbackOperations } from '@pesewa/contracts';
 import { accept, type Result, refuse } from '@pesewa/kernel';
+import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { type CallbackDocument, type RequestDocument, requestFields } from './documents.ts';
 import { evidenceOf, type JudgedRequest, type RejectionReason } from './domain/callback.ts';
@@ -20,13 +22,10 @@ export type RejectedSummary = Omit<RejectedDocument, '_id' | 'body' | 'headers'>
   readonly forwardedFor: string | null;
 };
 
-/** Which rejected requests are listed, and from where on: after the one with the id `after`. */
-export interface RejectedQuery {
-  readonly rail?: string | undefined;
-  readonly reason?: RejectionReason | undefined;
-  readonly after?: string | undefined;
+/** Which rejected requests are listed, and from where on. */
+export type RejectedQuery = ServedRequest<typeof callbackOperations.rejected>['query'] & {
   readonly limit: number;
-}
+};
 
 /** The newest refused requests, up to a number. */
 export interface Rejections {

@@ -37,8 +37,13 @@ describe('an id', () => {
       failed,
     ]);
     expect([...ingress.records.values()]).toMatchObject([
-      { deliveries: 1, conflicts: 1, otherDigests: [digestOf(failed)], claim: { status: 'COMPLETED' } },
-      { deliveries: 2, conflicts: 0, claim: { status: 'FAILED' } },
+      {
+        deliveries: 1,
+        conflicts: 1,
+        otherDigests: [digestOf(failed)],
+        claim: { claimedStatus: 'COMPLETED' },
+      },
+      { deliveries: 2, conflicts: 0, claim: { claimedStatus: 'FAILED' } },
     ]);
     expect([ingress.rejected.length, ingress.warned.length]).toEqual([0, 1]);
     expect(ingress.counted.map(({ result }) => result)).toEqual(['stored', 'id_reused', 'repeated']);

@@ -37,11 +37,11 @@ const callback = (changes: Partial<Callback> = {}): Callback => ({
   clientAddress: '203.0.113.7',
   claim: {
     reference: 'po-1',
-    status: 'COMPLETED',
-    amount: '20.5',
-    currency: null,
-    fee: null,
-    reason: 'Successful',
+    claimedStatus: 'COMPLETED',
+    claimedAmount: '20.5',
+    claimedCurrency: null,
+    claimedFee: null,
+    claimedReason: 'Successful',
   },
   ...changes,
 });
@@ -124,11 +124,11 @@ describe('lists', () => {
   test('are by reference, by state, or both, and show no personal data', async () => {
     const claim = {
       reference: 'po-list',
-      status: 'FAILED',
-      amount: null,
-      currency: null,
-      fee: null,
-      reason: 'no account',
+      claimedStatus: 'FAILED',
+      claimedAmount: null,
+      claimedCurrency: null,
+      claimedFee: null,
+      claimedReason: 'no account',
     };
     await take(callback({ id: 'cb-l1', digest: 'dl1', claim }));
     await take(callback({ id: 'cb-l2', digest: 'dl2', claim, receivedAtMs: 2_000 }));

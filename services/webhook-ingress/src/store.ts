@@ -1,13 +1,9 @@
+import type { callbackOperations } from '@pesewa/contracts';
+import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
-import {
-  type CallbackDocument,
-  recordFields,
-  recordOf,
-  recordProjection,
-  requestFields,
-} from './documents.ts';
+import { type CallbackDocument, recordFields, recordOf, requestFields } from './documents.ts';
 import { type Callback, isVouchedFor } from './domain/callback.ts';
-import type { CallbackRecord, CallbackState } from './domain/reception.ts';
+import type { CallbackRecord } from './domain/reception.ts';
 import { openRejections, type Rejections } from './rejections.ts';
 
 /** A callback as operators see it: without body, headers and addresses. */
@@ -20,17 +16,12 @@ export type CallbackSummary = Omit<
 export type StoredCallback = Pick<
   Callback,
   'rail' | 'kind' | 'digest' | 'body' | 'headers' | 'clientAddress' | 'receivedAtMs' | 'messageId'
-> & { readonly key: string };
+>;
 
-/**
- * Which callbacks are listed, and from where on: by reference, by state, or both, after the one with the id `after`.
- */
-export interface CallbackQuery {
-  readonly reference?: string | undefined;
-  readonly state?: CallbackState | undefined;
-  readonly after?: string | undefined;
+/** Which callbacks are listed, and from where on. */
+export type CallbackQuery = ServedRequest<typeof callbackOperations.list>['query'] & {
   readonly limit: number;
-}
+};
 
 /** The raw callbacks of this service's database. */
 export interface CallbackStore {
@@ -76,7 +67,7 @@ export function openCallbackStore(db: Db, retention: Retention): CallbackStore {
     load: async (keys, session) => {
       const found = await callbacks
         .find({ _id: { $in: [...keys] } }, { session })
-        .project<Pick<CallbackDocument, '_id' | keyof typeof recordProjection>>(recordProjection)
+        .project<Omit<CallbackDocument, 'body' | 'headers'>>({ body: 0, headers: 0 })
         .toArray();
       return new Map(found.map((document) => [document._id, recordOf(document)]));
     },
@@ -98,13 +89,8 @@ export function openCallbackStore(db: Db, retention: Retention): CallbackStore {
       return document === null ? undefined : storedCallback(document);
     },
     list: (query) => list(db, query),
-    countFailed: async () =>
-      Number(
-        await callbacks.countDocuments(
-          { state: 'failed' },
-          { limit: COUNT_MAX, maxTimeMS: COUNT_TIMEOUT_MS },
-        ),
-      ),
+    countFailed: () =>
+      callbacks.countDocuments({ state: 'failed' }, { limit: COUNT_MAX, maxTimeMS: COUNT_TIMEOUT_MS }),
     insertRejected: rejections.insert,
     listRejected: rejections.list,
   };
@@ -115,19 +101,10 @@ function forgetAtOf({ verdict, receivedAtMs }: Callback, retention: Retention): 
   return new Date(receivedAtMs + days * DAY_MS);
 }
 
-function storedCallback(document: CallbackDocument): StoredCallback {
-  const { _id: key, rail, kind, digest, headers, clientAddress, messageId, body, receivedAt } = document;
-  return {
-    key,
-    rail,
-    kind,
-    digest,
-    headers,
-    clientAddress,
-    messageId,
-    body: body.buffer,
-    receivedAtMs: receivedAt.getTime(),
-  };
+function storedCallback({ body, receivedAt, ...document }: CallbackDocument): StoredCallback {
+  const { rail, kind, digest, headers, clientAddress, messageId } = document;
+  const receivedAtMs = receivedAt.getTime();
+  return { rail, kind, digest, headers, clientAddress, messageId, body: body.buffer, receivedAtMs };
 }
 
 function list(

@@ -131,6 +131,15 @@ export function walletKeyOf(merchantId: string, currency: string): string {
  */
 export const WEBHOOK_KEEP_DAYS_MIN = 30;
 
+/** How a payment has ended, by the event that reports it. */
+export const paymentEnds = {
+  'pesewa.payouts.PayoutCompleted': 'completed',
+  'pesewa.payouts.PayoutFailed': 'failed',
+  'pesewa.payouts.PayoutReversed': 'reversed',
+  'pesewa.collections.CollectionCompleted': 'completed',
+  'pesewa.collections.CollectionFailed': 'failed',
+} as const;
+
 /**
  * The id of the webhook that a merchant is owed for an end of a payment. The service that sends it and those that check
  * for it derive the same id. It has no dot, because Standard Webhooks separates the signed parts by dots.

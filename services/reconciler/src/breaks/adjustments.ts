@@ -70,10 +70,10 @@ export function openAdjustmentStore(db: Db): AdjustmentStore {
 }
 
 /** Applies the ledger's outcomes of orders that were proposed for breaks, and resolves the breaks of booked ones. */
-export interface Adjustments {
-  /** Applies new events in the transaction of their batch. */
-  readonly hear: (events: readonly CorrectionEvent[], transaction: BatchTransaction) => Promise<void>;
-}
+export type Adjustments = (
+  events: readonly CorrectionEvent[],
+  transaction: BatchTransaction,
+) => Promise<void>;
 
 /** Whether the event is the outcome of a correction. */
 export function isCorrection(event: Received<TopicEvent<'ledger'>>): event is CorrectionEvent {
@@ -86,34 +86,32 @@ export function createAdjustments(deps: {
   readonly breaks: Pick<BreakStore, 'findAll' | 'findAbout' | 'save'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
 }): Adjustments {
-  return {
-    hear: async (events, { session, emit }) => {
-      for (const event of events) {
-        if (!isBreakCommand(event.payload.commandId)) continue;
-        const outcome = outcomeOf(event);
-        const breakId = await deps.adjustmentStore.conclude(outcome, session);
-        const [current] = breakId === undefined ? [] : await deps.breaks.findAll([breakId], session);
-        if (!current) continue;
-        const about = await deps.breaks.findAbout([current.reference], session);
-        const rivals = about.filter(({ _id }) => _id !== current._id);
-        const concluded = concludeAdjustment(
-          current,
-          outcome,
-          new Set(rivals.flatMap(({ corrects = [] }) => corrects)),
-        );
-        if (concluded === current) continue;
-        await deps.breaks.save([concluded], session);
-        if (current.status === concluded.status) continue;
-        emit(breakResolved(concluded, { eventId: event.eventId }));
-        const { kind, reference } = concluded;
-        const payment = (await deps.store.load([reference], session)).get(reference);
-        // Further differences of the payment are news again, and so are those that the break covered for other kinds.
-        const kinds = [kind, ...(current.alsoFound ?? []).map((also) => also.kind)];
-        const corrected = (one: Tracked, of: string) =>
-          afterManualResolution(one, of, 'adjust', outcome.at.getTime());
-        if (payment) await deps.store.save([kinds.reduce(corrected, payment)], session);
-      }
-    },
+  return async (events, { session, emit }) => {
+    for (const event of events) {
+      if (!isBreakCommand(event.payload.commandId)) continue;
+      const outcome = outcomeOf(event);
+      const breakId = await deps.adjustmentStore.conclude(outcome, session);
+      const [current] = breakId === undefined ? [] : await deps.breaks.findAll([breakId], session);
+      if (!current) continue;
+      const about = await deps.breaks.findAbout([current.reference], session);
+      const rivals = about.filter(({ _id }) => _id !== current._id);
+      const concluded = concludeAdjustment(
+        current,
+        outcome,
+        new Set(rivals.flatMap(({ corrects = [] }) => corrects)),
+      );
+      if (concluded === current) continue;
+      await deps.breaks.save([concluded], session);
+      if (current.status === concluded.status) continue;
+      emit(breakResolved(concluded, { eventId: event.eventId }));
+      const { kind, reference } = concluded;
+      const payment = (await deps.store.load([reference], session)).get(reference);
+      // Further differences of the payment are news again, and so are those that the break covered for other kinds.
+      const kinds = [kind, ...(current.alsoFound ?? []).map((also) => also.kind)];
+      const corrected = (one: Tracked, of: string) =>
+        afterManualResolution(one, of, 'adjust', outcome.at.getTime());
+      if (payment) await deps.store.save([kinds.reduce(corrected, payment)], session);
+    }
   };
 }
 

@@ -15,7 +15,7 @@ export async function composePolling(
   metrics: Pick<Metrics, 'hidden' | 'polled' | 'claimed'>,
 ): Promise<Poller> {
   const { config } = scope;
-  const unknown = createUnknownReferences({
+  const lookAtUnknown = createUnknownReferences({
     ...parts,
     openMax: config.UNKNOWN_REFERENCES_OPEN_MAX,
     hidden: metrics.hidden,
@@ -32,7 +32,7 @@ export async function composePolling(
       pauseMs: config.POLL_PAUSE_MS,
       polled: metrics.polled,
       claimed: metrics.claimed,
-      lookAtUnknown: unknown.lookAt,
+      lookAtUnknown,
     }),
   );
 }

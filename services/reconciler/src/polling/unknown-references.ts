@@ -9,12 +9,6 @@ import { causeOf, isUnknown, remember, type Tracked } from '../domain/tracked.ts
 import { breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 
-/** Handles callbacks for unknown payments. */
-export interface UnknownReferences {
-  /** Opens a break for a reference, or deletes it once it has waited long enough. */
-  readonly lookAt: (reference: string) => Promise<void>;
-}
-
 const KIND: BreakKind = 'callback.unknown_reference';
 
 /** Written once in each transaction that opens such breaks of a rail, so that no two count at the same time. */
@@ -38,8 +32,8 @@ export interface UnknownReferenceDeps {
   readonly clock: Clock;
 }
 
-/** Builds {@link UnknownReferences}. */
-export function createUnknownReferences(deps: UnknownReferenceDeps): UnknownReferences {
+/** Builds the function that opens a break for an unknown reference, or deletes it once it has waited long enough. */
+export function createUnknownReferences(deps: UnknownReferenceDeps): (reference: string) => Promise<void> {
   const locks = deps.db.collection<LockDocument>('locks');
   const lockRail = async (rail: string, session: ClientSession): Promise<void> => {
     await locks.updateOne({ _id: `${KIND}/${rail}` }, { $inc: { taken: 1 } }, { session, upsert: true });
@@ -52,7 +46,7 @@ export function createUnknownReferences(deps: UnknownReferenceDeps): UnknownRefe
       return references.map(() => undefined);
     },
   );
-  return { lookAt: (reference) => looks.submit(reference) };
+  return looks.submit;
 }
 
 async function finish(

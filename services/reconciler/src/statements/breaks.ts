@@ -12,9 +12,7 @@ import { breaksOf } from './findings.ts';
 import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
 
 /** Opens the breaks of a matched statement, and closes those that it explains. */
-export interface StatementBreaks {
-  readonly update: (statement: StatementDocument, keep: () => Promise<void>) => Promise<void>;
-}
+export type StatementBreaks = (statement: StatementDocument, keep: () => Promise<void>) => Promise<void>;
 
 /** The dependencies of {@link createStatementBreaks}. */
 export interface StatementBreakDeps {
@@ -66,24 +64,22 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
     },
     { itemsMax: 1 },
   );
-  return {
-    update: async (statement, keep) => {
-      // Breaks are few and lines are many, so the line is searched for each break.
-      for (const kind of CLOSING) {
-        for await (const breaks of standingOf(deps, kind, statement.rail)) {
-          await keep();
-          await steps.submit({ statement, breaks });
-        }
+  return async (statement, keep) => {
+    // Breaks are few and lines are many, so the line is searched for each break.
+    for (const kind of CLOSING) {
+      for await (const breaks of standingOf(deps, kind, statement.rail)) {
+        await keep();
+        await steps.submit({ statement, breaks });
       }
-      let hasRoom = true;
-      for (const result of breakResults) {
-        const limitOf = () => (hasRoom ? RECORDS_PER_STEP : NOTED_PER_STEP);
-        for await (const records of recordsOf(deps, statement._id, result, limitOf)) {
-          await keep();
-          hasRoom = await steps.submit({ statement, records });
-        }
+    }
+    let hasRoom = true;
+    for (const result of breakResults) {
+      const limitOf = () => (hasRoom ? RECORDS_PER_STEP : NOTED_PER_STEP);
+      for await (const records of recordsOf(deps, statement._id, result, limitOf)) {
+        await keep();
+        hasRoom = await steps.submit({ statement, records });
       }
-    },
+    }
   };
 }
 

@@ -210,7 +210,7 @@ async function matchWhole(
     await statements.updateOne({ _id, status: 'matching', stage: current.stage }, { $set: { stage } });
     current = { ...current, stage };
   }
-  if (!current.trial) await deps.statementBreaks.update(current, keep);
+  if (!current.trial) await deps.statementBreaks(current, keep);
   const counts = await countResults(deps.statementStore, _id);
   const doneAt = new Date(deps.clock.nowMs());
   await statements.updateOne({ _id, status: 'matching' }, { $set: { status: 'done', counts, doneAt } });

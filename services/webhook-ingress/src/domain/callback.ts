@@ -1,19 +1,14 @@
-import type { CallbackView, PaymentKind, RejectedView } from '@pesewa/contracts';
+import type { CallbackView, PaymentKind, RejectedView, TopicEvent } from '@pesewa/contracts';
 import { isId } from '@pesewa/kernel';
 
-/** A callback's claim; nothing of it is trusted until the rail itself confirms it or a proof does (ADR 6). */
-export interface Claim {
-  /** Our transaction reference, which the rail knows as its client's. */
-  readonly reference: string;
-  readonly status: string;
-  /** Decimal text, as the callback has it. */
-  readonly amount: string | null;
-  /** ISO 4217; only for collections. */
-  readonly currency: string | null;
-  readonly fee: string | null;
-  /** One line of bounded length without long numbers and e-mail addresses. */
-  readonly reason: string | null;
-}
+/**
+ * A callback's claim, as its event has it; nothing of it is trusted until the rail itself confirms it or a proof does
+ * (ADR 6).
+ */
+export type Claim = Pick<
+  Extract<TopicEvent<'railNotices'>, { readonly type: 'pesewa.rails.CallbackReceived' }>['payload'],
+  'reference' | 'claimedStatus' | 'claimedAmount' | 'claimedCurrency' | 'claimedFee' | 'claimedReason'
+>;
 
 /** The judgement of a callback's address and signature by the rail's own settings. */
 export type Verdict = CallbackView['verdict'];
@@ -134,6 +129,6 @@ export function refusalOf(
  * Whether a claim's reference has the form of ours. A reference becomes the key on a topic, and foreign text there
  * could be somebody's phone number.
  */
-export function namesOurs(kind: PaymentKind, claim: Claim): boolean {
-  return isId(kind === 'payout' ? 'po' : 'co', claim.reference);
+export function namesOurs(kind: PaymentKind, { reference }: Pick<Claim, 'reference'>): boolean {
+  return isId(kind === 'payout' ? 'po' : 'co', reference);
 }
