@@ -46,7 +46,7 @@ function open(answers: {
     find: async (commandId) => (commandId === 'cm-1' ? answers.found : undefined),
     list: async (query) => {
       said.push(query);
-      return { items: [{ order: proposed }], next: { atMs: 0, commandId: 'cm-1' } };
+      return { items: [{ order: proposed }], next: { atMs: 0, id: 'cm-1' } };
     },
   };
   const routes = new Hono();
@@ -240,7 +240,7 @@ describe('an order', () => {
     await ask('/commands?cursor=0.cm-1');
     expect(said).toEqual([
       { status: 'proposed', limit: 100 },
-      { after: { atMs: 0, commandId: 'cm-1' }, limit: 100 },
+      { after: { atMs: 0, id: 'cm-1' }, limit: 100 },
     ]);
     expect(await ask('/commands?status=open')).toMatchObject([400, { code: 'invalid' }]);
     expect(await ask('/commands?cursor=next')).toMatchObject([400, { code: 'invalid' }]);

@@ -1,8 +1,14 @@
-import { type OrderKindName, orderOperations, proposalOperations } from '@pesewa/contracts';
+import {
+  formatPageCursor,
+  type OrderKindName,
+  orderOperations,
+  pageCursor,
+  proposalOperations,
+} from '@pesewa/contracts';
 import { parseAmount, unreachable } from '@pesewa/kernel';
 import { answer, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { formatCursor, parseCursor, viewOrder } from './command-views.ts';
+import { viewOrder } from './command-views.ts';
 import type { Commands, FollowedOrder } from './commands.ts';
 import type { DecisionRefusal, OperatorRequest, OrderKind, Verdict } from './domain/orders.ts';
 import type { Targets } from './targets.ts';
@@ -40,7 +46,7 @@ export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
     orderOperations,
     {
       list: async ({ query: { status, cursor = '' } }) => {
-        const after = parseCursor(cursor);
+        const after = pageCursor.safeParse(cursor).data;
         if (cursor !== '' && after === undefined)
           return refused('invalid', 'cursor must be the next of an earlier page');
         const page = await commands.list({
@@ -48,7 +54,10 @@ export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
           ...(status && { status }),
           ...(after && { after }),
         });
-        return answer(200, { items: page.items.map(viewOrder), next: page.next && formatCursor(page.next) });
+        return answer(200, {
+          items: page.items.map(viewOrder),
+          next: page.next && formatPageCursor(page.next),
+        });
       },
       show: async ({ parameters: { commandId } }) => {
         const found = await commands.find(commandId);

@@ -1,6 +1,6 @@
 import type { OrderKindName, OrderView } from '@pesewa/contracts';
 import { formatAmount, proposalExpiryMs } from '@pesewa/kernel';
-import { type Cursor, type FollowedOrder, statusOf } from './commands.ts';
+import { type FollowedOrder, statusOf } from './commands.ts';
 import { directionOf, isWalletOrder, type Order, type OrderKind } from './domain/orders.ts';
 
 /** How kinds of orders are written in paths and answers. */
@@ -55,15 +55,4 @@ function viewOutcome({ outcome }: FollowedOrder) {
   return outcome.status === 'applied'
     ? { appliedAt: outcome.at.toISOString() }
     : { refusedFor: outcome.reason };
-}
-
-/** A cursor as text. */
-export function formatCursor({ atMs, commandId }: Cursor): string {
-  return `${atMs}.${commandId}`;
-}
-
-/** Reads the text of {@link formatCursor}. */
-export function parseCursor(text: string): Cursor | undefined {
-  const [, at, commandId] = /^(\d{1,15})\.(.{1,64})$/.exec(text) ?? [];
-  return at !== undefined && commandId !== undefined ? { atMs: Number(at), commandId } : undefined;
 }

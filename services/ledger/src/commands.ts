@@ -1,5 +1,6 @@
+import type { PageCursor } from '@pesewa/contracts';
 import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
-import type { Messaging, Transaction } from '@pesewa/messaging';
+import { afterCursor, type Messaging, nextCursor, type Transaction } from '@pesewa/messaging';
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import { commandEventOf, isApproved } from './command-events.ts';
 import { createOutcomes, type Outcome } from './command-outcomes.ts';
@@ -23,12 +24,6 @@ export interface FollowedOrder {
 /** The status of an order: proposed, then rejected or approved, and if approved then applied or refused. */
 export type OrderStatus = Order['status'] | Outcome['status'];
 
-/** The order after which the next page of a list begins. */
-export interface Cursor {
-  readonly atMs: number;
-  readonly commandId: string;
-}
-
 /** The orders of operators: proposed by one, approved by another, applied when their event comes back (ADR 17). */
 export interface Commands {
   /**
@@ -50,9 +45,9 @@ export interface Commands {
   /** The newest first; a page may have fewer than `limit` items and still a next one. */
   readonly list: (query: {
     readonly status?: OrderStatus;
-    readonly after?: Cursor;
+    readonly after?: PageCursor;
     readonly limit: number;
-  }) => Promise<{ readonly items: readonly FollowedOrder[]; readonly next: Cursor | null }>;
+  }) => Promise<{ readonly items: readonly FollowedOrder[]; readonly next: PageCursor | null }>;
 }
 
 type Stored<Any> = Any extends Order
@@ -111,15 +106,14 @@ export function createCommands(deps: {
     },
     list: async ({ status, after, limit }) => {
       const page = await collection
-        .find({ ...storedStatus(status), ...(after && following(after)) })
+        .find({ ...storedStatus(status), ...afterCursor('at', after) })
         .sort({ at: -1, _id: -1 })
         .limit(limit)
         .toArray();
-      const last = page.length === limit ? page.at(-1) : undefined;
       const followed = await follow(page.map(toOrder));
       return {
         items: followed.filter((one) => status === undefined || statusOf(one) === status),
-        next: last ? { atMs: last.at.getTime(), commandId: last._id } : null,
+        next: nextCursor(page, limit, ({ at }) => at),
       };
     },
   };
@@ -211,11 +205,6 @@ export async function findOrders(
 function storedStatus(status: OrderStatus | undefined): Filter<OrderDocument> {
   if (status === undefined) return {};
   return { status: status === 'applied' || status === 'refused' ? 'approved' : status };
-}
-
-function following({ atMs, commandId }: Cursor): Filter<OrderDocument> {
-  const at = new Date(atMs);
-  return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: commandId } }] };
 }
 
 /** An order as it was stored. */

@@ -1,6 +1,7 @@
-import type { FindCursor } from 'mongodb';
+import { type FindCursor, MongoServerError } from 'mongodb';
 
 const BATCH = 500;
+const MAX_TIME_EXPIRED = 50;
 
 /** Groups the items of a stream into batches. */
 export async function* inBatches<Item>(
@@ -56,4 +57,9 @@ export function inPagesBy<Row extends object>(
     if (same.length >= limit) return same;
     return [...same, ...(await read({ [time]: { $gt: after[time], ...until } }, limit - same.length))];
   });
+}
+
+/** Whether a query took longer than it may. */
+export function isOutOfTime(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED;
 }

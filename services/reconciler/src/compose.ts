@@ -64,7 +64,8 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       registry: scope.metrics,
     }),
   );
-  const polling = { ...parts, ...proof, arrived, rails: polled, rateLimit };
+  const schedule = { baseMs: config.POLL_BASE_MS, capMs: config.POLL_CAP_MS, lagMs: config.CALLBACK_LAG_MS };
+  const polling = { ...parts, ...proof, schedule, arrived, rails: polled, rateLimit };
   const poller = await composePolling(scope, polling, metrics);
   const workingSet = createWorkingSet({
     ...parts,
@@ -83,17 +84,17 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts), railFee }),
   );
   const comparison = createComparison({ ...parts, rails: rails.all, pauseMs: config.COMPARISON_PAUSE_MS });
-  const schedule = scheduleJob({
+  const comparing = scheduleJob({
     ...parts,
     name: 'wallet comparison',
     interval: config.COMPARISON_INTERVAL,
     run: comparison.run,
     taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
   });
-  await scope.open('schedule of the wallet comparison', schedule);
+  await scope.open('schedule of the wallet comparison', comparing);
   await composeAudits(scope, { ...parts, workingSet, railFee });
   await composeSteps(scope, { ...parts, workingSet, railFee });
-  await composeCloses(scope, { ...parts, proof }, polled, rateLimit);
+  await composeCloses(scope, { ...parts, proof, schedule }, polled, rateLimit);
   const decisions = createDecisions({ ...parts, railFee });
   const sharedMayOrder = config.NODE_ENV !== 'production';
   const life = createBreakLife({

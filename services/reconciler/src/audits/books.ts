@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import { type Loop, type Messaging, startLoop, type TopicEnd, type Transaction } from '@pesewa/messaging';
 import type { Did, Logger } from '@pesewa/runtime';
-import { type BreakStore, breakId } from '../breaks/store.ts';
+import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import { ledgerStanding, waitingText } from '../domain/ledger-standing.ts';
@@ -157,7 +157,11 @@ async function write(deps: BooksDeps, items: readonly Item[], transaction: Trans
   const now = new Date(clock.nowMs());
   const reported = items.filter((item) => item !== 'level');
   const references = reported.flatMap((item) => ('reference' in item ? [item.reference] : []));
-  const behind = reported.flatMap((item) => ('behind' in item ? [behindBreak(item.behind, now)] : []));
+  const behind = reported.flatMap((item) =>
+    'behind' in item
+      ? [toFoundBreak(LEDGER, { kind: BEHIND, amount: null, detail: item.behind }, { currency: null }, now)]
+      : [],
+  );
   const found = await judge(deps, references, now, transaction);
   const opened = await breaks.open([...found, ...behind], transaction.session);
   for (const document of opened) transaction.emit(breakOpened(document));
@@ -202,24 +206,8 @@ async function judge(
   return found;
 }
 
-function behindBreak(detail: string, openedAt: Date): FoundBreak {
-  return { _id: BEHIND_ID, kind: BEHIND, reference: LEDGER, currency: null, amount: null, detail, openedAt };
-}
-
-function breakOf(
-  { reference, terms, booked }: Tracked,
-  { kind, amount, detail }: Finding,
-  openedAt: Date,
-): FoundBreak {
-  const { rail, currency } = terms ?? booked ?? { rail: undefined, currency: null };
-  return {
-    _id: breakId(reference, kind),
-    kind,
-    reference,
-    ...(rail !== undefined && { rail }),
-    currency,
-    amount: currency === null ? null : amount,
-    detail,
-    openedAt,
-  };
+function breakOf({ reference, terms, booked }: Tracked, finding: Finding, openedAt: Date): FoundBreak {
+  const place = terms ?? booked;
+  if (!place) return toFoundBreak(reference, { ...finding, amount: null }, { currency: null }, openedAt);
+  return toFoundBreak(reference, finding, place, openedAt);
 }

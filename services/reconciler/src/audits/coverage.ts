@@ -1,7 +1,7 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
-import type { BreakStore } from '../breaks/store.ts';
+import { type BreakStore, pagesOfBreaks } from '../breaks/store.ts';
 import { type Gap, gapBetween, isStillNews, type OwnerRecord } from '../domain/coverage.ts';
 import type { OnItsWay } from '../on-its-way.ts';
 import type { RequestRepublication } from '../steps/request.ts';
@@ -199,15 +199,12 @@ async function* reportedOf({
   coverageStore,
 }: SourceAudit): AsyncGenerator<readonly Suspect[]> {
   const reported = { kind: 'coverage.behind', status: 'unresolved', limit: REPORTED_PAGE } as const;
-  let after: Parameters<BreakStore['list']>[0]['after'];
-  do {
-    const page = await breaks.list({ ...reported, after });
-    const references = page.items.map(({ reference }) => reference);
+  for await (const page of pagesOfBreaks(breaks, reported)) {
+    const references = page.map(({ reference }) => reference);
     const standing = await coverageStore.standing(references);
     const own = references.filter((reference) => standing.get(reference)?.terms?.kind === source.kind);
     yield own.map((reference) => ({ reference, gap: undefined }));
-    after = page.next ?? undefined;
-  } while (after !== undefined);
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
-import { type BreakView, breakColumns, type ExportFormat, type PageCursor } from '@pesewa/contracts';
+import { type BreakView, breakColumns, type ExportFormat } from '@pesewa/contracts';
 import type { Break } from '../domain/break.ts';
 import { exportItems } from '../exports.ts';
-import type { BreakQuery, BreakStore } from './store.ts';
+import { type BreakQuery, type BreakStore, pagesOfBreaks } from './store.ts';
 import { viewBreak } from './views.ts';
 
 const BREAKS_PER_PAGE = 500;
@@ -23,10 +23,5 @@ export function exportBreaks(
 }
 
 async function* itemsOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<Break> {
-  let after: PageCursor | undefined;
-  do {
-    const page = await breaks.list({ ...query, after, limit: BREAKS_PER_PAGE });
-    yield* page.items;
-    after = page.next ?? undefined;
-  } while (after);
+  for await (const page of pagesOfBreaks(breaks, { ...query, limit: BREAKS_PER_PAGE })) yield* page;
 }

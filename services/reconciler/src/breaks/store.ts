@@ -1,4 +1,4 @@
-import type { PageCursor } from '@pesewa/contracts';
+import type { BreakFilters, PageCursor } from '@pesewa/contracts';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
@@ -18,37 +18,33 @@ export function breakId(reference: string, kind: string): string {
   return `${reference}/${kind}`;
 }
 
+/** A finding as a break, at a rail and in a currency as far as they are known. */
+export function toFoundBreak(
+  reference: string,
+  { kind, amount, detail }: Pick<FoundBreak, 'kind' | 'amount' | 'detail'>,
+  { rail, currency }: { readonly rail?: string | undefined; readonly currency: string | null },
+  openedAt: Date,
+): FoundBreak {
+  const _id = breakId(reference, kind);
+  return { _id, kind, reference, ...(rail !== undefined && { rail }), currency, amount, detail, openedAt };
+}
+
 /** The breaks that a verdict opens. */
 export function breaksOf(
   tracked: Pick<Tracked, 'reference' | 'causedBy' | 'traceparent'>,
-  { currency, rail }: Terms,
+  terms: Terms,
   { findings }: Pick<Verdict, 'findings'>,
   openedAt: Date,
 ): readonly FoundBreak[] {
-  const { reference } = tracked;
   const cause = causeOf(tracked);
-  return findings.map(({ kind, amount, detail }) => ({
-    _id: breakId(reference, kind),
-    kind,
-    reference,
-    rail,
-    currency,
-    amount,
-    detail,
-    openedAt,
+  return findings.map((finding) => ({
+    ...toFoundBreak(tracked.reference, finding, terms, openedAt),
     ...(cause.eventId !== undefined && { cause }),
   }));
 }
 
 /** Which breaks are listed; each field narrows the list. */
-export interface BreakQuery {
-  readonly reference?: string | undefined;
-  /** `unresolved` stands for every status but resolved. */
-  readonly status?: BreakStatus | 'unresolved' | undefined;
-  readonly kind?: string | undefined;
-  readonly rail?: string | undefined;
-  readonly currency?: string | undefined;
-  readonly owner?: string | undefined;
+export interface BreakQuery extends Omit<BreakFilters, 'olderThan'> {
   /** Breaks that cover a finding of this kind too. */
   readonly alsoFound?: string | undefined;
   /** Last opened before this time. */
@@ -211,4 +207,17 @@ export function pageOf<Item extends { readonly _id: string }>(
 ): Page<Item> {
   const items = found.slice(0, limit);
   return { items, next: found.length > limit ? (items.at(-1)?._id ?? null) : null };
+}
+
+/** All breaks of a query, in pages. */
+export async function* pagesOfBreaks(
+  breaks: Pick<BreakStore, 'list'>,
+  query: BreakQuery & { readonly limit: number },
+): AsyncGenerator<readonly Break[]> {
+  let after: PageCursor | undefined;
+  do {
+    const page = await breaks.list({ ...query, after });
+    yield page.items;
+    after = page.next ?? undefined;
+  } while (after);
 }

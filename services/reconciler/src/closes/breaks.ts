@@ -5,7 +5,7 @@ import { type BreakStore, breakId } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { breakOf, type Matching, type Side } from '../domain/close.ts';
-import { remember, type Tracked } from '../domain/tracked.ts';
+import { afterReport, type Tracked } from '../domain/tracked.ts';
 import { breakOpened, breakResolved } from '../events.ts';
 import type { CloseRecord } from './store.ts';
 
@@ -61,7 +61,7 @@ export async function updateBreaks(
   const note = (what: 'break' | 'resolved', { kind, reference }: { kind: string; reference: string }) => {
     const tracked = payments.get(reference);
     const isOwn = OWN.some((own) => own === kind);
-    if (tracked && isOwn) payments.set(reference, noted(tracked, what, kind, now.getTime()));
+    if (tracked && isOwn) payments.set(reference, afterReport(tracked, what, kind, now.getTime()));
   };
   const updated = await deps.breaks.update(resolving, now, session);
   for (const document of updated.closed) {
@@ -78,14 +78,4 @@ export async function updateBreaks(
 
 function resultText(result: Matching['result']): string {
   return result === 'matched' ? 'both have the same' : result.replace('_', ' ');
-}
-
-/** A close's break may open again, so the payment remembers it only while it is open; the timeline has both. */
-function noted(tracked: Tracked, what: 'break' | 'resolved', kind: string, atMs: number): Tracked {
-  const others = tracked.breaks.filter((other) => other !== kind);
-  return {
-    ...tracked,
-    breaks: what === 'break' ? [...others, kind] : others,
-    timeline: remember(tracked.timeline, { what, detail: kind, atMs }),
-  };
 }

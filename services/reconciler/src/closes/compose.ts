@@ -3,7 +3,7 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
 import type { PolledRail } from '../polling/poller.ts';
-import type { RailRateLimit } from '../polling/rail-rate-limit.ts';
+import { againMs, type RailRateLimit } from '../polling/rail-rate-limit.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
 import { createCloses } from './closes.ts';
@@ -14,11 +14,8 @@ import { openCloseStore } from './store.ts';
 
 type Parts = Pick<
   AskingDeps,
-  'store' | 'breaks' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof'
+  'store' | 'breaks' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof' | 'schedule'
 > & { readonly messaging: GatheringDeps['messaging'] & ReplicaJob['messaging'] };
-
-/** The shortest wait after a rail's tokens have run out. */
-const RATE_LIMIT_AGAIN_MIN_MS = 50;
 
 /** Puts the daily close together (ADR 29); everything it opens closes with the scope. */
 export async function composeCloses(
@@ -42,11 +39,6 @@ export async function composeCloses(
       rails,
       rateLimitOf: (rail) =>
         closeRateLimit(rateLimit, rail, perSecondOf.get(rail) ?? 0, config.CLOSE_POLLS_PER_SECOND),
-      schedule: {
-        baseMs: config.POLL_BASE_MS,
-        capMs: config.POLL_CAP_MS,
-        lagMs: config.CALLBACK_LAG_MS,
-      },
       triesMax: config.CLOSE_TRIES_MAX,
       pauseMs,
       finished: metrics.finished,
@@ -96,6 +88,6 @@ function closeRateLimit(
       await rateLimit.giveBack(share, unused);
       await rateLimit.giveBack(rail, unused);
     },
-    againMs: Math.max(RATE_LIMIT_AGAIN_MIN_MS, 1_000 / perSecond),
+    againMs: againMs(perSecond),
   };
 }

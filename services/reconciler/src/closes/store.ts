@@ -1,6 +1,7 @@
 import { closeResults, type PaymentKind } from '@pesewa/contracts';
 import type { Claimable } from '@pesewa/messaging';
-import { type Collection, type Db, type FindCursor, MongoServerError } from 'mongodb';
+import type { Collection, Db, FindCursor } from 'mongodb';
+import { isOutOfTime } from '../batches.ts';
 import type { CloseResult, Difference, Side } from '../domain/close.ts';
 import { CLOSE_RESULT_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
@@ -111,7 +112,6 @@ export interface CloseStore {
 
 /** How long a count may take: a caller does not wait much longer. */
 const COUNT_TIMEOUT_MS = 8_000;
-const MAX_TIME_EXPIRED = 50;
 const METRIC_TIMEOUT_MS = 1_000;
 const READ_AT_ONCE = 500;
 
@@ -229,7 +229,7 @@ async function inTime<Value>(count: Promise<Value>): Promise<Value | null> {
   try {
     return await count;
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED) return null;
+    if (isOutOfTime(error)) return null;
     throw error;
   }
 }

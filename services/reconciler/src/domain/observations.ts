@@ -7,40 +7,27 @@ import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
 import { hastened, type Timing } from './schedule.ts';
 import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
+/** What every event of a payment's owner has. */
+interface OwnersEvent {
+  readonly name: string;
+  readonly version: bigint;
+  readonly atMs: number;
+}
+
 /** An observation of a payment; times in milliseconds since the epoch. */
 export type PaymentObservation =
-  | {
-      readonly kind: 'opened';
-      readonly name: string;
-      readonly version: bigint;
-      readonly atMs: number;
-      readonly terms: Terms;
-    }
-  | {
-      readonly kind: 'asked';
-      readonly name: string;
-      readonly version: bigint;
-      readonly atMs: number;
-      /** The rail's answer, if it matters here. */
-      readonly answer: 'accepted' | 'refused' | null;
-    }
-  | {
-      /** Nothing more is passed on to the rail: only its own status can end the collection (contract 10.12). */
-      readonly kind: 'closed';
-      readonly name: string;
-      readonly version: bigint;
-      readonly atMs: number;
-    }
-  | {
+  | (OwnersEvent & { readonly kind: 'opened'; readonly terms: Terms })
+  /** The rail was asked; with its answer, if it matters here. */
+  | (OwnersEvent & { readonly kind: 'asked'; readonly answer: 'accepted' | 'refused' | null })
+  /** Nothing more is passed on to the rail: only its own status can end the collection (contract 10.12). */
+  | (OwnersEvent & { readonly kind: 'closed' })
+  | (OwnersEvent & {
       readonly kind: 'ended';
-      readonly name: string;
-      readonly version: bigint;
-      readonly atMs: number;
       readonly status: EndStatus;
       readonly terms: Terms;
       /** The rail's own fee of a completed payout, in minor units, if its owner reports it. */
       readonly charged?: bigint;
-    }
+    })
   | { readonly kind: 'called'; readonly claim: Claim }
   | {
       readonly kind: 'posted';

@@ -220,6 +220,24 @@ export function remember(
   return appendBounded(timeline, { ...entry, lastAtMs: entry.atMs, times: 1 }, TIMELINE_KEPT);
 }
 
+/**
+ * The payment after a report about it opened or resolved a break. Such a break may open again, so the payment remembers
+ * it only while it is open; the timeline has both.
+ */
+export function afterReport(
+  tracked: Tracked,
+  what: 'break' | 'resolved',
+  kind: string,
+  atMs: number,
+): Tracked {
+  const others = tracked.breaks.filter((other) => other !== kind);
+  return {
+    ...tracked,
+    breaks: what === 'break' ? [...others, kind] : others,
+    timeline: remember(tracked.timeline, { what, detail: kind, atMs }),
+  };
+}
+
 /** Whether only callbacks mention the payment: anybody may have made up its reference. */
 export function isUnknown(tracked: Tracked): boolean {
   return tracked.terms === null && tracked.version === 0n && !isBooked(tracked);

@@ -6,7 +6,7 @@ import { type Poller, type PollerDeps, startPoller } from './poller.ts';
 import { createUnknownReferences, type UnknownReferenceDeps } from './unknown-references.ts';
 
 /** The parts that come from the settings and the metrics. */
-type SuppliedHere = 'schedule' | 'pauseMs' | 'polled' | 'claimed' | 'lookAtUnknown';
+type SuppliedHere = 'pauseMs' | 'polled' | 'claimed' | 'lookAtUnknown';
 
 /** Starts the polling of every rail, and the check of unknown references, by the settings. */
 export async function composePolling(
@@ -24,11 +24,6 @@ export async function composePolling(
     'poller',
     startPoller({
       ...parts,
-      schedule: {
-        baseMs: config.POLL_BASE_MS,
-        capMs: config.POLL_CAP_MS,
-        lagMs: config.CALLBACK_LAG_MS,
-      },
       pauseMs: config.POLL_PAUSE_MS,
       polled: metrics.polled,
       claimed: metrics.claimed,

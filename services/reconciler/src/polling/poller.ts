@@ -15,7 +15,7 @@ import { startLoopByName } from '../loop-by-name.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
-import type { RailRateLimit } from './rail-rate-limit.ts';
+import { againMs, type RailRateLimit } from './rail-rate-limit.ts';
 
 /** The outcome of a poll: the rail's answer, or why it can't be asked. */
 type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
@@ -72,8 +72,6 @@ const BATCH_MAX = 200;
 /** For payments that no rail is asked about: they need only the database. */
 const UNASKED_CONCURRENCY_MAX = 64;
 const UNASKED_TIMEOUT_MS = 15_000;
-/** The shortest wait after a rail's tokens have run out. */
-const RATE_LIMIT_AGAIN_MIN_MS = 50;
 
 /**
  * Asks rails about due payments, outside any transaction, and commits the answers (ADR 26).
@@ -149,7 +147,7 @@ function claimsOfRail({ rateLimit }: PollerDeps, { name, capabilities, isAvailab
       rateLimit: {
         take: (wanted) => rateLimit.take(name, { wanted, perSecond }),
         giveBack: (unused) => rateLimit.giveBack(name, unused),
-        againMs: Math.max(RATE_LIMIT_AGAIN_MIN_MS, 1_000 / perSecond),
+        againMs: againMs(perSecond),
       },
     },
   };

@@ -31,6 +31,11 @@ interface RateLimitDocument {
  */
 const SAVED_UP_S = 0.5;
 
+/** When to take tokens again after they have run out: not at once, even if the rate is high. */
+export function againMs(perSecond: number): number {
+  return Math.max(50, 1_000 / perSecond);
+}
+
 /**
  * Opens the rate limits of all rails: a token bucket per rail in the database, by the database's clock.
  *

@@ -2,7 +2,7 @@ import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import type { Resolution } from '../breaks/opening.ts';
-import { type BreakStore, breakId } from '../breaks/store.ts';
+import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { causeOf, isUnknown, remember, type Tracked } from '../domain/tracked.ts';
@@ -121,18 +121,10 @@ async function roomOf(
 }
 
 function breakOf(tracked: Tracked, rail: string, openedAt: Date): FoundBreak {
-  const { reference } = tracked;
-  return {
-    cause: causeOf(tracked),
-    _id: breakId(reference, KIND),
-    kind: KIND,
-    reference,
-    rail,
-    currency: null,
-    amount: null,
-    detail: `a callback of ${rail} names an unknown payment`,
-    openedAt,
-  };
+  const detail = `a callback of ${rail} names an unknown payment`;
+  const place = { rail, currency: null };
+  const found = toFoundBreak(tracked.reference, { kind: KIND, amount: null, detail }, place, openedAt);
+  return { ...found, cause: causeOf(tracked) };
 }
 
 async function forget(

@@ -1,11 +1,10 @@
-import type { PageCursor } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import type { BreakStore } from '../breaks/store.ts';
+import { type BreakStore, pagesOfBreaks } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { mergeFindings } from '../domain/discrepancies.ts';
-import { remember, type Tracked } from '../domain/tracked.ts';
+import { afterReport, type Tracked } from '../domain/tracked.ts';
 import { breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import { breaksOf } from './findings.ts';
@@ -90,20 +89,12 @@ async function* standingOf(
   rail: string,
 ): AsyncGenerator<readonly Standing[]> {
   for (const found of [{ kind }, { alsoFound: kind }]) {
-    let after: PageCursor | undefined;
-    do {
-      const page = await breaks.list({
-        ...found,
-        rail,
-        status: 'unresolved',
-        after,
-        limit: RECORDS_PER_STEP,
-      });
-      const findings = page.items.flatMap((one) => [one, ...(one.alsoFound ?? [])]);
+    const query = { ...found, rail, status: 'unresolved', limit: RECORDS_PER_STEP } as const;
+    for await (const page of pagesOfBreaks(breaks, query)) {
+      const findings = page.flatMap((one) => [one, ...(one.alsoFound ?? [])]);
       const ofKind = findings.filter((one) => one.kind === kind);
       if (ofKind.length > 0) yield ofKind;
-      after = page.next ?? undefined;
-    } while (after);
+    }
   }
 }
 
@@ -264,12 +255,7 @@ async function note(
   for (const { kind, reference } of breaks) {
     const tracked = changed.get(reference);
     if (!tracked) continue;
-    const others = tracked.breaks.filter((other) => other !== kind);
-    changed.set(reference, {
-      ...tracked,
-      breaks: what === 'break' ? [...others, kind] : others,
-      timeline: remember(tracked.timeline, { what, detail: kind, atMs }),
-    });
+    changed.set(reference, afterReport(tracked, what, kind, atMs));
   }
   await store.save([...changed.values()], session);
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '@pesewa/messaging';
-import { breakId } from '../breaks/store.ts';
+import { toFoundBreak } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { movedAgain, reportsOf } from '../domain/statement-matching.ts';
@@ -48,16 +48,11 @@ export async function breaksOf(
       kind === 'statement.missing_here'
         ? subjectOf(statement.rail, record)
         : (payment ?? subjectOf(statement.rail, record));
+    const amount = result === 'duplicate' ? row.amount : difference;
+    const place = { rail: statement.rail, currency: row.currency };
     found.set(record._id, {
-      _id: breakId(reference, kind),
-      kind,
-      reference,
-      rail: statement.rail,
-      currency: row.currency,
-      amount: result === 'duplicate' ? row.amount : difference,
-      detail: detailOf(record),
+      ...toFoundBreak(reference, { kind, amount, detail: detailOf(record) }, place, openedAt),
       ...(result === 'differs' && { reports: reportsOf(record) }),
-      openedAt,
     });
   }
   return found;

@@ -154,24 +154,9 @@ export function toRow(stored: StoredRow): StatementRow {
 }
 
 /** The part of a line's outcome that its record stores. */
-export function toStoredOutcome({
-  result,
-  payment,
-  uses,
-  how,
-  difference,
-  feeDifference,
-}: Outcome): Partial<RecordDocument> {
-  const isFound = result === 'matched' || result === 'differs';
-  return {
-    result,
-    ...(payment !== undefined && { payment }),
-    ...(uses !== undefined && { uses }),
-    ...(how !== undefined && { how }),
-    ...(difference !== undefined && { difference }),
-    ...(feeDifference !== undefined && { feeDifference }),
-    ...(isFound && { by: 'reference' as const, confidence: 1 }),
-  };
+export function toStoredOutcome(outcome: Outcome): Partial<RecordDocument> {
+  const isFound = outcome.result === 'matched' || outcome.result === 'differs';
+  return { ...outcome, ...(isFound && { by: 'reference' as const, confidence: 1 }) };
 }
 
 /** The subject of a break about a line: our reference, or a digest of the rail's own or else of the line's content. */

@@ -9,7 +9,7 @@ import {
 } from '@pesewa/messaging';
 import type { Did, Logger } from '@pesewa/runtime';
 import type { CoverageSource } from '../audits/coverage-source.ts';
-import { type BreakStore, breakId } from '../breaks/store.ts';
+import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
 import { afterAutoResolutions } from '../domain/auto-resolution.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
@@ -218,24 +218,9 @@ async function writeFollowUps(
     const { reference } = step;
     const kind = stepKinds[step.step];
     const tracked = changed.get(reference);
-    const detail = stepText(step);
-    const amount = tracked?.terms?.amount ?? null;
-    if (tracked)
-      changed.set(
-        reference,
-        afterVerdict(tracked, { fact: null, findings: [{ kind, amount, detail }] }, nowMs),
-      );
-    const { rail, currency = null } = tracked?.terms ?? {};
-    const about = {
-      kind,
-      reference,
-      currency,
-      amount,
-      detail,
-      openedAt: now,
-      ...(rail !== undefined && { rail }),
-    };
-    return { _id: breakId(reference, kind), ...about };
+    const finding = { kind, amount: tracked?.terms?.amount ?? null, detail: stepText(step) };
+    if (tracked) changed.set(reference, afterVerdict(tracked, { fact: null, findings: [finding] }, nowMs));
+    return toFoundBreak(reference, finding, tracked?.terms ?? { currency: null }, now);
   });
   const resolutions = closed.map((step) => {
     const { reference } = step;

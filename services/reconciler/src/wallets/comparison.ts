@@ -1,7 +1,7 @@
 import { formatAmount } from '@pesewa/kernel';
 import { idOf, type Messaging, type Transaction } from '@pesewa/messaging';
 import type { Resolution } from '../breaks/opening.ts';
-import { type BreakStore, breakId } from '../breaks/store.ts';
+import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
 import type { BreakCause, FoundBreak } from '../domain/break.ts';
 import { candidatesOf, type StandingBreak } from '../domain/candidates.ts';
 import { causeOf } from '../domain/drift.ts';
@@ -150,16 +150,8 @@ function textIn(currency: string): (minor: bigint) => string {
 }
 
 function driftBreak(run: RunDocument): FoundBreak {
-  const { rail, currency, unexplained, at } = run;
+  const { unexplained, at } = run;
   const side = unexplained > 0n ? 'more than' : 'less than';
-  return {
-    _id: breakId(walletId(run), DRIFT),
-    kind: DRIFT,
-    reference: walletId(run),
-    rail,
-    currency,
-    amount: unexplained,
-    detail: `the rail has ${side} our books and the payments in flight explain`,
-    openedAt: at,
-  };
+  const detail = `the rail has ${side} our books and the payments in flight explain`;
+  return toFoundBreak(walletId(run), { kind: DRIFT, amount: unexplained, detail }, run, at);
 }

@@ -1,7 +1,7 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
 import { type Page, pageOf } from '../breaks/store.ts';
 import type { Candidate } from '../domain/candidates.ts';
-import type { FloatTotals } from '../domain/drift.ts';
+import type { Drift, FloatTotals } from '../domain/drift.ts';
 
 /**
  * The ledger's movements in our float at a rail, summed when read: for payments one document per wallet, so that
@@ -34,24 +34,16 @@ export interface Float extends FloatTotals {
 }
 
 /** One comparison of one wallet; minor units. */
-export interface RunDocument {
+export interface RunDocument extends Drift {
   readonly _id: string;
   /** When the look at the wallet began. */
   readonly at: Date;
   readonly rail: string;
   readonly currency: string;
   readonly railBalance: bigint;
-  readonly float: bigint;
   /** The total that operators' orders have moved in the float, signed. */
   readonly ordered: bigint;
-  readonly lower: bigint;
-  readonly upper: bigint;
-  /** The rail's balance minus our float. */
-  readonly drift: bigint;
-  readonly withinRange: boolean;
-  /** The unexplained part of the drift, signed; 0 within the range. */
-  readonly unexplained: bigint;
-  /** Payments that could explain it, likeliest first. */
+  /** Payments that could explain what is unexplained, likeliest first. */
   readonly candidates: readonly Candidate[];
 }
 

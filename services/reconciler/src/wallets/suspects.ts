@@ -1,13 +1,12 @@
 import type { Collection, Db } from 'mongodb';
+import { isOutOfTime } from '../batches.ts';
 import type { Suspect } from '../domain/candidates.ts';
+import type { Measurement } from '../domain/drift.ts';
 import { IN_FLIGHT_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 
 /** What is in flight in one currency of a rail; minor units. */
-export interface InFlight {
-  readonly mayDebit: bigint;
-  readonly mayCredit: bigint;
-}
+export type InFlight = Measurement['inFlight'];
 
 /** The payments that affect a rail's wallets. */
 export interface PaymentsAtRail {
@@ -89,12 +88,6 @@ async function look(
     if (!isOutOfTime(error)) throw error;
   }
   return found;
-}
-
-const MAX_TIME_EXPIRED = 50;
-
-function isOutOfTime(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === MAX_TIME_EXPIRED;
 }
 
 function toSuspect({ _id, terms, status, received }: Found): readonly Suspect[] {
