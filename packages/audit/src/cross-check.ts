@@ -1,6 +1,6 @@
 import type { ClientSession, Db } from 'mongodb';
 import { createArchive, type Gateway } from './archive.ts';
-import type { Batch } from './pages.ts';
+import { type Batch, readEntries } from './pages.ts';
 import {
   collectionKinds,
   type EntriesByKind,
@@ -123,7 +123,7 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
 
 async function judgePayouts(ledger: Db, session: ClientSession, payouts: readonly PaymentRecord[]) {
   const references = payouts.map(({ reference }) => reference);
-  const entries = await readEntries(ledger, session, references, payoutKinds);
+  const entries = await entriesOf(ledger, session, references, payoutKinds);
   const refusals = await ledger
     .collection<{ readonly _id: string }>(collections.refusals)
     .find({ _id: { $in: references } }, { session, projection: { _id: 1 } })
@@ -139,7 +139,7 @@ async function judgePayouts(ledger: Db, session: ClientSession, payouts: readonl
 
 async function judgeCollections(ledger: Db, session: ClientSession, payins: readonly PaymentRecord[]) {
   const references = payins.map(({ reference }) => reference);
-  const entries = await readEntries(ledger, session, references, collectionKinds);
+  const entries = await entriesOf(ledger, session, references, collectionKinds);
   return new Map(
     payins.map((payin) => [
       payin.reference,
@@ -148,27 +148,19 @@ async function judgeCollections(ledger: Db, session: ClientSession, payins: read
   );
 }
 
-async function readEntries(
+async function entriesOf(
   ledger: Db,
   session: ClientSession,
   references: readonly string[],
   kinds: readonly string[],
 ): Promise<ReadonlyMap<string, EntriesByKind>> {
   const ids = references.flatMap((reference) => kinds.map((kind) => `${reference}/${kind}`));
-  const found = await ledger
-    .collection<EntryRecord>(collections.entries)
-    .find({ _id: { $in: ids } }, { session, batchSize: ids.length + 1 })
-    .toArray();
   const byReference = new Map<string, Map<string, EntryRecord>>();
-  for (const entry of found) {
-    const [reference = '', kind = ''] = splitId(entry._id);
+  for (const [id, entry] of await readEntries(ledger, ids, session)) {
+    const slash = id.lastIndexOf('/');
+    const reference = id.slice(0, slash);
     const own = byReference.get(reference) ?? new Map<string, EntryRecord>();
-    byReference.set(reference, own.set(kind, entry));
+    byReference.set(reference, own.set(id.slice(slash + 1), entry));
   }
   return byReference;
-}
-
-function splitId(id: string): readonly string[] {
-  const slash = id.lastIndexOf('/');
-  return [id.slice(0, slash), id.slice(slash + 1)];
 }

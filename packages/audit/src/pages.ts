@@ -88,7 +88,8 @@ async function readBatch(
   };
 }
 
-async function readEntries(
+/** The entries with these ids that exist, by their ids. */
+export async function readEntries(
   db: Db,
   ids: readonly string[],
   session: ClientSession,

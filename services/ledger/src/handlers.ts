@@ -2,7 +2,7 @@ import { unreachable } from '@pesewa/kernel';
 import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
 import type { Approvals, NamedOrder } from './approvals.ts';
 import type { ComingForward } from './coming-forward.ts';
-import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
+import { type FloatOrder, type Instruction, orderKindOf, type WalletOrder } from './domain/instructions.ts';
 import type { Postings } from './postings.ts';
 
 /** The ledger's handlers: each event is one instruction, and each batch one fold. */
@@ -89,33 +89,9 @@ const ORDERS = {
 
 type OrderEvent = HandledEvent<'ledgerCommands', typeof ORDERS>;
 
-function toNamedOrder(event: OrderEvent): NamedOrder {
-  const { requestedBy, approvedBy } = event.payload;
-  return { order: toOrder(event), requestedBy, approvedBy };
-}
-
-function toOrder({ eventId, ...event }: OrderEvent): WalletOrder | FloatOrder {
-  const { currency, amount } = event.payload;
+function toNamedOrder({ type, eventId: causationId, payload }: OrderEvent): NamedOrder {
   // The command's own id, so that a command that was sent twice is applied once.
-  const ordered = { causationId: eventId, reference: event.payload.eventId, currency, amount };
-  switch (event.type) {
-    case 'pesewa.ledger.FundWallet':
-      return { ...ordered, kind: 'fund', merchantId: event.payload.merchantId };
-    case 'pesewa.ledger.WithdrawWallet':
-      return { ...ordered, kind: 'withdraw', merchantId: event.payload.merchantId };
-    case 'pesewa.ledger.FundFloat':
-      return { ...ordered, kind: 'fundFloat', rail: event.payload.rail };
-    case 'pesewa.ledger.WithdrawFloat':
-      return { ...ordered, kind: 'withdrawFloat', rail: event.payload.rail };
-    case 'pesewa.ledger.AdjustWallet': {
-      const { merchantId, direction } = event.payload;
-      return { ...ordered, kind: 'adjust', merchantId, direction };
-    }
-    case 'pesewa.ledger.BookSuspense': {
-      const { rail, direction } = event.payload;
-      return { ...ordered, kind: 'suspense', rail, direction };
-    }
-    default:
-      return unreachable(event);
-  }
+  const { eventId: reference, occurredAt: _at, requestedBy, approvedBy, ...ordered } = payload;
+  const order = { ...ordered, kind: orderKindOf(type), causationId, reference };
+  return { order: order as WalletOrder | FloatOrder, requestedBy, approvedBy };
 }

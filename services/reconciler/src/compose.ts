@@ -4,6 +4,8 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import { addOperatorRoutes } from './app.ts';
 import { composeAudits } from './audits/compose.ts';
+import { openCoverageSources } from './audits/coverage-source.ts';
+import { openCoverageStore } from './audits/coverage-store.ts';
 import { createAdjustments, openAdjustmentStore } from './breaks/adjustments.ts';
 import { createBreakLife } from './breaks/life.ts';
 import { openBreakStore } from './breaks/store.ts';
@@ -41,13 +43,12 @@ type Scope = ServiceScope<z.output<typeof settings>>;
 /** Puts the reconciler together over its rails; everything it opens closes with the scope. */
 export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' | 'get'>): Promise<void> {
   const { config, clock } = scope;
-  const parts = await openParts(scope);
+  const parts = await openParts(scope, rails);
   const { messaging, store, decisionStore } = parts;
   const railNames = rails.all.map(({ name }) => name);
   const watches = [...railNames, UNKNOWN_REFERENCE];
   const metrics = createMetrics(scope.metrics, store, clock, watches);
   gaugeStanding({ ...parts, registry: scope.metrics, rails: railNames });
-  const railFee = expectedFees(rails.get);
   const proof = {
     lagMs: config.CALLBACK_LAG_MS,
     notFoundGraceMs: config.NOT_FOUND_GRACE_MS,
@@ -80,9 +81,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     becameDue: poller.wake,
     ended: metrics.ended,
   });
-  await messaging.consume(
-    createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts), railFee }),
-  );
+  await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));
   const comparison = createComparison({ ...parts, rails: rails.all, pauseMs: config.COMPARISON_PAUSE_MS });
   const comparing = scheduleJob({
     ...parts,
@@ -92,33 +91,38 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
   });
   await scope.open('schedule of the wallet comparison', comparing);
-  await composeAudits(scope, { ...parts, workingSet, railFee });
-  await composeSteps(scope, { ...parts, workingSet, railFee });
+  await composeAudits(scope, { ...parts, workingSet });
+  await composeSteps(scope, { ...parts, workingSet });
   await composeCloses(scope, { ...parts, proof, schedule }, polled, rateLimit);
-  const decisions = createDecisions({ ...parts, railFee });
+  const decisions = createDecisions(parts);
   const sharedMayOrder = config.NODE_ENV !== 'production';
   const life = createBreakLife({
     ...parts,
     isOperator: (name) =>
       (sharedMayOrder && name === 'operator') || config.OPERATORS.some((one) => one.name === name),
   });
-  await composeStatements(scope, { ...parts, railFee, railNames, sharedMayOrder });
+  await composeStatements(scope, { ...parts, railNames, sharedMayOrder });
   const statusStore = openStatusStore(parts.db, store.collection);
   addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames, sharedMayOrder });
 }
 
 /** The parts that everything else is built from: messaging, the stores, and what the process provides. */
-async function openParts(scope: Scope) {
+async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
   const { config, logger, clock, random, ids, crashPoint } = scope;
   const messaging = await openMessaging(scope, { service: 'reconciler', collections: reconcilerCollections });
   const { db } = messaging;
   const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;
+  const store = openWorkingStore(db, config.PAYMENT_KEEP_DAYS);
+  const railFee = expectedFees(rails.get);
   return {
     messaging,
     db,
     keepMs,
-    store: openWorkingStore(db, config.PAYMENT_KEEP_DAYS),
+    store,
+    railFee,
+    sources: openCoverageSources(messaging.database, railFee),
+    coverageStore: openCoverageStore(db, store.collection),
     stepStore: openStepStore(db),
     onItsWay: createOnItsWay({ messaging, clock, logger }),
     breaks: openBreakStore(db),

@@ -11,6 +11,12 @@ import {
 import { validate } from 'node-cron';
 import { z } from 'zod';
 
+const cronSetting = (byDefault: string) =>
+  z
+    .string()
+    .default(byDefault)
+    .refine(validate, { error: 'must be a cron expression of five or six fields' });
+
 /** The settings of the reconciler. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   ...portSettings(services.reconciler),
@@ -50,11 +56,9 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe(
       'how long after its end a payment without open work and without a break stays in the working set',
     ),
-  COVERAGE_INTERVAL: z
-    .string()
-    .default('30 2 * * *')
-    .refine(validate, { error: 'must be a cron expression of five or six fields' })
-    .describe("cron expression of the audit of our payments against the gateways' records"),
+  COVERAGE_INTERVAL: cronSetting('30 2 * * *').describe(
+    "cron expression of the audit of our payments against the gateways' records",
+  ),
   COVERAGE_LAG_MS: durationMsSetting
     .default(60_000)
     .describe('how late an event of a gateway may be before the audit considers it lost'),
@@ -72,11 +76,9 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
     .describe('how long the ledger may lag behind the end of a payment before a break opens'),
-  CLOSE_INTERVAL: z
-    .string()
-    .default('0 3 * * *')
-    .refine(validate, { error: 'must be a cron expression of five or six fields' })
-    .describe('cron expression of the daily close; it closes yesterday and each missed day before'),
+  CLOSE_INTERVAL: cronSetting('0 3 * * *').describe(
+    'cron expression of the daily close; it closes yesterday and each missed day before',
+  ),
   CLOSE_LAG_MS: durationMsSetting
     .default(600_000)
     .describe('how long after its end a day can be closed, because its events may still be on their way'),
@@ -89,11 +91,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   CLOSE_KEEP_DAYS: wholeNumberSetting({ min: 35, max: 3_650 })
     .default(400)
     .describe('how long closes and their records are kept'),
-  COMPARISON_INTERVAL: z
-    .string()
-    .default('*/15 * * * *')
-    .refine(validate, { error: 'must be a cron expression of five or six fields' })
-    .describe('cron expression of the wallet comparison'),
+  COMPARISON_INTERVAL: cronSetting('*/15 * * * *').describe('cron expression of the wallet comparison'),
   COMPARISON_PAUSE_MS: durationMsSetting
     .default(2_000)
     .describe('pause before a drift out of range is measured again'),

@@ -26,9 +26,9 @@ export function gauge<Label extends string = never>({
     registers: [registry],
     collect: async () => {
       const found = await read();
-      one.reset();
-      // Without labels a reset gauge would have the value 0.
-      one.remove();
+      // Without labels a reset gauge would have the value 0, and not none.
+      if (about.labelNames) one.reset();
+      else one.remove();
       if (typeof found === 'number') one.set(found);
       else for (const [labels, value] of found ?? []) one.set(labels, value);
     },

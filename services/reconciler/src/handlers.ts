@@ -1,5 +1,5 @@
 import { type PaymentKind, paymentEnds, type TopicEvent } from '@pesewa/contracts';
-import { feeFor, unreachable } from '@pesewa/kernel';
+import { feeFor } from '@pesewa/kernel';
 import { type EventHandling, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import { partOf, type RailConnector } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
@@ -173,12 +173,8 @@ type LedgerEvent<Type extends TopicEvent<'ledger'>['type']> = Received<
 type OrderEvent = LedgerEvent<
   'pesewa.ledger.FloatFunded' | 'pesewa.ledger.FloatWithdrawn' | 'pesewa.ledger.SuspenseBooked'
 >;
-/** A payment's entry that moves a float. */
-type PaidEvent = LedgerEvent<
-  'pesewa.ledger.HoldCaptured' | 'pesewa.ledger.CollectionCredited' | 'pesewa.ledger.PayoutRefunded'
->;
-/** An event about a payment's hold, which moves no float. */
-type HoldEvent = LedgerEvent<'pesewa.ledger.HoldReleased' | 'pesewa.ledger.HoldRefused'>;
+/** An entry of a payment, or the refusal of its hold. */
+type PostingEvent = LedgerEvent<keyof typeof POSTINGS>;
 
 function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): TopicHandler {
   return handleTopic(
@@ -211,13 +207,11 @@ function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): Topic
   );
 }
 
-function isOrder(event: PaidEvent | HoldEvent | OrderEvent | CorrectionEvent): event is OrderEvent {
+function isOrder(event: PostingEvent | OrderEvent | CorrectionEvent): event is OrderEvent {
   return 'rail' in event.payload && 'commandId' in event.payload;
 }
 
-function isPosting(
-  event: PaidEvent | HoldEvent | OrderEvent | CorrectionEvent,
-): event is PaidEvent | HoldEvent {
+function isPosting(event: PostingEvent | OrderEvent | CorrectionEvent): event is PostingEvent {
   return event.type in POSTINGS;
 }
 
@@ -230,7 +224,7 @@ function orderedBy(event: OrderEvent): FloatMove {
   return { rail, currency, minor: isGain ? amount : -amount, by: { commandId } };
 }
 
-function postingOf(event: PaidEvent | HoldEvent): ObservedEvent {
+function postingOf(event: PostingEvent): ObservedEvent {
   const { name, atMs } = common(event);
   const { reference } = event.payload;
   const posting = POSTINGS[event.type];
@@ -238,7 +232,7 @@ function postingOf(event: PaidEvent | HoldEvent): ObservedEvent {
   if (event.type === 'pesewa.ledger.HoldReleased' || event.type === 'pesewa.ledger.HoldRefused')
     return { ...observed, observation: { kind: 'posted', name, posting, moved: null, atMs } };
   const { rail, currency } = event.payload;
-  const minor = paidBy(event);
+  const minor = paidBy(event.payload, posting);
   const moved = { rail, currency, minor };
   // The rail's own fee changes the float, but is not part of the payment's amount.
   const cost = 'railCost' in event.payload ? event.payload.railCost : 0n;
@@ -253,18 +247,13 @@ const POSTINGS = {
   'pesewa.ledger.HoldReleased': 'release',
   // The payout fails, with nothing to release.
   'pesewa.ledger.HoldRefused': 'release',
-} as const satisfies Record<(PaidEvent | HoldEvent)['type'], string>;
+} as const;
 
 /** An entry's movement between a payment and our float, without the rail's own fee: signed minor units. */
-function paidBy(event: PaidEvent): bigint {
-  switch (event.type) {
-    case 'pesewa.ledger.HoldCaptured':
-      return -event.payload.amount;
-    case 'pesewa.ledger.CollectionCredited':
-      return event.payload.amountReceived;
-    case 'pesewa.ledger.PayoutRefunded':
-      return event.payload.amount;
-    default:
-      return unreachable(event);
-  }
+function paidBy(
+  payload: { readonly amount: bigint } | { readonly amountReceived: bigint },
+  posting: 'capture' | 'refund' | 'release',
+): bigint {
+  if ('amountReceived' in payload) return payload.amountReceived;
+  return posting === 'capture' ? -payload.amount : payload.amount;
 }

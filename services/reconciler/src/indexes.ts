@@ -18,22 +18,25 @@ export const CLOSE_RESULT_KEY = { close: 1, result: 1, _id: 1 } as const;
 /** The oldest open break of each kind. */
 export const BREAK_KINDS_KEY = { kind: 1, since: 1 } as const;
 
+/** Only documents that have the field. */
+const where = (field: string) => ({ partialFilterExpression: { [field]: { $exists: true } } });
+
 const RUNS_KEPT_S = 400 * 86_400;
 
 const polls: CollectionSchema = {
   name: 'polls',
   indexes: [
     // Due payments are found by keys alone.
-    { key: { watch: 1, dueAt: 1, _id: 1 }, partialFilterExpression: { watch: { $exists: true } } },
+    { key: { watch: 1, dueAt: 1, _id: 1 }, ...where('watch') },
     { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
     { key: OPEN_KEY, partialFilterExpression: { open: true } },
     {
       key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
-      partialFilterExpression: { endedAt: { $exists: true } },
+      ...where('endedAt'),
     },
     // An end reported in time takes no room here.
-    { key: { endHeardAt: 1, _id: 1 }, partialFilterExpression: { endHeardAt: { $exists: true } } },
-    { key: { booksDueAt: 1 }, partialFilterExpression: { booksDueAt: { $exists: true } } },
+    { key: { endHeardAt: 1, _id: 1 }, ...where('endHeardAt') },
+    { key: { booksDueAt: 1 }, ...where('booksDueAt') },
     // Set when nothing is left to do.
     { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     { key: IN_FLIGHT_KEY, partialFilterExpression: { inFlight: true } },
@@ -56,11 +59,11 @@ const breaks: CollectionSchema = {
       unique: true,
       partialFilterExpression: { status: 'open', coveredKeys: { $exists: true } },
     },
-    { key: { corrects: 1 }, unique: true, partialFilterExpression: { corrects: { $exists: true } } },
-    { key: { 'alsoFound._id': 1 }, partialFilterExpression: { alsoFound: { $exists: true } } },
+    { key: { corrects: 1 }, unique: true, ...where('corrects') },
+    { key: { 'alsoFound._id': 1 }, ...where('alsoFound') },
     {
       key: { 'alsoFound.kind': 1, ...BREAKS_BY_TIME },
-      partialFilterExpression: { alsoFound: { $exists: true } },
+      ...where('alsoFound'),
     },
     { key: { kind: 1, reference: 1 }, unique: true, partialFilterExpression: { status: 'open' } },
     { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
@@ -71,8 +74,8 @@ const breaks: CollectionSchema = {
     { key: { reference: 1, ...BREAKS_BY_TIME } },
     { key: { kind: 1, ...BREAKS_BY_TIME } },
     { key: { currency: 1, ...BREAKS_BY_TIME } },
-    { key: { rail: 1, ...BREAKS_BY_TIME }, partialFilterExpression: { rail: { $exists: true } } },
-    { key: { owner: 1, ...BREAKS_BY_TIME }, partialFilterExpression: { owner: { $exists: true } } },
+    { key: { rail: 1, ...BREAKS_BY_TIME }, ...where('rail') },
+    { key: { owner: 1, ...BREAKS_BY_TIME }, ...where('owner') },
   ],
 };
 
@@ -87,7 +90,7 @@ const closes: readonly CollectionSchema[] = [
   {
     name: 'close_records',
     indexes: [
-      { key: { waits: 1, dueAt: 1 }, partialFilterExpression: { waits: { $exists: true } } },
+      { key: { waits: 1, dueAt: 1 }, ...where('waits') },
       { key: CLOSE_RESULT_KEY },
       { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
     ],
@@ -100,16 +103,16 @@ const statements: readonly CollectionSchema[] = [
     name: 'statement_records',
     indexes: [
       { key: { statement: 1, result: 1, _id: 1 } },
-      { key: { subject: 1, statement: 1 }, partialFilterExpression: { subject: { $exists: true } } },
+      { key: { subject: 1, statement: 1 }, ...where('subject') },
       // Enforces that a movement is used by one line of a statement at most.
       {
         key: { uses: 1, statement: 1 },
         unique: true,
-        partialFilterExpression: { uses: { $exists: true } },
+        ...where('uses'),
       },
       {
         key: { statement: 1, loose: 1, pairingKey: 1, at: 1, _id: 1 },
-        partialFilterExpression: { loose: { $exists: true } },
+        ...where('loose'),
       },
     ],
   },

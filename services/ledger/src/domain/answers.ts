@@ -1,7 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import { collectEntryId } from './collection-postings.ts';
 import type { Instruction, InstructionOf, LedgerDomainEvent } from './instructions.ts';
-import { domainEventOfFloat, domainEventOfWallet, orderEntryId } from './order-postings.ts';
+import { domainEventOfOrder, orderEntryId } from './order-postings.ts';
 import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
 
 /** The fields of a stored entry that the answer was made from. */
@@ -114,7 +114,7 @@ export function answerAgain(instruction: Instruction, known: KnownAnswers): Answ
       const { merchantId: owner } = instruction;
       const refused = known.refusals.get(orderEntryId(instruction));
       if (!refused)
-        return answer(entryOf(instruction.kind), undefined, () => domainEventOfWallet(instruction));
+        return answer(entryOf(instruction.kind), undefined, () => domainEventOfOrder(instruction));
       const { amount, reason = '', causationId, sequence, at } = refused;
       const common = { causationId, currency: instruction.currency, amount, commandId: reference };
       const refusal = { owner, reason, order: instruction.kind, sequence };
@@ -123,7 +123,7 @@ export function answerAgain(instruction: Instruction, known: KnownAnswers): Answ
     case 'fundFloat':
     case 'withdrawFloat':
     case 'suspense':
-      return answer(entryOf(instruction.kind), undefined, () => domainEventOfFloat(instruction));
+      return answer(entryOf(instruction.kind), undefined, () => domainEventOfOrder(instruction));
     default:
       return unreachable(instruction);
   }

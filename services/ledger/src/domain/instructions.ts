@@ -82,3 +82,35 @@ export type LedgerDomainEvent = DomainEventOf<PostingEvent>;
 export function eventTypeOf({ kind }: Pick<LedgerDomainEvent, 'kind'>): PostingEvent['type'] {
   return `pesewa.ledger.${kind.charAt(0).toUpperCase()}${kind.slice(1)}` as PostingEvent['type'];
 }
+
+type OrderKind = (WalletOrder | FloatOrder)['kind'];
+
+/** For each kind of order the command that asks for it, and the domain event that reports it as applied. */
+const orderEvents = {
+  fund: { command: 'FundWallet', applied: 'walletFunded' },
+  fundFloat: { command: 'FundFloat', applied: 'floatFunded' },
+  withdraw: { command: 'WithdrawWallet', applied: 'walletWithdrawn' },
+  withdrawFloat: { command: 'WithdrawFloat', applied: 'floatWithdrawn' },
+  adjust: { command: 'AdjustWallet', applied: 'walletAdjusted' },
+  suspense: { command: 'BookSuspense', applied: 'suspenseBooked' },
+} as const satisfies Record<OrderKind, { command: string; applied: LedgerDomainEvent['kind'] }>;
+
+/** The type of the command that asks for an order. */
+export function commandTypeOf(kind: OrderKind): TopicEvent<'ledgerCommands'>['type'] {
+  return `pesewa.ledger.${orderEvents[kind].command}`;
+}
+
+/** The kind of the domain event that reports an applied order. */
+export function appliedKindOf(kind: OrderKind): LedgerDomainEvent['kind'] {
+  return orderEvents[kind].applied;
+}
+
+/** The kind of the order that an event is about: a command, or the report that it was applied. */
+export function orderKindOf(type: (TopicEvent<'ledgerCommands'> | PostingEvent)['type']): OrderKind {
+  const kinds = Object.keys(orderEvents) as OrderKind[];
+  const found = kinds.find(
+    (kind) => type === commandTypeOf(kind) || type === eventTypeOf({ kind: appliedKindOf(kind) }),
+  );
+  if (!found) throw new TypeError(`${type} is about no order`);
+  return found;
+}

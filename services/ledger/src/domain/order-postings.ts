@@ -1,7 +1,7 @@
-import { MINOR_UNITS_MAX, unreachable } from '@pesewa/kernel';
+import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
 import type { Books } from './books.ts';
-import type { FloatOrder, WalletOrder } from './instructions.ts';
+import { appliedKindOf, type FloatOrder, type WalletOrder } from './instructions.ts';
 import {
   insufficientFunds,
   isAmount,
@@ -31,16 +31,14 @@ export function orderOfWallet(books: Books, order: WalletOrder): Outcome {
     // Stored, so that a replay does not find another balance and decide differently.
     const { causationId } = order;
     books.refuseOrder({ id, merchantId, currency, amount, reason, causationId, sequence: wallet.sequence });
-    return posted(
-      { ...moved(order), kind: 'commandRefused', owner: merchantId, reason, order: kind },
-      wallet.sequence,
-    );
+    const refused = { causationId, currency, amount, commandId: order.reference, owner: merchantId, reason };
+    return posted({ ...refused, kind: 'commandRefused', order: kind }, wallet.sequence);
   }
   const own = accounts.available(walletKey);
   const other = kind === 'adjust' ? accounts.suspense(currency) : accounts.treasury(currency);
   const [debit, credit] = isGain ? [other, own] : [own, other];
   books.move(order, kind, debit, credit, amount, { wallet, available: change, held: 0n });
-  return posted(domainEventOfWallet(order), wallet.sequence);
+  return posted(domainEventOfOrder(order), wallet.sequence);
 }
 
 function whyNot(availableAfter: bigint): string | undefined {
@@ -58,39 +56,14 @@ export function orderOfFloat(books: Books, order: FloatOrder): Outcome {
   const other = kind === 'suspense' ? accounts.suspense(currency) : accounts.treasury(currency);
   const [debit, credit] = isGain ? [own, other] : [other, own];
   books.move(order, kind, debit, credit, amount);
-  return posted(domainEventOfFloat(order), 0n);
+  return posted(domainEventOfOrder(order), 0n);
 }
 
-/** What is published about an applied order of a wallet. */
-export function domainEventOfWallet(order: WalletOrder): Unnumbered {
-  const { merchantId } = order;
-  switch (order.kind) {
-    case 'fund':
-      return { ...moved(order), kind: 'walletFunded', merchantId };
-    case 'withdraw':
-      return { ...moved(order), kind: 'walletWithdrawn', merchantId };
-    case 'adjust':
-      return { ...moved(order), kind: 'walletAdjusted', merchantId, direction: order.direction };
-    default:
-      return unreachable(order);
-  }
-}
-
-/** What is published about an order of a float. */
-export function domainEventOfFloat(order: FloatOrder): Unnumbered {
-  const { rail } = order;
-  switch (order.kind) {
-    case 'fundFloat':
-      return { ...moved(order), kind: 'floatFunded', rail };
-    case 'withdrawFloat':
-      return { ...moved(order), kind: 'floatWithdrawn', rail };
-    case 'suspense':
-      return { ...moved(order), kind: 'suspenseBooked', rail, direction: order.direction };
-    default:
-      return unreachable(order);
-  }
-}
-
-function moved({ causationId, currency, amount, reference }: WalletOrder | FloatOrder) {
-  return { causationId, currency, amount, commandId: reference };
+/** What is published about an applied order: its own fields, by their types. */
+export function domainEventOfOrder({
+  kind,
+  reference: commandId,
+  ...order
+}: WalletOrder | FloatOrder): Unnumbered {
+  return { ...order, commandId, kind: appliedKindOf(kind) } as Unnumbered;
 }

@@ -1,6 +1,12 @@
 import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import type { Instruction, PostingEvent } from './instructions.ts';
+import {
+  type FloatOrder,
+  type Instruction,
+  orderKindOf,
+  type PostingEvent,
+  type WalletOrder,
+} from './instructions.ts';
 import type { OrderKind } from './orders.ts';
 import { causeOf } from './outcomes.ts';
 
@@ -128,33 +134,14 @@ function ofPayment(event: PaymentEvent, causationId: string): Instruction {
   }
 }
 
-function ofOrder(event: OrderEvent, causationId: string): Instruction {
-  const { commandId: reference, currency, amount } = event.payload;
-  const ordered = { causationId, reference, currency, amount };
-  switch (event.type) {
-    case 'pesewa.ledger.WalletFunded':
-      return { kind: 'fund', ...ordered, merchantId: event.payload.merchantId };
-    case 'pesewa.ledger.WalletWithdrawn':
-      return { kind: 'withdraw', ...ordered, merchantId: event.payload.merchantId };
-    case 'pesewa.ledger.WalletAdjusted': {
-      const { merchantId, direction } = event.payload;
-      return { kind: 'adjust', ...ordered, merchantId, direction };
-    }
-    case 'pesewa.ledger.FloatFunded':
-      return { kind: 'fundFloat', ...ordered, rail: event.payload.rail };
-    case 'pesewa.ledger.FloatWithdrawn':
-      return { kind: 'withdrawFloat', ...ordered, rail: event.payload.rail };
-    case 'pesewa.ledger.SuspenseBooked': {
-      const { rail, direction } = event.payload;
-      return { kind: 'suspense', ...ordered, rail, direction };
-    }
-    case 'pesewa.ledger.CommandRefused': {
-      const { owner: merchantId, order } = event.payload;
-      // The direction of a refused order does not matter to anybody.
-      if (order === 'adjust') return { kind: order, ...ordered, merchantId, direction: 'debit' };
-      return { kind: order === 'fund' ? 'fund' : 'withdraw', ...ordered, merchantId };
-    }
-    default:
-      return unreachable(event);
+function ofOrder({ type, payload }: OrderEvent, causationId: string): Instruction {
+  if (type === 'pesewa.ledger.CommandRefused') {
+    const { owner: merchantId, order, commandId: reference, currency, amount } = payload;
+    const ordered = { causationId, reference, currency, amount, merchantId };
+    // The direction of a refused order does not matter to anybody.
+    if (order === 'adjust') return { kind: order, ...ordered, direction: 'debit' };
+    return { kind: order === 'fund' ? 'fund' : 'withdraw', ...ordered };
   }
+  const { eventId: _id, occurredAt: _at, commandId: reference, ...order } = payload;
+  return { ...order, kind: orderKindOf(type), causationId, reference } as WalletOrder | FloatOrder;
 }

@@ -2,30 +2,27 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
 import { gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
-import type { RailFee } from '../handlers.ts';
 import { countCoverage } from '../metrics.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { type BooksDeps, countAwaiting, startBooks } from './books.ts';
 import { type CoverageDeps, createCoverage } from './coverage.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
-import { openCoverageSources } from './coverage-source.ts';
-import { openCoverageStore } from './coverage-store.ts';
 
 /** The pause between rounds of the loop over the books. */
 const BOOKS_PAUSE_MS = 1_000;
 
 /** The dependencies of the audits. */
-type Parts = Omit<CoverageDeps, 'sources' | 'coverageStore' | 'lagMs' | 'audited'> &
+type Parts = Omit<CoverageDeps, 'lagMs' | 'audited'> &
   Omit<BooksDeps, 'pauseMs' | 'graceMs' | 'limitMs' | 'requestsMax'> &
-  Pick<ReplicaJob, 'messaging'> & { readonly railFee: RailFee };
+  Pick<ReplicaJob, 'messaging'>;
 
 /** Starts the audit of the working set and the loop over the books (ADR 27). */
 export async function composeAudits(
   scope: ServiceScope<z.output<typeof settings>>,
-  parts: Parts & { readonly messaging: { readonly database: Parameters<typeof openCoverageSources>[0] } },
+  parts: Parts,
 ): Promise<void> {
   const { config } = scope;
-  const { messaging, store } = parts;
+  const { store, coverageStore } = parts;
   await scope.open(
     'audit of the books',
     startBooks({
@@ -43,11 +40,8 @@ export async function composeAudits(
     read: () =>
       readInTime(countAwaiting(store, new Date(scope.clock.nowMs()), METRIC_TIMEOUT_MS), scope.clock),
   });
-  const coverageStore = openCoverageStore(messaging.db, store.collection);
   const coverage = createCoverage({
     ...parts,
-    coverageStore,
-    sources: openCoverageSources(messaging.database, parts.railFee),
     lagMs: config.COVERAGE_LAG_MS,
     audited: countCoverage(scope.metrics),
   });

@@ -29,17 +29,14 @@ export interface IntakeRefusal {
   readonly message: string;
 }
 
-/** Stores the lines of a statement as they arrive, each matched by its reference. */
-export interface StatementIntake {
-  /**
-   * Stores the missing part of a statement; resolves once all of the file is stored and its digest matches the
-   * announced one.
-   */
-  readonly take: (
-    statement: StatementDocument,
-    content: AsyncIterable<Uint8Array>,
-  ) => Promise<Result<StatementDocument, IntakeRefusal>>;
-}
+/**
+ * Stores the missing part of a statement as it arrives, each line matched by its reference; resolves once all of the file
+ * is stored and its digest matches the announced one.
+ */
+export type StatementIntake = (
+  statement: StatementDocument,
+  content: AsyncIterable<Uint8Array>,
+) => Promise<Result<StatementDocument, IntakeRefusal>>;
 
 /** The dependencies of {@link createStatementIntake}. */
 export interface IntakeDeps {
@@ -82,29 +79,27 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
     return found;
   }
 
-  return {
-    take: async (statement, content) => {
-      const { _id } = statement;
-      const receiving = { _id, status: 'receiving' } as const;
-      try {
-        const received = await receive(deps, statement, content, commit);
-        if (received.ok) {
-          await statements.updateOne(
-            { ...receiving, batches: received.value },
-            { $set: { status: 'matching' } },
-          );
-          const found = await statements.findOne({ _id });
-          return found && found.status !== 'dropped' ? accept(found) : refuse(droppedMeanwhile);
-        }
-        await statements.updateOne(receiving, { $set: { status: 'dropped' } });
-        return received;
-      } catch (error) {
-        if (error instanceof DroppedError) return refuse(droppedMeanwhile);
-        if (!(error instanceof UnreadableFileError)) throw error;
-        await statements.updateOne(receiving, { $set: { status: 'dropped' } });
-        return refuse({ code: error.isTooLarge ? 'too_large' : 'unreadable', message: error.message });
+  return async (statement, content) => {
+    const { _id } = statement;
+    const receiving = { _id, status: 'receiving' } as const;
+    try {
+      const received = await receive(deps, statement, content, commit);
+      if (received.ok) {
+        await statements.updateOne(
+          { ...receiving, batches: received.value },
+          { $set: { status: 'matching' } },
+        );
+        const found = await statements.findOne({ _id });
+        return found && found.status !== 'dropped' ? accept(found) : refuse(droppedMeanwhile);
       }
-    },
+      await statements.updateOne(receiving, { $set: { status: 'dropped' } });
+      return received;
+    } catch (error) {
+      if (error instanceof DroppedError) return refuse(droppedMeanwhile);
+      if (!(error instanceof UnreadableFileError)) throw error;
+      await statements.updateOne(receiving, { $set: { status: 'dropped' } });
+      return refuse({ code: error.isTooLarge ? 'too_large' : 'unreadable', message: error.message });
+    }
   };
 }
 

@@ -15,20 +15,18 @@ export interface TrialReport {
   readonly problems: readonly RecordDocument[];
 }
 
+type Reception<Taken> = (
+  terms: StatementTerms,
+  by: string,
+  content: AsyncIterable<Uint8Array>,
+) => Promise<Result<Taken, IntakeRefusal>>;
+
 /** The statements of rails (ADR 30). */
 export interface Statements extends AsyncDisposable {
   /** Accepts a file and leaves it to be matched; a complete one is not read again. */
-  readonly take: (
-    terms: StatementTerms,
-    by: string,
-    content: AsyncIterable<Uint8Array>,
-  ) => Promise<Result<StatementDocument, IntakeRefusal>>;
+  readonly take: Reception<StatementDocument>;
   /** Does the same without opening breaks; gives the result and keeps nothing. */
-  readonly tryOut: (
-    terms: StatementTerms,
-    by: string,
-    content: AsyncIterable<Uint8Array>,
-  ) => Promise<Result<TrialReport, IntakeRefusal>>;
+  readonly tryOut: Reception<TrialReport>;
   /** Deletes a statement and its records, so that the same file is matched anew; its breaks stay. */
   readonly forget: (id: string) => Promise<boolean>;
 }
@@ -98,14 +96,14 @@ export function startStatements(deps: StatementDeps): Statements {
     take: async (terms, by, content) => {
       const statement = await begin(statementId(terms), terms, by, false);
       if (statement.status === 'matching' || statement.status === 'done') return accept(statement);
-      const taken = await deps.intake.take(statement, content);
+      const taken = await deps.intake(statement, content);
       loop.wake();
       return taken;
     },
     tryOut: async (terms, by, content) => {
       const _id = `${statementId(terms)}-${deps.ids.next('rn')}`;
       try {
-        const taken = await deps.intake.take(await begin(_id, terms, by, true), content);
+        const taken = await deps.intake(await begin(_id, terms, by, true), content);
         if (!taken.ok) return refuse(taken.refusal);
         const statement = await matchWhole(deps, taken.value, async () => {});
         const problems = await deps.statementStore.records

@@ -1,11 +1,10 @@
+import type { Messaging } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
-import { openCoverageSources } from '../audits/coverage-source.ts';
-import { openCoverageStore } from '../audits/coverage-store.ts';
+import type { CoverageStore } from '../audits/coverage-store.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { settings } from '../config.ts';
 import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
-import type { RailFee } from '../handlers.ts';
 import type { WorkingStore } from '../store.ts';
 import { watchEntries } from './entries.ts';
 import { type StepDeps, startSteps } from './steps.ts';
@@ -17,31 +16,27 @@ type Scope = ServiceScope<z.output<typeof settings>>;
 /** The dependencies of following steps. */
 type Parts = Pick<
   StepDeps,
-  'workingSet' | 'breaks' | 'requestRepublication' | 'stepStore' | 'onItsWay' | 'clock' | 'logger'
+  'workingSet' | 'breaks' | 'requestRepublication' | 'stepStore' | 'onItsWay' | 'sources' | 'clock' | 'logger'
 > & {
   readonly breaks: Pick<BreakStore, 'findAll'>;
-  readonly messaging: StepDeps['messaging'] & {
-    readonly database: Parameters<typeof openCoverageSources>[0];
-  };
+  readonly messaging: StepDeps['messaging'] & Pick<Messaging, 'database'>;
   readonly store: WorkingStore;
-  readonly railFee: RailFee;
+  readonly coverageStore: CoverageStore;
 };
 
 /** Starts looking for steps of ours that take too long (ADR 42). */
 export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   const { config } = scope;
   const { messaging, store } = parts;
-  const coverageStore = openCoverageStore(messaging.db, store.collection);
   gaugeSteps(scope, parts.stepStore);
   await scope.open(
     'steps',
     startSteps({
       ...parts,
       watches: [
-        ...openStepWatches(messaging.database, store.collection, coverageStore),
+        ...openStepWatches(messaging.database, store.collection, parts.coverageStore),
         watchEntries(store, parts.breaks),
       ],
-      sources: openCoverageSources(messaging.database, parts.railFee),
       limitMs: config.STEP_LIMIT_MS,
       requestsMax: config.REPUBLISH_REQUESTS_MAX,
       pauseMs: config.STEP_PAUSE_MS,
