@@ -7,33 +7,31 @@ export type Outcome =
   | { readonly status: 'applied'; readonly at: Date }
   | { readonly status: 'refused'; readonly reason: string };
 
-/** Finds the outcomes of orders from what the ledger wrote: their entry or their refusal. */
-export interface Outcomes {
-  /** Keyed by command id; an order that the ledger has not reached yet is left out. */
-  readonly of: (
-    orders: readonly Pick<Order, 'commandId' | 'kind'>[],
-  ) => Promise<ReadonlyMap<string, Outcome>>;
-}
+/**
+ * Finds the outcomes of orders from what the ledger wrote: their entry or their refusal. Keyed by command id; an order that
+ * the ledger has not reached yet is left out.
+ */
+export type Outcomes = (
+  orders: readonly Pick<Order, 'commandId' | 'kind'>[],
+) => Promise<ReadonlyMap<string, Outcome>>;
 
 /** Builds {@link Outcomes}. */
 export function createOutcomes(db: Db): Outcomes {
   const entries = db.collection<EntryDocument>(collectionNames.entries);
   const refusals = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
-  return {
-    of: async (orders) => {
-      if (orders.length === 0) return new Map();
-      // Both are stored under the id of the only entry that an order can have.
-      const commandIds = new Map(orders.map(({ commandId, kind }) => [`${commandId}/${kind}`, commandId]));
-      const wanted = { _id: { $in: [...commandIds.keys()] } };
-      const [applied, refused] = await Promise.all([
-        entries.find(wanted, { projection: { at: 1 } }).toArray(),
-        refusals.find(wanted, { projection: { reason: 1 } }).toArray(),
-      ]);
-      const outcomes: (readonly [string, Outcome])[] = [
-        ...applied.map(({ _id, at }) => [_id, { status: 'applied', at }] as const),
-        ...refused.map(({ _id, reason }) => [_id, { status: 'refused', reason }] as const),
-      ];
-      return new Map(outcomes.map(([entryId, outcome]) => [commandIds.get(entryId) ?? entryId, outcome]));
-    },
+  return async (orders) => {
+    if (orders.length === 0) return new Map();
+    // Both are stored under the id of the only entry that an order can have.
+    const commandIds = new Map(orders.map(({ commandId, kind }) => [`${commandId}/${kind}`, commandId]));
+    const wanted = { _id: { $in: [...commandIds.keys()] } };
+    const [applied, refused] = await Promise.all([
+      entries.find(wanted, { projection: { at: 1 } }).toArray(),
+      refusals.find(wanted, { projection: { reason: 1 } }).toArray(),
+    ]);
+    const outcomes: (readonly [string, Outcome])[] = [
+      ...applied.map(({ _id, at }) => [_id, { status: 'applied', at }] as const),
+      ...refused.map(({ _id, reason }) => [_id, { status: 'refused', reason }] as const),
+    ];
+    return new Map(outcomes.map(([entryId, outcome]) => [commandIds.get(entryId) ?? entryId, outcome]));
   };
 }

@@ -83,7 +83,7 @@ export function createCommands(deps: {
     Result<Order, DecisionRefusal | 'order.unknown'>
   >('ledger.decision', (wanted, transaction) => decide(collection, wanted, transaction));
   const follow = async (orders: readonly Order[]): Promise<readonly FollowedOrder[]> => {
-    const found = await outcomes.of(orders.filter(({ status }) => status === 'approved'));
+    const found = await outcomes(orders.filter(({ status }) => status === 'approved'));
     return orders.map((order) => {
       const outcome = found.get(order.commandId);
       return { order, ...(outcome && { outcome }) };

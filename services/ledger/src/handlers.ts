@@ -63,7 +63,7 @@ export function createHandlers(deps: {
   );
   const commands = handleTopic('ledgerCommands', ORDERS, async (events, transaction) => {
     const named = events.map(toNamedOrder);
-    const reasons = await approvals.check(named, transaction.session);
+    const reasons = await approvals(named, transaction.session);
     for (const [index, reason] of reasons) transaction.park(index, reason);
     const approved = [...named.keys()].filter((index) => !reasons.has(index));
     await postings.post(

@@ -43,7 +43,7 @@ export function startOrdersAgain(deps: {
         .sort({ decidedAt: 1 })
         .limit(BATCH)
         .toArray();
-      const applied = await outcomes.of(due.map(toOrder));
+      const applied = await outcomes(due.map(toOrder));
       await Promise.all(due.map(again.submit));
       did(due.length);
       const done = due.filter(({ _id }) => applied.has(_id)).map(({ _id }) => _id);

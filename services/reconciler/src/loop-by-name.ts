@@ -23,12 +23,22 @@ export function startLoopByName(
     },
   });
   return {
-    wake: () => {
-      for (const loop of [scout, ...loops.values()]) loop.wake();
-    },
+    wake: () => allOf([scout, ...loops.values()]).wake(),
     [Symbol.asyncDispose]: async () => {
       await scout[Symbol.asyncDispose]();
-      await Promise.all([...loops.values()].map((loop) => loop[Symbol.asyncDispose]()));
+      await allOf([...loops.values()])[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Several loops as one. */
+export function allOf(loops: readonly Loop[]): Loop {
+  return {
+    wake: () => {
+      for (const loop of loops) loop.wake();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }

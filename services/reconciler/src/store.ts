@@ -212,13 +212,14 @@ function toStored(fields: Omit<Tracked, Special>): StoredFields {
 /** Reads a payment as MongoDB holds it. A field that is not stored is as in a payment of which nothing is known. */
 export function fromDocument(document: PollDocument): Tracked {
   const unknown = awaited(document._id, document.openedAt.getTime());
-  const known = Object.entries(unknown).map(([name, value]) =>
+  const known = Object.entries(unknown).map(([name, value]): readonly [string, unknown] =>
     isTime(name)
       ? [name, document[TIMES[name]]?.getTime() ?? null]
       : [name, document[name as keyof Fields] ?? value],
   );
   return {
-    ...(Object.fromEntries(known) as Tracked),
+    ...unknown,
+    ...Object.fromEntries(known),
     callbacks: document.callbacks.map(({ at, lastAt, ...callback }) => ({
       ...callback,
       atMs: at.getTime(),

@@ -16,7 +16,7 @@ import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedu
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import { railStatusObserved } from '../events.ts';
-import { startLoopByName } from '../loop-by-name.ts';
+import { allOf, startLoopByName } from '../loop-by-name.ts';
 import { ask, type PolledRail } from '../polling/poller.ts';
 import type { WorkingStore } from '../store.ts';
 import { type CloseFinding, updateBreaks } from './breaks.ts';
@@ -113,14 +113,7 @@ export function startAsking(deps: AskingDeps): Loop {
       begin: (name) => begin(name),
     }),
   ];
-  return {
-    wake: () => {
-      for (const loop of loops) loop.wake();
-    },
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
-    },
-  };
+  return allOf(loops);
 }
 
 /** The rails that records wait for, configured or not, found by seeking from one rail's keys to the next. */

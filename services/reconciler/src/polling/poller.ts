@@ -11,7 +11,7 @@ import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/s
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, isEndOverdue, judge } from '../domain/verdict.ts';
 import { breakOpened, railStatusObserved } from '../events.ts';
-import { startLoopByName } from '../loop-by-name.ts';
+import { allOf, startLoopByName } from '../loop-by-name.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
@@ -121,9 +121,7 @@ export function startPoller(deps: PollerDeps): Poller {
       for (const watch of watches) loops.get(watch)?.wake();
       if ([...watches].some((watch) => !rails.has(watch))) for (const loop of unasked) loop.wake();
     },
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([...loops.values(), ...unasked].map((loop) => loop[Symbol.asyncDispose]()));
-    },
+    [Symbol.asyncDispose]: () => allOf([...loops.values(), ...unasked])[Symbol.asyncDispose](),
   };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db, Filter } from 'mongodb';
 import type { StatementMapping } from '../domain/statement-mapping.ts';
-import { contentOf, type How, type Outcome, type StatementResult } from '../domain/statement-matching.ts';
+import { contentOf, type Outcome, type StatementResult } from '../domain/statement-matching.ts';
 import type { LineStatus, StatementRow } from '../domain/statement-rows.ts';
 
 /** The terms of a statement: the same file, read in the same way for the same period, is the same statement. */
@@ -52,7 +52,7 @@ export interface StatementDocument extends StatementTerms {
 }
 
 /** A line of a statement, or a payment without one; `_id` is `<statement>/<number>` or `<statement>/~<reference>`. */
-export interface RecordDocument {
+export interface RecordDocument extends Partial<Omit<Outcome, 'result'>> {
   readonly _id: string;
   readonly statement: string;
   readonly trial?: true;
@@ -61,13 +61,8 @@ export interface RecordDocument {
   /** Absent if the line can't be read. */
   readonly row?: StoredRow;
   readonly result?: StatementResult;
-  readonly payment?: string;
-  readonly uses?: string;
   /** The subject of a break about the line; for lines that name no payment, set once they are paired. */
   readonly subject?: string;
-  readonly how?: readonly How[];
-  readonly difference?: bigint;
-  readonly feeDifference?: bigint;
   readonly by?: 'reference' | 'amount and time';
   readonly confidence?: number;
   readonly candidates?: readonly string[];

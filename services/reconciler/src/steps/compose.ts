@@ -1,5 +1,7 @@
+import type { Clock } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
+import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import type { CoverageStore } from '../audits/coverage-store.ts';
 import type { BreakStore } from '../breaks/store.ts';
@@ -28,7 +30,7 @@ type Parts = Pick<
 export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   const { config } = scope;
   const { messaging, store } = parts;
-  gaugeSteps(scope, parts.stepStore);
+  gaugeSteps(scope.metrics, scope.clock, parts.stepStore);
   await scope.open(
     'steps',
     startSteps({
@@ -44,9 +46,9 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   );
 }
 
-function gaugeSteps({ metrics, clock }: Pick<Scope, 'metrics' | 'clock'>, stepStore: StepStore): void {
+function gaugeSteps(registry: Registry, clock: Clock, stepStore: StepStore): void {
   gauge({
-    registry: metrics,
+    registry,
     name: 'oldest_overdue_step_seconds',
     help: 'How long the oldest overdue step of a payment has lasted, by step; no value if none is overdue.',
     labelNames: ['step'],
