@@ -114,7 +114,7 @@ test('the raw body is kept byte for byte, with its verdict', async () => {
     headers: [{ name: 'user-agent', value: 'rail/1' }],
     verdict: { address: 'allowed', signature: 'not_required', proven: false },
   });
-  expect(await store.find('cb-b')).toMatchObject({ key: 'upstream/payout/db', kind: 'payout' });
+  expect(await store.find('cb-b')).toMatchObject({ rail: 'upstream', kind: 'payout', digest: 'db' });
   expect(Buffer.from((await store.find('cb-b'))?.body ?? [])).toEqual(body);
   expect(await store.find('cb-none')).toBeUndefined();
 });
