@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { openService, payoutBody } from '@pesewa/stack';
+import { payoutBody } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
 import { openFloorServer } from './floors.ts';
 import { forSeconds, type Load, sendLoad } from './load.ts';
 import { against, median, type Row } from './rows.ts';
+import { openService } from './single.ts';
 
 const ROUNDS = 3;
 const SECONDS = 5;

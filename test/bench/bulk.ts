@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { batchBody, openService, type PayoutRequest, payoutBody, postJson } from '@pesewa/stack';
+import { batchBody, type PayoutRequest, payoutBody, postJson } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
 import { forSeconds, type Load, type LoadOptions, sendLoad } from './load.ts';
 import { against, alone, median, type Row } from './rows.ts';
+import { openService } from './single.ts';
 
 const ROUNDS = 5;
 const ITEMS = 10_000;

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { topics } from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
-import { openService, type Stack } from '@pesewa/stack';
+import { type Stack } from '@pesewa/stack';
 import type { Bench, BenchOptions } from './bench.ts';
 import { openFloorServer } from './floors.ts';
 import { forSeconds, type Load, type LoadOptions, sendLoad, times } from './load.ts';
 import { against, median, type Row } from './rows.ts';
 import { initiateCollections, openSharedStack } from './shared-stack.ts';
+import { openService } from './single.ts';
 import { openMessageCounter } from './volumes.ts';
 
 const ROUNDS = 3;

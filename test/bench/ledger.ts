@@ -1,9 +1,9 @@
 import { topics } from '@pesewa/contracts';
-import { openService } from '@pesewa/stack';
 import { bareLedger } from './bare-ledger.ts';
 import type { BenchOptions } from './bench.ts';
 import { type LedgerTopics, openLedgerTopics } from './ledger-topics.ts';
 import { against, alone, median, type Row } from './rows.ts';
+import { openService } from './single.ts';
 
 const ROUNDS = 3;
 const PAYOUTS = 100_000;

@@ -1,7 +1,7 @@
 import { topics } from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
 import { systemClock } from '@pesewa/kernel';
-import { openService, simulatorRail } from '@pesewa/stack';
+import { simulatorRail } from '@pesewa/stack';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Bench, BenchOptions } from './bench.ts';
 import type { OpenRecord } from './claims.ts';
@@ -11,6 +11,7 @@ import { initiation, openReference } from './open-records.ts';
 import { type CatchUp, outageRows } from './outage-rows.ts';
 import { openOwner } from './owner.ts';
 import { watchMemory } from './processes.ts';
+import { openService } from './single.ts';
 
 const BACKLOG = 100_000;
 const OUTAGE_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import { topics } from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
 import { createKafka } from '@pesewa/kafka';
-import { openService, type SingleService, type Stack } from '@pesewa/stack';
+import { type Stack } from '@pesewa/stack';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Bench, BenchOptions } from './bench.ts';
 import { measureClaims, type OpenRecord } from './claims.ts';
@@ -10,6 +10,7 @@ import { initiation, openReference } from './open-records.ts';
 import { watchMemory } from './processes.ts';
 import { against, alone, quantile, type Row } from './rows.ts';
 import { initiateCollections, openSharedStack } from './shared-stack.ts';
+import { openService, type SingleService } from './single.ts';
 
 /** The open records that everything is measured with. */
 const OPEN_RECORDS = 1_000_000;

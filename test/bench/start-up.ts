@@ -1,8 +1,8 @@
 import { serviceNames } from '@pesewa/contracts';
-import { openService } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
 import { residentMib } from './processes.ts';
 import { alone, median, type Row } from './rows.ts';
+import { openService } from './single.ts';
 
 const ROUNDS = 3;
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { waitUntil } from '@pesewa/infrastructure';
-import { openService, type SingleService } from '@pesewa/stack';
 import { parse } from 'csv-parse';
 import { type Collection, Long, MongoClient } from 'mongodb';
 import { request } from 'undici';
 import type { Bench, BenchOptions } from './bench.ts';
 import { residentMib, watchMemory } from './processes.ts';
 import { against, alone, type Row } from './rows.ts';
+import { openService, type SingleService } from './single.ts';
 
 const LINES = 1_000_000;
 /** How many lines name a payment; below, how many payments have no line. */

@@ -1,4 +1,3 @@
-export { type CertificateAuthority, createCertificateAuthority } from './certificates.ts';
 export {
   type Child,
   type ChildExit,
@@ -6,18 +5,22 @@ export {
   createSupervisor,
   type Supervisor,
 } from './children.ts';
+export { openClassArchive } from './class-archive.ts';
 export { type Cluster, openCluster } from './cluster.ts';
 export type { Node } from './daemon.ts';
 export { imageName } from './docker.ts';
+export type { Cache } from './download.ts';
 export { type Addresses, plainSettings } from './environment.ts';
 export { messageOf, StartError } from './errors.ts';
-export { kafkaEnvironment, kafkaSettings } from './kafka.ts';
+export { ensureJava, type Java } from './java.ts';
+export { ensureKafka, kafkaEnvironment, kafkaSettings } from './kafka.ts';
 export { type HeldPort, holdPort, holdPorts } from './ports.ts';
+export { probeKafka } from './probes.ts';
 export {
   type Infrastructure,
   type InfrastructureOptions,
   openInfrastructure,
   type Provider,
 } from './resolve.ts';
-export { openSecuredKafka, type SecuredKafka } from './secured-kafka.ts';
+export { errorLine, runTool } from './tools.ts';
 export { waitForDaemon, waitUntil } from './wait.ts';

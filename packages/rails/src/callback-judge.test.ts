@@ -1,6 +1,6 @@
 import { createWebhookSecret, signWebhook } from '@pesewa/signatures';
 import { describe, expect, it } from 'vitest';
-import { answering, createRailFixture, START_MS } from './fixture.ts';
+import { answering, createRailFixture, START_MS } from './rails.fixture.ts';
 
 const secretOf = (byte: number) =>
   createWebhookSecret({ bytes: (length) => new Uint8Array(length).fill(byte) });

@@ -1,6 +1,6 @@
 import type { Connector } from './definition.ts';
 import type { Exchange } from './exchange.ts';
-import { answering, createTestClock } from './fixture.ts';
+import { answering, createTestClock } from './rails.fixture.ts';
 import { openRails } from './rails.ts';
 import { railSettingsOf } from './registry.ts';
 

@@ -11,7 +11,7 @@ import {
   saying,
 } from './connector-case.fixture.ts';
 import { ExchangeError } from './exchange.ts';
-import { answering, collection, payout, START_MS } from './fixture.ts';
+import { answering, collection, payout, START_MS } from './rails.fixture.ts';
 
 const unknown = { kind: 'unknown', why: expect.any(String) as string };
 const PERSON = '233240000000';

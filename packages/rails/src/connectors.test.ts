@@ -2,8 +2,8 @@ import { payoutsOnly } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import type { ConnectorCase } from './connector-case.fixture.ts';
 import { describeConnector } from './connector-contract.fixture.ts';
-import { answering, createTestClock } from './fixture.ts';
 import { connectors, openRails, railSettingsOf, upstreamRail } from './index.ts';
+import { answering, createTestClock } from './rails.fixture.ts';
 import { upstream } from './upstream/upstream.ts';
 
 const record = (transactionStatus: string, merchantReference = 'po-1') => ({

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import { ANSWER_BYTES_MAX, createHttpExchange } from './exchange.ts';
-import { leastSettings, payout } from './fixture.ts';
 import { openRails, railSettings } from './index.ts';
+import { leastSettings, payout } from './rails.fixture.ts';
 
 const accepted = JSON.stringify({
   isSuccessful: true,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ExchangeError, type ExchangeResponse } from './exchange.ts';
-import { answering, createRailFixture, createTestClock, payout } from './fixture.ts';
+import { answering, createRailFixture, createTestClock, payout } from './rails.fixture.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { answering, createTestClock, leastSettings, payout } from './fixture.ts';
 import { openRails, railSettings, takesPayouts } from './index.ts';
+import { answering, createTestClock, leastSettings, payout } from './rails.fixture.ts';
 
 function openRail(exchange: Parameters<typeof openRails>[1]['exchange']) {
   const registry = new Registry();

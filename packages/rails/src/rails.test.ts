@@ -1,7 +1,7 @@
 import { END_TIMEOUT_MS } from '@pesewa/runtime';
 import { describe, expect, it } from 'vitest';
-import { answering, createTestClock, leastSettings } from './fixture.ts';
 import { CALL_TIMEOUT_MS, openRails, railSettings } from './index.ts';
+import { answering, createTestClock, leastSettings } from './rails.fixture.ts';
 
 const read = (rails: unknown) => railSettings.safeParse(JSON.stringify(rails));
 const problems = (rails: unknown) =>

@@ -1,5 +1,6 @@
 export { exchange, postJson, ServerError } from './clients/http.ts';
 export {
+  bankCodes,
   batchBody,
   type CollectionRequest,
   collectionBody,
@@ -14,8 +15,15 @@ export type { SimulatorClient } from './clients/simulator.ts';
 export { runDemo } from './demo/demo.ts';
 export { runDemoOnRunning } from './demo/running.ts';
 export { createRunFileWriter, type RunFile } from './services/run-file.ts';
-export type { SeededMerchant } from './services/seed.ts';
-export { serviceEnvironment } from './services/settings.ts';
-export { callbackSettings, simulatorRail } from './services/simulator-rail.ts';
-export { openService, type SingleService } from './services/single.ts';
+export { demoWallets, type SeededMerchant, seedDirectory } from './services/seed.ts';
+export {
+  newToken,
+  operationsUrl,
+  publicUrl,
+  type ServicePorts,
+  type StackSettings,
+  serviceEnvironment,
+} from './services/settings.ts';
+export { callbackSettings, SIMULATOR_RAIL, simulatorRail } from './services/simulator-rail.ts';
 export { openStack, type Replica, type Stack, type StackOptions } from './services/stack.ts';
+export { keepService } from './services/supervise.ts';

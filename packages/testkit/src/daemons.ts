@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type Cluster, openCluster, openSecuredKafka, type SecuredKafka } from '@pesewa/infrastructure';
+import { type Cluster, openCluster } from '@pesewa/infrastructure';
+import { openSecuredKafka, type SecuredKafka } from './secured-kafka.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 

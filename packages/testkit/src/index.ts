@@ -1,4 +1,5 @@
-export { createCertificateAuthority, createSupervisor, holdPorts } from '@pesewa/infrastructure';
+export { createSupervisor, holdPorts } from '@pesewa/infrastructure';
+export { createCertificateAuthority } from './certificates.ts';
 export { openBreakableDaemons, openTestSecuredKafka } from './daemons.ts';
 export { eventually } from './eventually.ts';
 export { ignoringAll } from './ignoring-all.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { partOf } from '../connector.ts';
-import { answering, createRailFixture } from '../fixture.ts';
+import { answering, createRailFixture } from '../rails.fixture.ts';
 
 describe('callbacks (contract 6)', () => {
   const { rail } = createRailFixture(answering(200, ''));

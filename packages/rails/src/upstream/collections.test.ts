@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answering, collection, createRailFixture } from '../fixture.ts';
+import { answering, collection, createRailFixture } from '../rails.fixture.ts';
 
 const answer = (details: object, change: object = {}) => ({
   responseDetails: { responseCode: '09', responseMessage: 'PENDING', ...details },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answering, createRailFixture } from '../fixture.ts';
+import { answering, createRailFixture } from '../rails.fixture.ts';
 
 const answered = (responseData: unknown, change: object = {}) => ({
   isSuccessful: true,

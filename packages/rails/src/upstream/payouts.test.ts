@@ -1,7 +1,7 @@
 import { bulkPayoutRequest, parseJson } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { ExchangeError } from '../exchange.ts';
-import { answering, createRailFixture, payout, START_MS } from '../fixture.ts';
+import { answering, createRailFixture, payout, START_MS } from '../rails.fixture.ts';
 
 const record = {
   transactionStatus: 'INITIALIZED',

@@ -1,9 +1,7 @@
 import { payoutEnvelope, walletRecord } from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
-import { openDatabase } from '@pesewa/messaging';
 import { z } from 'zod';
 import { exchange } from '../clients/http.ts';
-import { SIMULATOR_RAIL } from './simulator-rail.ts';
 
 const PAYABLE_TIMEOUT_MS = 30_000;
 
@@ -29,45 +27,4 @@ export async function untilPayable(
       }
     }
   });
-}
-
-/**
- * Lets a payout gateway that runs alone accept payouts: writes what it would have learned from the ledger and the rail.
- */
-export async function seedGateway(options: {
-  readonly mongodbUrl: string;
-  readonly databasePrefix: string;
-  readonly merchantId: string;
-  readonly wallets: readonly {
-    readonly currency: string;
-    readonly country: string;
-    readonly bankCode: string;
-  }[];
-}): Promise<void> {
-  await using database = await openDatabase({
-    url: options.mongodbUrl,
-    database: `${options.databasePrefix}payouts`,
-    appName: 'pesewa-seed',
-  });
-  for (const { currency, country, bankCode } of options.wallets) {
-    const wallet = { available: 1_000_000_000_000n, held: 0n, sequence: 1n };
-    const processor = {
-      code: bankCode,
-      name: bankCode,
-      shortName: bankCode,
-      sortCode: bankCode,
-      avatar: '',
-      currency,
-      country,
-      active: true,
-      blockTransaction: false,
-    };
-    const listing = { country, rail: SIMULATOR_RAIL, fetchedAt: new Date(), processors: [processor] };
-    const set = (collection: string, _id: string, fields: object) =>
-      database.db
-        .collection<{ _id: string }>(collection)
-        .updateOne({ _id }, { $set: fields }, { upsert: true });
-    await set('wallets', `${options.merchantId}:${currency}`, wallet);
-    await set('processors', `${country}:${SIMULATOR_RAIL}`, listing);
-  }
 }

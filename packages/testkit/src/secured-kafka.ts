@@ -1,17 +1,23 @@
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  type Cache,
+  createSupervisor,
+  ensureJava,
+  ensureKafka,
+  errorLine,
+  holdPorts,
+  type Java,
+  kafkaSettings,
+  openClassArchive,
+  probeKafka,
+  runTool,
+  StartError,
+  type Supervisor,
+  waitForDaemon,
+} from '@pesewa/infrastructure';
 import { type Certificate, type CertificateAuthority, createCertificateAuthority } from './certificates.ts';
-import { createSupervisor, type Supervisor } from './children.ts';
-import { openClassArchive } from './class-archive.ts';
-import type { Cache } from './download.ts';
-import { StartError } from './errors.ts';
-import { ensureJava, type Java } from './java.ts';
-import { ensureKafka, kafkaSettings } from './kafka.ts';
-import { holdPorts } from './ports.ts';
-import { probeKafka } from './probes.ts';
-import { errorLine, runTool } from './tools.ts';
-import { waitForDaemon } from './wait.ts';
 
 const startTimeoutMs = 60_000;
 const audience = 'kafka';

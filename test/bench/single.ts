@@ -1,19 +1,21 @@
 import { join } from 'node:path';
 import { type ServiceName, serviceNames } from '@pesewa/contracts';
 import { holdPorts, type Infrastructure, plainSettings, type Supervisor } from '@pesewa/infrastructure';
-import { prepareTopics } from '@pesewa/messaging';
-import { bankCodes } from '../clients/merchant.ts';
-import { seedGateway } from './gateway-seed.ts';
-import { demoWallets, type SeededMerchant, seedDirectory } from './seed.ts';
+import { openDatabase, prepareTopics } from '@pesewa/messaging';
 import {
+  bankCodes,
+  demoWallets,
+  keepService,
   newToken,
   operationsUrl,
   publicUrl,
+  type SeededMerchant,
   type ServicePorts,
+  SIMULATOR_RAIL,
   type StackSettings,
+  seedDirectory,
   serviceEnvironment,
-} from './settings.ts';
-import { keepService } from './supervise.ts';
+} from '@pesewa/stack';
 
 /** One service running alone, for a benchmark of it. */
 export interface SingleService extends AsyncDisposable {
@@ -97,4 +99,45 @@ export async function openService(options: {
     readyAfterMs,
     [Symbol.asyncDispose]: kept.stop,
   };
+}
+
+/**
+ * Lets a payout gateway that runs alone accept payouts: writes what it would have learned from the ledger and the rail.
+ */
+async function seedGateway(options: {
+  readonly mongodbUrl: string;
+  readonly databasePrefix: string;
+  readonly merchantId: string;
+  readonly wallets: readonly {
+    readonly currency: string;
+    readonly country: string;
+    readonly bankCode: string;
+  }[];
+}): Promise<void> {
+  await using database = await openDatabase({
+    url: options.mongodbUrl,
+    database: `${options.databasePrefix}payouts`,
+    appName: 'pesewa-seed',
+  });
+  for (const { currency, country, bankCode } of options.wallets) {
+    const wallet = { available: 1_000_000_000_000n, held: 0n, sequence: 1n };
+    const processor = {
+      code: bankCode,
+      name: bankCode,
+      shortName: bankCode,
+      sortCode: bankCode,
+      avatar: '',
+      currency,
+      country,
+      active: true,
+      blockTransaction: false,
+    };
+    const listing = { country, rail: SIMULATOR_RAIL, fetchedAt: new Date(), processors: [processor] };
+    const set = (collection: string, _id: string, fields: object) =>
+      database.db
+        .collection<{ _id: string }>(collection)
+        .updateOne({ _id }, { $set: fields }, { upsert: true });
+    await set('wallets', `${options.merchantId}:${currency}`, wallet);
+    await set('processors', `${country}:${SIMULATOR_RAIL}`, listing);
+  }
 }
