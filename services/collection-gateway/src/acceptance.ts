@@ -3,14 +3,13 @@ import { openUsageBook, type UsageStore } from '@pesewa/merchant-api';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import { type Found, isArchived, paymentId } from '@pesewa/payments';
 import type { NumberLimit } from './domain/limits.ts';
-import type { CollectionEvents } from './events.ts';
+import { initiatedEvent } from './events.ts';
 import type { Collection, CollectionStore } from './store.ts';
 
 /** The dependencies of accepting collections. */
 export interface AcceptanceDeps {
   readonly store: Omit<CollectionStore, 'collection'>;
   readonly usage: UsageStore;
-  readonly events: CollectionEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
@@ -42,7 +41,7 @@ export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) =
 }
 
 async function acceptAll(
-  { store, usage, events, clock }: AcceptanceDeps,
+  { store, usage, clock }: AcceptanceDeps,
   candidates: readonly Candidate[],
   { session, emit }: Transaction,
   isRetry: boolean,
@@ -79,7 +78,7 @@ async function acceptAll(
   });
   await usage.save(book.changes(), session);
   if (fresh.length > 0) await store.insert(fresh, session);
-  for (const collection of fresh) emit(events.initiated(collection));
+  for (const collection of fresh) emit(initiatedEvent(collection));
   if (isRetry || exceeding.length === 0) return outcomes;
   // Duplicates take precedence over the limits, so they are looked for only among what the limits refuse (contract
   // 10.2).

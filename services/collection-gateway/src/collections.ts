@@ -5,6 +5,7 @@ import { collectionDecider } from './domain/collection.ts';
 import { describe } from './domain/describe.ts';
 import type { NumberLimit } from './domain/limits.ts';
 import type { CollectionCommand, CollectionDomainEvent, CollectionStateRefusal } from './domain/state.ts';
+import { eventOf } from './events.ts';
 import { type AcceptCollection, createPayins, type PayinDeps } from './payins.ts';
 import type { Collection, CollectionChange } from './store.ts';
 
@@ -61,7 +62,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
   };
 }
 
-function createApply({ store, usage, events, clock, refused }: CollectionsDeps): Collections['apply'] {
+function createApply({ store, usage, clock, refused }: CollectionsDeps): Collections['apply'] {
   return async (commands, transaction) => {
     const { session } = transaction;
     const references = [...new Set(commands.map(({ reference }) => reference))];
@@ -93,7 +94,7 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
         const causationId =
           domainEvent.kind === 'completionRequested' ? null : (order.causationId ?? after.causedBy);
         after = { ...after, ...collectionDecider.evolve(after, domainEvent), timeline };
-        const event = events.eventOf(domainEvent, after, { causationId, atMs });
+        const event = eventOf(domainEvent, after, { causationId, atMs });
         if (event) transaction.emit(event);
         after = { ...after, causedBy: causationId ?? (event ? idOf(event) : after.causedBy) };
       }

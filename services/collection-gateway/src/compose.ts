@@ -12,13 +12,11 @@ import { createCollections } from './collections.ts';
 import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
 import { erasuresOf } from './erasing.ts';
-import { collectionEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { collectionCollections } from './indexes.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
-import { createRepublish } from './republishing.ts';
 import { openCollectionStore } from './store.ts';
 
 /** The collection gateway over its rails. */
@@ -54,7 +52,6 @@ export async function composeGateway(
     collectionsPerNumberPerHour: config.COLLECTIONS_PER_NUMBER_PER_HOUR,
     clock,
     ids,
-    events: collectionEvents,
     routeRail: (operatorCode) => rails.routeCollection({ operatorCode }),
     refused: (refusal, reference) => logger.info({ refusal, reference }, 'nothing to do for a collection'),
   });
@@ -78,10 +75,7 @@ export async function composeGateway(
     pauseMs: config.INITIATE_PAUSE_MS,
   });
   await scope.open('initiator', initiator);
-  const republish = createRepublish({ store, events: collectionEvents });
-  await messaging.consume(
-    createHandlers({ collections, republish, resubmitGraceMs, becameDue: initiator.wake }),
-  );
+  await messaging.consume(createHandlers({ collections, store, resubmitGraceMs, becameDue: initiator.wake }));
   await openErasers(scope, messaging, erasuresOf(config));
   addPaymentRoutes(scope.operator, store);
   const requests = createCounter(1);

@@ -128,7 +128,7 @@ describe('a decided amount', () => {
           return [];
         },
       },
-      republish: async () => undefined,
+      store: { findByReferences: async () => [] },
       resubmitGraceMs: 0,
       becameDue: () => undefined,
     });

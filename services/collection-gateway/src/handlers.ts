@@ -1,6 +1,7 @@
 import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
 import type { CausedCommand, Collections } from './collections.ts';
-import type { Republish } from './republishing.ts';
+import { republish } from './republishing.ts';
+import type { CollectionStore } from './store.ts';
 
 const NOTICES = {
   'pesewa.rails.RailStatusObserved': 'handled',
@@ -18,7 +19,7 @@ type Republishing = Extract<Notice, { readonly type: 'pesewa.rails.RepublishRequ
 /** The collection gateway's handlers: facts end collections, or let them be initiated again. */
 export function createHandlers(deps: {
   readonly collections: Pick<Collections, 'apply'>;
-  readonly republish: Republish;
+  readonly store: Pick<CollectionStore, 'findByReferences'>;
   readonly resubmitGraceMs: number;
   /** Called when collections may have become due for initiation. */
   readonly becameDue: () => void;
@@ -40,7 +41,7 @@ export function createHandlers(deps: {
     }
     const own = notices.filter(isRepublishing).filter(({ payload }) => payload.kind === 'collection');
     const asked = own.map(({ payload }) => payload.reference);
-    if (asked.length > 0) await deps.republish(asked, transaction);
+    if (asked.length > 0) await republish(deps.store, asked, transaction);
   });
   return [facts];
 }

@@ -1,33 +1,27 @@
 import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
-import type { CollectionEvents } from './events.ts';
+import { eventOf, initiatedEvent } from './events.ts';
 import type { Collection, CollectionStore } from './store.ts';
 
 /** Publishes again what the records of collections prove, within the transaction; the records don't change (ADR 42). */
-export type Republish = (references: readonly string[], transaction: Transaction) => Promise<void>;
-
-/** Builds {@link Republish}. */
-export function createRepublish(deps: {
-  readonly store: Pick<CollectionStore, 'findByReferences'>;
-  readonly events: CollectionEvents;
-}): Republish {
-  return async (references, transaction) => {
-    const collections = await deps.store.findByReferences([...new Set(references)], transaction.session);
-    for (const collection of collections)
-      for (const event of eventsProvenBy(deps.events, collection)) transaction.emit(event);
-  };
+export async function republish(
+  store: Pick<CollectionStore, 'findByReferences'>,
+  references: readonly string[],
+  transaction: Transaction,
+): Promise<void> {
+  const collections = await store.findByReferences([...new Set(references)], transaction.session);
+  for (const event of collections.flatMap(eventsProvenBy)) transaction.emit(event);
 }
 
 /**
  * The events of a collection that its record proves, in order: its beginning and its end. They are identical to those
  * published before, because their content follows from the record.
  */
-export function eventsProvenBy(events: CollectionEvents, collection: Collection): readonly OutgoingEvent[] {
-  const initiated = events.initiated({ ...collection, version: 1n });
+export function eventsProvenBy(collection: Collection): OutgoingEvent[] {
+  const initiated = initiatedEvent({ ...collection, version: 1n });
   const { causedBy: causationId, timeline, acceptedAtMs } = collection;
   const domainEvent = endOf(collection);
-  const ended =
-    domainEvent &&
-    events.eventOf(domainEvent, collection, { causationId, atMs: timeline.at(-1)?.atMs ?? acceptedAtMs });
+  const atMs = timeline.at(-1)?.atMs ?? acceptedAtMs;
+  const ended = domainEvent && eventOf(domainEvent, collection, { causationId, atMs });
   return ended ? [initiated, ended] : [initiated];
 }
 

@@ -6,7 +6,6 @@ import { type Found, isArchived } from '@pesewa/payments';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import { type BatchRequest, readBatch } from './domain/batch.ts';
-import { payoutEvents } from './events.ts';
 import { payoutCollections } from './indexes.ts';
 import { createPayouts, type SubmissionDeps } from './payouts.ts';
 import { openPayoutStore } from './store.ts';
@@ -38,7 +37,6 @@ export async function openReplica(
     store: openPayoutStore(db),
     usage: openUsageStore(db, 'accepted'),
     batchStore: openBatchStore(db, 4_000),
-    events: payoutEvents,
     messaging,
     clock,
     ids,

@@ -7,7 +7,7 @@ import type { BatchStore } from './batch-store.ts';
 import { type DayLimit, overDayMax } from './domain/limits.ts';
 import { payoutDecider } from './domain/payout.ts';
 import { canonicalContent, type PayoutRequest, type RequestRefusal } from './domain/submission.ts';
-import type { PayoutEvents } from './events.ts';
+import { acceptedEvent } from './events.ts';
 import type { Payout, PayoutKey, PayoutStore, Taken } from './store.ts';
 
 /** The dependencies of accepting admitted payouts, single or in batches. */
@@ -15,7 +15,6 @@ export interface AcceptanceDeps {
   readonly store: PayoutStore;
   readonly usage: UsageStore;
   readonly batchStore: BatchStore;
-  readonly events: PayoutEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -89,7 +88,7 @@ export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) =
 }
 
 async function acceptAll(
-  { store, usage, events }: AcceptanceDeps,
+  { store, usage }: AcceptanceDeps,
   candidates: readonly Candidate[],
   { session, emit }: Transaction,
   isRetry: boolean,
@@ -118,6 +117,6 @@ async function acceptAll(
   });
   await usage.save(days.changes(), session);
   if (fresh.length > 0) await store.insert(fresh, session);
-  for (const payout of fresh) emit(events.accepted(payout));
+  for (const payout of fresh) emit(acceptedEvent(payout));
   return outcomes;
 }

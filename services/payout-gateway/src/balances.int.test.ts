@@ -64,8 +64,7 @@ async function openGateway() {
   await messaging.consume(
     createHandlers({
       payouts: { apply: async () => undefined },
-      store: { findUnended: async () => new Set() },
-      republish: async () => undefined,
+      store: { findUnended: async () => new Set(), findByReferences: async () => [] },
       balances,
       clock: systemClock,
       resubmitGraceMs: 0,

@@ -7,6 +7,7 @@ import { type AcceptanceDeps, contentHashOf, isSameContent, keyOf } from './acce
 import { type BatchRequest, itemPath } from './domain/batch.ts';
 import { type DayLimit, overDayMax } from './domain/limits.ts';
 import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
+import { acceptedEvent } from './events.ts';
 import type { Payout, Reservation } from './store.ts';
 
 /** An admitted batch, about to be stored. */
@@ -81,7 +82,7 @@ async function acceptBatch(
     // A failure is noticed below; MongoDB works while the events are encoded.
     inserted.catch(() => undefined);
     await nextTurn();
-    for (const payout of some) emit(deps.events.accepted(payout));
+    for (const payout of some) emit(acceptedEvent(payout));
     await inserted;
   });
   return accept(null);

@@ -13,7 +13,6 @@ import { createBatches } from './batches.ts';
 import type { settings } from './config.ts';
 import { startDecidedEnds } from './decided-ends.ts';
 import { erasuresOf } from './erasing.ts';
-import { payoutEvents } from './events.ts';
 import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
 import { payoutCollections } from './indexes.ts';
@@ -26,7 +25,6 @@ import { openProcessors } from './processors.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createRecoveryGate } from './recovery.ts';
 import { type Remembering, type RememberingDeps, startRemembering } from './remembering.ts';
-import { createRepublish } from './republishing.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 import { startSubmitter } from './submitter.ts';
 import { wholeMarkOf } from './whole-mark.ts';
@@ -55,7 +53,6 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     store,
     usage: openUsageStore(db, 'accepted'),
     batchStore: openBatchStore(db, config.PAYMENT_KEEP_DAYS),
-    events: payoutEvents,
     messaging,
     clock,
     ids,
@@ -70,12 +67,10 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
   const becameDue = await startLoops(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
-  const republish = createRepublish(submitting);
   await messaging.consume(
     createHandlers({
       ...submitting,
       payouts,
-      republish,
       balances,
       resubmitGraceMs,
       becameDue,

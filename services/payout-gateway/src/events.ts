@@ -4,17 +4,6 @@ import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
 import type { PayoutDomainEvent } from './domain/payout-state.ts';
 import type { Payout } from './store.ts';
 
-/** Converts a payout's domain events into events of payouts.events. */
-export interface PayoutEvents {
-  readonly accepted: (payout: Payout) => OutgoingEvent;
-  /** The published event of a domain event; undefined for an internal one. `after` is the state after it. */
-  readonly eventOf: (
-    domainEvent: PayoutDomainEvent,
-    after: Payout,
-    occasion: Occasion,
-  ) => OutgoingEvent | undefined;
-}
-
 const payment = (payout: Payout) => ({
   reference: payout.reference,
   merchantReference: payout.order.merchantReference,
@@ -38,12 +27,9 @@ const address = (payout: Payout, causationId: string | null) => ({
  */
 const CONTENT_CHECK_LENGTH = 3;
 
-/**
- * The {@link PayoutEvents}. They are derived from the record alone, so that the same event published again is
- * identical.
- */
-export const payoutEvents: PayoutEvents = {
-  accepted: (payout) => ({
+/** The event of a payout's acceptance; like all its events derived from the record alone, so that it can be repeated. */
+export function acceptedEvent(payout: Payout): OutgoingEvent {
+  return {
     ...address(payout, null),
     type: 'pesewa.payouts.PayoutAccepted',
     payload: {
@@ -56,50 +42,46 @@ export const payoutEvents: PayoutEvents = {
       batchReference: payout.batchReference,
       contentCheck: payout.contentHash.slice(0, CONTENT_CHECK_LENGTH),
     },
-  }),
-  eventOf: (domainEvent, after, { causationId, atMs }) => {
-    const common = { occurredAt: BigInt(atMs), ...payment(after) };
-    const ending = (reason: string) => ({ ...common, ...amounts(after), statusReason: reason });
-    switch (domainEvent.kind) {
-      case 'held':
-      case 'withheld':
-      case 'requeued':
-      case 'decided':
-      case 'lapsed':
-      // The ledger has booked it, so it was published before.
-      case 'recovered':
-        return undefined;
-      case 'submitted':
-        return {
-          ...address(after, causationId),
-          type: 'pesewa.payouts.PayoutSubmitted',
-          payload: {
-            ...common,
-            attempt: after.attempts,
-            answer: domainEvent.answer === 'accepted' ? 'accepted' : 'unknown',
-            refused: domainEvent.answer === 'refused',
-          },
-        };
-      case 'completed':
-        return {
-          ...address(after, causationId),
-          type: 'pesewa.payouts.PayoutCompleted',
-          payload: { ...ending(domainEvent.reason), railFee: domainEvent.railFee },
-        };
-      case 'failed':
-        return {
-          ...address(after, causationId),
-          type: 'pesewa.payouts.PayoutFailed',
-          payload: ending(domainEvent.reason),
-        };
-      case 'reversed':
-        return {
-          ...address(after, causationId),
-          type: 'pesewa.payouts.PayoutReversed',
-          payload: ending(domainEvent.reason),
-        };
-      default:
-        return unreachable(domainEvent);
+  };
+}
+
+/** The published event of a domain event; undefined for an internal one. `after` is the state after it. */
+export function eventOf(
+  domainEvent: PayoutDomainEvent,
+  after: Payout,
+  { causationId, atMs }: Occasion,
+): OutgoingEvent | undefined {
+  const to = address(after, causationId);
+  const common = { occurredAt: BigInt(atMs), ...payment(after) };
+  const ending = (reason: string) => ({ ...common, ...amounts(after), statusReason: reason });
+  switch (domainEvent.kind) {
+    case 'held':
+    case 'withheld':
+    case 'requeued':
+    case 'decided':
+    case 'lapsed':
+    // The ledger has booked it, so it was published before.
+    case 'recovered':
+      return undefined;
+    case 'submitted': {
+      const answer = domainEvent.answer === 'accepted' ? 'accepted' : 'unknown';
+      const payload = {
+        ...common,
+        attempt: after.attempts,
+        answer,
+        refused: domainEvent.answer === 'refused',
+      } as const;
+      return { ...to, type: 'pesewa.payouts.PayoutSubmitted', payload };
     }
-  },
-};
+    case 'completed': {
+      const payload = { ...ending(domainEvent.reason), railFee: domainEvent.railFee };
+      return { ...to, type: 'pesewa.payouts.PayoutCompleted', payload };
+    }
+    case 'failed':
+      return { ...to, type: 'pesewa.payouts.PayoutFailed', payload: ending(domainEvent.reason) };
+    case 'reversed':
+      return { ...to, type: 'pesewa.payouts.PayoutReversed', payload: ending(domainEvent.reason) };
+    default:
+      return unreachable(domainEvent);
+  }
+}

@@ -3,7 +3,7 @@ import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler }
 import type { Balances } from './balances.ts';
 import type { PayoutEnd } from './domain/payout-state.ts';
 import type { CausedCommand, Payouts } from './payouts.ts';
-import type { Republish } from './republishing.ts';
+import { republish } from './republishing.ts';
 import type { PayoutStore } from './store.ts';
 
 const NOTICES = {
@@ -42,8 +42,7 @@ type Republishing = Extract<Notice, { readonly type: 'pesewa.rails.RepublishRequ
 /** The payout gateway's handlers: holds release payouts for submission, facts end them, balances are stored. */
 export function createHandlers(deps: {
   readonly payouts: Pick<Payouts, 'apply'>;
-  readonly store: Pick<PayoutStore, 'findUnended'>;
-  readonly republish: Republish;
+  readonly store: Pick<PayoutStore, 'findUnended' | 'findByReferences'>;
   readonly balances: Pick<Balances, 'apply'>;
   readonly clock: Clock;
   readonly resubmitGraceMs: number;
@@ -75,7 +74,7 @@ export function createHandlers(deps: {
     }
     const requests = notices.filter(isRepublishing).map(({ payload }) => payload);
     const own = requests.filter(({ kind }) => kind === 'payout');
-    if (own.length > 0) await deps.republish(own, transaction);
+    if (own.length > 0) await republish(deps.store, own, transaction);
   });
   const balances = handleTopic(
     'wallets',

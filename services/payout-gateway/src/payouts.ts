@@ -14,6 +14,7 @@ import { type AdmissionDeps, admit } from './admission.ts';
 import { describe } from './domain/describe.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
 import { type RequestRefusal, readRequest } from './domain/submission.ts';
+import { eventOf } from './events.ts';
 import type { Payout, PayoutChange, Taken } from './store.ts';
 
 /**
@@ -100,7 +101,7 @@ function sameOrRefused(taken: Taken, contentHash: string): Result<Payout, Reques
 }
 
 async function applyCommands(
-  { store, events, clock, refused }: Pick<PayoutsDeps, 'store' | 'events' | 'clock' | 'refused'>,
+  { store, clock, refused }: Pick<PayoutsDeps, 'store' | 'clock' | 'refused'>,
   commands: readonly CausedCommand[],
   transaction: Transaction,
 ): Promise<void> {
@@ -128,7 +129,7 @@ async function applyCommands(
         ...(claimedAtMs !== null && { attempt: { number, claimedAtMs } }),
       });
       after = { ...after, ...payoutDecider.evolve(after, domainEvent), timeline, causedBy: cause };
-      const event = events.eventOf(domainEvent, after, { causationId: cause, atMs });
+      const event = eventOf(domainEvent, after, { causationId: cause, atMs });
       if (event) transaction.emit(event);
     }
     changes.set(reference, { before: change.before, after });

@@ -185,8 +185,7 @@ it('keeps every topic waiting until it is whole', async () => {
   const waiting = new Error('not whole');
   const handlers = createHandlers({
     payouts: { apply: async () => undefined },
-    store: { findUnended: async () => new Set() },
-    republish: async () => undefined,
+    store: { findUnended: async () => new Set(), findByReferences: async () => [] },
     balances: { apply: async () => undefined },
     clock: systemClock,
     resubmitGraceMs: 0,

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { payoutDecider } from './domain/payout.ts';
 import type { PayoutDomainEvent } from './domain/payout-state.ts';
 import { type OwnEvent, rememberPayout } from './domain/remembered.ts';
-import { payoutEvents } from './events.ts';
-import { createRepublish } from './republishing.ts';
+import { acceptedEvent, eventOf } from './events.ts';
+import { republish } from './republishing.ts';
 import type { Payout } from './store.ts';
 
 const born: Payout = {
@@ -33,12 +33,12 @@ const born: Payout = {
 /** A payout after these domain events, and its published events; each domain event is a second after the one before. */
 function live(...domainEvents: readonly PayoutDomainEvent[]) {
   let payout = born;
-  const published = [payoutEvents.accepted(born)];
+  const published = [acceptedEvent(born)];
   for (const [index, domainEvent] of domainEvents.entries()) {
     const atMs = 2_000 + index * 1_000;
     const timeline = [...payout.timeline, { what: domainEvent.kind, atMs }];
     payout = { ...payout, ...payoutDecider.evolve(payout, domainEvent), timeline, causedBy: 'ev-fact' };
-    const event = payoutEvents.eventOf(domainEvent, payout, { causationId: 'ev-fact', atMs });
+    const event = eventOf(domainEvent, payout, { causationId: 'ev-fact', atMs });
     if (event) published.push(event);
   }
   return { payout, published };
@@ -52,8 +52,7 @@ async function republished(payout: Payout, step = 'end') {
     afterCommit: () => undefined,
   } as unknown as Transaction;
   const store = { findByReferences: async () => [payout] };
-  const republish = createRepublish({ store, events: payoutEvents });
-  await republish([{ reference: payout.reference, step }], transaction);
+  await republish(store, [{ reference: payout.reference, step }], transaction);
   return emitted;
 }
 
@@ -112,5 +111,5 @@ describe('what is published again', () => {
 });
 
 it('publishes only the beginning of an order’s hash', () => {
-  expect(payoutEvents.accepted(born).payload).toMatchObject({ contentCheck: 'q3Z' });
+  expect(acceptedEvent(born).payload).toMatchObject({ contentCheck: 'q3Z' });
 });

@@ -1,6 +1,6 @@
 import { unreachable } from '@pesewa/kernel';
 import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
-import type { PayoutEvents } from './events.ts';
+import { acceptedEvent, eventOf } from './events.ts';
 import type { Payout, PayoutStore } from './store.ts';
 
 /** A request for an event of a payout that was published long ago, and that another service still waits for. */
@@ -11,34 +11,30 @@ export interface RepublishRequest {
 }
 
 /** Publishes again what the records of payouts prove, within the transaction; the records don't change (ADR 42). */
-export type Republish = (requests: readonly RepublishRequest[], transaction: Transaction) => Promise<void>;
-
-/** Builds {@link Republish}. */
-export function createRepublish(deps: {
-  readonly store: Pick<PayoutStore, 'findByReferences'>;
-  readonly events: PayoutEvents;
-}): Republish {
-  return async (requests, transaction) => {
-    const byReference = new Map(requests.map((request) => [request.reference, request]));
-    const payouts = await deps.store.findByReferences([...byReference.keys()], transaction.session);
-    for (const payout of payouts) {
-      const request = byReference.get(payout.reference);
-      // The answer to the hold has come meanwhile, so nothing waits for it any more.
-      if (!request || (request.step === 'hold' && payout.step !== 'accepted')) continue;
-      for (const event of eventsProvenBy(deps.events, payout)) transaction.emit(event);
-    }
-  };
+export async function republish(
+  store: Pick<PayoutStore, 'findByReferences'>,
+  requests: readonly RepublishRequest[],
+  transaction: Transaction,
+): Promise<void> {
+  const byReference = new Map(requests.map((request) => [request.reference, request]));
+  const payouts = await store.findByReferences([...byReference.keys()], transaction.session);
+  for (const payout of payouts) {
+    const request = byReference.get(payout.reference);
+    // The answer to the hold has come meanwhile, so nothing waits for it any more.
+    if (!request || (request.step === 'hold' && payout.step !== 'accepted')) continue;
+    for (const event of eventsProvenBy(payout)) transaction.emit(event);
+  }
 }
 
 /**
  * The events of a payout that its record proves, in order: its acceptance, its submission if that happened last, and
  * its end. They are identical to those published before, because their content follows from the record.
  */
-function eventsProvenBy(events: PayoutEvents, payout: Payout): readonly OutgoingEvent[] {
-  return [events.accepted({ ...payout, version: 1n }), ...laterEvents(events, payout)];
+function eventsProvenBy(payout: Payout): OutgoingEvent[] {
+  return [acceptedEvent({ ...payout, version: 1n }), ...laterEvents(payout)];
 }
 
-function laterEvents({ eventOf }: PayoutEvents, payout: Payout): readonly OutgoingEvent[] {
+function laterEvents(payout: Payout): readonly OutgoingEvent[] {
   const { status, step, version, railFee, timeline, acceptedAtMs, causedBy: causationId } = payout;
   const at = (stepsAgo: number) => ({ causationId, atMs: timeline.at(-1 - stepsAgo)?.atMs ?? acceptedAtMs });
   const reason = payout.statusReason ?? status;

@@ -97,7 +97,6 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
       createHandlers({
         payouts,
         store,
-        republish: async () => undefined,
         balances: { apply: async () => undefined },
         clock,
         resubmitGraceMs: 0,
