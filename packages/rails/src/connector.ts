@@ -1,5 +1,14 @@
-import type { CollectionDetails, PaymentKind, PayoutChannel, PayoutDetails } from '@pesewa/contracts';
+import type {
+  accountNameRecord,
+  CollectionDetails,
+  nameEnquiryRequest,
+  PaymentKind,
+  PayoutChannel,
+  PayoutDetails,
+  processorRecord,
+} from '@pesewa/contracts';
 import type { FeeSchedule, Money, Result } from '@pesewa/kernel';
+import type { z } from 'zod';
 
 /** What the rail did is unknown: the reference stays as it is, and the lookup decides (invariant P4). */
 export interface Unknown {
@@ -122,36 +131,16 @@ export interface RailCallback {
 }
 
 /** A bank or mobile operator that payouts can be sent to (contract 2.6). */
-export interface Processor {
-  readonly code: string;
-  readonly name: string;
-  readonly shortName: string;
-  readonly sortCode: string;
-  readonly avatar: string;
-  readonly currency: string;
-  readonly country: string;
-  readonly active: boolean;
-  readonly blockTransaction: boolean;
-}
+export type Processor = Readonly<z.output<typeof processorRecord>>;
 
 /** A rail's answer to a question that moves no money, or why there is none. */
 export type Answer<Value> = { readonly kind: 'answered'; readonly value: Value } | Unknown;
 
 /** The account that a name enquiry asks for (contract 4.6). */
-export interface NameQuery {
-  readonly accountNumber: string;
-  readonly bankCode: string;
-  readonly currency: string;
-  readonly country: string;
-}
+export type NameQuery = Readonly<z.output<typeof nameEnquiryRequest>>;
 
 /** The holder of an account (contract 2.7). */
-export interface AccountName {
-  readonly accountName: string;
-  readonly accountNumber: string;
-  readonly bankCode: string;
-  readonly sessionId: string;
-}
+export type AccountName = Readonly<z.output<typeof accountNameRecord>>;
 
 /** Where a rail's payouts can go; the country has three letters. */
 export interface PayoutRoute {

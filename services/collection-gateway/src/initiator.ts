@@ -2,7 +2,13 @@ import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import type { Recorder } from '@pesewa/merchant-api';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
 import { attemptMark } from '@pesewa/payments';
-import { CALL_TIMEOUT_MS, type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
+import {
+  CALL_TIMEOUT_MS,
+  type InitiationResult,
+  mayStillCall,
+  type OutgoingCollection,
+  type RailConnector,
+} from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { Collections } from './collections.ts';
 import { cleanReason, isOfTheRequest } from './domain/reasons.ts';
@@ -158,20 +164,7 @@ function outcomeOf(result: InitiationResult, nowMs: number): InitiationOutcome {
 }
 
 /** A collection as its rail gets it, at initiation and at completion. */
-export function outgoingCollection({ reference, order }: Collection) {
-  return {
-    reference,
-    country: order.country,
-    currency: order.amount.currency,
-    operatorCode: order.operatorCode,
-    transactionType: order.transactionType,
-    amount: order.amount.minor,
-    customerNumber: order.customerNumber,
-    customerName: order.customerName,
-    customerEmail: order.customerEmail,
-    description: order.description,
-    successUrl: order.successUrl,
-    errorUrl: order.errorUrl,
-    cancelUrl: order.cancelUrl,
-  };
+export function outgoingCollection({ reference, order }: Collection): OutgoingCollection {
+  const { merchantReference: _theirs, flow: _flow, webhookUrl: _address, amount, ...details } = order;
+  return { ...details, reference, currency: amount.currency, amount: amount.minor };
 }

@@ -2,6 +2,7 @@ import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, feeFor, type Money, type Result, refuse } from '@pesewa/kernel';
 import { openUsageBook, type UsageStore } from '@pesewa/merchant-api';
 import type { Messaging } from '@pesewa/messaging';
+import type { Balances } from './balances.ts';
 import { type DayLimit, dayLimitOf, overDayMax, overPayoutMax } from './domain/limits.ts';
 import { noRouteRefusal, type Route, type RouteQuestion } from './domain/routing.ts';
 import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
@@ -18,10 +19,7 @@ export interface AdmissionDeps {
    */
   readonly isWhole: () => boolean;
   /** Whether the wallet seems to hold the minor units; only advice, because the ledger decides (contract 10.8). */
-  readonly canSpend: (
-    wallet: { readonly merchantId: string; readonly currency: string },
-    minor: bigint,
-  ) => Promise<boolean>;
+  readonly canSpend: Balances['canSpend'];
 }
 
 /** What is judged together: a single payout, or all items of a batch. */

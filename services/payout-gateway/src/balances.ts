@@ -14,17 +14,8 @@ export interface WalletBalance {
 }
 
 /** A wallet as our projection of wallets.balances keeps it; `_id` is `merchantId:currency`. */
-interface WalletDocument {
+interface WalletDocument extends Omit<WalletBalance, 'merchantId' | 'currency'> {
   readonly _id: string;
-  readonly available: bigint;
-  readonly held: bigint;
-  readonly sequence: bigint;
-}
-
-/** The wallet that an order would be paid from. */
-export interface WalletName {
-  readonly merchantId: string;
-  readonly currency: string;
 }
 
 /** The merchants' wallets as far as this service knows: its own projection, which follows the ledger's. */
@@ -44,7 +35,10 @@ export interface Balances {
    *
    * This is early advice: the ledger's hold decides (contract 10.8). If the database can't answer, it is true.
    */
-  readonly canSpend: (wallet: WalletName, minor: bigint) => Promise<boolean>;
+  readonly canSpend: (
+    wallet: Pick<WalletBalance, 'merchantId' | 'currency'>,
+    minor: bigint,
+  ) => Promise<boolean>;
 }
 
 /** How old a read may be on which `true` is based; `false` is always based on a new one. */

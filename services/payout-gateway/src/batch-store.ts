@@ -11,53 +11,33 @@ export interface Batch extends Reservation {
   readonly acceptedAtMs: number;
 }
 
-/** A batch as MongoDB holds it; `_id` is our reference, which its payouts have too. */
-interface BatchDocument {
-  readonly _id: string;
-  readonly merchantId: string;
-  readonly merchantReference: string;
-  readonly contentHash: string;
-  readonly country: string;
-  readonly channel: string;
-  readonly transactionType?: string;
-  readonly currency: string;
-  readonly total: bigint;
-  readonly fees: bigint;
-  readonly items: number;
-  readonly acceptedAt: Date;
-  readonly forgetAt: Date;
-}
-
-/** The accepted batches, for people to look at; nothing in the lives of their items depends on them (invariant P7). */
-export interface BatchStore {
-  readonly insert: (batch: Batch, session: ClientSession) => Promise<void>;
-}
-
 const DAY_MS = 86_400_000;
 
+/** The accepted batches, for people to look at; nothing in the lives of their items depends on them (invariant P7). */
+export type BatchStore = ReturnType<typeof openBatchStore>;
+
 /** Opens the store, which keeps a batch for so many days. */
-export function openBatchStore(db: Db, keepDays: number): BatchStore {
-  const collection = db.collection<BatchDocument>('batches');
+export function openBatchStore(db: Db, keepDays: number) {
+  const collection = db.collection<ReturnType<typeof toDocument>>('batches');
   return {
-    insert: async ({ terms, ...batch }, session) => {
-      await collection.insertOne(
-        {
-          _id: batch.batchReference,
-          merchantId: batch.merchantId,
-          merchantReference: batch.merchantReference,
-          contentHash: batch.contentHash,
-          country: terms.country,
-          channel: terms.channel,
-          ...(terms.transactionType !== undefined && { transactionType: terms.transactionType }),
-          currency: terms.total.currency,
-          total: terms.total.minor,
-          fees: batch.fees,
-          items: batch.items,
-          acceptedAt: new Date(batch.acceptedAtMs),
-          forgetAt: new Date(batch.acceptedAtMs + keepDays * DAY_MS),
-        },
-        { session },
-      );
+    insert: async (batch: Batch, session: ClientSession): Promise<void> => {
+      await collection.insertOne(toDocument(batch, keepDays), { session });
     },
+  };
+}
+
+/** A batch as MongoDB holds it; `_id` is our reference, which its payouts have too. */
+function toDocument({ terms, batchReference: _id, acceptedAtMs, ...batch }: Batch, keepDays: number) {
+  const { country, channel, transactionType, total } = terms;
+  return {
+    _id,
+    ...batch,
+    country,
+    channel,
+    ...(transactionType !== undefined && { transactionType }),
+    currency: total.currency,
+    total: total.minor,
+    acceptedAt: new Date(acceptedAtMs),
+    forgetAt: new Date(acceptedAtMs + keepDays * DAY_MS),
   };
 }

@@ -19,15 +19,5 @@ export function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: F
 
 /** A processor in the list (contract 2.6), with its country's flag if the rail has no picture of it. */
 export function viewProcessor(processor: Processor, country: string, flagUrl: FlagUrl) {
-  return {
-    blockTransaction: processor.blockTransaction,
-    active: processor.active,
-    avatar: processor.avatar === '' ? flagUrl(country) : processor.avatar,
-    sortCode: processor.sortCode,
-    shortName: processor.shortName,
-    code: processor.code,
-    name: processor.name,
-    currency: processor.currency,
-    country,
-  };
+  return { ...processor, avatar: processor.avatar || flagUrl(country), country };
 }

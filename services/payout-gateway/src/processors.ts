@@ -1,19 +1,12 @@
-import type { PayoutChannel } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { type Loop, startLoop } from '@pesewa/messaging';
 import { type PayoutRail, type Processor, type Rails, takesPayouts } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
-import type { Route } from './domain/routing.ts';
+import type { Route, RouteQuestion } from './domain/routing.ts';
 import type { ListingStore } from './processor-listings.ts';
 
-/** The part of a payout's destination that routing depends on; the country has three letters. */
-export interface PayoutDestination {
-  readonly country: string;
-  readonly currency: string;
-  /** Any channel if left out. */
-  readonly channel?: PayoutChannel | undefined;
-  readonly bankCode: string;
-}
+/** What a payout is routed by; any channel if it is left out. */
+export type PayoutDestination = Omit<RouteQuestion, 'channel'> & Partial<Pick<RouteQuestion, 'channel'>>;
 
 /**
  * The processors of all rails: cached in memory, refreshed in the background, and served stale while a rail is down.
