@@ -78,10 +78,7 @@ describe('the manifest', () => {
     await writeManifest(directory, '1');
     expect(await cacheDefect(directory, '1')).toBe('it is empty');
     await writeFile(join(directory, 'a'), 'a');
-    const manifest = await writeManifest(directory, '1');
-    expect(manifest.files[0]?.sha256).toBe(
-      'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb',
-    );
+    await writeManifest(directory, '1');
     expect(await cacheDefect(directory, '1')).toBeUndefined();
     expect(await cacheDefect(directory, '2')).toBe('it is version 1, not 2');
     await rm(join(directory, 'a'));

@@ -1,21 +1,14 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
 
-/** One cached file: its path below the cached directory, its size in bytes, its digest. */
-export interface ManifestFile {
-  readonly path: string;
-  readonly sizeBytes: number;
-  readonly sha256: string;
-}
+/** The files of a cached download, with their paths below the cached directory; written when it was complete. */
+const manifest = z.object({
+  version: z.string(),
+  files: z.array(z.object({ path: z.string(), sizeBytes: z.number() })),
+});
 
-/** The files of a cached download, written when it was complete. */
-export interface Manifest {
-  readonly version: string;
-  readonly files: readonly ManifestFile[];
-}
+type Manifest = z.output<typeof manifest>;
 
 /** The manifest's name inside the cached directory. */
 const manifestName = 'manifest.json';
@@ -29,41 +22,19 @@ async function filesBelow(directory: string): Promise<string[]> {
     .sort();
 }
 
-async function sha256(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
-}
-
 /** Describes every file below `directory` and writes the description into it. */
-export async function writeManifest(directory: string, version: string): Promise<Manifest> {
-  const files: ManifestFile[] = [];
-  for (const path of await filesBelow(directory)) {
-    const full = join(directory, path);
-    files.push({ path, sizeBytes: (await stat(full)).size, sha256: await sha256(full) });
-  }
-  const manifest: Manifest = { version, files };
-  await writeFile(join(directory, manifestName), `${JSON.stringify(manifest, null, 2)}\n`);
-  return manifest;
-}
-
-function isManifest(value: unknown): value is Manifest {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('version' in value) || typeof value.version !== 'string') return false;
-  return 'files' in value && Array.isArray(value.files) && value.files.every(isManifestFile);
-}
-
-function isManifestFile(value: unknown): value is ManifestFile {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('path' in value) || typeof value.path !== 'string') return false;
-  if (!('sizeBytes' in value) || typeof value.sizeBytes !== 'number') return false;
-  return 'sha256' in value && typeof value.sha256 === 'string';
+export async function writeManifest(directory: string, version: string): Promise<void> {
+  const paths = await filesBelow(directory);
+  const files = await Promise.all(
+    paths.map(async (path) => ({ path, sizeBytes: (await stat(join(directory, path))).size })),
+  );
+  const written: Manifest = { version, files };
+  await writeFile(join(directory, manifestName), `${JSON.stringify(written, null, 2)}\n`);
 }
 
 async function readManifest(directory: string): Promise<Manifest | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(join(directory, manifestName), 'utf8'));
-    return isManifest(value) ? value : undefined;
+    return manifest.parse(JSON.parse(await readFile(join(directory, manifestName), 'utf8')));
   } catch {
     return undefined;
   }
@@ -79,16 +50,16 @@ async function sizeOf(path: string): Promise<number> {
 
 /**
  * What is wrong with a cached download; undefined if it can be used. Only versions, names and sizes are checked, to be
- * fast; the digests are for checking the cache by hand.
+ * fast.
  */
 export async function cacheDefect(directory: string, version: string): Promise<string | undefined> {
-  const manifest = await readManifest(directory);
-  if (manifest === undefined) return 'it has no readable manifest';
-  if (manifest.version !== version) return `it is version ${manifest.version}, not ${version}`;
-  if (manifest.files.length === 0) return 'it is empty';
-  const sizes = await Promise.all(manifest.files.map((file) => sizeOf(join(directory, file.path))));
-  const index = manifest.files.findIndex((file, position) => file.sizeBytes !== sizes[position]);
-  const bad = manifest.files[index];
+  const known = await readManifest(directory);
+  if (known === undefined) return 'it has no readable manifest';
+  if (known.version !== version) return `it is version ${known.version}, not ${version}`;
+  if (known.files.length === 0) return 'it is empty';
+  const sizes = await Promise.all(known.files.map((file) => sizeOf(join(directory, file.path))));
+  const index = known.files.findIndex((file, position) => file.sizeBytes !== sizes[position]);
+  const bad = known.files[index];
   if (bad === undefined) return undefined;
   return sizes[index] === -1 ? `${bad.path} is missing` : `${bad.path} has the wrong size`;
 }

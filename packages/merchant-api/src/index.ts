@@ -4,7 +4,6 @@ export {
   type AuthenticationRefusal,
   authenticate,
 } from './authentication.ts';
-export { readRequest, readText } from './bodies.ts';
 export { createCounter, type RateCounter } from './counter.ts';
 export { createDocumentationRoutes } from './documentation.ts';
 export { createUnrouted } from './methods.ts';

@@ -21,7 +21,7 @@ import { openProgress, type Progress } from './inbox/progress.ts';
 import type { TopicHandler } from './inbox/received.ts';
 import { showStoppedPartitions } from './inbox/stopped-partitions.ts';
 import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
-import { mountParked, mountPositions } from './operators/operator-mounts.ts';
+import { addOperatorRoutes } from './operators/operator-routes.ts';
 import { openRecovery, type RecoverySigns } from './operators/recovery.ts';
 import type { ServicePositions } from './operators/service-positions.ts';
 import { createGroupCommit, type OpenGroupCommit } from './outbox/group-commit.ts';
@@ -134,8 +134,8 @@ export async function openMessagingAs(
       const counters = countConsumed(scope.metrics);
       const { ids, logger, health, abort, config, metrics: registry } = scope;
       const parkedStore = openParkedStore(db);
-      mountParked(scope, { ...parts, store: parkedStore, handlers, group: options.service, groupCommit });
-      standing = mountPositions(scope, { ...parts, positions, group: options.service, handlers });
+      const consumed = { ...parts, group: options.service, handlers, positions };
+      standing = addOperatorRoutes(scope, { ...consumed, store: parkedStore, groupCommit });
       const consumer = runConsumer({
         ...parts,
         clock,

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
-import type { Context, Env, Hono, HonoRequest } from 'hono';
+import type { Context, Env, Hono } from 'hono';
 import { routePath } from 'hono/route';
 import type { StatusCode } from 'hono/utils/http-status';
 import { followConnections } from './drain.ts';
@@ -76,56 +76,6 @@ export async function serveHttp<E extends Env>(options: {
     endsWithinMs: Math.max(delayMs, lingerMs) + timeoutMs,
     [Symbol.asyncDispose]: () => drain(bounds, hurry),
   };
-}
-
-/** Why a body was not read. */
-export type BodyRefusal = 'body.too_large' | 'body.not_json' | 'body.not_utf8';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** The parts of a request's context that reading a body needs. */
-interface BodySource {
-  readonly req: Pick<HonoRequest, 'header' | 'arrayBuffer'> & {
-    readonly raw: { readonly body: AsyncIterable<Uint8Array> | null };
-  };
-}
-
-/** Reads the text of a JSON request within a bound; a larger body is refused, not buffered. */
-export async function readJsonText(
-  context: BodySource,
-  bytesMax: number,
-): Promise<
-  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly refusal: BodyRefusal }
-> {
-  const type = context.req.header('content-type') ?? '';
-  if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type))
-    return { ok: false, refusal: 'body.not_json' };
-  const bytes = await readBytes(context, bytesMax);
-  if (bytes === undefined) return { ok: false, refusal: 'body.too_large' };
-  try {
-    return { ok: true, text: utf8.decode(bytes) };
-  } catch {
-    return { ok: false, refusal: 'body.not_utf8' };
-  }
-}
-
-/** Reads the bytes of a request's body; undefined if they exceed the limit. */
-export async function readBytes(context: BodySource, bytesMax: number): Promise<Uint8Array | undefined> {
-  const declared = context.req.header('content-length');
-  if (declared !== undefined) {
-    if (Number(declared) > bytesMax) return undefined;
-    return new Uint8Array(await context.req.arrayBuffer());
-  }
-  const stream = context.req.raw.body;
-  if (stream === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    length += chunk.byteLength;
-    if (length > bytesMax) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Answers breakage with the API's own fixed answer, logged once; a path with dot segments is never routed. */

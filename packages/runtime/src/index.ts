@@ -1,3 +1,4 @@
+export { readBytes, readJsonBody, readJsonText } from './bodies.ts';
 export { type Bulkheads, createBulkheads } from './bulkheads.ts';
 export {
   ConfigError,
@@ -21,11 +22,8 @@ export { type CrashPoint, createCrashPoints } from './crash-points.ts';
 export { createHealth, type Health, type HealthCheck, type HealthReport } from './health.ts';
 export {
   answerJson,
-  type BodyRefusal,
   type HttpServer,
   hardenApp,
-  readBytes,
-  readJsonText,
   serveHttp,
 } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';

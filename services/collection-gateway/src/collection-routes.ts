@@ -12,9 +12,8 @@ import {
   type AuthenticationDeps,
   type AuthenticationRefusal,
   authenticate,
-  readRequest,
 } from '@pesewa/merchant-api';
-import { currentTraceparent, type Logger } from '@pesewa/runtime';
+import { currentTraceparent, type Logger, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import type { AnswerDeadline } from './answer-deadline.ts';
@@ -124,7 +123,7 @@ async function readForms<Request extends PayinRequest>(
   problemOf: (request: Request) => FieldProblem | undefined,
 ): Promise<Result<ReadRequest<Request>, Response>> {
   const invalid = (description: string) => refuse(answerRefused(context, 'INVALID REQUEST', { description }));
-  const request = await readRequest(context, schema, BODY_BYTES_MAX);
+  const request = await readJsonBody(context, schema, BODY_BYTES_MAX);
   if (!request.ok) return invalid(request.refusal);
   const form = readForm(request.value);
   if (!form.ok) return invalid(describeProblem(form.refusal));

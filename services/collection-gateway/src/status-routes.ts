@@ -5,9 +5,8 @@ import {
   type AuthenticationDeps,
   type AuthenticationRefusal,
   authenticate,
-  readRequest,
 } from '@pesewa/merchant-api';
-import type { Logger } from '@pesewa/runtime';
+import { type Logger, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answerRejected, answerStatus } from './answers.ts';
 import type { Collections } from './collections.ts';
@@ -53,7 +52,7 @@ async function checkStatus(context: Context<AppEnv>, deps: StatusRouteDeps): Pro
 
 /** The requested reference, if form and security module are correct. */
 async function readReference(context: Context<AppEnv>): Promise<string | undefined> {
-  const request = await readRequest(context, checkStatusRequest, BODY_BYTES_MAX);
+  const request = await readJsonBody(context, checkStatusRequest, BODY_BYTES_MAX);
   if (!request.ok || countryCode(request.value.transactionCountry.toUpperCase()) === undefined)
     return undefined;
   const { transactionReference } = request.value;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type AppEnv, readText } from '@pesewa/merchant-api';
-import { createBulkheads, currentTraceparent, type Logger } from '@pesewa/runtime';
+import type { AppEnv } from '@pesewa/merchant-api';
+import { createBulkheads, currentTraceparent, type Logger, readJsonText } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import type { Batches } from './batches.ts';
 import { type BatchRequest, readBatch } from './domain/batch.ts';
@@ -57,9 +57,9 @@ export function createBatchRoutes(deps: {
   };
 
   const take = async (context: Context<AppEnv>): Promise<Response> => {
-    const body = await readText(context, BATCH_BYTES_MAX);
-    if (typeof body === 'string') return submitBulk.refuse(context, 'malformed', body);
-    const order = await parsing.run('all', () => runYielding(readBatch(body.text)));
+    const body = await readJsonText(context, BATCH_BYTES_MAX);
+    if (!body.ok) return submitBulk.refuse(context, 'malformed', body.refusal);
+    const order = await parsing.run('all', () => runYielding(readBatch(body.value)));
     if (order?.ok === false) return submitBulk.refuse(context, order.refusal.code, order.refusal.message);
     const stored = order && (await storing.run('all', () => store(context, order.value)));
     return stored ?? submitBulk.refuse(context, 'unavailable', TOO_MANY);

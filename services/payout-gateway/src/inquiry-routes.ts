@@ -1,7 +1,7 @@
 import { countryCode, currencyCode, nameEnquiryRequest } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import { type AppEnv, readRequest } from '@pesewa/merchant-api';
-import { type Logger, readBytes } from '@pesewa/runtime';
+import type { AppEnv } from '@pesewa/merchant-api';
+import { type Logger, readBytes, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answerTooMany } from './answers.ts';
 import type { Balances } from './balances.ts';
@@ -78,7 +78,7 @@ async function listProcessors(context: Context<AppEnv>, deps: InquiryDeps): Prom
 async function enquireName(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
   const waitSeconds = await deps.rateLimits.countNameEnquiry(context.get('merchant'));
   if (waitSeconds !== undefined) return answerTooMany(context, 'too many name enquiries', waitSeconds);
-  const request = await readRequest(context, nameEnquiryRequest, BODY_BYTES_MAX);
+  const request = await readJsonBody(context, nameEnquiryRequest, BODY_BYTES_MAX);
   if (!request.ok) return nameEnquiry.refuse(context, 'malformed', request.refusal);
   const country = countryCode(request.value.country);
   if (country === undefined)

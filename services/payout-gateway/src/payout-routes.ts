@@ -1,7 +1,7 @@
 import { singlePayoutRequest } from '@pesewa/contracts';
-import { type AppEnv, readRequest } from '@pesewa/merchant-api';
+import type { AppEnv } from '@pesewa/merchant-api';
 import { isArchived } from '@pesewa/payments';
-import { currentTraceparent, type Logger } from '@pesewa/runtime';
+import { currentTraceparent, type Logger, readJsonBody } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { viewLookedUp, viewSubmitted } from './answers.ts';
 import { payoutOperations } from './payout-operations.ts';
@@ -19,7 +19,7 @@ export function createPayoutRoutes(deps: {
   const { submitSingle, lookUp } = payoutOperations;
 
   routes.post(submitSingle.route.getRoutingPath(), async (context) => {
-    const request = await readRequest(context, singlePayoutRequest, SINGLE_BYTES_MAX);
+    const request = await readJsonBody(context, singlePayoutRequest, SINGLE_BYTES_MAX);
     if (!request.ok) return submitSingle.refuse(context, 'malformed', request.refusal);
     const payout = await deps.payouts
       .submit(context.get('merchant'), request.value, currentTraceparent(context.req.header('traceparent')))

@@ -14,7 +14,7 @@ export async function readJsonBody<Schema extends z.ZodType>(
   const read = await readJsonText(context, BODY_BYTES_MAX);
   if (!read.ok) return refuse('the body must be JSON of at most 64 KiB');
   try {
-    const parsed = schema.safeParse(parseJson(read.text));
+    const parsed = schema.safeParse(parseJson(read.value));
     return parsed.success ? accept(parsed.data) : refuse(describeProblem(firstProblem(parsed.error)));
   } catch (error) {
     if (error instanceof JsonError) return refuse('the body must be JSON');

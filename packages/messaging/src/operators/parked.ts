@@ -13,7 +13,7 @@ import {
 import { type KeptParked, type ParkedStore, toKafkaMessage } from '../inbox/parked-store.ts';
 import { describeFailure } from '../inbox/parking.ts';
 import { type Reading, readMessages, type TopicHandler } from '../inbox/received.ts';
-import type { ApplyGroup, GroupCommit, GroupLimits } from '../outbox/group-commit.ts';
+import type { GroupCommit, OpenGroupCommit } from '../outbox/group-commit.ts';
 import type { Transaction } from '../outbox/outbox.ts';
 import type { Codec } from '../schemas/codec.ts';
 
@@ -46,17 +46,15 @@ export interface ParkedMessages {
   ) => Promise<Result<ParkedMessage, ParkedRefusal>>;
 }
 
-interface ParkedDeps {
+/** The dependencies of {@link ParkedMessages}. */
+export interface ParkedDeps {
   readonly store: ParkedStore;
-  readonly handlerOf: (topicName: string) => TopicHandler | undefined;
+  /** The handlers by the full names of their topics. */
+  readonly handlers: ReadonlyMap<string, TopicHandler>;
   readonly codec: Codec;
   readonly db: Db;
   readonly group: string;
-  readonly groupCommit: <Item, Outcome>(
-    name: string,
-    apply: ApplyGroup<Item, Outcome>,
-    limits?: GroupLimits<Item>,
-  ) => GroupCommit<Item, Outcome>;
+  readonly groupCommit: OpenGroupCommit;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'error'>;
 }
@@ -196,10 +194,10 @@ function judgeEnded(message: KeptParked): Result<KeptParked, 'parked.closed'> {
 
 /** The event that a kept message is for its topic's handler, or the reason why it is none. */
 async function readKept(
-  { handlerOf, codec, group }: ParkedDeps,
+  { handlers, codec, group }: ParkedDeps,
   { topic, offset, eventType, kept }: KeptParked,
 ): Promise<Result<Pick<Replayable, 'handler' | 'reading'>, string>> {
-  const handler = handlerOf(topic);
+  const handler = handlers.get(topic);
   if (!handler) return refuse(`${group} no longer consumes ${topic}`);
   if (!kept) return refuse('the message was too large to be kept: it lies in its topic alone');
   const [reading] = await readMessages([toKafkaMessage(offset, kept)], handler, codec);

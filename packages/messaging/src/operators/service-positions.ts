@@ -55,7 +55,8 @@ export interface ServicePositions {
   ) => Promise<Result<Realignment, RealignRefusal>>;
 }
 
-interface ServicePositionsDeps {
+/** The dependencies of {@link ServicePositions}. */
+export interface ServicePositionsDeps {
   readonly client: MongoClient;
   readonly db: Db;
   readonly positions: Pick<Positions, 'bounds' | 'places'>;

@@ -1,0 +1,35 @@
+import { topics } from '@pesewa/contracts';
+import type { ServiceScope } from '@pesewa/runtime';
+import type { TopicHandler } from '../inbox/received.ts';
+import { gaugeParked } from '../metrics.ts';
+import { createParked, type ParkedDeps } from './parked.ts';
+import { addParkedRoutes } from './parked-routes.ts';
+import { addPositionRoutes } from './position-routes.ts';
+import {
+  createServicePositions,
+  type ServicePositions,
+  type ServicePositionsDeps,
+} from './service-positions.ts';
+
+/**
+ * Adds the operators' routes to parked messages and to positions, and registers the gauge of parked messages that wait;
+ * gives the positions.
+ */
+export function addOperatorRoutes(
+  { clock, logger, config, operator, metrics: registry }: ServiceScope<{ readonly NODE_ENV: string }>,
+  parts: Omit<ParkedDeps & ServicePositionsDeps, 'clock' | 'logger' | 'handlers'> & {
+    readonly handlers: readonly TopicHandler[];
+  },
+): ServicePositions {
+  const { codec, store, topicPrefix } = parts;
+  const handlers = new Map(
+    parts.handlers.map((handler) => [topicPrefix + topics[handler.topic].name, handler]),
+  );
+  const sharedMayOrder = config.NODE_ENV !== 'production';
+  const parked = createParked({ ...parts, handlers, clock, logger });
+  addParkedRoutes(operator, { parked, codec, logger, sharedMayOrder });
+  gaugeParked({ store, topicNames: [...handlers.keys()], registry, clock });
+  const positions = createServicePositions({ ...parts, handlers, clock });
+  addPositionRoutes(operator, { positions, logger, sharedMayOrder });
+  return positions;
+}

@@ -1,0 +1,63 @@
+import { describeProblem, firstProblem, JsonError, parseJson } from '@pesewa/contracts';
+import { accept, type Result, refuse } from '@pesewa/kernel';
+import type { HonoRequest } from 'hono';
+import type { z } from 'zod';
+
+/** The parts of a request's context that reading a body needs. */
+interface BodySource {
+  readonly req: Pick<HonoRequest, 'header' | 'arrayBuffer'> & {
+    readonly raw: { readonly body: AsyncIterable<Uint8Array> | null };
+  };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads a request's body by its schema, with numbers as their own text; a refusal is a sentence with the first problem. */
+export async function readJsonBody<Schema extends z.ZodType>(
+  context: BodySource,
+  schema: Schema,
+  bytesMax: number,
+): Promise<Result<z.output<Schema>, string>> {
+  const text = await readJsonText(context, bytesMax);
+  if (!text.ok) return text;
+  try {
+    const parsed = schema.safeParse(parseJson(text.value));
+    return parsed.success ? accept(parsed.data) : refuse(describeProblem(firstProblem(parsed.error)));
+  } catch (error) {
+    if (error instanceof JsonError) return refuse('the body must be well-formed JSON, each key once');
+    throw error;
+  }
+}
+
+/** Reads the text of a JSON request within a bound; a larger body is refused, not buffered. */
+export async function readJsonText(context: BodySource, bytesMax: number): Promise<Result<string, string>> {
+  const type = context.req.header('content-type') ?? '';
+  if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type))
+    return refuse('Content-Type must be application/json');
+  const bytes = await readBytes(context, bytesMax);
+  if (bytes === undefined) return refuse(`the body must have at most ${bytesMax} bytes`);
+  try {
+    return accept(utf8.decode(bytes));
+  } catch {
+    return refuse('the body must be UTF-8');
+  }
+}
+
+/** Reads the bytes of a request's body; undefined if they exceed the limit. */
+export async function readBytes(context: BodySource, bytesMax: number): Promise<Uint8Array | undefined> {
+  const declared = context.req.header('content-length');
+  if (declared !== undefined) {
+    if (Number(declared) > bytesMax) return undefined;
+    return new Uint8Array(await context.req.arrayBuffer());
+  }
+  const stream = context.req.raw.body;
+  if (stream === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.byteLength;
+    if (length > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
