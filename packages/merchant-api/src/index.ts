@@ -8,7 +8,6 @@ export { createCounter, type RateCounter } from './counter.ts';
 export { createDocumentationRoutes } from './documentation.ts';
 export { createUnrouted } from './methods.ts';
 export { createDocument, retryAfter } from './openapi.ts';
-export { addPaymentRoute, viewTimeline, withoutNames } from './payment-route.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
 export { openPackageFiles, type StaticFiles } from './static-files.ts';
 export {

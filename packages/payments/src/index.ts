@@ -10,20 +10,21 @@ export {
   readArchived,
   refuseEarlyArchive,
 } from './archive.ts';
+export { addPaymentRoute, viewPayment } from './payment-route.ts';
 export {
   attemptMark,
+  fromPaymentDocument,
   openPaymentStore,
   type PaymentChange,
   type PaymentDocument,
   type PaymentStore,
   paymentId,
   paymentIndexes,
+  paymentUpdate,
+  toPaymentDocument,
 } from './payment-store.ts';
 export {
   addStep,
   lastStep,
   type TimelineStep,
-  type TimelineStepDocument,
-  timelineFromDocument,
-  timelineToDocument,
 } from './timeline.ts';

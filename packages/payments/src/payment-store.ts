@@ -1,17 +1,92 @@
+import type { Money } from '@pesewa/kernel';
 import { type Claimable, createWriter } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Filter, IndexDescription } from 'mongodb';
 import { type ArchivedDocument, type Found, isArchivedDocument, readArchived } from './archive.ts';
+import {
+  type TimelineStep,
+  type TimelineStepDocument,
+  timelineFromDocument,
+  timelineToDocument,
+} from './timeline.ts';
 
-/** The fields of every payment of a merchant, payout or collection. */
-export interface PaymentRecord {
+/** What payouts and collections have alike; amounts in minor units of the order's currency. */
+export interface Payment {
   /** The payment's reference, made by us. */
   readonly reference: string;
   readonly merchantId: string;
+  readonly order: { readonly merchantReference: string; readonly amount: Money };
+  readonly rail: string;
+  readonly fee: bigint;
+  readonly railFee: bigint;
+  readonly status: string;
+  readonly step: string;
   readonly version: bigint;
+  readonly attempts: number;
+  readonly earlierUnclear: boolean;
+  readonly acceptedAtMs: number;
+  readonly attemptedAtMs: number | null;
+  readonly dueAtMs: number | null;
+  readonly traceparent: string;
+  readonly timeline: readonly TimelineStep[];
 }
 
+const changing = ['status', 'step', 'version', 'attempts', 'earlierUnclear', 'railFee'] as const;
+/** The fields that are stored as they are. */
+const same = ['reference', 'merchantId', 'rail', 'fee', 'traceparent', ...changing] as const;
+
 /** A payment as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
-export interface PaymentDocument extends PaymentRecord, Claimable {}
+export type PaymentDocument<One extends Payment = Payment> = Claimable &
+  Pick<One, (typeof same)[number]> & {
+    readonly amount: bigint;
+    readonly currency: string;
+    readonly acceptedAt: Date;
+    readonly attemptedAt?: Date;
+    /** Absent in payments from before steps were recorded. */
+    readonly timeline?: readonly TimelineStepDocument[];
+  };
+
+/** What every payment has, as it is stored. */
+export function toPaymentDocument<One extends Payment>(payment: One): PaymentDocument<One> {
+  const { merchantId, order, acceptedAtMs, attemptedAtMs } = payment;
+  return {
+    _id: paymentId({ merchantId, merchantReference: order.merchantReference }),
+    ...pick(payment, same),
+    amount: order.amount.minor,
+    currency: order.amount.currency,
+    acceptedAt: new Date(acceptedAtMs),
+    ...(attemptedAtMs !== null && { attemptedAt: new Date(attemptedAtMs) }),
+    timeline: timelineToDocument(payment.timeline),
+  };
+}
+
+/** What every payment has, as it was stored, except its order. */
+export function fromPaymentDocument<One extends Payment>(document: PaymentDocument<One>) {
+  return {
+    ...pick<PaymentDocument<One>, (typeof same)[number]>(document, same),
+    acceptedAtMs: document.acceptedAt.getTime(),
+    dueAtMs: document.dueAt?.getTime() ?? null,
+    timeline: timelineFromDocument(document.timeline),
+  };
+}
+
+/** The update of what changes of every payment, and of further fields; those in `gone` are removed. */
+export function paymentUpdate(after: Payment, further: object, gone: Readonly<Record<string, true>> = {}) {
+  const isDue = after.dueAtMs !== null;
+  const removed = { ...(!isDue && { dueAt: true, claim: true }), ...gone };
+  return {
+    $set: {
+      ...pick(after, changing),
+      timeline: timelineToDocument(after.timeline),
+      ...(isDue && { dueAt: new Date(after.dueAtMs) }),
+      ...further,
+    },
+    ...(Object.keys(removed).length > 0 && { $unset: removed }),
+  };
+}
+
+function pick<From, Key extends keyof From>(from: From, keys: readonly Key[]): Pick<From, Key> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<From, Key>;
+}
 
 /** What makes a payment unique to its merchant. */
 export interface PaymentKey {
@@ -20,28 +95,28 @@ export interface PaymentKey {
 }
 
 /** A payment before and after. */
-export interface PaymentChange<Payment> {
-  readonly before: Payment;
-  readonly after: Payment;
+export interface PaymentChange<One> {
+  readonly before: One;
+  readonly after: One;
 }
 
 /** The payments of one gateway. */
-export interface PaymentStore<Payment, Document extends PaymentDocument> {
+export interface PaymentStore<One, Document extends PaymentDocument> {
   readonly collection: Collection<Document>;
-  readonly insert: (payments: readonly Payment[], session: ClientSession) => Promise<void>;
+  readonly insert: (payments: readonly One[], session: ClientSession) => Promise<void>;
   /** Finds a payment of the merchant by the merchant's reference, else by ours (contract 10.3). */
-  readonly find: (merchantId: string, reference: string) => Promise<Found<Payment> | undefined>;
+  readonly find: (merchantId: string, reference: string) => Promise<Found<One> | undefined>;
   /** The payments that have these references of their merchants, by {@link paymentId}; absent where one is free. */
   readonly findTaken: (
     keys: readonly PaymentKey[],
     session?: ClientSession,
-  ) => Promise<ReadonlyMap<string, Found<Payment>>>;
+  ) => Promise<ReadonlyMap<string, Found<One>>>;
   readonly findByReferences: (
     references: readonly string[],
     session?: ClientSession,
-  ) => Promise<readonly Payment[]>;
+  ) => Promise<readonly One[]>;
   /** Saves changed states, each against the version that was read; a conflict aborts the transaction. */
-  readonly save: (changes: readonly PaymentChange<Payment>[], session: ClientSession) => Promise<void>;
+  readonly save: (changes: readonly PaymentChange<One>[], session: ClientSession) => Promise<void>;
 }
 
 /** The `_id` of a payment. */
@@ -82,13 +157,13 @@ export function paymentIndexes(options: {
 }
 
 /** Opens the store of a gateway's payments. */
-export function openPaymentStore<Payment extends PaymentRecord, Document extends PaymentDocument>(options: {
+export function openPaymentStore<One extends Payment, Document extends PaymentDocument>(options: {
   readonly collection: Collection<Document>;
-  readonly toDocument: (payment: Payment) => Document;
-  readonly fromDocument: (document: Document) => Payment;
+  readonly toDocument: (payment: One) => Document;
+  readonly fromDocument: (document: Document) => One;
   /** The update that turns the stored payment into this one; fields that never change may be left out. */
-  readonly toUpdate: (after: Payment) => object;
-}): PaymentStore<Payment, Document> {
+  readonly toUpdate: (after: One) => object;
+}): PaymentStore<One, Document> {
   const { collection, fromDocument } = options;
   const writer = createWriter(collection.db, collection.collectionName);
   const findAll = async (filter: object, session?: ClientSession) => {
@@ -98,11 +173,11 @@ export function openPaymentStore<Payment extends PaymentRecord, Document extends
   const findTaken = async (keys: readonly PaymentKey[], session?: ClientSession) => {
     const filter = { _id: { $in: keys.map(paymentId) } } as unknown as Filter<Document>;
     const found = collection.find<Document | ArchivedDocument>(filter, session ? { session } : {});
-    const read = (document: Document | ArchivedDocument): Found<Payment> =>
+    const read = (document: Document | ArchivedDocument): Found<One> =>
       isArchivedDocument(document) ? readArchived(document) : fromDocument(document);
     return new Map((await found.toArray()).map((document) => [document._id, read(document)]));
   };
-  const toWrite = ({ before, after }: PaymentChange<Payment>): AnyBulkWriteOperation<Document> => ({
+  const toWrite = ({ before, after }: PaymentChange<One>): AnyBulkWriteOperation<Document> => ({
     updateOne: {
       filter: { reference: before.reference, version: before.version } as Filter<Document>,
       update: options.toUpdate(after),

@@ -2,6 +2,7 @@ import { judgeAddress } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createCounter, createRecorder, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
+import { addPaymentRoute } from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -16,7 +17,7 @@ import { createHandlers } from './handlers.ts';
 import { collectionCollections } from './indexes.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
-import { addPaymentRoutes } from './payment-routes.ts';
+import { viewCollection } from './operator-view.ts';
 import { openCollectionStore } from './store.ts';
 
 /** The collection gateway over its rails. */
@@ -77,7 +78,7 @@ export async function composeGateway(
   await scope.open('initiator', initiator);
   await messaging.consume(createHandlers({ collections, store, resubmitGraceMs, becameDue: initiator.wake }));
   await openErasers(scope, messaging, erasuresOf(config));
-  addPaymentRoutes(scope.operator, store);
+  addPaymentRoute(scope.operator, store, 'co', viewCollection);
   const requests = createCounter(1);
   const app = createApp({
     collections,

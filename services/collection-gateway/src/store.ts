@@ -1,19 +1,17 @@
 import type { CompletionFlow } from '@pesewa/contracts';
-import type { FeeSchedule } from '@pesewa/kernel';
 import {
+  fromPaymentDocument,
   openPaymentStore,
   type PaymentChange,
   type PaymentDocument,
   type PaymentStore,
-  paymentId,
+  paymentUpdate,
   type TimelineStep,
-  type TimelineStepDocument,
-  timelineFromDocument,
-  timelineToDocument,
+  toPaymentDocument,
 } from '@pesewa/payments';
 import type { Db } from 'mongodb';
 import type { CollectionRequest } from './domain/initiation.ts';
-import type { CollectionState, CollectionStatus, CollectionStep } from './domain/state.ts';
+import type { CollectionState } from './domain/state.ts';
 
 /** A collection: its order, its route and its state. */
 export interface Collection extends CollectionState {
@@ -31,32 +29,16 @@ export interface Collection extends CollectionState {
 }
 
 /** A collection as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
-export interface CollectionDocument extends PaymentDocument {
+export interface CollectionDocument
+  extends PaymentDocument<Collection>,
+    Pick<Collection, 'causedBy' | 'completionAttempts' | 'completionClosed' | 'feeSchedule'> {
   readonly order: Omit<CollectionRequest, 'amount' | 'flow'>;
   readonly flow: CompletionFlow;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly fee: bigint;
-  readonly rail: string;
-  readonly acceptedAt: Date;
-  readonly traceparent: string;
-  readonly causedBy: string;
-  readonly status: CollectionStatus;
-  readonly step: CollectionStep;
-  readonly version: bigint;
-  readonly attempts: number;
-  readonly earlierUnclear: boolean;
   readonly attemptedAt: Date;
-  readonly completionAttempts: number;
   /** Absent while no completion is in progress. */
   readonly completionLease?: { readonly token: bigint; readonly until: Date };
-  readonly completionClosed: boolean;
-  readonly feeSchedule: FeeSchedule;
   readonly amountReceived?: bigint;
-  readonly railFee: bigint;
   readonly failureReason?: string;
-  /** Absent in collections from before steps were recorded. */
-  readonly timeline?: readonly TimelineStepDocument[];
 }
 
 /** The collections of this service's database. */
@@ -72,30 +54,16 @@ export function openCollectionStore(db: Db): CollectionStore {
 }
 
 function toUpdate(after: Collection) {
-  const gone = {
-    ...(after.dueAtMs === null && { dueAt: true, claim: true }),
-    ...(after.completionLease === null && { completionLease: true }),
-  };
-  return {
-    $set: { ...mutable(after), ...(after.dueAtMs !== null && { dueAt: new Date(after.dueAtMs) }) },
-    ...(Object.keys(gone).length > 0 && { $unset: gone }),
-  };
+  const further = { ...mutable(after), fee: after.fee };
+  return paymentUpdate(after, further, after.completionLease === null ? { completionLease: true } : {});
 }
 
 function mutable(collection: Collection) {
   const { completionLease: lease, amountReceived, failureReason } = collection;
   return {
-    status: collection.status,
-    step: collection.step,
-    version: collection.version,
-    attempts: collection.attempts,
-    earlierUnclear: collection.earlierUnclear,
     completionAttempts: collection.completionAttempts,
     completionClosed: collection.completionClosed,
-    fee: collection.fee,
-    railFee: collection.railFee,
     causedBy: collection.causedBy,
-    timeline: timelineToDocument(collection.timeline),
     ...(lease !== null && { completionLease: { token: lease.token, until: new Date(lease.untilMs) } }),
     ...(amountReceived !== null && { amountReceived }),
     ...(failureReason !== null && { failureReason }),
@@ -103,19 +71,12 @@ function mutable(collection: Collection) {
 }
 
 function toDocument(collection: Collection): CollectionDocument {
-  const { amount, flow, ...order } = collection.order;
+  const { amount: _amount, flow, ...order } = collection.order;
   return {
-    _id: paymentId({ merchantId: collection.merchantId, merchantReference: order.merchantReference }),
-    reference: collection.reference,
-    merchantId: collection.merchantId,
+    ...toPaymentDocument(collection),
     order,
     flow,
-    amount: amount.minor,
-    currency: amount.currency,
     feeSchedule: collection.feeSchedule,
-    rail: collection.rail,
-    acceptedAt: new Date(collection.acceptedAtMs),
-    traceparent: collection.traceparent,
     attemptedAt: new Date(collection.attemptedAtMs),
     ...mutable(collection),
   };
@@ -123,35 +84,17 @@ function toDocument(collection: Collection): CollectionDocument {
 
 /** Reads a collection as MongoDB holds it. */
 export function fromDocument(document: CollectionDocument): Collection {
+  const { amount, currency, flow, completionLease: lease } = document;
   return {
-    reference: document.reference,
-    merchantId: document.merchantId,
-    order: {
-      ...document.order,
-      amount: { minor: document.amount, currency: document.currency },
-      flow: document.flow,
-    },
-    fee: document.fee,
-    rail: document.rail,
-    acceptedAtMs: document.acceptedAt.getTime(),
-    traceparent: document.traceparent,
+    ...fromPaymentDocument<Collection>(document),
+    order: { ...document.order, amount: { minor: amount, currency }, flow },
     causedBy: document.causedBy,
-    status: document.status,
-    step: document.step,
-    version: document.version,
-    attempts: document.attempts,
-    earlierUnclear: document.earlierUnclear,
     attemptedAtMs: document.attemptedAt.getTime(),
-    dueAtMs: document.dueAt?.getTime() ?? null,
     completionAttempts: document.completionAttempts,
-    completionLease: document.completionLease
-      ? { token: document.completionLease.token, untilMs: document.completionLease.until.getTime() }
-      : null,
+    completionLease: lease ? { token: lease.token, untilMs: lease.until.getTime() } : null,
     completionClosed: document.completionClosed,
     feeSchedule: document.feeSchedule,
     amountReceived: document.amountReceived ?? null,
-    railFee: document.railFee,
     failureReason: document.failureReason ?? null,
-    timeline: timelineFromDocument(document.timeline),
   };
 }

@@ -1,6 +1,7 @@
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, openUsageStore } from '@pesewa/merchant-api';
 import { type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
+import { addPaymentRoute } from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs, takesPayouts } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -18,7 +19,7 @@ import { createHandlers } from './handlers.ts';
 import { payoutCollections } from './indexes.ts';
 import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
-import { addPaymentRoutes } from './payment-routes.ts';
+import { viewPayout } from './operator-view.ts';
 import { createPayouts, type Payouts, type SubmissionDeps } from './payouts.ts';
 import { openListingStore } from './processor-listings.ts';
 import { openProcessors } from './processors.ts';
@@ -78,7 +79,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     }),
   );
   await scope.open('recovery gate', gate.watch(becameDue));
-  addPaymentRoutes(scope.operator, store);
+  addPaymentRoute(scope.operator, store, 'po', viewPayout);
   const batches = createBatches(submitting);
   const counted = countSubmissions(scope.metrics);
   return createApp({

@@ -1,7 +1,7 @@
-import type { PayoutStatus } from '@pesewa/contracts';
 import {
   type ArchivedDocument,
   type Found,
+  fromPaymentDocument,
   isArchivedDocument,
   isBeforeHorizon,
   openPaymentStore,
@@ -9,15 +9,14 @@ import {
   type PaymentDocument,
   type PaymentStore,
   paymentId,
+  paymentUpdate,
   readArchived,
   type TimelineStep,
-  type TimelineStepDocument,
-  timelineFromDocument,
-  timelineToDocument,
+  toPaymentDocument,
 } from '@pesewa/payments';
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
 import type { DecidedEnd } from './domain/decided.ts';
-import type { PayoutState, PayoutStep, PayoutTerms } from './domain/payout-state.ts';
+import type { PayoutState, PayoutTerms } from './domain/payout-state.ts';
 import type { RememberedRequest } from './domain/remembered.ts';
 import type { PayoutRequest } from './domain/submission.ts';
 
@@ -51,30 +50,15 @@ export type Taken =
 export const submissionQueues = ['single', 'batch'] as const;
 
 /** A payout as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
-export interface PayoutDocument extends PaymentDocument {
+export interface PayoutDocument extends PaymentDocument<Payout> {
   readonly order: Omit<PayoutRequest, 'amount'> | Omit<RememberedRequest, 'amount'>;
-  readonly amount: bigint;
-  readonly currency: string;
   readonly contentHash: string;
-  readonly fee: bigint;
-  readonly rail: string;
   readonly batchReference?: string;
   /** Which of its rail's queues it is in; `none` if it must never be sent. */
   readonly queue: (typeof submissionQueues)[number] | 'none';
-  readonly acceptedAt: Date;
-  readonly traceparent: string;
   readonly causedBy?: string;
-  readonly status: PayoutStatus;
-  readonly step: PayoutStep;
-  readonly version: bigint;
-  readonly attempts: number;
-  readonly earlierUnclear: boolean;
-  readonly attemptedAt?: Date;
-  readonly railFee: bigint;
   readonly statusReason?: string;
   readonly decided?: DecidedDocument;
-  /** Absent in payouts from before steps were recorded. */
-  readonly timeline?: readonly TimelineStepDocument[];
 }
 
 /** A decision of people, as MongoDB holds it. */
@@ -207,23 +191,12 @@ function takenBy(document: StoredDocument): Taken {
 }
 
 function toUpdate(after: Payout) {
-  return {
-    $set: {
-      ...mutable(after),
-      ...(after.dueAtMs !== null && { dueAt: new Date(after.dueAtMs) }),
-      ...(after.statusReason !== null && { statusReason: after.statusReason }),
-    },
-    ...(after.dueAtMs === null && { $unset: { dueAt: true, claim: true } }),
-  };
+  const { statusReason } = after;
+  return paymentUpdate(after, { ...mutable(after), ...(statusReason !== null && { statusReason }) });
 }
 
-function mutable(payout: Payout) {
-  const { status, step, version, attempts, earlierUnclear, railFee } = payout;
-  const state = { status, step, version, attempts, earlierUnclear, railFee };
-  const { timeline, decided, causedBy } = payout;
+function mutable({ decided, causedBy }: Payout) {
   return {
-    ...state,
-    timeline: timelineToDocument(timeline),
     ...(causedBy !== null && { causedBy }),
     ...(decided !== null && { decided: decidedToDocument(decided) }),
   };
@@ -238,22 +211,14 @@ function decidedFromDocument({ knownAt, decidedAt, ...decided }: DecidedDocument
 }
 
 function toDocument(payout: Payout): PayoutDocument {
-  const { amount, ...order } = payout.order;
+  const { amount: _amount, ...order } = payout.order;
+  const { contentHash, batchReference } = payout;
   return {
-    _id: paymentId({ merchantId: payout.merchantId, merchantReference: order.merchantReference }),
-    reference: payout.reference,
-    merchantId: payout.merchantId,
+    ...toPaymentDocument(payout),
     order,
-    amount: amount.minor,
-    currency: amount.currency,
-    contentHash: payout.contentHash,
-    fee: payout.fee,
-    rail: payout.rail,
-    ...(payout.batchReference !== null && { batchReference: payout.batchReference }),
-    queue: payout.order.sender === null ? 'none' : payout.batchReference === null ? 'single' : 'batch',
-    acceptedAt: new Date(payout.acceptedAtMs),
-    ...(payout.attemptedAtMs !== null && { attemptedAt: new Date(payout.attemptedAtMs) }),
-    traceparent: payout.traceparent,
+    contentHash,
+    ...(batchReference !== null && { batchReference }),
+    queue: order.sender === null ? 'none' : batchReference === null ? 'single' : 'batch',
     ...mutable(payout),
   };
 }
@@ -261,28 +226,15 @@ function toDocument(payout: Payout): PayoutDocument {
 /** Reads a payout as MongoDB holds it. */
 export function fromDocument(document: PayoutDocument): Payout {
   return {
-    reference: document.reference,
-    merchantId: document.merchantId,
+    ...fromPaymentDocument<Payout>(document),
     order: orderFrom(document),
     contentHash: document.contentHash,
-    fee: document.fee,
-    rail: document.rail,
     batchReference: document.batchReference ?? null,
-    acceptedAtMs: document.acceptedAt.getTime(),
-    traceparent: document.traceparent,
     causedBy: document.causedBy ?? null,
-    status: document.status,
-    step: document.step,
-    version: document.version,
-    attempts: document.attempts,
-    earlierUnclear: document.earlierUnclear,
     attemptedAtMs: document.attemptedAt?.getTime() ?? null,
-    dueAtMs: document.dueAt?.getTime() ?? null,
-    railFee: document.railFee,
     statusReason: document.statusReason ?? null,
     recipientKnown: document.order.sender !== null,
     decided: document.decided ? decidedFromDocument(document.decided) : null,
-    timeline: timelineFromDocument(document.timeline),
   };
 }
 

@@ -1,9 +1,10 @@
+import { addPaymentRoute } from '@pesewa/payments';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { payout } from './app.fixture.ts';
 import type { PayoutRequest } from './domain/submission.ts';
-import { addPaymentRoutes } from './payment-routes.ts';
+import { viewPayout } from './operator-view.ts';
 import type { Payout } from './store.ts';
 
 const TOKEN = 'operator-token-of-tests';
@@ -48,17 +49,22 @@ const asked: unknown[] = [];
 
 async function get(path: string, token: string | undefined = TOKEN) {
   const operator = new Hono();
-  addPaymentRoutes(operator, {
-    find: async (merchantId, reference) => {
-      asked.push([merchantId, reference]);
-      if (reference === 'old-1') return { archived: 'FAILED' };
-      return merchantId === 'demo' && reference === 'order-1' ? paid : undefined;
+  addPaymentRoute<Payout>(
+    operator,
+    {
+      find: async (merchantId, reference) => {
+        asked.push([merchantId, reference]);
+        if (reference === 'old-1') return { archived: 'FAILED' };
+        return merchantId === 'demo' && reference === 'order-1' ? paid : undefined;
+      },
+      findByReferences: async (references) => {
+        asked.push(references);
+        return references.includes('po-1') ? [paid] : [];
+      },
     },
-    findByReferences: async (references) => {
-      asked.push(references);
-      return references.includes('po-1') ? [paid] : [];
-    },
-  });
+    'po',
+    viewPayout,
+  );
   const app = guardOperator(operator, createOperators(TOKEN));
   const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
   const response = await app.request(path, { headers });

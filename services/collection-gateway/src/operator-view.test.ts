@@ -1,8 +1,10 @@
+import { addPaymentRoute } from '@pesewa/payments';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { openGateway, payinBody } from './fixtures/gateway.ts';
-import { addPaymentRoutes } from './payment-routes.ts';
+import { viewCollection } from './operator-view.ts';
+import type { Collection } from './store.ts';
 
 const TOKEN = 'operator-token-of-tests';
 const customer = { customerName: 'Awa Jallow', customerNumber: '2203001234', customerEmail: 'awa@c.example' };
@@ -16,11 +18,16 @@ async function openOperator() {
   await gateway.send({ path: 'complete-payin', body: payinBody({ ...customer, otpCode: OTP }) });
   const [collection] = gateway.stored.values();
   const operator = new Hono();
-  addPaymentRoutes(operator, {
-    find: gateway.collections.find,
-    findByReferences: async (references) =>
-      [...gateway.stored.values()].filter(({ reference }) => references.includes(reference)),
-  });
+  addPaymentRoute<Collection>(
+    operator,
+    {
+      find: gateway.collections.find,
+      findByReferences: async (references) =>
+        [...gateway.stored.values()].filter(({ reference }) => references.includes(reference)),
+    },
+    'co',
+    viewCollection,
+  );
   const app = guardOperator(operator, createOperators(TOKEN));
   return {
     ...gateway,

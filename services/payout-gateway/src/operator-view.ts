@@ -1,0 +1,21 @@
+import type { PayoutView } from '@pesewa/contracts';
+import { viewPayment } from '@pesewa/payments';
+import type { Payout } from './store.ts';
+
+/** A payout's state and timeline, without names, accounts or numbers of people. */
+export function viewPayout(payout: Payout): PayoutView {
+  return {
+    kind: 'payout',
+    ...viewPayment(payout, payout.statusReason, namesIn(payout.order)),
+    batchReference: payout.batchReference,
+    amountReceived: null,
+  };
+}
+
+/** The names that must not be shown; an order that was rebuilt from events has none. */
+function namesIn({ beneficiary, sender }: Payout['order']) {
+  if (sender === null) return [];
+  const { accountName, accountNumber, phoneNumber, identificationNumber, nationalIdNumber } = beneficiary;
+  const numbers = [accountNumber, phoneNumber, identificationNumber, nationalIdNumber, sender.phoneNumber];
+  return [accountName, sender.name, sender.email, beneficiary.narration, ...numbers];
+}
