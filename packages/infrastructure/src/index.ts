@@ -6,7 +6,6 @@ export {
   type Supervisor,
 } from './children.ts';
 export { openClassArchive } from './class-archive.ts';
-export { type Cluster, openCluster } from './cluster.ts';
 export type { Node } from './daemon.ts';
 export { imageName } from './docker.ts';
 export type { Cache } from './download.ts';
@@ -14,6 +13,7 @@ export { type Addresses, plainSettings } from './environment.ts';
 export { messageOf, StartError } from './errors.ts';
 export { ensureJava, type Java } from './java.ts';
 export { ensureKafka, kafkaEnvironment, kafkaSettings } from './kafka.ts';
+export { type Cluster, openCluster } from './local.ts';
 export { type HeldPort, holdPort, holdPorts } from './ports.ts';
 export { probeKafka } from './probes.ts';
 export {

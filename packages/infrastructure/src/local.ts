@@ -1,39 +1,35 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Supervisor } from './children.ts';
+import { createSupervisor, type Supervisor } from './children.ts';
 import { type Daemon, type DaemonHome, type Node, nodeName } from './daemon.ts';
 import { ensureFreeSpace, freeBytesToStart } from './disk.ts';
 import type { Cache } from './download.ts';
-import type { Addresses } from './environment.ts';
 import { StartError } from './errors.ts';
 import { ensureJava, type Java } from './java.ts';
 import { ensureKafka, startKafka } from './kafka.ts';
 import { processLives, tryLock } from './lock.ts';
 import { ensureMongod, startMongod } from './mongod.ts';
 import { ensureRegistry, startRegistry } from './registry.ts';
+import type { Infrastructure, InfrastructureOptions } from './resolve.ts';
 
-/** Options of the local provider. */
-export interface LocalOptions {
-  readonly root: string;
-  readonly log: (line: string) => void;
+/** Options of the local provider; closing the supervisor, if one is given, ends the daemons too. */
+export interface LocalOptions extends Pick<InfrastructureOptions, 'root' | 'log' | 'supervisor'> {
   readonly env: NodeJS.ProcessEnv;
   readonly fresh: boolean;
-  /** Closed together with the daemons, or by the caller if they could not be started. */
-  readonly supervisor: Supervisor;
   /** The number of brokers and of members; one each by default. */
   readonly copies?: number;
 }
 
-/** The running local daemons. */
-export interface LocalDaemons {
-  readonly env: Addresses;
-  /** Present process ids, by the names of the processes, such as `kafka` or `kafka-2`. */
-  readonly pids: Readonly<Record<string, number>>;
+/**
+ * Kafka nodes, as many MongoDB members and a registry; tests can break and restore each of them except the registry.
+ */
+export interface Cluster extends Infrastructure {
+  /** Each is broker and controller in one. */
   readonly brokers: readonly Node[];
   readonly members: readonly Node[];
-  /** Stops all of them, which may happen in any order, then releases the data. */
-  stop(): Promise<void>;
 }
+
+type Opening = LocalOptions & { readonly supervisor: Supervisor };
 
 const leftBehindAfterMs = 24 * 60 * 60 * 1000;
 
@@ -50,7 +46,7 @@ async function removeLeftBehind(temporary: string): Promise<void> {
   }
 }
 
-async function openData(options: LocalOptions): Promise<{ directory: string; release(): Promise<void> }> {
+async function openData(options: Opening): Promise<{ directory: string; release(): Promise<void> }> {
   const { root, fresh, supervisor } = options;
   if (fresh) {
     // Beside the cache and not in the system's temporary folder, which is often in memory, where durable writes cost
@@ -89,7 +85,7 @@ function pidsOf(brokers: readonly Node[], members: readonly Node[], registry: re
   return Object.fromEntries([...named, ...registry.map((node) => ['registry', node.pid()] as const)]);
 }
 
-async function startAll(options: LocalOptions, directory: string): Promise<[Daemon, Daemon, Daemon]> {
+async function startAll(options: Opening, directory: string): Promise<[Daemon, Daemon, Daemon]> {
   const { supervisor, fresh, log, copies = 1 } = options;
   const tools: Cache = {
     directory: join(options.root, '.pesewa', 'cache'),
@@ -126,30 +122,46 @@ async function startAll(options: LocalOptions, directory: string): Promise<[Daem
 }
 
 /** Starts MongoDB, Kafka and the schema registry as processes on this machine; downloads what is not cached. */
-export async function openLocal(options: LocalOptions): Promise<LocalDaemons> {
+export async function openLocal(options: LocalOptions): Promise<Cluster> {
   refuseForeignSystem(process.platform);
   await ensureFreeSpace(join(options.root, '.pesewa'), freeBytesToStart);
-  const data = await openData(options);
+  const supervisor = options.supervisor?.scope() ?? createSupervisor();
+  let release = (): Promise<void> => Promise.resolve();
   try {
-    const daemons = await startAll(options, data.directory);
+    const opening = { ...options, supervisor };
+    const data = await openData(opening);
+    release = data.release;
+    const daemons = await startAll(opening, data.directory);
     const [mongod, kafka, registry] = daemons;
     return {
+      provider: 'local',
       env: { MONGODB_URL: mongod.url, KAFKA_BROKERS: kafka.url, SCHEMA_REGISTRY_URL: registry.url },
       get pids() {
         return pidsOf(kafka.nodes, mongod.nodes, registry.nodes);
       },
       brokers: kafka.nodes,
       members: mongod.nodes,
-      async stop() {
+      async [Symbol.asyncDispose]() {
         if (daemons.some((daemon) => daemon.recording()))
           options.log('saving what makes the next start twice as fast');
         await Promise.all(daemons.map((daemon) => daemon.close()));
-        await options.supervisor.close();
-        await data.release();
+        await supervisor.close();
+        await release();
       },
     };
   } catch (error) {
-    await data.release();
+    await supervisor.close();
+    await release();
     throw error;
   }
+}
+
+/**
+ * Opens a cluster of local daemons with new, empty data (ARCHITECTURE.md): three of each, or the given number. Rejects
+ * with a one-line StartError that names the problem and the remedy; then nothing is left running.
+ */
+export function openCluster(
+  options: Pick<InfrastructureOptions, 'root' | 'log' | 'env' | 'supervisor'> & { readonly copies?: number },
+): Promise<Cluster> {
+  return openLocal({ copies: 3, ...options, env: options.env ?? process.env, fresh: true });
 }

@@ -1,4 +1,4 @@
-import { createSupervisor, type Supervisor } from './children.ts';
+import type { Supervisor } from './children.ts';
 import { dockerAnswers } from './docker-engine.ts';
 import { type Addresses, addressesIn, checkAddresses } from './environment.ts';
 import { StartError } from './errors.ts';
@@ -84,28 +84,6 @@ async function openDockerProvider(
   return { provider: 'docker', env: containers.env, pids: {}, [Symbol.asyncDispose]: containers.close };
 }
 
-async function openLocalProvider(
-  options: InfrastructureOptions,
-  env: NodeJS.ProcessEnv,
-): Promise<Infrastructure> {
-  const { root, log, fresh = true } = options;
-  const supervisor = options.supervisor?.scope() ?? createSupervisor();
-  try {
-    const daemons = await openLocal({ root, log, env, fresh, supervisor });
-    return {
-      provider: 'local',
-      env: daemons.env,
-      get pids() {
-        return daemons.pids;
-      },
-      [Symbol.asyncDispose]: daemons.stop,
-    };
-  } catch (error) {
-    await supervisor.close();
-    throw error;
-  }
-}
-
 /**
  * Provides MongoDB, Kafka and the schema registry, all real, from the first available provider (ARCHITECTURE.md).
  * Rejects with a one-line StartError that names the problem and the remedy; then nothing is left running.
@@ -119,5 +97,5 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
   });
   if (provider === 'environment') return openEnvironment(env);
   if (provider === 'docker') return openDockerProvider(options, env);
-  return openLocalProvider(options, env);
+  return openLocal({ ...options, env, fresh: options.fresh ?? true });
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import { beginRound, type Logger } from '@pesewa/runtime';
-import type { Collection } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
 import { endLease, type Lease, takeLease } from '../claims/lease.ts';
 import { type Loop, startLoop } from '../loop.ts';
 import {
@@ -181,32 +181,31 @@ function createDeathWatch({ leases, clock }: SweeperDeps): (owner: string) => Pr
 
 async function sendForgotten(deps: SweeperDeps, source: string): Promise<void> {
   const before = new Date(deps.clock.nowMs() - FORGOTTEN_AFTER_MS);
-  const old = await deps.outbox
-    .find({ ...outboxRecordsOf(source), createdAt: { $lt: before } })
-    .project<Pick<OutboxRecordDocument, '_id'>>({ _id: 1 })
-    .sort({ _id: 1 })
-    .limit(RECORDS_AT_ONCE_MAX)
-    .toArray();
-  await send(
-    deps,
-    old.map(({ _id }) => _id).filter((id) => !deps.relay.holds(id)),
-    async () => true,
-  );
+  await send(deps, await idsLeft(deps, source, { createdAt: { $lt: before } }), async () => true);
 }
 
 /** Checks `goesOn` before each read, because a process that lives again sends its own outbox records. */
 async function sendAll(deps: SweeperDeps, source: string, goesOn: () => Promise<boolean>): Promise<void> {
   while (await goesOn()) {
-    const left = await deps.outbox
-      .find(outboxRecordsOf(source))
-      .project<Pick<OutboxRecordDocument, '_id'>>({ _id: 1 })
-      .sort({ _id: 1 })
-      .limit(RECORDS_AT_ONCE_MAX)
-      .toArray();
-    const ids = left.map(({ _id }) => _id).filter((id) => !deps.relay.holds(id));
+    const ids = await idsLeft(deps, source);
     if (ids.length === 0) return;
     await send(deps, ids, goesOn);
   }
+}
+
+/** The first outbox records of a source that our relay does not hold. */
+async function idsLeft(
+  { outbox, relay }: SweeperDeps,
+  source: string,
+  filter: Filter<OutboxRecordDocument> = {},
+): Promise<string[]> {
+  const left = await outbox
+    .find({ ...outboxRecordsOf(source), ...filter })
+    .project<Pick<OutboxRecordDocument, '_id'>>({ _id: 1 })
+    .sort({ _id: 1 })
+    .limit(RECORDS_AT_ONCE_MAX)
+    .toArray();
+  return left.map(({ _id }) => _id).filter((id) => !relay.holds(id));
 }
 
 async function send(

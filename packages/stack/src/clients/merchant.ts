@@ -40,20 +40,7 @@ const submission = payoutEnvelope.extend({ responseData: payoutRecord.optional()
 export type PayoutAnswer = z.output<typeof submission> & { readonly httpStatus: number };
 
 /** A merchant's client of the two APIs. */
-export interface MerchantClient {
-  readonly requestPayout: (request: PayoutRequest) => Promise<PayoutAnswer>;
-  /** Submits payouts in the currency of the first one as one batch, all or nothing. */
-  readonly requestBatch: (reference: string, requests: readonly PayoutRequest[]) => Promise<PayoutAnswer>;
-  readonly lookUpPayout: (reference: string) => Promise<PayoutAnswer>;
-  readonly initiateCollection: (request: CollectionRequest) => Promise<z.output<typeof payinResponse>>;
-  readonly completeCollection: (
-    request: CollectionRequest,
-    otpCode?: string,
-  ) => Promise<z.output<typeof payinResponse>>;
-  readonly checkCollection: (
-    request: CollectionRequest,
-  ) => Promise<{ readonly responseCode: string; readonly responseMessage: string }>;
-}
+export type MerchantClient = ReturnType<typeof createMerchantClient>;
 
 /** A processor of each currency, which the simulator lists as active. */
 export const bankCodes: Readonly<Record<string, string>> = {
@@ -166,7 +153,7 @@ export function createMerchantClient(options: {
   readonly transferUrl: string;
   readonly collectionsUrl: string;
   readonly publicKey: string;
-}): MerchantClient {
+}) {
   const { transferUrl, collectionsUrl } = options;
   const key = base64(options.publicKey);
   const asPayout = (answer: Answer): PayoutAnswer => ({
@@ -182,25 +169,27 @@ export function createMerchantClient(options: {
     return read(payinResponse, answer);
   };
   return {
-    requestPayout: async (request) =>
+    requestPayout: async (request: PayoutRequest) =>
       asPayout(
         await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(request), {
           'x-api-key': key,
         }),
       ),
-    requestBatch: async (reference, requests) => {
+    /** Submits payouts in the currency of the first one as one batch, all or nothing. */
+    requestBatch: async (reference: string, requests: readonly PayoutRequest[]) => {
       const url = `${transferUrl}/api/v1/transactions/transfer/bulk`;
       return asPayout(await postJson(url, batchBody(reference, requests), { 'x-api-key': key }));
     },
-    lookUpPayout: async (reference) =>
+    lookUpPayout: async (reference: string) =>
       asPayout(
         await exchange(`${transferUrl}/api/v1/transactions/${encodeURIComponent(reference)}/query`, {
           headers: { 'x-api-key': key },
         }),
       ),
-    initiateCollection: (request) => collect('payin', request),
-    completeCollection: (request, otpCode) => collect('complete-payin', request, otpCode),
-    checkCollection: async (request) => {
+    initiateCollection: (request: CollectionRequest) => collect('payin', request),
+    completeCollection: (request: CollectionRequest, otpCode?: string) =>
+      collect('complete-payin', request, otpCode),
+    checkCollection: async (request: CollectionRequest) => {
       const body = JSON.stringify({
         requestHeader: { clientId: '', requestType: `${request.country}-Collections` },
         transactionReference: request.reference,

@@ -1,24 +1,18 @@
 import {
   type AnswerOf,
   accountOperations,
-  type BreakView,
   breakOperations,
   type CallOf,
   comparisonOperations,
-  type DeliveryView,
   decisionOperations,
   deliveryOperations,
-  type EntryView,
   type Operation,
   type OrderKindName,
   orderOperations,
   proposalOperations,
-  type RunView,
   readAnswer,
   requestOf,
-  type TimelineView,
   timelineOperations,
-  type WalletView,
 } from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
 import { exchange } from './http.ts';
@@ -36,47 +30,9 @@ export interface LedgerOrder {
 }
 
 /** The operators' side of a running stack. */
-export interface OperatorClient {
-  /** Proposes as one operator and approves as the other; gives the command's id. */
-  readonly order: (order: LedgerOrder) => Promise<string>;
-  readonly fundWallet: (order: FundWallet) => Promise<string>;
-  readonly fundFloat: (order: FundFloat) => Promise<string>;
-  /** Proposes what a customer paid as one operator and approves it as the other; gives the decision's id. */
-  readonly decide: (decision: AmountDecision) => Promise<string>;
-  /** Whether the ledger has an order under the id. */
-  readonly hasOrder: (commandId: string) => Promise<boolean>;
-  /** Resolves once the ledger has applied the commands. */
-  readonly untilApplied: (commandIds: readonly string[]) => Promise<void>;
-  readonly wallet: (merchantId: string, currency: string) => Promise<WalletView>;
-  readonly entries: (reference: string) => Promise<readonly EntryView[]>;
-  readonly drift: () => Promise<readonly RunView[]>;
-  /** Compares the rails' wallets with our floats now. */
-  readonly compare: () => Promise<void>;
-  readonly breaks: (reference: string) => Promise<readonly BreakView[]>;
-  readonly timeline: (reference: string) => Promise<TimelineView['items']>;
-  readonly deliveries: (reference: string) => Promise<readonly DeliveryView[]>;
-}
+export type OperatorClient = ReturnType<typeof createOperatorClient>;
 
-/** What a customer paid, by our reference of the collection. */
-interface AmountDecision {
-  readonly reference: string;
-  /** Decimal text. */
-  readonly amount: string;
-}
-
-interface FundWallet {
-  readonly commandId: string;
-  readonly merchantId: string;
-  readonly currency: string;
-  readonly amount: string;
-}
-
-interface FundFloat {
-  readonly commandId: string;
-  readonly rail: string;
-  readonly currency: string;
-  readonly amount: string;
-}
+type Funding = Omit<LedgerOrder, 'kind' | 'target'>;
 
 interface Options {
   readonly operations: Readonly<Record<'ledger' | 'reconciler' | 'webhook-dispatcher', string>>;
@@ -87,10 +43,11 @@ interface Options {
 const APPLIED_TIMEOUT_MS = 30_000;
 
 /** Builds an operator client over the operations addresses of the services; `approverToken` is the second operator's. */
-export function createOperatorClient(options: Options): OperatorClient {
+export function createOperatorClient(options: Options) {
   const call = createCall(options);
   const show = (commandId: string) => call('ledger', orderOperations.show, { parameters: { commandId } });
-  const order: OperatorClient['order'] = async ({ kind, target, ...fields }) => {
+  /** Proposes as one operator and approves as the other; gives the command's id. */
+  const order = async ({ kind, target, ...fields }: LedgerOrder): Promise<string> => {
     const { commandId } = fields;
     // Which fields go with which kind is known to the callers, and judged by the ledger.
     await call('ledger', proposalOperations[kind], { body: { ...target, ...fields } as never });
@@ -99,14 +56,18 @@ export function createOperatorClient(options: Options): OperatorClient {
   };
   return {
     order,
-    decide: async (decision) => {
+    /** Proposes what a customer paid, as decimal text, and approves it as the other operator; gives the decision's id. */
+    decide: async (decision: { readonly reference: string; readonly amount: string }) => {
       const { id } = await call('reconciler', decisionOperations.propose, { body: decision });
       await call('reconciler', decisionOperations.approve, { parameters: { id } });
       return id;
     },
-    fundWallet: ({ merchantId, ...funding }) => order({ kind: 'fund', target: { merchantId }, ...funding }),
-    fundFloat: ({ rail, ...funding }) => order({ kind: 'fund-float', target: { rail }, ...funding }),
-    hasOrder: async (commandId) => {
+    fundWallet: ({ merchantId, ...funding }: Funding & { readonly merchantId: string }) =>
+      order({ kind: 'fund', target: { merchantId }, ...funding }),
+    fundFloat: ({ rail, ...funding }: Funding & { readonly rail: string }) =>
+      order({ kind: 'fund-float', target: { rail }, ...funding }),
+    /** Whether the ledger has an order under the id. */
+    hasOrder: async (commandId: string) => {
       try {
         await show(commandId);
         return true;
@@ -115,7 +76,8 @@ export function createOperatorClient(options: Options): OperatorClient {
         throw error;
       }
     },
-    untilApplied: async (commandIds) => {
+    /** Resolves once the ledger has applied the commands. */
+    untilApplied: async (commandIds: readonly string[]) => {
       await waitUntil('the ledger', APPLIED_TIMEOUT_MS, async () => {
         for (const id of commandIds) {
           const { status } = await show(id);
@@ -123,19 +85,20 @@ export function createOperatorClient(options: Options): OperatorClient {
         }
       });
     },
-    wallet: (merchantId, currency) =>
+    wallet: (merchantId: string, currency: string) =>
       call('ledger', accountOperations.wallet, { parameters: { merchantId, currency } }),
-    entries: async (reference) =>
+    entries: async (reference: string) =>
       (await call('ledger', accountOperations.entries, { query: { reference } })).items,
     drift: async () => (await call('reconciler', comparisonOperations.drift, {})).items,
+    /** Compares the rails' wallets with our floats now. */
     compare: async () => {
       await call('reconciler', comparisonOperations.compare, {});
     },
-    breaks: async (reference) =>
+    breaks: async (reference: string) =>
       (await call('reconciler', breakOperations.list, { query: { reference } })).items,
-    timeline: async (reference) =>
+    timeline: async (reference: string) =>
       (await call('reconciler', timelineOperations.show, { query: { reference } })).items,
-    deliveries: async (reference) =>
+    deliveries: async (reference: string) =>
       (await call('webhook-dispatcher', deliveryOperations.list, { query: { reference } })).items,
   };
 }

@@ -28,12 +28,6 @@ const receivedView = z.object({
 
 const walletsView = z.object({ wallets: z.array(z.object({ currency: z.string(), balance: z.string() })) });
 
-/** What the simulator really did with a payment. */
-export type JournalEntry = z.output<typeof journalView>['entries'][number];
-
-/** A webhook as the merchant's endpoint received it. */
-export type ReceivedWebhook = z.output<typeof receivedView>['webhooks'][number];
-
 /** The faults that the simulator can be set to; null restores the default. */
 export interface Faults {
   readonly callbacks?: boolean | null;
@@ -43,16 +37,10 @@ export interface Faults {
 }
 
 /** The control side of the provider simulator. */
-export interface SimulatorClient {
-  readonly journal: (reference: string) => Promise<readonly JournalEntry[]>;
-  readonly received: (merchantId: string, reference: string) => Promise<readonly ReceivedWebhook[]>;
-  readonly wallets: () => Promise<readonly { readonly currency: string; readonly balance: string }[]>;
-  readonly setWallet: (currency: string, balance: string) => Promise<void>;
-  readonly setFaults: (faults: Faults) => Promise<void>;
-}
+export type SimulatorClient = ReturnType<typeof createSimulatorClient>;
 
 /** Builds a client of the simulator's control API. */
-export function createSimulatorClient(baseUrl: string): SimulatorClient {
+export function createSimulatorClient(baseUrl: string) {
   const get = async (path: string): Promise<unknown> => (await exchange(`${baseUrl}${path}`)).body;
   const put = async (path: string, body: unknown): Promise<void> => {
     const answer = await exchange(`${baseUrl}${path}`, {
@@ -63,14 +51,17 @@ export function createSimulatorClient(baseUrl: string): SimulatorClient {
     if (answer.status !== 200) throw new Error(`the simulator answered ${answer.status}: ${answer.text}`);
   };
   return {
-    journal: async (reference) =>
+    /** What the simulator really did with a payment. */
+    journal: async (reference: string) =>
       journalView.parse(await get(`/control/journal?reference=${encodeURIComponent(reference)}`)).entries,
-    received: async (merchantId, reference) => {
+    /** The webhooks as the merchant's endpoint received them. */
+    received: async (merchantId: string, reference: string) => {
       const query = new URLSearchParams({ merchant: merchantId, reference });
       return receivedView.parse(await get(`/control/received?${query.toString()}`)).webhooks;
     },
     wallets: async () => walletsView.parse(await get('/control/wallets')).wallets,
-    setWallet: (currency, balance) => put('/control/wallets', { wallets: [{ currency, balance }] }),
-    setFaults: (faults) => put('/control/faults', faults),
+    setWallet: (currency: string, balance: string) =>
+      put('/control/wallets', { wallets: [{ currency, balance }] }),
+    setFaults: (faults: Faults) => put('/control/faults', faults),
   };
 }
