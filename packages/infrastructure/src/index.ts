@@ -11,16 +11,12 @@ export { imageName } from './docker.ts';
 export type { Cache } from './download.ts';
 export { type Addresses, plainSettings } from './environment.ts';
 export { messageOf, StartError } from './errors.ts';
+export type { Infrastructure, InfrastructureOptions, Provider } from './infrastructure.ts';
 export { ensureJava, type Java } from './java.ts';
 export { ensureKafka, kafkaEnvironment, kafkaSettings } from './kafka.ts';
 export { type Cluster, openCluster } from './local.ts';
 export { type HeldPort, holdPort, holdPorts } from './ports.ts';
 export { probeKafka } from './probes.ts';
-export {
-  type Infrastructure,
-  type InfrastructureOptions,
-  openInfrastructure,
-  type Provider,
-} from './resolve.ts';
+export { openInfrastructure } from './resolve.ts';
 export { errorLine, runTool } from './tools.ts';
 export { waitForDaemon, waitUntil } from './wait.ts';

@@ -5,12 +5,12 @@ import { type Daemon, type DaemonHome, type Node, nodeName } from './daemon.ts';
 import { ensureFreeSpace, freeBytesToStart } from './disk.ts';
 import type { Cache } from './download.ts';
 import { StartError } from './errors.ts';
+import type { Infrastructure, InfrastructureOptions } from './infrastructure.ts';
 import { ensureJava, type Java } from './java.ts';
 import { ensureKafka, startKafka } from './kafka.ts';
 import { processLives, tryLock } from './lock.ts';
 import { ensureMongod, startMongod } from './mongod.ts';
 import { ensureRegistry, startRegistry } from './registry.ts';
-import type { Infrastructure, InfrastructureOptions } from './resolve.ts';
 
 /** Options of the local provider; closing the supervisor, if one is given, ends the daemons too. */
 export interface LocalOptions extends Pick<InfrastructureOptions, 'root' | 'log' | 'supervisor'> {

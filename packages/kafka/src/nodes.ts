@@ -106,13 +106,7 @@ function close(node: ClosableNode): void {
 }
 
 /** One connection per address, opened on demand. */
-interface Connections {
-  readonly at: (address: Address) => Promise<Node>;
-  readonly forget: (address: Address) => void;
-  readonly closeAll: () => void;
-}
-
-function createConnections(settings: KafkaOptions & { readonly clock: Clock }): Connections {
+function createConnections(settings: KafkaOptions & { readonly clock: Clock }) {
   const config = clientConfig(settings);
   // The caller logs failures; a line for each attempt of each connection would only repeat that.
   const logger = createLogger({ level: NOTHING, logCreator: config.logCreator });
@@ -130,7 +124,7 @@ function createConnections(settings: KafkaOptions & { readonly clock: Clock }): 
   }
 
   return {
-    at: async (address) => {
+    at: async (address: Address): Promise<Node> => {
       const key = keyOf(address);
       const known = connections.get(key);
       const found = await known?.catch(() => undefined);
@@ -144,12 +138,12 @@ function createConnections(settings: KafkaOptions & { readonly clock: Clock }): 
       connections.set(key, connecting);
       return connecting;
     },
-    forget: (address) => {
+    forget: (address: Address): void => {
       const key = keyOf(address);
       connections.get(key)?.then(close, () => undefined);
       connections.delete(key);
     },
-    closeAll: () => {
+    closeAll: (): void => {
       for (const connecting of connections.values()) connecting.then(close, () => undefined);
       connections.clear();
     },

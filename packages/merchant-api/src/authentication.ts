@@ -1,6 +1,6 @@
-import type { Merchant } from '@pesewa/directory';
+import { type Directory, DirectoryError, type Merchant } from '@pesewa/directory';
+import type { Logger } from '@pesewa/runtime';
 import type { Context, MiddlewareHandler } from 'hono';
-import { createMerchantLookup, type MerchantLookupDeps } from './merchant-lookup.ts';
 
 /** The context of every route behind {@link authenticate}: the merchant whose key was sent. */
 export interface AppEnv {
@@ -15,7 +15,9 @@ export type AuthenticationRefusal =
   | { readonly kind: 'tooMany'; readonly waitSeconds: number };
 
 /** The dependencies of authentication. */
-export interface AuthenticationDeps extends MerchantLookupDeps {
+export interface AuthenticationDeps {
+  readonly identify: Directory['identify'];
+  readonly logger: Pick<Logger, 'error'>;
   /** Counts a request of a merchant; gives the whole seconds to wait if it is one too many, else undefined. */
   readonly countRequest: (merchant: Merchant) => Promise<number | undefined>;
 }
@@ -32,12 +34,18 @@ export function authenticate(
     readonly refuse: (context: Context<AppEnv>, refusal: AuthenticationRefusal) => Response;
   },
 ): MiddlewareHandler<AppEnv> {
-  const lookUp = createMerchantLookup(deps);
+  const identify = (key: string) =>
+    deps.identify(key).catch((error: unknown) => {
+      // A merchant that is stored wrongly is breakage.
+      if (error instanceof DirectoryError) throw error;
+      deps.logger.error({ err: error }, 'a merchant could not be read');
+      return 'unavailable' as const;
+    });
   const judge = async (key: string | undefined): Promise<Merchant | AuthenticationRefusal> => {
     if (key === undefined) return { kind: 'unknown' };
-    const identified = await lookUp(key);
-    if (identified === 'unavailable') return { kind: 'unavailable' };
-    const { merchant } = identified;
+    const merchant = await identify(key);
+    // That the directory can't be reached is no reason to refuse a key.
+    if (merchant === 'unavailable') return { kind: 'unavailable' };
     if (!merchant) return { kind: 'unknown' };
     if (merchant.status !== 'active') return { kind: 'suspended' };
     const waitSeconds = await deps.countRequest(merchant);

@@ -10,23 +10,15 @@ export interface RailListing {
   readonly processors: readonly Processor[];
 }
 
-/** A listing as MongoDB holds it; `_id` is `country:rail`. */
-interface ListingDocument extends RailListing {
-  readonly _id: string;
-}
-
 /** The collection `processors`: a gateway that starts while a rail is down can serve the last known list. */
-export interface ListingStore {
-  readonly all: () => Promise<readonly RailListing[]>;
-  readonly save: (listing: RailListing) => Promise<void>;
-}
+export type ListingStore = ReturnType<typeof openListingStore>;
 
-/** Opens the store. */
-export function openListingStore(db: Db): ListingStore {
-  const collection = db.collection<ListingDocument>('processors');
+/** Opens the store; the `_id` of a listing is `country:rail`. */
+export function openListingStore(db: Db) {
+  const collection = db.collection<RailListing & { readonly _id: string }>('processors');
   return {
-    all: () => collection.find({}, { projection: { _id: 0 } }).toArray(),
-    save: async (listing) => {
+    all: (): Promise<readonly RailListing[]> => collection.find({}, { projection: { _id: 0 } }).toArray(),
+    save: async (listing: RailListing): Promise<void> => {
       const _id = `${listing.country}:${listing.rail}`;
       await collection.replaceOne({ _id }, listing, { upsert: true });
     },

@@ -2,27 +2,20 @@ import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Recovery } from '@pesewa/messaging';
 import type { Health, Logger } from '@pesewa/runtime';
 
-/**
- * Keeps payouts from being sent or ended by the records of a restored database until it has caught up: a payout that is
- * due by an older record may have been paid or refused since (ADR 43).
- */
-export interface RecoveryGate {
-  /** Whether the database is current, so that its records may be acted on. */
-  readonly isOpen: () => boolean;
-  /** Checks repeatedly until they may be; call it once, after the topics are consumed. */
-  readonly watch: (opened: () => void) => AsyncDisposable;
-}
-
 const LOOK_PAUSE_MS = 1_000;
 const KAFKA_TIMEOUT_MS = 5_000;
 
-/** Builds a {@link RecoveryGate}; it opens at once if there is no sign of a restored database. */
+/**
+ * Keeps payouts from being sent or ended by the records of a restored database until it has caught up: a payout that is
+ * due by an older record may have been paid or refused since (ADR 43). It opens at once if there is no sign of a
+ * restored database.
+ */
 export function createRecoveryGate(deps: {
   readonly messaging: Pick<Messaging, 'recovery' | 'ends' | 'hasApplied' | 'caughtUp'>;
   readonly health: Pick<Health, 'addDetail'>;
   readonly clock: Clock;
   readonly logger: Logger;
-}): RecoveryGate {
+}) {
   const { messaging, clock, logger } = deps;
   let isOpen = false;
   let found: Recovery | undefined;
@@ -48,8 +41,10 @@ export function createRecoveryGate(deps: {
   }
 
   return {
+    /** Whether the database is current, so that its records may be acted on. */
     isOpen: () => isOpen,
-    watch: (opened) => {
+    /** Checks repeatedly until they may be; call it once, after the topics are consumed. */
+    watch: (opened: () => void): AsyncDisposable => {
       const closing = new AbortController();
       const running = (async () => {
         while (!closing.signal.aborted && !isOpen) {

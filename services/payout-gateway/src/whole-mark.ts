@@ -1,20 +1,17 @@
 import type { Db } from 'mongodb';
 
 /** When a process last knew that the database has all published payouts, by the database's own clock. */
-export interface WholeMark {
-  readonly set: () => Promise<void>;
-  /** Whether it was set within this time; in an older backup it was not. */
-  readonly isYounger: (thanMs: number) => Promise<boolean>;
-}
+export type WholeMark = ReturnType<typeof wholeMarkOf>;
 
 /** The {@link WholeMark} of a database. */
-export function wholeMarkOf(db: Db): WholeMark {
+export function wholeMarkOf(db: Db) {
   const marks = db.collection<{ readonly _id: string; readonly at: Date }>('marks');
   return {
-    set: async () => {
+    set: async (): Promise<void> => {
       await marks.updateOne({ _id: 'whole' }, { $currentDate: { at: true } }, { upsert: true });
     },
-    isYounger: async (thanMs) => {
+    /** Whether it was set within this time; in an older backup it was not. */
+    isYounger: async (thanMs: number): Promise<boolean> => {
       const isRecent = { $gte: ['$at', { $subtract: ['$$NOW', thanMs] }] };
       return (await marks.findOne({ _id: 'whole', $expr: isRecent })) !== null;
     },

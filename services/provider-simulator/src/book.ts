@@ -8,20 +8,10 @@ import type { Wallets } from './wallets.ts';
 export type KnownPayment = Exclude<Payment, { status: 'ABSENT' }>;
 
 /** The payments in memory, by reference; built from events, and rebuilt from those in the journal. */
-export interface Book {
-  readonly get: (kind: PaymentKind, reference: string) => Payment;
-  /** Finds a payment by the client's reference, else by the simulator's own. */
-  readonly find: (kind: PaymentKind, reference: string) => KnownPayment | undefined;
-  /** Whether a batch of payouts has this reference. */
-  readonly isBatch: (reference: string) => boolean;
-  readonly apply: (kind: PaymentKind, reference: string, event: PaymentEvent) => void;
-  /** Applies an effect from the journal. */
-  readonly restore: (effect: JournalEffect) => void;
-  readonly all: () => Iterable<readonly [PaymentKind, string, Payment]>;
-}
+export type Book = ReturnType<typeof createBook>;
 
 /** Builds an empty book whose events change the wallets. */
-export function createBook(wallets: Wallets): Book {
+export function createBook(wallets: Wallets) {
   const byReference = { payout: new Map<string, Payment>(), collection: new Map<string, Payment>() };
   const byOwnReference = new Map<string, string>();
   const batches = new Set<string>();
@@ -38,6 +28,7 @@ export function createBook(wallets: Wallets): Book {
     const moved = walletMove(payment.terms, event);
     if (moved !== 0n) wallets.move(payment.terms.amount.currency, moved);
   };
+  /** Finds a payment by the client's reference, else by the simulator's own. */
   const find = (kind: PaymentKind, reference: string): KnownPayment | undefined => {
     const payment = byReference[kind].get(reference);
     if (payment && payment.status !== 'ABSENT') return payment;
@@ -46,6 +37,7 @@ export function createBook(wallets: Wallets): Book {
     const own = get(kind, referenceGiven);
     return own.status === 'ABSENT' ? undefined : own;
   };
+  /** Applies an effect from the journal. */
   const restore = (effect: JournalEffect) => {
     switch (effect.type) {
       case 'payment':
@@ -60,5 +52,5 @@ export function createBook(wallets: Wallets): Book {
     for (const [reference, payment] of byReference.payout) yield ['payout', reference, payment];
     for (const [reference, payment] of byReference.collection) yield ['collection', reference, payment];
   };
-  return { get, find, isBatch: (reference) => batches.has(reference), apply, restore, all };
+  return { get, find, isBatch: (reference: string) => batches.has(reference), apply, restore, all };
 }

@@ -1,18 +1,14 @@
 /** Overrides of the magic numbers: makes some four digits behave like others. */
-export interface Scenarios {
-  /** The digits whose script applies to the given ones. */
-  readonly resolve: (digits: string) => string;
-  /** Makes digits behave like others; undefined removes the override. */
-  readonly change: (digits: string, like: string | undefined) => void;
-  readonly list: () => readonly { readonly digits: string; readonly like: string }[];
-}
+export type Scenarios = ReturnType<typeof createScenarios>;
 
 /** Builds the overrides of one simulator, none of them set. */
-export function createScenarios(): Scenarios {
+export function createScenarios() {
   const overrides = new Map<string, string>();
   return {
-    resolve: (digits) => overrides.get(digits) ?? digits,
-    change: (digits, like) => {
+    /** The digits whose script applies to the given ones. */
+    resolve: (digits: string) => overrides.get(digits) ?? digits,
+    /** Makes digits behave like others; undefined removes the override. */
+    change: (digits: string, like: string | undefined) => {
       if (like === undefined) overrides.delete(digits);
       else overrides.set(digits, like);
     },

@@ -124,15 +124,7 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
 }
 
 /** Opens partitions, retrying for as long as each is ours. */
-interface Opener {
-  readonly open: (held: Held, readBounds?: () => Promise<PartitionBounds | undefined>) => void;
-  /** Checks anew where a partition stands; nothing of it is consumed meanwhile. */
-  readonly reopen: (held: Held) => void;
-  /** Stops a partition until an operator lets it go on; it is checked again at intervals. */
-  readonly stop: (held: Held, error: PartitionStoppedError) => void;
-}
-
-function createOpener(deps: AssignmentDeps, flow: Flow): Opener {
+function createOpener(deps: AssignmentDeps, flow: Flow) {
   const boundsOf = async ({ place }: Held) =>
     (await deps.positions.bounds(deps.topicPrefix + deps.group, [place]))[0];
 
@@ -174,13 +166,15 @@ function createOpener(deps: AssignmentDeps, flow: Flow): Opener {
   }
 
   return {
-    open: (held, readBounds = () => boundsOf(held)) => void open(held, readBounds),
-    reopen: (held) => {
+    open: (held: Held, readBounds: PartitionOfKafka['found']): void => void open(held, readBounds),
+    /** Checks anew where a partition stands; nothing of it is consumed meanwhile. */
+    reopen: (held: Held): void => {
       held.worker = undefined;
       flow.pause(held.place);
       void open(held, () => boundsOf(held));
     },
-    stop: (held, error) => {
+    /** Stops a partition until an operator lets it go on; it is checked again at intervals. */
+    stop: (held: Held, error: PartitionStoppedError): void => {
       held.worker = undefined;
       held.isMisfit = false;
       flow.pause(held.place);

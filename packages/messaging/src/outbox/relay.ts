@@ -198,24 +198,12 @@ function bound(durationMs: number): Promise<void> {
   });
 }
 
-/** Removes sent outbox records from the outbox in the background: no caller waits for it. */
-interface Removal {
-  readonly remove: (id: string, removed: () => void) => void;
-  /** Resolves when nothing is left to remove. */
-  readonly idle: () => Promise<void>;
-}
-
 /**
- * Builds the {@link Removal}. It removes with a majority write: a failover could undo any other removal, and the outbox record
- * would be sent again, perhaps days later. Failed removals are retried.
+ * Removes sent outbox records from the outbox in the background: no caller waits for it. It removes with a majority
+ * write: a failover could undo any other removal, and the outbox record would be sent again, perhaps days later. Failed
+ * removals are retried.
  */
-function createRemoval(options: {
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly crashPoint: CrashPoint;
-}): Removal {
-  const { outbox, clock, logger, crashPoint } = options;
+function createRemoval({ outbox, clock, logger, crashPoint }: RelayOptions) {
   const sent: { readonly id: string; readonly removed: () => void }[] = [];
   let removing: Promise<void> | undefined;
 
@@ -238,13 +226,14 @@ function createRemoval(options: {
   }
 
   return {
-    remove: (id, removed) => {
+    remove: (id: string, removed: () => void): void => {
       sent.push({ id, removed });
       removing ??= removeAll().finally(() => {
         removing = undefined;
       });
     },
-    idle: async () => {
+    /** Resolves when nothing is left to remove. */
+    idle: async (): Promise<void> => {
       while (removing) await removing;
     },
   };
