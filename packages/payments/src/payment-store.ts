@@ -30,13 +30,13 @@ export interface Payment {
   readonly timeline: readonly TimelineStep[];
 }
 
-const changing = ['status', 'step', 'version', 'attempts', 'earlierUnclear', 'railFee'] as const;
+type Changing = 'status' | 'step' | 'version' | 'attempts' | 'earlierUnclear' | 'railFee';
 /** The fields that are stored as they are. */
-const same = ['reference', 'merchantId', 'rail', 'fee', 'traceparent', ...changing] as const;
+type Same = Changing | 'reference' | 'merchantId' | 'rail' | 'fee' | 'traceparent';
 
 /** A payment as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
 export type PaymentDocument<One extends Payment = Payment> = Claimable &
-  Pick<One, (typeof same)[number]> & {
+  Pick<One, Same> & {
     readonly amount: bigint;
     readonly currency: string;
     readonly acceptedAt: Date;
@@ -50,7 +50,7 @@ export function toPaymentDocument<One extends Payment>(payment: One): PaymentDoc
   const { merchantId, order, acceptedAtMs, attemptedAtMs } = payment;
   return {
     _id: paymentId({ merchantId, merchantReference: order.merchantReference }),
-    ...pick(payment, same),
+    ...same<One>(payment),
     amount: order.amount.minor,
     currency: order.amount.currency,
     acceptedAt: new Date(acceptedAtMs),
@@ -62,7 +62,7 @@ export function toPaymentDocument<One extends Payment>(payment: One): PaymentDoc
 /** What every payment has, as it was stored, except its order. */
 export function fromPaymentDocument<One extends Payment>(document: PaymentDocument<One>) {
   return {
-    ...pick<PaymentDocument<One>, (typeof same)[number]>(document, same),
+    ...same<Pick<One, Same>>(document),
     acceptedAtMs: document.acceptedAt.getTime(),
     dueAtMs: document.dueAt?.getTime() ?? null,
     timeline: timelineFromDocument(document.timeline),
@@ -75,7 +75,7 @@ export function paymentUpdate(after: Payment, further: object, gone: Readonly<Re
   const removed = { ...(!isDue && { dueAt: true, claim: true }), ...gone };
   return {
     $set: {
-      ...pick(after, changing),
+      ...changing(after),
       timeline: timelineToDocument(after.timeline),
       ...(isDue && { dueAt: new Date(after.dueAtMs) }),
       ...further,
@@ -84,8 +84,14 @@ export function paymentUpdate(after: Payment, further: object, gone: Readonly<Re
   };
 }
 
-function pick<From, Key extends keyof From>(from: From, keys: readonly Key[]): Pick<From, Key> {
-  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<From, Key>;
+function same<From extends Pick<Payment, Same>>(from: From): Pick<From, Same> {
+  const { reference, merchantId, rail, fee, traceparent } = from;
+  return { reference, merchantId, rail, fee, traceparent, ...changing(from) };
+}
+
+function changing<From extends Pick<Payment, Changing>>(from: From): Pick<From, Changing> {
+  const { status, step, version, attempts, earlierUnclear, railFee } = from;
+  return { status, step, version, attempts, earlierUnclear, railFee };
 }
 
 /** What makes a payment unique to its merchant. */
