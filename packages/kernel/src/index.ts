@@ -6,6 +6,7 @@ export { judgeDecision, type ProposalRefusal, proposalExpiryMs } from './four-ey
 export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from './ids.ts';
 export {
   type AmountRefusal,
+  displayAmount,
   type FeeSchedule,
   feeFor,
   formatAmount,

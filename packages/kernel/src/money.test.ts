@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { feeFor, formatAmount, parseAmount } from './index.ts';
+import { displayAmount, feeFor, formatAmount, parseAmount } from './index.ts';
 
 describe('amounts are exact (invariant L8)', () => {
   it.each([
@@ -38,6 +38,27 @@ describe('amounts are exact (invariant L8)', () => {
     [0n, 'XOF', '0'],
   ])('%d minor units of %s read %s', (minor, currency, text) => {
     expect(formatAmount(minor, currency)).toBe(text);
+  });
+
+  it.each([
+    [123_456_700n, 'NGN', '1,234,567.00 NGN'],
+    [500n, 'XOF', '500 XOF'],
+    [-1_250n, 'GHS', '-12.50 GHS'],
+    ['9007199254740993.1', 'KES', '9,007,199,254,740,993.10 KES'],
+    ['12.345', 'KES', '12.345 KES'],
+    ['20.50', 'XOF', '20.50 XOF'],
+    ['1234', 'BHD', '1,234.000 BHD'],
+    ['about 5', 'KES', 'about 5 KES'],
+    ['1e3', 'KES', '1e3 KES'],
+    ['1000', 'cedi', '1000 cedi'],
+    ['1000', '', '1000'],
+  ])('people read %s %s as %s', (amount, currency, text) => {
+    expect(displayAmount(amount, currency)).toBe(text);
+  });
+
+  it('shows the direction of a difference', () => {
+    const shown = ['1234.5', '-5', '0'].map((amount) => displayAmount(amount, 'GHS', 'exceptZero'));
+    expect(shown).toEqual(['+1,234.50 GHS', '-5.00 GHS', '0.00 GHS']);
   });
 });
 

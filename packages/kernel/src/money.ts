@@ -1,4 +1,4 @@
-import { currencyExponent } from './currency.ts';
+import { currencyExponent, isCurrency } from './currency.ts';
 import { accept, type Result, refuse } from './result.ts';
 
 /** An exact amount: whole minor units of one currency. */
@@ -50,6 +50,24 @@ export function formatAmount(minor: bigint, currency: string): string {
   const whole = digits.slice(0, digits.length - exponent);
   const fraction = digits.slice(digits.length - exponent).replace(/0+$/, '');
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+}
+
+const PLAIN = /^-?\d{1,40}(?:\.\d{1,40})?$/;
+
+/**
+ * An amount with its currency as people read it: 123456700 minor units of NGN, or the text `1234567`, are
+ * `1,234,567.00 NGN`. No digit is lost, and a text that is no amount, such as a rail's claim, stays as it is.
+ */
+export function displayAmount(
+  amount: bigint | string,
+  currency: string,
+  signDisplay: 'negative' | 'exceptZero' = 'negative',
+): string {
+  const text = typeof amount === 'bigint' ? formatAmount(amount, currency) : amount;
+  if (!isCurrency(currency) || !PLAIN.test(text)) return `${text} ${currency}`.trimEnd();
+  const digits = Math.max(currencyExponent(currency), text.split('.', 2)[1]?.length ?? 0);
+  const format = new Intl.NumberFormat('en-GB', { minimumFractionDigits: digits, signDisplay });
+  return `${format.format(text as `${number}`)} ${currency}`;
 }
 
 /** A price for moving money: fixed plus a share, kept between two bounds; all in minor units. */

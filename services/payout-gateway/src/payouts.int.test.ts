@@ -232,7 +232,7 @@ describe('the limit per day counts what is accepted, exactly', () => {
   test('a refused one names the limit and leaves nothing: a smaller one still fits, a duplicate is none', async () => {
     const refused = await left.payouts.submit(limited, single('day-late', 5));
     expect(refused).toMatchObject({
-      refusal: { code: 'overLimit', message: 'this would exceed your limit per day (UTC) of 100 GHS' },
+      refusal: { code: 'overLimit', message: 'this would exceed your limit per day (UTC) of 100.00 GHS' },
     });
     expect(codeOf(await left.payouts.submit(limited, single('day-late', 4)))).toBe('accepted');
     expect(codeOf(await left.payouts.submit(limited, single('day-late', 4)))).toBe('accepted');

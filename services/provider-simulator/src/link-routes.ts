@@ -1,4 +1,4 @@
-import { formatAmount } from '@pesewa/kernel';
+import { displayAmount } from '@pesewa/kernel';
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { KnownPayment } from './book.ts';
@@ -32,7 +32,7 @@ function page({ status, terms }: KnownPayment) {
 <html lang="en">
   <head><meta charset="utf-8"><title>Payment</title><meta name="viewport" content="width=device-width"></head>
   <body>
-    <h1>${formatAmount(minor, currency)} ${currency}</h1>
+    <h1>${displayAmount(minor, currency)}</h1>
     <p>${status}</p>
     ${
       status === 'PENDING'

@@ -77,7 +77,7 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
   );
   const response = await operator(timeline, decided).request('/timeline?reference=po-1');
   const { items } = (await response.json()) as { readonly items: readonly { readonly detail: string }[] };
-  const proposal = '1 KES proposed by ama';
+  const proposal = '1.00 KES proposed by ama';
   expect(items.map(({ detail }) => detail)).toEqual([proposal, 'second', 'first', proposal, 'last']);
 });
 

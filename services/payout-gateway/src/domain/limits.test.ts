@@ -8,7 +8,7 @@ describe('the limit per payout', () => {
   it('is named with the field and the amount', () => {
     expect(overPayoutMax(limits, GHS(501n), 'beneficiaries.3.amount')).toEqual({
       code: 'overLimit',
-      message: 'beneficiaries.3.amount is over your limit per payout of 5 GHS',
+      message: 'beneficiaries.3.amount is over your limit per payout of 5.00 GHS',
     });
   });
   it('takes what is just as large, and any amount where there is none in the currency', () => {
@@ -28,7 +28,7 @@ describe('the limit per day', () => {
   });
   it('is named with its amount', () => {
     expect(overDayMax({ max: 10n, currency: 'GHS' }).message).toBe(
-      'this would exceed your limit per day (UTC) of 0.1 GHS',
+      'this would exceed your limit per day (UTC) of 0.10 GHS',
     );
   });
 });

@@ -1,4 +1,4 @@
-import { formatAmount, type Money } from '@pesewa/kernel';
+import { displayAmount, type Money } from '@pesewa/kernel';
 import type { RequestRefusal } from './submission.ts';
 
 /** A merchant's limits on amounts, in minor units by currency; absent means unlimited. */
@@ -13,13 +13,13 @@ interface AmountLimits {
 export function overPayoutMax(limits: AmountLimits, amount: Money, path: string): RequestRefusal | undefined {
   const max = limits.perPayoutMaxMinor?.[amount.currency];
   if (max === undefined || amount.minor <= max) return undefined;
-  const most = `${formatAmount(max, amount.currency)} ${amount.currency}`;
+  const most = displayAmount(max, amount.currency);
   return { code: 'overLimit', message: `${path} is over your limit per payout of ${most}` };
 }
 
 /** The refusal for an exceeded daily limit. */
 export function overDayMax({ max, currency }: Pick<DayLimit, 'max' | 'currency'>): RequestRefusal {
-  const most = `${formatAmount(max, currency)} ${currency}`;
+  const most = displayAmount(max, currency);
   return { code: 'overLimit', message: `this would exceed your limit per day (UTC) of ${most}` };
 }
 

@@ -78,7 +78,7 @@ describe('an amount that two operators decide', () => {
     await publish(collected(reference, 10_050n));
     await until('the end', async () => (await rowOf(reference))?.status === 'completed');
     expect((await operator(`/breaks?reference=${reference}`)).items).toMatchObject([
-      { status: 'resolved', resolution: 'the collection completed with 100.5 KES' },
+      { status: 'resolved', resolution: 'the collection completed with 100.50 KES' },
     ]);
     expect((await operator(`/decisions?reference=${reference}&status=applied`)).items).toMatchObject([
       { status: 'applied', amount: '100.5' },
@@ -86,7 +86,7 @@ describe('an amount that two operators decide', () => {
     expect(decidedOf(reference)).toHaveLength(1);
     const { items } = await operator(`/timeline?reference=${reference}`);
     const decisions = items.filter(({ what }) => what === 'decision').map(({ detail }) => detail);
-    expect(decisions[0]).toBe('100.5 KES proposed by ama');
+    expect(decisions[0]).toBe('100.50 KES proposed by ama');
     expect(decisions).toHaveLength(3);
     expect(await proposed(reference)).toMatchObject({ status: 409, body: { code: 'closed' } });
   });

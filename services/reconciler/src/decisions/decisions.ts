@@ -1,4 +1,4 @@
-import { accept, type Clock, formatAmount, type Ids, type Money, type Result, refuse } from '@pesewa/kernel';
+import { accept, type Clock, displayAmount, type Ids, type Money, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
 import type { BreakStore } from '../breaks/store.ts';
@@ -179,7 +179,7 @@ async function holdFor(
 }
 
 function textOf({ id, outcome, minor, currency }: Decision): string {
-  return `${outcome ?? `${formatAmount(minor, currency)} ${currency}`}: ${id}`;
+  return `${outcome ?? displayAmount(minor, currency)}: ${id}`;
 }
 
 /** The break that a request is about: the named one, else the one its id was used for, else the first open one. */

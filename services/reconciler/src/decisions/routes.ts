@@ -4,7 +4,7 @@ import {
   decisionOperations,
   formatPageCursor,
 } from '@pesewa/contracts';
-import { formatAmount, proposalExpiryMs } from '@pesewa/kernel';
+import { displayAmount, formatAmount, proposalExpiryMs } from '@pesewa/kernel';
 import { answer, refusalsAs, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { breakId } from '../breaks/store.ts';
@@ -134,8 +134,7 @@ export function timelineOf(
   decisions: readonly Decision[],
 ): readonly { readonly at: Date; readonly detail: string }[] {
   return decisions.flatMap((decision) => {
-    const money = `${formatAmount(decision.minor, decision.currency)} ${decision.currency}`;
-    const what = decision.outcome ?? money;
+    const what = decision.outcome ?? displayAmount(decision.minor, decision.currency);
     const lines = [{ at: decision.at, detail: `${what} proposed by ${decision.requestedBy}` }];
     if (decision.status === 'proposed') return lines;
     const verdict = decision.status === 'rejected' ? 'rejected' : 'approved';

@@ -31,7 +31,7 @@ describe('a break whose cause has gone', () => {
     ['payout', 'completed', []],
     ['payout', 'failed', []],
     ['collection', 'failed', []],
-    ['collection', 'completed', ['the collection completed with 100.5 KES']],
+    ['collection', 'completed', ['the collection completed with 100.50 KES']],
   ])('is closed when the %s ends as %s; contradictions stay for people', (kind, status, more) => {
     const before = { ...see(awaited('xx-1', 0), opened(kind)), breaks: every, decided: [10_050n] };
     const observation = ended(kind, status, 10_050n);

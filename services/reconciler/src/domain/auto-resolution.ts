@@ -1,4 +1,4 @@
-import { formatAmount } from '@pesewa/kernel';
+import { displayAmount } from '@pesewa/kernel';
 import { differingClaim } from './amounts.ts';
 import { bookKinds, judgeBooks } from './books.ts';
 import type { BreakKind } from './break-kinds.ts';
@@ -57,7 +57,7 @@ export function autoResolutionsOf(
     const byPeople = before.decidedOutcome === status ? ', decided by people' : '';
     for (const kind of WHILE_OPEN) causes.push({ kind, resolution: `the payment ended: ${name}${byPeople}` });
     if (status === 'completed' && isResolvedByEnd(before, terms)) {
-      const amount = `${formatAmount(terms.amount, terms.currency)} ${terms.currency}`;
+      const amount = displayAmount(terms.amount, terms.currency);
       causes.push({ kind: RESOLVED_BY_END, resolution: `the collection completed with ${amount}` });
     }
   }

@@ -1,4 +1,4 @@
-import { formatAmount } from '@pesewa/kernel';
+import { displayAmount } from '@pesewa/kernel';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import type { Finding } from './question.ts';
@@ -68,7 +68,7 @@ function otherMoney(terms: Terms, booked: Tracked['booked'], amount: bigint | nu
   if (booked === null) return undefined;
   const isElsewhere = booked.rail !== terms.rail || booked.currency !== terms.currency;
   if (!isElsewhere && (amount === null || amount === 0n)) return undefined;
-  const moved = `${formatAmount(booked.minor, booked.currency)} ${booked.currency} at ${booked.rail}`;
+  const moved = `${displayAmount(booked.minor, booked.currency)} at ${booked.rail}`;
   return { kind: 'books.posted_wrongly', amount, detail: `the ledger moved our float by ${moved}` };
 }
 

@@ -1,4 +1,4 @@
-import { formatAmount } from '@pesewa/kernel';
+import { displayAmount } from '@pesewa/kernel';
 import { idOf, type Messaging, type Transaction } from '@pesewa/messaging';
 import type { Resolution } from '../breaks/opening.ts';
 import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
@@ -99,7 +99,7 @@ async function record(
   const resolving = newest.flatMap((run): readonly Resolution[] => {
     const out = known.get(walletId(run))?.lastOut;
     if (!run.withinRange || !out) return [];
-    const resolution = causeOf(out, run, textIn(run.currency));
+    const resolution = causeOf(out, run, (minor) => displayAmount(minor, run.currency));
     return [{ id: breakId(walletId(run), DRIFT), resolution }];
   });
   const measured = new Map<string, string>();
@@ -143,10 +143,6 @@ function afterRun(run: RunDocument, before: WalletDocument | undefined): WalletD
     ...(lastOut && { lastOut }),
     ...(inRangeAt && { inRangeAt }),
   };
-}
-
-function textIn(currency: string): (minor: bigint) => string {
-  return (minor) => `${formatAmount(minor, currency)} ${currency}`;
 }
 
 function driftBreak(run: RunDocument): FoundBreak {
