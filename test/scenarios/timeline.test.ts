@@ -210,7 +210,13 @@ it('reports the state of reconciliation, and compares the wallets now', async ()
   }, 60_000);
   const { code, stdout, stderr } = await pesewa('reconcile', 'status');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  for (const part of ['payouts', 'collections', 'upstream', 'wallets    compared', 'out of range: none'])
+  for (const part of [
+    'payouts',
+    'collections',
+    'upstream',
+    'wallets    last comparison',
+    'out of range: none',
+  ])
     expect(stdout).toContain(part);
 });
 

@@ -1,5 +1,6 @@
 import { countryCode, currencyCode, firstProblem, isCommandId, line, reference } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
+import { type Command, Option } from 'commander';
 import { CliError } from './errors.ts';
 
 /** Adds a value of an option that may be given several times. */
@@ -103,4 +104,39 @@ export function readLine(field: string, text: string, lengthMax: number): string
   const parsed = line(lengthMax).safeParse(text);
   if (parsed.success) return parsed.data;
   throw new CliError(`${field}: ${firstProblem(parsed.error).message}`);
+}
+
+/** Adds the options of every list. */
+export function asList(command: Command): Command {
+  return command.option('--limit <count>', 'how many at most', '50').option('--json', 'print JSON');
+}
+
+/** The option of a file's format; {@link formatOf} reads it. */
+export const formatOption = () =>
+  new Option('--format <format>', 'of the file (default: by its ending, else csv)').choices(['csv', 'json']);
+
+/** The format of a file: the given one, else that of its name. */
+export function formatOf(file: string, given: 'csv' | 'json' | undefined): 'csv' | 'json' {
+  return given ?? (file.toLowerCase().endsWith('.json') ? 'json' : 'csv');
+}
+
+/** The options of a command that may write its result to a file. */
+export interface FileOptions {
+  readonly dryRun?: boolean;
+  readonly export?: string;
+  readonly format?: 'csv' | 'json';
+}
+
+/** Options of a file are refused if nothing is written to it, because they would be ignored. */
+export function checkFile({ dryRun, export: file, format }: FileOptions): void {
+  if (dryRun && file !== undefined)
+    throw new CliError('--export: a dry run leaves nothing to export: leave out one of the two');
+  if (format !== undefined && file === undefined)
+    throw new CliError('--format: it is that of a file: name one with --export, or leave it out');
+}
+
+/** Refuses a period that does not end after its beginning; both are named as they were written. */
+export function requireBefore(start: Date, end: Date, from = '', to = ''): void {
+  if (start.getTime() < end.getTime()) return;
+  throw new CliError(`--from: ${from} is not before ${to}: write an earlier one, or a later --to`);
 }

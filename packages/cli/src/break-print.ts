@@ -1,6 +1,8 @@
 import { type BreakView, breakColumns, formatCsv, type WholeBreakView } from '@pesewa/contracts';
+import { displayAmount } from '@pesewa/kernel';
 import { pendingOf } from './clients/breaks.ts';
-import { formatTable } from './print.ts';
+import { amountCell, formatTable } from './print.ts';
+import { inWords } from './words.ts';
 
 /** A break in one line. */
 export function breakSummary(found: BreakView): string {
@@ -11,18 +13,17 @@ export function breakSummary(found: BreakView): string {
 }
 
 function amountOf({ amount, currency }: BreakView): string {
-  return amount === null ? '' : `${amount} ${currency ?? ''}, `;
+  return amount === null ? '' : `${displayAmount(amount, currency ?? '')}, `;
 }
 
 /** Breaks as a table. */
 export function breaksTable(found: readonly BreakView[], colours: boolean): string {
   return formatTable(
-    ['BREAK', 'STATUS', 'AMOUNT', 'CURRENCY', 'RAIL', 'OWNER', 'SINCE', 'DETAIL'],
+    ['BREAK', 'STATUS', 'AMOUNT', 'RAIL', 'OWNER', 'SINCE', 'DETAIL'],
     found.map(({ id, status, amount, currency, rail, owner, since, detail }) => [
       id,
       status,
-      amount,
-      currency,
+      amountCell(amount, currency),
       rail,
       owner,
       since,
@@ -47,10 +48,10 @@ export function breakDetails(found: WholeBreakView): string {
   const lines: readonly (readonly [string, string | null])[] = [
     ['break', found.id],
     ['status', found.status],
-    ['kind', found.kind],
+    ['kind', inWords(found.kind)],
     ['about', found.reference],
     ['rail', found.rail],
-    ['amount', amount === null ? null : `${amount} ${currency ?? ''}`],
+    ['amount', amount && displayAmount(amount, currency ?? '')],
     ['differs', found.detail],
     ['opened', found.openedAt],
     ['since', found.since === found.openedAt ? null : found.since],
@@ -64,10 +65,25 @@ export function breakDetails(found: WholeBreakView): string {
   ];
   const shown = lines.filter(([, value]) => value !== null);
   const history = found.history.map(({ at, by, what, text, amount: then }) => {
-    const sum = then === null ? '' : ` ${then} ${currency ?? ''}`;
+    const sum = then === null ? '' : ` ${displayAmount(then, currency ?? '')}`;
     return `  ${at}  ${what}${by === null ? '' : ` by ${by}`}${sum}${text === null ? '' : `: ${text}`}\n`;
   });
-  const links = found.links.map(({ service, path }) => `  ${service} ${path}\n`);
+  const links = found.links.flatMap((link) => commandFor(link) ?? []).map((more) => `  ${more}\n`);
   const fields = shown.map(([name, value]) => `${name.padEnd(13)}${value ?? ''}\n`);
   return [...fields, '\nhistory\n', ...history, '\nmore\n', ...links].join('');
+}
+
+/** The command that shows what an operator API has at a path; undefined if another path's command shows it too. */
+function commandFor({ service, path }: WholeBreakView['links'][number]): string | undefined {
+  const { pathname, searchParams } = new URL(path, 'http://service');
+  const about = searchParams.get('reference') ?? '';
+  const [, first, id] = pathname.split('/');
+  if (first === 'timeline') return `pesewa timeline ${about}`;
+  if (first === 'breaks') return `pesewa reconcile breaks list --status all --reference ${about}`;
+  if (first === 'decisions') return `pesewa decisions list --reference ${about}`;
+  if (first === 'callbacks') return `pesewa callbacks about ${about}`;
+  if (first === 'deliveries') return `pesewa webhooks deliveries ${about}`;
+  if (first === 'runs') return 'pesewa reconcile drift';
+  if (first === 'readyz') return `pesewa realign --service ${service} --all`;
+  return first === 'commands' ? `pesewa orders show ${decodeURIComponent(id ?? '')}` : undefined;
 }

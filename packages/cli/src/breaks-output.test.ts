@@ -75,3 +75,26 @@ it('a withdrawal changes nothing with --dry-run', async () => {
   expect(line.printed()).toBe(`${row.id}: bk-1 would be withdrawn; nothing was changed\n`);
   expect(line.requests.filter((one) => typeof one === 'object')).toEqual([]);
 });
+
+it('the details of a break name the commands that show more, once each', async () => {
+  const paths = ['/timeline', '/breaks', '/decisions', '/payments', '/entries', '/callbacks', '/deliveries'];
+  const links = [
+    ...paths.map((path) => ({ service: 'any', path: `${path}?reference=po-1` })),
+    { service: 'ledger', path: '/readyz' },
+    { service: 'ledger', path: '/commands/bk-1' },
+  ];
+  const program = commandLine([ok({ ...whole, links })]);
+  await program.run('reconcile', 'breaks', 'show', row.id);
+  expect(program.printed().split('\nmore\n')[1]).toBe(
+    [
+      '  pesewa timeline po-1',
+      '  pesewa reconcile breaks list --status all --reference po-1',
+      '  pesewa decisions list --reference po-1',
+      '  pesewa callbacks about po-1',
+      '  pesewa webhooks deliveries po-1',
+      '  pesewa realign --service ledger --all',
+      '  pesewa orders show bk-1',
+      '',
+    ].join('\n'),
+  );
+});

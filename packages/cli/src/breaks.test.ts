@@ -40,7 +40,7 @@ const order = {
 const answer = (body: unknown, status = 200): OperationsAnswer => ({ status, body });
 const token = 'operator-token-of-tests';
 const url = 'http://reconciler/breaks/upstream%3AGHS%2Fwallet.drift';
-const line = `assigned ${row.id}: -12.5 GHS, =less than our books, ama has it\n`;
+const line = `assigned ${row.id}: -12.50 GHS, =less than our books, ama has it\n`;
 
 describe('breaks', () => {
   it.each([[['reconcile', 'breaks']], [['reconcile', 'breaks', 'list']]])(
@@ -49,9 +49,7 @@ describe('breaks', () => {
       const program = commandLine([answer({ items: [row], next: null })]);
       expect(await program.run(...call)).toBe(0);
       expect(program.requests).toEqual(['http://reconciler/breaks?status=unresolved&limit=50']);
-      expect(program.printed()).toContain(
-        `${row.id}  assigned   -12.5  GHS       upstream  ama    2026-11-02`,
-      );
+      expect(program.printed()).toContain(`${row.id}  assigned  -12.50 GHS  upstream  ama    2026-11-02`);
     },
   );
 
@@ -111,12 +109,13 @@ describe('breaks', () => {
     expect(program.requests).toEqual([url]);
     expect(program.printed().split('\n')).toEqual(
       expect.arrayContaining([
-        'amount       -12.5 GHS',
+        'kind         wallet: drift',
+        'amount       -12.50 GHS',
         'owner        ama',
         'waits for    the order bk-1: see pesewa orders show bk-1',
-        '  2026-11-01T08:00:00.000Z  opened -12.5 GHS',
+        '  2026-11-01T08:00:00.000Z  opened -12.50 GHS',
         '  2026-11-02T08:00:00.000Z  assigned by kofi: ama',
-        '  reconciler /runs?rail=upstream&currency=GHS',
+        '  pesewa reconcile drift',
       ]),
     );
   });
@@ -218,7 +217,7 @@ describe('the adjustment of a break', () => {
     expect(await program.run(...suspense, '--dry-run')).toBe(0);
     expect(program.requests).toEqual([url, 'http://ledger/floats']);
     expect(program.printed()).toBe(
-      'would order: 12.50 GHS that the rail lacks, from suspense out of the GHS float at upstream\nfloat now    100 GHS\nfloat after  87.5 GHS\nnothing was sent\n',
+      'would order: 12.50 GHS that the rail lacks, from suspense out of the GHS float at upstream\nfloat now    100.00 GHS\nfloat after  87.50 GHS\nnothing was sent\n',
     );
   });
 

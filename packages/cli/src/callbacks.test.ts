@@ -50,7 +50,7 @@ it('shows the callbacks of a payment, page by page', async () => {
     'http://ingress/callbacks?reference=co-1',
     'http://ingress/callbacks?reference=co-1&after=cb-1',
   ]);
-  for (const shown of ['cb-1', 'cb-9', '20.50 XOF', 'proven', 'passed_on'])
+  for (const shown of ['cb-1', 'cb-9', '20.50 XOF', 'proven', 'passed on'])
     expect(line.printed()).toContain(shown);
 });
 
@@ -68,7 +68,7 @@ it('shows what was refused, and who sent it', async () => {
     0,
   );
   expect(line.requests).toEqual(['http://ingress/callbacks/rejected?rail=upstream&reason=address.unlisted']);
-  for (const shown of ['198.51.100.9, 10.0.0.7', '10.0.0.1', 'address.unlisted'])
+  for (const shown of ['198.51.100.9, 10.0.0.7', '10.0.0.1', 'address: unlisted'])
     expect(line.printed()).toContain(shown);
 });
 
@@ -79,7 +79,7 @@ it.each([
   const line = commandLine([{ status, body: { id: 'cb-1', state } }]);
   expect(await line.run('callbacks', what, 'cb-1')).toBe(0);
   expect(line.requests).toMatchObject([{ url: `http://ingress/callbacks/cb-1/${what}`, body: {} }]);
-  expect(line.printed()).toBe(`${state} cb-1\n`);
+  expect(line.printed()).toBe(`${state.replace('_', ' ')} cb-1\n`);
 });
 
 it('says why an order is refused', async () => {

@@ -76,9 +76,11 @@ describe('pesewa reconcile close', () => {
       '2026-11-20: done\n1,202 matched, 1 differs, 1 not at the rail, 0 unclear\n',
     );
     expect(line.printed()).toMatch(
-      /po-1 +differs +upstream +fee +0\.5 +0\.49 +-0\.01 KES +po-1\/close\.differs\n/,
+      /po-1 +differs +upstream +fee +0\.50 KES +0\.49 KES +-0\.01 KES +po-1\/close\.differs\n/,
     );
-    expect(line.printed()).toMatch(/po-2 +not at the rail +upstream +status +completed +not_found +-100 KES/);
+    expect(line.printed()).toMatch(
+      /po-2 +not at the rail +upstream +status +completed +not found +-100\.00 KES/,
+    );
   });
 
   it('is content while it is not done, whatever differs so far', async () => {

@@ -33,7 +33,7 @@ describe('a decision over an amount', () => {
     const body = { reference: 'co-1', amount: '100.50', commandId: 'dc-1', note: 'so says the rail' };
     expect(line.requests).toEqual([breaksUrl, { url: 'http://reconciler/decisions', token, body }]);
     expect(line.printed()).toBe(
-      'proposing dc-1\nproposed dc-1: co-1 received 100.5 KES, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
+      'proposing dc-1\nproposed dc-1: co-1 received 100.50 KES, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
     );
   });
 
@@ -90,7 +90,7 @@ describe('a decision over an amount', () => {
       { url: 'http://reconciler/decisions/dc-1/approve', token: 'approver-token-of-tests', body: {} },
     ]);
     expect(approved.printed()).toBe(
-      'approved dc-1: co-1 received 100.5 KES, proposed by ama, approved by kofi\n',
+      'approved dc-1: co-1 received 100.50 KES, proposed by ama, approved by kofi\n',
     );
     const rejected = commandLine([answer(200, { ...decision, status: 'rejected', rejectedBy: 'ama' })]);
     expect(await rejected.run('decisions', 'reject', 'dc-1', '--reason', 'a slip')).toBe(0);
@@ -108,7 +108,7 @@ describe('a decision over an amount', () => {
     expect(await line.run('decisions', verb, 'dc-1', '--dry-run')).toBe(0);
     expect(line.requests).toEqual(['http://reconciler/decisions/dc-1']);
     expect(line.printed()).toBe(
-      `proposed dc-1: co-1 received 100.5 KES, proposed by ama\nnothing was ${done}\n`,
+      `proposed dc-1: co-1 received 100.50 KES, proposed by ama\nnothing was ${done}\n`,
     );
   });
 
@@ -116,7 +116,16 @@ describe('a decision over an amount', () => {
     const line = commandLine([answer(200, { items: [decision], next: null })]);
     expect(await line.run(...call)).toBe(0);
     expect(line.requests).toEqual(['http://reconciler/decisions']);
-    expect(line.printed()).toMatch(/dc-1 +proposed +co-1 +100.5 +KES +- +ama/);
+    expect(line.printed()).toMatch(/dc-1 +proposed +co-1 +100.50 KES +- +ama/);
+  });
+
+  it.each([
+    [[], 'no decisions yet\n'],
+    [['--status', 'proposed'], 'no such decisions\n'],
+  ])('says that there are none: %j', async (filters, said) => {
+    const line = commandLine([answer(200, { items: [], next: null })]);
+    expect(await line.run('decisions', ...filters)).toBe(0);
+    expect(line.printed()).toBe(said);
   });
 
   it('is listed by status and collection, page by page', async () => {
@@ -152,7 +161,7 @@ describe('a decision over how a payout ended', () => {
     const body = { reference: 'po-1', outcome: 'failed', note: 'so says the rail', commandId: 'dc-1' };
     expect(line.requests.at(1)).toEqual({ url: 'http://reconciler/decisions', token, body });
     expect(line.printed()).toBe(
-      'proposing dc-1\nproposed dc-1: po-1 of 100.5 KES failed, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
+      'proposing dc-1\nproposed dc-1: po-1 of 100.50 KES failed, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
     );
   });
 
@@ -161,7 +170,7 @@ describe('a decision over how a payout ended', () => {
     expect(await line.run(...proposing, '--dry-run')).toBe(0);
     expect(line.requests).toHaveLength(1);
     expect(line.printed()).toMatch(
-      /^would propose: po-1 failed\nopen break: payout.refused_again: refused\nonce approved: its hold is released/,
+      /^would propose: po-1 failed\nopen break: payout: refused again: refused\nonce approved: its hold is released/,
     );
   });
 
@@ -170,7 +179,7 @@ describe('a decision over how a payout ended', () => {
     expect(await line.run('decisions', 'approve', 'dc-1', '--dry-run')).toBe(0);
     expect(line.printed()).toMatch(
       new RegExp(
-        `po-1 of 100.5 KES ${end}.*\nreason: so says the rail\nonce approved: .*\nnothing was approved\n`,
+        `po-1 of 100.50 KES ${end}.*\nreason: so says the rail\nonce approved: .*\nnothing was approved\n`,
       ),
     );
   });

@@ -1,5 +1,5 @@
 import { type OrderKindName, type OrderView } from '@pesewa/contracts';
-import { formatAmount, parseAmount } from '@pesewa/kernel';
+import { displayAmount, parseAmount } from '@pesewa/kernel';
 import { type Command, Option } from 'commander';
 import { readCommandId, readLine } from './arguments.ts';
 import { describeOrder } from './clients/orders.ts';
@@ -142,8 +142,8 @@ async function foresee({ operations }: CommandContext, request: OrderRequest): P
   const after = now.value.minor + change;
   const name = isWallet ? 'available' : 'float';
   const lines = [
-    `${name} now    ${balance ?? '0'} ${currency}`,
-    `${name} after  ${formatAmount(after, currency)} ${currency}`,
+    `${name} now    ${displayAmount(now.value.minor, currency)}`,
+    `${name} after  ${displayAmount(after, currency)}`,
   ];
   if (isWallet && after < 0n) lines.push('the ledger would refuse this: a wallet gives no more than it has');
   if (balance === undefined) lines.push('no entry has touched this float yet: check the name of the rail');

@@ -26,7 +26,7 @@ const refused = answer(200, {
 });
 
 const token = 'operator-token-of-tests';
-const what = '2500.50 GHS from the treasury into the GHS wallet of demo, ordered by ama';
+const what = '2,500.50 GHS from the treasury into the GHS wallet of demo, ordered by ama';
 
 describe('an order', () => {
   it('is proposed, and says who must act next', async () => {
@@ -208,9 +208,9 @@ describe('a dry run', () => {
     expect(line.requests).toEqual(['http://ledger/accounts/demo/GHS']);
     expect(line.printed()).toBe(
       [
-        'would order: 2.5 GHS from suspense into the GHS wallet of demo',
-        'available now    10 GHS',
-        'available after  12.5 GHS',
+        'would order: 2.50 GHS from suspense into the GHS wallet of demo',
+        'available now    10.00 GHS',
+        'available after  12.50 GHS',
         'nothing was sent',
         '',
       ].join('\n'),
@@ -226,7 +226,7 @@ describe('a dry run', () => {
   it('shows a float before and after, and says where there is none', async () => {
     const line = commandLine([floats]);
     await line.run('suspense', 'upstream', 'GHS', '-4', '--reason', 'x', '--dry-run');
-    expect(line.printed()).toContain('float now    -3 GHS\nfloat after  -7 GHS\nnothing');
+    expect(line.printed()).toContain('float now    -3.00 GHS\nfloat after  -7.00 GHS\nnothing');
     const other = commandLine([floats]);
     await other.run('fund', 'float', 'upstraem', 'GHS', '1', '--dry-run');
     expect(other.printed()).toContain('check the name of the rail');
@@ -255,8 +255,8 @@ describe('orders', () => {
       'http://ledger/commands?status=proposed',
       'http://ledger/commands?status=proposed&cursor=1.cm-1',
     ]);
-    expect(line.printed()).toContain('cm-1   proposed  fund     2500.50  GHS');
-    expect(line.printed()).toContain('cm-2   proposed  adjust  -2500.50  GHS');
+    expect(line.printed()).toContain('cm-1   proposed  fund     2,500.50 GHS');
+    expect(line.printed()).toContain('cm-2   proposed  adjust  -2,500.50 GHS');
   });
 
   it('are approved by the other token, and waited for', async () => {

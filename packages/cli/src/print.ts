@@ -1,4 +1,5 @@
 import { jsonNumber } from '@pesewa/contracts';
+import { displayAmount } from '@pesewa/kernel';
 import picocolors from 'picocolors';
 
 /** A cell of a table; an absent value is shown as a dash. */
@@ -35,6 +36,11 @@ export function formatJson(value: unknown): string {
   const exact = (_key: string, part: unknown): unknown =>
     typeof part === 'bigint' ? jsonNumber(part.toString()) : part;
   return `${JSON.stringify(value, exact, 2)}\n`;
+}
+
+/** An amount as a cell. */
+export function amountCell(amount: string | null | undefined, currency: string | null): Cell {
+  return amount && displayAmount(amount, currency ?? '');
 }
 
 /** Characters that move a terminal's cursor, hide text or reverse it: texts of rails and merchants may contain them. */

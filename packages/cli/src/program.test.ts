@@ -107,7 +107,7 @@ describe('showing', () => {
     const line = commandLine();
     await line.run('balance', 'demo');
     expect(line.requests).toEqual(['http://ledger/accounts/demo/GHS']);
-    expect(line.printed()).toBe('CURRENCY  AVAILABLE  HELD  SEQUENCE\nGHS               0     0         0\n');
+    expect(line.printed()).toBe('AVAILABLE      HELD  SEQUENCE\n 0.00 GHS  0.00 GHS         0\n');
   });
 
   it('passes on the refusal of a service, without its path', async () => {

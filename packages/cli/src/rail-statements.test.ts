@@ -92,7 +92,7 @@ describe('reconcile match', () => {
       file: 'out.JSON',
     });
     expect(line.printed()).toContain('st-1: 1,200 lines, from 2026-11-01T00:00:00.000Z');
-    expect(line.printed()).toMatch(/4 {2}differs {2}po-1 +90 KES +-10 {2}amount/);
+    expect(line.printed()).toMatch(/4 {2}differs {2}po-1 +90\.00 KES +-10\.00 KES {2}amount/);
     expect(line.complained()).toBe('pesewa: 1 of the records are not matched\n');
     expect(line.shown).toEqual(['sending 50 % …', 'matching 1,200 lines: times …']);
   });

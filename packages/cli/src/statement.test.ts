@@ -34,6 +34,7 @@ const hold = {
 };
 const twice = { available: '79.8', held: '20.2' };
 const unmoved = { available: '100', held: '0' };
+const railFee = { ...hold, id: 'po-1/railCost', kind: 'railCost' };
 const odd = { ...hold, id: '=1/fund', kind: 'fund', reference: '=1+1' };
 
 const call = ['statement', 'wallet:demo:GHS', '--from', '2026-11-01', '--to', '2026-11-30'] as const;
@@ -47,12 +48,12 @@ describe('a statement', () => {
     ]);
     expect(line.printed()).toBe(
       [
-        'wallet:demo:GHS from 2026-11-01T00:00:00.000Z to 2026-12-01T00:00:00.000Z',
+        'GHS wallet of demo, from 2026-11-01T00:00:00.000Z to 2026-12-01T00:00:00.000Z',
         '',
-        'AT                        KIND     REFERENCE  CURRENCY  AVAILABLE MOVED  HELD MOVED  AVAILABLE  HELD',
-        '2026-11-01T00:00:00.000Z  opening  -          GHS                     -           -        100     0',
-        '2026-11-02T08:00:00.000Z  hold     po-1       GHS                 -10.1        10.1       89.9  10.1',
-        '2026-12-01T00:00:00.000Z  closing  -          GHS                     -           -       89.9  10.1',
+        'AT                        KIND     REFERENCE  AVAILABLE MOVED  HELD MOVED   AVAILABLE       HELD',
+        '2026-11-01T00:00:00.000Z  opening  -                        -           -  100.00 GHS   0.00 GHS',
+        '2026-11-02T08:00:00.000Z  hold     po-1            -10.10 GHS   10.10 GHS   89.90 GHS  10.10 GHS',
+        '2026-12-01T00:00:00.000Z  closing  -                        -           -   89.90 GHS  10.10 GHS',
         '',
       ].join('\n'),
     );
@@ -63,7 +64,7 @@ describe('a statement', () => {
     const open = { opening: { balance: '-4' }, closing: { balance: '-4' }, final: false };
     const line = commandLine([{ status: 200, body: Object.assign({}, body, open) }]);
     await line.run('statement', 'float:upstream:GHS');
-    expect(line.printed()).toContain('CURRENCY  BALANCE MOVED  BALANCE\n');
+    expect(line.printed()).toMatch(/REFERENCE  BALANCE MOVED +BALANCE\n.* -4\.00 GHS\n/);
     expect(line.printed()).toContain('not final');
   });
 
@@ -86,6 +87,20 @@ describe('a statement', () => {
       '2026-12-01T00:00:00.000Z,closing,,GHS,,,79.8,20.2',
       '',
     ]);
+  });
+
+  it('names what an entry is in words; JSON and CSV keep the codes', async () => {
+    const printed = async (...format: readonly string[]) => {
+      const line = commandLine([page([railFee], null)]);
+      await line.run(...call, ...format);
+      return line.printed();
+    };
+    expect(await printed()).toContain('  rail fee  po-1  ');
+    expect(await printed('--format', 'csv')).toContain(',railCost,po-1,GHS,-10.1,10.1,');
+    expect(JSON.parse(await printed('--format', 'json'))).toMatchObject({
+      account: 'wallet:demo:GHS',
+      items: [{ kind: 'railCost', amount: { held: '10.1' } }],
+    });
   });
 
   it('is final only where every page of it was', async () => {

@@ -54,11 +54,13 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
     const line = installation();
     expect(await line.run(...command, 'po-1')).toBe(0);
     const [head, broken, , titles, ...lines] = line.printed().trimEnd().split('\n');
-    expect(head).toBe('po-1: COMPLETED, step ended, version 7, 100 GHS at upstream');
+    expect(head).toBe('po-1: COMPLETED, step ended, version 7, 100.00 GHS at upstream, order-1 of demo');
     expect(broken).toBe('open break po-1/payment.stuck');
     expect(titles).toMatch(/^AT +SERVICE +WHAT +DETAIL$/);
     expect(lines).toHaveLength(21);
-    expect(lines[0]).toContain('100 GHS, fee 1, of demo, its reference order-1');
+    expect(lines[0]).toContain('100.00 GHS, fee 1.00 GHS, of demo, its reference order-1');
+    expect(line.printed()).toMatch(/ledger +entry hold +100\.00 GHS from GHS wallet of demo, available to/);
+    expect(line.printed()).toMatch(/event +payout completed\n/);
     for (const hidden of ['wh-2', 'Kofi']) expect(line.printed()).not.toContain(hidden);
   });
 

@@ -1,7 +1,8 @@
 import { type OrderKindName, type OrderView, orderOperations, proposalOperations } from '@pesewa/contracts';
-import { unreachable } from '@pesewa/kernel';
+import { displayAmount, unreachable } from '@pesewa/kernel';
 import { CliError } from '../errors.ts';
 import type { CliPorts } from '../ports.ts';
+import { describeAccount } from '../words.ts';
 import type { Caller } from './call.ts';
 
 /** A proposal: the path of its kind, and the body. */
@@ -63,16 +64,14 @@ export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, { call
   };
 }
 
-/** What an order does, such as `2500 GHS into the wallet of demo`. */
+/** What an order does, such as `2,500.00 GHS from the treasury into the GHS wallet of demo`. */
 export function describeOrder(
   view: Pick<OrderView, 'kind' | 'merchantId' | 'rail' | 'direction' | 'amount' | 'currency'>,
 ): string {
-  const { kind, direction, amount, currency } = view;
-  const account =
-    view.merchantId === undefined
-      ? `the ${currency} float at ${view.rail ?? '?'}`
-      : `the ${currency} wallet of ${view.merchantId}`;
-  const money = `${amount} ${currency}`;
+  const { kind, direction, amount, currency, merchantId, rail = '?' } = view;
+  const name = merchantId === undefined ? `float:${rail}` : `wallet:${merchantId}`;
+  const account = `the ${describeAccount(`${name}:${currency}`)}`;
+  const money = displayAmount(amount, currency);
   switch (kind) {
     case 'fund':
     case 'fund-float':

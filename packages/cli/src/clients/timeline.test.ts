@@ -75,10 +75,12 @@ it('compares times as times, not as texts', () => {
 it('says how often a line repeats, and how a webhook stands', () => {
   const details = Object.fromEntries(mergeTimeline(everything).map(({ what, detail }) => [what, detail]));
   expect(details['hint']).toBe(`COMPLETED (2 times, last ${at(86)})`);
-  expect(details['callback']).toBe('claims COMPLETED 100 GHS, signature verified, passed on, came 2 times');
+  expect(details['callback']).toBe(
+    'claims COMPLETED 100.00 GHS, signature verified, passed on, came 2 times',
+  );
   expect(details['webhook payout-completed']).toBe('wh-1, now delivered');
-  expect(details['webhook attempt 1']).toBe('payout-completed: timeout in 10 ms');
-  expect(details['webhook attempt 2']).toBe('payout-completed: 200 in 4 ms');
+  expect(details['webhook attempt 1']).toBe('payout completed: timeout in 10 ms');
+  expect(details['webhook attempt 2']).toBe('payout completed: 200 in 4 ms');
   expect(details['completed']).toBe('attempt 2: Successful');
 });
 
@@ -123,7 +125,7 @@ it('shows what people did with a break, and leaves what the reconciler did to it
   ];
   const found = { id: 'po-1/payment.stuck', kind: 'payment.stuck', status: 'assigned' as const, history };
   expect(mergeTimeline({ ...nothing, breaks: [found] })).toEqual([
-    { at: at(2), service: 'reconciler', what: 'break assigned', detail: 'payment.stuck by ama' },
+    { at: at(2), service: 'reconciler', what: 'break assigned', detail: 'payment: stuck by ama' },
   ]);
 });
 

@@ -1,4 +1,6 @@
 import type { CallbackView, EntryView, PaymentView, TimelineView } from '@pesewa/contracts';
+import { displayAmount } from '@pesewa/kernel';
+import { describeAccount, inWords } from '../words.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
 /** One line of a payment's timeline, from one service. */
@@ -66,7 +68,7 @@ function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
     at: payment.acceptedAt,
     service,
     what: 'request accepted',
-    detail: `${amount} ${currency}, fee ${fee}, of ${merchantId}, its reference ${merchantReference}`,
+    detail: `${displayAmount(amount, currency)}, fee ${displayAmount(fee, currency)}, of ${merchantId}, its reference ${merchantReference}`,
     place: 'accepted',
   };
   const steps = payment.steps.flatMap(({ at, what, attempt, notKept }): readonly PlacedLine[] => {
@@ -121,16 +123,16 @@ function placeOfStep(what: string): PlacedLine['place'] {
 
 function lineOfCallback(callback: CallbackView): PlacedLine {
   const { claimedStatus, claimedAmount, claimedCurrency, verdict, state, deliveries, failure } = callback;
-  const amount = claimedAmount === null ? '' : ` ${claimedAmount} ${claimedCurrency ?? ''}`.trimEnd();
+  const amount = claimedAmount === null ? '' : ` ${displayAmount(claimedAmount, claimedCurrency ?? '')}`;
   const claim = claimedStatus === null ? 'not read' : `claims ${claimedStatus}${amount}`;
-  const proof = verdict.proven ? 'proven' : `signature ${verdict.signature}`;
+  const proof = verdict.proven ? 'proven' : `signature ${inWords(verdict.signature)}`;
   const times = deliveries > 1 ? `, came ${deliveries} times` : '';
   const why = failure === null ? '' : `: ${failure}`;
   return {
     at: callback.receivedAt,
     service: 'webhook-ingress',
     what: 'callback',
-    detail: `${claim}, ${proof}, ${state.replaceAll('_', ' ')}${times}${why}`,
+    detail: `${claim}, ${proof}, ${inWords(state)}${times}${why}`,
     place: 'callback',
   };
 }
@@ -158,7 +160,7 @@ function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
             at,
             service: 'reconciler',
             what: `break ${what}`,
-            detail: `${kind} by ${by}`,
+            detail: `${inWords(kind)} by ${by}`,
             place: 'reconciler',
           },
         ],
@@ -166,7 +168,7 @@ function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
 }
 
 function lineOfEntry({ at, kind, debit, credit, amount, currency }: EntryView): PlacedLine {
-  const detail = `${amount} ${currency} from ${debit} to ${credit}`;
+  const detail = `${displayAmount(amount, currency)} from ${describeAccount(debit)} to ${describeAccount(credit)}`;
   return { at, service: 'ledger', what: `entry ${kind}`, detail, place: kind === 'hold' ? 'hold' : 'entry' };
 }
 
@@ -186,7 +188,7 @@ function linesOfDelivery({ kind, id, state, reason, bornAt, dueAt, attempts }: D
       at,
       service,
       what: `webhook attempt ${index + 1}`,
-      detail: `${kind}: ${status ?? error ?? 'no answer'} in ${durationMs} ms`,
+      detail: `${inWords(kind)}: ${status ?? error ?? 'no answer'} in ${durationMs} ms`,
       place: 'webhook attempt',
     }),
   );

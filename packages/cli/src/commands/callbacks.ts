@@ -1,10 +1,16 @@
-import { type CallbackView, callbackOperations, type RejectedView } from '@pesewa/contracts';
-import type { Command } from 'commander';
-import { readCount } from '../arguments.ts';
+import {
+  type CallbackView,
+  callbackOperations,
+  type RejectedView,
+  rejectionReasons,
+} from '@pesewa/contracts';
+import { type Command, Option } from 'commander';
+import { asList, readCount } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import { formatJson, formatTable } from '../print.ts';
+import { amountCell, formatJson, formatTable } from '../print.ts';
+import { inWords } from '../words.ts';
 
 const SERVICE = 'webhook-ingress';
 
@@ -27,10 +33,6 @@ export function addCallbackCommands(program: Command, ports: CliPorts): void {
   addFailedCommand(callbacks, ports);
   addRejectedCommand(callbacks, ports);
   addOrderCommands(callbacks, ports);
-}
-
-function asList(command: Command): Command {
-  return command.option('--limit <count>', 'how many at most', '50').option('--json', 'print JSON');
 }
 
 function addAboutCommand(callbacks: Command, ports: CliPorts): void {
@@ -68,7 +70,7 @@ function addRejectedCommand(callbacks: Command, ports: CliPorts): void {
       .command('rejected')
       .description('what was refused, the newest first, and who sent it')
       .option('--rail <rail>', 'only what came for this rail')
-      .option('--reason <reason>', 'only what was refused for this, such as signature.wrong'),
+      .addOption(new Option('--reason <reason>', 'only what was refused for this').choices(rejectionReasons)),
   ).action(async ({ rail, reason, ...options }: RejectedOptions, command: Command) => {
     const limit = readCount('--limit', options.limit);
     const { operations } = await openContext(ports, command);
@@ -82,26 +84,21 @@ function addRejectedCommand(callbacks: Command, ports: CliPorts): void {
 }
 
 function addOrderCommands(callbacks: Command, ports: CliPorts): void {
-  const redrive = callbacks
-    .command('redrive')
-    .description('reads a failed callback again and publishes it; any other callback is published once more')
-    .argument('<id>', 'its id')
-    .action(async (id: string, _options: object, command: Command) => {
-      const { operations } = await openContext(ports, command);
-      const { state } = await operations.call(SERVICE, callbackOperations.redrive, { parameters: { id } });
-      ports.print(`${state} ${id}\n`);
-    });
-  withExamples(redrive, ['pesewa callbacks redrive cb-0193e5c1']);
-  const dismiss = callbacks
-    .command('dismiss')
-    .description('dismisses a failed callback; its bytes stay')
-    .argument('<id>', 'its id')
-    .action(async (id: string, _options: object, command: Command) => {
-      const { operations } = await openContext(ports, command);
-      const { state } = await operations.call(SERVICE, callbackOperations.dismiss, { parameters: { id } });
-      ports.print(`${state} ${id}\n`);
-    });
-  withExamples(dismiss, ['pesewa callbacks dismiss cb-0193e5c1']);
+  for (const [name, description] of [
+    ['redrive', 'reads a failed callback again and publishes it; any other callback is published once more'],
+    ['dismiss', 'dismisses a failed callback; its bytes stay'],
+  ] as const) {
+    const order = callbacks
+      .command(name)
+      .description(description)
+      .argument('<id>', 'its id')
+      .action(async (id: string, _options: object, command: Command) => {
+        const { operations } = await openContext(ports, command);
+        const { state } = await operations.call(SERVICE, callbackOperations[name], { parameters: { id } });
+        ports.print(`${inWords(state)} ${id}\n`);
+      });
+    withExamples(order, [`pesewa callbacks ${name} cb-0193e5c1`]);
+  }
 }
 
 function callbackTable(callbacks: readonly CallbackView[], colours: boolean): string {
@@ -110,11 +107,11 @@ function callbackTable(callbacks: readonly CallbackView[], colours: boolean): st
     callbacks.map((one) => [
       one.id,
       one.rail,
-      one.state,
+      inWords(one.state),
       one.reference ?? '',
       one.claimedStatus ?? '',
-      [one.claimedAmount, one.claimedCurrency].filter((part) => part !== null).join(' '),
-      one.verdict.proven ? 'proven' : one.verdict.signature,
+      amountCell(one.claimedAmount, one.claimedCurrency),
+      one.verdict.proven ? 'proven' : inWords(one.verdict.signature),
       String(one.deliveries),
       one.receivedAt,
       one.failure ?? '',
@@ -130,7 +127,7 @@ function rejectedTable(rejected: readonly RejectedView[], colours: boolean): str
       one.id,
       one.rail,
       one.kind,
-      one.reason,
+      inWords(one.reason),
       one.clientAddress ?? '',
       one.peerAddress ?? '',
       one.forwardedFor ?? '',

@@ -1,13 +1,15 @@
 import { type DecisionView, decidedOutcomes, decisionStatuses } from '@pesewa/contracts';
+import { displayAmount } from '@pesewa/kernel';
 import { Argument, type Command, Option } from 'commander';
-import { readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
+import { asList, readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
 import type { Operations } from '../clients/operations.ts';
 import { openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import { repeatable } from '../ordering.ts';
 import type { CliPorts } from '../ports.ts';
-import { formatJson, formatTable } from '../print.ts';
+import { amountCell, formatJson, formatTable } from '../print.ts';
+import { inWords } from '../words.ts';
 
 const TEXT_LENGTH_MAX = 200;
 
@@ -36,19 +38,17 @@ export function addDecisionCommands(program: Command, ports: CliPorts): void {
 }
 
 function addListCommand(decisions: Command, ports: CliPorts): void {
-  const list = decisions
-    .command('list', { isDefault: true })
+  const list = asList(decisions.command('list', { isDefault: true }))
     .description('the newest decisions, with who proposed and who decided')
     .addOption(new Option('--status <status>', 'only those with this status').choices(decisionStatuses))
     .option('--reference <reference>', 'only those of one payment, by our transactionReference')
-    .option('--limit <count>', 'how many at most', '50')
-    .option('--json', 'print JSON')
     .action(async (options: ListOptions, command: Command) => {
       const { status, reference } = options;
       const limit = readCount('--limit', options.limit);
       const { operations } = await openContext(ports, command);
       const found = await operations.decisions.list({ status, reference, limit });
-      ports.print(options.json ? formatJson(found) : table(found, ports.colours));
+      const empty = (status ?? reference) ? 'no such decisions' : 'no decisions yet';
+      ports.print(options.json ? formatJson(found) : table(found, ports.colours, empty));
     });
   withExamples(list, [
     'pesewa decisions list',
@@ -89,7 +89,7 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
       const amount = readPositiveAmount('amount', text, about.currency).text;
       if (options.dryRun) {
         ports.print(
-          `would propose: ${reference} received ${amount} ${about.currency}\nopen break: ${about.detail}\nnothing was sent\n`,
+          `would propose: ${reference} received ${displayAmount(amount, about.currency)}\nopen break: ${about.detail}\nnothing was sent\n`,
         );
         return;
       }
@@ -143,7 +143,7 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
         }
         if (options.dryRun) {
           ports.print(
-            `would propose: ${reference} ${end}\nopen break: ${about.kind}: ${about.detail}\n${CONSEQUENCES[end]}\nnothing was sent\n`,
+            `would propose: ${reference} ${end}\nopen break: ${inWords(about.kind)}: ${about.detail}\n${CONSEQUENCES[end]}\nnothing was sent\n`,
           );
           return;
         }
@@ -231,13 +231,14 @@ function addRejectCommand(decisions: Command, ports: CliPorts): void {
 
 function summary(decision: DecisionView): string {
   const { id, status, reference, amount, currency, requestedBy } = decision;
+  const money = displayAmount(amount, currency);
   const decider = decision.approvedBy ?? decision.rejectedBy;
   const decided =
     decider === undefined ? '' : `, ${decision.approvedBy ? 'approved' : 'rejected'} by ${decider}`;
   const what =
     decision.outcome === undefined
-      ? `${reference} received ${amount} ${currency}`
-      : `${reference} of ${amount} ${currency} ${decision.outcome}`;
+      ? `${reference} received ${money}`
+      : `${reference} of ${money} ${decision.outcome}`;
   return `${status} ${id}: ${what}, proposed by ${requestedBy}${decided}\n`;
 }
 
@@ -253,36 +254,20 @@ function nextStep({ id, status, expiresAt }: DecisionView): string {
   return `waiting for another operator${until}: pesewa decisions approve ${id}\n`;
 }
 
-function table(decisions: readonly DecisionView[], colours: boolean): string {
+function table(decisions: readonly DecisionView[], colours: boolean, empty: string): string {
   return formatTable(
-    [
-      'DECISION',
-      'STATUS',
-      'PAYMENT',
-      'AMOUNT',
-      'CURRENCY',
-      'OUTCOME',
-      'PROPOSED BY',
-      'AT',
-      'DECIDED BY',
-      'NOTE',
-    ],
+    ['DECISION', 'STATUS', 'PAYMENT', 'AMOUNT', 'OUTCOME', 'PROPOSED BY', 'AT', 'DECIDED BY', 'NOTE'],
     decisions.map((decision) => [
       decision.id,
       decision.status,
       decision.reference,
-      decision.amount,
-      decision.currency,
+      amountCell(decision.amount, decision.currency),
       decision.outcome,
       decision.requestedBy,
       decision.requestedAt,
       decision.approvedBy ?? decision.rejectedBy,
       decision.note,
     ]),
-    {
-      colours,
-      empty: 'no such decisions: to make one, see pesewa decisions propose --help',
-      right: ['AMOUNT'],
-    },
+    { colours, empty, right: ['AMOUNT'] },
   );
 }

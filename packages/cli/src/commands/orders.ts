@@ -1,12 +1,13 @@
 import { type OrderView, orderStatuses } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
-import { readCount, readLine } from '../arguments.ts';
+import { asList, readCount, readLine } from '../arguments.ts';
 import { describeOrder } from '../clients/orders.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import { reportEnded, summary } from '../ordering.ts';
 import type { CliPorts } from '../ports.ts';
-import { formatJson, formatTable } from '../print.ts';
+import { amountCell, formatJson, formatTable } from '../print.ts';
+import { inWords } from '../words.ts';
 
 const REASON_LENGTH_MAX = 200;
 
@@ -26,17 +27,15 @@ export function addOrderCommands(program: Command, ports: CliPorts): void {
 }
 
 function addListCommand(orders: Command, ports: CliPorts): void {
-  const list = orders
-    .command('list')
+  const list = asList(orders.command('list'))
     .description('the newest orders, with who asked and who decided')
     .addOption(new Option('--status <status>', 'only those with this status').choices(orderStatuses))
-    .option('--limit <count>', 'how many at most', '50')
-    .option('--json', 'print JSON')
     .action(async (options: ListOptions, command: Command) => {
       const limit = readCount('--limit', options.limit);
       const { operations } = await openContext(ports, command);
       const found = await operations.orders.list({ status: options.status, limit });
-      ports.print(options.json ? formatJson(found) : table(found, ports.colours));
+      const empty = options.status ? 'no such orders' : 'no orders yet';
+      ports.print(options.json ? formatJson(found) : table(found, ports.colours, empty));
     });
   withExamples(list, [
     'pesewa orders list',
@@ -106,21 +105,20 @@ function addRejectCommand(orders: Command, ports: CliPorts): void {
   withExamples(reject, ['pesewa orders reject cm-0193e5c1 --reason "wrong amount"']);
 }
 
-function table(orders: readonly OrderView[], colours: boolean): string {
+function table(orders: readonly OrderView[], colours: boolean, empty: string): string {
   return formatTable(
-    ['ORDER', 'STATUS', 'KIND', 'AMOUNT', 'CURRENCY', 'OF', 'ORDERED BY', 'AT', 'DECIDED BY'],
+    ['ORDER', 'STATUS', 'KIND', 'AMOUNT', 'OF', 'ORDERED BY', 'AT', 'DECIDED BY'],
     orders.map((order) => [
       order.commandId,
       order.status,
-      order.kind,
-      takesAway(order) ? `-${order.amount}` : order.amount,
-      order.currency,
+      inWords(order.kind),
+      amountCell(takesAway(order) ? `-${order.amount}` : order.amount, order.currency),
       order.merchantId ?? order.rail,
       order.requestedBy,
       order.requestedAt,
       order.approvedBy ?? order.rejectedBy,
     ]),
-    { colours, empty: 'no such orders: to make one, see pesewa fund --help', right: ['AMOUNT'] },
+    { colours, empty, right: ['AMOUNT'] },
   );
 }
 

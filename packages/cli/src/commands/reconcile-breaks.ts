@@ -1,6 +1,6 @@
 import { type BreakFilters, type BreakView, breakStatuses } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
-import { readCount, readLine } from '../arguments.ts';
+import { asList, formatOf, formatOption, readCount, readLine } from '../arguments.ts';
 import { breakDetails, breakSummary, breaksCsv, breaksTable } from '../break-print.ts';
 import type { BreakChange } from '../clients/breaks.ts';
 import { openContext } from '../context.ts';
@@ -100,11 +100,8 @@ function filtersOf({
 }
 
 function addListCommand(breaks: Command, ports: CliPorts): void {
-  const list = addFilters(
-    breaks.command('list', { isDefault: true }).description('breaks, those first that were opened last'),
-  )
-    .option('--limit <count>', 'how many at most', '50')
-    .option('--json', 'print JSON')
+  const described = breaks.command('list', { isDefault: true });
+  const list = asList(addFilters(described.description('breaks, those first that were opened last')))
     .addOption(new Option('--csv', 'print CSV').conflicts('json'))
     .action(
       async (
@@ -139,12 +136,7 @@ function addExportCommand(breaks: Command, ports: CliPorts): void {
       .description('writes breaks to a file, however many there are')
       .argument('<file>', 'its path; an existing file is replaced once the new one is complete'),
   )
-    .addOption(
-      new Option('--format <format>', 'of the file (default: by its ending, else csv)').choices([
-        'csv',
-        'json',
-      ]),
-    )
+    .addOption(formatOption())
     .action(
       async (
         file: string,
@@ -153,8 +145,7 @@ function addExportCommand(breaks: Command, ports: CliPorts): void {
       ) => {
         const filters = filtersOf(options);
         const { operations } = await openContext(ports, command);
-        const format = options.format ?? (file.toLowerCase().endsWith('.json') ? 'json' : 'csv');
-        await operations.breaks.export(filters, format, file);
+        await operations.breaks.export(filters, formatOf(file, options.format), file);
         ports.print(`the breaks are in ${file}\n`);
       },
     );

@@ -1,23 +1,29 @@
 import type { ClosePreviewView, CloseRecordView, CloseRequest, CloseView } from '@pesewa/contracts';
-import { type Command, Option } from 'commander';
-import { readDay, readTime } from '../arguments.ts';
+import { displayAmount } from '@pesewa/kernel';
+import type { Command } from 'commander';
+import {
+  checkFile,
+  type FileOptions,
+  formatOf,
+  formatOption,
+  readDay,
+  readTime,
+  requireBefore,
+} from '../arguments.ts';
 import { type Closes, openResults } from '../clients/closes.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import { formatJson, formatTable } from '../print.ts';
-import { describeCloseResult } from '../results.ts';
+import { amountCell, type Cell, formatJson, formatTable } from '../print.ts';
+import { describeCloseResult, inWords } from '../words.ts';
 
-interface CloseOptions {
+interface CloseOptions extends FileOptions {
   readonly date?: string;
   readonly from?: string;
   readonly to?: string;
   readonly rail?: string;
   readonly wait?: boolean;
-  readonly dryRun?: boolean;
-  readonly export?: string;
-  readonly format?: 'csv' | 'json';
   readonly json?: boolean;
 }
 
@@ -40,12 +46,7 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
     .option('--wait', 'wait until it is done, and show the progress')
     .option('--dry-run', 'show how many payments it would ask for, and ask for none')
     .option('--export <file>', 'write every payment with its result to a file; the close must be done')
-    .addOption(
-      new Option('--format <format>', 'of the file (default: by its ending, else csv)').choices([
-        'csv',
-        'json',
-      ]),
-    )
+    .addOption(formatOption())
     .option('--json', 'print JSON')
     .action(async (options: CloseOptions, command: Command) => {
       const request = requestOf(options, ports.clock.nowMs());
@@ -83,14 +84,6 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   );
 }
 
-/** Options of a file are refused if nothing is written to it, because they would be ignored. */
-function checkFile({ dryRun, export: file, format }: CloseOptions): void {
-  if (dryRun && file !== undefined)
-    throw new CliError('--export: a dry run leaves nothing to export: leave out one of the two');
-  if (format !== undefined && file === undefined)
-    throw new CliError('--format: it is that of a file: name one with --export, or leave it out');
-}
-
 /** The number of payments that people must look at. */
 function unmatchedOf({ results }: Pick<CloseView, 'results'>): number {
   return openResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
@@ -107,9 +100,7 @@ function requestOf({ date, from, to, rail }: CloseOptions, nowMs: number): Close
   if (from === undefined) throw new CliError('--from: write when it begins, or leave --to out');
   if (to === undefined) throw new CliError('--to: write when it ends, or leave --from out');
   const [start, end] = [readTime('--from', from), readTime('--to', to)];
-  if (start.getTime() >= end.getTime()) {
-    throw new CliError(`--from: ${from} is not before ${to}: write an earlier one, or a later --to`);
-  }
+  requireBefore(start, end, from, to);
   return { from: start.toISOString(), to: end.toISOString(), ...at };
 }
 
@@ -133,8 +124,7 @@ async function write(closes: Closes, close: CloseView, options: CloseOptions, fi
       `--export: ${close.id} is not done (${progress(close)}): add --wait, or repeat it later`,
     );
   }
-  const format = options.format ?? (file.toLowerCase().endsWith('.json') ? 'json' : 'csv');
-  await closes.export(close.id, format, file);
+  await closes.export(close.id, formatOf(file, options.format), file);
 }
 
 /** The first payments of each result that people must look at. */
@@ -210,11 +200,14 @@ function table(close: CloseView, records: readonly CloseRecordView[], colours: b
 }
 
 /** The first field in which the two differ: both values, and theirs minus ours. */
-function differenceOf({ ours, theirs, differences, currency }: CloseRecordView): readonly (string | null)[] {
+function differenceOf({ ours, theirs, differences, currency }: CloseRecordView): readonly Cell[] {
   const [first] = differences;
-  if (!first) return [null, ours.status, theirs.status, null];
-  const field = first.field;
+  const statuses = [ours.status, theirs.status].map((status) => status && inWords(status));
+  if (!first) return [null, ...statuses, null];
+  const { field, amount } = first;
   const values =
-    field === 'amount' || field === 'fee' ? [ours[field], theirs[field]] : [ours.status, theirs.status];
-  return [field, ...values, `${first.amount} ${currency}`];
+    field === 'amount' || field === 'fee'
+      ? [ours[field], theirs[field]].map((one) => amountCell(one, currency))
+      : statuses;
+  return [field, ...values, displayAmount(amount, currency, 'exceptZero')];
 }

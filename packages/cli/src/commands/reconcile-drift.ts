@@ -1,4 +1,5 @@
 import { type RunView } from '@pesewa/contracts';
+import { displayAmount } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
@@ -41,14 +42,13 @@ export function describeRuns(
   empty = 'no comparison yet: the reconciler makes one by itself, or at once with pesewa reconcile run',
 ): string {
   const table = formatTable(
-    ['AT', 'RAIL', 'CURRENCY', 'AT THE RAIL', 'FLOAT', 'DRIFT', 'EXPLAINED'],
+    ['AT', 'RAIL', 'AT THE RAIL', 'FLOAT', 'DRIFT', 'EXPLAINED'],
     runs.map(({ at, rail, configured, currency, railBalance, float, drift, withinRange }) => [
       at,
       configured ? rail : `${rail} (removed)`,
-      currency,
-      railBalance,
-      float,
-      signed(drift),
+      displayAmount(railBalance, currency),
+      displayAmount(float, currency),
+      displayAmount(drift, currency, 'exceptZero'),
       withinRange ? 'yes' : 'NO',
     ]),
     {
@@ -62,12 +62,8 @@ export function describeRuns(
 }
 
 function describeUnexplained({ rail, currency, unexplained, candidates }: RunView): string {
-  const head = `\n${rail} ${currency}: ${signed(unexplained)} is unexplained`;
+  const head = `\n${rail}: ${displayAmount(unexplained, currency, 'exceptZero')} is unexplained`;
   if (candidates.length === 0) return `${head}, and no payment is known that could explain it\n`;
   const rows = candidates.map(({ reference, why }) => [reference, why]);
   return `${head}; what could explain it:\n${formatTable(['CANDIDATE', 'WHY'], rows, { colours: false, empty: '' })}`;
-}
-
-function signed(amount: string): string {
-  return /^(?:-|0(?:\.0*)?$)/.test(amount) ? amount : `+${amount}`;
 }

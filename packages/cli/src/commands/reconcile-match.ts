@@ -1,24 +1,29 @@
 import { readFile } from 'node:fs/promises';
 import type { RailStatementView, StatementRecordView, TriedStatementView } from '@pesewa/contracts';
-import { type Command, Option } from 'commander';
-import { readCurrency, readTime } from '../arguments.ts';
+import type { Command } from 'commander';
+import {
+  checkFile,
+  type FileOptions,
+  formatOf,
+  formatOption,
+  readCurrency,
+  readTime,
+  requireBefore,
+} from '../arguments.ts';
 import { discrepantResults, type RailStatements, type StatementRequest } from '../clients/rail-statements.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import { formatJson, formatTable } from '../print.ts';
-import { describeStatementResult } from '../results.ts';
+import { amountCell, formatJson, formatTable } from '../print.ts';
+import { inWords } from '../words.ts';
 
-interface MatchOptions {
+interface MatchOptions extends FileOptions {
   readonly rail: string;
   readonly mapping: string;
   readonly currency?: string;
   readonly from?: string;
   readonly to?: string;
-  readonly dryRun?: boolean;
-  readonly export?: string;
-  readonly format?: 'csv' | 'json';
   readonly json?: boolean;
 }
 
@@ -52,18 +57,10 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
     .option('--to <time>', "the time before which they ended (default: after the last line's time)")
     .option('--dry-run', 'read and match it, show the result, and store nothing')
     .option('--export <file>', 'write every record with its result to a file')
-    .addOption(
-      new Option('--format <format>', 'of that file (default: by its ending, else csv)').choices([
-        'csv',
-        'json',
-      ]),
-    )
+    .addOption(formatOption())
     .option('--json', 'print JSON')
     .action(async (file: string, options: MatchOptions, command: Command) => {
-      if (options.dryRun && options.export !== undefined)
-        throw new CliError('--export: a dry run leaves nothing to export: leave out one of the two');
-      if (options.format !== undefined && options.export === undefined)
-        throw new CliError('--format: it is that of a file: name one with --export, or leave it out');
+      checkFile(options);
       const request = await requestOf(file, options);
       const { operations } = await openContext(ports, command);
       const { railStatements } = operations;
@@ -72,8 +69,7 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
         : await matchWhole(ports, railStatements, request);
       const { id } = statement;
       if (options.export !== undefined && id !== null) {
-        const format = options.format ?? (options.export.toLowerCase().endsWith('.json') ? 'json' : 'csv');
-        await railStatements.export(id, format, options.export);
+        await railStatements.export(id, formatOf(options.export, options.format), options.export);
       }
       const records =
         statement.id === null ? statement.problems : await problemsOf(railStatements, statement);
@@ -97,8 +93,7 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
 async function requestOf(file: string, options: MatchOptions): Promise<StatementRequest> {
   const { rail, currency, from, to } = options;
   const [start, end] = [from && readTime('--from', from), to && readTime('--to', to)];
-  if (start && end && start >= end)
-    throw new CliError(`--from: ${from} is not before ${to}: write an earlier one, or a later --to`);
+  if (start && end) requireBefore(start, end, from, to);
   return {
     file,
     rail,
@@ -185,17 +180,17 @@ function describe(
   const results = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
   const totals = formatTable(
     ['RESULT', 'RECORDS'],
-    results.map(([result, count]) => [describeStatementResult(result), count.toLocaleString('en-GB')]),
+    results.map(([result, count]) => [inWords(result), count.toLocaleString('en-GB')]),
     { colours, empty: 'no records', right: ['RECORDS'] },
   );
   const list = formatTable(
     ['LINE', 'RESULT', 'PAYMENT', 'AMOUNT', 'DIFFERENCE', 'WHY'],
     records.map((one) => [
       one.line,
-      describeStatementResult(one.result ?? 'pending'),
+      inWords(one.result ?? 'pending'),
       one.payment ?? one.reference,
-      one.amount === null ? null : `${one.amount} ${one.currency}`,
-      one.difference,
+      amountCell(one.amount, one.currency),
+      amountCell(one.difference, one.currency),
       one.reason ?? [...one.how, ...one.candidates].join(' '),
     ]),
     { colours, empty: 'everything is matched', right: ['LINE', 'AMOUNT', 'DIFFERENCE'] },

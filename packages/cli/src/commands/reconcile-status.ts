@@ -7,7 +7,7 @@ import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { describeCloseResult } from '../results.ts';
+import { describeCloseResult, inWords } from '../words.ts';
 
 /** The number at which the reconciler stops counting due polls. */
 const DUE_COUNT_MAX = 10_000;
@@ -63,7 +63,7 @@ function describe(found: StatusView, colours: boolean): string {
           `${kind}s`,
           count,
           since(oldest?.openedAt ?? null),
-          oldest && `${oldest.reference} (${oldest.state.replaceAll('_', ' ')})`,
+          oldest && `${oldest.reference} (${inWords(oldest.state)})`,
         ]),
         'nothing is open',
       ),
@@ -81,7 +81,7 @@ function describe(found: StatusView, colours: boolean): string {
     breaks &&
       table(
         ['BREAKS', 'COUNT', 'OLDEST'],
-        breaks.map(({ kind, count, oldestAt }) => [kind, count, since(oldestAt)]),
+        breaks.map(({ kind, count, oldestAt }) => [inWords(kind), count, since(oldestAt)]),
         'no break is open',
       ),
     describeRuns(found, since),
@@ -99,11 +99,11 @@ function describeRuns(
   const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
   const lines = [
     comparison &&
-      `wallets    compared ${ago(comparison.at)}, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${suspected(comparison.suspected)}`,
+      `wallets    last comparison: ${ago(comparison.at)}${comparison.at === null ? '' : `, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${suspected(comparison.suspected)}`}`,
     coverage &&
-      `coverage   audited ${ago(coverage.at)}${coverage.status === null ? '' : `: ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
+      `coverage   last audit: ${ago(coverage.at)}${coverage.status === null ? '' : `, ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
     close &&
-      `close      of the time before ${close.to ?? '-'}, done ${ago(close.finishedAt)}${counted(close.counts)}${close.late > 0 ? `, ${close.late} came late` : ''}`,
+      `close      last daily close: ${ago(close.finishedAt)}${close.to === null ? '' : `, of the time before ${close.to}`}${counted(close.counts)}${close.late > 0 ? `, ${close.late} came late` : ''}`,
     caughtUp !== null &&
       `events     ${caughtUp ? 'all that was published is applied' : 'NOT ALL that was published is applied yet'}`,
   ];

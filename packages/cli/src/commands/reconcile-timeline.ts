@@ -1,3 +1,4 @@
+import { displayAmount } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import { readReference } from '../arguments.ts';
 import type { Timeline } from '../clients/timelines.ts';
@@ -6,6 +7,7 @@ import { CliError } from '../errors.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
+import { inWords } from '../words.ts';
 
 interface TimelineOptions {
   readonly merchant?: string;
@@ -58,13 +60,18 @@ function describe(
   const stands =
     payment === null
       ? `${reference}: its gateway has no record of it`
-      : `${reference}: ${payment.status}, step ${payment.step}, version ${payment.version}, ${payment.amount} ${payment.currency} at ${payment.rail}`;
+      : `${reference}: ${payment.status}, step ${payment.step}, version ${payment.version}, ${displayAmount(payment.amount, payment.currency)} at ${payment.rail}, ${payment.merchantReference} of ${payment.merchantId}`;
   const next = reconciliation?.nextPollAt;
   const polled = next === null || next === undefined ? '' : `next poll ${next}\n`;
   const open = breaks.filter(({ status }) => status !== 'resolved').map(({ id }) => `open break ${id}\n`);
   const table = formatTable(
     ['AT', 'SERVICE', 'WHAT', 'DETAIL'],
-    lines.map(({ at, service, what, detail }) => [at, service, what, detail]),
+    lines.map(({ at, service, what, detail }) => [
+      at,
+      service,
+      inWords(what),
+      what === 'event' || what === 'posting' ? inWords(detail) : detail,
+    ]),
     { colours, empty: 'nothing seen yet' },
   );
   const gaps = [

@@ -1,3 +1,4 @@
+import { displayAmount } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import { readCurrency } from '../arguments.ts';
 import { findMerchant, openContext } from '../context.ts';
@@ -28,19 +29,17 @@ export function addBalanceCommand(program: Command, ports: CliPorts): void {
               )
             : [readCurrency('currency', currencyText)];
         const accounts = await Promise.all(currencies.map((currency) => operations.account(id, currency)));
-        const rows = accounts.map((account) => [
-          account.currency,
-          account.available,
-          account.held,
-          account.sequence,
+        const rows = accounts.map(({ currency, available, held, sequence }) => [
+          displayAmount(available, currency),
+          displayAmount(held, currency),
+          sequence,
         ]);
         const empty = `${id} has no wallets: to add one, see pesewa merchants set-wallet --help`;
-        const heading = ['CURRENCY', 'AVAILABLE', 'HELD', 'SEQUENCE'];
-        const right = heading.slice(1);
+        const heading = ['AVAILABLE', 'HELD', 'SEQUENCE'];
         ports.print(
           options.json
             ? formatJson(accounts)
-            : formatTable(heading, rows, { colours: ports.colours, empty, right }),
+            : formatTable(heading, rows, { colours: ports.colours, empty, right: heading }),
         );
       },
     );

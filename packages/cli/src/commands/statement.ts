@@ -1,12 +1,12 @@
 import { formatCsv } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
-import { readDay, readTime } from '../arguments.ts';
+import { readDay, readTime, requireBefore } from '../arguments.ts';
 import type { Statement } from '../clients/statements.ts';
 import { openContext } from '../context.ts';
-import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import { type Cell, formatJson, formatTable } from '../print.ts';
+import { amountCell, formatJson, formatTable } from '../print.ts';
+import { describeAccount, inWords } from '../words.ts';
 
 interface StatementOptions {
   readonly from?: string;
@@ -55,9 +55,7 @@ function periodOf(options: StatementOptions, nowMs: number): { readonly from: Da
   const toText = options.to ?? today;
   const lastDay = readDay(toText);
   const to = lastDay ? new Date(lastDay.getTime() + DAY_MS) : readTime('--to', toText);
-  if (from.getTime() >= to.getTime()) {
-    throw new CliError(`--from: ${fromText} is not before ${toText}: write an earlier one, or a later --to`);
-  }
+  requireBefore(from, to, fromText, toText);
   return { from, to };
 }
 
@@ -69,15 +67,22 @@ function format(statement: Statement, as: StatementOptions['format'], colours: b
       const { heading, rows } = grid(statement);
       return formatCsv(
         heading,
-        rows.map((row) => row.map((cell) => String(cell ?? ''))),
+        rows.map((row) => row.map((cell) => cell ?? '')),
       );
     }
     case 'table': {
       const { heading, rows, money } = grid(statement);
-      const { account, from, to, final } = statement;
+      const { account, currency, from, to, final } = statement;
+      const shown = rows.map(([at, kind, reference, , ...amounts]) => [
+        at,
+        inWords(kind ?? ''),
+        reference,
+        ...amounts.map((amount) => amountCell(amount, currency)),
+      ]);
+      const columns = heading.filter((name) => name !== 'CURRENCY');
       const more = final ? '' : '\nnot final: entries of this time may still come\n';
-      const table = formatTable(heading, rows, { colours, empty: 'no entries', right: money });
-      return `${account} from ${from} to ${to}\n\n${table}${more}`;
+      const table = formatTable(columns, shown, { colours, empty: 'no entries', right: money });
+      return `${describeAccount(account)}, from ${from} to ${to}\n\n${table}${more}`;
     }
     default:
       throw new TypeError(`no such format: ${JSON.stringify(as satisfies never)}`);
@@ -93,8 +98,8 @@ function grid({ opening, closing, items, from, to, currency }: Statement) {
   const left = names.map((name) => name.toUpperCase());
   const money = [...left.map((name) => `${name} MOVED`), ...left];
   const unmoved = names.map(() => null);
-  const of = (sums: Statement['opening']): readonly Cell[] => names.map((name) => sums[name]);
-  const rows: readonly (readonly Cell[])[] = [
+  const of = (sums: Statement['opening']) => names.map((name) => sums[name]);
+  const rows: readonly (readonly (string | null | undefined)[])[] = [
     [from, 'opening', null, currency, ...unmoved, ...of(opening)],
     ...items.map((item) => [
       item.at,

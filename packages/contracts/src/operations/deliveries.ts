@@ -6,7 +6,8 @@ import { declareOperations } from './operation.ts';
 /** How many endpoints are listed at most. */
 export const ENDPOINTS_MAX = 100;
 
-const deliveryStates = ['pending', 'delivered', 'exhausted', 'discarded'] as const;
+/** The states of webhooks. */
+export const deliveryStates = ['pending', 'delivered', 'exhausted', 'discarded'] as const;
 
 const deliveryView = z.object({
   id: z.string(),

@@ -105,7 +105,7 @@ const uploadQuery = z
       mapping: z
         .string({ error: 'is required: the name of one that is kept here, or its JSON' })
         .max(MAPPING_LENGTH_MAX, {
-          error: `must have at most ${MAPPING_LENGTH_MAX} characters: keep it with PUT /statement-mappings/{name}`,
+          error: `must have at most ${MAPPING_LENGTH_MAX} characters: shorten it, or give the name of one that is kept`,
         }),
       sha256: z
         .string({ error: 'is required: the SHA-256 of the file in hex, as sha256sum prints it' })

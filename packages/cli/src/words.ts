@@ -1,0 +1,32 @@
+/** Codes whose word is not simply their parts. */
+const words: Readonly<Record<string, string>> = {
+  missing_here: 'not in our books',
+  missing_there: "not on the rail's statement",
+  'close.missing_there': 'close: not at the rail',
+  railCost: 'rail fee',
+  refundFee: 'fee refund',
+};
+
+/** A code in the words of the glossary: `collection.amount_differs` is `collection: amount differs`; JSON keeps codes. */
+export function inWords(code: string): string {
+  const known = words[code];
+  if (known !== undefined) return known;
+  const [subject, what] = code.split('.', 2);
+  if (what !== undefined) return `${subject}: ${inWords(what)}`;
+  return code
+    .replaceAll(/[_-]/g, ' ')
+    .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
+/** What became of a payment in a close. */
+export function describeCloseResult(result: string): string {
+  return result === 'missing_there' ? 'not at the rail' : inWords(result);
+}
+
+/** An account of the ledger, such as `GHS wallet of demo, available`. */
+export function describeAccount(account: string): string {
+  const [kind = '', owner = '', currency, part] = account.split(':');
+  if (currency === undefined) return `${owner} ${inWords(kind)}`;
+  return `${currency} ${kind} ${kind === 'float' ? 'at' : 'of'} ${owner}${part === undefined ? '' : `, ${part}`}`;
+}
