@@ -110,6 +110,15 @@ describe('showing', () => {
     expect(line.printed()).toBe('AVAILABLE      HELD  SEQUENCE\n 0.00 GHS  0.00 GHS         0\n');
   });
 
+  it.each([
+    [[], 'no orders yet\n'],
+    [['--status', 'proposed'], 'no such orders\n'],
+  ])('says that there are no orders: %j', async (filters, said) => {
+    const line = commandLine([{ status: 200, body: { items: [], next: null } }]);
+    expect(await line.run('orders', 'list', ...filters)).toBe(0);
+    expect(line.printed()).toBe(said);
+  });
+
   it('passes on the refusal of a service, without its path', async () => {
     const line = commandLine();
     expect(await line.run('callbacks', 'po-1')).toBe(1);

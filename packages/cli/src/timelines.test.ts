@@ -60,6 +60,7 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
     expect(lines).toHaveLength(21);
     expect(lines[0]).toContain('100.00 GHS, fee 1.00 GHS, of demo, its reference order-1');
     expect(line.printed()).toMatch(/ledger +entry hold +100\.00 GHS from GHS wallet of demo, available to/);
+    expect(line.printed()).toMatch(/webhook-dispatcher +webhook payout completed +wh-1/);
     expect(line.printed()).toMatch(/event +payout completed\n/);
     for (const hidden of ['wh-2', 'Kofi']) expect(line.printed()).not.toContain(hidden);
   });
