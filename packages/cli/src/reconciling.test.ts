@@ -185,7 +185,7 @@ describe('pesewa reconcile status', () => {
     expect(await line.run('reconcile', 'status')).toBe(1);
     expect(line.printed()).not.toContain('payouts');
     expect(line.printed()).toContain('payment: stuck');
-    expect(line.complained()).toContain('did not answer in time: caughtUp, open');
+    expect(line.complained()).toContain('did not answer in time: caught up, open');
   });
 
   it('shows what is left of removed rails', async () => {

@@ -14,6 +14,7 @@ it.each([
   ['fund-float', 'fund float'],
   ['PayoutCompleted', 'payout completed'],
   ['OTP passed on', 'OTP passed on'],
+  ['100.50 KES proposed by Ama-B: po-1a', '100.50 KES proposed by Ama-B: po-1a'],
 ])('%s is %s in words', (code, words) => {
   expect(inWords(code)).toBe(words);
 });

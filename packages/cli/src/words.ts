@@ -7,10 +7,16 @@ const words: Readonly<Record<string, string>> = {
   refundFee: 'fee refund',
 };
 
-/** A code in the words of the glossary: `collection.amount_differs` is `collection: amount differs`; JSON keeps codes. */
+/** What may be a code, unlike a text with numbers or punctuation. */
+const CODE = /^[A-Za-z_ -]+(?:\.[a-z_]+)?$/;
+
+/**
+ * A code in the words of the glossary: `collection.amount_differs` is `collection: amount differs`. Any other text stays as
+ * it is. JSON keeps codes.
+ */
 export function inWords(code: string): string {
   const known = words[code];
-  if (known !== undefined) return known;
+  if (known !== undefined || !CODE.test(code)) return known ?? code;
   const [subject, what] = code.split('.', 2);
   if (what !== undefined) return `${subject}: ${inWords(what)}`;
   return code

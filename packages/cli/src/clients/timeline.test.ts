@@ -74,6 +74,7 @@ it('compares times as times, not as texts', () => {
 
 it('says how often a line repeats, and how a webhook stands', () => {
   const details = Object.fromEntries(mergeTimeline(everything).map(({ what, detail }) => [what, detail]));
+  expect(details['posting']).toBe('payout captured');
   expect(details['hint']).toBe(`COMPLETED (2 times, last ${at(86)})`);
   expect(details['callback']).toBe(
     'claims COMPLETED 100.00 GHS, signature verified, passed on, came 2 times',

@@ -147,7 +147,10 @@ function linesOfReconciler({
 }: TimelineView['items'][number]): readonly PlacedLine[] {
   const repeated = times > 1 ? ` (${times} times, last ${lastAt})` : '';
   const place = what === 'event' || what === 'posting' ? what : 'reconciler';
-  return withGap({ at, service: 'reconciler', what, detail: `${detail}${repeated}`, place }, notKept);
+  return withGap(
+    { at, service: 'reconciler', what, detail: `${inWords(detail)}${repeated}`, place },
+    notKept,
+  );
 }
 
 /** People's actions on a break; the reconciler's own are in its timeline. */

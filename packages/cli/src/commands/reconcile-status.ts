@@ -34,7 +34,7 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
       );
       if (found.unreported.length > 0) {
         throw new CliError(
-          `the reconciler did not answer in time: ${found.unreported.join(', ')}; see its log, and whether its database is well`,
+          `the reconciler did not answer in time: ${found.unreported.map(inWords).join(', ')}; see its log, and whether its database is well`,
         );
       }
     });

@@ -66,12 +66,7 @@ function describe(
   const open = breaks.filter(({ status }) => status !== 'resolved').map(({ id }) => `open break ${id}\n`);
   const table = formatTable(
     ['AT', 'SERVICE', 'WHAT', 'DETAIL'],
-    lines.map(({ at, service, what, detail }) => [
-      at,
-      service,
-      inWords(what),
-      what === 'event' || what === 'posting' ? inWords(detail) : detail,
-    ]),
+    lines.map(({ at, service, what, detail }) => [at, service, inWords(what), detail]),
     { colours, empty: 'nothing seen yet' },
   );
   const gaps = [
