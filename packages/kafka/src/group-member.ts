@@ -37,7 +37,7 @@ export function createGroupMember(
     minBytes: 1,
     maxBytes: FETCH_BYTES_MAX,
     maxBytesPerPartition: PARTITION_FETCH_BYTES_MAX,
-    maxWaitTimeInMs: 100,
+    maxWaitTimeInMs: 200,
     readUncommitted: false,
     // A new partition is noticed within this time.
     metadataMaxAge: 20_000,

@@ -26,16 +26,14 @@ export interface Step {
 const TWO_BROKERS_DOWN_MS = 14_000;
 /** How long a node takes to have its role again: a killed broker waits for the end of its own session. */
 const RETURN_MS = 3_500;
-/** Steps of a round that break a broker and a member at once. */
-const BOTH_PER_ROUND = 3;
+/** Steps of a round that break a broker and a member at once; the other strikes come alone. */
+const BOTH_PER_ROUND = 7;
 
 const indexes = Array.from({ length: nodesPerKind }, (_, index) => index);
 
-/** Half of all strikes at one kind of node; the other half belongs to the next round, or to the next seed. */
-function halfOf(node: Strike['node'], half: number): readonly Strike[] {
-  return strikeKinds.flatMap((kind, at) =>
-    indexes.filter((index) => (index + at) % 2 === half).map((index): Strike => ({ kind, node, index })),
-  );
+/** Every strike at one kind of node. */
+function allOf(node: Strike['node']): readonly Strike[] {
+  return strikeKinds.flatMap((kind) => indexes.map((index): Strike => ({ kind, node, index })));
 }
 
 function shuffled<Item>(chance: Chance, items: readonly Item[]): readonly Item[] {
@@ -64,10 +62,10 @@ function twoBrokers(chance: Chance): Step {
   return { pauseMs: chance.whole(500, 2_000), strikes, downMs: TWO_BROKERS_DOWN_MS };
 }
 
-/** Half of all strikes, some of them in pairs of a broker and a member, and once two brokers at once. */
-function planRound(chance: Chance, half: number): readonly Step[] {
-  const brokers = shuffled(chance, halfOf('broker', half));
-  const members = shuffled(chance, halfOf('member', 1 - half));
+/** Every strike once, most of them in pairs of a broker and a member, and two brokers at once. */
+function planRound(chance: Chance): readonly Step[] {
+  const brokers = shuffled(chance, allOf('broker'));
+  const members = shuffled(chance, allOf('member'));
   const pairs = brokers.slice(0, BOTH_PER_ROUND).map((broker, at) => [broker, ...members.slice(at, at + 1)]);
   const alone = [...brokers.slice(BOTH_PER_ROUND), ...members.slice(BOTH_PER_ROUND)].map((one) => [one]);
   const steps = shuffled(chance, [...pairs, ...alone]).map(
@@ -86,16 +84,12 @@ export function durationMsOf({ pauseMs, downMs }: Step): number {
   return pauseMs + downMs + RETURN_MS;
 }
 
-/**
- * Plans what is broken, step by step, in rounds of half of all strikes: as many complete rounds as fit into `loadMs`,
- * and at least one. A seed and its successor begin with different halves: their first rounds together strike every node
- * in every way.
- */
-export function planSteps(chance: Chance, seed: number, loadMs: number): readonly Step[] {
+/** Plans what is broken, step by step, in rounds: as many complete ones as fit into `loadMs`, and at least one. */
+export function planSteps(chance: Chance, loadMs: number): readonly Step[] {
   const steps: Step[] = [];
   let ms = 0;
   for (let round = 0; ms === 0 || ms < loadMs; round += 1) {
-    for (const step of planRound(chance, (seed + round) % 2)) {
+    for (const step of planRound(chance)) {
       if (round > 0 && ms >= loadMs) break;
       steps.push(step);
       ms += durationMsOf(step);

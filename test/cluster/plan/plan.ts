@@ -18,7 +18,7 @@ const load: Load = { pauseMs: 30, misbehaving: 0.1, callbacksArrive: false };
 /** Plans a run: merchants act for as long as the steps take. */
 export function createClusterPlan(seed: number, loadMs: number): ClusterPlan {
   const chance = createChance(seed);
-  const steps = planSteps(chance, seed, loadMs);
+  const steps = planSteps(chance, loadMs);
   const stepsMs = steps.reduce((sum, step) => sum + durationMsOf(step), 0);
   return { seed, steps, acts: planActs(chance, load, stepsMs) };
 }
