@@ -39,7 +39,8 @@ export default defineConfig({
           name: 'int',
           include: ['{packages,services,test}/**/*.int.test.ts'],
           exclude: never,
-          maxWorkers: 3,
+          isolate: false,
+          maxWorkers: 4,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -49,8 +50,8 @@ export default defineConfig({
           name: 'scenarios',
           include: ['test/{scenarios,conformance}/**/*.test.ts', 'test/chaos/*.test.ts'],
           exclude: [...never, '**/*.int.test.ts'],
-          // Two whole stacks side by side: each waits more than it works.
-          maxWorkers: 2,
+          // Whole stacks side by side: each waits more than it works.
+          maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
