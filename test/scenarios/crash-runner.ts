@@ -86,7 +86,7 @@ function crashOf(scenario: Scenario, { service, point, pass = 1, environment }: 
       before = await times();
       if (environment !== undefined) await kept.restart(environment);
       await kept.ready();
-      await scenario.arm(service, point, pass);
+      await scenario.arm(service, `${point}:${pass}`);
     },
     death: async () => {
       await eventually(async () => expect(await times()).toBe(before + 1), DEADLINE_MS);

@@ -64,7 +64,6 @@ const isReversed = {
 } as const;
 
 const payoutRows: readonly PayoutRow[] = [
-  // This row comes first: the reconciler has found nothing yet, so its first event is a fact.
   { service: 'reconciler', type: 'pesewa.rails.RailStatusObserved', ...completes },
   { service: 'payout-gateway', type: 'pesewa.payouts.PayoutAccepted', ...completes },
   { service: 'payout-gateway', type: 'pesewa.payouts.PayoutSubmitted', ...completes },

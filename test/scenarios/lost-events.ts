@@ -32,8 +32,8 @@ export async function lose(
   const kept = scenario.stack.service(service);
   const line = 'crash point relay.before-send';
   const before = await scenario.logLines(service, line);
-  await kept.restart({ CRASH_AT: `relay.before-send:1:freeze:${type}` });
   await kept.ready();
+  await scenario.arm(service, `relay.before-send:1:freeze:${type}`);
   const asked = happen();
   // A request to the frozen process gets no answer; the scenario goes on without one.
   asked.catch(() => undefined);

@@ -28,8 +28,8 @@ export interface Scenario extends AsyncDisposable {
   readonly webhookStatuses: (reference: string) => Promise<readonly string[]>;
   /** The violations that the audit of the books finds, payouts and collections included (L1 to L12). */
   readonly violations: () => Promise<readonly Violation[]>;
-  /** Makes the running process of a service die when it next passes a crash point for the n-th time. */
-  readonly arm: (service: ServiceName, point: string, pass: number) => Promise<void>;
+  /** Arms a crash point of the running process of a service, as `CRASH_AT` would: `name:n`, `name:n:freeze:text`. */
+  readonly arm: (service: ServiceName, at: string) => Promise<void>;
   /** Reads a topic from its beginning to its present end. */
   readonly readTopic: (topic: TopicName) => Promise<readonly ReadMessage[]>;
   /** How many lines of a service's log contain the text, including those of earlier runs. */
@@ -102,9 +102,9 @@ export async function openScenario(
       const log = await readFile(join(root, logDirectory, `${service}.log`), 'utf8');
       return log.split('\n').filter((line) => line.includes(text)).length;
     },
-    arm: async (service, point, pass) => {
+    arm: async (service, at) => {
       stack.service(service).resetBackoff();
-      await writeFile(crashFile(service), `${point}:${pass}`);
+      await writeFile(crashFile(service), at);
     },
     readTopic: async (topic) => {
       const { mongodbUrl, kafkaBrokers, schemaRegistryUrl } = stack.runFile();
