@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type CommandOptions, repositoryRoot, runCommand, toolPath } from './command.ts';
+import { type CommandOptions, runCommand, toolPath } from './command.ts';
 
 /** Names of the vitest projects in `vitest.config.ts`. */
 export type TestProject = 'unit' | 'architecture' | 'int' | 'scenarios' | 'cluster';
@@ -18,10 +18,7 @@ interface Report {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly testResults: readonly {
-    readonly name: string;
     readonly status: string;
-    readonly startTime: number;
-    readonly endTime: number;
     readonly assertionResults: readonly { status: string }[];
   }[];
 }
@@ -33,18 +30,6 @@ export const countReport = (report: Report): { passed: number; failed: number } 
   );
   return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
 };
-
-const LONGEST = 5;
-
-/** The files that took longest, one line each, the longest first; nothing where all together took less than a second. */
-export const describeLongest = (report: Report): string =>
-  report.testResults
-    .map(({ name, startTime, endTime }) => ({ name, seconds: Math.round((endTime - startTime) / 1_000) }))
-    .filter(({ seconds }) => seconds > 0)
-    .toSorted((a, b) => b.seconds - a.seconds)
-    .slice(0, LONGEST)
-    .map(({ name, seconds }) => `${String(seconds).padStart(5)} s  ${path.relative(repositoryRoot, name)}\n`)
-    .join('');
 
 const readReport = async (file: string): Promise<Report | undefined> => {
   try {
@@ -59,10 +44,11 @@ const readReport = async (file: string): Promise<Report | undefined> => {
 export const runTests = async (project: TestProject, options: CommandOptions = {}): Promise<TestRun> => {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'pesewa-tests-'));
   const reportFile = path.join(directory, 'report.json');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
+  const longest = path.join(import.meta.dirname, 'longest-reporter.ts');
+  const reporters = ['default', 'json', longest].map((reporter) => `--reporter=${reporter}`);
   const { code, output } = await runCommand(
     toolPath('vitest'),
-    ['run', '--project', project, ...reporters],
+    ['run', '--project', project, ...reporters, `--outputFile.json=${reportFile}`],
     options,
   );
   const report = await readReport(reportFile);
@@ -71,10 +57,5 @@ export const runTests = async (project: TestProject, options: CommandOptions = {
   const { passed, failed } = countReport(report);
   if (passed + failed === 0)
     return { passed, failed: 1, output: `${output}The project ${project} has no tests.\n` };
-  const longest = describeLongest(report);
-  return {
-    passed,
-    failed: code !== 0 && failed === 0 ? 1 : failed,
-    output: longest === '' ? output : `${output}took longest:\n${longest}`,
-  };
+  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed, output };
 };

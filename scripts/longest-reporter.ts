@@ -1,0 +1,31 @@
+import type { Reporter } from 'vitest/node';
+
+const LONGEST = 5;
+
+/** How long a file of tests took, with what it does before and after them. */
+interface Took {
+  readonly file: string;
+  readonly seconds: number;
+}
+
+/** The files that took longest, one line each, the longest first; nothing where none took a second. */
+export const describeLongest = (files: readonly Took[]): string => {
+  const lines = files
+    .filter(({ seconds }) => seconds > 0)
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, LONGEST)
+    .map(({ file, seconds }) => `${String(seconds).padStart(5)} s  ${file}\n`);
+  return lines.length === 0 ? '' : `took longest:\n${lines.join('')}`;
+};
+
+/** A reporter of vitest that prints at the end which files took longest. */
+export default function createReporter(): Reporter {
+  const files: Took[] = [];
+  return {
+    onTestModuleEnd: (module) => {
+      const seconds = Math.round(module.diagnostic().duration / 1_000);
+      files.push({ file: module.relativeModuleId, seconds });
+    },
+    onTestRunEnd: () => void process.stdout.write(describeLongest(files)),
+  };
+}
