@@ -19,7 +19,7 @@ export function proposalExpiryMs({ at }: Pick<Proposal, 'at'>): number {
 }
 
 /**
- * Judges a decision about a proposal: four eyes for an approval, any two for a rejection (ADR 17).
+ * Judges a decision about a proposal: another operator than the proposer approves it, any operator rejects it (ADR 17).
  *
  * `fresh` is to be written; `repeated` is the same decision again, which changes nothing.
  */

@@ -25,7 +25,7 @@ export const settings = serviceSettings
       .describe('how long the answer to a merchant waits for the rail'),
     RESUBMIT_GRACE_MS: durationMsSetting
       .default(30_000)
-      .describe("how long after an attempt a rail's NOT FOUND is believed"),
+      .describe("how long after an attempt a rail's NOT FOUND is not believed yet"),
     INITIATE_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(32)
       .describe('queued collections under initiation at once'),

@@ -26,7 +26,7 @@ export const settings = serviceSettings
     RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
     RESUBMIT_GRACE_MS: durationMsSetting
       .default(30_000)
-      .describe("how long after an attempt a rail's NOT FOUND is believed"),
+      .describe("how long after an attempt a rail's NOT FOUND is not believed yet"),
     SUBMIT_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(64)
       .describe('payouts under submission at once, for each rail in each of its two queues'),
