@@ -27,7 +27,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const REST_MS = 150_000;
 const OPEN_MS = 120_000;
 /** Fewer messages than that would have met few of the strikes. */
-const ROAD_MIN = 50_000;
+const ROAD_MIN = 10_000;
 
 const replay = `SEED=${seed} CHAOS_SECONDS=${loadMs / 1_000} pnpm exec vitest run --project cluster broken-nodes`;
 const { steps, acts } = createClusterPlan(seed, loadMs);

@@ -50,6 +50,8 @@ const breaksIn = (currency: string) => scenario.stack.operator.breaks(`upstream:
 
 const DIGITS = ['9999', '0001', '0002', '0009', '0010'] as const;
 
+const ghana = { currency: 'GHS', country: 'Ghana' } as const;
+
 /** Makes the payment with this index, from a cycle of payouts and collections that end in every way. */
 async function pay(index: number): Promise<void> {
   const digits = DIGITS[index % DIGITS.length] ?? '9999';
@@ -64,13 +66,14 @@ async function pay(index: number): Promise<void> {
       customerNumber: `25471234${digits}`,
     });
   } else {
-    const abroad = index % 2 === 0 ? { currency: 'KES', country: 'Kenya' } : {};
-    await scenario.demo.requestPayout({
+    const abroad = index % 2 === 0 ? ghana : {};
+    const { responseCode } = await scenario.demo.requestPayout({
       reference,
       amount: '100',
       accountNumber: `012345${digits}`,
       ...abroad,
     });
+    expect(responseCode).toBe('09');
   }
 }
 
@@ -79,7 +82,6 @@ async function becomesEqual(): Promise<void> {
   await eventually(async () => {
     await scenario.stack.operator.compare();
     const drifts = await scenario.stack.operator.drift();
-    expect(drifts).toHaveLength(8);
     expect(drifts.filter((one) => one.drift !== '0')).toEqual([]);
   }, QUIET_MS);
 }
@@ -94,7 +96,8 @@ describe('wallets against floats under load (R1, L13)', () => {
       if (paid % 30 === 0) await scenario.stack.operator.compare();
     }
     await becomesEqual();
-    for (const currency of ['NGN', 'KES']) {
+    expect(await scenario.stack.operator.drift()).toHaveLength(8);
+    for (const currency of ['NGN', 'GHS', 'KES']) {
       const runs = await runsIn(currency);
       expect(runs.filter(({ withinRange }) => !withinRange)).toEqual([]);
       // Comparisons that met no payment in flight would have proved little.
@@ -154,21 +157,22 @@ describe('one minor unit that nothing explains', () => {
 describe('payouts that the rail reverses (R1, L13)', () => {
   // Until its callback comes, nothing of ours can know why the rail has more: a comparison may find it meanwhile.
   it('raise the balance before we hear of it, and explain it then: nothing stays open', async () => {
-    const references = ['KES', 'NGN', 'NGN'].map((currency, at) => ({
+    const references = ['GHS', 'NGN', 'NGN'].map((currency, at) => ({
       currency,
       reference: scenario.reference(`reversed-${at}`),
     }));
     for (const { currency, reference } of references) {
-      await scenario.demo.requestPayout({
+      const { responseCode } = await scenario.demo.requestPayout({
         reference,
         amount: '100',
         accountNumber: '0123450014',
-        ...(currency === 'KES' && { currency, country: 'Kenya' }),
+        ...(currency === 'GHS' && ghana),
       });
+      expect(responseCode).toBe('09');
     }
     for (const { reference } of references) await scenario.payoutBecomes(reference, 'REVERSED');
     await becomesEqual();
-    for (const currency of ['NGN', 'KES']) {
+    for (const currency of ['NGN', 'GHS']) {
       const breaks = await breaksIn(currency);
       expect(breaks.filter(({ status }) => status !== 'resolved')).toEqual([]);
     }

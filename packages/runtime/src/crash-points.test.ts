@@ -60,7 +60,7 @@ it('is armed by a file while the process runs, which is gone once it has struck'
 });
 
 it('costs nothing where none is armed', () => {
-  const content = vi.fn(() => '');
+  const content = vi.fn<() => string>(() => '');
   createCrashPoints(undefined)('work.before-call', content);
   createCrashPoints('work.after-call')('work.before-call', content);
   expect(content).not.toHaveBeenCalled();
