@@ -15,7 +15,7 @@ export interface Traces {
   readonly walletsBefore: ReadonlyMap<string, bigint>;
 }
 
-const SETTLE_MS = 15_000;
+const ALLOWED_LAG_MS = 15_000;
 
 /** Reads everything that a run left, from all four sources. */
 export async function readWorld(traces: Traces, databases: Databases): Promise<World> {
@@ -23,7 +23,7 @@ export async function readWorld(traces: Traces, databases: Databases): Promise<W
   const { mongodbUrl } = stack.runFile();
   const databasePrefix = `${prefix}_`;
   const [audit, { accounts, ...stored }, topics, moves, wallets, ...received] = await Promise.all([
-    auditLedger({ mongodbUrl, databasePrefix, settleMs: SETTLE_MS, clock: systemClock }),
+    auditLedger({ mongodbUrl, databasePrefix, allowedLagMs: ALLOWED_LAG_MS, clock: systemClock }),
     databases.read(),
     readTopics(stack, prefix),
     readMoves(stack),

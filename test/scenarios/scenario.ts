@@ -87,7 +87,7 @@ export async function openScenario(
     violations: async () => {
       const { mongodbUrl } = stack.runFile();
       const databasePrefix = `${prefix}_`;
-      const options = { mongodbUrl, databasePrefix, settleMs: 15_000, clock: systemClock };
+      const options = { mongodbUrl, databasePrefix, allowedLagMs: 15_000, clock: systemClock };
       return (await auditLedger(options)).violations;
     },
     executions: async (reference) => {

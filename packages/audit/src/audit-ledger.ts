@@ -40,7 +40,7 @@ export interface AuditOptions {
   /** Whether the gateways' records are compared too (L5, L10, L11); true by default. */
   readonly crossCheck?: boolean;
   /** How long a payment or an order may differ from its entries while events are on their way; 120 s by default. */
-  readonly settleMs?: number;
+  readonly allowedLagMs?: number;
   /** The heads of an earlier report: each must still be a page, with the same hash. */
   readonly since?: readonly Head[];
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export interface AuditOptions {
 }
 
 /** Longer than it takes until a dead ledger is replaced (its session, then the rebalance) and its work goes on. */
-const SETTLE_MS = 120_000;
+const ALLOWED_LAG_MS = 120_000;
 
 /** How far the clocks of the ledger's machines may be from the database's (ADR 16: five seconds from each other). */
 const CLOCK_SKEW_MAX_MS = 10_000;
@@ -89,7 +89,7 @@ async function auditDatabases(
   databases: Databases,
   options: AuditOptions,
 ): Promise<{ readonly audit: LedgerAudit } & Pick<AuditReport, 'payments' | 'archived'>> {
-  const { clock, crossCheck = true, settleMs = SETTLE_MS, since = [] } = options;
+  const { clock, crossCheck = true, allowedLagMs = ALLOWED_LAG_MS, since = [] } = options;
   const { ledger } = databases;
   const findings = createFindings();
   const { moment, openSession } = await readMoment(ledger, findings);
@@ -97,7 +97,7 @@ async function auditDatabases(
   // A second session, because a session runs one operation at a time and pages are read ahead while others are checked.
   await using session = openSession();
   await using ahead = openSession();
-  const deps = { databases, ledger, session, findings, clock, settleMs };
+  const deps = { databases, ledger, session, findings, clock, allowedLagMs };
   const orders = createOrderCheck(deps);
   const check = crossCheck ? createCrossCheck(deps) : undefined;
   const placed = createIdSum(moment.idKey);

@@ -9,8 +9,8 @@ import {
   judgePayout,
   payoutKinds,
 } from './payments.ts';
+import { type CheckDeps, RECORDS_PER_READ, recheckAll } from './recheck.ts';
 import type { EntryRecord, PaymentRecord } from './records.ts';
-import { type CheckDeps, RECORDS_PER_READ, settleAll } from './settle.ts';
 import { collections } from './snapshot.ts';
 
 /** The databases that a cross check reads. */
@@ -58,7 +58,7 @@ function gatewayOf({ kind, debit }: EntryRecord): Gateway | undefined {
 
 /**
  * Builds a {@link CrossCheck}. The ledger lags behind the gateways, which it follows by events: a payment that differs
- * from its entries is read again, and counts only when no such payment has agreed for `settleMs`.
+ * from its entries is read again, and counts only when no such payment has agreed for `allowedLagMs`.
  */
 export function createCrossCheck(deps: CheckDeps & { readonly databases: Databases }): CrossCheck {
   const { databases, session, findings } = deps;
@@ -113,7 +113,7 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
           onRead(payments.length);
           return found;
         };
-        await settleAll(all, suspectsOf, again(gateway), deps);
+        await recheckAll(all, suspectsOf, again(gateway), deps);
         await archive[gateway].compare();
       }
     },

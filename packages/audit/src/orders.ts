@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Batch } from './pages.ts';
+import { type CheckDeps, RECORDS_PER_READ, recheckAll, type Suspects } from './recheck.ts';
 import type { EntryRecord, OrderRecord } from './records.ts';
-import { type CheckDeps, RECORDS_PER_READ, type Suspects, settleAll } from './settle.ts';
 import { collections } from './snapshot.ts';
 
 /** The kinds of entries that only an order can lead to; an order leads to an entry of its own kind (ADR 17). */
@@ -102,7 +102,7 @@ export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): Ord
     },
     orders: async () => {
       const approved = orders.find({ status: 'approved' }, { session, batchSize: RECORDS_PER_READ });
-      await settleAll(approved, suspectsOf, again, deps);
+      await recheckAll(approved, suspectsOf, again, deps);
     },
   };
 }

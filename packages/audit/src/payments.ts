@@ -1,6 +1,6 @@
 import type { Findings } from './findings.ts';
+import type { Disagreement } from './recheck.ts';
 import { type EntryRecord, type PaymentRecord, readWhole, toWhole } from './records.ts';
-import type { Disagreement } from './settle.ts';
 
 /** The kinds of entries of a payout. */
 export const payoutKinds = ['hold', 'capture', 'fee', 'release', 'refund', 'refundFee'] as const;

@@ -64,7 +64,7 @@ export interface CliPorts {
   readonly audit: (options: {
     readonly mongodbUrl: string;
     readonly crossCheck: boolean;
-    readonly settleMs?: number;
+    readonly allowedLagMs?: number;
     /** The heads of an earlier report. */
     readonly since?: readonly Head[];
     readonly onProgress: (progress: AuditProgress) => void;

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { addBalanceCommand } from './commands/balance.ts';
 import { addCallbackCommands } from './commands/callbacks.ts';
 import { addDecisionCommands } from './commands/decisions.ts';
 import { addKeyCommands } from './commands/keys.ts';
@@ -11,7 +12,6 @@ import { addRealignCommand } from './commands/realign.ts';
 import { addReconcileCommands } from './commands/reconcile.ts';
 import { addDriftCommand } from './commands/reconcile-drift.ts';
 import { addTimelineCommand } from './commands/reconcile-timeline.ts';
-import { addBalanceCommand } from './commands/show.ts';
 import { addStatementCommand } from './commands/statement.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';

@@ -55,9 +55,11 @@ describe('ledger verify', () => {
 
   it('waits as long as the option says', async () => {
     const line = commandLine();
-    expect(await line.run('ledger', 'verify', '--settle', '7')).toBe(0);
-    expect(line.requests).toEqual([{ mongodbUrl: 'mongodb://unused', crossCheck: true, settleMs: 7_000 }]);
-    expect(await commandLine().run('ledger', 'verify', '--settle', 'long')).toBe(1);
+    expect(await line.run('ledger', 'verify', '--allowed-lag', '7')).toBe(0);
+    expect(line.requests).toEqual([
+      { mongodbUrl: 'mongodb://unused', crossCheck: true, allowedLagMs: 7_000 },
+    ]);
+    expect(await commandLine().run('ledger', 'verify', '--allowed-lag', 'long')).toBe(1);
   });
 
   it('asks for the heads of an earlier report, which its own JSON is', async () => {

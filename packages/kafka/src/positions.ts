@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
+import { type Broker, type Brokers, openBrokers } from './brokers.ts';
 import type { KafkaOptions } from './client.ts';
 import type { KafkaMessage } from './kafkajs.ts';
-import { type Node, type Nodes, openNodes } from './nodes.ts';
 
 /** A partition by its topic's full name. */
 export interface Place {
@@ -64,7 +64,7 @@ function byTopic(
 
 /** Opens the reader of positions. */
 export function openPositions(options: KafkaOptions & { readonly clock: Clock }): Positions {
-  const nodes = openNodes(options);
+  const nodes = openBrokers(options);
   return {
     bounds: async (group, places) => {
       const topics = await describe(
@@ -127,7 +127,7 @@ function placesIn(topics: ReadonlyMap<string, Described>): readonly Place[] {
   );
 }
 
-async function describe(nodes: Nodes, names: readonly string[]): Promise<ReadonlyMap<string, Described>> {
+async function describe(nodes: Brokers, names: readonly string[]): Promise<ReadonlyMap<string, Described>> {
   const { topics } = await nodes.metadata([...new Set(names)]);
   return new Map(
     topics.map(({ name, id, partitions }) => [
@@ -138,7 +138,7 @@ async function describe(nodes: Nodes, names: readonly string[]): Promise<Readonl
 }
 
 async function offsets(
-  nodes: Nodes,
+  nodes: Brokers,
   topics: ReadonlyMap<string, Described>,
   places: readonly Place[],
   timestamp: number,
@@ -162,7 +162,7 @@ const FETCH = { replicaId: -1, isolationLevel: 0, maxWaitTime: 1_000, minBytes: 
 const FETCH_BYTES_MAX = 1_048_576;
 
 async function* readSince(
-  nodes: Nodes,
+  nodes: Brokers,
   place: Place,
   timeMs: number,
 ): AsyncGenerator<readonly KafkaMessage[]> {
@@ -193,9 +193,9 @@ async function* readSince(
 
 /** Asks one broker; a failed connection is reopened by the next request. */
 async function ask<Answer>(
-  nodes: Nodes,
+  nodes: Brokers,
   broker: number,
-  question: (node: Node) => Promise<Answer>,
+  question: (node: Broker) => Promise<Answer>,
 ): Promise<Answer> {
   try {
     return await question(await nodes.byId(broker));
@@ -206,7 +206,7 @@ async function ask<Answer>(
 }
 
 async function committedOf(
-  nodes: Nodes,
+  nodes: Brokers,
   groupId: string,
   places: readonly Place[],
 ): Promise<ReadonlyMap<string, bigint>> {

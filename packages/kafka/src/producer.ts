@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
+import { openBrokers } from './brokers.ts';
 import type { KafkaLog, KafkaOptions } from './client.ts';
 import { createLeaders, type Leader } from './leaders.ts';
-import { openNodes } from './nodes.ts';
 import {
   createPartitionQueues,
   type Entry,
@@ -44,7 +44,7 @@ export interface Producer extends AsyncDisposable {
 }
 
 /** The connections to the brokers, as the producer needs them. */
-export interface ProducerNodes {
+export interface ProducerBrokers {
   readonly leaders: (topics: readonly string[]) => Promise<readonly Leader[]>;
   readonly write: (broker: number, queues: readonly PartitionQueue[]) => Promise<readonly PartitionAnswer[]>;
   /** Forgets a connection that did not answer. */
@@ -69,7 +69,7 @@ const REQUEST_TIMEOUT_MS = 15_000;
 
 /** Opens a producer; it connects when there is something to send. */
 export function openProducer(options: ProducerOptions & KafkaOptions): Producer {
-  const nodes = openNodes(options);
+  const nodes = openBrokers(options);
   const log: KafkaLog = (level, message, fields) => {
     const reason = fields['err'] instanceof Error ? fields['err'].message : '';
     options.log(level, message, { ...fields, remedy: kafkaRemedy(reason, options) });
@@ -105,7 +105,7 @@ export function openProducer(options: ProducerOptions & KafkaOptions): Producer 
 }
 
 /** Builds a producer over connections to the brokers. */
-export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions): Producer {
+export function createProducerOf(nodes: ProducerBrokers, options: ProducerOptions): Producer {
   const { clock, log, partitionsOf, maySend = () => true } = options;
   const partitionOf = createPartitioner();
   const queues = createPartitionQueues();
@@ -176,7 +176,7 @@ export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions)
 
 /** Writes to one broker and handles each partition's answer; gives whether each was written or permanently refused. */
 function createWriter(
-  nodes: ProducerNodes,
+  nodes: ProducerBrokers,
   queues: PartitionQueues,
   { clock, log }: Pick<ProducerOptions, 'clock' | 'log'>,
 ): (broker: number, taken: readonly PartitionQueue[]) => Promise<boolean> {

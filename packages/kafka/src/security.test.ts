@@ -11,7 +11,7 @@ describe('the settings of kafkajs', () => {
     });
   });
 
-  it('is TLS that trusts whom Node trusts, or the authority that is named', () => {
+  it('is TLS that trusts whom Broker trusts, or the authority that is named', () => {
     expect(kafkaConnection({ ...plain, KAFKA_TLS: 'on' }, clock)).toMatchObject({ ssl: {} });
     const mutual = { KAFKA_TLS_CA: 'ca', KAFKA_TLS_CERTIFICATE: 'cert', KAFKA_TLS_KEY: 'key' };
     expect(kafkaConnection({ ...plain, KAFKA_TLS: 'on', ...mutual }, clock).ssl).toEqual({

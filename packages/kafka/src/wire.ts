@@ -2,7 +2,7 @@ import type { ProduceInput } from './produce-encoder.ts';
 import { encodeProduce } from './produce-encoder.ts';
 
 /** A request and how its answer is read, as a connection of kafkajs takes them. */
-export interface Exchange<Answer> {
+export interface WireRequest<Answer> {
   readonly request: {
     readonly apiKey: number;
     readonly apiVersion: number;
@@ -49,7 +49,7 @@ function exchange<Answer>(
   encode: () => Buffer,
   decode: (reader: WireReader) => Answer,
   timeoutMs: number,
-): Exchange<Answer> {
+): WireRequest<Answer> {
   return {
     request: {
       apiKey: api.key,
@@ -66,7 +66,7 @@ function exchange<Answer>(
 export function produceExchange(
   input: ProduceInput,
   timeoutMs: number,
-): Exchange<readonly PartitionAnswer[]> {
+): WireRequest<readonly PartitionAnswer[]> {
   return exchange(
     { key: 0, version: 7, name: 'Produce' },
     () => encodeProduce(input, Date.now()),
@@ -88,7 +88,7 @@ export function produceExchange(
 }
 
 /** Metadata (version 10): the first version with topic ids, which kafkajs does not support. */
-export function metadataExchange(topics: readonly string[], timeoutMs: number): Exchange<ClusterMetadata> {
+export function metadataRequest(topics: readonly string[], timeoutMs: number): WireRequest<ClusterMetadata> {
   return exchange(
     { key: 3, version: 10, name: 'Metadata' },
     () => {

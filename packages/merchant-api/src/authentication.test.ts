@@ -9,7 +9,7 @@ async function answerOver(identify: () => Promise<undefined>): Promise<string> {
   const app = new Hono();
   app.onError((error, context) => context.text(`broken: ${error.message}`));
   const logger = createLogger({ name: 'test', level: 'silent' });
-  const deps = { identify, logger, countRequest: async () => undefined };
+  const deps = { identify, logger, limitRequest: async () => undefined };
   app.use(
     authenticate(deps, { keyOf: () => 'ZGVtbw==', refuse: (context, refusal) => context.text(refusal.kind) }),
   );

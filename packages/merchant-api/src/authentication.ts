@@ -19,7 +19,7 @@ export interface AuthenticationDeps {
   readonly identify: Directory['identify'];
   readonly logger: Pick<Logger, 'error'>;
   /** Counts a request of a merchant; gives the whole seconds to wait if it is one too many, else undefined. */
-  readonly countRequest: (merchant: Merchant) => Promise<number | undefined>;
+  readonly limitRequest: (merchant: Merchant) => Promise<number | undefined>;
 }
 
 /**
@@ -48,7 +48,7 @@ export function authenticate(
     if (merchant === 'unavailable') return { kind: 'unavailable' };
     if (!merchant) return { kind: 'unknown' };
     if (merchant.status !== 'active') return { kind: 'suspended' };
-    const waitSeconds = await deps.countRequest(merchant);
+    const waitSeconds = await deps.limitRequest(merchant);
     return waitSeconds === undefined ? merchant : { kind: 'tooMany', waitSeconds };
   };
   return async (context, next) => {

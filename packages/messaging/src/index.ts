@@ -9,7 +9,7 @@ export { type Database, isDuplicateKey, openDatabase } from './database/mongo.ts
 export { afterCursor, nextCursor } from './database/newest-first.ts';
 export { createWriter } from './database/writer.ts';
 export { offsetsOf } from './inbox/offsets.ts';
-export type { PastEvent } from './inbox/past.ts';
+export { PartitionStoppedError } from './inbox/stopped-partitions.ts';
 export {
   type BatchTransaction,
   type EventHandling,
@@ -17,8 +17,8 @@ export {
   handleTopic,
   type Received,
   type TopicHandler,
-} from './inbox/received.ts';
-export { PartitionStoppedError } from './inbox/stopped-partitions.ts';
+} from './inbox/topic-handler.ts';
+export type { HistoricalEvent } from './inbox/topic-history.ts';
 export { type Loop, startLoop } from './loop.ts';
 export { type Messaging, openMessaging, openMessagingAs } from './messaging.ts';
 export type { Recovery } from './operators/recovery.ts';

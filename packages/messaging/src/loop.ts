@@ -1,5 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
-import { beginRound, type Did, type Logger } from '@pesewa/runtime';
+import { beginRound, type Logger, type ReportProcessed } from '@pesewa/runtime';
 
 /** Work that repeats until it is closed; closing waits for the current round. */
 export interface Loop extends AsyncDisposable {
@@ -18,7 +18,7 @@ export function startLoop(options: {
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly round: (signal: AbortSignal, did: Did) => Promise<boolean>;
+  readonly round: (signal: AbortSignal, processed: ReportProcessed) => Promise<boolean>;
 }): Loop {
   const closing = new AbortController();
   let woken = false;
@@ -29,9 +29,9 @@ export function startLoop(options: {
   };
   const { name, clock, logger } = options;
   const round = async (): Promise<boolean> => {
-    const { did, end } = beginRound(name, clock);
+    const { processed, end } = beginRound(name, clock);
     try {
-      return await options.round(closing.signal, did);
+      return await options.round(closing.signal, processed);
     } catch (error) {
       if (!closing.signal.aborted) logger.error({ err: error, loop: name }, 'round failed');
       return false;

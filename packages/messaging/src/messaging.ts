@@ -16,10 +16,10 @@ import type { CollectionSchema } from './database/collections.ts';
 import { runConsumer } from './inbox/consumer.ts';
 import { offsetsOf } from './inbox/offsets.ts';
 import { openParkedStore } from './inbox/parked-store.ts';
-import { openPast, type Past } from './inbox/past.ts';
 import { openProgress, type Progress } from './inbox/progress.ts';
-import type { TopicHandler } from './inbox/received.ts';
 import { showStoppedPartitions } from './inbox/stopped-partitions.ts';
+import type { TopicHandler } from './inbox/topic-handler.ts';
+import { openTopicHistory, type TopicHistory } from './inbox/topic-history.ts';
 import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
 import { openRecovery, type RecoverySigns } from './operators/recovery.ts';
@@ -38,7 +38,7 @@ import { type RegistrySettings, registryConnection } from './schemas/registry.ts
 import { openCheckedDatabase } from './start-checks.ts';
 
 /** Connects a service's database with Kafka (ADR 2). */
-export interface Messaging extends Past, Progress, RecoverySigns {
+export interface Messaging extends TopicHistory, Progress, RecoverySigns {
   readonly client: MongoClient;
   readonly db: Db;
   /** Another database on the same server, by its name without this installation's prefix. */
@@ -164,7 +164,7 @@ export async function openMessagingAs(
     ...openRecovery(() => standing),
     ...limitTo(options, {
       database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
-      since: openPast(positions, parts),
+      since: openTopicHistory(positions, parts),
       ...openProgress(clock, positions, { ...parts, group: options.service }),
     }),
   };

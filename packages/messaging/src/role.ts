@@ -8,9 +8,9 @@ import {
   topics,
 } from '@pesewa/contracts';
 import type { Db } from 'mongodb';
-import type { Past } from './inbox/past.ts';
 import type { Progress } from './inbox/progress.ts';
-import type { TopicHandler } from './inbox/received.ts';
+import type { TopicHandler } from './inbox/topic-handler.ts';
+import type { TopicHistory } from './inbox/topic-history.ts';
 
 /**
  * What a service does between MongoDB and Kafka. A part that is left out is not limited, for tests that play a service.
@@ -54,7 +54,7 @@ export function checkHandlers(role: MessagingRole, handlers: readonly Pick<Topic
   }
 }
 
-interface Limited extends Past, Progress {
+interface Limited extends TopicHistory, Progress {
   readonly database: (name: string) => Db;
 }
 

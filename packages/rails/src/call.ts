@@ -1,9 +1,9 @@
 import { JsonError, parseJson } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
-import type { NotSent, Unknown } from './connector.ts';
-import type { ExchangeResponse } from './exchange.ts';
 import type { Guard } from './guard.ts';
+import type { TransportResponse } from './http-transport.ts';
 import { BUSY_RETRY_MS, notSent, REFUSED_KEY_RETRY_MS, UNREACHED_RETRY_MS, unknown } from './outcomes.ts';
+import type { NotSent, Unknown } from './rail.ts';
 import type { CommonSettings } from './settings.ts';
 
 /** A request with a JSON body or none, without a deadline. */
@@ -57,7 +57,7 @@ export function createCall(dependencies: {
   };
 }
 
-function judge(response: ExchangeResponse, asks: boolean, nowMs: number): Answered | Unknown | NotSent {
+function judge(response: TransportResponse, asks: boolean, nowMs: number): Answered | Unknown | NotSent {
   const { status } = response;
   const why = `HTTP ${status}`;
   if (status === 429) {

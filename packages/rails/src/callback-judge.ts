@@ -1,6 +1,6 @@
 import { createAddressList } from '@pesewa/addresses';
 import { type SignatureRefusal, verifyWebhook, type WebhookHeaders } from '@pesewa/signatures';
-import type { CallbackEvidence, CallbackVerdict, RailConnector } from './connector.ts';
+import type { CallbackEvidence, CallbackVerdict, Rail } from './rail.ts';
 import type { CommonSettings } from './settings.ts';
 
 const TOLERANCE_SECONDS = 300;
@@ -27,7 +27,7 @@ const verdicts: Readonly<Record<SignatureRefusal, CallbackVerdict['signature']>>
  */
 export function createCallbackJudge(
   settings: Pick<CommonSettings, 'callbackAddresses' | 'callbackSecrets' | 'callbacks'>,
-): RailConnector['judgeCallback'] {
+): Rail['judgeCallback'] {
   const { callbackSecrets: secrets } = settings;
   const allowed = createAddressList(settings.callbackAddresses);
   const judgeAddress = (address: string | undefined) => {

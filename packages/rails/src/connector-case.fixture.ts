@@ -1,8 +1,8 @@
-import type { Connector } from './definition.ts';
-import type { Exchange } from './exchange.ts';
+import { railSettingsOf } from './connectors.ts';
+import type { ConnectorDefinition } from './define-connector.ts';
+import type { Transport } from './http-transport.ts';
 import { answering, createTestClock } from './rails.fixture.ts';
 import { openRails } from './rails.ts';
-import { railSettingsOf } from './registry.ts';
 
 /** An answer of a rail: its HTTP status and its body, which is sent as JSON. */
 export type Said = readonly [status: number, body: unknown];
@@ -39,7 +39,7 @@ export interface Lookup {
 /** A connector under test, with its rail's own words. */
 export interface ConnectorCase {
   readonly name: string;
-  readonly connector: Connector;
+  readonly connector: ConnectorDefinition;
   /** An entry of `RAILS` with what the connector requires. */
   readonly entry: object;
   readonly payouts?: PayoutWords;
@@ -53,16 +53,16 @@ export function readRails({ name, connector, entry }: ConnectorCase, settings: o
 }
 
 /** Opens the rail over a network; keeps what it asks and logs. */
-export function openRail(one: ConnectorCase, exchange: Exchange, settings: object = {}) {
+export function openRail(one: ConnectorCase, transport: Transport, settings: object = {}) {
   const logged: unknown[] = [];
   const asked: string[] = [];
   const note = (...line: unknown[]) => void logged.push(line);
   const [rail] = openRails(readRails(one, settings).data ?? [], {
     clock: createTestClock(),
     logger: { warn: note, info: note },
-    exchange: (request) => {
+    transport: (request) => {
       asked.push(`${request.url} ${request.body ?? ''} ${JSON.stringify(request.headers)}`);
-      return exchange(request);
+      return transport(request);
     },
   }).all;
   if (!rail) throw new Error('no rail was opened');

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { NotSent, Observation, RailConnector, RailPayouts } from './connector.ts';
 import {
   type CollectionWords,
   type ConnectorCase,
@@ -10,7 +9,8 @@ import {
   type Said,
   saying,
 } from './connector-case.fixture.ts';
-import { ExchangeError } from './exchange.ts';
+import { TransportError } from './http-transport.ts';
+import type { NotSent, Observation, Rail, RailPayouts } from './rail.ts';
 import { answering, collection, payout, START_MS } from './rails.fixture.ts';
 
 const unknown = { kind: 'unknown', why: expect.any(String) as string };
@@ -33,7 +33,7 @@ const GIBBERISH: readonly (readonly [string, number, unknown])[] = [
 type Call = readonly [
   name: string,
   asks: boolean,
-  call: (rail: RailConnector) => Promise<{ readonly kind: string }> | undefined,
+  call: (rail: Rail) => Promise<{ readonly kind: string }> | undefined,
 ];
 
 const LOOKUP = { reference: payout.reference, currency: payout.currency };
@@ -71,9 +71,9 @@ function describeCall(one: ConnectorCase, asks: boolean, call: Call[2]): void {
   });
 
   it.each([
-    ['a time-out', new ExchangeError('timeout', true)],
-    ['a reset', new ExchangeError('ECONNRESET', true)],
-    ['an answer too large', new ExchangeError('answer too large', true, true)],
+    ['a time-out', new TransportError('timeout', true)],
+    ['a reset', new TransportError('ECONNRESET', true)],
+    ['an answer too large', new TransportError('answer too large', true, true)],
     ['a defect of ours', new TypeError(`a defect with ${PERSON}`)],
   ])('is unknown after %s', async (_, error) => {
     const { rail, logged } = openRail(one, () => Promise.reject(error));
@@ -94,7 +94,7 @@ function describeCall(one: ConnectorCase, asks: boolean, call: Call[2]): void {
 
   it('has no effect where nothing listens, the key is refused or the rail is busy', async () => {
     const turnedAway = asks ? 'unknown' : 'notSent';
-    const unreached = openRail(one, () => Promise.reject(new ExchangeError('ECONNREFUSED', false)));
+    const unreached = openRail(one, () => Promise.reject(new TransportError('ECONNREFUSED', false)));
     expect(await call(unreached.rail)).toMatchObject({ kind: turnedAway });
     for (const status of [401, 403])
       expect(await call(saying(one, [status, '']))).toMatchObject({ kind: turnedAway });

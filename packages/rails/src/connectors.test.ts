@@ -128,13 +128,13 @@ it('a rail without collections takes none, and the next one does', () => {
     { ...contract.entry, name: 'second' },
   ];
   const settings = railSettingsOf({ upstream, 'payouts-only': payoutsOnly }).parse(JSON.stringify(entries));
-  const exchange = answering(500, '');
-  const both = openRails(settings, { clock: createTestClock(), exchange });
+  const transport = answering(500, '');
+  const both = openRails(settings, { clock: createTestClock(), transport });
   expect(both.payoutRails({ country: 'GHA', currency: 'GHS' }).map(({ name }) => name)).toEqual([
     'first',
     'second',
   ]);
   expect(both.routeCollection({ operatorCode: 'GHMTN' })?.name).toBe('second');
-  const alone = openRails(settings.slice(0, 1), { clock: createTestClock(), exchange });
+  const alone = openRails(settings.slice(0, 1), { clock: createTestClock(), transport });
   expect(alone.routeCollection({ operatorCode: 'GHMTN' })).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ExchangeError, type ExchangeResponse } from './exchange.ts';
+import { TransportError, type TransportResponse } from './http-transport.ts';
 import { answering, createRailFixture, createTestClock, payout } from './rails.fixture.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
@@ -14,11 +14,11 @@ const notFound = {
 
 describe('the circuit breaker', () => {
   it.each([
-    ['resets', () => Promise.reject(new ExchangeError('ECONNRESET', true))],
-    ['refused connections', () => Promise.reject(new ExchangeError('ECONNREFUSED', false))],
+    ['resets', () => Promise.reject(new TransportError('ECONNRESET', true))],
+    ['refused connections', () => Promise.reject(new TransportError('ECONNREFUSED', false))],
     ['server errors', answering(503, '')],
-  ])('opens after consecutive %s; then payouts wait and lookups are not made', async (_, exchange) => {
-    const { rail, requests } = createRailFixture(exchange, { breakerFailures: 3, breakerOpenMs: 7_000 });
+  ])('opens after consecutive %s; then payouts wait and lookups are not made', async (_, transport) => {
+    const { rail, requests } = createRailFixture(transport, { breakerFailures: 3, breakerOpenMs: 7_000 });
     for (let attempt = 0; attempt < 3; attempt += 1) await rail.payouts.lookUp(query);
     expect(await rail.payouts.submit(payout)).toEqual({
       kind: 'notSent',
@@ -54,7 +54,7 @@ describe('the circuit breaker', () => {
 
   it('stays closed over answers that are too large: the rail is there', async () => {
     const { rail, requests } = createRailFixture(
-      () => Promise.reject(new ExchangeError('answer too large', true, true)),
+      () => Promise.reject(new TransportError('answer too large', true, true)),
       { breakerFailures: 2 },
     );
     for (let attempt = 0; attempt < 5; attempt += 1)
@@ -67,7 +67,7 @@ describe('the circuit breaker', () => {
     let healthy = false;
     const { rail, requests } = createRailFixture(
       async () => {
-        if (!healthy) throw new ExchangeError('timeout', true);
+        if (!healthy) throw new TransportError('timeout', true);
         return notFound;
       },
       { breakerFailures: 1, breakerOpenMs: 1_000 },
@@ -84,7 +84,7 @@ describe('the circuit breaker', () => {
 
 describe('the concurrency limit', () => {
   it('lets as many wait as run, and refuses more unsent', async () => {
-    const open: ((response: ExchangeResponse) => void)[] = [];
+    const open: ((response: TransportResponse) => void)[] = [];
     const { rail, requests, clock } = createRailFixture(() => new Promise((resolve) => open.push(resolve)), {
       concurrencyMax: 1,
     });
@@ -104,7 +104,7 @@ describe('the concurrency limit', () => {
   });
 
   it('does not send what waited too long', async () => {
-    const open: ((response: ExchangeResponse) => void)[] = [];
+    const open: ((response: TransportResponse) => void)[] = [];
     const { rail, requests, clock } = createRailFixture(() => new Promise((resolve) => open.push(resolve)), {
       concurrencyMax: 1,
     });

@@ -11,15 +11,20 @@ import {
   wrap,
 } from 'cockatiel';
 import { WAIT_MS_MAX } from './call-times.ts';
-import type { NotSent, Unknown } from './connector.ts';
-import { type Exchange, ExchangeError, type ExchangeRequest, type ExchangeResponse } from './exchange.ts';
+import {
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from './http-transport.ts';
 import { notSent } from './outcomes.ts';
+import type { NotSent, Unknown } from './rail.ts';
 import type { CommonSettings } from './settings.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
 /** The result of a guarded exchange. */
 export type Guarded =
-  | { readonly kind: 'answered'; readonly response: ExchangeResponse }
+  | { readonly kind: 'answered'; readonly response: TransportResponse }
   /** There was no connection to the rail: the request certainly did not reach it. */
   | { readonly kind: 'unreached'; readonly why: string }
   | Unknown
@@ -30,7 +35,7 @@ export type Circuit = 'closed' | 'half_open' | 'open';
 
 /** An exchange within a rail's limits; it never throws. */
 export interface Guard {
-  (request: ExchangeRequest): Promise<Guarded>;
+  (request: TransportRequest): Promise<Guarded>;
   /** Whether a request would be attempted now: the circuit is closed, or has been open long enough for a probe. */
   readonly isAvailable: () => boolean;
   readonly circuit: () => Circuit;
@@ -50,10 +55,10 @@ class WaitError extends Error {
 export function createGuard(dependencies: {
   readonly settings: CommonSettings;
   readonly clock: Clock;
-  readonly exchange: Exchange;
+  readonly transport: Transport;
   readonly logger?: Pick<Logger, 'warn' | 'info'> | undefined;
 }): Guard {
-  const { settings, clock, exchange, logger } = dependencies;
+  const { settings, clock, transport, logger } = dependencies;
   const bucket = createTokenBucket({
     clock,
     perSecondMax: settings.requestsPerSecondMax,
@@ -74,7 +79,7 @@ export function createGuard(dependencies: {
   const slots = bulkhead(settings.concurrencyMax, settings.concurrencyMax);
   const limits = wrap(slots, breaker);
 
-  const guard = async (request: ExchangeRequest): Promise<Guarded> => {
+  const guard = async (request: TransportRequest): Promise<Guarded> => {
     const calledAtMs = clock.nowMs();
     const turn = bucket.take();
     if (!turn.granted) return notSent('rate limit of the rail', turn.waitMs);
@@ -83,16 +88,16 @@ export function createGuard(dependencies: {
       const response = await limits.execute(() => {
         // Measured from the call, because the process may have been suspended while it waited for its turn.
         if (clock.nowMs() - calledAtMs > turn.waitMs + WAIT_MS_MAX) throw new WaitError();
-        return exchange(request);
+        return transport(request);
       });
       return { kind: 'answered', response };
     } catch (error) {
       if (isBrokenCircuitError(error)) return notSent('circuit open', settings.breakerOpenMs);
       if (isBulkheadRejectedError(error)) return notSent('concurrency limit of the rail', RETRY_AFTER_MS);
       if (error instanceof WaitError) return notSent('waited too long for its turn', RETRY_AFTER_MS);
-      if (error instanceof ExchangeError && !error.sent) return { kind: 'unreached', why: error.message };
+      if (error instanceof TransportError && !error.sent) return { kind: 'unreached', why: error.message };
       // Any other failure, including a defect of ours, may have happened after the request left.
-      return { kind: 'unknown', why: error instanceof ExchangeError ? error.message : 'network failure' };
+      return { kind: 'unknown', why: error instanceof TransportError ? error.message : 'network failure' };
     }
   };
   const circuit = (): Circuit => {
@@ -116,7 +121,7 @@ function isServerFailure(result: unknown): boolean {
 
 /** Whether our own limits refused the request, which says nothing about the rail's health. */
 function isOurRefusal(error: unknown): boolean {
-  return error instanceof WaitError || (error instanceof ExchangeError && error.answered);
+  return error instanceof WaitError || (error instanceof TransportError && error.answered);
 }
 
 const railFailures = handleWhen((error) => !isOurRefusal(error)).orWhenResult(isServerFailure);

@@ -1,12 +1,17 @@
 export { type Answered, type CallRail, createCall } from './call.ts';
 export { CALL_TIMEOUT_MS } from './call-times.ts';
 export { createCallbackJudge } from './callback-judge.ts';
-export * from './connector.ts';
-export { type Connector, defineConnector, type RailSettings } from './definition.ts';
-export { type Exchange, ExchangeError, type ExchangeRequest, type ExchangeResponse } from './exchange.ts';
+export { connectors, railSettings, railSettingsOf } from './connectors.ts';
+export { type ConnectorDefinition, defineConnector, type RailSettings } from './define-connector.ts';
+export {
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from './http-transport.ts';
 export { malformed, unknown } from './outcomes.ts';
+export * from './rail.ts';
 export { openRails, type Rails } from './rails.ts';
-export { connectors, railSettings, railSettingsOf } from './registry.ts';
 export { CALL_WITHIN_MS, mayStillCall, readResubmitGraceMs } from './resubmission.ts';
 export { commonShape, httpUrl, noCollections, noPayouts, payoutShape } from './settings.ts';
 export { reasonLine } from './text.ts';

@@ -1,6 +1,6 @@
 import { describeProblem, firstProblem } from '@pesewa/contracts';
 import type { z } from 'zod';
-import type { NotSent, Unknown } from './connector.ts';
+import type { NotSent, Unknown } from './rail.ts';
 
 /** When to retry at a rail that is busy and doesn't say for how long. */
 export const BUSY_RETRY_MS = 1_000;

@@ -1,7 +1,7 @@
-import { takesCollections, takesPayouts } from './connector.ts';
-import type { Exchange, ExchangeRequest } from './exchange.ts';
+import { railSettings } from './connectors.ts';
+import type { Transport, TransportRequest } from './http-transport.ts';
+import { takesCollections, takesPayouts } from './rail.ts';
 import { openRails } from './rails.ts';
-import { railSettings } from './registry.ts';
 import { upstreamRail } from './upstream/upstream.ts';
 
 /** The minimum settings of a rail. */
@@ -25,16 +25,16 @@ export function createTestClock() {
 }
 
 /** One rail over a scripted network; records every request. */
-export function createRailFixture(exchange: Exchange, settings: object = {}) {
-  const requests: ExchangeRequest[] = [];
+export function createRailFixture(transport: Transport, settings: object = {}) {
+  const requests: TransportRequest[] = [];
   const warnings: unknown[] = [];
   const clock = createTestClock();
   const rails = openRails(railSettings.parse(JSON.stringify([{ ...leastSettings, ...settings }])), {
     clock,
     logger: { warn: (...line: unknown[]) => void warnings.push(line), info: () => undefined },
-    exchange: (request) => {
+    transport: (request) => {
       requests.push(request);
-      return exchange(request);
+      return transport(request);
     },
   });
   const [rail] = rails.all.filter(takesPayouts).filter(takesCollections);
@@ -43,7 +43,7 @@ export function createRailFixture(exchange: Exchange, settings: object = {}) {
 }
 
 /** A network that gives every request the same answer; an object is sent as JSON. */
-export function answering(status: number, body: unknown, retryAfter?: string): Exchange {
+export function answering(status: number, body: unknown, retryAfter?: string): Transport {
   const bodyText = typeof body === 'string' ? body : JSON.stringify(body);
   return async () => ({ status, retryAfter, bodyText });
 }

@@ -83,7 +83,7 @@ describe('the settings of the rails', () => {
       railSettings.parse(JSON.stringify([{ ...leastSettings, timeoutMs: 15_000 }])),
       {
         clock: createTestClock(),
-        exchange: answering(200, ''),
+        transport: answering(200, ''),
       },
     ).all;
     expect(longest?.capabilities.callDeadlineMs).toBeLessThan(CALL_TIMEOUT_MS);
@@ -138,7 +138,7 @@ describe('routing', () => {
   const second = { ...leastSettings, name: 'second' };
   const rails = openRails(railSettings.parse(JSON.stringify([first, second])), {
     clock: createTestClock(),
-    exchange: answering(200, ''),
+    transport: answering(200, ''),
   });
 
   it.each([

@@ -3,22 +3,16 @@ import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Registry } from 'prom-client';
 import { callDeadlineMs } from './call-times.ts';
-import {
-  type CollectionRail,
-  type PayoutRail,
-  type RailConnector,
-  takesCollections,
-  takesPayouts,
-} from './connector.ts';
-import type { RailSettings } from './definition.ts';
-import { createHttpExchange, type Exchange } from './exchange.ts';
+import type { RailSettings } from './define-connector.ts';
 import { createGuard } from './guard.ts';
-import { createRailMetrics, observeRail } from './observed.ts';
+import { createHttpTransport, type Transport } from './http-transport.ts';
+import { createRailMetrics, instrumentRail } from './instrumented-rail.ts';
+import { type CollectionRail, type PayoutRail, type Rail, takesCollections, takesPayouts } from './rail.ts';
 
 /** The configured rails with their connections, which are closed by disposing of them. */
 export interface Rails extends AsyncDisposable {
-  readonly get: (name: string) => RailConnector | undefined;
-  readonly all: readonly RailConnector[];
+  readonly get: (name: string) => Rail | undefined;
+  readonly all: readonly Rail[];
   /**
    * The rails that serve a payout, in configured order; without a channel, those of any channel. The country has three
    * letters.
@@ -38,7 +32,7 @@ export function openRails(
     readonly clock: Clock;
     readonly logger?: Pick<Logger, 'warn' | 'info'> | undefined;
     /** The network; undici by default. */
-    readonly exchange?: Exchange | undefined;
+    readonly transport?: Transport | undefined;
     /** The registry for the metrics of calls and circuits. */
     readonly registry?: Registry | undefined;
   },
@@ -47,8 +41,8 @@ export function openRails(
   const metrics = registry && createRailMetrics(registry);
   const resources = new AsyncDisposableStack();
   const all = settings.map((rail) => {
-    const exchange = dependencies.exchange ?? resources.use(openNetwork(rail)).exchange;
-    const guard = createGuard({ settings: rail, clock, exchange, logger });
+    const transport = dependencies.transport ?? resources.use(openNetwork(rail)).transport;
+    const guard = createGuard({ settings: rail, clock, transport, logger });
     metrics?.watch(rail.name, guard.circuit);
     const connector = {
       name: rail.name,
@@ -60,7 +54,7 @@ export function openRails(
       isAvailable: guard.isAvailable,
       ...rail.connect({ guard, clock, logger }),
     };
-    return observeRail(connector, { metrics, clock });
+    return instrumentRail(connector, { metrics, clock });
   });
   const byName = new Map(all.map((rail) => [rail.name, rail]));
   return {
@@ -86,7 +80,7 @@ export function openRails(
 }
 
 function openNetwork(settings: RailSettings) {
-  return createHttpExchange({
+  return createHttpTransport({
     monotonicMs: () => performance.now(),
     connectionsMax: settings.concurrencyMax,
     connectTimeoutMs: settings.timeoutMs,

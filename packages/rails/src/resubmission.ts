@@ -1,5 +1,5 @@
 import { ConfigError } from '@pesewa/runtime';
-import type { RailCapabilities } from './connector.ts';
+import type { RailCapabilities } from './rail.ts';
 
 /** How long after an attempt its call may still begin. */
 export const CALL_WITHIN_MS = 2_000;

@@ -3,7 +3,7 @@ import { channels, countryCode, mobileOperators, servedCountries } from '@pesewa
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
 import { CALL_TIMEOUT_MS, TIMEOUT_MS_MAX } from './call-times.ts';
-import type { PayoutRoute } from './connector.ts';
+import type { PayoutRoute } from './rail.ts';
 
 /** The address of a rail, without slashes at its end. */
 export const httpUrl = z

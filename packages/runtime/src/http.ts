@@ -5,7 +5,7 @@ import { routePath } from 'hono/route';
 import type { StatusCode } from 'hono/utils/http-status';
 import { followConnections } from './drain.ts';
 import type { Logger } from './logger.ts';
-import { hasHungUp, observeRequests, type RequestMeter, type ServerBindings } from './requests.ts';
+import { hasHungUp, instrumentRequests, type RequestMeter, type ServerBindings } from './requests.ts';
 import type { Endable } from './shutdown.ts';
 import { allowUploads } from './uploads.ts';
 
@@ -92,7 +92,7 @@ export function hardenApp<E extends Env>(
     return options.broken(context);
   });
   app.notFound(options.notFound);
-  app.use(observeRequests);
+  app.use(instrumentRequests);
   app.use(async (context, next) => {
     if (hasDotSegment(context)) return options.notFound(context);
     await next();

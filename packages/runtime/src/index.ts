@@ -50,10 +50,10 @@ export type { Endable } from './shutdown.ts';
 export {
   beginRound,
   currentTraceparent,
-  type Did,
   inClientSpan,
   inRunSpan,
   inTraceOf,
+  type ReportProcessed,
   recordApplied,
 } from './spans.ts';
 export { createThrottledLog } from './throttled-log.ts';

@@ -5,7 +5,7 @@ import { answerJson, logFailure } from './http.ts';
 import type { Logger } from './logger.ts';
 import { isSharedOperator, type Operators, operatorOf, setOperator } from './operators.ts';
 import { createRequestGate } from './request-gate.ts';
-import { observeRequests, traceRequest } from './requests.ts';
+import { instrumentRequests, traceRequest } from './requests.ts';
 
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
 export interface OperationsApp {
@@ -31,7 +31,7 @@ export function createOperationsApp(options: {
       ? answerJson(context, 503, { code: 'unavailable', message: 'the database does not answer: try again' })
       : answerJson(context, 500, { code: 'broken', message: 'this broke: the log has why' });
   });
-  app.use(observeRequests);
+  app.use(instrumentRequests);
   const answer = (report: HealthReport) =>
     new Response(JSON.stringify(report), {
       status: report.healthy ? 200 : 503,

@@ -79,7 +79,7 @@ export const traceRequest: MiddlewareHandler = (context, next) =>
  * Counts and times the requests of an app, and records their spans. It must be the first middleware, so that it sees
  * every answer.
  */
-export const observeRequests: MiddlewareHandler = async (context, next) => {
+export const instrumentRequests: MiddlewareHandler = async (context, next) => {
   const bindings = context.env as ServerBindings | undefined;
   const meter = bindings?.requests;
   if (bindings === undefined || meter === undefined) return next();

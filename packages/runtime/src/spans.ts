@@ -88,18 +88,18 @@ export async function inRunSpan(name: string, run: () => Promise<unknown>): Prom
 }
 
 /** Says that work has been done on so many items; 0 is none. */
-export type Did = (items: number) => void;
+export type ReportProcessed = (items: number) => void;
 
 /** Begins a round of work; its end records a span, which is a trace of its own, if anything was done. */
 export function beginRound(
   name: string,
   clock: Pick<Clock, 'nowMs'>,
-): { readonly did: Did; readonly end: () => void } {
+): { readonly processed: ReportProcessed; readonly end: () => void } {
   const startTime = clock.nowMs();
   let items = 0;
   let endTime = startTime;
   return {
-    did: (more) => {
+    processed: (more) => {
       items += more;
       endTime = clock.nowMs();
     },

@@ -63,8 +63,8 @@ it("records operators' requests and runs of timed work, and neither probes nor w
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => (nowMs += 250) };
   const [round, empty] = [beginRound('sweeper', clock), beginRound('eraser', clock)];
-  for (const items of [3, 0, 4]) round.did(items);
-  empty.did(0);
+  for (const items of [3, 0, 4]) round.processed(items);
+  empty.processed(0);
   for (const one of [round, empty]) one.end();
   await server[Symbol.asyncDispose]();
   await tracing?.[Symbol.asyncDispose]();

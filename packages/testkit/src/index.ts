@@ -15,5 +15,5 @@ export {
   type TestScope,
 } from './scope.ts';
 export { specify } from './specification.ts';
-export { openStallableWay } from './stallable-way.ts';
+export { openStallableProxy } from './stallable-proxy.ts';
 export { createTopicReader, type ReadMessage, type TopicReader, topicNameOf } from './topics.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
-import { type Exchange, openRails, railSettingsOf } from '@pesewa/rails';
+import { openRails, railSettingsOf, type Transport } from '@pesewa/rails';
 import { type PayoutsOnlyPayment, payoutsOnly } from './payouts-only.ts';
 
 /**
@@ -9,7 +9,7 @@ import { type PayoutsOnlyPayment, payoutsOnly } from './payouts-only.ts';
 export function openPayoutsOnlyRail(name: string, clock: Clock) {
   const payments = new Map<string, PayoutsOnlyPayment>();
   const requests: string[] = [];
-  const exchange: Exchange = async ({ method, url, body }) => {
+  const transport: Transport = async ({ method, url, body }) => {
     const path = new URL(url).pathname;
     requests.push(`${method} ${path}`);
     const [status, answer] = answerTo(payments, path, body);
@@ -18,7 +18,7 @@ export function openPayoutsOnlyRail(name: string, clock: Clock) {
   const entry = { name, connector: 'payouts-only', url: 'http://payouts-only.test' };
   const settings = railSettingsOf({ 'payouts-only': payoutsOnly }).parse(JSON.stringify([entry]));
   return {
-    rails: openRails(settings, { clock, exchange }),
+    rails: openRails(settings, { clock, transport }),
     requests,
     payments,
     decide: (id: string, state: PayoutsOnlyPayment['state']) => {

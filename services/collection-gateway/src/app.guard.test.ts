@@ -1,5 +1,5 @@
 import { DirectoryError, type Merchant } from '@pesewa/directory';
-import { createCounter } from '@pesewa/merchant-api';
+import { createRateLimiter } from '@pesewa/merchant-api';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { failed, nothingFurther } from './fixtures/answers.ts';
 import {
@@ -119,14 +119,14 @@ describe('rates (contract 10.17)', () => {
   });
 
   const openLimited = (perSecond: number, who: Partial<Merchant> = {}) => {
-    const count = createCounter(1);
+    const count = createRateLimiter(1);
     const counted: string[] = [];
     const gateway = openGateway({
       identify: async (business) =>
         business === base64(PUBLIC_KEY)
           ? { ...merchant, ...who, limits: { requestsPerSecond: perSecond } }
           : undefined,
-      countRequest: ({ id, limits }) => {
+      limitRequest: ({ id, limits }) => {
         counted.push(id);
         return count(id, limits.requestsPerSecond);
       },

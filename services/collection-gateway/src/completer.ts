@@ -3,7 +3,7 @@ import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
 import { isArchived } from '@pesewa/payments';
-import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
+import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type Rail } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AnswerDeadline } from './answer-deadline.ts';
 import type { Applied, CausedCommand, Collections } from './collections.ts';
@@ -46,7 +46,7 @@ export interface Completer extends AsyncDisposable {
 interface CompleterDeps {
   readonly collections: Pick<Collections, 'find' | 'apply' | 'recordOutcome'>;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'acceptsWork'>;
-  readonly rail: (name: string) => RailConnector | undefined;
+  readonly rail: (name: string) => Rail | undefined;
   readonly answerDeadline: Pick<AnswerDeadline, 'within' | 'deadlineMs'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,6 +1,6 @@
 import { judgeAddress } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
-import { type AppEnv, createCounter, createRecorder, openUsageStore } from '@pesewa/merchant-api';
+import { type AppEnv, createRateLimiter, createRecorder, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
 import { addPaymentRoute } from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
@@ -79,14 +79,14 @@ export async function composeGateway(
   await messaging.consume(createHandlers({ collections, store, resubmitGraceMs, becameDue: initiator.wake }));
   await openErasers(scope, messaging, erasuresOf(config));
   addPaymentRoute(scope.operator, store, 'co', viewCollection);
-  const requests = createCounter(1);
+  const requests = createRateLimiter(1);
   const app = createApp({
     collections,
     initiate,
     complete: completer.complete,
     answerDeadline,
     identify: createDirectory({ db: messaging.database('directory'), clock }).identify,
-    countRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
+    limitRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
     mayBeCalled: (webhookUrl) => judgeAddress(webhookUrl, config.WEBHOOK_ALLOWED_ORIGINS).ok,
     clock,
     logger,

@@ -7,7 +7,7 @@ import {
   type InitiationResult,
   mayStillCall,
   type OutgoingCollection,
-  type RailConnector,
+  type Rail,
 } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { Collections } from './collections.ts';
@@ -36,7 +36,7 @@ export type Initiate = (collection: Collection, attemptedAtMs?: number) => Promi
 interface InitiatorDeps {
   readonly collections: Pick<Collections, 'recordOutcome'>;
   readonly recorder: Recorder;
-  readonly rail: (name: string) => RailConnector | undefined;
+  readonly rail: (name: string) => Rail | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;

@@ -72,7 +72,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
       );
     },
     audit: (options) =>
-      auditLedger({ mongodbUrl, databasePrefix, clock: systemClock, settleMs: 300, ...options }),
+      auditLedger({ mongodbUrl, databasePrefix, clock: systemClock, allowedLagMs: 300, ...options }),
     save: () =>
       eachCollection(byName, async (db, name) => {
         saved.set(`${db.databaseName}.${name}`, await db.collection(name).find({}).toArray());

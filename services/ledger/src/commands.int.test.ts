@@ -13,13 +13,13 @@ import { Hono } from 'hono';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApprovals } from './approvals.ts';
-import { createComingForward } from './coming-forward.ts';
 import { addCommandRoutes } from './command-routes.ts';
 import { createCommands } from './commands.ts';
 import { createHandlers } from './handlers.ts';
 import { ledgerCollections } from './indexes.ts';
 import { anyTarget, openTestOperators, type TestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
+import { createRollForward } from './roll-forward.ts';
 import { openLedgerStore } from './store.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -64,9 +64,9 @@ async function openPostingLedger(): Promise<TestOperators> {
   const messaging = await openMessaging(posting, { service: 'ledger', collections: ledgerCollections });
   const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
-  const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
+  const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
   await messaging.consume(
-    createHandlers({ postings, approvals: createApprovals(messaging.db), comingForward }),
+    createHandlers({ postings, approvals: createApprovals(messaging.db), rollForward }),
   );
   return replica(0);
 }

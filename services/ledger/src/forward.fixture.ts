@@ -1,9 +1,9 @@
 import { fullName, topics } from '@pesewa/contracts';
 import { systemClock } from '@pesewa/kernel';
 import { type Database, idOf, type Messaging, type OutgoingEvent } from '@pesewa/messaging';
-import { type ComingForwardDeps, createComingForward } from './coming-forward.ts';
 import type { Instruction } from './domain/instructions.ts';
 import type { OwnEvent } from './domain/own-events.ts';
+import { type ComingForwardDeps, createRollForward } from './roll-forward.ts';
 import type { Batch } from './scenarios.fixture.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -52,7 +52,7 @@ export interface Forwarded {
  * Brings a database forward in a new process, by these events of its topic; the process may die before a transaction
  * commits.
  */
-export async function comeForward(
+export async function rollPartitionForward(
   { db, client }: Database,
   events: readonly OwnEvent[],
   options: {
@@ -89,7 +89,7 @@ export async function comeForward(
     // As Kafka has them: an event's time is that of its batch's commit, or later.
     yield events.filter(({ payload }) => Number(payload.occurredAt) >= sinceMs);
   };
-  const comingForward = createComingForward({
+  const rollForward = createRollForward({
     messaging: {
       db,
       inTransaction,
@@ -103,7 +103,7 @@ export async function comeForward(
       warn: (_fields: object, line: string) => void warnings.push(line),
     } as unknown as ComingForwardDeps['logger'],
   });
-  await comingForward.partition(0);
+  await rollForward.partition(0);
   return { warnings, emitted: all };
 }
 

@@ -1,17 +1,17 @@
 import { unreachable } from '@pesewa/kernel';
 import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
 import type { Approvals, NamedOrder } from './approvals.ts';
-import type { ComingForward } from './coming-forward.ts';
 import { type FloatOrder, type Instruction, orderKindOf, type WalletOrder } from './domain/instructions.ts';
 import type { Postings } from './postings.ts';
+import type { RollForward } from './roll-forward.ts';
 
 /** The ledger's handlers: each event is one instruction, and each batch one fold. */
 export function createHandlers(deps: {
   readonly postings: Postings;
   readonly approvals: Approvals;
-  readonly comingForward: ComingForward;
+  readonly rollForward: RollForward;
 }): readonly TopicHandler[] {
-  const { postings, approvals, comingForward } = deps;
+  const { postings, approvals, rollForward } = deps;
   const payouts = handleTopic(
     'payouts',
     {
@@ -74,7 +74,7 @@ export function createHandlers(deps: {
   });
   // A partition has the same wallets in each topic, so no new message may be applied before the database has come
   // forward.
-  const prepare = comingForward.partition;
+  const prepare = rollForward.partition;
   return [payouts, collections, commands].map((handler) => ({ ...handler, prepare }));
 }
 

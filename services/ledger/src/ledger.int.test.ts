@@ -15,13 +15,13 @@ import type { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
-import { createComingForward } from './coming-forward.ts';
 import { createCommands } from './commands.ts';
 import { createHandlers } from './handlers.ts';
 import { ledgerCollections } from './indexes.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
+import { createRollForward } from './roll-forward.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -66,9 +66,9 @@ async function openLedger() {
   const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerCollections });
   const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
-  const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
+  const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
   await messaging.consume(
-    createHandlers({ postings, approvals: createApprovals(messaging.db), comingForward }),
+    createHandlers({ postings, approvals: createApprovals(messaging.db), rollForward }),
   );
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
   const statements = createStatements(messaging.db);

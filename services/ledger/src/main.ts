@@ -3,13 +3,13 @@ import { openMessaging, prepareDatabase } from '@pesewa/messaging';
 import { runService } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
-import { createComingForward } from './coming-forward.ts';
 import { createCommands } from './commands.ts';
 import { environment, settings } from './config.ts';
 import { createHandlers } from './handlers.ts';
 import { ledgerCollections } from './indexes.ts';
 import { startOrdersAgain } from './orders-again.ts';
 import { createPostings } from './postings.ts';
+import { createRollForward } from './roll-forward.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 import { createTargets } from './targets.ts';
@@ -32,9 +32,9 @@ await runService({ name: 'ledger', settings, environment, prepare }, async (scop
   });
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
   const gaps = config.OWN_EVENTS_GAPS;
-  const comingForward = createComingForward({ messaging, store, gaps, logger });
+  const rollForward = createRollForward({ messaging, store, gaps, logger });
   await messaging.consume(
-    createHandlers({ postings, approvals: createApprovals(messaging.db), comingForward }),
+    createHandlers({ postings, approvals: createApprovals(messaging.db), rollForward }),
   );
   const again = { limitMs: config.ORDERS_AGAIN_AFTER_MS, pauseMs: config.ORDERS_AGAIN_AFTER_MS / 2 };
   await scope.open('orders again', startOrdersAgain({ messaging, clock, logger, ...again }));

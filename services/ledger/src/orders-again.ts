@@ -35,7 +35,7 @@ export function startOrdersAgain(deps: {
     pauseMs: deps.pauseMs,
     clock,
     logger: deps.logger,
-    round: async (_signal, did) => {
+    round: async (_signal, processed) => {
       if (!(await takeLease(leasesOf(messaging.db), { ...LEASE, owner: messaging.owner }))) return false;
       const before = new Date(clock.nowMs() - limitMs);
       const due = await orders
@@ -45,7 +45,7 @@ export function startOrdersAgain(deps: {
         .toArray();
       const applied = await outcomes(due.map(toOrder));
       await Promise.all(due.map(again.submit));
-      did(due.length);
+      processed(due.length);
       const done = due.filter(({ _id }) => applied.has(_id)).map(({ _id }) => _id);
       await orders.updateMany({ _id: { $in: done } }, { $unset: { again: true } });
       return false;

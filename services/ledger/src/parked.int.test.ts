@@ -13,7 +13,6 @@ import {
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApprovals } from './approvals.ts';
-import { createComingForward } from './coming-forward.ts';
 import { type ApprovedOrder, commandEventOf } from './command-events.ts';
 import { COMMANDS, type OrderDocument } from './commands.ts';
 import { collectionNames, type EntryDocument } from './documents.ts';
@@ -22,6 +21,7 @@ import { createHandlers } from './handlers.ts';
 import { ledgerCollections } from './indexes.ts';
 import { CURRENCY, collected } from './ledger.fixture.ts';
 import { createPostings } from './postings.ts';
+import { createRollForward } from './roll-forward.ts';
 import { openLedgerStore } from './store.ts';
 
 let config: TestConfig;
@@ -66,8 +66,8 @@ async function openLedger(): Promise<void> {
   ({ db } = messaging);
   const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
-  const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
-  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), comingForward }));
+  const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), rollForward }));
   const app = guardOperator(scope.operator, createOperators('the-token-of-an-operator'));
   const headers = { authorization: 'Bearer the-token-of-an-operator' };
   call = async (method, path) =>

@@ -20,7 +20,6 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
-import { createComingForward } from './coming-forward.ts';
 import { createCommands } from './commands.ts';
 import { REASON_LOST } from './events.ts';
 import { type Backup, BOOKS, copyDatabase, restoreDatabase } from './forward.fixture.ts';
@@ -29,6 +28,7 @@ import { ledgerCollections } from './indexes.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
+import { createRollForward } from './roll-forward.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -77,8 +77,8 @@ async function openLedger() {
   const { db, client } = messaging;
   const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: true } });
-  const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
-  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), comingForward }));
+  const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), rollForward }));
   const commands = createCommands({ db, messaging, ids, clock });
   const orders = { commands, targets: anyTarget, sharedMayOrder: true };
   const app = createApp({ store, statements: createStatements(db), ...orders, clock, logger });
@@ -248,7 +248,7 @@ it('comes forward by its own events, then by its inputs, and nothing moves twice
     mongodbUrl,
     databasePrefix,
     clock: systemClock,
-    settleMs: 300,
+    allowedLagMs: 300,
     crossCheck: false,
   });
   expect(audit.violations).toEqual([]);

@@ -8,13 +8,13 @@ import {
   type Backup,
   BOOKS,
   collect,
-  comeForward,
   copyDatabase,
   fund,
   hold,
   openTicking,
   published,
   restoreDatabase,
+  rollPartitionForward,
 } from './forward.fixture.ts';
 import type { Batch } from './scenarios.fixture.ts';
 
@@ -65,7 +65,7 @@ async function expectStop(
   options: { readonly isOlder?: boolean } = {},
 ): Promise<void> {
   const before = await copyDatabase(database);
-  const stopping = comeForward(database, events, options);
+  const stopping = rollPartitionForward(database, events, options);
   await expect(stopping).rejects.toBeInstanceOf(PartitionStoppedError);
   await expect(stopping).rejects.toThrow(reason);
   expect(await copyDatabase(database)).toEqual(before);
@@ -120,10 +120,13 @@ it.each([
   await expectStop(events, `has ${lacking}, which our database lacks, though nothing says`, {
     isOlder: false,
   });
-  await comeForward(database, events);
+  await rollPartitionForward(database, events);
   // What the database knows already is skipped, whatever the events say.
   const after = await copyDatabase(database);
-  expect(await comeForward(database, events, { isOlder: false })).toEqual({ warnings: [], emitted: [] });
+  expect(await rollPartitionForward(database, events, { isOlder: false })).toEqual({
+    warnings: [],
+    emitted: [],
+  });
   expect(await copyDatabase(database)).toEqual(after);
 });
 
@@ -136,26 +139,26 @@ it('stops where a page has the number of another, and lets it hide nothing', asy
   await expectStop(events, 'has another page 1 of payouts/0, which our database lacks', { isOlder: false });
   const before = await copyDatabase(database, BOOKS);
   for (const all of [events, [...others, ...events], [...events, ...others]])
-    await expect(comeForward(database, all)).rejects.toThrow(
+    await expect(rollPartitionForward(database, all)).rejects.toThrow(
       'page 1 of payouts/0 is another one in our database',
     );
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
   // The same if both are new.
   await restoreDatabase(database, backup);
-  await expect(comeForward(database, [...others, ...events])).rejects.toThrow(
+  await expect(rollPartitionForward(database, [...others, ...events])).rejects.toThrow(
     'is another one in our database',
   );
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
-  await comeForward(database, events, { gaps: 'pass' });
+  await rollPartitionForward(database, events, { gaps: 'pass' });
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
 });
 
 it('knows a page that had to come out otherwise by what it holds', async () => {
   await apply(collect('co-1', 50n));
   const events = await applyAndRestore(hold('po-1'));
-  const { warnings } = await comeForward(database, events);
+  const { warnings } = await rollPartitionForward(database, events);
   expect(warnings).toHaveLength(1);
-  expect(await comeForward(database, events, { isOlder: false })).toEqual(asOne);
+  expect(await rollPartitionForward(database, events, { isOlder: false })).toEqual(asOne);
 });
 
 it('takes nothing for a page that is missing while a published one waits', async () => {
@@ -163,19 +166,19 @@ it('takes nothing for a page that is missing while a published one waits', async
   expect(lost).toHaveLength(2);
   const [second, page] = await applyAndRestore(hold('po-3'));
   const events = [first, second, page].filter((event) => event !== undefined);
-  await expect(comeForward(database, events)).rejects.toThrow(
+  await expect(rollPartitionForward(database, events)).rejects.toThrow(
     'payouts/0 is at page 0, and page 2 comes next; restore a younger backup',
   );
   expect(await entryIds()).toEqual(['cm-1/fund']);
-  await comeForward(database, events, { gaps: 'pass' });
+  await rollPartitionForward(database, events, { gaps: 'pass' });
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-3/hold']);
 });
 
 it('asks once whether what is missing may be left out, however quiet the partition is', async () => {
   const [, ...events] = await applyAndRestore(hold('po-1', 'po-2'));
-  await expect(comeForward(database, events)).rejects.toThrow('page 1 of payouts/0 lacks po-1/hold');
-  await comeForward(database, events, { gaps: 'pass' });
-  expect(await comeForward(database, events, { isOlder: false })).toEqual(asOne);
+  await expect(rollPartitionForward(database, events)).rejects.toThrow('page 1 of payouts/0 lacks po-1/hold');
+  await rollPartitionForward(database, events, { gaps: 'pass' });
+  expect(await rollPartitionForward(database, events, { isOlder: false })).toEqual(asOne);
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
   // The ledger's inputs may still have it.
   await apply(hold('po-1'));
@@ -207,25 +210,29 @@ it.each([
   const [event, ...more] = await happen();
   const events = [lackingField(event, field), ...more];
   const before = await copyDatabase(database, BOOKS);
-  await expect(comeForward(database, events)).rejects.toThrow(`can't bring our database forward: ${reason}`);
+  await expect(rollPartitionForward(database, events)).rejects.toThrow(
+    `can't bring our database forward: ${reason}`,
+  );
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
-  await comeForward(database, events, { gaps: 'pass' });
+  await rollPartitionForward(database, events, { gaps: 'pass' });
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
   // People have decided it once and need not decide it again.
-  expect(await comeForward(database, events, { isOlder: false })).toEqual(asOne);
+  expect(await rollPartitionForward(database, events, { isOlder: false })).toEqual(asOne);
 });
 
 it('recognises incomplete events whose content its database has', async () => {
   const [event, page] = await apply(hold('po-1'));
   if (!page) throw new TypeError('no page was published');
-  expect(await comeForward(database, [lackingField(event, 'rail'), page], { isOlder: false })).toEqual(asOne);
+  expect(
+    await rollPartitionForward(database, [lackingField(event, 'rail'), page], { isOlder: false }),
+  ).toEqual(asOne);
 });
 
 it('writes no page of another partition', async () => {
   const [event, page] = await applyAndRestore(hold('po-1'));
   if (!event || page?.type !== 'pesewa.ledger.PageWritten') throw new TypeError('no page was published');
   const other: OwnEvent = { ...page, payload: { ...page.payload, chain: 'payouts/7' } };
-  await expect(comeForward(database, [event, other])).rejects.toThrow(
+  await expect(rollPartitionForward(database, [event, other])).rejects.toThrow(
     'page 1 of payouts/7 is of another partition',
   );
 });

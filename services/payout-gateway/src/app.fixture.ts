@@ -72,7 +72,7 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
       enquireName: async () => ({ kind: 'noAccount' }),
       flagUrl: (country) => `http://gateway.test/flags/${country}.svg`,
     },
-    rateLimits: { countRequest: async () => undefined, countNameEnquiry: async () => undefined },
+    rateLimits: { limitRequest: async () => undefined, limitNameEnquiry: async () => undefined },
     ...overrides,
   });
 }

@@ -197,7 +197,7 @@ describe('rates', () => {
     const counted: string[] = [];
     const rateLimits = {
       ...createRateLimits(),
-      countRequest: async ({ id }: Merchant) => {
+      limitRequest: async ({ id }: Merchant) => {
         counted.push(id);
         return undefined;
       },

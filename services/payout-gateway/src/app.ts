@@ -12,7 +12,7 @@ import { type Context, Hono } from 'hono';
 import { answerRefused, answerTooMany } from './answers.ts';
 import { createBatchRoutes } from './batch-routes.ts';
 import type { Batches } from './batches.ts';
-import { createFlagRoutes } from './flags.ts';
+import { createCountryFlagRoutes } from './country-flags.ts';
 import { createInquiryRoutes, type InquiryDeps } from './inquiry-routes.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { createPayoutRoutes } from './payout-routes.ts';
@@ -48,8 +48,8 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   });
 
   const keyOf = (context: Context) => context.req.header('x-api-key') ?? '';
-  const countRequest = deps.rateLimits.countRequest;
-  app.use('/api/v1/*', authenticate({ ...deps, countRequest }, { keyOf, refuse: answerUnauthenticated }));
+  const limitRequest = deps.rateLimits.limitRequest;
+  app.use('/api/v1/*', authenticate({ ...deps, limitRequest }, { keyOf, refuse: answerUnauthenticated }));
 
   app.route('/', createPayoutRoutes(deps));
   app.route('/', createBatchRoutes(deps));
@@ -61,7 +61,7 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
     '/',
     createDocumentationRoutes({ title: 'Pesewa payout API', createDocument: createOpenApiDocument }),
   );
-  app.route('/', createFlagRoutes(notFound));
+  app.route('/', createCountryFlagRoutes(notFound));
   return app;
 }
 

@@ -11,10 +11,11 @@ import { createApp } from './app.ts';
 import { openBalances } from './balances.ts';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
+import { completenessMarkOf } from './completeness-mark.ts';
 import type { settings } from './config.ts';
+import { createFlagUrl } from './country-flags.ts';
 import { startDecidedEnds } from './decided-ends.ts';
 import { erasuresOf } from './erasing.ts';
-import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
 import { payoutCollections } from './indexes.ts';
 import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
@@ -24,11 +25,10 @@ import { createPayouts, type Payouts, type SubmissionDeps } from './payouts.ts';
 import { openListingStore } from './processor-listings.ts';
 import { openProcessors } from './processors.ts';
 import { createRateLimits } from './rate-limits.ts';
+import { type Rebuilding, type RebuildingDeps, startRebuilding } from './rebuilding.ts';
 import { createRecoveryGate } from './recovery.ts';
-import { type Remembering, type RememberingDeps, startRemembering } from './remembering.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 import { startSubmitter } from './submitter.ts';
-import { wholeMarkOf } from './whole-mark.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
@@ -49,7 +49,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     }),
   );
   const store = openPayoutStore(db);
-  const remembering = await openRemembering(scope, { db, messaging, store });
+  const rebuilding = await openRebuilding(scope, { db, messaging, store });
   const submitting: SubmissionDeps = {
     store,
     usage: openUsageStore(db, 'accepted'),
@@ -58,7 +58,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     clock,
     ids,
     routePayout: processors.route,
-    isWhole: remembering.isWhole,
+    isWhole: rebuilding.isWhole,
     canSpend: balances.canSpend,
   };
   const payouts = createPayouts({
@@ -75,7 +75,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       balances,
       resubmitGraceMs,
       becameDue,
-      whole: remembering.whole,
+      whole: rebuilding.whole,
     }),
   );
   await scope.open('recovery gate', gate.watch(becameDue));
@@ -97,19 +97,19 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   });
 }
 
-async function openRemembering(
+async function openRebuilding(
   scope: Scope,
-  parts: Pick<RememberingDeps, 'messaging' | 'store'> & { readonly db: Db },
-): Promise<Remembering> {
+  parts: Pick<RebuildingDeps, 'messaging' | 'store'> & { readonly db: Db },
+): Promise<Rebuilding> {
   const { health, clock, logger } = scope;
-  const wholeMark = wholeMarkOf(parts.db);
-  const remembering = await scope.open(
-    'remembering',
-    startRemembering({ ...parts, wholeMark, health, clock, logger }),
+  const completenessMark = completenessMarkOf(parts.db);
+  const rebuilding = await scope.open(
+    'rebuilding',
+    startRebuilding({ ...parts, completenessMark, health, clock, logger }),
   );
   // It usually succeeds at once, so that no request is refused; without Kafka the service starts all the same.
-  await remembering.whole().catch(() => undefined);
-  return remembering;
+  await rebuilding.whole().catch(() => undefined);
+  return rebuilding;
 }
 
 async function startLoops(

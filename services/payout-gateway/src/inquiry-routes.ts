@@ -5,7 +5,7 @@ import { type Logger, readBytes, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answerTooMany } from './answers.ts';
 import type { Balances } from './balances.ts';
-import type { FlagUrl } from './flags.ts';
+import type { FlagUrl } from './country-flags.ts';
 import { inquiryOperations } from './inquiry-operations.ts';
 import { viewProcessor, viewWallet } from './inquiry-views.ts';
 import type { NameEnquiry, NameEnquiryOutcome } from './name-enquiry.ts';
@@ -17,7 +17,7 @@ export interface InquiryDeps {
   readonly balances: Pick<Balances, 'available'>;
   readonly processors: Pick<Processors, 'list'>;
   readonly enquireName: NameEnquiry;
-  readonly rateLimits: Pick<RateLimits, 'countNameEnquiry'>;
+  readonly rateLimits: Pick<RateLimits, 'limitNameEnquiry'>;
   readonly flagUrl: FlagUrl;
   readonly logger: Pick<Logger, 'error'>;
 }
@@ -76,7 +76,7 @@ async function listProcessors(context: Context<AppEnv>, deps: InquiryDeps): Prom
 }
 
 async function enquireName(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
-  const waitSeconds = await deps.rateLimits.countNameEnquiry(context.get('merchant'));
+  const waitSeconds = await deps.rateLimits.limitNameEnquiry(context.get('merchant'));
   if (waitSeconds !== undefined) return answerTooMany(context, 'too many name enquiries', waitSeconds);
   const request = await readJsonBody(context, nameEnquiryRequest, BODY_BYTES_MAX);
   if (!request.ok) return nameEnquiry.refuse(context, 'malformed', request.refusal);

@@ -2,7 +2,7 @@ import { currencyHtml, jsonNumber } from '@pesewa/contracts';
 import type { MerchantWallet } from '@pesewa/directory';
 import { formatAmount } from '@pesewa/kernel';
 import type { Processor } from '@pesewa/rails';
-import type { FlagUrl } from './flags.ts';
+import type { FlagUrl } from './country-flags.ts';
 
 /**
  * A wallet in the answer of the balance operation (contract 2.5); `balance` is what can be spent now, in minor units.

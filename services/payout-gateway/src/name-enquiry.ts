@@ -1,4 +1,4 @@
-import type { AccountName, NameQuery, RailConnector } from '@pesewa/rails';
+import type { AccountName, NameQuery, Rail } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
 import type { Route } from './domain/routing.ts';
 import type { Processors } from './processors.ts';
@@ -17,7 +17,7 @@ const TEXT_LENGTH_MAX = 140;
 /** Builds {@link NameEnquiry}; it asks the rail that a payout to the processor would use. */
 export function createNameEnquiry(deps: {
   readonly route: Processors['route'];
-  readonly rail: (name: string) => RailConnector | undefined;
+  readonly rail: (name: string) => Rail | undefined;
   readonly logger: Pick<Logger, 'warn'>;
 }): NameEnquiry {
   return async (query) => {

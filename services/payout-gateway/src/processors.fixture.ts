@@ -41,7 +41,7 @@ export function openTestRails(scripts: Record<string, Script>, account: object =
   }));
   const rails: Rails = openRails(railSettings.parse(JSON.stringify(settings)), {
     clock: createManualClock().clock,
-    exchange: (request) => {
+    transport: (request) => {
       const { hostname, pathname, search } = new URL(request.url);
       const name = hostname.replace('.test', '');
       asked.push(`${name} ${pathname.replace('/api/v1', '')}${search}`);

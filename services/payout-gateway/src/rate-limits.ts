@@ -1,5 +1,5 @@
 import type { Merchant } from '@pesewa/directory';
-import { createCounter } from '@pesewa/merchant-api';
+import { createRateLimiter } from '@pesewa/merchant-api';
 
 const ENQUIRIES_PER_MINUTE = 60;
 
@@ -11,12 +11,12 @@ export type RateLimits = ReturnType<typeof createRateLimits>;
  * wait if it was one too many, else undefined.
  */
 export function createRateLimits() {
-  const requests = createCounter(1);
-  const enquiries = createCounter(60);
+  const requests = createRateLimiter(1);
+  const enquiries = createRateLimiter(60);
   return {
-    countRequest: ({ id, limits }: Merchant) => requests(id, limits.requestsPerSecond),
+    limitRequest: ({ id, limits }: Merchant) => requests(id, limits.requestsPerSecond),
     /** Counts a name enquiry, which reveals personal data. */
-    countNameEnquiry: ({ id, limits }: Merchant) =>
+    limitNameEnquiry: ({ id, limits }: Merchant) =>
       enquiries(id, limits.nameEnquiriesPerMinute ?? ENQUIRIES_PER_MINUTE),
   };
 }

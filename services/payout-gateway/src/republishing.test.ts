@@ -2,7 +2,7 @@ import { idOf, type Transaction } from '@pesewa/messaging';
 import { describe, expect, it } from 'vitest';
 import { payoutDecider } from './domain/payout.ts';
 import type { PayoutDomainEvent } from './domain/payout-state.ts';
-import { type OwnEvent, rememberPayout } from './domain/remembered.ts';
+import { type OwnEvent, rebuildPayout } from './domain/rebuilt-payout.ts';
 import { acceptedEvent, eventOf } from './events.ts';
 import { republish } from './republishing.ts';
 import type { Payout } from './store.ts';
@@ -91,7 +91,7 @@ describe('what is published again', () => {
         ...event,
         causationId: event.causationId ?? '',
       })) as unknown as readonly OwnEvent[];
-      const back = rememberPayout(own, 9_000);
+      const back = rebuildPayout(own, 9_000);
       expect(back && (await republished(back))).toEqual(published);
     },
   );

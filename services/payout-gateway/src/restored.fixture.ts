@@ -3,12 +3,12 @@ import { handleTopic, openDatabase, openMessagingAs } from '@pesewa/messaging';
 import type { SubmissionResult } from '@pesewa/rails';
 import type { Db, Document } from 'mongodb';
 import { openReplica } from './acceptance.fixture.ts';
+import { completenessMarkOf } from './completeness-mark.ts';
 import { startDecidedEnds } from './decided-ends.ts';
 import { createHandlers } from './handlers.ts';
+import { startRebuilding } from './rebuilding.ts';
 import { createRecoveryGate } from './recovery.ts';
-import { startRemembering } from './remembering.ts';
 import { startSubmitter } from './submitter.ts';
-import { wholeMarkOf } from './whole-mark.ts';
 
 type Scope = Parameters<typeof openReplica>[0];
 
@@ -71,13 +71,13 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
   const whole = { isWhole: () => false };
   const replica = await openReplica(scope, { isWhole: () => whole.isWhole() });
   const { messaging, payouts, store } = replica;
-  const remembering = await scope.open(
-    'remembering',
-    startRemembering({ ...scope, messaging, store, wholeMark: wholeMarkOf(replica.db) }),
+  const rebuilding = await scope.open(
+    'rebuilding',
+    startRebuilding({ ...scope, messaging, store, completenessMark: completenessMarkOf(replica.db) }),
   );
-  whole.isWhole = remembering.isWhole;
+  whole.isWhole = rebuilding.isWhole;
   // Reading may take longer here than a service waits before it starts to listen.
-  await remembering.whole().catch(() => remembering.whole());
+  await rebuilding.whole().catch(() => rebuilding.whole());
   const asked: string[] = [];
   if (rail) {
     const { ids, logger, health, crashPoint } = scope;
@@ -100,7 +100,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
         balances: { apply: async () => undefined },
         clock,
         resubmitGraceMs: 0,
-        whole: remembering.whole,
+        whole: rebuilding.whole,
         becameDue: () => undefined,
       }),
     );

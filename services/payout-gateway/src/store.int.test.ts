@@ -3,7 +3,7 @@ import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
-import { rememberPayout } from './domain/remembered.ts';
+import { rebuildPayout } from './domain/rebuilt-payout.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
@@ -86,10 +86,7 @@ test('what was brought back is in no queue, and not the newest that was sent to 
     contentCheck: 'q3Z',
   };
   const event = { type: 'pesewa.payouts.PayoutAccepted', version: 1n, causationId: '', payload } as const;
-  const back = rememberPayout(
-    [{ ...event, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00` }],
-    nowMs,
-  );
+  const back = rebuildPayout([{ ...event, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00` }], nowMs);
   if (!back) throw new Error('the events have no acceptance');
   await replica.messaging.inTransaction(({ session }) => replica.store.insert([back], session));
   expect(await store.find('demo', 'forgotten')).toEqual(back);

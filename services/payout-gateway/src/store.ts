@@ -17,13 +17,13 @@ import {
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
 import type { DecidedEnd } from './domain/decided.ts';
 import type { PayoutState, PayoutTerms } from './domain/payout-state.ts';
-import type { RememberedRequest } from './domain/remembered.ts';
+import type { RebuiltRequest } from './domain/rebuilt-payout.ts';
 import type { PayoutRequest } from './domain/submission.ts';
 
 /** A payout: its order, its route and its state. */
 export interface Payout extends PayoutState, PayoutTerms {
   /** An order that was rebuilt from events names no person: see `recipientKnown`. */
-  readonly order: PayoutRequest | RememberedRequest;
+  readonly order: PayoutRequest | RebuiltRequest;
   /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string | null;
   /** Its timeline, for operators; nothing is decided by it. */
@@ -51,7 +51,7 @@ export const submissionQueues = ['single', 'batch'] as const;
 
 /** A payout as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
 export interface PayoutDocument extends PaymentDocument<Payout> {
-  readonly order: Omit<PayoutRequest, 'amount'> | Omit<RememberedRequest, 'amount'>;
+  readonly order: Omit<PayoutRequest, 'amount'> | Omit<RebuiltRequest, 'amount'>;
   readonly contentHash: string;
   readonly batchReference?: string;
   /** Which of its rail's queues it is in; `none` if it must never be sent. */

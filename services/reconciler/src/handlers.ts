@@ -1,7 +1,7 @@
 import { type PaymentKind, paymentEnds, type TopicEvent } from '@pesewa/contracts';
 import { feeFor } from '@pesewa/kernel';
 import { type EventHandling, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
-import { partOf, type RailConnector } from '@pesewa/rails';
+import { partOf, type Rail } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
 import type { PaymentObservation } from './domain/observations.ts';
 import type { Terms } from './domain/tracked.ts';
@@ -13,7 +13,7 @@ export type RailFee = (rail: string, kind: PaymentKind, amount: bigint) => bigin
 
 /** The rails' charges by their own schedules. */
 export function expectedFees(
-  rail: (name: string) => Pick<RailConnector, 'payouts' | 'collections'> | undefined,
+  rail: (name: string) => Pick<Rail, 'payouts' | 'collections'> | undefined,
 ): RailFee {
   return (name, kind, amount) => {
     const part = partOf(rail(name), kind);

@@ -3,7 +3,7 @@ import { createLogger } from '@pesewa/runtime';
 import {
   createTopicReader,
   eventually,
-  openStallableWay,
+  openStallableProxy,
   openTestScope,
   prepareTestNames,
   type TestConfig,
@@ -174,7 +174,7 @@ test('a callback that turns out to be none is dismissed in its document', async 
 });
 
 test('while the database is out of reach, every callback is answered 503 in time', async () => {
-  await using way = await openStallableWay(config.MONGODB_URL);
+  await using way = await openStallableProxy(config.MONGODB_URL);
   await using instance = await openInstance({ mongodbUrl: way.url, storeTimeoutMs: 2_000 });
   const reference = newReference();
   expect(await instance.post(payoutBody({ merchantReference: reference }))).toBe(200);

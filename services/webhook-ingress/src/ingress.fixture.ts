@@ -111,7 +111,7 @@ export function openTestRails(options: {
   ];
   const rails = openRails(railSettings.parse(JSON.stringify(settings)), {
     clock,
-    exchange: () => Promise.reject(new Error('no rail is asked')),
+    transport: () => Promise.reject(new Error('no rail is asked')),
   });
   return (name) => {
     const rail = rails.get(name);

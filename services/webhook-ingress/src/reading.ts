@@ -1,9 +1,9 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { RailCapabilities, RailConnector, ReadCallback } from '@pesewa/rails';
+import type { Rail, RailCapabilities, ReadCallback } from '@pesewa/rails';
 import { type Claim, namesOurs, type RejectionReason } from './domain/callback.ts';
 
 /** The parts of a rail that the ingress needs. */
-export interface CallbackRail extends Pick<RailConnector, 'judgeCallback'> {
+export interface CallbackRail extends Pick<Rail, 'judgeCallback'> {
   readonly capabilities: Pick<RailCapabilities, 'callbacks'>;
   readonly payouts?: { readonly readCallback: ReadCallback } | undefined;
   readonly collections?: { readonly readCallback: ReadCallback } | undefined;

@@ -6,7 +6,7 @@ import type { Operations } from '../clients/operations.ts';
 import { openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { repeatable } from '../ordering.ts';
+import { repeatable } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 import { inWords } from '../words.ts';

@@ -3,7 +3,7 @@ import { readCurrency, readPositiveAmount, readSignedAmount } from '../arguments
 import { type CommandContext, findMerchant, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { addOrderOptions, type OrderOptions, placeOrder } from '../ordering.ts';
+import { addOrderOptions, type OrderOptions, placeOrder } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 
 const currencyArgument = ['<currency>', 'ISO 4217 code'] as const;

@@ -4,7 +4,7 @@ import { asList, readCount, readLine } from '../arguments.ts';
 import { describeOrder } from '../clients/orders.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
-import { reportEnded, summary } from '../ordering.ts';
+import { reportEnded, summary } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 import { inWords } from '../words.ts';

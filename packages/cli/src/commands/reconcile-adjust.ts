@@ -6,7 +6,7 @@ import { requireAddress } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { type OrderRequest, placeOrder } from '../ordering.ts';
+import { type OrderRequest, placeOrder } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { requireWallet } from './money.ts';
 

@@ -13,7 +13,7 @@ import { formatJson, formatTable } from '../print.ts';
 
 interface VerifyOptions {
   readonly booksOnly?: boolean;
-  readonly settle?: string;
+  readonly allowedLag?: string;
   readonly since?: string;
   readonly json?: boolean;
 }
@@ -32,7 +32,7 @@ export function addVerifyCommand(program: Command, ports: CliPorts): void {
     )
     .option('--books-only', 'leave the records of payouts and collections out')
     .option(
-      '--settle <seconds>',
+      '--allowed-lag <seconds>',
       'how long differences may take to disappear while events are on their way (default: 120)',
     )
     .option('--since <file>', 'an earlier report (--json): its chains must still be there, unchanged')
@@ -43,8 +43,8 @@ export function addVerifyCommand(program: Command, ports: CliPorts): void {
         .audit({
           mongodbUrl: requireMongodbUrl(addresses, ports.environment),
           crossCheck: options.booksOnly !== true,
-          ...(options.settle !== undefined && {
-            settleMs: readCount('--settle', options.settle) * 1_000,
+          ...(options.allowedLag !== undefined && {
+            allowedLagMs: readCount('--allowed-lag', options.allowedLag) * 1_000,
           }),
           ...(options.since !== undefined && { since: await readHeads(options.since) }),
           onProgress: (progress) => ports.progress(bar(progress)),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { currencyCode } from '../places.ts';
+import { currencyCode } from '../iso-codes.ts';
 import { commandId, line } from '../text.ts';
 import { exportFormat, pageCursor, pageLimit, pageOf, smallNumber } from './lists.ts';
 import { declareOperations, fileAnswer } from './operation.ts';

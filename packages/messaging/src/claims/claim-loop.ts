@@ -48,7 +48,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
     pauseMs: options.pauseMs,
     clock: options.clock,
     logger: options.logger,
-    round: async (signal, did) => {
+    round: async (signal, processed) => {
       if (options.mayClaim?.() === false) return false;
       const room = Math.min(options.batchMax, options.concurrencyMax - working.size);
       if (room <= 0) {
@@ -57,7 +57,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       }
       const { token, claimedAtMs, records, more, isRateLimited } = await claimBatch(room);
       for (const record of records) begin(record, token, claimedAtMs);
-      did(records.length);
+      processed(records.length);
       options.claimed?.(records.length, isRateLimited);
       if (!options.rateLimit || !isRateLimited) return more;
       // After a rate limit waking up is useless: no tokens come sooner.

@@ -1,6 +1,6 @@
 import { ERASURES } from '@pesewa/contracts';
 import { type Clock, firstIdAt, type IdPrefix } from '@pesewa/kernel';
-import type { Did, Logger, ServiceScope } from '@pesewa/runtime';
+import type { Logger, ReportProcessed, ServiceScope } from '@pesewa/runtime';
 import type { Db, Document, Filter, UpdateFilter } from 'mongodb';
 import { type Loop, startLoop } from '../loop.ts';
 import { leasesOf, takeLease } from './lease.ts';
@@ -75,14 +75,14 @@ export function startEraser<Record extends Document>(
     pauseMs: PAUSE_MS,
     clock,
     logger,
-    round: async (_signal, did) => {
+    round: async (_signal, processed) => {
       const lease = { name: `erase/${name}`, owner, durationMs: LEASE_MS };
       if (!(await takeLease(leasesOf(db), lease))) {
         run = undefined;
         return false;
       }
-      run ??= await beginRun(db, erasure, { nowMs: clock.nowMs(), keepMs: keepDays * DAY_MS }, did);
-      const isMore = await run(did);
+      run ??= await beginRun(db, erasure, { nowMs: clock.nowMs(), keepMs: keepDays * DAY_MS }, processed);
+      const isMore = await run(processed);
       if (!isMore) run = undefined;
       return isMore;
     },
@@ -94,8 +94,8 @@ async function beginRun<Record extends Document>(
   db: Db,
   { name, by, prefix, whole, erase, ...erasure }: Erasure<Record>,
   { nowMs, keepMs }: { readonly nowMs: number; readonly keepMs: number },
-  did: Did,
-): Promise<(did: Did) => Promise<boolean>> {
+  processed: ReportProcessed,
+): Promise<(processed: ReportProcessed) => Promise<boolean>> {
   const collection = db.collection<Record>(erasure.collection);
   const marks = db.collection<MarkDocument>(ERASURES);
   const open = erasure.open(nowMs);
@@ -105,7 +105,7 @@ async function beginRun<Record extends Document>(
     return found.map((record) => String(record[by]));
   };
   /** Erases the data of the ended records that match; returns the ids of the open ones. */
-  const eraseOf = async (some: object, erased: Did): Promise<readonly string[]> => {
+  const eraseOf = async (some: object, erased: ReportProcessed): Promise<readonly string[]> => {
     const over = { $and: [some, whole, { $nor: [open] }] } as unknown as Filter<Record>;
     // They are read before the update: a record that ends in between stays in the list, so the next run erases it.
     const stillOpen = await keysOf({ $and: [some, open] }, PAGE);
@@ -122,7 +122,8 @@ async function beginRun<Record extends Document>(
   let after = mark?.after ?? `${prefix}-`;
   let isHeldBack = false;
   const left: string[] = [];
-  for (const keys of pagesOf(mark?.open ?? [])) left.push(...(await eraseOf({ [by]: { $in: keys } }, did)));
+  for (const keys of pagesOf(mark?.open ?? []))
+    left.push(...(await eraseOf({ [by]: { $in: keys } }, processed)));
   const note = () => marks.updateOne({ _id: name }, { $set: { after, open: left } });
   await note();
   return async (erased) => {

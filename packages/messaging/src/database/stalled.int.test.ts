@@ -1,4 +1,4 @@
-import { openStallableWay, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { openStallableProxy, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
 import { openDatabase, openMessagingAs } from '../index.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 
 it('work on a database that stalls without a word fails within twenty seconds', async () => {
-  await using way = await openStallableWay(config.MONGODB_URL);
+  await using way = await openStallableProxy(config.MONGODB_URL);
   await using database = await openDatabase({ url: way.url, database: 'admin', appName: 'test' });
   way.stall();
   const startedMs = performance.now();
@@ -18,7 +18,7 @@ it('work on a database that stalls without a word fails within twenty seconds', 
 }, 40_000);
 
 it('a database that stalls without a word makes a process not ready within seconds', async () => {
-  await using way = await openStallableWay(config.MONGODB_URL);
+  await using way = await openStallableProxy(config.MONGODB_URL);
   await using scope = openTestScope({ ...config, MONGODB_URL: way.url });
   await openMessagingAs(scope, { service: 'stalled', database: 'stalled', produces: ['ledger'] });
   expect((await scope.health.readiness()).failures).not.toHaveProperty('mongodb');

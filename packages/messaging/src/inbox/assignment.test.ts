@@ -6,8 +6,8 @@ import { expect, it, vi } from 'vitest';
 import { type OutboxRecord, outboxRecordId, packOutboxRecord } from '../outbox/outbox.ts';
 import { createOwnership } from '../outbox/ownership.ts';
 import { type AssignmentDeps, createAssignment, type Flow } from './assignment.ts';
-import { handleTopic } from './received.ts';
 import { type StoppedPartitions, showStoppedPartitions } from './stopped-partitions.ts';
+import { handleTopic } from './topic-handler.ts';
 
 const place = { topic: 'ledger.events.v1', partition: 3 };
 const source = `books/${place.topic}/3`;

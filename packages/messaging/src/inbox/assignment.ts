@@ -12,8 +12,8 @@ import {
 } from './fetched-batch.ts';
 import { createPartitionWorker, type PartitionDeps, partitionSource } from './partition.ts';
 import { openPartition, type PartitionOfKafka } from './partition-opening.ts';
-import type { TopicHandler } from './received.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
+import type { TopicHandler } from './topic-handler.ts';
 
 /** The dependencies of the partitions of one group membership. */
 export interface AssignmentDeps extends PartitionDeps, FetchedBatchDeps {

@@ -6,8 +6,8 @@ import type { Transact } from '../outbox/transact.ts';
 import { RegistryAwayError } from '../schemas/codec.ts';
 import { advanceOffset, type ConsumerOffset, FencedError } from './offsets.ts';
 import { createParking, describeFailure, type ParkingDeps } from './parking.ts';
-import type { Reading, TopicHandler } from './received.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
+import type { Reading, TopicHandler } from './topic-handler.ts';
 
 /** What committing batches needs from the consumer. */
 export interface BatchDeps extends ParkingDeps {

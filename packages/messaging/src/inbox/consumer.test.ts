@@ -5,7 +5,7 @@ import { ignoringAll } from '@pesewa/testkit';
 import { expect, it, vi } from 'vitest';
 import { createOwnership } from '../outbox/ownership.ts';
 import { type ConsumerOptions, runConsumer } from './consumer.ts';
-import { handleTopic } from './received.ts';
+import { handleTopic } from './topic-handler.ts';
 
 const TOPIC = 'ledger.events.v1';
 const MINUTE_MS = 60_000;

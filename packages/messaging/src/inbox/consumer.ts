@@ -9,7 +9,7 @@ import {
 import type { Clock } from '@pesewa/kernel';
 import type { Health } from '@pesewa/runtime';
 import { type Assignment, type AssignmentDeps, createAssignment } from './assignment.ts';
-import type { TopicHandler } from './received.ts';
+import type { TopicHandler } from './topic-handler.ts';
 
 /** Options of {@link runConsumer}. */
 export interface ConsumerOptions extends Omit<AssignmentDeps, 'handlers'> {

@@ -3,7 +3,7 @@ import type { KafkaMessage } from '@pesewa/kafka';
 import { Binary, type ClientSession, type Collection, type Db, type Filter } from 'mongodb';
 import { afterCursor, nextCursor } from '../database/newest-first.ts';
 import type { KeptMessage, ParkedMessage, ParkedState } from './parked-message.ts';
-import { headerOf } from './received.ts';
+import { headerOf } from './topic-handler.ts';
 
 /** A parked message with the content to read it from again; without it if the message was too large to keep. */
 export interface KeptParked extends ParkedMessage {

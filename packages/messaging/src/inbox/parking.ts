@@ -5,7 +5,7 @@ import type { ClientSession } from 'mongodb';
 import type { MessageEncoder } from '../outbox/message-encoder.ts';
 import type { EncodedMessage } from '../outbox/outbox.ts';
 import { keepMessage, type ParkedStore } from './parked-store.ts';
-import { headerOf, type Reading } from './received.ts';
+import { headerOf, type Reading } from './topic-handler.ts';
 
 /** The dependencies of parking. */
 export interface ParkingDeps {

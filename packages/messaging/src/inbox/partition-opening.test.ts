@@ -3,8 +3,8 @@ import { ignoringAll } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import type { PartitionDeps } from './partition.ts';
 import { type Opening, openPartition } from './partition-opening.ts';
-import { handleTopic } from './received.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
+import { handleTopic } from './topic-handler.ts';
 
 const place = { topic: 'ledger.events.v1', partition: 3 };
 const source = `books/${place.topic}/3`;

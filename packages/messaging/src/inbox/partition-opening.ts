@@ -11,8 +11,8 @@ import {
 } from './offsets.ts';
 import type { PartitionDeps } from './partition.ts';
 import { judgePosition } from './position.ts';
-import type { TopicHandler } from './received.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
+import type { TopicHandler } from './topic-handler.ts';
 
 /** What Kafka is asked while a partition is opened. */
 export interface PartitionOfKafka {

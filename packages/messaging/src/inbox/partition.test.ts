@@ -2,8 +2,8 @@ import type { KafkaMessage } from '@pesewa/kafka';
 import { ignoringAll } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { createPartitionWorker, type PartitionDeps } from './partition.ts';
-import { handleTopic } from './received.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
+import { handleTopic } from './topic-handler.ts';
 
 const FUNDED = 'pesewa.ledger.WalletFunded';
 

@@ -5,7 +5,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Relay } from '../outbox/relay.ts';
 import type { Codec } from '../schemas/codec.ts';
 import { type BatchDeps, createBatches, mustStop, type ParkedRow, type Sent } from './batch.ts';
-import { type Reading, readMessages, type TopicHandler } from './received.ts';
+import { type Reading, readMessages, type TopicHandler } from './topic-handler.ts';
 
 /** What the partitions of a service's consumer share. */
 export interface PartitionDeps extends BatchDeps {

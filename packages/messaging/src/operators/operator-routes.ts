@@ -1,6 +1,6 @@
 import { topics } from '@pesewa/contracts';
 import type { ServiceScope } from '@pesewa/runtime';
-import type { TopicHandler } from '../inbox/received.ts';
+import type { TopicHandler } from '../inbox/topic-handler.ts';
 import { gaugeParked } from '../metrics.ts';
 import { createParked, type ParkedDeps } from './parked.ts';
 import { addParkedRoutes } from './parked-routes.ts';

@@ -12,7 +12,7 @@ import {
 } from '../inbox/parked-message.ts';
 import { type KeptParked, type ParkedStore, toKafkaMessage } from '../inbox/parked-store.ts';
 import { describeFailure } from '../inbox/parking.ts';
-import { type Reading, readMessages, type TopicHandler } from '../inbox/received.ts';
+import { type Reading, readMessages, type TopicHandler } from '../inbox/topic-handler.ts';
 import type { GroupCommit, OpenGroupCommit } from '../outbox/group-commit.ts';
 import type { Transaction } from '../outbox/outbox.ts';
 import type { Codec } from '../schemas/codec.ts';

@@ -6,7 +6,7 @@ import { isDuplicateKey, transactionOptions } from '../database/mongo.ts';
 import { type ConsumerOffset, findOffset, offsetsOf } from '../inbox/offsets.ts';
 import { discardedIn } from '../inbox/parked-store.ts';
 import { judgePosition, type Position, type Standing } from '../inbox/position.ts';
-import type { TopicHandler } from '../inbox/received.ts';
+import type { TopicHandler } from '../inbox/topic-handler.ts';
 import {
   decideRealignment,
   judgeRealignment,

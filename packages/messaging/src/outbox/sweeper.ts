@@ -215,13 +215,13 @@ async function send(
 ): Promise<void> {
   if (ids.length === 0) return;
   logger.warn({ outboxRecords: ids.length }, 'sending what a crash left behind');
-  const { did, end } = beginRound('outbox sweeper', clock);
+  const { processed, end } = beginRound('outbox sweeper', clock);
   for (let start = 0; start < ids.length && (await goesOn()); start += RECORDS_PER_READ) {
     const found = outbox.find({ _id: { $in: ids.slice(start, start + RECORDS_PER_READ) } }).sort({ _id: 1 });
     const sends: Promise<void>[] = [];
     for await (const outboxRecord of found) sends.push(relay.send(unpackOutboxRecord(outboxRecord)));
     await Promise.all(sends);
   }
-  did(ids.length);
+  processed(ids.length);
   end();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { partOf } from '../connector.ts';
+import { partOf } from '../rail.ts';
 import { answering, createRailFixture } from '../rails.fixture.ts';
 
 describe('callbacks (contract 6)', () => {

@@ -1,7 +1,7 @@
 import { collectionWebhook, JsonError, parseJson, payoutRecord, referencePattern } from '@pesewa/contracts';
 import { accept, refuse } from '@pesewa/kernel';
 import { z } from 'zod';
-import type { RailCallback, ReadCallback } from '../connector.ts';
+import type { RailCallback, ReadCallback } from '../rail.ts';
 import { reasonLine } from '../text.ts';
 
 const AMOUNT_LENGTH_MAX = 40;

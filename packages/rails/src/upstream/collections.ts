@@ -10,6 +10,7 @@ import {
 import { formatAmount, unreachable } from '@pesewa/kernel';
 import { z } from 'zod';
 import type { Answered } from '../call.ts';
+import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from '../outcomes.ts';
 import type {
   CompletionResult,
   InitiationResult,
@@ -17,8 +18,7 @@ import type {
   Observation,
   OutgoingCollection,
   Unknown,
-} from '../connector.ts';
-import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from '../outcomes.ts';
+} from '../rail.ts';
 import { base64, reasonLine } from '../text.ts';
 
 const ADDRESS_LENGTH_MAX = 2_048;

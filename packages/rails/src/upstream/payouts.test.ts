@@ -1,6 +1,6 @@
 import { bulkPayoutRequest, parseJson } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
-import { ExchangeError } from '../exchange.ts';
+import { TransportError } from '../http-transport.ts';
 import { answering, createRailFixture, payout, START_MS } from '../rails.fixture.ts';
 
 const record = {
@@ -136,12 +136,12 @@ describe('submitting a payout (contract 4.1)', () => {
   it.each([
     [
       'not sent',
-      new ExchangeError('ECONNREFUSED', false),
+      new TransportError('ECONNREFUSED', false),
       { kind: 'notSent', why: 'ECONNREFUSED', retryAfterMs: 1_000 },
     ],
-    ['sent', new ExchangeError('ECONNRESET', true), { kind: 'unknown', why: 'ECONNRESET' }],
+    ['sent', new TransportError('ECONNRESET', true), { kind: 'unknown', why: 'ECONNRESET' }],
     ['who knows', new TypeError('a defect with 254700000000'), { kind: 'unknown', why: 'network failure' }],
-  ])('a broken exchange, %s', async (_, error, result) => {
+  ])('a broken transport, %s', async (_, error, result) => {
     const { rail } = createRailFixture(() => Promise.reject(error));
     expect(await rail.payouts.submit(payout)).toEqual(result);
   });
@@ -260,7 +260,7 @@ describe('looking a payout up (contract 4.3)', () => {
   });
 
   it('gets no answer from a rail that is not reached, and none from one that turns it away for a while', async () => {
-    const unreached = createRailFixture(() => Promise.reject(new ExchangeError('ECONNREFUSED', false)));
+    const unreached = createRailFixture(() => Promise.reject(new TransportError('ECONNREFUSED', false)));
     expect(await unreached.rail.payouts.lookUp(query)).toEqual({ kind: 'unknown', why: 'ECONNREFUSED' });
     const busy = createRailFixture(answering(429, '', '600'));
     expect(await busy.rail.payouts.lookUp(query)).toEqual({

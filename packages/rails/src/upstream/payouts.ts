@@ -2,8 +2,8 @@ import { jsonNumber, type PayoutRecord, payoutCodes, payoutEnvelope, payoutRecor
 import { formatAmount, parseAmount, unreachable } from '@pesewa/kernel';
 import type { z } from 'zod';
 import type { Answered } from '../call.ts';
-import type { Observation, OutgoingPayout, SubmissionResult, Unknown } from '../connector.ts';
 import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from '../outcomes.ts';
+import type { Observation, OutgoingPayout, SubmissionResult, Unknown } from '../rail.ts';
 import { reasonLine } from '../text.ts';
 
 /** The codes that prove that a payout was not executed and never will be (contract 10.1). */

@@ -2,8 +2,8 @@ import { missingConditionalField } from '@pesewa/contracts';
 import { z } from 'zod';
 import { type CallRail, createCall } from '../call.ts';
 import { createCallbackJudge } from '../callback-judge.ts';
-import type { NotSent, RailCollections, RailConnector, RailPayouts, Unknown } from '../connector.ts';
-import { type ConnectorDependencies, defineConnector } from '../definition.ts';
+import { type ConnectorDependencies, defineConnector } from '../define-connector.ts';
+import type { NotSent, Rail, RailCollections, RailPayouts, Unknown } from '../rail.ts';
 import { collectionShape, commonShape, httpUrl, payoutShape } from '../settings.ts';
 import { base64 } from '../text.ts';
 import { readCollectionCallback, readPayoutCallback } from './callbacks.ts';
@@ -96,7 +96,7 @@ function transferSide(settings: Settings, call: CallRail, logger: UpstreamLogger
       return answer.kind === 'answered' ? readAccountName(answer) : unanswered(answer);
     },
   };
-  const balances: RailConnector['balances'] = async () => {
+  const balances: Rail['balances'] = async () => {
     const answer = await call({ method: 'POST', url: `${base}/wallets/balance`, headers });
     return answer.kind === 'answered' ? readBalances(answer) : unanswered(answer);
   };

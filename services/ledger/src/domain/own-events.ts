@@ -24,12 +24,12 @@ export interface Answered {
 }
 
 /** The content of an own event. */
-export type OwnNews =
+export type ParsedEvent =
   /** Something was booked. */
   | ({ readonly kind: 'posting' } & Answered)
   /** Something was refused for good. */
   | ({ readonly kind: 'refusal'; readonly atMs: number } & Answered)
-  | { readonly kind: 'page'; readonly page: WrittenPage }
+  | { readonly kind: 'page'; readonly page: PublishedPage }
   | { readonly kind: 'order'; readonly event: OwnEvent; readonly decided: DecidedOrder };
 
 /** An order as it was published. */
@@ -39,7 +39,7 @@ export type DecidedOrder = Extract<
 >['payload'];
 
 /** A page as it was published. */
-export interface WrittenPage {
+export interface PublishedPage {
   readonly chain: string;
   readonly number: bigint;
   /** The hash in hex. */
@@ -84,8 +84,8 @@ const directions: Readonly<Record<string, readonly (string | null)[]>> = {
 const isOrder = ({ kind, direction, status }: DecidedOrder): boolean =>
   directions[kind]?.includes(direction) === true && (status === 'approved' || status === 'rejected');
 
-/** Reads an own event. For a release and a refund it has only a sum; the hold has the parts: see `repeatPostings`. */
-export function readOwnEvent(event: OwnEvent): OwnNews {
+/** Reads an own event. For a release and a refund it has only a sum; the hold has the parts: see `rebookPostings`. */
+export function readOwnEvent(event: OwnEvent): ParsedEvent {
   const atMs = Number(event.payload.occurredAt);
   if (event.type === 'pesewa.ledger.PageWritten') {
     const { chain, number, hash, postings } = event.payload;

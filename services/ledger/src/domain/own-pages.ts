@@ -1,10 +1,10 @@
-import { type Answered, type OwnNews, postingId, topicOf, type WrittenPage } from './own-events.ts';
+import { type Answered, type ParsedEvent, type PublishedPage, postingId, topicOf } from './own-events.ts';
 
 /** A page to write again, with its postings as they were published. */
 export interface OwnPage {
   readonly chain: string;
   /** Undefined if the page itself was never published. */
-  readonly written: WrittenPage | undefined;
+  readonly written: PublishedPage | undefined;
   readonly atMs: number;
   readonly postings: readonly Answered[];
   /** Names of postings that are on the page but not in the topic. */
@@ -14,7 +14,7 @@ export interface OwnPage {
 /** Assembles the published events of one partition into pages, in the order in which they were published. */
 export interface OwnPages {
   /** Adds an event; gives the page that it completes, if any. */
-  readonly add: (news: Extract<OwnNews, { readonly kind: 'posting' | 'page' }>) => OwnPage | undefined;
+  readonly add: (news: Extract<ParsedEvent, { readonly kind: 'posting' | 'page' }>) => OwnPage | undefined;
   /** Postings that belong to no published page: they were published again, or are the last before the topic ends. */
   readonly rest: () => readonly OwnPage[];
   readonly restSize: () => number;

@@ -1,6 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import { type Loop, type Messaging, startLoop, type TopicEnd, type Transaction } from '@pesewa/messaging';
-import type { Did, Logger } from '@pesewa/runtime';
+import type { Logger, ReportProcessed } from '@pesewa/runtime';
 import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
 import type { FoundBreak } from '../domain/break.ts';
@@ -90,7 +90,7 @@ export function startBooks(deps: BooksDeps): Loop {
     };
   }
 
-  async function round(signal: AbortSignal, did: Did): Promise<void> {
+  async function round(signal: AbortSignal, processed: ReportProcessed): Promise<void> {
     const [reported] = (await breaks.findAll([BEHIND_ID])).filter(({ status }) => status === 'open');
     const looked = await look(reported !== undefined);
     if (!looked || looked.standing === 'waiting') return;
@@ -107,18 +107,18 @@ export function startBooks(deps: BooksDeps): Loop {
       answers ??= await onItsWay.waiting([LEDGER]);
       if (!answers || !(await onItsWay.hasLeft(answers))) return;
       if (signal.aborted || !(await messaging.caughtUp([...OWNERS, LEDGER], KAFKA_TIMEOUT_MS))) return;
-      await judgeAll(dueByMs, signal, did);
+      await judgeAll(dueByMs, signal, processed);
     }
     mark = undefined;
     answers = undefined;
   }
 
-  async function judgeAll(dueByMs: number, signal: AbortSignal, did: Did): Promise<void> {
+  async function judgeAll(dueByMs: number, signal: AbortSignal, processed: ReportProcessed): Promise<void> {
     let due: readonly string[];
     do {
       due = await findDue(deps, dueByMs);
       await Promise.all(due.map((reference) => writing.submit({ reference })));
-      did(due.length);
+      processed(due.length);
     } while (due.length === BATCH && !signal.aborted);
   }
 
@@ -127,8 +127,8 @@ export function startBooks(deps: BooksDeps): Loop {
     pauseMs,
     clock,
     logger: deps.logger,
-    round: async (signal, did) => {
-      await round(signal, did);
+    round: async (signal, processed) => {
+      await round(signal, processed);
       return false;
     },
   });

@@ -1,7 +1,7 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock, Ids, Random } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
-import type { NotSent, Observation, RailCollections, RailConnector, RailPayouts } from '@pesewa/rails';
+import type { NotSent, Observation, Rail, RailCollections, RailPayouts } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
@@ -29,7 +29,7 @@ interface PollOutcome {
 }
 
 /** The parts of a rail that polling needs. */
-export type PolledRail = Pick<RailConnector, 'name' | 'capabilities' | 'isAvailable'> & {
+export type PolledRail = Pick<Rail, 'name' | 'capabilities' | 'isAvailable'> & {
   readonly payouts?: Pick<RailPayouts, 'lookUp'> | undefined;
   readonly collections?: Pick<RailCollections, 'check'> | undefined;
 };

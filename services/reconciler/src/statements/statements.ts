@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
 import { type Loop, leasesOf, type Messaging, startLoop, takeLease } from '@pesewa/messaging';
-import type { Did, Logger } from '@pesewa/runtime';
+import type { Logger, ReportProcessed } from '@pesewa/runtime';
 import type { StatementBreaks } from './breaks.ts';
 import type { IntakeRefusal, StatementIntake } from './intake.ts';
 import { countResults, dropStatement, matchStage } from './matching.ts';
@@ -63,7 +63,7 @@ export function startStatements(deps: StatementDeps): Statements {
     pauseMs: PAUSE_MS,
     clock: deps.clock,
     logger: deps.logger,
-    round: (signal, did) => workOff(deps, signal, did),
+    round: (signal, processed) => workOff(deps, signal, processed),
   });
 
   /** The statement of these terms: a new one, or the existing one. */
@@ -146,7 +146,11 @@ function canonical(value: unknown): unknown {
 }
 
 /** Takes one waiting statement and finishes it; gives whether there was one. */
-async function workOff(deps: StatementDeps, signal: AbortSignal, did: Did): Promise<boolean> {
+async function workOff(
+  deps: StatementDeps,
+  signal: AbortSignal,
+  processed: ReportProcessed,
+): Promise<boolean> {
   const { statements } = deps.statementStore;
   const nowMs = deps.clock.nowMs();
   const waiting = await statements
@@ -167,7 +171,7 @@ async function workOff(deps: StatementDeps, signal: AbortSignal, did: Did): Prom
     if (statement.status === 'matching' && !statement.trial && !isOld(deps, statement)) {
       await matchWhole(deps, statement, keep);
     } else await dropStatement(deps.statementStore, statement._id, keep);
-    did(1);
+    processed(1);
     return true;
   }
   return false;

@@ -7,7 +7,7 @@ import {
   type Transaction,
   takeLease,
 } from '@pesewa/messaging';
-import type { Did, Logger } from '@pesewa/runtime';
+import type { Logger, ReportProcessed } from '@pesewa/runtime';
 import type { CoverageSource } from '../audits/coverage-source.ts';
 import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
 import { afterAutoResolutions } from '../domain/auto-resolution.ts';
@@ -88,13 +88,13 @@ export function startSteps(deps: StepDeps): Loop {
     pauseMs,
     clock,
     logger,
-    round: async (signal, did) => {
+    round: async (signal, processed) => {
       if (!(await takeLease(leasesOf(messaging.db), { ...LEASE, owner: messaging.owner }))) return false;
       for (const { watch, level } of looks) {
         const levelAtMs = await level();
         if (levelAtMs === undefined) continue;
         // One gateway's database must not delay the others' payments.
-        await lookAt({ ...deps, watch, submit, did, signal, levelAtMs }).catch((error: unknown) =>
+        await lookAt({ ...deps, watch, submit, processed, signal, levelAtMs }).catch((error: unknown) =>
           logger.error(
             { err: error, watch: watch.name },
             'steps could not be looked at; the next round does',
@@ -110,19 +110,27 @@ export function startSteps(deps: StepDeps): Loop {
 interface Look extends StepDeps {
   readonly watch: StepWatch;
   readonly submit: (items: readonly Item[]) => Promise<unknown>;
-  readonly did: Did;
+  readonly processed: ReportProcessed;
   readonly signal: AbortSignal;
   /** Everything that was in Kafka then has arrived. */
   readonly levelAtMs: number;
 }
 
-async function lookAt({ watch, stepStore, submit, did, signal, levelAtMs, ...deps }: Look): Promise<void> {
+async function lookAt({
+  watch,
+  stepStore,
+  submit,
+  processed,
+  signal,
+  levelAtMs,
+  ...deps
+}: Look): Promise<void> {
   const to = new Date(levelAtMs - deps.limitMs);
   const seenUntil = await stepStore.mark(watch.name);
   const from = new Date(lookFromMs(seenUntil?.getTime(), deps.limitMs));
   for await (const { overdue, until } of watch.look(from, to)) {
     await submit(overdue.map((one) => ({ kind: 'found', overdue: one })));
-    did(overdue.length);
+    processed(overdue.length);
     await stepStore.setMark(watch.name, until);
     signal.throwIfAborted();
   }
@@ -139,7 +147,7 @@ async function lookAt({ watch, stepStore, submit, did, signal, levelAtMs, ...dep
       record: records.get(step.reference),
     })),
   );
-  did(due.length);
+  processed(due.length);
 }
 
 /** The records of payments that are unknown here although their owners were asked repeatedly. */

@@ -1,6 +1,6 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
-import type { RailConnector } from '@pesewa/rails';
+import type { Rail } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
 import { type Books, judgeLooks, type Measurement } from '../domain/drift.ts';
 import type { OnItsWay } from '../on-its-way.ts';
@@ -8,7 +8,7 @@ import type { Float, RunDocument, WalletStore } from './store.ts';
 import type { InFlight, PaymentsAtRail } from './suspects.ts';
 
 /** The part of a rail that comparing its wallets needs. */
-export type RailWallets = Pick<RailConnector, 'name' | 'balances'>;
+export type RailWallets = Pick<Rail, 'name' | 'balances'>;
 
 /** The dependencies of looking at wallets. */
 export interface LookDeps {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Connector, RailSettings } from './definition.ts';
+import type { ConnectorDefinition, RailSettings } from './define-connector.ts';
 import { upstream } from './upstream/upstream.ts';
 
 /** The connectors by the name that a rail's setting `connector` has. */
-export const connectors: Readonly<Record<string, Connector>> = { upstream };
+export const connectors: Readonly<Record<string, ConnectorDefinition>> = { upstream };
 
 /** Reads the variable `RAILS`, see {@link railSettingsOf}, with the connectors that there are. */
 export const railSettings = railSettingsOf(connectors);
@@ -14,7 +14,7 @@ export const railSettings = railSettingsOf(connectors);
  * `name` and `connector` are required, and what the connector requires. If two rails serve the same route, the first
  * one takes it.
  */
-export function railSettingsOf(known: Readonly<Record<string, Connector>>) {
+export function railSettingsOf(known: Readonly<Record<string, ConnectorDefinition>>) {
   const [first, ...others] = Object.values(known);
   if (first === undefined) throw new TypeError('there is no connector');
   const rail = z.discriminatedUnion('connector', [first, ...others], {

@@ -6,14 +6,14 @@ import {
   type Answered,
   isWhole,
   type OwnEvent,
-  type OwnNews,
+  type ParsedEvent,
   postingId,
   readOwnEvent,
 } from './domain/own-events.ts';
 import { createOwnPages, type OwnPage, type OwnPages } from './domain/own-pages.ts';
 import { orderOf } from './events.ts';
-import { createKnown, type Known } from './known.ts';
-import { anotherPage, createRepeater, type Repeater, type Repetition } from './repeater.ts';
+import { createMissingEvents, type MissingEvents } from './missing-events.ts';
+import { anotherPage, createPageRewriter, type PageRewriter, type Repetition } from './page-rewriter.ts';
 import type { LedgerStore } from './store.ts';
 
 /** Whether the ledger goes on if events are missing in its topic. */
@@ -23,7 +23,7 @@ export type GapPolicy = 'stop' | 'pass';
  * Brings a database that was restored from a backup forward, by the events that the ledger itself had published since
  * (ADR 45).
  */
-export interface ComingForward {
+export interface RollForward {
   /**
    * Reads a partition of the ledger's own topic from where the database ends, and writes what the database lacks. It
    * must finish before anything of the same partition of any other topic is applied. In a ledger that was not restored
@@ -61,7 +61,7 @@ interface Run {
   readonly begin: (lacking: string) => Promise<void>;
 }
 
-/** The dependencies of {@link ComingForward}. */
+/** The dependencies of {@link RollForward}. */
 export interface ComingForwardDeps {
   readonly messaging: Pick<Messaging, 'db' | 'since' | 'inTransaction' | 'mayHaveGoneBack'>;
   readonly store: Pick<LedgerStore, 'newestPage' | 'read' | 'write'>;
@@ -70,14 +70,14 @@ export interface ComingForwardDeps {
 }
 
 interface Deps extends ComingForwardDeps {
-  readonly repeater: Repeater;
-  readonly known: Known;
+  readonly rewriter: PageRewriter;
+  readonly known: MissingEvents;
 }
 
-/** Builds {@link ComingForward}. */
-export function createComingForward(given: ComingForwardDeps): ComingForward {
-  const known = createKnown(given.messaging.db);
-  const deps = { ...given, known, repeater: createRepeater({ ...given, known }) };
+/** Builds {@link RollForward}. */
+export function createRollForward(given: ComingForwardDeps): RollForward {
+  const known = createMissingEvents(given.messaging.db);
+  const deps = { ...given, known, rewriter: createPageRewriter({ ...given, known }) };
   const marks = deps.messaging.db.collection<Mark>('coming_forward');
   const running = new Map<number, Promise<void>>();
   return {
@@ -85,14 +85,14 @@ export function createComingForward(given: ComingForwardDeps): ComingForward {
       // The same partition of several topics is taken over at the same time.
       const known = running.get(partition);
       if (known) return known;
-      const begun = comeForward(deps, marks, partition).finally(() => running.delete(partition));
+      const begun = rollPartitionForward(deps, marks, partition).finally(() => running.delete(partition));
       running.set(partition, begun);
       return begun;
     },
   };
 }
 
-async function comeForward(deps: Deps, marks: Collection<Mark>, partition: number): Promise<void> {
+async function rollPartitionForward(deps: Deps, marks: Collection<Mark>, partition: number): Promise<void> {
   const { messaging, logger } = deps;
   // A newly elected primary may not know yet what a majority has; it answers a write only once it does.
   await marks.deleteOne({ _id: NO_PARTITION });
@@ -156,7 +156,7 @@ async function hear(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnE
     run.waiting.push(page);
   }
   await repeatOrders(deps, run, decided);
-  await repeatRefusals(deps, run, refused);
+  await rebookRefusals(deps, run, refused);
 }
 
 async function repeatOrders(deps: Deps, run: Run, orders: readonly Decided[]): Promise<void> {
@@ -165,19 +165,19 @@ async function repeatOrders(deps: Deps, run: Run, orders: readonly Decided[]): P
     const { commandId } = decided;
     if (!undecided.has(commandId)) continue;
     await run.begin(`the decision about ${commandId}`);
-    if (isWhole(event)) await deps.repeater.order(orderOf(decided));
+    if (isWhole(event)) await deps.rewriter.order(orderOf(decided));
     else await leaveOut(deps, run, commandId);
   }
 }
 
-async function repeatRefusals(deps: Deps, run: Run, refused: readonly Refused[]): Promise<void> {
+async function rebookRefusals(deps: Deps, run: Run, refused: readonly Refused[]): Promise<void> {
   const unanswered = await deps.known.unanswered(namesOf(refused));
   const forgotten = refused.filter(({ instruction }) => unanswered.has(postingId(instruction)));
   for (const [atMs, all] of Map.groupBy(forgotten, (one) => one.atMs)) {
     await run.begin(`the refusal of ${namesOf(all).join(', ')}`);
     const whole = all.filter(({ event }) => isWhole(event));
     for (const name of namesOf(all.filter((one) => !whole.includes(one)))) await leaveOut(deps, run, name);
-    await deps.repeater.refusals(whole, atMs);
+    await deps.rewriter.refusals(whole, atMs);
   }
 }
 
@@ -191,8 +191,8 @@ async function leaveOut({ gaps, known, logger }: Deps, run: Run, id: string): Pr
   );
 }
 
-type Decided = Extract<OwnNews, { readonly kind: 'order' }>;
-type Refused = Extract<OwnNews, { readonly kind: 'refusal' }>;
+type Decided = Extract<ParsedEvent, { readonly kind: 'order' }>;
+type Refused = Extract<ParsedEvent, { readonly kind: 'refusal' }>;
 
 const namesOf = (answered: readonly Answered[]): readonly string[] =>
   answered.map(({ instruction }) => postingId(instruction));
@@ -226,7 +226,7 @@ async function writeNext(deps: Deps, run: Run): Promise<boolean> {
   for (const page of run.waiting) {
     const { chain, written } = page;
     const follows = written ? written.number <= (run.heads.get(chain) ?? 0n) + 1n : !held.has(chain);
-    const outcome = follows && (await deps.repeater.page(page, 'none', run.shifts));
+    const outcome = follows && (await deps.rewriter.page(page, 'none', run.shifts));
     if (outcome && isDone(outcome)) {
       note(deps, run, page, outcome);
       return true;
@@ -248,8 +248,8 @@ async function writeAnyway(deps: Deps, run: Run): Promise<void> {
     written !== undefined && written.number <= (heads.get(chain) ?? 0n) + 1n;
   const page = published.find(isNext) ?? published[0] ?? waiting[0];
   if (!page) return;
-  let outcome = await deps.repeater.page(page, 'numbers', shifts);
-  if (!isDone(outcome) && deps.gaps === 'pass') outcome = await deps.repeater.page(page, 'gaps', shifts);
+  let outcome = await deps.rewriter.page(page, 'numbers', shifts);
+  if (!isDone(outcome) && deps.gaps === 'pass') outcome = await deps.rewriter.page(page, 'gaps', shifts);
   if (isDone(outcome)) return note(deps, run, page, outcome);
   throw cannot(run, outcome.reason);
 }

@@ -1,12 +1,12 @@
 import { openDatabase } from '@pesewa/messaging';
 import { prepareTestNames } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
-import { wholeMarkOf } from './whole-mark.ts';
+import { completenessMarkOf } from './completeness-mark.ts';
 
 it('is as young as the database’s clock says', async () => {
   const { MONGODB_URL: url, DATABASE_PREFIX: prefix } = await prepareTestNames(['payout-gateway']);
   await using database = await openDatabase({ url, database: `${prefix}payouts`, appName: 'test' });
-  const mark = wholeMarkOf(database.db);
+  const mark = completenessMarkOf(database.db);
   expect(await mark.isYounger(30_000)).toBe(false);
   await mark.set();
   await mark.set();

@@ -7,13 +7,13 @@ import type { OwnEvent } from './domain/own-events.ts';
 import {
   BOOKS,
   collect,
-  comeForward,
   copyDatabase,
   fund,
   hold,
   openTicking,
   published,
   restoreDatabase,
+  rollPartitionForward,
 } from './forward.fixture.ts';
 import { anyCuts, anyScenario, type Batch, cut, lawfulScenario } from './scenarios.fixture.ts';
 
@@ -76,7 +76,7 @@ describe('a ledger whose database is an older one', () => {
       await live(...batches.slice(known));
       const truth = await books();
       await restoreDatabase(database, backup);
-      expect(await comeForward(database, topic)).toEqual(asExpected);
+      expect(await rollPartitionForward(database, topic)).toEqual(asExpected);
       expect(await books()).toEqual(truth);
       // Published again, all of it is known. Instructions that were parked because earlier ones were missing would now
       // be booked.
@@ -94,9 +94,9 @@ describe('a ledger whose database is an older one', () => {
     const truth = await books();
     for (let diesAt = 0; diesAt < 5; diesAt += 1) {
       await restoreDatabase(database, backup);
-      await expect(comeForward(database, topic, { diesAt })).rejects.toThrow('died');
+      await expect(rollPartitionForward(database, topic, { diesAt })).rejects.toThrow('died');
       expect(await books()).not.toEqual(truth);
-      expect(await comeForward(database, topic)).toEqual(asExpected);
+      expect(await rollPartitionForward(database, topic)).toEqual(asExpected);
       expect(await books()).toEqual(truth);
     }
   });
@@ -112,9 +112,9 @@ describe('a ledger whose database is an older one', () => {
     topic.push(...late);
     const truth = await books();
     await restoreDatabase(database, backup);
-    await expect(comeForward(database, topic, { diesAt: 50 })).rejects.toThrow('died');
+    await expect(rollPartitionForward(database, topic, { diesAt: 50 })).rejects.toThrow('died');
     expect(await database.db.collection('entries').countDocuments()).toBeGreaterThan(20);
-    expect(await comeForward(database, topic)).toEqual(asExpected);
+    expect(await rollPartitionForward(database, topic)).toEqual(asExpected);
     expect(await books()).toEqual(truth);
   });
 
@@ -127,7 +127,7 @@ describe('a ledger whose database is an older one', () => {
     const truth = await books();
     await restoreDatabase(database, backup);
     // One replica's relay was late, and its successor sent the same events again.
-    expect(await comeForward(database, [...topic.slice(0, 2), ...held, ...topic, ...held])).toEqual(
+    expect(await rollPartitionForward(database, [...topic.slice(0, 2), ...held, ...topic, ...held])).toEqual(
       asExpected,
     );
     expect(await books()).toEqual(truth);
@@ -139,7 +139,7 @@ describe('a ledger whose database is an older one', () => {
     await live(hold('po-1', 'po-2'));
     topic = topic.filter(({ type }) => type !== 'pesewa.ledger.PageWritten').slice(0, -1);
     await restoreDatabase(database, backup);
-    const { warnings, emitted } = await comeForward(database, topic);
+    const { warnings, emitted } = await rollPartitionForward(database, topic);
     expect(warnings).toEqual(otherwise.warnings);
     const entries = await database.db.collection('entries').find().sort({ _id: 1 }).toArray();
     expect(entries.map(({ _id }) => String(_id))).toEqual(['cm-1/fund', 'po-1/hold']);
@@ -149,7 +149,7 @@ describe('a ledger whose database is an older one', () => {
     await live(hold('po-1', 'po-2'), hold('po-3'));
     const truth = await books();
     await restoreDatabase(database, backup);
-    expect(await comeForward(database, topic)).toEqual(asExpected);
+    expect(await rollPartitionForward(database, topic)).toEqual(asExpected);
     expect(await books()).toEqual(truth);
   });
 
@@ -162,7 +162,7 @@ describe('a ledger whose database is an older one', () => {
     await live(hold('po-1'));
     await restoreDatabase(database, backup);
     expect(lost).toHaveLength(2);
-    expect(await comeForward(database, topic)).toEqual(otherwise);
+    expect(await rollPartitionForward(database, topic)).toEqual(otherwise);
     ledger = await openBatchLedger(database, openTicking());
     await ledger.apply(collect('co-1', 50n).instructions, { topic: 'collections' });
     const found = await database.db.collection('wallets').findOne({});
@@ -178,17 +178,17 @@ describe('a ledger whose database is an older one', () => {
     const lost = topic.slice(0, before - 2);
     await restoreDatabase(database, backup);
     const kept = [...lost, ...topic.slice(before)];
-    const stopping = comeForward(database, kept);
+    const stopping = rollPartitionForward(database, kept);
     await expect(stopping).rejects.toBeInstanceOf(PartitionStoppedError);
     await expect(stopping).rejects.toThrow(
       /payouts\/0 is at page 0, and page 2 comes next; restore a younger backup/,
     );
     expect(await books()).toEqual(new Map([...backup].filter(([name]) => BOOKS.includes(name))));
-    await comeForward(database, kept, { gaps: 'pass' });
+    await rollPartitionForward(database, kept, { gaps: 'pass' });
     const found = await database.db.collection('wallets').findOne({});
     expect(found).toMatchObject({ available: 900n, held: 100n, sequence: 2n });
     // From then on nothing is missing.
-    expect(await comeForward(database, kept)).toEqual(asExpected);
+    expect(await rollPartitionForward(database, kept)).toEqual(asExpected);
   });
 
   it('stops if money is missing for a published posting', async () => {
@@ -199,7 +199,7 @@ describe('a ledger whose database is an older one', () => {
     topic.splice(publishedCount);
     await live(hold('po-1'));
     await restoreDatabase(database, backup);
-    await expect(comeForward(database, topic)).rejects.toThrow(
+    await expect(rollPartitionForward(database, topic)).rejects.toThrow(
       "po-1/hold can't be booked as it was published",
     );
   });

@@ -3,14 +3,14 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 /**
  * Counts a request of a key against its limit. Gives the whole seconds to wait if it is one too many, else undefined.
  */
-export type RateCounter = (key: string, limit: number) => Promise<number | undefined>;
+export type RateLimiter = (key: string, limit: number) => Promise<number | undefined>;
 
 /**
- * Builds a {@link RateCounter} with windows that begin at a key's first request (docs/adr/0015).
+ * Builds a {@link RateLimiter} with windows that begin at a key's first request (docs/adr/0015).
  *
  * There is one limiter per limit in use. Counts live in this process, for one window at most.
  */
-export function createCounter(windowSeconds: number): RateCounter {
+export function createRateLimiter(windowSeconds: number): RateLimiter {
   const byLimit = new Map<number, RateLimiterMemory>();
   return async (key, limit) => {
     let limiter = byLimit.get(limit);

@@ -19,7 +19,7 @@ export interface Repeated {
 }
 
 /** Books published postings again, in the order in which they were published; what is booked already stays. */
-export function repeatPostings(snapshot: Snapshot, postings: readonly Answered[]): Repeated {
+export function rebookPostings(snapshot: Snapshot, postings: readonly Answered[]): Repeated {
   const books = openBooks(snapshot);
   const differing: string[] = [];
   const shifts = new Map<string, bigint>();
@@ -64,7 +64,7 @@ function isSameEvent(domainEvent: LedgerDomainEvent, { event }: Answered): boole
 }
 
 /** Stores again the refusals that the ledger published. */
-export function repeatRefusals(snapshot: Snapshot, refused: readonly Answered[]): Folded {
+export function rebookRefusals(snapshot: Snapshot, refused: readonly Answered[]): Folded {
   const books = openBooks(snapshot);
   for (const { instruction, event } of refused) {
     const refusal = { causationId: event.causationId, sequence: event.version };

@@ -1,8 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
 import { inClientSpan } from '@pesewa/runtime';
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { RailConnector } from './connector.ts';
 import type { Circuit } from './guard.ts';
+import type { Rail } from './rail.ts';
 
 /** Measures calls to rails. */
 export interface RailMetrics {
@@ -46,10 +46,10 @@ export function createRailMetrics(registry: Registry): RailMetrics {
 }
 
 /** A rail whose calls are measured and traced, each as part of the current trace. */
-export function observeRail(
-  rail: RailConnector,
+export function instrumentRail(
+  rail: Rail,
   { metrics, clock }: { readonly metrics: RailMetrics | undefined; readonly clock: Pick<Clock, 'nowMs'> },
-): RailConnector {
+): Rail {
   async function observe<Result extends { readonly kind: string }>(
     operation: string,
     call: () => Promise<Result>,

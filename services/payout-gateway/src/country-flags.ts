@@ -26,7 +26,7 @@ export function createFlagUrl(publicUrl: string): FlagUrl {
 }
 
 /** The flag images, without authentication: `GET /flags/{two letters}.svg`. */
-export function createFlagRoutes(notFound: (context: Context) => Response): Hono {
+export function createCountryFlagRoutes(notFound: (context: Context) => Response): Hono {
   const routes = new Hono();
   routes.get('/flags/:name', (context: Context) => {
     const name = context.req.param('name') ?? '';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type OwnEvent, rememberPayout } from './remembered.ts';
+import { type OwnEvent, rebuildPayout } from './rebuilt-payout.ts';
 
 const payment = {
   eventId: 'ev',
@@ -56,7 +56,7 @@ const completed: OwnEvent = {
 };
 
 const NOW_MS = 9_000;
-const remember = (...events: readonly OwnEvent[]) => rememberPayout(events, NOW_MS);
+const remember = (...events: readonly OwnEvent[]) => rebuildPayout(events, NOW_MS);
 
 describe('a payout that was forgotten, as its events show it', () => {
   it('is what was accepted, but for whom it pays', () => {

@@ -19,7 +19,7 @@ export type OwnEvent = TopicEvent<'payouts'> & {
 };
 
 /** The part of an order that events contain: neither a person nor an account. */
-export interface RememberedRequest extends Pick<PayoutRequest, 'merchantReference' | 'country' | 'amount'> {
+export interface RebuiltRequest extends Pick<PayoutRequest, 'merchantReference' | 'country' | 'amount'> {
   readonly channel: string;
   readonly transactionType: undefined;
   readonly beneficiary: { readonly bankCode: string };
@@ -27,8 +27,8 @@ export interface RememberedRequest extends Pick<PayoutRequest, 'merchantReferenc
 }
 
 /** A payout that the database had forgotten, as its own events show it. */
-export interface RememberedPayout extends PayoutState, PayoutTerms {
-  readonly order: RememberedRequest;
+export interface RebuiltPayout extends PayoutState, PayoutTerms {
+  readonly order: RebuiltRequest;
   readonly causedBy: string | null;
   readonly timeline: readonly { readonly what: string; readonly atMs: number }[];
 }
@@ -43,7 +43,7 @@ type Later = Exclude<OwnEvent, Accepted>;
  * Whether an attempt without an answer was made is unknown. But none is newer than `nowMs`, because the process that
  * might have made it is gone.
  */
-export function rememberPayout(events: readonly OwnEvent[], nowMs: number): RememberedPayout | undefined {
+export function rebuildPayout(events: readonly OwnEvent[], nowMs: number): RebuiltPayout | undefined {
   const accepted = events.find(isAccepted);
   if (!accepted) return undefined;
   const born = birthOf(accepted);
@@ -55,7 +55,7 @@ export function rememberPayout(events: readonly OwnEvent[], nowMs: number): Reme
 const isAccepted = (event: OwnEvent): event is Accepted => event.type === 'pesewa.payouts.PayoutAccepted';
 const byVersion = (one: OwnEvent, other: OwnEvent): number => Number(one.version - other.version);
 
-function birthOf({ payload, version, traceparent = '' }: Accepted): RememberedPayout {
+function birthOf({ payload, version, traceparent = '' }: Accepted): RebuiltPayout {
   const { reference, merchantReference, merchantId, currency, amount, fee, rail } = payload;
   const { country, channel, bankCode, batchReference, contentCheck } = payload;
   const acceptedAtMs = Number(payload.occurredAt);
@@ -87,7 +87,7 @@ function birthOf({ payload, version, traceparent = '' }: Accepted): RememberedPa
 
 const BY_EVENTS = ', by its event: the restored database had forgotten it';
 
-function follow(payout: RememberedPayout, event: OwnEvent): RememberedPayout {
+function follow(payout: RebuiltPayout, event: OwnEvent): RebuiltPayout {
   if (isAccepted(event) || event.version <= payout.version) return payout;
   const domainEvent = domainEventOf(event);
   const isAttempt = event.type === 'pesewa.payouts.PayoutSubmitted';

@@ -203,7 +203,7 @@ export interface RailCollections {
 /**
  * One rail, whatever system is behind it. None of its functions throws because of what the rail does or fails to do.
  */
-export interface RailConnector {
+export interface Rail {
   readonly name: string;
   readonly capabilities: RailCapabilities;
   /** Whether a call would be attempted now; if not, every call gives `notSent`, because the circuit is open. */
@@ -220,22 +220,22 @@ export interface RailConnector {
 }
 
 /** A rail that takes payouts. */
-export type PayoutRail = RailConnector & { readonly payouts: RailPayouts };
+export type PayoutRail = Rail & { readonly payouts: RailPayouts };
 
 /** A rail that takes collections. */
-export type CollectionRail = RailConnector & { readonly collections: RailCollections };
+export type CollectionRail = Rail & { readonly collections: RailCollections };
 
 /** Whether a rail takes payouts. */
-export function takesPayouts<Rail extends Pick<RailConnector, 'payouts'>>(
-  rail: Rail,
-): rail is Rail & Pick<PayoutRail, 'payouts'> {
+export function takesPayouts<One extends Pick<Rail, 'payouts'>>(
+  rail: One,
+): rail is One & Pick<PayoutRail, 'payouts'> {
   return rail.payouts !== undefined;
 }
 
 /** Whether a rail takes collections. */
-export function takesCollections<Rail extends Pick<RailConnector, 'collections'>>(
-  rail: Rail,
-): rail is Rail & Pick<CollectionRail, 'collections'> {
+export function takesCollections<One extends Pick<Rail, 'collections'>>(
+  rail: One,
+): rail is One & Pick<CollectionRail, 'collections'> {
   return rail.collections !== undefined;
 }
 

@@ -6,7 +6,7 @@ import { emptyFold, type Fold } from './fold.ts';
  * Sorts the entries of every wallet into the wallet's own order: three topics, each with its own chains, write to one
  * wallet.
  */
-export interface InOrder {
+export interface Resequencer {
   readonly push: (wallet: string, entry: ReadEntry) => void;
   /** Stops waiting for numbers that never came, and goes on after each gap. */
   readonly close: () => void;
@@ -14,14 +14,14 @@ export interface InOrder {
 }
 
 /**
- * Builds {@link InOrder}: `apply` gets each entry in its order, and a number that is missing or duplicate is reported
+ * Builds {@link Resequencer}: `apply` gets each entry in its order, and a number that is missing or duplicate is reported
  * (L3). If more than `earlyMax` entries wait, the missing number that most of them wait for is reported and skipped.
  */
-export function createInOrder(
+export function createResequencer(
   findings: Findings,
   earlyMax: number,
   apply: (fold: Fold, entry: ReadEntry) => void,
-): InOrder {
+): Resequencer {
   const folds = new Map<string, Fold>();
   /** Entries that came before their turn, keyed by their number. */
   const early = new Map<Fold, Map<number, ReadEntry>>();

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 
 /** When a process last knew that the database has all published payouts, by the database's own clock. */
-export type WholeMark = ReturnType<typeof wholeMarkOf>;
+export type CompletenessMark = ReturnType<typeof completenessMarkOf>;
 
-/** The {@link WholeMark} of a database. */
-export function wholeMarkOf(db: Db) {
+/** The {@link CompletenessMark} of a database. */
+export function completenessMarkOf(db: Db) {
   const marks = db.collection<{ readonly _id: string; readonly at: Date }>('marks');
   return {
     set: async (): Promise<void> => {

@@ -1,16 +1,16 @@
 import { type AvroRecord, fullName, type TopicEvent, type TopicName, topics } from '@pesewa/contracts';
 import type { Positions } from '@pesewa/kafka';
 import type { Codec } from '../schemas/codec.ts';
-import { headerOf, type Reading, type Received, readMessages, type TopicHandler } from './received.ts';
+import { headerOf, type Reading, type Received, readMessages, type TopicHandler } from './topic-handler.ts';
 
 /** An event read from a topic, with the event that caused it. */
-export type PastEvent<Name extends TopicName> = Received<TopicEvent<Name>> & {
+export type HistoricalEvent<Name extends TopicName> = Received<TopicEvent<Name>> & {
   /** The id of the event that caused it; empty if there is none. */
   readonly causationId: string;
 };
 
 /** Reads topics without consuming them. */
-export interface Past {
+export interface TopicHistory {
   /**
    * The events of a partition from a time on until now, in order and many at once; a few earlier ones may be among
    * them. Messages that are no events of ours are left out. Rejects while Kafka is away.
@@ -19,21 +19,21 @@ export interface Past {
     topic: Name,
     partition: number,
     timeMs: number,
-  ) => AsyncIterable<readonly PastEvent<Name>[]>;
+  ) => AsyncIterable<readonly HistoricalEvent<Name>[]>;
 }
 
 type Read = Extract<Reading, { readonly kind: 'event' }>;
 
 /** Only events of the topic are read, which the type can't express. */
-function toPast<Name extends TopicName>({ event, message }: Read): PastEvent<Name> {
-  return { ...event, causationId: headerOf(message, 'causation-id') } as unknown as PastEvent<Name>;
+function toPast<Name extends TopicName>({ event, message }: Read): HistoricalEvent<Name> {
+  return { ...event, causationId: headerOf(message, 'causation-id') } as unknown as HistoricalEvent<Name>;
 }
 
-/** Builds the function of {@link Past}. */
-export function openPast(
+/** Builds the function of {@link TopicHistory}. */
+export function openTopicHistory(
   positions: Pick<Positions, 'since'>,
   parts: { readonly codec: Codec; readonly topicPrefix: string },
-): Past['since'] {
+): TopicHistory['since'] {
   return async function* since<Name extends TopicName>(name: Name, partition: number, timeMs: number) {
     const events: readonly AvroRecord[] = topics[name].events;
     const all: TopicHandler = { topic: name, types: events.map(fullName), handle: async () => undefined };

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 
 /** One HTTP request to a rail; a redirect is an answer and is not followed. */
-export interface ExchangeRequest {
+export interface TransportRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,18 +13,18 @@ export interface ExchangeRequest {
 }
 
 /** An answer that was read completely. */
-export interface ExchangeResponse {
+export interface TransportResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly bodyText: string;
 }
 
-/** The port to the network: resolves with any complete answer, rejects with an {@link ExchangeError}. */
-export type Exchange = (request: ExchangeRequest) => Promise<ExchangeResponse>;
+/** The port to the network: resolves with any complete answer, rejects with a {@link TransportError}. */
+export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 /** An exchange without a complete answer; `sent` is false only if no byte of the request can have left. */
-export class ExchangeError extends Error {
-  override readonly name = 'ExchangeError';
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
   readonly sent: boolean;
   /** Whether the rail did answer, though unreadably: then the rail is not down. */
   readonly answered: boolean;
@@ -36,9 +36,9 @@ export class ExchangeError extends Error {
   }
 }
 
-/** An {@link Exchange} that owns connections. */
-export interface HttpExchange extends AsyncDisposable {
-  readonly exchange: Exchange;
+/** A {@link Transport} that owns connections. */
+export interface HttpTransport extends AsyncDisposable {
+  readonly transport: Transport;
 }
 
 /** The default limit for the size of an answer. */
@@ -48,12 +48,12 @@ const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 const HEADER_BYTES_MAX = 16_384;
 
 /** Opens keep-alive connections over HTTP/1.1, at most so many per origin. */
-export function createHttpExchange(options: {
+export function createHttpTransport(options: {
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
   /** A clock that goes on while the process is suspended, in milliseconds since an arbitrary moment. */
   readonly monotonicMs: () => number;
-}): HttpExchange {
+}): HttpTransport {
   const agent = new Agent({
     connections: options.connectionsMax,
     pipelining: 1,
@@ -64,18 +64,18 @@ export function createHttpExchange(options: {
     connect: { timeout: options.connectTimeoutMs },
   });
   return {
-    exchange: (request) => exchangeOver(agent, request, options.monotonicMs),
+    transport: (request) => exchangeOver(agent, request, options.monotonicMs),
     [Symbol.asyncDispose]: () => agent.close(),
   };
 }
 
 function exchangeOver(
   agent: Agent,
-  request: ExchangeRequest,
+  request: TransportRequest,
   monotonicMs: () => number,
-): Promise<ExchangeResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
-  const exchange = createHandler({ resolve, reject }, request, monotonicMs);
+): Promise<TransportResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<TransportResponse>();
+  const transport = createHandler({ resolve, reject }, request, monotonicMs);
   const url = new URL(request.url);
   try {
     agent.dispatch(
@@ -86,17 +86,17 @@ function exchangeOver(
         headers: { ...request.headers },
         body: request.body ?? null,
       },
-      exchange.handler,
+      transport.handler,
     );
   } catch (error) {
-    exchange.fail(describe(error));
+    transport.fail(describe(error));
   }
   return promise;
 }
 
 interface Completion {
-  readonly resolve: (response: ExchangeResponse) => void;
-  readonly reject: (error: ExchangeError) => void;
+  readonly resolve: (response: TransportResponse) => void;
+  readonly reject: (error: TransportError) => void;
 }
 
 /**
@@ -107,7 +107,7 @@ interface Completion {
  */
 function createHandler(
   completion: Completion,
-  { timeoutMs, bytesMax = ANSWER_BYTES_MAX }: Pick<ExchangeRequest, 'timeoutMs' | 'bytesMax'>,
+  { timeoutMs, bytesMax = ANSWER_BYTES_MAX }: Pick<TransportRequest, 'timeoutMs' | 'bytesMax'>,
   monotonicMs: () => number,
 ) {
   const deadlineMs = monotonicMs() + timeoutMs;
@@ -126,8 +126,8 @@ function createHandler(
   };
   const fail = (why: string, answered = false) =>
     finish(() => {
-      completion.reject(new ExchangeError(why, controller !== undefined, answered));
-      controller?.abort(new ExchangeError(why, true));
+      completion.reject(new TransportError(why, controller !== undefined, answered));
+      controller?.abort(new TransportError(why, true));
     });
   const timer = setTimeout(() => fail('timeout'), timeoutMs);
 
@@ -136,7 +136,7 @@ function createHandler(
       // If the process was suspended, the connection may open before the timer fires.
       if (monotonicMs() > deadlineMs) fail('timeout');
       // A request that was given up, or that undici would send a second time, must not be sent.
-      if (finished || controller !== undefined) started.abort(new ExchangeError('given up', false));
+      if (finished || controller !== undefined) started.abort(new TransportError('given up', false));
       else controller = started;
     },
     onResponseStart: (_controller, statusCode, headers) => {
@@ -153,7 +153,7 @@ function createHandler(
     onResponseEnd: () =>
       finish(() => {
         const bodyText = readUtf8(Buffer.concat(chunks));
-        if (bodyText === undefined) completion.reject(new ExchangeError('answer not UTF-8', true));
+        if (bodyText === undefined) completion.reject(new TransportError('answer not UTF-8', true));
         else completion.resolve({ status, retryAfter, bodyText });
       }),
     onResponseError: (_controller, error) => fail(describe(error)),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createCounter } from './counter.ts';
+import { createRateLimiter } from './rate-limiter.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -9,13 +9,13 @@ afterEach(() => {
 });
 
 it('counts each key apart, and says how long to wait', async () => {
-  const count = createCounter(60);
+  const count = createRateLimiter(60);
   const waits = [await count('a', 2), await count('a', 2), await count('a', 2), await count('b', 2)];
   expect(waits).toEqual([undefined, undefined, 60, undefined]);
 });
 
 it('counts anew once the window is over', async () => {
-  const count = createCounter(1);
+  const count = createRateLimiter(1);
   expect([await count('a', 1), await count('a', 1)]).toEqual([undefined, 1]);
   vi.advanceTimersByTime(1_001);
   expect(await count('a', 1)).toBeUndefined();

@@ -4,9 +4,9 @@ import { COMMANDS, type OrderDocument, toOrderDocument } from './commands.ts';
 import type { Order } from './domain/orders.ts';
 import { type Answered, postingId } from './domain/own-events.ts';
 import type { OwnPage } from './domain/own-pages.ts';
-import { type Repeated, repeatPostings, repeatRefusals } from './domain/repeating.ts';
+import { type Repeated, rebookPostings, rebookRefusals } from './domain/rebooking.ts';
 import { pageEventOf } from './events.ts';
-import type { Known } from './known.ts';
+import type { MissingEvents } from './missing-events.ts';
 import type { Written } from './pages.ts';
 import { questionOf } from './postings.ts';
 import type { LedgerStore } from './store.ts';
@@ -37,7 +37,7 @@ export type Repetition =
   | { readonly kind: 'gap'; readonly reason: string };
 
 /** Writes published events again, each in one transaction. It publishes only a page that was never published. */
-export interface Repeater {
+export interface PageRewriter {
   readonly page: (
     page: OwnPage,
     tolerance: Tolerance,
@@ -47,12 +47,12 @@ export interface Repeater {
   readonly order: (order: Order) => Promise<void>;
 }
 
-/** Builds a {@link Repeater}. */
-export function createRepeater(deps: {
+/** Builds a {@link PageRewriter}. */
+export function createPageRewriter(deps: {
   readonly messaging: Pick<Messaging, 'db' | 'inTransaction'>;
   readonly store: Pick<LedgerStore, 'newestPage' | 'read' | 'write'>;
-  readonly known: Pick<Known, 'leaveOut'>;
-}): Repeater {
+  readonly known: Pick<MissingEvents, 'leaveOut'>;
+}): PageRewriter {
   const { messaging, store, known } = deps;
   const orders = messaging.db.collection<OrderDocument>(COMMANDS);
   return {
@@ -60,7 +60,7 @@ export function createRepeater(deps: {
       messaging.inTransaction(async (transaction): Promise<Repetition> => {
         const { session } = transaction;
         const { snapshot, newestMs } = await store.read(ask(page.postings), session);
-        const all = repeatPostings(snapshot, page.postings);
+        const all = rebookPostings(snapshot, page.postings);
         if (page.missing.length === 0 && all.outcomes.every(({ kind }) => kind === 'known'))
           return { kind: 'known' };
         const head = await store.newestPage(page.chain, session);
@@ -68,7 +68,7 @@ export function createRepeater(deps: {
         if (objection) return objection;
         // Without the postings that can't be booked: the others must not depend on them.
         const repeated =
-          all.differing.length === 0 ? all : repeatPostings(snapshot, without(page.postings, all.differing));
+          all.differing.length === 0 ? all : rebookPostings(snapshot, without(page.postings, all.differing));
         let hash = '';
         let { number } = head;
         const mark = { chain: page.chain, atMs: Math.max(page.atMs, newestMs) };
@@ -87,7 +87,7 @@ export function createRepeater(deps: {
       messaging.inTransaction(async (transaction) => {
         const { snapshot } = await store.read(ask(refused), transaction.session);
         await store.write(
-          repeatRefusals(snapshot, refused),
+          rebookRefusals(snapshot, refused),
           { chain: '', atMs },
           transaction,
           () => undefined,

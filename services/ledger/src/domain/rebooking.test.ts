@@ -4,17 +4,17 @@ import { eventOf } from '../events.ts';
 import { published } from '../forward.fixture.ts';
 import { anyScenario } from '../scenarios.fixture.ts';
 import type { Snapshot } from './books.ts';
-import { type Answered, type OwnNews, readOwnEvent } from './own-events.ts';
+import { type Answered, type ParsedEvent, readOwnEvent } from './own-events.ts';
 import { foldInstructions } from './posting.ts';
-import { repeatPostings, repeatRefusals } from './repeating.ts';
+import { rebookPostings, rebookRefusals } from './rebooking.ts';
 
 const SEED = 45;
 const nothing: Snapshot = { wallets: new Map(), holds: new Map(), entryIds: new Set() };
 const at = new Date(1_000);
 
 const isOf =
-  <Kind extends OwnNews['kind']>(kind: Kind) =>
-  (news: OwnNews): news is Extract<OwnNews, { readonly kind: Kind }> =>
+  <Kind extends ParsedEvent['kind']>(kind: Kind) =>
+  (news: ParsedEvent): news is Extract<ParsedEvent, { readonly kind: Kind }> =>
     news.kind === kind;
 
 it('published events are enough to book again what was booked, and to refuse again what was refused', () => {
@@ -26,7 +26,7 @@ it('published events are enough to book again what was booked, and to refuse aga
         outcome.kind === 'posted' ? [readOwnEvent(published(eventOf(outcome.domainEvent, at)))] : [],
       );
       const postings = answered.filter(isOf('posting'));
-      const repeated = repeatPostings(nothing, postings);
+      const repeated = rebookPostings(nothing, postings);
       expect(repeated.differing).toEqual([]);
       expect(new Set(repeated.shifts.values())).toEqual(new Set(repeated.shifts.size > 0 ? [0n] : []));
       const { entries, wallets, accountDeltas } = repeated.folded;
@@ -35,7 +35,7 @@ it('published events are enough to book again what was booked, and to refuse aga
         wallets: folded.wallets,
         accountDeltas: folded.accountDeltas,
       });
-      const refused = repeatRefusals(nothing, answered.filter(isOf('refusal')));
+      const refused = rebookRefusals(nothing, answered.filter(isOf('refusal')));
       expect(refused.refusedOrders).toEqual(folded.refusedOrders);
       const refusedHolds = [...folded.holds].filter(([, { after }]) => after.status === 'refused');
       expect([...refused.holds]).toEqual(refusedHolds);

@@ -4,26 +4,26 @@ import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
 import type { Health, Logger } from '@pesewa/runtime';
 import { keyOf } from './acceptance.ts';
-import { type OwnEvent, type RememberedPayout, rememberPayout } from './domain/remembered.ts';
+import type { CompletenessMark } from './completeness-mark.ts';
+import { type OwnEvent, type RebuiltPayout, rebuildPayout } from './domain/rebuilt-payout.ts';
 import type { PayoutStore } from './store.ts';
-import type { WholeMark } from './whole-mark.ts';
 
 /**
  * Brings back payouts that a restored database has forgotten, from this service's own published events. Each payout was
  * committed before it was published, so one that is in the topic and not in the database was forgotten (ADR 46).
  */
-export interface Remembering extends AsyncDisposable {
+export interface Rebuilding extends AsyncDisposable {
   /** Whether every published payout is in the database, as far as that must be known; once true, it stays true. */
   readonly isWhole: () => boolean;
   /** Waits some seconds until our own events are read; rejects if it takes longer. */
   readonly whole: () => Promise<void>;
 }
 
-/** The dependencies of {@link Remembering}. */
-export interface RememberingDeps {
+/** The dependencies of {@link Rebuilding}. */
+export interface RebuildingDeps {
   readonly messaging: Pick<Messaging, 'since' | 'inTransaction'>;
   readonly store: Pick<PayoutStore, 'newestAcceptedMs' | 'findMissing' | 'findTakenIds' | 'insert'>;
-  readonly wholeMark: WholeMark;
+  readonly completenessMark: CompletenessMark;
   readonly health: Pick<Health, 'addDetail'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>;
@@ -40,14 +40,14 @@ const WAIT_MS = 5_000;
 const PAYOUTS_PER_TRANSACTION = 200;
 
 /**
- * Starts {@link Remembering}, which goes on while Kafka or the database does not answer. A database that a process knew
+ * Starts {@link Rebuilding}, which goes on while Kafka or the database does not answer. A database that a process knew
  * to be whole a moment ago is no backup: it counts as whole without Kafka, and our events are read all the same.
  */
-export async function startRemembering(deps: RememberingDeps): Promise<Remembering> {
-  const { clock, logger, store, wholeMark } = deps;
+export async function startRebuilding(deps: RebuildingDeps): Promise<Rebuilding> {
+  const { clock, logger, store, completenessMark } = deps;
   const closing = new AbortController();
   const done = Promise.withResolvers<void>();
-  const isInUse = await wholeMark.isYounger(BACKUP_AGE_MIN_MS);
+  const isInUse = await completenessMark.isYounger(BACKUP_AGE_MIN_MS);
   // Read before anything new is accepted: a payout accepted while Kafka is away must not hide those that were forgotten
   // before it.
   const newestMs = async () => (await store.newestAcceptedMs()) ?? OVERLAP_MS;
@@ -66,7 +66,7 @@ export async function startRemembering(deps: RememberingDeps): Promise<Rememberi
     done.resolve();
   };
   const mark = () =>
-    wholeMark.set().catch((error: unknown) => {
+    completenessMark.set().catch((error: unknown) => {
       logger.debug({ err: error }, 'that the database is whole is not noted: the next second it is');
     });
   const running = (async () => {
@@ -90,12 +90,12 @@ export async function startRemembering(deps: RememberingDeps): Promise<Rememberi
   };
 }
 
-async function rememberAll(deps: RememberingDeps, sinceMs: number): Promise<void> {
+async function rememberAll(deps: RebuildingDeps, sinceMs: number): Promise<void> {
   for (let partition = 0; partition < topics.payouts.partitions; partition += 1)
     await remember(deps, partition, sinceMs);
 }
 
-async function remember(deps: RememberingDeps, partition: number, sinceMs: number): Promise<void> {
+async function remember(deps: RebuildingDeps, partition: number, sinceMs: number): Promise<void> {
   const { messaging, store, clock, logger } = deps;
   const forgotten = new Map<string, OwnEvent[]>();
   for await (const events of messaging.since('payouts', partition, sinceMs)) {
@@ -105,9 +105,9 @@ async function remember(deps: RememberingDeps, partition: number, sinceMs: numbe
       if (missing.has(reference)) forgotten.set(reference, [...(forgotten.get(reference) ?? []), event]);
     }
   }
-  const payouts: RememberedPayout[] = [];
+  const payouts: RebuiltPayout[] = [];
   for (const [reference, events] of forgotten) {
-    const payout = rememberPayout(events, clock.nowMs());
+    const payout = rebuildPayout(events, clock.nowMs());
     if (payout) payouts.push(payout);
     else
       logger.error({ reference }, 'a payout without a record was accepted before what its topic still has');
@@ -118,8 +118,8 @@ async function remember(deps: RememberingDeps, partition: number, sinceMs: numbe
 
 /** Writes the payouts that the database still lacks; another replica may be doing the same. */
 async function bringBack(
-  { messaging, store, logger }: RememberingDeps,
-  payouts: readonly RememberedPayout[],
+  { messaging, store, logger }: RebuildingDeps,
+  payouts: readonly RebuiltPayout[],
 ): Promise<void> {
   const { back, others } = await messaging.inTransaction(async ({ session }) => {
     const missing = await store.findMissing(new Set(payouts.map(({ reference }) => reference)), session);

@@ -1,18 +1,21 @@
 import { systemClock } from '@pesewa/kernel';
-import type { PastEvent } from '@pesewa/messaging';
+import type { HistoricalEvent } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
 import { createLogger } from '@pesewa/runtime';
 import { createQuickClock, eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { keyOf } from './acceptance.ts';
-import type { RememberedPayout } from './domain/remembered.ts';
+import type { RebuiltPayout } from './domain/rebuilt-payout.ts';
 import { createHandlers } from './handlers.ts';
-import { type RememberingDeps, startRemembering } from './remembering.ts';
+import { type RebuildingDeps, startRebuilding } from './rebuilding.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 
 /** The event of an accepted payout. */
-const acceptedEvent = (reference: string, merchantReference = `inv-${reference}`): PastEvent<'payouts'> => ({
+const acceptedEvent = (
+  reference: string,
+  merchantReference = `inv-${reference}`,
+): HistoricalEvent<'payouts'> => ({
   type: 'pesewa.payouts.PayoutAccepted',
   eventId: `ev-${reference}`,
   version: 1n,
@@ -52,7 +55,7 @@ async function world(options: {
   const records = new Set(options.records ?? []);
   const fails = options.fails ?? { kafka: 0, insert: 0 };
   const since: number[] = [];
-  const back: RememberedPayout[] = [];
+  const back: RebuiltPayout[] = [];
   const details: (() => string | undefined)[] = [];
   const newest = { ms: options.newestMs };
   const marks = { set: 0 };
@@ -64,8 +67,8 @@ async function world(options: {
         yield options.topic.map((reference) => acceptedEvent(reference, options.merchantReference));
     },
     inTransaction: async (work: (transaction: object) => Promise<unknown>) => work({ session: {} }),
-  } as unknown as RememberingDeps['messaging'];
-  const remembering = await startRemembering({
+  } as unknown as RebuildingDeps['messaging'];
+  const rebuilding = await startRebuilding({
     messaging,
     store: {
       newestAcceptedMs: async () => newest.ms,
@@ -75,10 +78,10 @@ async function world(options: {
       insert: async (payouts) => {
         if (fails.insert-- > 0) throw new Error('another replica was faster');
         for (const payout of payouts) records.add(payout.reference);
-        back.push(...(payouts as readonly RememberedPayout[]));
+        back.push(...(payouts as readonly RebuiltPayout[]));
       },
     },
-    wholeMark: {
+    completenessMark: {
       set: async () => {
         marks.set += 1;
       },
@@ -88,38 +91,38 @@ async function world(options: {
     clock: createQuickClock(),
     logger,
   });
-  return { remembering, since, back, details, newest, marks };
+  return { rebuilding, since, back, details, newest, marks };
 }
 
 const untilWhole = ({ isWhole }: { readonly isWhole: () => boolean }) =>
   eventually(() => expect(isWhole()).toBe(true));
 
 it('brings back what was published and has no record, and nothing else', async () => {
-  const { remembering, back, since } = await world({
+  const { rebuilding, back, since } = await world({
     topic: ['po-1', 'po-2', 'po-2', 'po-3'],
     records: ['po-1'],
     newestMs: 100_000,
   });
-  await using _closing = remembering;
-  await untilWhole(remembering);
+  await using _closing = rebuilding;
+  await untilWhole(rebuilding);
   expect(back.map(({ reference }) => reference)).toEqual(['po-2', 'po-3']);
   expect(since).toEqual(Array.from({ length: 8 }, () => 70_000));
 });
 
 it('reads all of the topic into an empty database', async () => {
-  const { remembering, since } = await world({ topic: [] });
-  await using _closing = remembering;
-  await untilWhole(remembering);
+  const { rebuilding, since } = await world({ topic: [] });
+  await using _closing = rebuilding;
+  await untilWhole(rebuilding);
   expect(new Set(since)).toEqual(new Set([0]));
 });
 
 it('is not whole while Kafka is away, or while what it brings back is not written', async () => {
   const fails = { kafka: 20, insert: 3 };
-  const { remembering, back, details } = await world({ topic: ['po-1'], fails });
-  await using _closing = remembering;
-  expect(remembering.isWhole()).toBe(false);
+  const { rebuilding, back, details } = await world({ topic: ['po-1'], fails });
+  await using _closing = rebuilding;
+  expect(rebuilding.isWhole()).toBe(false);
   expect(details.map((detail) => detail())).toEqual([expect.stringContaining('no payout is accepted')]);
-  await untilWhole(remembering);
+  await untilWhole(rebuilding);
   expect(fails.insert).toBe(-1);
   expect(back.map(({ reference }) => reference)).toEqual(['po-1']);
   expect(details.map((detail) => detail())).toEqual([undefined]);
@@ -128,11 +131,11 @@ it('is not whole while Kafka is away, or while what it brings back is not writte
 it('accepts without Kafka in a database that was whole a moment ago, and reads all the same', async () => {
   const away = { kafka: 1_000_000, insert: 0 };
   const old = await world({ topic: [], fails: { ...away }, wholeMsAgo: 30_001 });
-  await using _old = old.remembering;
-  expect(old.remembering.isWhole()).toBe(false);
-  const { remembering, back, details } = await world({ topic: ['po-1'], fails: away, wholeMsAgo: 30_000 });
-  await using _closing = remembering;
-  expect(remembering.isWhole()).toBe(true);
+  await using _old = old.rebuilding;
+  expect(old.rebuilding.isWhole()).toBe(false);
+  const { rebuilding, back, details } = await world({ topic: ['po-1'], fails: away, wholeMsAgo: 30_000 });
+  await using _closing = rebuilding;
+  expect(rebuilding.isWhole()).toBe(true);
   expect(details.map((detail) => detail())).toEqual([undefined]);
   away.kafka = 0;
   await eventually(() => expect(back.map(({ reference }) => reference)).toEqual(['po-1']));
@@ -140,28 +143,28 @@ it('accepts without Kafka in a database that was whole a moment ago, and reads a
 
 it('says that the database is whole once it knows, so that of two replicas of a backup none takes the other for proof', async () => {
   const fails = { kafka: 1_000_000, insert: 0 };
-  const { remembering, marks, since } = await world({ topic: [], fails });
-  await using _closing = remembering;
+  const { rebuilding, marks, since } = await world({ topic: [], fails });
+  await using _closing = rebuilding;
   await eventually(() => expect(since.length).toBeGreaterThan(5));
   expect(marks.set).toBe(0);
   fails.kafka = 0;
-  await untilWhole(remembering);
+  await untilWhole(rebuilding);
   await eventually(() => expect(marks.set).toBeGreaterThan(2));
 });
 
 it('reads from the same time on, whatever is accepted until Kafka answers', async () => {
   const fails = { kafka: 20, insert: 0 };
-  const { remembering, newest, since } = await world({ topic: [], fails, newestMs: 100_000, wholeMsAgo: 0 });
-  await using _closing = remembering;
+  const { rebuilding, newest, since } = await world({ topic: [], fails, newestMs: 100_000, wholeMsAgo: 0 });
+  await using _closing = rebuilding;
   newest.ms = 900_000;
   await eventually(() => expect(since.length).toBeGreaterThan(25));
   expect(new Set(since)).toEqual(new Set([70_000]));
 });
 
 it('brings back the first of two payouts with one reference of their merchant, and reports the other', async () => {
-  const { remembering, back } = await world({ topic: ['po-1', 'po-2'], merchantReference: 'inv-1' });
-  await using _closing = remembering;
-  await untilWhole(remembering);
+  const { rebuilding, back } = await world({ topic: ['po-1', 'po-2'], merchantReference: 'inv-1' });
+  await using _closing = rebuilding;
+  await untilWhole(rebuilding);
   expect(back.map(({ reference }) => reference)).toEqual(['po-1']);
 });
 
@@ -169,16 +172,16 @@ it('leaves a reference to whom the database gives it', async () => {
   const takenIds = [
     paymentId(keyOf({ merchantId: 'demo', order: { merchantReference: 'inv-po-1' } as never })),
   ];
-  const { remembering, back } = await world({ topic: ['po-1', 'po-2'], takenIds });
-  await using _closing = remembering;
-  await untilWhole(remembering);
+  const { rebuilding, back } = await world({ topic: ['po-1', 'po-2'], takenIds });
+  await using _closing = rebuilding;
+  await untilWhole(rebuilding);
   expect(back.map(({ reference }) => reference)).toEqual(['po-2']);
 });
 
 it('ends with its process, whole or not', async () => {
-  const { remembering } = await world({ topic: [], fails: { kafka: 1_000_000, insert: 0 } });
-  await remembering[Symbol.asyncDispose]();
-  expect(remembering.isWhole()).toBe(false);
+  const { rebuilding } = await world({ topic: [], fails: { kafka: 1_000_000, insert: 0 } });
+  await rebuilding[Symbol.asyncDispose]();
+  expect(rebuilding.isWhole()).toBe(false);
 });
 
 it('keeps every topic waiting until it is whole', async () => {

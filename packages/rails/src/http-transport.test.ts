@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
-import { ANSWER_BYTES_MAX, createHttpExchange } from './exchange.ts';
+import { ANSWER_BYTES_MAX, createHttpTransport } from './http-transport.ts';
 import { openRails, railSettings } from './index.ts';
 import { leastSettings, payout } from './rails.fixture.ts';
 
@@ -200,13 +200,13 @@ describe('a rail on a real network', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const network = createHttpExchange({
+    const network = createHttpTransport({
       connectionsMax: 1,
       connectTimeoutMs: 5_000,
       monotonicMs: () => performance.now(),
     });
     const ask = (path: string, timeoutMs: number) =>
-      network.exchange({ method: 'GET', url: `http://127.0.0.1:${port}${path}`, headers: {}, timeoutMs });
+      network.transport({ method: 'GET', url: `http://127.0.0.1:${port}${path}`, headers: {}, timeoutMs });
     try {
       const first = ask('/first', 5_000);
       await expect(ask('/second', 50)).rejects.toMatchObject({ message: 'timeout', sent: false });
@@ -230,13 +230,13 @@ describe('a rail on a real network', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     let nowMs = 0;
-    const network = createHttpExchange({
+    const network = createHttpTransport({
       connectionsMax: 1,
       connectTimeoutMs: 5_000,
       monotonicMs: () => nowMs,
     });
     const ask = (path: string) =>
-      network.exchange({
+      network.transport({
         method: 'GET',
         url: `http://127.0.0.1:${port}${path}`,
         headers: {},

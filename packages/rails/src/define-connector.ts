@@ -1,8 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { z } from 'zod';
-import type { RailConnector } from './connector.ts';
 import type { Guard } from './guard.ts';
+import type { Rail } from './rail.ts';
 import type { CommonSettings } from './settings.ts';
 
 /** What a connector is given for a rail: the network within the rail's limits, the clock and the log. */
@@ -12,24 +12,24 @@ export interface ConnectorDependencies {
   readonly logger?: Pick<Logger, 'warn'> | undefined;
 }
 
-/** What a connector makes of a rail's settings; the rest of a {@link RailConnector} is the same for every connector. */
-export type Connection = Pick<RailConnector, 'payouts' | 'collections' | 'balances' | 'judgeCallback'>;
+/** What a connector makes of a rail's settings; the rest of a {@link Rail} is the same for every connector. */
+export type RailFunctions = Pick<Rail, 'payouts' | 'collections' | 'balances' | 'judgeCallback'>;
 
 /** The settings of one rail, with the way to connect to it. */
 export type RailSettings = CommonSettings & {
   readonly pollsPerSecondMax: number;
   readonly pollConcurrencyMax: number;
-  readonly connect: (dependencies: ConnectorDependencies) => Connection;
+  readonly connect: (dependencies: ConnectorDependencies) => RailFunctions;
 };
 
 /** The schema of the entries of `RAILS` that name this connector. */
-export type Connector = z.core.$ZodTypeDiscriminable & z.ZodType<RailSettings>;
+export type ConnectorDefinition = z.core.$ZodTypeDiscriminable & z.ZodType<RailSettings>;
 
 /** Defines a connector by the settings of its rails, which `connector` tells apart, and the way to connect to one. */
 export function defineConnector<Settings extends CommonSettings>(definition: {
   readonly settings: z.core.$ZodTypeDiscriminable & z.ZodType<Settings>;
-  readonly connect: (rail: ConnectorDependencies & { readonly settings: Settings }) => Connection;
-}): Connector {
+  readonly connect: (rail: ConnectorDependencies & { readonly settings: Settings }) => RailFunctions;
+}): ConnectorDefinition {
   return definition.settings
     .refine(({ callbacks, callbackSecrets }) => callbacks === 'hint' || callbackSecrets.length > 0, {
       path: ['callbackSecrets'],

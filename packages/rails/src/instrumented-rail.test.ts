@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { openRails, railSettings, takesPayouts } from './index.ts';
 import { answering, createTestClock, leastSettings, payout } from './rails.fixture.ts';
 
-function openRail(exchange: Parameters<typeof openRails>[1]['exchange']) {
+function openRail(transport: Parameters<typeof openRails>[1]['transport']) {
   const registry = new Registry();
   const clock = createTestClock();
   const settings = { ...leastSettings, breakerFailures: 2, breakerOpenMs: 7_000 };
   const [rail] = openRails(railSettings.parse(JSON.stringify([settings])), {
     clock,
-    exchange,
+    transport,
     registry,
   }).all.filter(takesPayouts);
   if (!rail) throw new Error('no rail was opened');

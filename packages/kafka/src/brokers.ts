@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { clientConfig, type KafkaOptions } from './client.ts';
 import type { KafkaMessage } from './kafkajs.ts';
-import { type ClusterMetadata, type Exchange, metadataExchange } from './wire.ts';
+import { type ClusterMetadata, metadataRequest, type WireRequest } from './wire.ts';
 
 /** Longer than a healthy node needs, and short enough to skip a silent one soon. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -16,9 +16,9 @@ interface Offsets {
 }
 
 /** A broker with an authenticated connection whose API versions are known. */
-export interface Node {
+export interface Broker {
   readonly isConnected: () => boolean;
-  readonly connectionPool: { readonly send: <Answer>(exchange: Exchange<Answer>) => Promise<Answer> };
+  readonly connectionPool: { readonly send: <Answer>(exchange: WireRequest<Answer>) => Promise<Answer> };
   readonly listOffsets: (request: {
     /** 0: every replicated message counts, even if its transaction is still open. */
     readonly isolationLevel: 0;
@@ -60,7 +60,7 @@ export interface Node {
   }) => Promise<{ readonly responses: readonly Offsets[] }>;
 }
 
-interface ClosableNode extends Node {
+interface ClosableNode extends Broker {
   readonly connect: () => Promise<void>;
   readonly disconnect: () => Promise<void>;
 }
@@ -71,10 +71,10 @@ interface ClosableNode extends Node {
  * kafkajs's own pool asks any connected broker and waits for it, and a paused broker stays connected without answering.
  * Here each request has a timeout and then goes to the next broker.
  */
-export interface Nodes extends AsyncDisposable {
-  readonly byId: (id: number) => Promise<Node>;
+export interface Brokers extends AsyncDisposable {
+  readonly byId: (id: number) => Promise<Broker>;
   /** Sends the request to one broker after another until one answers; rejects with the last one's error. */
-  readonly any: <Answer>(question: (node: Node) => Promise<Answer>) => Promise<Answer>;
+  readonly any: <Answer>(question: (node: Broker) => Promise<Answer>) => Promise<Answer>;
   readonly metadata: (topics: readonly string[]) => Promise<ClusterMetadata>;
   /** Forgets the connection to a broker, so that the next request opens a new one. */
   readonly drop: (id: number) => void;
@@ -124,7 +124,7 @@ function createConnections(settings: KafkaOptions & { readonly clock: Clock }) {
   }
 
   return {
-    at: async (address: Address): Promise<Node> => {
+    at: async (address: Address): Promise<Broker> => {
       const key = keyOf(address);
       const known = connections.get(key);
       const found = await known?.catch(() => undefined);
@@ -151,7 +151,7 @@ function createConnections(settings: KafkaOptions & { readonly clock: Clock }) {
 }
 
 /** Opens the connections to the brokers, each when it is first needed. */
-export function openNodes(settings: KafkaOptions & { readonly clock: Clock }): Nodes {
+export function openBrokers(settings: KafkaOptions & { readonly clock: Clock }): Brokers {
   const connections = createConnections(settings);
   const seeds = settings.brokers.map((address): Address => {
     const [host = '', port = ''] = address.split(/:(?=\d+$)/);
@@ -160,7 +160,7 @@ export function openNodes(settings: KafkaOptions & { readonly clock: Clock }): N
   const addresses = new Map<number, Address>();
   let turn = 0;
 
-  async function any<Answer>(question: (node: Node) => Promise<Answer>): Promise<Answer> {
+  async function any<Answer>(question: (node: Broker) => Promise<Answer>): Promise<Answer> {
     const distinct = new Map([...addresses.values(), ...seeds].map((address) => [keyOf(address), address]));
     const all = [...distinct.values()];
     turn += 1;
@@ -187,7 +187,7 @@ export function openNodes(settings: KafkaOptions & { readonly clock: Clock }): N
     },
     metadata: async (topics) => {
       const metadata = await any((node) =>
-        node.connectionPool.send(metadataExchange(topics, ANSWER_TIMEOUT_MS)),
+        node.connectionPool.send(metadataRequest(topics, ANSWER_TIMEOUT_MS)),
       );
       for (const { id, host, port } of metadata.brokers) addresses.set(id, { host, port });
       return metadata;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /** A connection to the database that can be stalled: from then on nothing passes through it, and it does not close. */
-export async function openStallableWay(mongodbUrl: string) {
+export async function openStallableProxy(mongodbUrl: string) {
   const { hostname, port } = new URL(mongodbUrl);
   const sockets = new Set<Socket>();
   let isStalled = false;

@@ -13,7 +13,7 @@ export interface CheckDeps {
   readonly session: ClientSession;
   readonly findings: Findings;
   readonly clock: Clock;
-  readonly settleMs: number;
+  readonly allowedLagMs: number;
 }
 
 const PAUSE_MS = 250;
@@ -23,7 +23,7 @@ const SUSPECTS_MAX = 5_000;
 export const RECORDS_PER_READ = 1_000;
 
 /** Judges all records of a stream, and settles those that differ from their entries. */
-export async function settleAll<Item>(
+export async function recheckAll<Item>(
   records: AsyncIterable<Item>,
   suspectsOf: (some: readonly Item[]) => Promise<Suspects>,
   again: (references: readonly string[]) => Promise<Suspects>,
@@ -33,31 +33,31 @@ export async function settleAll<Item>(
   for await (const some of chunksOf(records, RECORDS_PER_READ)) {
     suspects = new Map([...suspects, ...(await suspectsOf(some))]);
     if (suspects.size < SUSPECTS_MAX) continue;
-    await settle(suspects, again, deps);
+    await recheck(suspects, again, deps);
     suspects = new Map();
   }
-  await settle(suspects, again, deps);
+  await recheck(suspects, again, deps);
 }
 
 /**
  * Reads again every record that differs from its entries, because the ledger follows by events. Reports those that
- * still differ once no record has come to agree for `settleMs`.
+ * still differ once no record has come to agree for `allowedLagMs`.
  */
-async function settle(
+async function recheck(
   found: Suspects,
   again: (references: readonly string[]) => Promise<Suspects>,
-  { findings, clock, settleMs }: CheckDeps,
+  { findings, clock, allowedLagMs }: CheckDeps,
 ): Promise<void> {
   let suspects = found;
-  let patientUntilMs = clock.nowMs() + settleMs;
-  while (suspects.size > 0 && clock.nowMs() < patientUntilMs) {
+  let untilMs = clock.nowMs() + allowedLagMs;
+  while (suspects.size > 0 && clock.nowMs() < untilMs) {
     await clock.sleep(PAUSE_MS);
     const left = await again([...suspects.keys()]);
-    if (left.size < suspects.size) patientUntilMs = clock.nowMs() + settleMs;
+    if (left.size < suspects.size) untilMs = clock.nowMs() + allowedLagMs;
     suspects = left;
   }
-  for (const [reference, told] of suspects) {
-    for (const [invariant, message] of told) findings.report(invariant, reference, message);
+  for (const [reference, messages] of suspects) {
+    for (const [invariant, message] of messages) findings.report(invariant, reference, message);
   }
 }
 

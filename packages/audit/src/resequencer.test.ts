@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ReadEntry } from './entries.ts';
 import { createFindings } from './findings.ts';
-import { createInOrder } from './in-order.ts';
+import { createResequencer } from './resequencer.ts';
 
 const WALLET = 'demo:KES';
 
@@ -24,7 +24,7 @@ function entry(sequence: number): ReadEntry {
 function fold(sequences: readonly number[], earlyMax = 100) {
   const findings = createFindings();
   const applied: number[] = [];
-  const inOrder = createInOrder(findings, earlyMax, (own, { sequence }) => {
+  const inOrder = createResequencer(findings, earlyMax, (own, { sequence }) => {
     own.sequence = sequence;
     applied.push(sequence);
   });

@@ -2,22 +2,22 @@ import { pageId } from '@pesewa/contracts';
 import type { ClientSession, Collection, Db } from 'mongodb';
 import { COMMANDS, type OrderDocument } from './commands.ts';
 import { collectionNames, type PageDocument } from './documents.ts';
-import type { WrittenPage } from './domain/own-events.ts';
+import type { PublishedPage } from './domain/own-events.ts';
 
 /** In which way the database lacks a published page. */
-export type Lack =
+export type MissingAs =
   /** It has no such page, nor all of its postings. */
   | 'absent'
   /** It has another page with the same number, and not all of the published page's postings. */
   | 'another';
 
 /** Which of the published events the database has, read with majority. */
-export interface Known {
+export interface MissingEvents {
   /**
    * The pages that the database has neither by their hash nor by all their postings. A page that came out differently
    * when it was written again is only found by its postings.
    */
-  readonly lacking: (pages: readonly WrittenPage[]) => Promise<ReadonlyMap<WrittenPage, Lack>>;
+  readonly lacking: (pages: readonly PublishedPage[]) => Promise<ReadonlyMap<PublishedPage, MissingAs>>;
   /** Returns those of the named postings that are neither booked nor refused nor left out. */
   readonly unanswered: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Returns those of the orders, by id, that are neither decided nor left out. */
@@ -35,8 +35,8 @@ interface LeftOut extends Named {
   readonly at: Date;
 }
 
-/** Builds {@link Known}. */
-export function createKnown(db: Db): Known {
+/** Builds {@link MissingEvents}. */
+export function createMissingEvents(db: Db): MissingEvents {
   const entries = db.collection<Named>(collectionNames.entries);
   const refusals = db.collection<Named>(collectionNames.refusals);
   const refusedOrders = db.collection<Named>(collectionNames.refusedOrders);
@@ -57,7 +57,7 @@ export function createKnown(db: Db): Known {
       (isHold(name) && holds.has(referenceOf(name)));
     return new Set(names.filter((name) => !isAnswered(name)));
   }
-  async function hashesOf(published: readonly WrittenPage[]): Promise<ReadonlyMap<string, string>> {
+  async function hashesOf(published: readonly PublishedPage[]): Promise<ReadonlyMap<string, string>> {
     if (published.length === 0) return new Map();
     const projection = { hash: 1 } as const;
     const found = await pages
@@ -104,7 +104,7 @@ async function idsIn<Schema extends Named>(
   return new Set(found.map(({ _id }) => _id));
 }
 
-const idOf = ({ chain, number }: WrittenPage): string => pageId(chain, number);
+const idOf = ({ chain, number }: PublishedPage): string => pageId(chain, number);
 
 const isHold = (name: string): boolean => name.endsWith('/hold');
 const referenceOf = (name: string): string => name.slice(0, name.lastIndexOf('/'));

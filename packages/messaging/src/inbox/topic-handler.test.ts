@@ -2,7 +2,7 @@ import type { KafkaMessage } from '@pesewa/kafka';
 import { ignoringAll } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { type Codec, type Decoded, UndecodableError } from '../schemas/codec.ts';
-import { handleTopic, readMessages } from './received.ts';
+import { handleTopic, readMessages } from './topic-handler.ts';
 
 const DRIFT = 'pesewa.reconciliation.DriftMeasured';
 const done = () => Promise.resolve();
