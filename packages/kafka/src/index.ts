@@ -11,9 +11,9 @@ export {
 export {
   openPositions,
   type PartitionBounds,
-  type Place,
   type Positions,
   type TopicEnd,
+  type TopicPartition,
 } from './positions.ts';
 export { DroppedError, openProducer, type Producer } from './producer.ts';
 export { varIntReader, varIntSize, writeText, writeVarInt } from './record-bytes.ts';

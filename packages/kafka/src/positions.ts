@@ -4,18 +4,18 @@ import type { KafkaOptions } from './client.ts';
 import type { KafkaMessage } from './kafkajs.ts';
 
 /** A partition by its topic's full name. */
-export interface Place {
+export interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
 }
 
 /** The offset that a partition's next message gets; partitions without messages are left out. */
-export interface TopicEnd extends Place {
+export interface TopicEnd extends TopicPartition {
   readonly end: bigint;
 }
 
 /** What Kafka holds of a partition, and what a group has committed for it. */
-export interface PartitionBounds extends Place {
+export interface PartitionBounds extends TopicPartition {
   /** A topic that was deleted and created again has another id. */
   readonly topicId: string;
   /** The offset of the oldest message still kept. */
@@ -28,9 +28,9 @@ export interface PartitionBounds extends Place {
 
 /** Reads positions from Kafka. Everything rejects while Kafka is away, and the caller retries. */
 export interface Positions extends AsyncDisposable {
-  readonly bounds: (group: string, places: readonly Place[]) => Promise<readonly PartitionBounds[]>;
+  readonly bounds: (group: string, places: readonly TopicPartition[]) => Promise<readonly PartitionBounds[]>;
   /** All partitions of topics, by the topics' full names. */
-  readonly places: (topics: readonly string[]) => Promise<readonly Place[]>;
+  readonly places: (topics: readonly string[]) => Promise<readonly TopicPartition[]>;
   /** The ends of all partitions that hold a message. */
   readonly ends: (topics: readonly string[]) => Promise<readonly TopicEnd[]>;
   /**
@@ -39,21 +39,21 @@ export interface Positions extends AsyncDisposable {
    */
   readonly isPast: (group: string, ends: readonly TopicEnd[]) => Promise<boolean>;
   /** The offset of a partition's first message at or after a time, in milliseconds; undefined if there is none. */
-  readonly firstSince: (place: Place, timeMs: number) => Promise<bigint | undefined>;
+  readonly firstSince: (place: TopicPartition, timeMs: number) => Promise<bigint | undefined>;
   /**
    * The messages of a partition at or after a time, in milliseconds, up to its end now: without a group, and as many at
    * once as an answer holds. A few earlier ones may be among them.
    */
-  readonly since: (place: Place, timeMs: number) => AsyncIterable<readonly KafkaMessage[]>;
+  readonly since: (place: TopicPartition, timeMs: number) => AsyncIterable<readonly KafkaMessage[]>;
 }
 
 const LATEST = -1;
 const EARLIEST = -2;
 
-const idOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
+const idOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`;
 
 function byTopic(
-  places: readonly Place[],
+  places: readonly TopicPartition[],
 ): readonly { topic: string; partitions: { partition: number }[] }[] {
   const grouped = Map.groupBy(places, ({ topic }) => topic);
   return [...grouped].map(([topic, list]) => ({
@@ -110,7 +110,7 @@ export function openPositions(options: KafkaOptions & { readonly clock: Clock })
   };
 }
 
-function found(known: ReadonlyMap<string, bigint>, place: Place): bigint {
+function found(known: ReadonlyMap<string, bigint>, place: TopicPartition): bigint {
   const offset = known.get(idOf(place));
   if (offset === undefined) throw new Error(`Kafka does not say what ${idOf(place)} holds`);
   return offset;
@@ -121,7 +121,7 @@ interface Described {
   readonly leaders: ReadonlyMap<number, number>;
 }
 
-function placesIn(topics: ReadonlyMap<string, Described>): readonly Place[] {
+function placesIn(topics: ReadonlyMap<string, Described>): readonly TopicPartition[] {
   return [...topics].flatMap(([topic, { leaders }]) =>
     [...leaders.keys()].map((partition) => ({ topic, partition })),
   );
@@ -140,10 +140,10 @@ async function describe(nodes: Brokers, names: readonly string[]): Promise<Reado
 async function offsets(
   nodes: Brokers,
   topics: ReadonlyMap<string, Described>,
-  places: readonly Place[],
+  places: readonly TopicPartition[],
   timestamp: number,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const leaderOf = ({ topic, partition }: Place) => topics.get(topic)?.leaders.get(partition) ?? -1;
+  const leaderOf = ({ topic, partition }: TopicPartition) => topics.get(topic)?.leaders.get(partition) ?? -1;
   const answers = await Promise.all(
     [...Map.groupBy(places, leaderOf)].map(async ([leader, led]) => {
       const [first] = led;
@@ -163,7 +163,7 @@ const FETCH_BYTES_MAX = 1_048_576;
 
 async function* readSince(
   nodes: Brokers,
-  place: Place,
+  place: TopicPartition,
   timeMs: number,
 ): AsyncGenerator<readonly KafkaMessage[]> {
   const { topic, partition } = place;
@@ -208,7 +208,7 @@ async function ask<Answer>(
 async function committedOf(
   nodes: Brokers,
   groupId: string,
-  places: readonly Place[],
+  places: readonly TopicPartition[],
 ): Promise<ReadonlyMap<string, bigint>> {
   const { coordinator } = await nodes.any((node) =>
     node.findGroupCoordinator({ groupId, coordinatorType: 0 }),

@@ -12,7 +12,7 @@ import { createThrottledLog, type ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { leasesOf } from './claims/lease.ts';
 import { measureClockSkewMs, startClockGuard } from './database/clock-guard.ts';
-import type { CollectionSchema } from './database/collections.ts';
+import type { CollectionSchema } from './database/schema.ts';
 import { runConsumer } from './inbox/consumer.ts';
 import { offsetsOf } from './inbox/offsets.ts';
 import { openParkedStore } from './inbox/parked-store.ts';

@@ -1,4 +1,4 @@
-import type { PartitionBounds, Place, Positions } from '@pesewa/kafka';
+import type { PartitionBounds, Positions, TopicPartition } from '@pesewa/kafka';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ParkedStore } from './inbox/parked-store.ts';
@@ -9,8 +9,8 @@ const READ_TIMEOUT_MS = 1_000;
 
 /** The partitions that a process owns, each with its next offset if that is known. */
 export interface FollowedPartitions {
-  readonly follow: (place: Place, next: () => bigint | undefined) => void;
-  readonly release: (place: Place) => void;
+  readonly follow: (place: TopicPartition, next: () => bigint | undefined) => void;
+  readonly release: (place: TopicPartition) => void;
 }
 
 /**
@@ -25,8 +25,11 @@ export function gaugeLag(options: {
   readonly clock: Clock;
 }): FollowedPartitions {
   const { positions, group, registry, clock } = options;
-  const followed = new Map<string, { readonly place: Place; readonly next: () => bigint | undefined }>();
-  const idOf = ({ topic, partition }: Place) => `${topic}/${partition}`;
+  const followed = new Map<
+    string,
+    { readonly place: TopicPartition; readonly next: () => bigint | undefined }
+  >();
+  const idOf = ({ topic, partition }: TopicPartition) => `${topic}/${partition}`;
   const lagOf = (bounds: PartitionBounds): number => {
     const { low, high, committed = low } = bounds;
     const next = followed.get(idOf(bounds))?.next() ?? committed;

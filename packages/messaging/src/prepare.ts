@@ -10,8 +10,8 @@ import {
   REPLICAS_MIN,
 } from '@pesewa/kafka';
 import { systemClock } from '@pesewa/kernel';
-import { allCollections, type CollectionSchema, ensureCollections } from './database/collections.ts';
 import { openDatabase } from './database/mongo.ts';
+import { type CollectionSchema, databaseSchemaOf, ensureDatabaseSchema } from './database/schema.ts';
 import { registerSchemas } from './schemas/codec.ts';
 import { type RegistrySettings, registryConnection } from './schemas/registry.ts';
 
@@ -24,14 +24,14 @@ export function prepareDatabase(service: MessagingService, own: readonly Collect
     readonly MONGODB_URL: string;
     readonly DATABASE_PREFIX: string;
   }): Promise<string> => {
-    const declared = allCollections(own);
+    const declared = databaseSchemaOf(own);
     const database = `${config.DATABASE_PREFIX}${services[service].messaging.database}`;
     await using opened = await openDatabase({
       url: config.MONGODB_URL,
       database,
       appName: 'pesewa-prepare',
     });
-    await ensureCollections(opened.db, declared);
+    await ensureDatabaseSchema(opened.db, declared);
     const indexes = declared.flatMap((one) => one.indexes ?? []);
     return `the database ${database} is prepared: ${declared.length} collections, ${indexes.length} indexes`;
   };

@@ -9,14 +9,14 @@ import {
 import { withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import { type MongoClient, MongoServerError } from 'mongodb';
-import {
-  allCollections,
-  type CollectionSchema,
-  ensureCollections,
-  readCollections,
-} from './database/collections.ts';
 import { judgeServer } from './database/database-checks.ts';
 import { connectClient, type Database, openDatabase } from './database/mongo.ts';
+import {
+  type CollectionSchema,
+  databaseSchemaOf,
+  ensureDatabaseSchema,
+  readCollections,
+} from './database/schema.ts';
 import { startLoop } from './loop.ts';
 import { type MessagingRole, topicsWritten } from './role.ts';
 
@@ -57,7 +57,7 @@ export async function openCheckedDatabase(scope: Scope, declared: Declared): Pro
     'database',
     openDatabase({ url: config.MONGODB_URL, database, appName: declared.service, clock }),
   );
-  if (!isProduction) await ensureCollections(opened.db, allCollections(declared.collections));
+  if (!isProduction) await ensureDatabaseSchema(opened.db, databaseSchemaOf(declared.collections));
   return opened;
 }
 
@@ -116,7 +116,7 @@ function refuse(logger: Scope['logger'], judgements: readonly StartJudgement[]):
 async function askServer({ scope, database, service, ...deps }: Deps): Promise<StartJudgement> {
   const client = await connectClient({ url: scope.config.MONGODB_URL, appName: service });
   try {
-    const declared = allCollections(deps.collections);
+    const declared = databaseSchemaOf(deps.collections);
     const [hello, transactionLifetimeS, collections] = await Promise.all([
       client.db('admin').command({ hello: 1 }),
       readLifetime(client),

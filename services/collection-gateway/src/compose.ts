@@ -12,9 +12,9 @@ import { createApp } from './app.ts';
 import { createCollections } from './collections.ts';
 import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
+import { collectionDatabaseSchema } from './database-schema.ts';
 import { erasuresOf } from './erasing.ts';
 import { createHandlers } from './handlers.ts';
-import { collectionCollections } from './indexes.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
 import { viewCollection } from './operator-view.ts';
@@ -35,7 +35,7 @@ export async function composeGateway(
   const { config, logger, clock, ids, crashPoint } = scope;
   const messaging = await openMessaging(scope, {
     service: 'collection-gateway',
-    collections: collectionCollections,
+    collections: collectionDatabaseSchema,
   });
   const store = openCollectionStore(messaging.db);
   // The first attempt's time is from our own clock, a poll's from the database's.

@@ -3,9 +3,9 @@ import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { composeGateway } from './compose.ts';
 import { environment, settings } from './config.ts';
-import { collectionCollections } from './indexes.ts';
+import { collectionDatabaseSchema } from './database-schema.ts';
 
-const prepare = prepareDatabase('collection-gateway', collectionCollections);
+const prepare = prepareDatabase('collection-gateway', collectionDatabaseSchema);
 
 await runService({ name: 'collection-gateway', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger, requests, metrics: registry } = scope;

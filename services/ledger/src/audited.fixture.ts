@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type AuditOptions, type AuditReport, auditLedger } from '@pesewa/audit';
 import { systemClock } from '@pesewa/kernel';
-import { ensureCollections, openDatabase } from '@pesewa/messaging';
+import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 import { openBatchLedger } from './batches.fixture.ts';
 import { COMMANDS, type OrderDocument } from './commands.ts';
+import { ledgerDatabaseSchema } from './database-schema.ts';
 import type { Entry, Folded } from './domain/books.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import { topicOf } from './domain/own-events.ts';
-import { ledgerCollections } from './indexes.ts';
 import { cut } from './scenarios.fixture.ts';
 import { type LedgerStore, openLedgerStore } from './store.ts';
 
@@ -37,7 +37,7 @@ const databases = ['ledger', 'payouts', 'collections'] as const;
 export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedger> {
   const databasePrefix = `t${randomBytes(4).toString('hex')}_`;
   const open = await openDatabase({ url: mongodbUrl, database: `${databasePrefix}ledger`, appName: 'test' });
-  await ensureCollections(open.db, ledgerCollections);
+  await ensureDatabaseSchema(open.db, ledgerDatabaseSchema);
   let store = openLedgerStore(open.db);
   const openConsumers = () => openBatchLedger(open, systemClock.nowMs, { refundFee: true });
   let consumers = await openConsumers();

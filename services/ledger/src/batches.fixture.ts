@@ -1,12 +1,12 @@
 import {
   type BatchTransaction,
   type Database,
-  ensureCollections,
+  ensureDatabaseSchema,
   isDuplicateKey,
   type OutgoingEvent,
 } from '@pesewa/messaging';
+import { ledgerDatabaseSchema } from './database-schema.ts';
 import type { Instruction } from './domain/instructions.ts';
-import { ledgerCollections } from './indexes.ts';
 import { createPostings } from './postings.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -31,7 +31,7 @@ export async function openBatchLedger(
   policy = { refundFee: false },
 ): Promise<BatchLedger> {
   const clock = { nowMs, sleep: () => Promise.resolve() };
-  await ensureCollections(db, ledgerCollections);
+  await ensureDatabaseSchema(db, ledgerDatabaseSchema);
   const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy });
   return {

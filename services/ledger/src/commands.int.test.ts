@@ -15,8 +15,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApprovals } from './approvals.ts';
 import { addCommandRoutes } from './command-routes.ts';
 import { createCommands } from './commands.ts';
+import { ledgerDatabaseSchema } from './database-schema.ts';
 import { createHandlers } from './handlers.ts';
-import { ledgerCollections } from './indexes.ts';
 import { anyTarget, openTestOperators, type TestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
 import { createRollForward } from './roll-forward.ts';
@@ -47,7 +47,7 @@ afterAll(async () => {
 async function openReplica(): Promise<TestOperators> {
   const scope = openTestScope(config);
   scopes.push(scope);
-  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerCollections });
+  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerDatabaseSchema });
   ({ db } = messaging);
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const commands = createCommands({ db, messaging, ids: scope.ids, clock });
@@ -61,7 +61,7 @@ async function openPostingLedger(): Promise<TestOperators> {
   const posting = openTestScope(config);
   scopes.push(posting);
   const { clock, logger } = posting;
-  const messaging = await openMessaging(posting, { service: 'ledger', collections: ledgerCollections });
+  const messaging = await openMessaging(posting, { service: 'ledger', collections: ledgerDatabaseSchema });
   const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
   const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });

@@ -16,8 +16,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
+import { ledgerDatabaseSchema } from './database-schema.ts';
 import { createHandlers } from './handlers.ts';
-import { ledgerCollections } from './indexes.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
@@ -63,7 +63,7 @@ async function openLedger() {
   const scope = openTestScope(config);
   scopes.push(scope);
   const { clock, ids, logger } = scope;
-  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerCollections });
+  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerDatabaseSchema });
   const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
   const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });

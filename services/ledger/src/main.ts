@@ -5,8 +5,8 @@ import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
 import { environment, settings } from './config.ts';
+import { ledgerDatabaseSchema } from './database-schema.ts';
 import { createHandlers } from './handlers.ts';
-import { ledgerCollections } from './indexes.ts';
 import { startOrdersAgain } from './orders-again.ts';
 import { createPostings } from './postings.ts';
 import { createRollForward } from './roll-forward.ts';
@@ -14,13 +14,13 @@ import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 import { createTargets } from './targets.ts';
 
-const prepare = prepareDatabase('ledger', ledgerCollections);
+const prepare = prepareDatabase('ledger', ledgerDatabaseSchema);
 
 await runService({ name: 'ledger', settings, environment, prepare }, async (scope) => {
   const { config, logger, clock, ids } = scope;
   const messaging = await openMessaging(scope, {
     service: 'ledger',
-    collections: ledgerCollections,
+    collections: ledgerDatabaseSchema,
     batchMessagesMax: config.BATCH_MESSAGES_MAX,
     endsOnClockSkew: true,
   });

@@ -21,10 +21,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
+import { ledgerDatabaseSchema } from './database-schema.ts';
 import { REASON_LOST } from './events.ts';
 import { type Backup, BOOKS, copyDatabase, restoreDatabase } from './forward.fixture.ts';
 import { createHandlers } from './handlers.ts';
-import { ledgerCollections } from './indexes.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
@@ -73,7 +73,7 @@ async function untilSent({ db }: Messaging): Promise<void> {
 async function openLedger() {
   const scope = openTestScope(config, { clock });
   const { ids, logger } = scope;
-  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerCollections });
+  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerDatabaseSchema });
   const { db, client } = messaging;
   const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: true } });

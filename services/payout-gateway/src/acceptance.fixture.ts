@@ -5,8 +5,8 @@ import { openMessaging } from '@pesewa/messaging';
 import { type Found, isArchived } from '@pesewa/payments';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
+import { payoutDatabaseSchema } from './database-schema.ts';
 import { type BatchRequest, readBatch } from './domain/batch.ts';
-import { payoutCollections } from './indexes.ts';
 import { createPayouts, type SubmissionDeps } from './payouts.ts';
 import { openPayoutStore } from './store.ts';
 
@@ -31,7 +31,10 @@ export async function openReplica(
   overrides: Partial<SubmissionDeps> = {},
 ) {
   const { clock, ids } = scope;
-  const messaging = await openMessaging(scope, { service: 'payout-gateway', collections: payoutCollections });
+  const messaging = await openMessaging(scope, {
+    service: 'payout-gateway',
+    collections: payoutDatabaseSchema,
+  });
   const { db } = messaging;
   const deps: SubmissionDeps = {
     store: openPayoutStore(db),

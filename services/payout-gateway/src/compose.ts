@@ -14,10 +14,10 @@ import { createBatches } from './batches.ts';
 import { completenessMarkOf } from './completeness-mark.ts';
 import type { settings } from './config.ts';
 import { createFlagUrl } from './country-flags.ts';
+import { payoutDatabaseSchema } from './database-schema.ts';
 import { startDecidedEnds } from './decided-ends.ts';
 import { erasuresOf } from './erasing.ts';
 import { createHandlers } from './handlers.ts';
-import { payoutCollections } from './indexes.ts';
 import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
 import { viewPayout } from './operator-view.ts';
@@ -35,7 +35,10 @@ type Scope = ServiceScope<z.output<typeof settings>>;
 /** Puts the payout gateway together over its rails; gives its API. Everything it opens closes with the scope. */
 export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<AppEnv>> {
   const { config, logger, clock, ids } = scope;
-  const messaging = await openMessaging(scope, { service: 'payout-gateway', collections: payoutCollections });
+  const messaging = await openMessaging(scope, {
+    service: 'payout-gateway',
+    collections: payoutDatabaseSchema,
+  });
   const { db } = messaging;
   const balances = openBalances({ db, clock, logger });
   const processors = await scope.open(

@@ -3,9 +3,9 @@ import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { composeGateway } from './compose.ts';
 import { environment, settings } from './config.ts';
-import { payoutCollections } from './indexes.ts';
+import { payoutDatabaseSchema } from './database-schema.ts';
 
-const prepare = prepareDatabase('payout-gateway', payoutCollections);
+const prepare = prepareDatabase('payout-gateway', payoutDatabaseSchema);
 
 await runService({ name: 'payout-gateway', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger, requests, metrics: registry } = scope;

@@ -1,11 +1,11 @@
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { ensureCollections, openDatabase } from '@pesewa/messaging';
+import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import type { OutgoingPayout, SubmissionResult } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { payoutDatabaseSchema } from './database-schema.ts';
 import type { PayoutCommand } from './domain/payout.ts';
-import { payoutCollections } from './indexes.ts';
 import { openPayoutStore, type PayoutDocument, type PayoutStore } from './store.ts';
 import { startSubmitter } from './submitter.ts';
 
@@ -18,7 +18,7 @@ let running = new AsyncDisposableStack();
 
 beforeAll(async () => {
   database = await openDatabase({ url: process.env['MONGODB_URL'] ?? '', database: name, appName: 'test' });
-  await ensureCollections(database.db, payoutCollections);
+  await ensureDatabaseSchema(database.db, payoutDatabaseSchema);
   store = openPayoutStore(database.db);
 });
 

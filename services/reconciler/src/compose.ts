@@ -11,11 +11,11 @@ import { createBreakLife } from './breaks/life.ts';
 import { openBreakStore } from './breaks/store.ts';
 import { composeCloses } from './closes/compose.ts';
 import type { settings } from './config.ts';
+import { reconcilerDatabaseSchema } from './database-schema.ts';
 import { createDecisions } from './decisions/decisions.ts';
 import { openDecisionStore } from './decisions/store.ts';
 import { lateAfterMs } from './domain/steps.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
-import { reconcilerCollections } from './indexes.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
 import { composePolling } from './polling/compose.ts';
@@ -110,7 +110,10 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
 /** The parts that everything else is built from: messaging, the stores, and what the process provides. */
 async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
   const { config, logger, clock, random, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, { service: 'reconciler', collections: reconcilerCollections });
+  const messaging = await openMessaging(scope, {
+    service: 'reconciler',
+    collections: reconcilerDatabaseSchema,
+  });
   const { db } = messaging;
   const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;
   const store = openWorkingStore(db, config.PAYMENT_KEEP_DAYS);

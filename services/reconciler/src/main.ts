@@ -3,9 +3,9 @@ import { openRails } from '@pesewa/rails';
 import { runService } from '@pesewa/runtime';
 import { composeReconciler } from './compose.ts';
 import { environment, settings } from './config.ts';
-import { reconcilerCollections } from './indexes.ts';
+import { reconcilerDatabaseSchema } from './database-schema.ts';
 
-const prepare = prepareDatabase('reconciler', reconcilerCollections);
+const prepare = prepareDatabase('reconciler', reconcilerDatabaseSchema);
 
 await runService({ name: 'reconciler', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger, metrics: registry } = scope;

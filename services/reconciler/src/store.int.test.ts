@@ -1,8 +1,8 @@
-import { type Database, ensureCollections, openDatabase } from '@pesewa/messaging';
+import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { reconcilerDatabaseSchema } from './database-schema.ts';
 import { awaited, type Tracked } from './domain/tracked.ts';
-import { reconcilerCollections } from './indexes.ts';
 import { openWorkingStore, type WorkingStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
@@ -18,7 +18,7 @@ beforeAll(async () => {
     'database',
     openDatabase({ url: config.MONGODB_URL, database, appName: 'test' }),
   ));
-  await ensureCollections(db, reconcilerCollections);
+  await ensureDatabaseSchema(db, reconcilerDatabaseSchema);
   working = openWorkingStore(db, 800);
 });
 

@@ -1,6 +1,7 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Claimable } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
+import { OPEN_KEY } from './database-schema.ts';
 import type { Claim } from './domain/claim.ts';
 import {
   awaited,
@@ -12,7 +13,6 @@ import {
   type TimelineEntry,
   type Tracked,
 } from './domain/tracked.ts';
-import { OPEN_KEY } from './indexes.ts';
 
 /** Takes the place of the rail for an unknown reference, about which no rail can be asked. */
 export const UNKNOWN_REFERENCE = 'unknown-reference';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '@pesewa/kernel';
-import { ensureCollections, openDatabase } from '@pesewa/messaging';
+import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { webhookDatabaseSchema } from './database-schema.ts';
 import type { DeliveryDocument } from './documents.ts';
-import { webhookCollections } from './indexes.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import { openDeliveryStore, PENDING_MAX } from './store.ts';
 
@@ -19,7 +19,7 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
   const url = process.env['MONGODB_URL'] ?? '';
   database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
-  await ensureCollections(database.db, webhookCollections);
+  await ensureDatabaseSchema(database.db, webhookDatabaseSchema);
 });
 afterAll(async () => {
   await database.db.dropDatabase();

@@ -3,10 +3,10 @@ import { openMessaging } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from './config.ts';
+import { webhookDatabaseSchema } from './database-schema.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createHandlers } from './handlers.ts';
-import { webhookCollections } from './indexes.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
 import { openSender } from './sender.ts';
@@ -17,7 +17,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
   const { config, clock } = scope;
   const messaging = await openMessaging(scope, {
     service: 'webhook-dispatcher',
-    collections: webhookCollections,
+    collections: webhookDatabaseSchema,
   });
   const store = openDeliveryStore(messaging.db, config.DELIVERY_KEEP_DAYS);
   const metrics = createDeliveryMetrics(scope.metrics, { store, clock });

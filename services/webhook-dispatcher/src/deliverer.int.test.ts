@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Merchant } from '@pesewa/directory';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { ensureCollections, openDatabase } from '@pesewa/messaging';
+import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, verifyWebhook } from '@pesewa/signatures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { webhookDatabaseSchema } from './database-schema.ts';
 import { createTransactions, openEndpoint, status } from './deliverer.fixture.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
-import { webhookCollections } from './indexes.ts';
 import { openSender } from './sender.ts';
 import { type DeliveryStore, type NewDelivery, openDeliveryStore } from './store.ts';
 
@@ -28,7 +28,7 @@ let dispatcher: Awaited<ReturnType<typeof openDispatcher>>;
 beforeAll(async () => {
   const url = process.env['MONGODB_URL'] ?? '';
   database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
-  await ensureCollections(database.db, webhookCollections);
+  await ensureDatabaseSchema(database.db, webhookDatabaseSchema);
   store = openDeliveryStore(database.db, KEEP_DAYS);
 });
 afterAll(async () => {

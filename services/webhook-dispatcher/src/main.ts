@@ -2,8 +2,8 @@ import { prepareDatabase } from '@pesewa/messaging';
 import { runService } from '@pesewa/runtime';
 import { composeDispatcher } from './compose.ts';
 import { environment, settings } from './config.ts';
-import { webhookCollections } from './indexes.ts';
+import { webhookDatabaseSchema } from './database-schema.ts';
 
-const prepare = prepareDatabase('webhook-dispatcher', webhookCollections);
+const prepare = prepareDatabase('webhook-dispatcher', webhookDatabaseSchema);
 
 await runService({ name: 'webhook-dispatcher', settings, environment, prepare }, composeDispatcher);

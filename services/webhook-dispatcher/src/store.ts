@@ -1,10 +1,10 @@
 import type { deliveryOperations } from '@pesewa/contracts';
 import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
+import { DUE_KEY } from './database-schema.ts';
 import type { AttemptDocument, DeliveryDocument } from './documents.ts';
 import type { AttemptError, DeliveryState } from './domain/delivery.ts';
 import { countEndpoints, type Endpoint, type EndpointCounts, readEndpoints } from './endpoints.ts';
-import { DUE_KEY } from './indexes.ts';
 
 /** The fields of a new delivery. */
 export type NewDelivery = Pick<

@@ -12,7 +12,7 @@ import {
 import { beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
-import { callbackCollections } from './indexes.ts';
+import { callbackDatabaseSchema } from './database-schema.ts';
 import { type Faults, openTestRails, payoutBody, secretOf, signedAt } from './ingress.fixture.ts';
 import { createMetrics } from './metrics.ts';
 import { openCallbackStore } from './store.ts';
@@ -39,7 +39,7 @@ async function openInstance(
   const { clock, ids, metrics } = scope;
   const messaging = await openMessaging(scope, {
     service: 'webhook-ingress',
-    collections: callbackCollections,
+    collections: callbackDatabaseSchema,
   });
   const store = openCallbackStore(messaging.db, { keepDays: 400, unverifiedKeepDays: 30 });
   const callbacks = createCallbacks({

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { ensureCollections, openDatabase, startEraser } from '@pesewa/messaging';
+import { ensureDatabaseSchema, openDatabase, startEraser } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { Binary } from 'mongodb';
 import { expect, test } from 'vitest';
+import { callbackDatabaseSchema } from './database-schema.ts';
 import type { CallbackDocument } from './documents.ts';
 import { bodiesAndSenders } from './erasing.ts';
-import { callbackCollections } from './indexes.ts';
 import { openCallbackStore } from './store.ts';
 
 const DAY_MS = 86_400_000;
@@ -57,7 +57,7 @@ test('an old callback loses its body and its sender, and keeps what it claimed; 
   const url = process.env['MONGODB_URL'] ?? '';
   await using database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
   const { db } = database;
-  await ensureCollections(db, callbackCollections);
+  await ensureDatabaseSchema(db, callbackDatabaseSchema);
   const callbacks = db.collection<CallbackDocument>('callbacks');
   const [old, failed, young] = [
     callback(100, 'passed_on'),

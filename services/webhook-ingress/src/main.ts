@@ -6,14 +6,14 @@ import { createApp } from './app.ts';
 import { noteUnauthenticatedRails } from './callback-authentication.ts';
 import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
+import { callbackDatabaseSchema } from './database-schema.ts';
 import { bodiesAndSenders } from './erasing.ts';
-import { callbackCollections } from './indexes.ts';
 import { createMetrics, gaugeFailed } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
 import { createRates } from './rates.ts';
 import { openCallbackStore } from './store.ts';
 
-const prepare = prepareDatabase('webhook-ingress', callbackCollections);
+const prepare = prepareDatabase('webhook-ingress', callbackDatabaseSchema);
 
 await runService({ name: 'webhook-ingress', settings, environment, prepare }, async (scope) => {
   const { config, logger, clock, metrics: registry } = scope;
@@ -21,7 +21,7 @@ await runService({ name: 'webhook-ingress', settings, environment, prepare }, as
   noteUnauthenticatedRails({ rails: config.RAILS, isProduction, logger, registry });
   const messaging = await openMessaging(scope, {
     service: 'webhook-ingress',
-    collections: callbackCollections,
+    collections: callbackDatabaseSchema,
   });
   const store = openCallbackStore(messaging.db, {
     keepDays: config.CALLBACK_KEEP_DAYS,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { ensureCollections, isDuplicateKey, openDatabase } from '@pesewa/messaging';
+import { ensureDatabaseSchema, isDuplicateKey, openDatabase } from '@pesewa/messaging';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callbackDatabaseSchema } from './database-schema.ts';
 import type { CallbackDocument } from './documents.ts';
 import { type Callback, callbackKeys } from './domain/callback.ts';
 import { type CallbackRecord, receive } from './domain/reception.ts';
-import { callbackCollections } from './indexes.ts';
 import { type CallbackStore, openCallbackStore } from './store.ts';
 
 const retention = { keepDays: 400, unverifiedKeepDays: 30 };
@@ -15,7 +15,7 @@ let store: CallbackStore;
 beforeAll(async () => {
   const url = process.env['MONGODB_URL'] ?? '';
   database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
-  await ensureCollections(database.db, callbackCollections);
+  await ensureDatabaseSchema(database.db, callbackDatabaseSchema);
   store = openCallbackStore(database.db, retention);
 });
 afterAll(async () => {
@@ -183,7 +183,7 @@ test('what was rejected is kept with its reason in a bounded collection, and ope
   const body = Buffer.alloc(60_000, 'a');
   await store.insertRejected(callback({ id: 'cb-x1', body }), 'address.unlisted', []);
   const forwarded = [{ name: 'x-forwarded-for', value: '203.0.113.7' }];
-  await ensureCollections(database.db, callbackCollections);
+  await ensureDatabaseSchema(database.db, callbackDatabaseSchema);
   const again = openCallbackStore(database.db, retention);
   await again.insertRejected(callback({ id: 'cb-x2', body, headers: forwarded }), 'signature.wrong', []);
   await again.insertRejected(callback({ id: 'cb-x3', rail: 'other', body }), 'body.malformed', []);
@@ -236,10 +236,10 @@ test('a rejected collection without bounds is not taken for one that has them', 
   const name = `test-${randomUUID()}`;
   await using other = await openDatabase({ url, database: name, appName: 'test' });
   await other.db.createCollection('rejected_callbacks');
-  await expect(ensureCollections(other.db, callbackCollections)).rejects.toThrow('no bounds');
+  await expect(ensureDatabaseSchema(other.db, callbackDatabaseSchema)).rejects.toThrow('no bounds');
   await other.db.dropCollection('rejected_callbacks');
   await other.db.createCollection('rejected_callbacks', { capped: true, size: 4_096, max: 10 });
-  await ensureCollections(other.db, callbackCollections);
+  await ensureDatabaseSchema(other.db, callbackDatabaseSchema);
   expect(await other.db.listCollections({ name: 'rejected_callbacks' }).next()).toMatchObject({
     options: { capped: true, max: 10_000, size: 32 * 1024 * 1024 },
   });

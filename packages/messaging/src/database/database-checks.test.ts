@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allCollections, type CollectionSchema, type FoundCollection } from './collections.ts';
 import { type FoundServer, judgeServer } from './database-checks.ts';
+import { type CollectionSchema, databaseSchemaOf, type FoundCollection } from './schema.ts';
 
 const declared: readonly CollectionSchema[] = [
   {
@@ -75,7 +75,7 @@ describe('a collection', () => {
     expect(problemsWith({ collections: [refused] })).toEqual([
       'MongoDB: hub_payouts.payments does not exist',
     ]);
-    const all = judgeServer(safe, allCollections(declared)).problems.map(({ message }) => message);
+    const all = judgeServer(safe, databaseSchemaOf(declared)).problems.map(({ message }) => message);
     expect(all).toContain('MongoDB: hub_payouts.outbox does not exist');
   });
 

@@ -1,5 +1,5 @@
 import type { StartJudgement, StartProblem } from '@pesewa/kafka';
-import { type CollectionSchema, collectionProblems, type FoundCollection } from './collections.ts';
+import { type CollectionSchema, collectionProblems, type FoundCollection } from './schema.ts';
 
 /** What a server reports about itself and about one database. */
 export interface FoundServer {

@@ -1,5 +1,5 @@
 import { topics } from '@pesewa/contracts';
-import type { EachBatchPayload, PartitionBounds, Place, Positions } from '@pesewa/kafka';
+import type { EachBatchPayload, PartitionBounds, Positions, TopicPartition } from '@pesewa/kafka';
 import type { FollowedPartitions } from '../metrics.ts';
 import type { Ownership } from '../outbox/ownership.ts';
 import { mustStop } from './batch.ts';
@@ -26,10 +26,10 @@ export interface AssignmentDeps extends PartitionDeps, FetchedBatchDeps {
 
 /** Controls where a member of the group goes on in each partition. */
 export interface Flow {
-  readonly pause: (place: Place) => void;
-  readonly resumeAt: (place: Place, next: bigint) => void;
+  readonly pause: (place: TopicPartition) => void;
+  readonly resumeAt: (place: TopicPartition, next: bigint) => void;
   /** Commits to Kafka that the group goes on at this offset. */
-  readonly commit: (place: Place, next: bigint) => Promise<void>;
+  readonly commit: (place: TopicPartition, next: bigint) => Promise<void>;
 }
 
 /** The partitions that a process owns from one join of its group to the next. */
@@ -37,7 +37,7 @@ export interface Assignment {
   /**
    * Takes partitions over. Each is read from its position on, after that was checked and its unsent events were sent.
    */
-  readonly take: (places: readonly Place[]) => void;
+  readonly take: (places: readonly TopicPartition[]) => void;
   readonly consume: (payload: EachBatchPayload) => Promise<void>;
   /** Gives up all partitions; resolves when nothing of theirs is on its way to Kafka, so that a successor is alone. */
   readonly release: () => Promise<void>;
@@ -45,7 +45,7 @@ export interface Assignment {
 
 const STOPPED_PAUSE_MS = 15_000;
 
-function newHeld(place: Place, handler: TopicHandler, source: string): Held {
+function newHeld(place: TopicPartition, handler: TopicHandler, source: string): Held {
   const lost = new AbortController();
   return { place, handler, source, lost, row: { count: 0 }, worker: undefined, isMisfit: false };
 }
@@ -53,7 +53,7 @@ function newHeld(place: Place, handler: TopicHandler, source: string): Held {
 /** Builds an {@link Assignment}. */
 export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
   const partitions = new Map<string, Held>();
-  const idOf = ({ topic, partition }: Place) => `${topic}/${partition}`;
+  const idOf = ({ topic, partition }: TopicPartition) => `${topic}/${partition}`;
   const opener = createOpener(deps, flow);
   const inHand = new Set<Promise<void>>();
 

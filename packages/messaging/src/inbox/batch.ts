@@ -36,7 +36,7 @@ export interface Batches {
   readonly commitSingly: (reading: Reading | undefined, from: bigint, to: bigint) => Promise<Sent>;
 }
 
-interface Place {
+interface TopicPartition {
   readonly topicName: string;
   readonly partition: number;
 }
@@ -58,7 +58,7 @@ export interface ParkedRow {
 export function createBatches(
   deps: BatchDeps,
   handler: TopicHandler,
-  place: Place & { readonly source: string },
+  place: TopicPartition & { readonly source: string },
   row: ParkedRow,
 ): Batches {
   const { topicName, partition, source } = place;
@@ -172,7 +172,7 @@ export async function handOver(
 
 function unknownType(
   group: string,
-  { topicName, partition }: Place,
+  { topicName, partition }: TopicPartition,
   { eventType, offset }: Extract<Reading, { readonly kind: 'unknown' }>,
 ): PartitionStoppedError {
   return new PartitionStoppedError(
@@ -187,7 +187,7 @@ function unknownType(
  */
 function countInARow(
   { group, parkedInARowMax }: Pick<BatchDeps, 'group' | 'parkedInARowMax'>,
-  { topicName, partition }: Place,
+  { topicName, partition }: TopicPartition,
   readings: readonly Reading[],
   unfit: ReadonlyMap<Reading, string>,
   before: number,

@@ -4,7 +4,7 @@ import {
   createGroupMember,
   type EachBatchPayload,
   type Kafka,
-  type Place,
+  type TopicPartition,
 } from '@pesewa/kafka';
 import type { Clock } from '@pesewa/kernel';
 import type { Health } from '@pesewa/runtime';
@@ -196,7 +196,10 @@ function watch(
   consumer: Consumer,
   options: ConsumerOptions,
   signs: Signs,
-  on: { readonly joined: (places: readonly Place[]) => void; readonly ended: (error: unknown) => void },
+  on: {
+    readonly joined: (places: readonly TopicPartition[]) => void;
+    readonly ended: (error: unknown) => void;
+  },
 ): void {
   const { events } = consumer;
   let heartbeatSentMs = 0;

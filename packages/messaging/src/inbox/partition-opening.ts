@@ -1,5 +1,5 @@
 import { topics } from '@pesewa/contracts';
-import type { PartitionBounds, Place } from '@pesewa/kafka';
+import type { PartitionBounds, TopicPartition } from '@pesewa/kafka';
 import { outboxRecordsOf, unpackOutboxRecord } from '../outbox/outbox.ts';
 import {
   beginOffset,
@@ -27,7 +27,7 @@ export interface PartitionOfKafka {
 
 /** A partition being opened by the process that it was assigned to. */
 export interface Opening {
-  readonly place: Place;
+  readonly place: TopicPartition;
   readonly handler: TopicHandler;
   readonly source: string;
   /** Aborted once the partition has another owner: from then on this process sends nothing of it. */

@@ -1,14 +1,14 @@
-import type { Place } from '@pesewa/kafka';
+import type { TopicPartition } from '@pesewa/kafka';
 import type { Health, Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
 
 /** The partitions that are stopped until people let them go on. */
 export interface StoppedPartitions {
-  readonly add: (place: Place, error: PartitionStoppedError) => void;
+  readonly add: (place: TopicPartition, error: PartitionStoppedError) => void;
   /** Reports that it goes on, if it was stopped. */
-  readonly delete: (place: Place) => void;
+  readonly delete: (place: TopicPartition) => void;
   /** The partition may have another owner now, and is still stopped there: nothing is reported. */
-  readonly release: (place: Place) => void;
+  readonly release: (place: TopicPartition) => void;
 }
 
 /** Shows the stopped partitions of a group: by a log line for each, a detail of readiness, and a metric. */
@@ -35,7 +35,7 @@ export function showStoppedPartitions(options: {
   const count = (topic: string) =>
     gauge.set({ topic }, [...stopped.keys()].filter((id) => id.startsWith(`${topic}/`)).length);
   return {
-    add: ({ topic, partition }: Place, error) => {
+    add: ({ topic, partition }: TopicPartition, error) => {
       const id = `${topic}/${partition}`;
       const { reason, remedy } = error;
       stopped.set(id, error);

@@ -4,7 +4,7 @@ import {
   type RealignmentView,
   type RealignPlanView,
 } from '@pesewa/contracts';
-import type { Place } from '@pesewa/kafka';
+import type { TopicPartition } from '@pesewa/kafka';
 import { proposalExpiryMs } from '@pesewa/kernel';
 import { answer, type Logger, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -31,7 +31,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
     }
   };
   const list = async () => answer(200, { items: (await positions.list()).map(view), next: null });
-  const plan = async (place: Place, to: RealignTarget) => {
+  const plan = async (place: TopicPartition, to: RealignTarget) => {
     const planned = await positions.plan(place, to);
     if (!planned.ok) return refuse(planned.refusal);
     const { seen, ...foreseen } = planned.value;
@@ -43,7 +43,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
     logger.info({ ...logged(done.value), operator: request.by }, announcements[done.value.status]);
     return answer(done.value.status === 'proposed' ? 202 : 200, viewRealignment(done.value));
   };
-  const decide = async (place: Place, verdict: 'approve' | 'reject', by: string) => {
+  const decide = async (place: TopicPartition, verdict: 'approve' | 'reject', by: string) => {
     const decision = await positions.decide(place, { verdict, by });
     if (!decision.ok) return refuse(decision.refusal);
     logger.info({ ...logged(decision.value), operator: by }, announcements[decision.value.status]);

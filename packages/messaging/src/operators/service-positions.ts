@@ -1,5 +1,5 @@
 import { topics } from '@pesewa/contracts';
-import type { Place, Positions } from '@pesewa/kafka';
+import type { Positions, TopicPartition } from '@pesewa/kafka';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
 import { isDuplicateKey, transactionOptions } from '../database/mongo.ts';
@@ -29,7 +29,7 @@ export interface PartitionPosition extends Standing {
 }
 
 /** Where an operator wants a stopped partition to go on. */
-export interface RealignRequest extends Place {
+export interface RealignRequest extends TopicPartition {
   readonly to: RealignTarget;
   readonly reason: string;
   readonly by: string;
@@ -44,13 +44,13 @@ export type RealignRefusal = PlanRefusal | RealignmentRefusal | 'realign.unknown
 export interface ServicePositions {
   readonly list: () => Promise<readonly PartitionPosition[]>;
   readonly plan: (
-    place: Place,
+    place: TopicPartition,
     to: RealignTarget,
   ) => Promise<Result<RealignPlan & { readonly seen: PartitionPosition }, RealignRefusal>>;
   /** Realigns a stopped partition or, if that skips messages, proposes to. */
   readonly realign: (request: RealignRequest) => Promise<Result<Realignment, RealignRefusal>>;
   readonly decide: (
-    place: Place,
+    place: TopicPartition,
     decision: { readonly verdict: 'approve' | 'reject'; readonly by: string },
   ) => Promise<Result<Realignment, RealignRefusal>>;
 }
@@ -143,13 +143,14 @@ export function createServicePositions(deps: ServicePositionsDeps): ServicePosit
   };
 }
 
-const idOf = (group: string, { topic, partition }: Place): string => `${group}/${topic}/${partition}`;
+const idOf = (group: string, { topic, partition }: TopicPartition): string =>
+  `${group}/${topic}/${partition}`;
 const fromOf = ({ stored }: PartitionPosition): bigint | null => stored?.next ?? null;
 const fromDocument = ({ _id, ...document }: RealignmentDocument): Realignment => ({ id: _id, ...document });
 
 async function isConsumed(
   { handlers, positions }: ServicePositionsDeps,
-  { topic, partition }: Place,
+  { topic, partition }: TopicPartition,
 ): Promise<boolean> {
   if (!handlers.has(topic)) return false;
   return (await positions.places([topic])).some((place) => place.partition === partition);
@@ -160,8 +161,8 @@ function createLook(
   { group, topicPrefix, positions, handlers }: ServicePositionsDeps,
   offsets: Collection<ConsumerOffset>,
   realignments: Collection<RealignmentDocument>,
-): (places: readonly Place[]) => Promise<readonly PartitionPosition[]> {
-  const storedOf = (places: readonly Place[]) =>
+): (places: readonly TopicPartition[]) => Promise<readonly PartitionPosition[]> {
+  const storedOf = (places: readonly TopicPartition[]) =>
     Promise.all(places.map((place) => findOffset(offsets, idOf(group, place))));
 
   return async (places) => {

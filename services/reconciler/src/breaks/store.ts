@@ -1,10 +1,10 @@
 import type { BreakFilters, PageCursor } from '@pesewa/contracts';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
+import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../database-schema.ts';
 import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
 import type { Verdict } from '../domain/question.ts';
 import { causeOf, type Terms, type Tracked } from '../domain/tracked.ts';
-import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../indexes.ts';
 import { type BreakOpening, type BreakRecords, createBreakOpening, type Resolution } from './opening.ts';
 
 /** A page of a list, and the cursor of the next one. */

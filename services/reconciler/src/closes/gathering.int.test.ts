@@ -1,13 +1,13 @@
 import {
   type Database,
-  ensureCollections,
+  ensureDatabaseSchema,
   type Messaging,
   openDatabase,
   type Transaction,
 } from '@pesewa/messaging';
 import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { reconcilerCollections } from '../indexes.ts';
+import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import type { PollDocument } from '../store.ts';
 import { startGathering } from './gathering.ts';
 import { type CloseStore, openCloseStore } from './store.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
     'database',
     openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' }),
   );
-  await ensureCollections(database.db, reconcilerCollections);
+  await ensureDatabaseSchema(database.db, reconcilerDatabaseSchema);
   closeStore = openCloseStore(database.db);
   const session = database.client.startSession();
   resources.defer(() => session.endSession());

@@ -2,8 +2,8 @@ import { closeResults, type PaymentKind } from '@pesewa/contracts';
 import type { Claimable } from '@pesewa/messaging';
 import type { Collection, Db, FindCursor } from 'mongodb';
 import { isOutOfTime } from '../batches.ts';
+import { CLOSE_RESULT_KEY } from '../database-schema.ts';
 import type { CloseResult, Difference, Side } from '../domain/close.ts';
-import { CLOSE_RESULT_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 import type { CloseWindow } from './window.ts';
 

@@ -1,8 +1,8 @@
-import { type Database, ensureCollections, openDatabase } from '@pesewa/messaging';
+import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { awaited } from '../domain/tracked.ts';
-import { reconcilerCollections } from '../indexes.ts';
 import { openWorkingStore, type WorkingStore } from '../store.ts';
 import { openStatusStore, type StatusStore } from './store.ts';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
     'database',
     openDatabase({ url: config.MONGODB_URL, database, appName: 'test' }),
   ));
-  await ensureCollections(db, reconcilerCollections);
+  await ensureDatabaseSchema(db, reconcilerDatabaseSchema);
   working = openWorkingStore(db, 800);
   status = openStatusStore(db, working.collection);
 });

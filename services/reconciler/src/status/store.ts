@@ -2,9 +2,9 @@ import type { PaymentKind } from '@pesewa/contracts';
 import type { Collection, Db } from 'mongodb';
 import type { CoverageRun } from '../audits/coverage-store.ts';
 import { type CloseDocument, dayCloses } from '../closes/store.ts';
+import { BREAK_KINDS_KEY } from '../database-schema.ts';
 import type { Break } from '../domain/break.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
-import { BREAK_KINDS_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 import { readWatched } from '../watched.ts';
 

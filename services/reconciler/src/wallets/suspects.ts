@@ -1,8 +1,8 @@
 import type { Collection, Db } from 'mongodb';
 import { isOutOfTime } from '../batches.ts';
+import { IN_FLIGHT_KEY } from '../database-schema.ts';
 import type { Suspect } from '../domain/candidates.ts';
 import type { Measurement } from '../domain/drift.ts';
-import { IN_FLIGHT_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 
 /** What is in flight in one currency of a rail; minor units. */

@@ -120,7 +120,7 @@ const statements: readonly CollectionSchema[] = [
 ];
 
 /** The collections of the reconciler's database. */
-export const reconcilerCollections: readonly CollectionSchema[] = [
+export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
   polls,
   breaks,
   { name: 'adjustments' },

@@ -3,7 +3,7 @@ import type { CollectionSchema } from '@pesewa/messaging';
 import { paymentIndexes } from '@pesewa/payments';
 
 /** The collections of the payout-gateway's database. */
-export const payoutCollections: readonly CollectionSchema[] = [
+export const payoutDatabaseSchema: readonly CollectionSchema[] = [
   {
     name: 'payouts',
     indexes: [

@@ -25,7 +25,7 @@ const decided = ['replayed', 'discarded'] as const;
 const PARKED_KEPT_S = 400 * 86_400;
 
 /** The collections that messaging needs in every service's own database. */
-const messagingCollections: readonly CollectionSchema[] = [
+const messagingDatabaseSchema: readonly CollectionSchema[] = [
   { name: 'outbox' },
   { name: 'consumer_offsets' },
   { name: 'leases' },
@@ -46,8 +46,8 @@ const messagingCollections: readonly CollectionSchema[] = [
 ];
 
 /** All collections of a service's database: its own and those of messaging. */
-export function allCollections(own: readonly CollectionSchema[] = []): readonly CollectionSchema[] {
-  return [...own, ...messagingCollections];
+export function databaseSchemaOf(own: readonly CollectionSchema[] = []): readonly CollectionSchema[] {
+  return [...own, ...messagingDatabaseSchema];
 }
 
 /** What a database lacks of the declared collections, one problem for each thing; anything beyond them is ignored. */
@@ -107,7 +107,7 @@ function behaviourOf(index: IndexDescription) {
 }
 
 /** Creates collections with their bounds, validators and indexes; what exists already is not changed. */
-export async function ensureCollections(db: Db, declared: readonly CollectionSchema[]): Promise<void> {
+export async function ensureDatabaseSchema(db: Db, declared: readonly CollectionSchema[]): Promise<void> {
   const standing = await readOptions(db);
   await Promise.all(declared.map((schema) => ensure(db, schema, standing.get(schema.name))));
 }

@@ -62,7 +62,7 @@ const command = {
  * The collections of the ledger's database; their validators make the server itself refuse money that is not an
  * integer.
  */
-export const ledgerCollections: readonly CollectionSchema[] = [
+export const ledgerDatabaseSchema: readonly CollectionSchema[] = [
   // A wallet's entries in order: the time never decreases. Not unique, because the wallet itself counts.
   {
     name: 'entries',

@@ -2,7 +2,7 @@ import { ERASURES } from '@pesewa/contracts';
 import type { CollectionSchema } from '@pesewa/messaging';
 
 /** The collections of the webhook-ingress's database. */
-export const callbackCollections: readonly CollectionSchema[] = [
+export const callbackDatabaseSchema: readonly CollectionSchema[] = [
   {
     name: 'callbacks',
     indexes: [

@@ -12,7 +12,7 @@ export const DUE_KEY = { state: 1, dueAt: 1, bulkhead: 1 } as const;
 const PENDING = { partialFilterExpression: { state: 'pending' } } as const;
 
 /** The collections of the webhook-dispatcher's database. */
-export const webhookCollections: readonly CollectionSchema[] = [
+export const webhookDatabaseSchema: readonly CollectionSchema[] = [
   {
     name: 'deliveries',
     indexes: [

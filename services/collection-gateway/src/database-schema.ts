@@ -3,7 +3,7 @@ import type { CollectionSchema } from '@pesewa/messaging';
 import { paymentIndexes } from '@pesewa/payments';
 
 /** The collections of the collection-gateway's database. */
-export const collectionCollections: readonly CollectionSchema[] = [
+export const collectionDatabaseSchema: readonly CollectionSchema[] = [
   { name: 'collections', indexes: paymentIndexes({ due: 'queued', unended: 'PENDING' }) },
   { name: ERASURES },
   // The counts of past hours are deleted.
