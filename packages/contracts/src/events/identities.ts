@@ -1,6 +1,6 @@
 import { eventIdFrom } from '@pesewa/kernel';
 import type { AvroPayload, AvroRecord, FullName } from './avro.ts';
-import type { parkedEvents } from './operations.ts';
+import type { parkedEvents } from './parked.ts';
 import type { TopicEvent, TopicName } from './topics.ts';
 
 type Parked<Schema> = Schema extends AvroRecord

@@ -1,9 +1,11 @@
 import { type AvroPayload, type AvroRecord, type FullName, fullName } from './avro.ts';
 import { collectionEvents } from './collections.ts';
 import { ledgerCommands, ledgerEvents, walletEvents } from './ledger.ts';
-import { parkedEvents, reconciliationEvents, webhookEvents } from './operations.ts';
+import { parkedEvents } from './parked.ts';
 import { payoutEvents } from './payouts.ts';
 import { railNotices } from './rails.ts';
+import { reconciliationEvents } from './reconciliation.ts';
+import { webhookEvents } from './webhooks.ts';
 
 /** A topic: what it carries, how it is keyed and kept. The partition count is fixed for life. */
 export interface Topic {
