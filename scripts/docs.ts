@@ -88,17 +88,17 @@ const generated: readonly Generated[] = [
 ];
 
 let complaints = 0;
-const complain = (file: string, why: string): void => {
+const printError = (file: string, why: string): void => {
   complaints += 1;
   process.stdout.write(`${file} ${why}\n`);
 };
 
 for (const { file, content } of generated) {
   if (!content.ok) {
-    complain(file, content.why);
+    printError(file, content.why);
   } else if (read(file) !== content.text) {
     if (values.check) {
-      complain(file, 'differs from what it is generated from: run npm run docs');
+      printError(file, 'differs from what it is generated from: run npm run docs');
     } else {
       mkdirSync(path.dirname(path.join(repositoryRoot, file)), { recursive: true });
       writeFileSync(path.join(repositoryRoot, file), content.text);

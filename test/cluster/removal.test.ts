@@ -1,7 +1,13 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import type { Node } from '@pesewa/infrastructure';
 import { type OutgoingEvent, openMessagingAs, outboxOf } from '@pesewa/messaging';
-import { createTopicReader, eventually, openTestScope, prepareTestNames, topicNameOf } from '@pesewa/testkit';
+import {
+  createTopicReader,
+  eventually,
+  openTestScope,
+  prepareTestEnvironment,
+  topicNameOf,
+} from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { expect, it } from 'vitest';
 import { sharedCluster } from './shared-cluster.ts';
@@ -40,7 +46,7 @@ const funded: OutgoingEvent = {
 
 it('an outbox record that a primary removed alone, before it was lost, is removed again, and not sent again', async () => {
   const { env, members } = await sharedCluster();
-  const config = await prepareTestNames(['ledger'], (name) => env[name]);
+  const config = await prepareTestEnvironment(['ledger'], (name) => env[name]);
   const { primary, secondaries } = await primaryOf(members);
   const alone = Promise.withResolvers<void>();
   let isArmed = true;

@@ -12,7 +12,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type ReadMessage,
   topicNameOf,
 } from '@pesewa/testkit';
@@ -41,7 +41,7 @@ export interface Road extends AsyncDisposable {
 
 /** Starts to send over the cluster at these addresses. */
 export async function openRoad(addresses: Addresses): Promise<Road> {
-  const config = await prepareTestNames(['ledger'], (name) => addresses[name]);
+  const config = await prepareTestEnvironment(['ledger'], (name) => addresses[name]);
   const scope = openTestScope(config);
   const { messaging, commits } = await openSender(scope);
   let isOver = false;

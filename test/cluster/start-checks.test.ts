@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Cluster, plainSettings } from '@pesewa/infrastructure';
 import { openMessaging, prepareDatabase, prepareTopics } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
-import { createTestKafka, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { createTestKafka, openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
 import { sharedCluster } from './shared-cluster.ts';
@@ -17,7 +17,7 @@ let config: TestConfig;
 
 beforeAll(async () => {
   cluster = await sharedCluster();
-  const names = await prepareTestNames(['ledger'], (name) => cluster.env[name]);
+  const names = await prepareTestEnvironment(['ledger'], (name) => cluster.env[name]);
   config = { ...names, TOPIC_PREFIX: `${prefix}.`, NODE_ENV: 'production' };
   const settings = plainSettings(cluster.env);
   await prepareTopics({

@@ -4,7 +4,7 @@ import {
   eventCauses,
   eventIdentities,
   eventIdOf,
-  mayBeginAlone,
+  mayLackCause,
   type TopicName,
   topics,
 } from '@pesewa/contracts';
@@ -41,7 +41,7 @@ function flawOf(id: string, message: ReadMessage, all: ReadonlyMap<string, ReadM
   if (payload['eventId'] !== id || (!given && eventIdOf({ type, payload, version: BigInt(version) }) !== id))
     return `${type} is not named after what it says`;
   if (!/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/.test(traceparent)) return `${type} has no trace`;
-  if (causationId === undefined) return mayBeginAlone(type) ? undefined : `${type} has no cause`;
+  if (causationId === undefined) return mayLackCause(type) ? undefined : `${type} has no cause`;
   const cause = all.get(causationId)?.type ?? 'nothing that there is';
   const causes: readonly EventCause[] = eventCauses[type];
   return causes.includes(cause as EventCause) ? undefined : `${type} is caused by ${cause}`;

@@ -6,9 +6,9 @@ import { type CrossCheck, createCrossCheck, type Databases } from './cross-check
 import { createFindings, type Invariant, type Violation } from './findings.ts';
 import { createIdSum, type IdSum } from './id-sum.ts';
 import { createOrderCheck } from './orders.ts';
-import { readPages } from './pages.ts';
-import { judgePlacement } from './placement.ts';
-import { type Moment, readMoment } from './snapshot.ts';
+import { judgePlacement } from './page-membership.ts';
+import { readPages } from './page-stream.ts';
+import { type LedgerSnapshot, readSnapshot } from './snapshot.ts';
 
 /** The progress of an audit: entries of the books, or payments of the cross check. */
 export interface AuditProgress {
@@ -42,7 +42,7 @@ export interface AuditOptions {
   /** How long a payment or an order may differ from its entries while events are on their way; 120 s by default. */
   readonly allowedLagMs?: number;
   /** The heads of an earlier report: each must still be a page, with the same hash. */
-  readonly since?: readonly Head[];
+  readonly earlierHeads?: readonly Head[];
   readonly clock: Clock;
   readonly onProgress?: (progress: AuditProgress) => void;
 }
@@ -89,11 +89,11 @@ async function auditDatabases(
   databases: Databases,
   options: AuditOptions,
 ): Promise<{ readonly audit: LedgerAudit } & Pick<AuditReport, 'payments' | 'archived'>> {
-  const { clock, crossCheck = true, allowedLagMs = ALLOWED_LAG_MS, since = [] } = options;
+  const { clock, crossCheck = true, allowedLagMs = ALLOWED_LAG_MS, earlierHeads = [] } = options;
   const { ledger } = databases;
   const findings = createFindings();
-  const { moment, openSession } = await readMoment(ledger, findings);
-  const audit = createLedgerAudit({ findings, since, latestMs: moment.atMs + CLOCK_SKEW_MAX_MS });
+  const { moment, openSession } = await readSnapshot(ledger, findings);
+  const audit = createLedgerAudit({ findings, earlierHeads, latestMs: moment.atMs + CLOCK_SKEW_MAX_MS });
   // A second session, because a session runs one operation at a time and pages are read ahead while others are checked.
   await using session = openSession();
   await using ahead = openSession();
@@ -125,7 +125,7 @@ async function comparePlaces(
   { ledger }: Databases,
   session: ClientSession,
   { findings, counts }: LedgerAudit,
-  { entryIds, pageCount }: Moment,
+  { entryIds, pageCount }: LedgerSnapshot,
   placed: IdSum,
 ): Promise<void> {
   const { pages } = counts();

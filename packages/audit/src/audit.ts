@@ -1,9 +1,9 @@
 import { createBuckets, type StoredBalances } from './buckets.ts';
 import { type ChainsOptions, createChains, type Head, type PageEntries } from './chains.ts';
-import { type Earlier, judgeCompanions, nothingEarlier } from './companions.ts';
+import { type Earlier, judgeDependentEntries, nothingEarlier } from './dependent-entries.ts';
 import { createEntryReader } from './entries.ts';
 import { createFindings, type Findings } from './findings.ts';
-import { readPage } from './page-reader.ts';
+import { readPage } from './parse-page.ts';
 import type { PageRecord } from './records.ts';
 import { createWallets } from './wallets.ts';
 
@@ -45,15 +45,15 @@ export interface LedgerAudit {
 export interface LedgerAuditOptions extends ChainsOptions {
   readonly findings?: Findings;
   /** Bounds the entries that wait for lower numbers of their wallet. */
-  readonly earlyMax?: number;
+  readonly waitingMax?: number;
 }
 
 /** Builds a {@link LedgerAudit}. */
 export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit {
-  const { findings = createFindings(), earlyMax } = options;
+  const { findings = createFindings(), waitingMax } = options;
   const readEntry = createEntryReader(findings);
   const chains = createChains(findings, options);
-  const wallets = createWallets(findings, earlyMax);
+  const wallets = createWallets(findings, waitingMax);
   const buckets = createBuckets(findings);
   let entryCount = 0;
   return {
@@ -64,7 +64,7 @@ export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit
       chains.page(page, entries);
       const read = entries.flatMap((record) => (record ? [readEntry(record)] : []));
       entryCount += read.length;
-      judgeCompanions(findings, read, earlier);
+      judgeDependentEntries(findings, read, earlier);
       buckets.page(page, read);
       for (const entry of read) wallets.entry(entry);
     },

@@ -19,7 +19,7 @@ export interface Head {
 /** What an audit knows in addition to the pages. */
 export interface ChainsOptions {
   /** The heads of an earlier audit: each must still be a page, with the same hash. */
-  readonly since?: readonly Head[];
+  readonly earlierHeads?: readonly Head[];
   /** Pages may not be newer than this; by default they may have any time. */
   readonly latestMs?: number;
 }
@@ -52,9 +52,11 @@ const writers: ReadonlySet<string> = new Set(
 
 /** Builds {@link Chains}; every chain begins with page 1, which has no predecessor. */
 export function createChains(findings: Findings, options: ChainsOptions = {}): Chains {
-  const { since = [], latestMs = Number.POSITIVE_INFINITY } = options;
+  const { earlierHeads = [], latestMs = Number.POSITIVE_INFINITY } = options;
   const tails = new Map<string, Tail>();
-  const earlier = new Map(since.map(({ chain, number, hash }) => [pageId(chain, BigInt(number)), hash]));
+  const earlier = new Map(
+    earlierHeads.map(({ chain, number, hash }) => [pageId(chain, BigInt(number)), hash]),
+  );
   let pages = 0;
 
   function judgeTime({ _id: id, at }: PageRecord, before: Tail): void {

@@ -1,6 +1,6 @@
 import type { ClientSession, Db } from 'mongodb';
 import { createArchive, type Gateway } from './archive.ts';
-import { type Batch, readEntries } from './pages.ts';
+import { type Batch, readEntries } from './page-stream.ts';
 import {
   collectionKinds,
   type EntriesByKind,

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { Batch } from './pages.ts';
+import type { Batch } from './page-stream.ts';
 import { type CheckDeps, RECORDS_PER_READ, recheckAll, type Suspects } from './recheck.ts';
 import type { EntryRecord, OrderRecord } from './records.ts';
 import { collections } from './snapshot.ts';

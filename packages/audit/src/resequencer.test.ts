@@ -21,10 +21,10 @@ function entry(sequence: number): ReadEntry {
   };
 }
 
-function fold(sequences: readonly number[], earlyMax = 100) {
+function fold(sequences: readonly number[], waitingMax = 100) {
   const findings = createFindings();
   const applied: number[] = [];
-  const inOrder = createResequencer(findings, earlyMax, (own, { sequence }) => {
+  const inOrder = createResequencer(findings, waitingMax, (own, { sequence }) => {
     own.sequence = sequence;
     applied.push(sequence);
   });

@@ -1,6 +1,6 @@
 import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
-import { emptyFold, type Fold } from './fold.ts';
+import { emptyFold, type WalletState } from './wallet-state.ts';
 
 /**
  * Sorts the entries of every wallet into the wallet's own order: three topics, each with its own chains, write to one
@@ -10,7 +10,7 @@ export interface Resequencer {
   readonly push: (wallet: string, entry: ReadEntry) => void;
   /** Stops waiting for numbers that never came, and goes on after each gap. */
   readonly close: () => void;
-  readonly folds: ReadonlyMap<string, Fold>;
+  readonly folds: ReadonlyMap<string, WalletState>;
 }
 
 /**
@@ -19,15 +19,15 @@ export interface Resequencer {
  */
 export function createResequencer(
   findings: Findings,
-  earlyMax: number,
-  apply: (fold: Fold, entry: ReadEntry) => void,
+  waitingMax: number,
+  apply: (fold: WalletState, entry: ReadEntry) => void,
 ): Resequencer {
-  const folds = new Map<string, Fold>();
+  const folds = new Map<string, WalletState>();
   /** Entries that came before their turn, keyed by their number. */
-  const early = new Map<Fold, Map<number, ReadEntry>>();
+  const early = new Map<WalletState, Map<number, ReadEntry>>();
   let waiting = 0;
 
-  function applyEarly(fold: Fold): void {
+  function applyEarly(fold: WalletState): void {
     const entries = early.get(fold);
     if (!entries) return;
     for (let next = entries.get(fold.sequence + 1); next; next = entries.get(fold.sequence + 1)) {
@@ -38,7 +38,7 @@ export function createResequencer(
     if (entries.size === 0) early.delete(fold);
   }
 
-  function skipGap(fold: Fold, entries: ReadonlyMap<number, ReadEntry>): void {
+  function skipGap(fold: WalletState, entries: ReadonlyMap<number, ReadEntry>): void {
     let next: ReadEntry | undefined;
     for (const entry of entries.values()) if (!next || entry.sequence < next.sequence) next = entry;
     if (!next) return;
@@ -49,17 +49,17 @@ export function createResequencer(
   }
 
   function skipLongestWait(): void {
-    let longest: readonly [Fold, ReadonlyMap<number, ReadEntry>] | undefined;
+    let longest: readonly [WalletState, ReadonlyMap<number, ReadEntry>] | undefined;
     for (const candidate of early) if (candidate[1].size > (longest?.[1].size ?? 0)) longest = candidate;
     if (longest) skipGap(...longest);
   }
 
-  function wait(fold: Fold, entry: ReadEntry): void {
+  function wait(fold: WalletState, entry: ReadEntry): void {
     const entries = early.get(fold) ?? new Map<number, ReadEntry>();
     early.set(fold, entries);
     entries.set(entry.sequence, entry);
     waiting += 1;
-    if (waiting > earlyMax) skipLongestWait();
+    if (waiting > waitingMax) skipLongestWait();
   }
 
   return {

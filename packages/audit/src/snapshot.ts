@@ -3,7 +3,7 @@ import type { ClientSession, Db } from 'mongodb';
 import type { Balances } from './audit.ts';
 import type { Findings } from './findings.ts';
 import { createIdSum, type IdKey, type IdSum } from './id-sum.ts';
-import { pageIdEnding, readPageId } from './page-reader.ts';
+import { pageIdEnding, readPageId } from './parse-page.ts';
 import type { BucketRecord, PageRecord, WalletRecord } from './records.ts';
 
 /** The names of the ledger's collections. */
@@ -18,7 +18,7 @@ export const collections = {
 } as const;
 
 /** The ledger's stored state at one moment. */
-export interface Moment extends Balances {
+export interface LedgerSnapshot extends Balances {
   /** The sum of all entries' ids, to compare with the sum of those on pages, which uses the same key. */
   readonly entryIds: IdSum;
   readonly idKey: IdKey;
@@ -33,10 +33,10 @@ const IDS_PER_READ = 20_000;
  * Reads balances, heads and the ids of entries as of one moment, so that a ledger that keeps writing causes no
  * contradictions. The sessions of `openSession` see at least that moment, even on a secondary that lags.
  */
-export async function readMoment(
+export async function readSnapshot(
   ledger: Db,
   findings: Findings,
-): Promise<{ readonly moment: Moment; readonly openSession: () => ClientSession }> {
+): Promise<{ readonly moment: LedgerSnapshot; readonly openSession: () => ClientSession }> {
   const { client } = ledger;
   // A read concern of the database would silently override the snapshot.
   const db = client.db(ledger.databaseName);

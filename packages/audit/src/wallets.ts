@@ -1,9 +1,9 @@
 import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
-import { emptyFold, foldEntry, judgeStored } from './fold.ts';
 import { createHolds } from './holds.ts';
 import type { WalletRecord } from './records.ts';
 import { createResequencer } from './resequencer.ts';
+import { emptyFold, foldEntry, judgeStored } from './wallet-state.ts';
 
 /** Adds up the entries of every wallet in the wallet's own order (L3, L4), and their holds (L5, L10). */
 export interface Wallets {
@@ -20,9 +20,9 @@ export interface Wallets {
 const EARLY_MAX = 500_000;
 
 /** Builds {@link Wallets}. */
-export function createWallets(findings: Findings, earlyMax = EARLY_MAX): Wallets {
+export function createWallets(findings: Findings, waitingMax = EARLY_MAX): Wallets {
   const holds = createHolds(findings);
-  const inOrder = createResequencer(findings, earlyMax, (fold, entry) => {
+  const inOrder = createResequencer(findings, waitingMax, (fold, entry) => {
     foldEntry(findings, fold, entry);
     holds.entry(entry);
   });

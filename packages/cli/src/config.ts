@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, withFiles } from '@pesewa/runtime';
+import { ConfigError, resolveFileVariables } from '@pesewa/runtime';
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 
@@ -134,7 +134,7 @@ export async function resolveAddresses(
 /** The variables, with the content of files for those that are given with `_FILE`. */
 function readVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string | undefined>> {
   try {
-    return withFiles(
+    return resolveFileVariables(
       addressNames.map((name) => addressSources[name].variable),
       env,
     );

@@ -14,7 +14,7 @@ process.exitCode = await runProgram(
   {
     environment,
     print: (text) => void process.stdout.write(text),
-    complain: (text) => void process.stderr.write(text),
+    printError: (text) => void process.stderr.write(text),
     progress: process.stderr.isTTY
       ? (text) => void process.stderr.write(`\r\u001b[K${text}`)
       : () => undefined,

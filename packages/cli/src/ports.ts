@@ -46,7 +46,7 @@ export interface CliPorts {
   /** Writes a text to stdout; the caller includes the line end. */
   readonly print: (text: string) => void;
   /** Writes a text to stderr. */
-  readonly complain: (text: string) => void;
+  readonly printError: (text: string) => void;
   /** Shows a temporary line on a terminal; an empty text removes it. */
   readonly progress: (text: string) => void;
   readonly colours: boolean;
@@ -66,7 +66,7 @@ export interface CliPorts {
     readonly crossCheck: boolean;
     readonly allowedLagMs?: number;
     /** The heads of an earlier report. */
-    readonly since?: readonly Head[];
+    readonly earlierHeads?: readonly Head[];
     readonly onProgress: (progress: AuditProgress) => void;
   }) => Promise<AuditReport>;
   readonly clock: Clock;

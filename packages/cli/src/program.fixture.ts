@@ -116,7 +116,7 @@ export function commandLine(
       PESEWA_APPROVER_TOKEN: 'approver-token-of-tests',
     },
     print: (text) => void printed.push(text),
-    complain: (text) => void complained.push(text),
+    printError: (text) => void complained.push(text),
     progress: (text) => void (text !== '' && shown.push(text)),
     colours: false,
     openDirectory: () =>

@@ -27,7 +27,7 @@ export async function runProgram(ports: CliPorts, callArguments: readonly string
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
-    ports.complain(`pesewa: ${messageOf(error)}\n`);
+    ports.printError(`pesewa: ${messageOf(error)}\n`);
     return 1;
   }
 }
@@ -42,7 +42,7 @@ export function createProgram(ports: CliPorts): Command {
     .exitOverride()
     .configureOutput({
       writeOut: ports.print,
-      writeErr: ports.complain,
+      writeErr: ports.printError,
       outputError: (text, write) =>
         write(
           `pesewa: ${text

@@ -73,7 +73,7 @@ describe('ledger verify', () => {
       const line = commandLine();
       expect(await line.run('ledger', 'verify', '--since', earlier)).toBe(0);
       expect(line.requests).toEqual([
-        { mongodbUrl: 'mongodb://unused', crossCheck: true, since: cleanReport.heads },
+        { mongodbUrl: 'mongodb://unused', crossCheck: true, earlierHeads: cleanReport.heads },
       ]);
       for (const wrong of [other, path.join(directory, 'none.json')]) {
         const refused = commandLine();

@@ -15,7 +15,7 @@ export {
   type TopicEnd,
   type TopicPartition,
 } from './positions.ts';
-export { DroppedError, openProducer, type Producer } from './producer.ts';
+export { openProducer, type Producer, SourceFencedError } from './producer.ts';
 export { varIntReader, varIntSize, writeText, writeVarInt } from './record-bytes.ts';
 export { type KafkaConnection, type KafkaSettings, kafkaConnection, kafkaRemedy } from './security.ts';
 export {

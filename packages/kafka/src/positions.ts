@@ -39,7 +39,7 @@ export interface Positions extends AsyncDisposable {
    */
   readonly isPast: (group: string, ends: readonly TopicEnd[]) => Promise<boolean>;
   /** The offset of a partition's first message at or after a time, in milliseconds; undefined if there is none. */
-  readonly firstSince: (place: TopicPartition, timeMs: number) => Promise<bigint | undefined>;
+  readonly offsetForTime: (place: TopicPartition, timeMs: number) => Promise<bigint | undefined>;
   /**
    * The messages of a partition at or after a time, in milliseconds, up to its end now: without a group, and as many at
    * once as an answer holds. A few earlier ones may be among them.
@@ -101,7 +101,7 @@ export function openPositions(options: KafkaOptions & { readonly clock: Clock })
       const committed = await committedOf(nodes, group, ends);
       return ends.every((place) => (committed.get(idOf(place)) ?? -1n) >= place.end);
     },
-    firstSince: async (place, timeMs) => {
+    offsetForTime: async (place, timeMs) => {
       const first = found(await offsets(nodes, await describe(nodes, [place.topic]), [place], timeMs), place);
       return first < 0n ? undefined : first;
     },

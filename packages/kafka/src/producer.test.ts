@@ -1,9 +1,9 @@
-import { createQuickClock, eventually } from '@pesewa/testkit';
+import { createAutoAdvancingClock, eventually } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
 import type { Leader } from './leaders.ts';
 import type { PartitionQueue } from './partition-queues.ts';
 import { createPartitioner } from './partitioner.ts';
-import { createProducerOf, DroppedError } from './producer.ts';
+import { createProducerOf, SourceFencedError } from './producer.ts';
 import type { PartitionAnswer } from './wire.ts';
 
 const TOO_LARGE = 10;
@@ -44,7 +44,7 @@ function openCluster() {
     drop: () => undefined,
   };
   const producer = createProducerOf(nodes, {
-    clock: createQuickClock(),
+    clock: createAutoAdvancingClock(),
     log: (_level, message) => void said.push(message),
     partitionsOf: () => 2,
     maySend: (source) => {
@@ -165,7 +165,7 @@ describe('a producer', () => {
     expect(isDropped).toBe(false);
     slow.resolve(0);
     await dropping;
-    await expect(second).rejects.toBeInstanceOf(DroppedError);
+    await expect(second).rejects.toBeInstanceOf(SourceFencedError);
     await first;
     await producer.produce(batch('other', 'later'));
     expect(log.get('t/0')).toEqual(['on its way', 'later']);
@@ -187,7 +187,7 @@ describe('a producer', () => {
     await eventually(() => expect(cluster.heldBack).toBeGreaterThan(heldBack));
     expect(log.get('t/0')).toEqual(['new']);
     await producer.drop('g/t/0');
-    await expect(zombie).rejects.toBeInstanceOf(DroppedError);
+    await expect(zombie).rejects.toBeInstanceOf(SourceFencedError);
     expect(log.get('t/0')).toEqual(['new']);
   });
 });

@@ -27,8 +27,8 @@ export interface ProduceBatch {
 }
 
 /** The batch was dropped before Kafka had all of it, because another process owns its source now. */
-export class DroppedError extends Error {
-  override readonly name = 'DroppedError';
+export class SourceFencedError extends Error {
+  override readonly name = 'SourceFencedError';
 }
 
 /**
@@ -37,7 +37,7 @@ export class DroppedError extends Error {
  * It is not idempotent in Kafka's sense, because consumers drop duplicate events anyway.
  */
 export interface Producer extends AsyncDisposable {
-  /** Resolves when every in-sync replica of every partition has its records; rejects only with {@link DroppedError}. */
+  /** Resolves when every in-sync replica of every partition has its records; rejects only with {@link SourceFencedError}. */
   readonly produce: (batch: ProduceBatch) => Promise<void>;
   /** Drops the waiting records of a source, and waits for the answers to those in flight. */
   readonly drop: (source: string) => Promise<void>;
@@ -213,6 +213,6 @@ async function drop(queues: PartitionQueues, source: string): Promise<void> {
   for (const { done } of entries) {
     // The caller may have stopped waiting.
     done.promise.catch(() => undefined);
-    done.reject(new DroppedError(`what ${source} had to send is not its own any more`));
+    done.reject(new SourceFencedError(`what ${source} had to send is not its own any more`));
   }
 }

@@ -53,14 +53,14 @@ export function createDocumentationRoutes(options: {
   /** The page's title, which is not escaped. */
   readonly title: string;
   /** Builds the OpenAPI document, at its first request. */
-  readonly createDocument: () => object;
+  readonly buildOpenApiDocument: () => object;
 }): Hono {
   const routes = new Hono();
   const nosniff = { 'x-content-type-options': 'nosniff' };
   const page = pageOf(options.title);
   let document: string | undefined;
   routes.get('/openapi.json', (context) => {
-    document ??= JSON.stringify(options.createDocument());
+    document ??= JSON.stringify(options.buildOpenApiDocument());
     const type = { 'content-type': 'application/json; charset=UTF-8' };
     return context.newResponse(document, 200, { ...type, ...nosniff, 'cache-control': 'no-cache' });
   });

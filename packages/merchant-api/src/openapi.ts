@@ -25,7 +25,7 @@ export const retryAfter = {
 };
 
 /** Builds the OpenAPI 3.1 document of a merchant API from the operations that its routes are registered by. */
-export function createDocument(api: {
+export function buildOpenApiDocument(api: {
   readonly title: string;
   readonly description: string;
   /** The header that carries the merchant's key. */

@@ -4,7 +4,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   topicNameOf,
 } from '@pesewa/testkit';
@@ -17,7 +17,7 @@ import { FUNDED, funded, openSender, outboxIsEmpty } from './sender.fixture.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['sender', 'heir', 'zombie', 'parker', 'replayer']);
+  config = await prepareTestEnvironment(['sender', 'heir', 'zombie', 'parker', 'replayer']);
 });
 
 const TRACE = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;

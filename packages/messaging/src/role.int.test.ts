@@ -1,11 +1,11 @@
-import { openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
 import { handleTopic, openMessaging } from './index.ts';
 
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['webhook-dispatcher']);
+  config = await prepareTestEnvironment(['webhook-dispatcher']);
 });
 
 it('a service neither consumes, reads nor emits beyond what it is declared to use', async () => {

@@ -1,5 +1,5 @@
 import { createLogger } from '@pesewa/runtime';
-import { openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { type CollectionSchema, openMessaging, prepareDatabase } from './index.ts';
@@ -21,7 +21,7 @@ const topics = [
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = { ...(await prepareTestNames(['ledger'])), NODE_ENV: 'production' };
+  config = { ...(await prepareTestEnvironment(['ledger'])), NODE_ENV: 'production' };
 });
 
 /** A line of the log. */

@@ -25,10 +25,12 @@ export interface ArchivedPayment {
 }
 
 /** The result of looking up a reference: the payment, or what is left of an archived one. */
-export type Found<Payment> = Payment | ArchivedPayment;
+export type PaymentOrArchived<Payment> = Payment | ArchivedPayment;
 
 /** Whether the found payment is archived. */
-export function isArchived<Payment extends object>(found: Found<Payment>): found is ArchivedPayment {
+export function isArchived<Payment extends object>(
+  found: PaymentOrArchived<Payment>,
+): found is ArchivedPayment {
   return 'archived' in found;
 }
 

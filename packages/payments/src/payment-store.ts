@@ -1,7 +1,12 @@
 import type { Money } from '@pesewa/kernel';
 import { type Claimable, createWriter } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Filter, IndexDescription } from 'mongodb';
-import { type ArchivedDocument, type Found, isArchivedDocument, readArchived } from './archive.ts';
+import {
+  type ArchivedDocument,
+  isArchivedDocument,
+  type PaymentOrArchived,
+  readArchived,
+} from './archive.ts';
 import {
   type TimelineStep,
   type TimelineStepDocument,
@@ -111,12 +116,12 @@ export interface PaymentStore<One, Document extends PaymentDocument> {
   readonly collection: Collection<Document>;
   readonly insert: (payments: readonly One[], session: ClientSession) => Promise<void>;
   /** Finds a payment of the merchant by the merchant's reference, else by ours (contract 10.3). */
-  readonly find: (merchantId: string, reference: string) => Promise<Found<One> | undefined>;
+  readonly find: (merchantId: string, reference: string) => Promise<PaymentOrArchived<One> | undefined>;
   /** The payments that have these references of their merchants, by {@link paymentId}; absent where one is free. */
   readonly findTaken: (
     keys: readonly PaymentKey[],
     session?: ClientSession,
-  ) => Promise<ReadonlyMap<string, Found<One>>>;
+  ) => Promise<ReadonlyMap<string, PaymentOrArchived<One>>>;
   readonly findByReferences: (
     references: readonly string[],
     session?: ClientSession,
@@ -179,7 +184,7 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
   const findTaken = async (keys: readonly PaymentKey[], session?: ClientSession) => {
     const filter = { _id: { $in: keys.map(paymentId) } } as unknown as Filter<Document>;
     const found = collection.find<Document | ArchivedDocument>(filter, session ? { session } : {});
-    const read = (document: Document | ArchivedDocument): Found<One> =>
+    const read = (document: Document | ArchivedDocument): PaymentOrArchived<One> =>
       isArchivedDocument(document) ? readArchived(document) : fromDocument(document);
     return new Map((await found.toArray()).map((document) => [document._id, read(document)]));
   };

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Service } from '@pesewa/contracts';
 import { z } from 'zod';
-import { connectionSettings, environmentSetting, type SettingProblem, secret } from './connections.ts';
+import {
+  connectionSettings,
+  environmentSetting,
+  type SettingProblem,
+  secret,
+} from './connection-settings.ts';
 import { operatorsSetting } from './operators.ts';
 import { tracingSettings } from './tracing.ts';
 
@@ -20,7 +25,7 @@ export function parseConfig<Schema extends z.ZodType>(
   schema: Schema,
   environment: Environment,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(withFiles(settingNames(schema), environment));
+  const parsed = schema.safeParse(resolveFileVariables(settingNames(schema), environment));
   if (parsed.success) return parsed.data;
   throw configError(
     parsed.error.issues.map(({ path, message }) => ({ variable: path.map(String).join('.'), message })),
@@ -37,7 +42,7 @@ export function configError(problems: readonly SettingProblem[]): ConfigError {
  * The environment without empty variables and with the content of files for the settings of these names, without their
  * last line end.
  */
-export function withFiles(names: readonly string[], environment: Environment): Environment {
+export function resolveFileVariables(names: readonly string[], environment: Environment): Environment {
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const problems: SettingProblem[] = [];
   const read = (name: string): readonly [string, string][] => {

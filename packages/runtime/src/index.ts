@@ -7,9 +7,9 @@ export {
   messagingSettings,
   parseConfig,
   portSettings,
+  resolveFileVariables,
   serviceSettings,
   wholeNumberSetting,
-  withFiles,
 } from './config.ts';
 export {
   type ConnectionSettings,
@@ -17,13 +17,13 @@ export {
   connectionSettings,
   environmentSetting,
   secret,
-} from './connections.ts';
+} from './connection-settings.ts';
 export { type CrashPoint, createCrashPoints } from './crash-points.ts';
 export { createHealth, type Health, type HealthCheck, type HealthReport } from './health.ts';
 export {
+  addErrorHandling,
   answerJson,
   type HttpServer,
-  hardenApp,
   serveHttp,
 } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
@@ -33,7 +33,7 @@ export {
   mountOperator,
   type OperationsApp,
 } from './operations.ts';
-export { refuseOperator } from './operator-requests.ts';
+export { operatorRefusal } from './operator-requests.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { createRequestMeter, type RequestMeter } from './requests.ts';
 export { END_TIMEOUT_MS, runService, type ServiceScope } from './run.ts';

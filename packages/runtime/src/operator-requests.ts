@@ -9,7 +9,7 @@ import { answerJson } from './http.ts';
 const BODY_BYTES_MAX = 4_096;
 
 /** A refusal of an operator's request (ADR 60). */
-export function refuseOperator(
+export function operatorRefusal(
   context: Pick<Context, 'newResponse'>,
   status: StatusCode,
   code: string,
@@ -31,7 +31,7 @@ export function readOperatorQuery<Schema extends z.ZodType>(
   const { path, message } = firstProblem(parsed.error);
   const known = /^(?:must |is required)/.test(message) ? `${path} ${message}`.trim() : message;
   const said = known.startsWith(path) ? known : `not understood: ${path}`;
-  return { ok: false, refusal: refuseOperator(context, 400, 'invalid', said) };
+  return { ok: false, refusal: operatorRefusal(context, 400, 'invalid', said) };
 }
 
 /**
@@ -46,5 +46,5 @@ export async function readOperatorBody<Schema extends z.ZodType>(
   if (context.req.header('content-type') === undefined && schema.safeParse(undefined).success)
     return { ok: true, value: schema.parse(undefined) };
   const body = await readJsonBody(context, schema, BODY_BYTES_MAX);
-  return body.ok ? body : { ok: false, refusal: refuseOperator(context, 400, 'invalid', body.refusal) };
+  return body.ok ? body : { ok: false, refusal: operatorRefusal(context, 400, 'invalid', body.refusal) };
 }

@@ -38,21 +38,21 @@ export const operatorsSetting = z
     const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
     const seen = new Set([MAIN_OPERATOR]);
     return entries.flatMap((entry, index) => {
-      const complain = (problem: string): readonly NamedOperator[] => {
+      const printError = (problem: string): readonly NamedOperator[] => {
         // Named by its position and never quoted: somebody may have put the token itself there.
         context.addIssue({ code: 'custom', message: `entry ${index + 1} ${problem}` });
         return [];
       };
       const [, name = '', hash = ''] = ENTRY.exec(entry) ?? [];
       if (name === '') {
-        return complain(
+        return printError(
           "must be name:hash, the name 2 to 32 of a-z, 0-9 and -, the hash its token's SHA-256 in hex",
         );
       }
-      if (name === MAIN_OPERATOR) return complain(`must not be called ${name}: OPERATOR_TOKEN is theirs`);
-      if (hash === EMPTY_HASH) return complain('has the hash of an empty token: hash the token itself');
-      if (seen.has(name)) return complain(`names ${name} again`);
-      if (seen.has(hash)) return complain(`has the token of another entry: each operator needs their own`);
+      if (name === MAIN_OPERATOR) return printError(`must not be called ${name}: OPERATOR_TOKEN is theirs`);
+      if (hash === EMPTY_HASH) return printError('has the hash of an empty token: hash the token itself');
+      if (seen.has(name)) return printError(`names ${name} again`);
+      if (seen.has(hash)) return printError(`has the token of another entry: each operator needs their own`);
       seen.add(name).add(hash);
       return [{ name, tokenHash: Uint8Array.from(Buffer.from(hash, 'hex')) }];
     });

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { readJsonText } from './bodies.ts';
 import { createHealth } from './health.ts';
-import { answerJson, hardenApp, serveHttp } from './http.ts';
+import { addErrorHandling, answerJson, serveHttp } from './http.ts';
 import { createLogger } from './logger.ts';
 import { createOperationsApp, mountOperator } from './operations.ts';
 import { createOperators } from './operators.ts';
@@ -30,7 +30,7 @@ const logger = createLogger(
 
 function createApp(entered: () => void = () => undefined): Hono {
   const app = new Hono();
-  hardenApp(app, {
+  addErrorHandling(app, {
     logger,
     broken: (context) => answerJson(context, 500, {}),
     notFound: (context) => answerJson(context, 404, {}),

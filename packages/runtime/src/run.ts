@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { z } from 'zod';
 import { ConfigError, configError, parseConfig, type serviceSettings } from './config.ts';
-import { connectionProblems } from './connections.ts';
+import { connectionProblems } from './connection-settings.ts';
 import { type CrashPoint, createCrashPoints } from './crash-points.ts';
 import { createHealth, type Health } from './health.ts';
 import { serveHttp } from './http.ts';

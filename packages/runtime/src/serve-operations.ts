@@ -4,7 +4,7 @@ import type { StatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { answerJson } from './http.ts';
 import { forNamedOperators } from './operations.ts';
-import { readOperatorBody, readOperatorQuery, refuseOperator } from './operator-requests.ts';
+import { operatorRefusal, readOperatorBody, readOperatorQuery } from './operator-requests.ts';
 import { operatorOf } from './operators.ts';
 
 /** A request that was read by the schemas of its operation. */
@@ -103,7 +103,7 @@ async function serve(context: Context, operation: Operation, handle: AnyHandler)
   });
   if ('refusal' in answered) {
     const { refusal, message } = answered;
-    return refuseOperator(context, operation.refusals?.[refusal] as StatusCode, refusal, message);
+    return operatorRefusal(context, operation.refusals?.[refusal] as StatusCode, refusal, message);
   }
   if (answered.body instanceof Response) return answered.body;
   return answerJson(context, answered.status as StatusCode, answered.body);

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { openCollector } from './collector.fixture.ts';
-import { answerJson, hardenApp, serveHttp } from './http.ts';
+import { addErrorHandling, answerJson, serveHttp } from './http.ts';
 import { createLogger } from './logger.ts';
 import { createRequestMeter } from './requests.ts';
 import { currentTraceparent, inClientSpan, inTraceOf, recordApplied } from './spans.ts';
@@ -16,7 +16,7 @@ const SAMPLED = `00-${TRACE}-${PARENT}-01`;
 /** An app that answers with the trace of its request, on a port of its own. */
 async function openApp(registry: Registry) {
   const app = new Hono();
-  hardenApp(app, {
+  addErrorHandling(app, {
     logger: createLogger({ name: 'test', level: 'silent' }),
     broken: (context) => answerJson(context, 500, {}),
     notFound: (context) => answerJson(context, 404, {}),

@@ -36,7 +36,7 @@ function required(name: string): string {
  * Prepares databases and topics of a test file's own, which exist when this resolves; on the daemons of the test
  * runner unless others are given.
  */
-export async function prepareTestNames(
+export async function prepareTestEnvironment(
   consumerGroups: readonly string[],
   addresses: (name: keyof Addresses) => string = required,
 ): Promise<TestConfig> {

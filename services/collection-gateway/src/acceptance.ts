@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
-import { openUsageBook, type UsageStore } from '@pesewa/merchant-api';
+import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import { type Found, isArchived, paymentId } from '@pesewa/payments';
+import { isArchived, type PaymentOrArchived, paymentId } from '@pesewa/payments';
 import type { NumberLimit } from './domain/limits.ts';
 import { initiatedEvent } from './events.ts';
 import type { Collection, CollectionStore } from './store.ts';
@@ -9,7 +9,7 @@ import type { Collection, CollectionStore } from './store.ts';
 /** The dependencies of accepting collections. */
 export interface AcceptanceDeps {
   readonly store: Omit<CollectionStore, 'collection'>;
-  readonly usage: UsageStore;
+  readonly usage: LimitUsageStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
@@ -52,7 +52,7 @@ async function acceptAll(
     for (const [id, earlier] of await store.findTaken(keys, session)) taken.set(id, referenceOf(earlier));
   };
   if (isRetry) await findTaken(candidates);
-  const book = openUsageBook(
+  const book = openLimitUsage(
     await usage.read(
       candidates.flatMap(({ limits }) => limits),
       session,
@@ -95,7 +95,7 @@ function keyOf({ merchantId, order: { merchantReference } }: Collection) {
 }
 
 /** Our reference of an earlier collection; empty if it is archived, because the reference is no longer stored. */
-export function referenceOf(earlier: Found<Collection>): string {
+export function referenceOf(earlier: PaymentOrArchived<Collection>): string {
   return isArchived(earlier) ? '' : earlier.reference;
 }
 

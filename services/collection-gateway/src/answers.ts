@@ -9,7 +9,7 @@ import {
   payinResponse,
 } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import { type Found, isArchived } from '@pesewa/payments';
+import { isArchived, type PaymentOrArchived } from '@pesewa/payments';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import { z } from 'zod';
@@ -150,11 +150,14 @@ export function viewStatus(state: keyof typeof checkStatusCodes): JsonOf<typeof 
 }
 
 /** Answers a status check. */
-export function answerStatus(context: Context, collection: Found<Collection> | undefined): Response {
+export function answerStatus(
+  context: Context,
+  collection: PaymentOrArchived<Collection> | undefined,
+): Response {
   return answerJson(context, 200, viewStatus(stateOf(collection)));
 }
 
-function stateOf(collection: Found<Collection> | undefined): keyof typeof checkStatusCodes {
+function stateOf(collection: PaymentOrArchived<Collection> | undefined): keyof typeof checkStatusCodes {
   if (!collection) return 'notFound';
   if (isArchived(collection)) return collection.archived === 'COMPLETED' ? 'completed' : 'failed';
   switch (collection.status) {
@@ -171,7 +174,7 @@ function stateOf(collection: Found<Collection> | undefined): keyof typeof checkS
 
 const errors = {
   400: 'Bad Request',
-  404: 'Not Found',
+  404: 'Not PaymentOrArchived',
   405: 'Method Not Allowed',
   429: 'Too Many Requests',
   500: 'Internal Server Error',

@@ -232,7 +232,12 @@ describe('paths and methods', () => {
   ])('there is nothing at %s', async (path) => {
     const { status, allow, body } = await request('POST', path);
     expect([status, allow]).toEqual([404, null]);
-    expect(body).toEqual({ timestamp: '2025-01-15T12:00:00.000Z', status: 404, error: 'Not Found', path });
+    expect(body).toEqual({
+      timestamp: '2025-01-15T12:00:00.000Z',
+      status: 404,
+      error: 'Not PaymentOrArchived',
+      path,
+    });
   });
 
   it.each([

@@ -1,5 +1,5 @@
-import { type AppEnv, createDocumentationRoutes, createUnrouted } from '@pesewa/merchant-api';
-import { hardenApp } from '@pesewa/runtime';
+import { type AppEnv, createDocumentationRoutes, createNotFoundHandler } from '@pesewa/merchant-api';
+import { addErrorHandling } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { answerRefused, answerRejected } from './answers.ts';
 import { collectionOperations } from './collection-operations.ts';
@@ -18,7 +18,7 @@ const detailed: ReadonlySet<string> = new Set(
 /** Builds the collection API (contract 4.7 to 4.9): checks the merchant and its rate, then routes (contract 10.2). */
 export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  hardenApp(app, {
+  addErrorHandling(app, {
     logger: deps.logger,
     broken: (context) =>
       detailed.has(context.req.path)
@@ -27,13 +27,18 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
               'something broke on our side: check the status of the collection before anything else',
           })
         : answerRejected(context, 500, deps.clock.nowMs()),
-    notFound: createUnrouted(app, (context, status) => answerRejected(context, status, deps.clock.nowMs())),
+    notFound: createNotFoundHandler(app, (context, status) =>
+      answerRejected(context, status, deps.clock.nowMs()),
+    ),
   });
   app.route('/', createCollectionRoutes(deps));
   app.route('/', createStatusRoutes(deps));
   app.route(
     '/',
-    createDocumentationRoutes({ title: 'Pesewa collection API', createDocument: createOpenApiDocument }),
+    createDocumentationRoutes({
+      title: 'Pesewa collection API',
+      buildOpenApiDocument: createOpenApiDocument,
+    }),
   );
   return app;
 }

@@ -4,7 +4,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
   topicNameOf,
@@ -45,7 +45,7 @@ async function initiatedEvents(matches: (merchantReference: string) => boolean) 
 }
 
 beforeAll(async () => {
-  config = await prepareTestNames(['collection-gateway']);
+  config = await prepareTestEnvironment(['collection-gateway']);
   left = await open();
   right = await open();
 });

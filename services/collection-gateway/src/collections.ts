@@ -1,6 +1,6 @@
-import { openUsageBook, type UsageBook } from '@pesewa/merchant-api';
+import { type LimitUsage, openLimitUsage } from '@pesewa/merchant-api';
 import { idOf, type Transaction } from '@pesewa/messaging';
-import { addStep, type Found } from '@pesewa/payments';
+import { addStep, type PaymentOrArchived } from '@pesewa/payments';
 import { collectionDecider } from './domain/collection.ts';
 import { describe } from './domain/describe.ts';
 import type { NumberLimit } from './domain/limits.ts';
@@ -32,7 +32,10 @@ export interface Applied {
 /** The collection gateway's use cases: accepts, shows and advances collections. */
 export interface Collections {
   readonly accept: AcceptCollection;
-  readonly find: (merchantId: string, reference: string) => Promise<Found<Collection> | undefined>;
+  readonly find: (
+    merchantId: string,
+    reference: string,
+  ) => Promise<PaymentOrArchived<Collection> | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. */
   readonly apply: (
     commands: readonly CausedCommand[],
@@ -68,7 +71,7 @@ function createApply({ store, usage, clock, refused }: CollectionsDeps): Collect
     const references = [...new Set(commands.map(({ reference }) => reference))];
     const loaded = await store.findByReferences(references, session);
     const limits = commands.flatMap(({ limits: counts = [], counted = [] }) => [...counts, ...counted]);
-    const book = openUsageBook(await usage.read(limits, session));
+    const book = openLimitUsage(await usage.read(limits, session));
     const changes = new Map<string, CollectionChange>(
       loaded.map((collection) => [collection.reference, { before: collection, after: collection }]),
     );
@@ -116,7 +119,7 @@ function createApply({ store, usage, clock, refused }: CollectionsDeps): Collect
 function decide(
   { command, limits = [], counted = [] }: CausedCommand,
   collection: Collection,
-  book: UsageBook,
+  book: LimitUsage,
 ): readonly CollectionDomainEvent[] | CollectionStateRefusal {
   const decision = collectionDecider.decide(command, collection);
   if (!decision.ok) return decision.refusal;

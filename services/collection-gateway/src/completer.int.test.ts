@@ -4,7 +4,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
   topicNameOf,
@@ -62,7 +62,7 @@ async function closedEvents(merchantReference: string) {
 }
 
 beforeAll(async () => {
-  config = await prepareTestNames(['collection-gateway']);
+  config = await prepareTestEnvironment(['collection-gateway']);
   // A long deadline, so that waiting for the lock does not fail because the machine is slow.
   left = await open({ deadlineMs: 30_000 });
   right = await open({ deadlineMs: 30_000 });

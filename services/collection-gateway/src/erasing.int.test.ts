@@ -2,7 +2,7 @@ import { ERASURES } from '@pesewa/contracts';
 import { createIds, systemClock } from '@pesewa/kernel';
 import { startEraser } from '@pesewa/messaging';
 import { archiveOf } from '@pesewa/payments';
-import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { erasuresOf, personalData } from './erasing.ts';
 import { createTestRail, merchantWith, openReplica, payin, type Replica, whole } from './fixtures/replica.ts';
@@ -14,7 +14,7 @@ let scope: ReturnType<typeof openTestScope>;
 let replica: Replica;
 
 beforeAll(async () => {
-  scope = resources.use(openTestScope(await prepareTestNames(['collection-gateway'])));
+  scope = resources.use(openTestScope(await prepareTestEnvironment(['collection-gateway'])));
   // Accepted long ago, according to its reference.
   const then = { ...systemClock, nowMs: () => systemClock.nowMs() - 401 * DAY_MS };
   replica = await openReplica({ ...scope, ids: createIds(then, scope.random) }, { rail: createTestRail() });

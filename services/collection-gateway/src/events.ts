@@ -1,6 +1,6 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
+import type { Cause, OutgoingEvent } from '@pesewa/messaging';
 import type { CollectionDomainEvent } from './domain/state.ts';
 import type { Collection } from './store.ts';
 
@@ -31,7 +31,7 @@ export function initiatedEvent(collection: Collection): OutgoingEvent {
 export function eventOf(
   domainEvent: CollectionDomainEvent,
   after: Collection,
-  { causationId, atMs }: Occasion,
+  { causationId, atMs }: Cause,
 ): OutgoingEvent | undefined {
   const to = address(after, causationId);
   switch (domainEvent.kind) {

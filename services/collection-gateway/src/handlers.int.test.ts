@@ -8,7 +8,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
   topicNameOf,
@@ -49,7 +49,7 @@ async function startReplicas(): Promise<void> {
 }
 
 beforeAll(async () => {
-  config = await prepareTestNames(['collection-gateway', 'reconciler']);
+  config = await prepareTestEnvironment(['collection-gateway', 'reconciler']);
   const scope = openTestScope(config);
   scopes.push(scope);
   reconciler = await openMessagingAs(scope, {

@@ -3,7 +3,7 @@ import type { InitiationResult } from '@pesewa/rails';
 import {
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
 } from '@pesewa/testkit';
@@ -34,7 +34,7 @@ async function submitted(replica: Replica, merchantReference: string): Promise<s
 }
 
 beforeAll(async () => {
-  config = await prepareTestNames(['collection-gateway', 'reconciler']);
+  config = await prepareTestEnvironment(['collection-gateway', 'reconciler']);
 });
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import type { RouteConfig } from '@hono/zod-openapi';
 import { collectionWebhook } from '@pesewa/contracts';
-import { createDocument } from '@pesewa/merchant-api';
+import { buildOpenApiDocument } from '@pesewa/merchant-api';
 import { collectionOperations } from './collection-operations.ts';
 import { statusOperations } from './status-operations.ts';
 
@@ -64,7 +64,7 @@ export const webhook: RouteConfig = {
 
 /** Builds the OpenAPI 3.1 document of the collection API from the operations that its routes are registered by. */
 export function createOpenApiDocument(): object {
-  return createDocument({
+  return buildOpenApiDocument({
     title: 'Pesewa collection API',
     description:
       'Mobile money collections in the Gambia, Ghana, Cote d’Ivoire and Kenya. Amounts are JSON numbers, exact to the ' +

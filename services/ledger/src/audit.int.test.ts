@@ -98,11 +98,11 @@ describe('the audit of a real database', () => {
   it('finds chains that were cut or written anew behind an earlier report', async () => {
     const { heads: since } = await books.audit();
     await books.apply({ ...fund, reference: 'cm-10' });
-    const { heads: later, violations } = await books.audit({ since });
+    const { heads: later, violations } = await books.audit({ earlierHeads: since });
     expect(violations).toEqual([]);
     await books.restore();
     expect((await books.audit()).violations).toEqual([]);
-    const truncated = await books.audit({ since: later });
+    const truncated = await books.audit({ earlierHeads: later });
     expect(truncated.violations).toMatchObject([
       {
         invariant: 'L6',
@@ -112,7 +112,7 @@ describe('the audit of a real database', () => {
     ]);
     await books.apply({ ...fund, reference: 'cm-11' });
     expect((await books.audit()).violations).toEqual([]);
-    const rewritten = await books.audit({ since: later });
+    const rewritten = await books.audit({ earlierHeads: later });
     expect(rewritten.violations).toMatchObject([
       {
         invariant: 'L6',

@@ -24,7 +24,7 @@ export interface AuditedLedger extends AsyncDisposable {
     place: { readonly chain: string; readonly atMs?: number },
     ...entries: readonly Entry[]
   ) => Promise<void>;
-  readonly audit: (options?: Pick<AuditOptions, 'crossCheck' | 'since'>) => Promise<AuditReport>;
+  readonly audit: (options?: Pick<AuditOptions, 'crossCheck' | 'earlierHeads'>) => Promise<AuditReport>;
   /** Saves all databases in their present state. */
   readonly save: () => Promise<void>;
   /** Restores the saved state. */

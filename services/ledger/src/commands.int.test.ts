@@ -3,7 +3,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
   type TopicReader,
@@ -33,7 +33,7 @@ const scopes: TestScope[] = [];
 let aheadMs = 0;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['ledger']);
+  config = await prepareTestEnvironment(['ledger']);
   replicas = [await openReplica(), await openReplica()];
   readTopic = await createTopicReader(config);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
 import { type Database, openDatabase } from '@pesewa/messaging';
-import { prepareTestNames } from '@pesewa/testkit';
+import { prepareTestEnvironment } from '@pesewa/testkit';
 import type { Collection } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
@@ -16,7 +16,7 @@ let pages: Collection<PageDocument>;
 let nowMs = 1_000_000;
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const name = `${config.DATABASE_PREFIX}pages`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
   pages = database.db.collection<PageDocument>('pages');

@@ -5,7 +5,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
   type TopicReader,
@@ -33,7 +33,7 @@ let parkedBefore = 0;
 const scopes: TestScope[] = [];
 
 beforeAll(async () => {
-  config = await prepareTestNames(['ledger', 'source']);
+  config = await prepareTestEnvironment(['ledger', 'source']);
   const scope = openTestScope(config);
   scopes.push(scope);
   const produces = ['ledgerCommands', 'collections'] as const;

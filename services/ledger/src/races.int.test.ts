@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '@pesewa/messaging';
-import { prepareTestNames } from '@pesewa/testkit';
+import { prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Applied, type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { EntryDocument, WalletDocument } from './documents.ts';
@@ -12,7 +12,7 @@ let payouts: BatchLedger;
 let commands: BatchLedger;
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const name = `${config.DATABASE_PREFIX}races`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
   payouts = await openBatchLedger(database, () => Date.now());

@@ -1,5 +1,5 @@
 import { type Database, idOf, type OutgoingEvent, openDatabase } from '@pesewa/messaging';
-import { prepareTestNames } from '@pesewa/testkit';
+import { prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Applied, type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { Instruction } from './domain/instructions.ts';
@@ -8,7 +8,7 @@ let database: Database;
 let ledger: BatchLedger;
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const name = `${config.DATABASE_PREFIX}repetitions`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
 });

@@ -12,7 +12,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
   topicNameOf,
@@ -45,7 +45,7 @@ let source: TestScope;
 let publish: (...events: readonly OutgoingEvent[]) => Promise<void>;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['ledger', 'source']);
+  config = await prepareTestEnvironment(['ledger', 'source']);
   source = openTestScope(config);
   // Only the ledger may write to its topic; here somebody else has the right too.
   const produces = ['payouts', 'collections', 'ledger'] as const;

@@ -1,5 +1,5 @@
 import { type Database, openDatabase, PartitionStoppedError } from '@pesewa/messaging';
-import { prepareTestNames } from '@pesewa/testkit';
+import { prepareTestEnvironment } from '@pesewa/testkit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
@@ -22,7 +22,7 @@ let ledger: BatchLedger;
 let topic: OwnEvent[];
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const name = `${config.DATABASE_PREFIX}forward`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
 });

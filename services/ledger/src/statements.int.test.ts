@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '@pesewa/messaging';
-import { prepareTestNames } from '@pesewa/testkit';
+import { prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { Instruction } from './domain/instructions.ts';
@@ -49,7 +49,7 @@ function order(reference: string) {
 }
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const name = `${config.DATABASE_PREFIX}statements`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
   ledger = await openBatchLedger(database, () => nowMs);

@@ -1,5 +1,5 @@
 import { type Database, openDatabase, PartitionStoppedError } from '@pesewa/messaging';
-import { prepareTestNames } from '@pesewa/testkit';
+import { prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { OwnEvent } from './domain/own-events.ts';
@@ -23,7 +23,7 @@ let ledger: BatchLedger;
 let backup: Backup;
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const name = `${config.DATABASE_PREFIX}strange`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
 });

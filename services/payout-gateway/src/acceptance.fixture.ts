@@ -2,7 +2,7 @@ import { bulkPayoutRequest, parseJson, singlePayoutRequest } from '@pesewa/contr
 import type { Merchant, MerchantLimits } from '@pesewa/directory';
 import { openUsageStore } from '@pesewa/merchant-api';
 import { openMessaging } from '@pesewa/messaging';
-import { type Found, isArchived } from '@pesewa/payments';
+import { isArchived, type PaymentOrArchived } from '@pesewa/payments';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import { payoutDatabaseSchema } from './database-schema.ts';
@@ -100,7 +100,7 @@ export function drive<Value>(work: Generator<void, Value>): Value {
 }
 
 /** A payment that is found and not archived. */
-export function whole<Payment extends object>(found: Found<Payment> | undefined): Payment {
+export function whole<Payment extends object>(found: PaymentOrArchived<Payment> | undefined): Payment {
   if (!found || isArchived(found)) throw new Error('the payment is not there, or archived');
   return found;
 }

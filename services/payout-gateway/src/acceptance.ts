@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock, Ids } from '@pesewa/kernel';
-import { openUsageBook, type UsageStore } from '@pesewa/merchant-api';
+import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
 import type { BatchStore } from './batch-store.ts';
@@ -13,7 +13,7 @@ import type { Payout, PayoutKey, PayoutStore, Taken } from './store.ts';
 /** The dependencies of accepting admitted payouts, single or in batches. */
 export interface AcceptanceDeps {
   readonly store: PayoutStore;
-  readonly usage: UsageStore;
+  readonly usage: LimitUsageStore;
   readonly batchStore: BatchStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Clock;
@@ -102,7 +102,7 @@ async function acceptAll(
       : [],
   );
   const limits = candidates.flatMap(({ dayLimit }) => dayLimit ?? []);
-  const days = openUsageBook(await usage.read(limits, session));
+  const days = openLimitUsage(await usage.read(limits, session));
   const fresh: Payout[] = [];
   const outcomes = candidates.map(({ payout, dayLimit }): Acceptance => {
     const id = paymentId(keyOf(payout));

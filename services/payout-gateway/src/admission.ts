@@ -1,6 +1,6 @@
 import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, feeFor, type Money, type Result, refuse } from '@pesewa/kernel';
-import { openUsageBook, type UsageStore } from '@pesewa/merchant-api';
+import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
 import { type DayLimit, dayLimitOf, overDayMax, overPayoutMax } from './domain/limits.ts';
@@ -9,7 +9,7 @@ import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
 
 /** The dependencies of admission. */
 export interface AdmissionDeps {
-  readonly usage: Pick<UsageStore, 'read'>;
+  readonly usage: Pick<LimitUsageStore, 'read'>;
   readonly messaging: Pick<Messaging, 'acceptsWork'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly routePayout: (question: RouteQuestion) => Promise<Route>;
@@ -74,7 +74,7 @@ export async function admit(
       return accept({ termsOf: (request) => ({ fee: feeOf(request), rail: railOf(request) }), dayLimit });
     }
   }
-  if (dayLimit && openUsageBook(await deps.usage.read([dayLimit])).add([dayLimit], minor))
+  if (dayLimit && openLimitUsage(await deps.usage.read([dayLimit])).add([dayLimit], minor))
     return refuse(overDayMax(dayLimit));
   const message = wallet
     ? `the ${currency} wallet does not hold the amount and its fee`

@@ -5,9 +5,9 @@ import {
   type AuthenticationRefusal,
   authenticate,
   createDocumentationRoutes,
-  createUnrouted,
+  createNotFoundHandler,
 } from '@pesewa/merchant-api';
-import { answerJson, hardenApp, type Logger } from '@pesewa/runtime';
+import { addErrorHandling, answerJson, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answerRefused, answerTooMany } from './answers.ts';
 import { createBatchRoutes } from './batch-routes.ts';
@@ -35,8 +35,8 @@ export interface AppDeps {
  */
 export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const notFound = createUnrouted(app, answerUnrouted);
-  hardenApp(app, {
+  const notFound = createNotFoundHandler(app, answerUnrouted);
+  addErrorHandling(app, {
     logger: deps.logger,
     broken: (context) =>
       answerRefused(
@@ -59,7 +59,7 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   );
   app.route(
     '/',
-    createDocumentationRoutes({ title: 'Pesewa payout API', createDocument: createOpenApiDocument }),
+    createDocumentationRoutes({ title: 'Pesewa payout API', buildOpenApiDocument: createOpenApiDocument }),
   );
   app.route('/', createCountryFlagRoutes(notFound));
   return app;

@@ -6,7 +6,7 @@ import {
   createTestKafka,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
 } from '@pesewa/testkit';
@@ -21,7 +21,7 @@ const ids = createIds(systemClock, systemRandom);
 const logger = createLogger({ name: 'test', level: 'silent' });
 
 beforeAll(async () => {
-  config = await prepareTestNames(['payout-gateway', 'ledger']);
+  config = await prepareTestEnvironment(['payout-gateway', 'ledger']);
   scope = openTestScope(config);
   ledger = await openMessagingAs(scope, { service: 'ledger', database: 'ledger', produces: ['wallets'] });
 });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { accept, type Result, refuse } from '@pesewa/kernel';
-import { openUsageBook } from '@pesewa/merchant-api';
+import { openLimitUsage } from '@pesewa/merchant-api';
 import type { Transaction } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
 import { type AcceptanceDeps, contentHashOf, isSameContent, keyOf } from './acceptance.ts';
@@ -61,7 +61,7 @@ async function acceptBatch(
   const earlier = isRetry ? await findEarlier(deps, reservation, order, session) : undefined;
   if (earlier) return earlier;
   if (dayLimit) {
-    const days = openUsageBook(await deps.usage.read([dayLimit], session));
+    const days = openLimitUsage(await deps.usage.read([dayLimit], session));
     if (days.add([dayLimit], order.terms.total.minor))
       return (await findEarlier(deps, reservation, order, session)) ?? refuse(overDayMax(dayLimit));
     // Before the items: if it were written last, any single payout of the merchant in the meantime would undo the whole

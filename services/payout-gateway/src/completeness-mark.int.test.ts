@@ -1,10 +1,10 @@
 import { openDatabase } from '@pesewa/messaging';
-import { prepareTestNames } from '@pesewa/testkit';
+import { prepareTestEnvironment } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { completenessMarkOf } from './completeness-mark.ts';
 
 it('is as young as the database’s clock says', async () => {
-  const { MONGODB_URL: url, DATABASE_PREFIX: prefix } = await prepareTestNames(['payout-gateway']);
+  const { MONGODB_URL: url, DATABASE_PREFIX: prefix } = await prepareTestEnvironment(['payout-gateway']);
   await using database = await openDatabase({ url, database: `${prefix}payouts`, appName: 'test' });
   const mark = completenessMarkOf(database.db);
   expect(await mark.isYounger(30_000)).toBe(false);

@@ -3,7 +3,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
   topicNameOf,
@@ -82,7 +82,7 @@ async function endsOf(reference: string) {
 }
 
 beforeAll(async () => {
-  config = await prepareTestNames(['payout-gateway']);
+  config = await prepareTestEnvironment(['payout-gateway']);
   replicas.push(await open(), await open());
 });
 

@@ -1,6 +1,6 @@
 import { createIds, systemClock } from '@pesewa/kernel';
 import { startEraser } from '@pesewa/messaging';
-import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
 import { viewLookedUp } from './answers.ts';
@@ -13,7 +13,7 @@ let scope: ReturnType<typeof openTestScope>;
 let replica: Awaited<ReturnType<typeof openReplica>>;
 
 beforeAll(async () => {
-  scope = resources.use(openTestScope(await prepareTestNames(['payout-gateway'])));
+  scope = resources.use(openTestScope(await prepareTestEnvironment(['payout-gateway'])));
   // Accepted long ago, according to its reference.
   const then = { ...systemClock, nowMs: () => systemClock.nowMs() - 401 * DAY_MS };
   replica = await openReplica({ ...scope, ids: createIds(then, scope.random) });

@@ -1,6 +1,6 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
+import type { Cause, OutgoingEvent } from '@pesewa/messaging';
 import type { PayoutDomainEvent } from './domain/payout-state.ts';
 import type { Payout } from './store.ts';
 
@@ -49,7 +49,7 @@ export function acceptedEvent(payout: Payout): OutgoingEvent {
 export function eventOf(
   domainEvent: PayoutDomainEvent,
   after: Payout,
-  { causationId, atMs }: Occasion,
+  { causationId, atMs }: Cause,
 ): OutgoingEvent | undefined {
   const to = address(after, causationId);
   const common = { occurredAt: BigInt(atMs), ...payment(after) };

@@ -1,5 +1,5 @@
 import type { RouteConfig } from '@hono/zod-openapi';
-import { createDocument } from '@pesewa/merchant-api';
+import { buildOpenApiDocument } from '@pesewa/merchant-api';
 import { z } from 'zod';
 import { inquiryOperations } from './inquiry-operations.ts';
 import { fullPayoutRecord, payoutOperations } from './payout-operations.ts';
@@ -45,7 +45,7 @@ const webhook: RouteConfig = {
 
 /** Builds the OpenAPI 3.1 document of the payout API from the operations that its routes are registered by. */
 export function createOpenApiDocument(): object {
-  return createDocument({
+  return buildOpenApiDocument({
     title: 'Pesewa payout API',
     description:
       'Payouts to bank accounts and mobile money wallets, and what one asks before and after them. Amounts are JSON ' +

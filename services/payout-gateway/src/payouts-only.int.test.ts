@@ -3,7 +3,7 @@ import { systemClock } from '@pesewa/kernel';
 import { type OutgoingEvent, openDatabase, openMessagingAs } from '@pesewa/messaging';
 import { upstreamRail } from '@pesewa/rails';
 import { parseConfig } from '@pesewa/runtime';
-import { eventually, openPayoutsOnlyRail, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { eventually, openPayoutsOnlyRail, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask } from './app.fixture.ts';
 import { composeGateway } from './compose.ts';
@@ -23,7 +23,7 @@ afterAll(() => closers.disposeAsync());
 
 /** The whole gateway over the rail, the ledger's answers, a merchant with money, and what publishes facts. */
 async function openGateway() {
-  const names = await prepareTestNames(['payout-gateway', 'ledger', 'reconciler']);
+  const names = await prepareTestEnvironment(['payout-gateway', 'ledger', 'reconciler']);
   const read = parseConfig(settings, {
     ...process.env,
     OPERATOR_TOKEN: 'a-token-of-these-tests',

@@ -2,7 +2,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
   topicNameOf,
@@ -39,7 +39,7 @@ async function acceptedEvents(matches: (merchantReference: string) => boolean) {
 }
 
 beforeAll(async () => {
-  config = await prepareTestNames(['payout-gateway']);
+  config = await prepareTestEnvironment(['payout-gateway']);
   left = await open();
   right = await open();
 });

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { upstreamRail } from '@pesewa/rails';
-import { prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['payout-gateway']);
+  config = await prepareTestEnvironment(['payout-gateway']);
 });
 
 /** Runs the service's process until it ends. */

@@ -2,7 +2,7 @@ import { systemClock } from '@pesewa/kernel';
 import type { HistoricalEvent } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
 import { createLogger } from '@pesewa/runtime';
-import { createQuickClock, eventually } from '@pesewa/testkit';
+import { createAutoAdvancingClock, eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { keyOf } from './acceptance.ts';
 import type { RebuiltPayout } from './domain/rebuilt-payout.ts';
@@ -88,7 +88,7 @@ async function world(options: {
       isYounger: async (thanMs) => (options.wholeMsAgo ?? Infinity) <= thanMs,
     },
     health: { addDetail: (_name, detail) => void details.push(detail) },
-    clock: createQuickClock(),
+    clock: createAutoAdvancingClock(),
     logger,
   });
   return { rebuilding, since, back, details, newest, marks };

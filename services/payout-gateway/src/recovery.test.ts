@@ -1,6 +1,6 @@
 import type { Messaging, Recovery } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
-import { createQuickClock, eventually } from '@pesewa/testkit';
+import { createAutoAdvancingClock, eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { createRecoveryGate } from './recovery.ts';
 
@@ -23,7 +23,7 @@ function gateOver(known: { recovery: Recovery | Error; booked?: boolean; applied
   const gate = createRecoveryGate({
     messaging,
     health: { addDetail: (_name, detail) => void seen.details.push(detail) },
-    clock: createQuickClock(),
+    clock: createAutoAdvancingClock(),
     logger,
   });
   return { gate, seen, watch: () => gate.watch(() => void (seen.opened += 1)) };

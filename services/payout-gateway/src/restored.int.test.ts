@@ -1,7 +1,13 @@
 import { systemClock } from '@pesewa/kernel';
 import type { SubmissionResult } from '@pesewa/rails';
 import { createOperators, guardOperator } from '@pesewa/runtime';
-import { eventually, openTestScope, prepareTestNames, type TestConfig, topicNameOf } from '@pesewa/testkit';
+import {
+  eventually,
+  openTestScope,
+  prepareTestEnvironment,
+  type TestConfig,
+  topicNameOf,
+} from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batch, merchantWith, single } from './acceptance.fixture.ts';
 import {
@@ -30,7 +36,7 @@ let config: TestConfig;
 const closers = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  config = await prepareTestNames(['payout-gateway', 'ledger']);
+  config = await prepareTestEnvironment(['payout-gateway', 'ledger']);
   await openLedger(closers.use(openTestScope(config)));
 });
 

@@ -1,4 +1,4 @@
-import { openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ let replica: Awaited<ReturnType<typeof openReplica>>;
 let store: PayoutStore;
 
 beforeAll(async () => {
-  const config = await prepareTestNames(['payout-gateway']);
+  const config = await prepareTestEnvironment(['payout-gateway']);
   replica = await openReplica(resources.use(openTestScope(config)));
   const client = new MongoClient(config.MONGODB_URL, { useBigInt64: true, monitorCommands: true });
   resources.defer(() => client.close());

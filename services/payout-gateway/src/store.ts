@@ -1,12 +1,12 @@
 import {
   type ArchivedDocument,
-  type Found,
   fromPaymentDocument,
   isArchivedDocument,
   isBeforeHorizon,
   openPaymentStore,
   type PaymentChange,
   type PaymentDocument,
+  type PaymentOrArchived,
   type PaymentStore,
   paymentId,
   paymentUpdate,
@@ -179,7 +179,7 @@ function isReservation(document: PayoutDocument | ReservationDocument): document
 }
 
 /** What a lookup finds: a batch's reference is that of no payout. */
-function foundIn(document: StoredDocument): Found<Payout> | undefined {
+function foundIn(document: StoredDocument): PaymentOrArchived<Payout> | undefined {
   if (isArchivedDocument(document)) return document.end === undefined ? undefined : readArchived(document);
   return isReservation(document) ? undefined : fromDocument(document);
 }

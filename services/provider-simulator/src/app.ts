@@ -1,4 +1,4 @@
-import { answerJson, hardenApp, type Logger } from '@pesewa/runtime';
+import { addErrorHandling, answerJson, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { type CollectionRoutesDeps, createCollectionRoutes } from './collection-routes.ts';
 import { type ControlRoutesDeps, createControlRoutes } from './control-routes.ts';
@@ -16,7 +16,7 @@ export type AppDeps = Omit<PayoutRoutesDeps & CollectionRoutesDeps & ControlRout
 /** The simulator's public app: the upstream's APIs, the merchants' endpoint, and the control API. */
 export function createApp(deps: AppDeps): Hono<Wire> {
   const app = new Hono<Wire>();
-  hardenApp(app, {
+  addErrorHandling(app, {
     logger: deps.logger,
     broken: (context) => answerJson(context, 500, { code: 'broken', message: 'internal error' }),
     notFound: (context) =>

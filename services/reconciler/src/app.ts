@@ -1,4 +1,4 @@
-import { comparisonOperations, type RunView } from '@pesewa/contracts';
+import { comparisonOperations, type WalletComparisonView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { answer, answerJson, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -49,7 +49,7 @@ export function addOperatorRoutes(
 function viewRun(
   { _id, at, rail, currency, withinRange, candidates, ...amounts }: RunDocument,
   configured: boolean,
-): RunView {
+): WalletComparisonView {
   const text = (minor: bigint) => formatAmount(minor, currency);
   return {
     id: _id,

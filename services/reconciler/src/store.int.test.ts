@@ -1,5 +1,5 @@
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
-import { openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reconcilerDatabaseSchema } from './database-schema.ts';
 import { awaited, type Tracked } from './domain/tracked.ts';
@@ -11,7 +11,7 @@ let client: Database['client'];
 let working: WorkingStore;
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}working`;
   ({ db, client } = await scope.open(

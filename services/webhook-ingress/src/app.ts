@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type AddressList, clientAddress } from '@pesewa/addresses';
 import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
-import { answerJson, hardenApp, type Logger, readBytes } from '@pesewa/runtime';
+import { addErrorHandling, answerJson, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answer, BODY_BYTES_MAX, type Ending, resultOf } from './answers.ts';
 import type { Callbacks } from './callbacks.ts';
@@ -36,7 +36,7 @@ interface Deps {
 /** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (contract 10.16). */
 export function createApp(deps: Deps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  hardenApp(app, {
+  addErrorHandling(app, {
     logger: deps.logger,
     broken: (context) => answer(context, 'not_stored'),
     notFound: (context) =>

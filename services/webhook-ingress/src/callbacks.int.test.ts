@@ -5,7 +5,7 @@ import {
   eventually,
   openStallableProxy,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   topicNameOf,
 } from '@pesewa/testkit';
@@ -22,7 +22,7 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['webhook-ingress']);
+  config = await prepareTestEnvironment(['webhook-ingress']);
 });
 
 /** One instance of the service, without its process. */

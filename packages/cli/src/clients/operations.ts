@@ -6,13 +6,13 @@ import { type Breaks, createBreaks } from './breaks.ts';
 import { type Caller, createCaller } from './call.ts';
 import { type Closes, createCloses } from './closes.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
+import { createTimelines, type Timelines } from './fetch-timeline.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createParked, type Parked } from './parked.ts';
 import { createPositions, type Positions } from './positions.ts';
 import { createRailStatements, type RailStatements } from './rail-statements.ts';
 import { createReconciling, type Reconciling } from './reconciling.ts';
 import { createStatements, type Statements } from './statements.ts';
-import { createTimelines, type Timelines } from './timelines.ts';
 
 const NOT_FOUND = 404;
 

@@ -1,10 +1,10 @@
 import {
   dryRunOf,
   type RailStatementView,
+  type StatementPreviewView,
   type StatementRecordView,
   type StatementTermsQuery,
   statementOperations,
-  type TriedStatementView,
 } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 
@@ -29,7 +29,7 @@ type Progress = (sent: number, size: number) => void;
 export interface RailStatements {
   readonly upload: (request: StatementRequest, progress: Progress) => Promise<RailStatementView>;
   /** Matches the file and keeps nothing. */
-  readonly tryOut: (request: StatementRequest, progress: Progress) => Promise<TriedStatementView>;
+  readonly tryOut: (request: StatementRequest, progress: Progress) => Promise<StatementPreviewView>;
   readonly show: (id: string) => Promise<RailStatementView>;
   /** Records of one result, at most `limit`. */
   readonly records: (

@@ -1,21 +1,26 @@
-import { comparisonOperations, type RunView, type StatusView, statusOperations } from '@pesewa/contracts';
+import {
+  comparisonOperations,
+  type StatusView,
+  statusOperations,
+  type WalletComparisonView,
+} from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 
 /** The result of a requested comparison. */
 export interface Compared {
-  readonly runs: readonly RunView[];
+  readonly runs: readonly WalletComparisonView[];
   /**
    * Known wallets that were not compared, with their latest comparison: their rail or our own topics did not answer.
    * Wallets of rails that are no longer configured are left out.
    */
-  readonly notCompared: readonly RunView[];
+  readonly notCompared: readonly WalletComparisonView[];
 }
 
 /** The operators' actions on the reconciler as a whole. */
 export interface Reconciling {
   readonly status: () => Promise<StatusView>;
   /** The latest comparison of every wallet. */
-  readonly drift: () => Promise<readonly RunView[]>;
+  readonly drift: () => Promise<readonly WalletComparisonView[]>;
   /** Compares every wallet now. */
   readonly compare: () => Promise<Compared>;
 }

@@ -1,4 +1,4 @@
-import { type RunView } from '@pesewa/contracts';
+import { type WalletComparisonView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
@@ -37,7 +37,7 @@ const REMOVED =
 
 /** Comparisons of wallets as a table, and below it the unexplained amounts with their candidates. */
 export function describeRuns(
-  runs: readonly RunView[],
+  runs: readonly WalletComparisonView[],
   colours: boolean,
   empty = 'no comparison yet: the reconciler makes one by itself, or at once with pesewa reconcile run',
 ): string {
@@ -61,7 +61,7 @@ export function describeRuns(
   return [table, ...unexplained, ...(runs.every(({ configured }) => configured) ? [] : [REMOVED])].join('');
 }
 
-function describeUnexplained({ rail, currency, unexplained, candidates }: RunView): string {
+function describeUnexplained({ rail, currency, unexplained, candidates }: WalletComparisonView): string {
   const head = `\n${rail}: ${displayAmount(unexplained, currency, 'exceptZero')} is unexplained`;
   if (candidates.length === 0) return `${head}, and no payment is known that could explain it\n`;
   const rows = candidates.map(({ reference, why }) => [reference, why]);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { RailStatementView, StatementRecordView, TriedStatementView } from '@pesewa/contracts';
+import type { RailStatementView, StatementPreviewView, StatementRecordView } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -124,7 +124,7 @@ async function tryOut(
   ports: CliPorts,
   statements: RailStatements,
   request: StatementRequest,
-): Promise<TriedStatementView> {
+): Promise<StatementPreviewView> {
   return statements.tryOut(request, sending(ports, 'matching')).finally(() => ports.progress(''));
 }
 
@@ -169,7 +169,7 @@ async function problemsOf(
 }
 
 function describe(
-  statement: RailStatementView | TriedStatementView,
+  statement: RailStatementView | StatementPreviewView,
   records: readonly StatementRecordView[],
   { dryRun }: MatchOptions,
   colours: boolean,

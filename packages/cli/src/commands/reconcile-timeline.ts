@@ -1,7 +1,7 @@
 import { displayAmount } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import { readReference } from '../arguments.ts';
-import type { Timeline } from '../clients/timelines.ts';
+import type { Timeline } from '../clients/fetch-timeline.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';

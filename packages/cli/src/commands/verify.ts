@@ -46,7 +46,7 @@ export function addVerifyCommand(program: Command, ports: CliPorts): void {
           ...(options.allowedLag !== undefined && {
             allowedLagMs: readCount('--allowed-lag', options.allowedLag) * 1_000,
           }),
-          ...(options.since !== undefined && { since: await readHeads(options.since) }),
+          ...(options.since !== undefined && { earlierHeads: await readHeads(options.since) }),
           onProgress: (progress) => ports.progress(bar(progress)),
         })
         .finally(() => ports.progress(''));

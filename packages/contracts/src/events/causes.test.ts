@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { allSchemas, fullName, parkedTopic } from '../index.ts';
-import { type EventCause, eventCauses, mayBeginAlone } from './causes.ts';
+import { type EventCause, eventCauses, mayLackCause } from './causes.ts';
 import type { EventType } from './identities.ts';
 
 const published = [...allSchemas().map(({ schema }) => schema), ...parkedTopic('any').events].map(fullName);
@@ -16,7 +16,7 @@ test('every event says what causes it: events that there are, a request or a tim
 
 test('every chain of causes begins with a request or a time', () => {
   const begins = (type: EventType, before: readonly EventType[]): boolean =>
-    mayBeginAlone(type) ||
+    mayLackCause(type) ||
     (eventCauses[type] as readonly EventType[]).some(
       (cause) => !before.includes(cause) && begins(cause, [...before, type]),
     );

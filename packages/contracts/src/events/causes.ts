@@ -114,7 +114,7 @@ export const eventCauses = {
 } as const satisfies { readonly [Type in EventType]: readonly [EventCause, ...EventCause[]] };
 
 /** Whether an event may have no `causation-id`. */
-export function mayBeginAlone(type: EventType): boolean {
+export function mayLackCause(type: EventType): boolean {
   const causes: readonly EventCause[] = eventCauses[type];
   return causes.includes('request') || causes.includes('time');
 }

@@ -80,7 +80,7 @@ const mappingView = z.object({ name: z.string(), by: z.string(), mapping: z.unkn
 export type RailStatementView = z.output<typeof statementView>;
 
 /** What the matching of a statement would give. */
-export type TriedStatementView = z.output<typeof triedStatementView>;
+export type StatementPreviewView = z.output<typeof triedStatementView>;
 
 /** A line of a rail's statement or a payment without a line, and its result; amounts are decimal text. */
 export type StatementRecordView = z.output<typeof recordView>;

@@ -119,7 +119,7 @@ const timelineView = z.object({
 });
 
 /** One comparison of a rail's wallet with our float; amounts are signed decimal text. */
-export type RunView = z.output<typeof runView>;
+export type WalletComparisonView = z.output<typeof runView>;
 
 /** An audit of the working set. */
 export type CoverageView = z.output<typeof coverageView>;

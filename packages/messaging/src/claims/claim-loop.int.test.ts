@@ -1,6 +1,6 @@
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import type { Collection } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../index.ts';
@@ -27,7 +27,7 @@ let jobs: Collection<Job>;
 
 beforeAll(async () => {
   resources = new AsyncDisposableStack();
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}claims`;
   const { db } = await scope.open(

@@ -1,7 +1,7 @@
 import { ERASURES } from '@pesewa/contracts';
 import { createIds, firstIdAt, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import type { Collection, Db } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { leasesOf, openDatabase, startEraser, takeLease } from '../index.ts';
@@ -20,7 +20,7 @@ let db: Db;
 let things: Collection<Thing>;
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}erasing`;
   ({ db } = await scope.open(

@@ -1,10 +1,10 @@
-import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { leasesOf, openDatabase, takeLease } from '../index.ts';
 import { endLease } from './lease.ts';
 
 it('a lease has one owner until it runs out by the clock of the server (R2)', async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   await using scope = openTestScope(config);
   const database = await scope.open(
     'database',

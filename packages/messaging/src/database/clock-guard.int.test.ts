@@ -1,5 +1,5 @@
 import { systemClock } from '@pesewa/kernel';
-import { eventually, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { openMessagingAs } from '../index.ts';
 
@@ -8,7 +8,7 @@ const options = { service: 'clocked', database: 'clocked', produces: ['ledger'] 
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['clocked']);
+  config = await prepareTestEnvironment(['clocked']);
 });
 
 /** A clock that can be wrong and whose pauses are short. */

@@ -1,11 +1,11 @@
-import { openStallableProxy, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { openStallableProxy, openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
 import { openDatabase, openMessagingAs } from '../index.ts';
 
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['stalled']);
+  config = await prepareTestEnvironment(['stalled']);
 });
 
 it('work on a database that stalls without a word fails within twenty seconds', async () => {

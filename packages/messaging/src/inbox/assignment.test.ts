@@ -1,6 +1,6 @@
 import type { EachBatchPayload, PartitionBounds } from '@pesewa/kafka';
 import { createHealth, createLogger } from '@pesewa/runtime';
-import { createQuickClock, ignoringAll } from '@pesewa/testkit';
+import { createAutoAdvancingClock, ignoringAll } from '@pesewa/testkit';
 import { Registry } from 'prom-client';
 import { expect, it, vi } from 'vitest';
 import { type OutboxRecord, outboxRecordId, packOutboxRecord } from '../outbox/outbox.ts';
@@ -46,7 +46,7 @@ function openAssignment(ways: {
     owner: 'me',
     handlers: new Map([[place.topic, handler]]),
     batchMessagesMax: 250,
-    clock: createQuickClock(),
+    clock: createAutoAdvancingClock(),
     logger: createLogger({ name: 'test', level: 'silent' }),
     ownership: createOwnership('me', () => 0),
     positions: { bounds: async () => [bounds] },

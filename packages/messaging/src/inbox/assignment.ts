@@ -6,8 +6,8 @@ import { mustStop } from './batch.ts';
 import {
   consumeBatch,
   type FetchedBatchDeps,
-  type Held,
   LostPartitionError,
+  type OwnedPartition,
   RETRY_PAUSE_MS,
 } from './fetched-batch.ts';
 import { createPartitionWorker, type PartitionDeps, partitionSource } from './partition.ts';
@@ -45,14 +45,14 @@ export interface Assignment {
 
 const STOPPED_PAUSE_MS = 15_000;
 
-function newHeld(place: TopicPartition, handler: TopicHandler, source: string): Held {
+function newHeld(place: TopicPartition, handler: TopicHandler, source: string): OwnedPartition {
   const lost = new AbortController();
-  return { place, handler, source, lost, row: { count: 0 }, worker: undefined, isMisfit: false };
+  return { place, handler, source, lost, row: { count: 0 }, worker: undefined, hasMismatch: false };
 }
 
 /** Builds an {@link Assignment}. */
 export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
-  const partitions = new Map<string, Held>();
+  const partitions = new Map<string, OwnedPartition>();
   const idOf = ({ topic, partition }: TopicPartition) => `${topic}/${partition}`;
   const opener = createOpener(deps, flow);
   const inHand = new Set<Promise<void>>();
@@ -125,23 +125,26 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
 
 /** Opens partitions, retrying for as long as each is ours. */
 function createOpener(deps: AssignmentDeps, flow: Flow) {
-  const boundsOf = async ({ place }: Held) =>
+  const boundsOf = async ({ place }: OwnedPartition) =>
     (await deps.positions.bounds(deps.topicPrefix + deps.group, [place]))[0];
 
-  async function tryOpen(held: Held, found: PartitionOfKafka['found']): Promise<void> {
+  async function tryOpen(held: OwnedPartition, found: PartitionOfKafka['found']): Promise<void> {
     const next = await openPartition(deps, held, {
       found,
       look: () => boundsOf(held),
-      firstSince: (timeMs) => deps.positions.firstSince(held.place, timeMs),
+      offsetForTime: (timeMs) => deps.positions.offsetForTime(held.place, timeMs),
       commit: (offset) => flow.commit(held.place, offset),
     });
     if (held.lost.signal.aborted) return;
     held.worker = createPartitionWorker(deps, held.handler, held.place.partition, next, held.row);
-    if (held.isMisfit) deps.stopped.delete(held.place);
+    if (held.hasMismatch) deps.stopped.delete(held.place);
     flow.resumeAt(held.place, next);
   }
 
-  async function open(held: Held, readBounds: () => Promise<PartitionBounds | undefined>): Promise<void> {
+  async function open(
+    held: OwnedPartition,
+    readBounds: () => Promise<PartitionBounds | undefined>,
+  ): Promise<void> {
     let read = readBounds;
     for (let tries = 0; !held.lost.signal.aborted; tries += 1) {
       let pauseMs = Math.min(RETRY_PAUSE_MS.first * 2 ** Math.min(tries, 10), RETRY_PAUSE_MS.last);
@@ -150,7 +153,7 @@ function createOpener(deps: AssignmentDeps, flow: Flow) {
       } catch (error) {
         if (held.lost.signal.aborted) return;
         if (error instanceof PartitionStoppedError) {
-          held.isMisfit = true;
+          held.hasMismatch = true;
           deps.stopped.add(held.place, error);
           pauseMs = STOPPED_PAUSE_MS;
         } else deps.logger.warn({ err: error, ...held.place }, 'a partition cannot be taken over yet');
@@ -160,23 +163,23 @@ function createOpener(deps: AssignmentDeps, flow: Flow) {
     }
   }
 
-  async function openLater(held: Held): Promise<void> {
+  async function openLater(held: OwnedPartition): Promise<void> {
     await deps.clock.sleep(STOPPED_PAUSE_MS, held.lost.signal);
     await open(held, () => boundsOf(held));
   }
 
   return {
-    open: (held: Held, readBounds: PartitionOfKafka['found']): void => void open(held, readBounds),
+    open: (held: OwnedPartition, readBounds: PartitionOfKafka['found']): void => void open(held, readBounds),
     /** Checks anew where a partition stands; nothing of it is consumed meanwhile. */
-    reopen: (held: Held): void => {
+    reopen: (held: OwnedPartition): void => {
       held.worker = undefined;
       flow.pause(held.place);
       void open(held, () => boundsOf(held));
     },
     /** Stops a partition until an operator lets it go on; it is checked again at intervals. */
-    stop: (held: Held, error: PartitionStoppedError): void => {
+    stop: (held: OwnedPartition, error: PartitionStoppedError): void => {
       held.worker = undefined;
-      held.isMisfit = false;
+      held.hasMismatch = false;
       flow.pause(held.place);
       deps.stopped.add(held.place, error);
       void openLater(held);
@@ -191,7 +194,7 @@ const isOfGroup = (error: unknown): boolean => error instanceof Error && error.n
  * Whether a batch begins at the expected offset. Only a compacted topic may miss offsets; if the expected offset is
  * gone, kafkajs silently begins anew at the other end (tulios/kafkajs#1119).
  */
-function follows(held: Held, first: bigint): boolean {
+function follows(held: OwnedPartition, first: bigint): boolean {
   const next = held.worker?.next() ?? first;
   return topics[held.handler.topic].cleanup === 'compact' ? first >= next : first === next;
 }

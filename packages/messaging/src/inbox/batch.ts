@@ -45,7 +45,7 @@ interface TopicPartition {
  * How many messages of a partition were parked since the last one that was applied. It outlives the partition's
  * worker.
  */
-export interface ParkedRow {
+export interface ConsecutiveParked {
   count: number;
   /**
    * The last message whose failure was logged: one that stops its partition fails again and again, and is logged
@@ -59,7 +59,7 @@ export function createBatches(
   deps: BatchDeps,
   handler: TopicHandler,
   place: TopicPartition & { readonly source: string },
-  row: ParkedRow,
+  row: ConsecutiveParked,
 ): Batches {
   const { topicName, partition, source } = place;
   const parking = createParking(deps, topicName, partition);

@@ -1,7 +1,7 @@
 import type { EachBatchPayload } from '@pesewa/kafka';
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
-import { isTransient, type ParkedRow } from './batch.ts';
+import { type ConsecutiveParked, isTransient } from './batch.ts';
 import { FencedError } from './offsets.ts';
 import type { PartitionWorker } from './partition.ts';
 import type { Opening } from './partition-opening.ts';
@@ -17,19 +17,19 @@ export interface FetchedBatchDeps {
 }
 
 /** A partition that this process owns, from its assignment on. */
-export interface Held extends Opening {
+export interface OwnedPartition extends Opening {
   readonly lost: AbortController;
   /**
    * Belongs to the partition, not to its worker: a partition stopped for too many parked messages is opened again,
    * and must not start counting anew.
    */
-  readonly row: ParkedRow;
+  readonly row: ConsecutiveParked;
   worker: PartitionWorker | undefined;
   /**
    * Whether it is stopped because its position does not fit. If so, opening it lets it go on; if not, applying a
    * message does.
    */
-  isMisfit: boolean;
+  hasMismatch: boolean;
 }
 
 /** The consumer is stopping, or its partition has another owner: its work ends here. */
@@ -45,7 +45,7 @@ const BATCHES_UNSENT_MAX = 4;
 /** Applies a fetched batch in batches of our own size; resolves once the events that they emit are in Kafka. */
 export async function consumeBatch(
   deps: FetchedBatchDeps,
-  held: Held,
+  held: OwnedPartition,
   worker: PartitionWorker,
   payload: EachBatchPayload,
 ): Promise<void> {
@@ -76,7 +76,7 @@ export async function consumeBatch(
 /** Waits for Kafka while it keeps sending heartbeats; a rebalance ends the waiting. */
 async function withHeartbeats(
   clock: Clock,
-  { lost }: Pick<Held, 'lost'>,
+  { lost }: Pick<OwnedPartition, 'lost'>,
   payload: EachBatchPayload,
   sent: Promise<unknown> | undefined,
 ): Promise<void> {
@@ -98,7 +98,7 @@ async function withHeartbeats(
 /** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the retries. */
 async function persist<Value>(
   deps: FetchedBatchDeps,
-  { lost }: Pick<Held, 'lost'>,
+  { lost }: Pick<OwnedPartition, 'lost'>,
   payload: EachBatchPayload,
   work: () => Promise<Value>,
 ): Promise<Value> {

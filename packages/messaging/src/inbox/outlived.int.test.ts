@@ -1,6 +1,6 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { systemClock } from '@pesewa/kernel';
-import { eventually, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
 import { handleTopic, type OutgoingEvent, openMessagingAs } from '../index.ts';
 import { FUNDED } from '../sender.fixture.ts';
@@ -15,7 +15,7 @@ const EVENT_MS = 150;
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = { ...(await prepareTestNames(['outlived'])), CONSUMER_SESSION_TIMEOUT_MS: 60_000 };
+  config = { ...(await prepareTestEnvironment(['outlived'])), CONSUMER_SESSION_TIMEOUT_MS: 60_000 };
 });
 
 it('a batch that takes longer than a transaction may live is applied in halves, each event once', async () => {

@@ -1,7 +1,7 @@
 import type { PageCursor } from '@pesewa/contracts';
 import type { KafkaMessage } from '@pesewa/kafka';
 import { Binary, type ClientSession, type Collection, type Db, type Filter } from 'mongodb';
-import { afterCursor, nextCursor } from '../database/newest-first.ts';
+import { afterCursor, nextCursor } from '../database/cursor-pagination.ts';
 import type { KeptMessage, ParkedMessage, ParkedState } from './parked-message.ts';
 import { headerOf } from './topic-handler.ts';
 

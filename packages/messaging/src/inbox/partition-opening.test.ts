@@ -54,7 +54,7 @@ function openAtSeven() {
       const kafka = {
         found: async () => bounds,
         look: async () => bounds,
-        firstSince: async (timeMs: number) => {
+        offsetForTime: async (timeMs: number) => {
           const first = writtenMs.slice(0, Number(high)).findIndex((atMs) => atMs >= timeMs);
           return first < 0 ? undefined : BigInt(first);
         },

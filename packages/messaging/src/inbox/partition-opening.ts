@@ -20,7 +20,7 @@ export interface PartitionOfKafka {
   readonly found: () => Promise<PartitionBounds | undefined>;
   readonly look: () => Promise<PartitionBounds | undefined>;
   /** The offset of the first message written at or after a time, in milliseconds; undefined if there is none. */
-  readonly firstSince: (timeMs: number) => Promise<bigint | undefined>;
+  readonly offsetForTime: (timeMs: number) => Promise<bigint | undefined>;
   /** Commits, as the partition's owner, the offset at which its group goes on. */
   readonly commit: (next: bigint) => Promise<void>;
 }
@@ -113,7 +113,7 @@ async function resolveCut(
   }
   // Messages that were removed can't be checked, and neither can those that are not there yet.
   if (high < next || low > cutAt || cutSeenAt === undefined) return stored;
-  const written = await kafka.firstSince(cutSeenAt.getTime());
+  const written = await kafka.offsetForTime(cutSeenAt.getTime());
   if (written !== undefined && written < next) return stored;
   await forgetCut(offsets, { id, next });
   return uncut;

@@ -4,7 +4,7 @@ import { hasOutlived } from '../database/mongo.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Relay } from '../outbox/relay.ts';
 import type { Codec } from '../schemas/codec.ts';
-import { type BatchDeps, createBatches, mustStop, type ParkedRow, type Sent } from './batch.ts';
+import { type BatchDeps, type ConsecutiveParked, createBatches, mustStop, type Sent } from './batch.ts';
 import { type Reading, readMessages, type TopicHandler } from './topic-handler.ts';
 
 /** What the partitions of a service's consumer share. */
@@ -31,7 +31,7 @@ export function createPartitionWorker(
   handler: TopicHandler,
   partition: number,
   first: bigint,
-  row: ParkedRow = { count: 0 },
+  row: ConsecutiveParked = { count: 0 },
 ): PartitionWorker {
   const topicName = deps.topicPrefix + topics[handler.topic].name;
   const source = partitionSource(deps, handler, partition);

@@ -1,12 +1,12 @@
 import { topics } from '@pesewa/contracts';
-import { eventually, prepareTestNames } from '@pesewa/testkit';
+import { eventually, prepareTestEnvironment } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
 import { type LookedAtService, openDamagedTopic, openLookedAtService } from '../partitions.fixture.ts';
 
 const GROUP = 'looker';
 
 async function openDamage() {
-  const config = await prepareTestNames([GROUP]);
+  const config = await prepareTestEnvironment([GROUP]);
   const topic = await openDamagedTopic(config);
   return { topic, openService: () => openLookedAtService(config, GROUP) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgePosition, type Misfit, type Position } from './position.ts';
+import { judgePosition, type Position, type PositionMismatch } from './position.ts';
 
 const TOPIC_ID = 'a1';
 const bounds = { topic: 'payouts.events.v1', partition: 3, topicId: TOPIC_ID, low: 0n, high: 100n };
@@ -61,7 +61,7 @@ it('gives the same result for a log that was cut, however it grows', () => {
 });
 
 describe('a partition is stopped', () => {
-  it.each<readonly [string, Case, Misfit, string]>([
+  it.each<readonly [string, Case, PositionMismatch, string]>([
     ['recreated topic', { stored: { next: 50n, topicId: 'b2' } }, 'recreated', '--to start'],
     [
       'recreated topic whose offsets look right',

@@ -11,7 +11,7 @@ import type { ConsumerOffset } from './offsets.ts';
  * - `end gone`: Kafka has lost messages that we have applied
  * - `restored`: our database is older than what we have committed to Kafka
  */
-export type Misfit =
+export type PositionMismatch =
   | 'added'
   | 'lost'
   | 'unknown start'
@@ -26,7 +26,7 @@ export type Position =
   | { readonly kind: 'continues'; readonly next: bigint }
   | {
       readonly kind: 'stopped';
-      readonly misfit: Misfit;
+      readonly misfit: PositionMismatch;
       /** Does not change for as long as it is stopped, whatever Kafka writes or removes meanwhile. */
       readonly reason: string;
       /** What people must do, with the command for it. */
@@ -34,7 +34,7 @@ export type Position =
     };
 
 /** The facts that a position is judged by. */
-export interface Standing {
+export interface PositionFacts {
   readonly group: string;
   readonly stored: Pick<ConsumerOffset, 'next' | 'topicId' | 'acceptedCommitted' | 'cutAt'> | null;
   readonly bounds: PartitionBounds;
@@ -48,10 +48,10 @@ export interface Standing {
  * A position that does not fit is never corrected by guessing: mistaken for a repetition, or for a new beginning, it
  * would lose messages. The caller must make sure that the stored position has not moved since Kafka was asked.
  */
-export function judgePosition(standing: Standing): Position {
+export function judgePosition(standing: PositionFacts): Position {
   const { stored, bounds, partitions } = standing;
   const { topicId, low, high, partition, committed = 0n } = bounds;
-  const stopped = (misfit: Misfit, reason: string): Position => ({
+  const stopped = (misfit: PositionMismatch, reason: string): Position => ({
     kind: 'stopped',
     misfit,
     reason,
@@ -96,7 +96,7 @@ export function judgePosition(standing: Standing): Position {
 
 const RUNBOOK = 'docs/runbooks/partition-stopped.md';
 
-function remedyOf(misfit: Misfit, { group, bounds, partitions }: Standing): string {
+function remedyOf(misfit: PositionMismatch, { group, bounds, partitions }: PositionFacts): string {
   const realign = (to: string) =>
     `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --to ${to} --reason "${misfit}"`;
   switch (misfit) {

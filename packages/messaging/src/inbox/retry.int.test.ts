@@ -3,7 +3,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
 } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { FUNDED } from '../sender.fixture.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['publisher', 'retrying', 'halver']);
+  config = await prepareTestEnvironment(['publisher', 'retrying', 'halver']);
 });
 
 function funded(eventId: string): OutgoingEvent {

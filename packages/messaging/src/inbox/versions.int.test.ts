@@ -1,6 +1,6 @@
 import { type AvroRecord, topics } from '@pesewa/contracts';
 import * as kafka from '@pesewa/kafka';
-import { eventually, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import * as present from '../index.ts';
 import { FUNDED, funded, openSender, outboxIsEmpty } from '../sender.fixture.ts';
@@ -31,7 +31,7 @@ async function loadNextVersion(): Promise<typeof present> {
 }
 
 beforeAll(async () => {
-  config = { ...(await prepareTestNames(['sender', ...GROUPS])), CONSUMER_SESSION_TIMEOUT_MS: 60_000 };
+  config = { ...(await prepareTestEnvironment(['sender', ...GROUPS])), CONSUMER_SESSION_TIMEOUT_MS: 60_000 };
   next = await loadNextVersion();
   const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
   await next.registerSchemas({ registryUrl, topicPrefix, consumerGroups: GROUPS });

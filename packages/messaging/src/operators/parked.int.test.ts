@@ -6,7 +6,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   topicNameOf,
 } from '@pesewa/testkit';
@@ -17,7 +17,7 @@ import { FUNDED } from '../sender.fixture.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['publisher', 'keeper', 'rower', 'looker']);
+  config = await prepareTestEnvironment(['publisher', 'keeper', 'rower', 'looker']);
 });
 
 function funded(eventId: string, merchantId: string): OutgoingEvent {

@@ -1,11 +1,11 @@
-import { eventually, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { eventually, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
 import { type LookedAtService, openDamagedTopic, openLookedAtService } from '../partitions.fixture.ts';
 
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['stayer', 'starter', 'skipper']);
+  config = await prepareTestEnvironment(['stayer', 'starter', 'skipper']);
 });
 
 type Topic = Awaited<ReturnType<typeof openDamagedTopic>>;

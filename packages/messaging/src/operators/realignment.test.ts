@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgePosition, type Standing } from '../inbox/position.ts';
+import { judgePosition, type PositionFacts } from '../inbox/position.ts';
 import {
   decideRealignment,
   judgeRealignment,
@@ -20,7 +20,7 @@ interface Case {
 function plan({ next, topicId = 'a1', ...more }: Case, to: RealignTarget) {
   const bounds = { topic: 't', partition: 0, topicId: 'a1', low: 10n, high: 100n, committed: undefined };
   const stored = next === undefined ? null : { next, topicId };
-  const standing: Standing = { group: 'g', stored, bounds: { ...bounds, ...more }, partitions: 12 };
+  const standing: PositionFacts = { group: 'g', stored, bounds: { ...bounds, ...more }, partitions: 12 };
   return planRealignment(standing, judgePosition(standing), to);
 }
 

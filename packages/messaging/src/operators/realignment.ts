@@ -6,7 +6,7 @@ import {
   type Result,
   refuse,
 } from '@pesewa/kernel';
-import type { Position, Standing } from '../inbox/position.ts';
+import type { Position, PositionFacts } from '../inbox/position.ts';
 
 /**
  * Where an operator wants a stopped partition to go on: where our database stands, at the start or end of what Kafka
@@ -34,7 +34,7 @@ export type PlanRefusal =
 
 /** Plans where a stopped partition goes on (ADR 43). */
 export function planRealignment(
-  standing: Standing,
+  standing: PositionFacts,
   position: Position,
   to: RealignTarget,
 ): Result<RealignPlan, PlanRefusal> {
@@ -57,7 +57,7 @@ export function planRealignment(
 }
 
 /** The offset before which this database has surely applied everything; messages from there on count as skipped. */
-function appliedBefore({ stored, bounds }: Standing, misfit: string): bigint {
+function appliedBefore({ stored, bounds }: PositionFacts, misfit: string): bigint {
   // With any other misfit, the message at an offset may not be the one that we applied.
   const isOurs = misfit === 'restored' || misfit === 'start gone';
   return isOurs && stored ? stored.next : bounds.low;

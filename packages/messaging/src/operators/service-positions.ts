@@ -5,7 +5,7 @@ import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
 import { isDuplicateKey, transactionOptions } from '../database/mongo.ts';
 import { type ConsumerOffset, findOffset, offsetsOf } from '../inbox/offsets.ts';
 import { discardedIn } from '../inbox/parked-store.ts';
-import { judgePosition, type Position, type Standing } from '../inbox/position.ts';
+import { judgePosition, type Position, type PositionFacts } from '../inbox/position.ts';
 import type { TopicHandler } from '../inbox/topic-handler.ts';
 import {
   decideRealignment,
@@ -19,7 +19,7 @@ import {
 } from './realignment.ts';
 
 /** A partition that a service consumes, as its database and Kafka have it. */
-export interface PartitionPosition extends Standing {
+export interface PartitionPosition extends PositionFacts {
   /** `<group>/<topic>/<partition>` */
   readonly id: string;
   readonly stored: ConsumerOffset | null;

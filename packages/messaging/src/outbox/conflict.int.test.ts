@@ -1,4 +1,4 @@
-import { openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
 import { openMessagingAs } from '../index.ts';
 
@@ -9,7 +9,7 @@ interface Written {
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['contender']);
+  config = await prepareTestEnvironment(['contender']);
 });
 
 it('a key that another transaction is about to take delays only items with that key', async () => {

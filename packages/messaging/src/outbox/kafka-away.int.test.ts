@@ -4,7 +4,7 @@ import {
   eventually,
   openBreakableDaemons,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   type TestScope,
 } from '@pesewa/testkit';
@@ -22,7 +22,7 @@ let config: TestConfig;
 
 beforeAll(async () => {
   cluster = await openBreakableDaemons();
-  const names = await prepareTestNames(['away'], (name) => cluster.env[name]);
+  const names = await prepareTestEnvironment(['away'], (name) => cluster.env[name]);
   config = { ...names, OUTBOX_WAITING_BYTES_MAX: BOUND_BYTES };
 }, 120_000);
 

@@ -25,7 +25,7 @@ export type OutgoingEvent = {
 }[TopicName];
 
 /** What made something happen to a payment: the event behind it, and when it was recorded. */
-export interface Occasion {
+export interface Cause {
   readonly causationId: string | null;
   readonly atMs: number;
 }
@@ -208,7 +208,7 @@ export function ownerOf(source: string): string {
 }
 
 /** Whether the sweeper may send an outbox record; a partition's outbox records are sent by the partition's owner only. */
-export function isSwept(id: string): boolean {
+export function isGroupCommit(id: string): boolean {
   return id.startsWith('commit/');
 }
 

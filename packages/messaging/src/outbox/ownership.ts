@@ -1,4 +1,4 @@
-import { isSwept, ownerOf } from './outbox.ts';
+import { isGroupCommit, ownerOf } from './outbox.ts';
 
 /** Decides, right before each attempt to send, whether this process may send events of a source. */
 export interface Ownership {
@@ -35,7 +35,7 @@ export function createOwnership(owner: string, nowMs: () => number): Ownership {
       aliveUntilMs = Math.max(aliveUntilMs, untilMs);
     },
     maySend: (source) => {
-      if (isSwept(source)) return ownerOf(source) !== owner || nowMs() < aliveUntilMs;
+      if (isGroupCommit(source)) return ownerOf(source) !== owner || nowMs() < aliveUntilMs;
       return owned.has(source) && nowMs() < sureUntilMs;
     },
   };

@@ -1,6 +1,6 @@
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import { createQuickClock } from '@pesewa/testkit';
+import { createAutoAdvancingClock } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { commitSource, type Outbox, type OutboxRecord, outboxRecordId } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
@@ -27,7 +27,7 @@ async function openPresence() {
   const presence = await startPresence({
     leases: leases as unknown as PresenceDeps['leases'],
     owner: 'me',
-    clock: createQuickClock(),
+    clock: createAutoAdvancingClock(),
     logger,
     ownership,
     monotonicMs: () => monotonic.ms,

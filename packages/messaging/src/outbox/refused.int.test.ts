@@ -3,7 +3,7 @@ import {
   createTopicReader,
   eventually,
   openTestScope,
-  prepareTestNames,
+  prepareTestEnvironment,
   type TestConfig,
   topicNameOf,
 } from '@pesewa/testkit';
@@ -14,7 +14,7 @@ import { FUNDED, funded, openSender, outboxIsEmpty } from '../sender.fixture.ts'
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['sender', 'stuck']);
+  config = await prepareTestEnvironment(['sender', 'stuck']);
 });
 
 const TOPIC_RESOURCE = 2;

@@ -1,7 +1,14 @@
 import type { Producer } from '@pesewa/kafka';
 import type { Clock } from '@pesewa/kernel';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import { bytesOf, isSwept, type Outbox, type OutboxRecord, sourceOf, unpackOutboxRecord } from './outbox.ts';
+import {
+  bytesOf,
+  isGroupCommit,
+  type Outbox,
+  type OutboxRecord,
+  sourceOf,
+  unpackOutboxRecord,
+} from './outbox.ts';
 
 /** Sends outbox records from the outbox to Kafka: each partition in the order of the calls, retrying without end. */
 export interface Relay extends AsyncDisposable {
@@ -89,7 +96,7 @@ export function openRelay(options: RelayOptions): Relay {
     send: async (outboxRecord) => {
       if (closed) return;
       // Only group commits are bounded here: a consumer waits for its own events and so bounds itself.
-      if (isSwept(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) {
+      if (isGroupCommit(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) {
         hold(outboxRecord._id);
         overflow.add(outboxRecord._id);
       } else await put(outboxRecord);

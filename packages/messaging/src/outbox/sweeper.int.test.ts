@@ -1,6 +1,6 @@
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import { eventually, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { beforeAll, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { startPresence, startSweeper } from './sweeper.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames([]);
+  config = await prepareTestEnvironment([]);
 });
 
 const logger = createLogger({ name: 'test', level: 'silent' });

@@ -1,5 +1,5 @@
 import { createLogger } from '@pesewa/runtime';
-import { createQuickClock } from '@pesewa/testkit';
+import { createAutoAdvancingClock } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import {
   commitSource,
@@ -70,7 +70,7 @@ it('stops sending what a process has committed once the process says again that 
     leases: leases as unknown as Parameters<typeof startSweeper>[0]['leases'],
     relay: relay as Relay,
     owner: 'me',
-    clock: createQuickClock(),
+    clock: createAutoAdvancingClock(),
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
   await expect.poll(() => sent).not.toEqual([]);

@@ -5,7 +5,7 @@ import {
   openDatabase,
   type Transaction,
 } from '@pesewa/messaging';
-import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import type { PollDocument } from '../store.ts';
@@ -21,7 +21,7 @@ let isLevel = false;
 let looks = 0;
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}gathering`;
   database = await scope.open(

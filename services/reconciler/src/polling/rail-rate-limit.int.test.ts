@@ -1,6 +1,6 @@
 import { systemClock } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
-import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openRailRateLimit, type RailRateLimit } from './rail-rate-limit.ts';
 
@@ -10,7 +10,7 @@ let first: RailRateLimit;
 
 beforeAll(async () => {
   resources = new AsyncDisposableStack();
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const scope = resources.use(openTestScope(config));
   const open = () =>
     scope.open(

@@ -75,7 +75,7 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
     const { statement, place, chain } = batch;
     if (await commits.submit(batch)) return { batches: place + 1, chain };
     const found = await statements.findOne({ _id: statement._id });
-    if (!found || found.status === 'dropped') throw new DroppedError('dropped meanwhile');
+    if (!found || found.status === 'dropped') throw new SourceFencedError('dropped meanwhile');
     return found;
   }
 
@@ -95,7 +95,7 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
       await statements.updateOne(receiving, { $set: { status: 'dropped' } });
       return received;
     } catch (error) {
-      if (error instanceof DroppedError) return refuse(droppedMeanwhile);
+      if (error instanceof SourceFencedError) return refuse(droppedMeanwhile);
       if (!(error instanceof UnreadableFileError)) throw error;
       await statements.updateOne(receiving, { $set: { status: 'dropped' } });
       return refuse({ code: error.isTooLarge ? 'too_large' : 'unreadable', message: error.message });
@@ -147,8 +147,8 @@ async function receive(
   return accept(place);
 }
 
-class DroppedError extends Error {
-  override readonly name = 'DroppedError';
+class SourceFencedError extends Error {
+  override readonly name = 'SourceFencedError';
 }
 
 const droppedMeanwhile: IntakeRefusal = {

@@ -1,5 +1,5 @@
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
-import { openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { awaited } from '../domain/tracked.ts';
@@ -14,7 +14,7 @@ let status: StatusStore;
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
 
 beforeAll(async () => {
-  const config = await prepareTestNames([]);
+  const config = await prepareTestEnvironment([]);
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}status`;
   ({ db } = await scope.open(

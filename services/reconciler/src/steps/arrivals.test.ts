@@ -1,5 +1,5 @@
 import { createLogger } from '@pesewa/runtime';
-import { createQuickClock } from '@pesewa/testkit';
+import { createAutoAdvancingClock } from '@pesewa/testkit';
 import { Registry } from 'prom-client';
 import { expect, it, vi } from 'vitest';
 import { startArrivals } from './arrivals.ts';
@@ -18,7 +18,7 @@ it('the age of what is known to have arrived grows while an outbox can not be re
       },
       hasLeft: async () => true,
     },
-    clock: { ...createQuickClock(), nowMs: () => nowMs },
+    clock: { ...createAutoAdvancingClock(), nowMs: () => nowMs },
     logger: createLogger({ name: 'test', level: 'silent' }),
     limitMs: 60_000,
     pauseMs: 1,

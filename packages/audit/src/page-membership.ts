@@ -1,6 +1,6 @@
 import type { ClientSession, Db } from 'mongodb';
 import type { Findings } from './findings.ts';
-import { pageEntryIds } from './page-reader.ts';
+import { pageEntryIds } from './parse-page.ts';
 import type { EntryRecord, PageRecord } from './records.ts';
 import { collections } from './snapshot.ts';
 

@@ -17,7 +17,7 @@ export interface UsageChange {
 }
 
 /** Counts what a transaction uses, on top of what was used before it. */
-export interface UsageBook {
+export interface LimitUsage {
   /** Adds an amount to each limit. If one would be exceeded, it adds nothing and gives the first such limit. */
   readonly add: <Limit extends UsageLimit>(limits: readonly Limit[], amount: bigint) => Limit | undefined;
   /** Subtracts an amount from each limit, for something that was counted and did not happen. */
@@ -25,8 +25,8 @@ export interface UsageBook {
   readonly changes: () => readonly UsageChange[];
 }
 
-/** Opens a {@link UsageBook} over what was used before, by id; an absent limit has used nothing. */
-export function openUsageBook(usedBefore: ReadonlyMap<string, bigint>): UsageBook {
+/** Opens a {@link LimitUsage} over what was used before, by id; an absent limit has used nothing. */
+export function openLimitUsage(usedBefore: ReadonlyMap<string, bigint>): LimitUsage {
   const changes = new Map<string, UsageChange>();
   const usedOf = ({ id }: UsageLimit) => changes.get(id)?.after ?? usedBefore.get(id) ?? 0n;
   const set = (limit: UsageLimit, after: bigint) =>
@@ -47,7 +47,7 @@ export function openUsageBook(usedBefore: ReadonlyMap<string, bigint>): UsageBoo
 }
 
 /** The used parts of limits. */
-export interface UsageStore {
+export interface LimitUsageStore {
   /** By the id of the limit; an unused limit is left out. */
   readonly read: (
     limits: readonly UsageLimit[],
@@ -71,7 +71,7 @@ const usageFields = {
 } as const satisfies Readonly<Record<string, (used: bigint) => bigint | number>>;
 
 /** Opens the store; MongoDB deletes what is not needed any more. */
-export function openUsageStore(db: Db, field: keyof typeof usageFields): UsageStore {
+export function openUsageStore(db: Db, field: keyof typeof usageFields): LimitUsageStore {
   const collection = db.collection<UsageDocument>('usage');
   const stored = usageFields[field];
   return {

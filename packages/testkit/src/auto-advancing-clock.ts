@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from '@pesewa/kernel';
 
 /** A clock that jumps to the end of each sleep, after everything that does not wait for time has run. */
-export function createQuickClock(): Clock {
+export function createAutoAdvancingClock(): Clock {
   let skippedMs = 0;
   return {
     ...systemClock,

@@ -21,7 +21,7 @@ function matches(pattern: string, path: string): boolean {
 }
 
 /** Answers an unrouted request: 405 with the allowed methods if the path exists, else 404 with none. */
-export function createUnrouted(
+export function createNotFoundHandler(
   app: { readonly routes: readonly RouterRoute[] },
   answer: (context: Context, status: 404 | 405, allowed: readonly string[]) => Response,
 ): (context: Context) => Response {

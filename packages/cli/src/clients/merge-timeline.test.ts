@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { at, callback, delivery, entries, payout, seen, webhookAttempts } from '../timeline.fixture.ts';
-import { mergeTimeline } from './timeline.ts';
+import { mergeTimeline } from './merge-timeline.ts';
 
 const nothing = {
   payment: null,

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
-import { allowedMethods } from './methods.ts';
+import { allowedMethods } from './not-found.ts';
 
 const app = new Hono()
   .use('/items/*', (_context, next) => next())

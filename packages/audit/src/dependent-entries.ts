@@ -21,7 +21,11 @@ export function earlierIdsOf({
  * Checks entries that are valid only together with others (L5, L7, L10): a refund needs an earlier capture, the refund
  * of a fee follows its refund, and a rail cost follows the payment that it was paid for.
  */
-export function judgeCompanions(findings: Findings, entries: readonly ReadEntry[], earlier: Earlier): void {
+export function judgeDependentEntries(
+  findings: Findings,
+  entries: readonly ReadEntry[],
+  earlier: Earlier,
+): void {
   for (const [index, entry] of entries.entries()) {
     const { kind, reference } = entry;
     if (kind !== 'railCost' && kind !== 'refund' && kind !== 'refundFee') continue;

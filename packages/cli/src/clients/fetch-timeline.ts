@@ -10,7 +10,7 @@ import {
 } from '@pesewa/contracts';
 import { CliError, messageOf, RefusedError } from '../errors.ts';
 import type { Caller } from './call.ts';
-import { mergeTimeline, type TimelineLine } from './timeline.ts';
+import { mergeTimeline, type TimelineLine } from './merge-timeline.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
 /** Everything known about one payment, and what could not be read. */

@@ -1,8 +1,8 @@
 import { pageId } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
 import type { PageEntries } from './chains.ts';
-import { type Earlier, earlierIdsOf, nothingEarlier } from './companions.ts';
-import { pageEntryIds, pageMs } from './page-reader.ts';
+import { type Earlier, earlierIdsOf, nothingEarlier } from './dependent-entries.ts';
+import { pageEntryIds, pageMs } from './parse-page.ts';
 import type { EntryRecord, PageRecord } from './records.ts';
 import { collections } from './snapshot.ts';
 

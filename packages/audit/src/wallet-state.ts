@@ -3,7 +3,7 @@ import type { Findings } from './findings.ts';
 import { readWhole, type WalletRecord } from './records.ts';
 
 /** A wallet's state after the entries so far. */
-export interface Fold {
+export interface WalletState {
   available: bigint;
   held: bigint;
   /** The number of the newest entry that was folded. */
@@ -14,14 +14,14 @@ export interface Fold {
 }
 
 /** The state of a wallet without entries. */
-export function emptyFold(): Fold {
+export function emptyFold(): WalletState {
   return { available: 0n, held: 0n, sequence: 0, atMs: 0, compared: false };
 }
 
 const sides = ['available', 'held'] as const;
 
 /** Applies the next entry of a wallet and checks the balances after it (L3, L4). */
-export function foldEntry(findings: Findings, fold: Fold, entry: ReadEntry): void {
+export function foldEntry(findings: Findings, fold: WalletState, entry: ReadEntry): void {
   const { id, wallet = '', debit, credit, amount, sequence, after, atMs } = entry;
   if (debit?.wallet === wallet) fold[debit.role === 'held' ? 'held' : 'available'] -= amount;
   if (credit?.wallet === wallet) fold[credit.role === 'held' ? 'held' : 'available'] += amount;
@@ -41,7 +41,12 @@ export function foldEntry(findings: Findings, fold: Fold, entry: ReadEntry): voi
 }
 
 /** Compares a stored wallet with the state from its entries and with its open holds (L3, L4, L5, L8, L9). */
-export function judgeStored(findings: Findings, stored: WalletRecord, fold: Fold, openHolds: bigint): void {
+export function judgeStored(
+  findings: Findings,
+  stored: WalletRecord,
+  fold: WalletState,
+  openHolds: bigint,
+): void {
   const { _id: id, merchantId, currency } = stored;
   const { report } = findings;
   if (id !== `${merchantId}:${currency}`) {
