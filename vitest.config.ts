@@ -49,8 +49,8 @@ export default defineConfig({
           name: 'scenarios',
           include: ['test/{scenarios,conformance}/**/*.test.ts', 'test/chaos/*.test.ts'],
           exclude: [...never, '**/*.int.test.ts'],
-          // Whole stacks side by side: each waits more than it works.
-          maxWorkers: 3,
+          // Two whole stacks side by side; a third would be more work than two cores can do in time.
+          maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
