@@ -25,7 +25,7 @@ export type RailSettings = CommonSettings & {
 /** The schema of the entries of `RAILS` that name this connector. */
 export type ConnectorDefinition = z.core.$ZodTypeDiscriminable & z.ZodType<RailSettings>;
 
-/** Defines a connector by the settings of its rails, which `connector` tells apart, and the way to connect to one. */
+/** Defines a connector by the settings of its rails, which `connector` distinguishes, and the way to connect to one. */
 export function defineConnector<Settings extends CommonSettings>(definition: {
   readonly settings: z.core.$ZodTypeDiscriminable & z.ZodType<Settings>;
   readonly connect: (rail: ConnectorDependencies & { readonly settings: Settings }) => RailFunctions;

@@ -111,7 +111,7 @@ export const closeOperations = declareOperations({
     summary: 'Makes the close of a day or a period, or gives the existing one',
     caller: 'named',
     query: z.object({
-      /** Only tells what the close would check. */
+      /** Only shows what the close would check. */
       dryRun: z.enum(['', 'true', 'false'], { error: 'must be true or false' }).default('false'),
     }),
     body: closeBody,
