@@ -19,6 +19,8 @@ export interface UploadRate {
 }
 
 const SECOND_MS = 1_000;
+/** How much of an upload is still read after its reader has stopped, and for how long. */
+const rest = { bytesMax: 64 * 1024 * 1024, timeoutMs: 2_000 } as const;
 
 /** The connections whose current request is an upload, which has time limits of its own. */
 const uploading = new WeakSet<Socket>();
@@ -51,7 +53,9 @@ export function allowUploads(server: Server): void {
 /**
  * Reads the body of an upload as it arrives, however long it takes, and cuts off a sender that is too slow.
  *
- * Time counts only while the reader waits for the sender; a slow reader slows the sender down.
+ * Time counts only while the reader waits for the sender; a slow reader slows the sender down. If the reader stops half
+ * way, the rest is dropped within bounds: a connection that is closed while its client still sends is reset, and the
+ * client loses the answer (RFC 9112, 9.6).
  */
 export async function* readUpload(
   context: Pick<Context, 'env' | 'req'>,
@@ -65,6 +69,7 @@ export async function* readUpload(
   const reader = body?.getReader();
   let bytes = 0;
   let waitedMs = 0;
+  let hasStopped = false;
   try {
     while (reader) {
       const askedAtMs = clock.nowMs();
@@ -75,12 +80,27 @@ export async function* readUpload(
       if (waitedMs > rate.graceMs && bytes < (waitedMs * rate.bytesPerSecondMin) / SECOND_MS) {
         throw new UploadCutError(`less than ${rate.bytesPerSecondMin} bytes came in a second`);
       }
+      hasStopped = true;
       yield piece.value;
+      hasStopped = false;
     }
   } finally {
+    if (reader && hasStopped) await dropRest(reader, clock);
     if (socket) uploading.delete(socket);
     await reader?.cancel().catch(() => undefined);
   }
+}
+
+async function dropRest(reader: ReadableStreamDefaultReader<Uint8Array>, clock: Clock): Promise<void> {
+  const drop = async () => {
+    for (let bytes = 0; bytes < rest.bytesMax; ) {
+      const piece = await reader.read();
+      if (piece.done) return;
+      bytes += piece.value.byteLength;
+    }
+  };
+  // The answer is decided: a sender that has gone, or that sends for longer, changes nothing about it.
+  await withDeadline(drop(), rest.timeoutMs, clock).catch(() => undefined);
 }
 
 async function withinIdle<Piece>(reading: Promise<Piece>, idleMs: number, clock: Clock): Promise<Piece> {
