@@ -27,6 +27,8 @@ beforeAll(async () => {
     CLOSE_INTERVAL: never,
     FIRST_POLL_AFTER_MS: '1000',
     POLL_CAP_MS: '2000',
+    // A slow machine polls more often than this before a test is over, and what is stuck is not what it is about.
+    POLLS_BEFORE_BREAK: '1000',
     BOOKS_GRACE_MS: '1500',
   };
   scenario = await openScenario('restored', withShortSessions({ reconciler }));

@@ -62,10 +62,17 @@ test('a scrape reads keys alone, and no more of them for a backlog of 100,000 th
   const registry = new Registry();
   createDeliveryMetrics(registry, { store, clock: { ...systemClock, nowMs: () => NOW_MS } });
   await database.db.command({ profile: 2 });
-  const text = await registry.metrics();
+  let scrapes = 0;
+  let text = '';
+  // A value is missing where the database has not answered in time.
+  const scrape = async () => {
+    scrapes += 1;
+    text = await registry.metrics();
+    return text;
+  };
+  await expect.poll(scrape).toContain(`webhooks_pending ${PENDING_MAX}`);
   await database.db.command({ profile: 0 });
   for (const line of [
-    `webhooks_pending ${PENDING_MAX}`,
     `oldest_due_webhook_seconds ${OLDEST_S}`,
     `webhook_endpoints{state="failing"} ${BULKHEADS_FAILING}`,
     `webhook_endpoints{state="waiting"} ${BULKHEADS - BULKHEADS_FAILING}`,
@@ -74,8 +81,8 @@ test('a scrape reads keys alone, and no more of them for a backlog of 100,000 th
     expect(text).toContain(line);
   const profile = database.db.collection<Profiled>('system.profile');
   const reads = await profile.find({ ns: store.collection.namespace }).toArray();
-  expect(reads.map(({ docsExamined }) => docsExamined)).toEqual([0, 0, 0, 0, 0]);
+  expect(reads.map(({ docsExamined }) => docsExamined)).toEqual(Array.from({ length: 5 * scrapes }, () => 0));
   const keys = reads.map(({ keysExamined }) => keysExamined).toSorted((one, other) => other - one);
   expect(keys[0]).toBe(PENDING_MAX);
-  expect(keys[1]).toBeLessThanOrEqual(2 * BULKHEADS);
+  expect(keys[scrapes]).toBeLessThanOrEqual(2 * BULKHEADS);
 });

@@ -54,6 +54,9 @@ const PROBLEMS_MAX = 50;
 /** Longer than any dry run takes: an older one was left by a dead process. */
 const TRIAL_KEEP_MS = 6 * 3_600_000;
 const ID_LENGTH = 32;
+/** How long an upload waits for the deletion of an earlier one that was dropped; after that it is refused. */
+const DELETED_WITHIN_MS = 5_000;
+const DELETED_LOOK_MS = 50;
 
 /** Starts the matching of complete statements: one replica at a time for each, from the stage where it stopped. */
 export function startStatements(deps: StatementDeps): Statements {
@@ -66,11 +69,21 @@ export function startStatements(deps: StatementDeps): Statements {
     round: (signal, processed) => workOff(deps, signal, processed),
   });
 
+  /**
+   * Waits until the rest of a dropped statement is deleted: the file that comes now makes a new one. The loop alone
+   * deletes, because a second one might delete what is new already.
+   */
+  async function untilDeleted(_id: string): Promise<void> {
+    const untilMs = deps.clock.nowMs() + DELETED_WITHIN_MS;
+    while ((await statements.findOne({ _id, status: 'dropped' })) && deps.clock.nowMs() < untilMs) {
+      loop.wake();
+      await deps.clock.sleep(DELETED_LOOK_MS);
+    }
+  }
+
   /** The statement of these terms: a new one, or the existing one. */
   async function begin(_id: string, terms: StatementTerms, by: string, isTrial: boolean) {
-    const found = await statements.findOne({ _id });
-    // The rest of a dropped one is deleted first: the file that comes now makes a new one.
-    if (found?.status === 'dropped') await dropStatement(deps.statementStore, _id, async () => {});
+    await untilDeleted(_id);
     const fresh = {
       ...terms,
       status: 'receiving' as const,
