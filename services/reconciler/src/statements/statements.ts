@@ -69,21 +69,9 @@ export function startStatements(deps: StatementDeps): Statements {
     round: (signal, processed) => workOff(deps, signal, processed),
   });
 
-  /**
-   * Waits until the rest of a dropped statement is deleted: the file that comes now makes a new one. The loop alone
-   * deletes, because a second one might delete what is new already.
-   */
-  async function untilDeleted(_id: string): Promise<void> {
-    const untilMs = deps.clock.nowMs() + DELETED_WITHIN_MS;
-    while ((await statements.findOne({ _id, status: 'dropped' })) && deps.clock.nowMs() < untilMs) {
-      loop.wake();
-      await deps.clock.sleep(DELETED_LOOK_MS);
-    }
-  }
-
   /** The statement of these terms: a new one, or the existing one. */
   async function begin(_id: string, terms: StatementTerms, by: string, isTrial: boolean) {
-    await untilDeleted(_id);
+    await untilDeleted(deps, _id, loop.wake);
     const fresh = {
       ...terms,
       status: 'receiving' as const,
@@ -140,6 +128,22 @@ export function startStatements(deps: StatementDeps): Statements {
       await leasesOf(deps.messaging.db).deleteOne({ _id: LEASE, owner: deps.messaging.owner });
     },
   };
+}
+
+/**
+ * Waits until the rest of a dropped statement is deleted: the file that comes now makes a new one. The loop alone
+ * deletes, because a second one might delete what is new already.
+ */
+async function untilDeleted(
+  { statementStore, clock }: StatementDeps,
+  _id: string,
+  wake: () => void,
+): Promise<void> {
+  const untilMs = clock.nowMs() + DELETED_WITHIN_MS;
+  while ((await statementStore.statements.findOne({ _id, status: 'dropped' })) && clock.nowMs() < untilMs) {
+    wake();
+    await clock.sleep(DELETED_LOOK_MS);
+  }
 }
 
 /** The id of a statement: the same file under the same terms has the same. */
