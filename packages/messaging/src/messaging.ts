@@ -31,7 +31,8 @@ import { openOutboxBound } from './outbox/outbox-bound.ts';
 import { createOwnership } from './outbox/ownership.ts';
 import { openRelay } from './outbox/relay.ts';
 import { startPresence, startSweeper } from './outbox/sweeper.ts';
-import { createTransact } from './outbox/transact.ts';
+import { createTransact, type Transact } from './outbox/transact.ts';
+import { createTurns, type InTurn } from './outbox/turns.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
 import { openCodec } from './schemas/codec.ts';
 import { type RegistrySettings, registryConnection } from './schemas/registry.ts';
@@ -47,6 +48,8 @@ export interface Messaging extends TopicHistory, Progress, RecoverySigns {
   readonly owner: string;
   /** Lets concurrent work of one kind share transactions. */
   readonly groupCommit: OpenGroupCommit;
+  /** Runs work when no batch of a service that applies them in turn is being applied. */
+  readonly inTurn: InTurn;
   /** Whether requests from outside may be accepted; false while too many events wait for Kafka. */
   readonly acceptsWork: () => boolean;
   /** Starts consuming. Call it once and last, when everything the handlers need is open. */
@@ -78,6 +81,11 @@ export interface MessagingTuning {
    */
   readonly collections?: readonly CollectionSchema[];
   readonly batchMessagesMax?: number;
+  /**
+   * Whether batches are applied one at a time, and in turn with the group commits that say so: where they write the
+   * same documents, a conflict would cost a whole batch, and whatever waits shares the next transaction.
+   */
+  readonly appliesInTurn?: boolean;
   /** How many bytes of events may wait for Kafka in memory. */
   readonly bytesWaitingMax?: number;
   /** Whether a clock too far from the database's ends the process; if not, the process is not ready meanwhile. */
@@ -112,12 +120,14 @@ export async function openMessagingAs(
   let standing: ServicePositions | undefined;
   let sequence = 0;
   const nextSequence = () => (sequence += 1);
-  const groupCommit: OpenGroupCommit = (name, apply, limits) =>
+  const inTurn = createTurns();
+  const transactInTurn: Transact = (...work) => inTurn(() => transact(...work));
+  const groupCommit: OpenGroupCommit = (name, apply, limits = {}) =>
     createGroupCommit({
       ...limits,
       name,
       source: commitSource(name, owner),
-      transact,
+      transact: limits.inTurn ? transactInTurn : transact,
       nextSequence,
       apply,
     });
@@ -126,6 +136,7 @@ export async function openMessagingAs(
     db,
     owner,
     groupCommit,
+    inTurn,
     inTransaction: async (work) =>
       (await alone('alone', { source: commitSource('alone', owner), sequence: nextSequence() }, work)).value,
     acceptsWork: parts.bound.acceptsWork,
@@ -138,6 +149,7 @@ export async function openMessagingAs(
       standing = addOperatorRoutes(scope, { ...consumed, store: parkedStore, groupCommit });
       const consumer = runConsumer({
         ...parts,
+        transact: options.appliesInTurn ? transactInTurn : transact,
         clock,
         ids,
         logger,

@@ -18,6 +18,7 @@ import { lateAfterMs } from './domain/steps.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
+import { UNKNOWN_REFERENCE } from './poll-document.ts';
 import { composePolling } from './polling/compose.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
 import { openRailRateLimit } from './polling/rail-rate-limit.ts';
@@ -30,7 +31,7 @@ import { startArrivals } from './steps/arrivals.ts';
 import { composeSteps } from './steps/compose.ts';
 import { createRequests } from './steps/request.ts';
 import { openStepStore } from './steps/store.ts';
-import { openWorkingStore, UNKNOWN_REFERENCE } from './store.ts';
+import { openWorkingStore } from './store.ts';
 import { createComparison } from './wallets/comparison.ts';
 import { openWalletStore } from './wallets/store.ts';
 import { openPaymentsAtRail } from './wallets/suspects.ts';
@@ -113,6 +114,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
   const messaging = await openMessaging(scope, {
     service: 'reconciler',
     collections: reconcilerDatabaseSchema,
+    appliesInTurn: true,
   });
   const { db } = messaging;
   const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { PollDocument } from './store.ts';
+import type { PollDocument } from './poll-document.ts';
 
 /** How long a read may take. */
 const READ_TIMEOUT_MS = 1_000;

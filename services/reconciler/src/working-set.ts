@@ -11,7 +11,8 @@ import type { Timing } from './domain/schedule.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
 import { afterVerdict } from './domain/verdict.ts';
 import { breakOpened, breakResolved, railStatusObserved, stuckSettled } from './events.ts';
-import { type WorkingStore, watchOf } from './store.ts';
+import { watchOf } from './poll-document.ts';
+import type { WorkingStore } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
 
 /** An observation of a payment, and the event that it comes from. */

@@ -1,5 +1,6 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { Collection, Document, Filter, WithId } from 'mongodb';
+import type { InTurn } from '../outbox/turns.ts';
 
 /** The fields that claimable records share. */
 export interface Claimable {
@@ -35,6 +36,8 @@ export interface ClaimRules<Record extends Claimable> {
   readonly first?: 'oldest' | 'halves';
   /** The rate limit on claims; without it as many are claimed as there is room for. */
   readonly rateLimit?: ClaimRateLimit;
+  /** Runs the claim when the transactions that write the same records are over; at once, if left out. */
+  readonly inTurn?: InTurn;
   readonly leaseMs: number;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly ids: Ids;
@@ -59,7 +62,7 @@ const FRESH_MS = 30_000;
 export function createClaimer<Record extends Claimable>(
   rules: ClaimRules<Record>,
 ): (room: number) => Promise<Batch<Record>> {
-  const { collection, clock } = rules;
+  const { collection, clock, inTurn = (work) => work() } = rules;
   // Records are searched by the server's clock, as the newest claim showed it. If we searched by a clock that is
   // ahead, the newest records found would not be due on the server yet and could not be claimed.
   let serverAheadMs = 0;
@@ -127,9 +130,12 @@ export function createClaimer<Record extends Claimable>(
     const isFair = rules.first === 'halves' && (isRateLimited || isFull);
     const chosen = isFair ? await halves(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
     if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isRateLimited };
-    const claimedAtMs = clock.nowMs();
-    const records = await write(due, chosen, token);
-    learn(records, claimedAtMs, clock.nowMs());
+    const { claimedAtMs, records } = await inTurn(async () => {
+      const askedMs = clock.nowMs();
+      const claimed = await write(due, chosen, token);
+      learn(claimed, askedMs, clock.nowMs());
+      return { claimedAtMs: askedMs, records: claimed };
+    });
     // Claimed records are worked on even if tokens can't be given back: lost tokens only slow us down.
     if (granted > records.length)
       await rules.rateLimit?.giveBack(granted - records.length).catch(() => undefined);

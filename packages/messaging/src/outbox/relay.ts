@@ -41,6 +41,8 @@ const RECORDS_PER_READ = 8;
 const READ_AGAIN_AFTER_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 const REMOVED_AT_ONCE_MAX = 1_000;
+/** How long sent outbox records wait for others to be removed with: a durable removal for each would cost too much. */
+const REMOVAL_GATHER_MS = 50;
 const REMOVAL_PAUSE_MS = { first: 100, last: 5_000 } as const;
 
 /**
@@ -213,10 +215,12 @@ function bound(durationMs: number): Promise<void> {
 function createRemoval({ outbox, clock, logger, crashPoint }: RelayOptions) {
   const sent: { readonly id: string; readonly removed: () => void }[] = [];
   let removing: Promise<void> | undefined;
+  const closing = new AbortController();
 
   async function removeAll(): Promise<void> {
     let pauseMs: number = REMOVAL_PAUSE_MS.first;
     while (sent.length > 0) {
+      await clock.sleep(REMOVAL_GATHER_MS, closing.signal);
       const some = sent.slice(0, REMOVED_AT_ONCE_MAX);
       try {
         await outbox.deleteMany({ _id: { $in: some.map(({ id }) => id) } });
@@ -239,8 +243,9 @@ function createRemoval({ outbox, clock, logger, crashPoint }: RelayOptions) {
         removing = undefined;
       });
     },
-    /** Resolves when nothing is left to remove. */
+    /** Removes at once what is left from now on; resolves when nothing is left. */
     idle: async (): Promise<void> => {
+      closing.abort();
       while (removing) await removing;
     },
   };

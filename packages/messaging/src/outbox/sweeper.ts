@@ -68,14 +68,19 @@ export function startSweeper(deps: SweeperDeps): Loop {
     logger: deps.logger,
     round: async (signal) => {
       const { leases, owner } = deps;
-      sweeps = await takeLease(leases, { name: SWEEPER_LEASE, owner, durationMs: SWEEPER_LEASE_MS });
+      // The lease is not needed while nothing is left of a dead process, and renewing it is a durable write.
+      let granted: Promise<boolean> | undefined;
       for await (const source of sourcesOf(deps.outbox)) {
         if (signal.aborted) return false;
         if (ownerOf(source) === owner) sweep(source, () => sendForgotten(deps, source));
-        else if (sweeps && (await isDead(ownerOf(source))))
+        else if (await isDead(ownerOf(source))) {
+          granted ??= takeLease(leases, { name: SWEEPER_LEASE, owner, durationMs: SWEEPER_LEASE_MS });
+          sweeps = await granted;
+          if (!sweeps) continue;
           sweep(source, () =>
             sendAll(deps, source, async () => sweeps && !signal.aborted && isDead(ownerOf(source))),
           );
+        }
       }
       return false;
     },

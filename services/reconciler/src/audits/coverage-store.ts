@@ -4,7 +4,7 @@ import { inPagesBy } from '../batches.ts';
 import { type Page, pageOf } from '../breaks/store.ts';
 import type { Gap } from '../domain/coverage.ts';
 import type { Terms, Tracked } from '../domain/tracked.ts';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 
 /** The outcome of an audit; `behind` if differences could not be distinguished from events that are merely late. */
 export type CoverageStatus = 'running' | 'done' | 'behind' | 'failed';

@@ -100,7 +100,7 @@ describe('a daily close on real daemons', () => {
     await until('the auto-resolutions', () => about(fee, 'BreakResolved').length === 1);
     const { items } = await operator(`/breaks?reference=${missing}`);
     expect(items).toMatchObject([{ kind: 'close.missing_there', status: 'resolved' }]);
-    expect((await harness.rowOf(fee))?.timeline.map(({ what }) => what)).toEqual(
+    expect((await harness.rowOf(fee))?.timeline?.map(({ what }) => what)).toEqual(
       expect.arrayContaining(['break', 'resolved']),
     );
     expect((await harness.rowOf(fee))?.breaks).toEqual([]);

@@ -8,7 +8,7 @@ import {
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 import { startGathering } from './gathering.ts';
 import { type CloseStore, openCloseStore } from './store.ts';
 import { dayFrom } from './window.ts';

@@ -1,7 +1,7 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 import {
   type CloseDocument,
   type CloseRecord,

@@ -4,7 +4,7 @@ import type { Collection, Db, FindCursor } from 'mongodb';
 import { isOutOfTime } from '../batches.ts';
 import { CLOSE_RESULT_KEY } from '../database-schema.ts';
 import type { CloseResult, Difference, Side } from '../domain/close.ts';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 import type { CloseWindow } from './window.ts';
 
 /** How many records of a close have each result. */

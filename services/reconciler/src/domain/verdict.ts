@@ -2,7 +2,7 @@ import { unreachable } from '@pesewa/kernel';
 import { judgeAmounts, judgeLateClaims } from './amounts.ts';
 import { waitedMs } from './arrived.ts';
 import type { BreakKind } from './break-kinds.ts';
-import { isEnd } from './claim.ts';
+import { claimedEnd, isEnd, isOwn } from './claim.ts';
 import { judgeClaims, lookupDecides } from './claim-checks.ts';
 import { judgeNotFound } from './not-found.ts';
 import type { Finding, Judged, Question, Verdict } from './question.ts';
@@ -131,6 +131,20 @@ export function isEndOverdue(
 ): boolean {
   if (fact === null || !isEnd(fact.status) || endReportedAtMs === null) return false;
   return waitedMs(at, endReportedAtMs) >= at.lagMs;
+}
+
+/**
+ * Whether an answer only confirms the end that a callback claimed. Then nothing about the payment is written: its owner
+ * gets the fact, and the lease of the poll says when to ask again if the owner does not take it over.
+ */
+export function confirmsCallback(
+  { tracked, terms, isScheduled }: Pick<Question, 'tracked' | 'terms' | 'isScheduled'>,
+  { fact, findings, lagging, undecided, known }: Verdict,
+): boolean {
+  const { status, notFoundSinceMs, callbacks } = tracked;
+  if (fact === null || isScheduled || status !== 'open' || notFoundSinceMs !== null) return false;
+  if (lagging || undecided || findings.length > 0 || known.length > 0) return false;
+  return callbacks.some((claim) => isOwn(claim, terms) && claimedEnd(claim) === fact.status);
 }
 
 function judgeAnswer(question: Question): Judged {

@@ -9,11 +9,12 @@ import type { FoundBreak } from '../domain/break.ts';
 import type { RailAnswer, Verdict } from '../domain/question.ts';
 import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/schedule.ts';
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
-import { afterVerdict, isEndOverdue, judge } from '../domain/verdict.ts';
+import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
 import { breakOpened, railStatusObserved } from '../events.ts';
 import { allOf, startLoopByName } from '../loop-by-name.ts';
+import { fromDocument, type PollDocument, UNKNOWN_REFERENCE } from '../poll-document.ts';
 import type { RequestRepublication } from '../steps/request.ts';
-import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
+import type { WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
 import { againMs, type RailRateLimit } from './rail-rate-limit.ts';
 
@@ -39,7 +40,7 @@ export interface PollerDeps {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
   readonly requestRepublication: RequestRepublication;
-  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'inTurn'>;
   readonly rails: readonly PolledRail[];
   readonly rateLimit: RailRateLimit;
   readonly schedule: PollSchedule;
@@ -83,8 +84,10 @@ const UNASKED_TIMEOUT_MS = 15_000;
  */
 export function startPoller(deps: PollerDeps): Poller {
   const rails = new Map(deps.rails.map((rail) => [rail.name, rail]));
-  const outcomes = deps.messaging.groupCommit<PollOutcome, void>('reconciler.poll', (polls, transaction) =>
-    commitPolls(deps, rails, polls, transaction),
+  const outcomes = deps.messaging.groupCommit<PollOutcome, void>(
+    'reconciler.poll',
+    (polls, transaction) => commitPolls(deps, rails, polls, transaction),
+    { inTurn: true, groupsMax: 1 },
   );
   const work = async (document: PollDocument, claim: string): Promise<void> => {
     const { reference, terms, askedAtMs, traceparent } = fromDocument(document);
@@ -161,6 +164,7 @@ function startPollLoop(deps: PollerDeps, name: string, claims: Claims, work: Loo
     // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
     mark: { askedAt: '$$NOW' },
     first: 'halves',
+    inTurn: deps.messaging.inTurn,
     leaseMs: workTimeoutMs * LEASE_FACTOR,
     workTimeoutMs,
     batchMax: BATCH_MAX,
@@ -216,7 +220,7 @@ async function commitPolls(
       loaded.set(poll.reference, refused(deps, tracked, poll, afterMs));
       continue;
     }
-    const verdict = judge({
+    const question = {
       tracked,
       terms,
       expectedFee: terms.railFee,
@@ -228,10 +232,12 @@ async function commitPolls(
       notFoundGraceMs: deps.notFoundGraceMs,
       pollsBeforeBreak: deps.pollsBeforeBreak,
       arrived,
-    });
+    } as const;
+    const verdict = judge(question);
     const from = { source: 'poll', atMs: polledAtMs, causationId: tracked.causedBy } as const;
     if (verdict.fact)
       transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
+    if (tracked.claim === poll.claim && confirmsCallback(question, verdict)) continue;
     if (isEndOverdue(tracked, verdict, { polledAtMs, lagMs, arrived })) {
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from '../fixtures/harness.ts';
 import { accepted, callback, completed, ids } from '../fixtures/owners.ts';
 import { railSettings } from '../fixtures/rail.ts';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 
 const PER_SECOND = 60;
 const DEADLINE_MS = 60_000;

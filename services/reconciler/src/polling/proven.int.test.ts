@@ -70,7 +70,7 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
       callback(reference, 'COMPLETED', '100', kind, { fee: '9' }),
       callback(reference, 'COMPLETED', '100', kind, { proven: true, fee: '-1' }),
     );
-    await until('the callbacks', async () => (await rowOf(reference))?.callbacks.length === 2);
+    await until('the callbacks', async () => (await rowOf(reference))?.callbacks?.length === 2);
     await publish(begin(reference));
     await until('the fact', () => facts(reference).length > 0);
     const fee = kind === 'payout' ? 50n : null;
@@ -105,7 +105,7 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
     const claim = kind === 'payout' ? 'COMPLETED' : 'FAILED';
     await publish(proves(against, claim), callback(against, claim, '100.0', kind, { proven: true }));
     await publish(...both(early));
-    await until('both', async () => (await rowOf(early))?.callbacks.length === 2);
+    await until('both', async () => (await rowOf(early))?.callbacks?.length === 2);
     await publish(begin(early));
     for (const reference of [twice, against, early]) {
       await until('the break', () => about(reference, 'BreakOpened').length > 0);

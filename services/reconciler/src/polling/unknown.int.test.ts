@@ -39,7 +39,7 @@ describe('a callback for an unknown payment', () => {
     await publish(claim(), claim());
     await until('the break', () => about(reference, 'BreakOpened').length > 0);
     await publish(claim());
-    await until('the repeat', async () => ((await rowOf(reference))?.timeline.length ?? 0) > 2);
+    await until('the repeat', async () => ((await rowOf(reference))?.timeline?.length ?? 0) > 2);
     expect(await breakOf(reference)).toMatchObject({
       kind: 'callback.unknown_reference',
       status: 'open',

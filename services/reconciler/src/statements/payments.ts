@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { inBatches } from '../batches.ts';
 import type { StatementPayment } from '../domain/statement-matching.ts';
 import type { RailFee } from '../handlers.ts';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 
 /** A payment, and when it ended. */
 export interface EndedPayment extends StatementPayment {

@@ -5,7 +5,7 @@ import { type CloseDocument, dayCloses } from '../closes/store.ts';
 import { BREAK_KINDS_KEY } from '../database-schema.ts';
 import type { Break } from '../domain/break.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 import { readWatched } from '../watched.ts';
 
 /** The due polls of a rail; counts end at a limit. */

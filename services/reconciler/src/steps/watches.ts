@@ -3,7 +3,7 @@ import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { CoverageStore } from '../audits/coverage-store.ts';
 import { inPagesBy } from '../batches.ts';
 import type { FollowedStep, Overdue, Step } from '../domain/steps.ts';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 import { toOwners, toWebhooks, wholeWay } from './hops.ts';
 import type { Hop } from './level.ts';
 

@@ -3,7 +3,7 @@ import { isOutOfTime } from '../batches.ts';
 import { IN_FLIGHT_KEY } from '../database-schema.ts';
 import type { Suspect } from '../domain/candidates.ts';
 import type { Measurement } from '../domain/drift.ts';
-import type { PollDocument } from '../store.ts';
+import type { PollDocument } from '../poll-document.ts';
 
 /** What is in flight in one currency of a rail; minor units. */
 export type InFlight = Measurement['inFlight'];
