@@ -30,8 +30,9 @@ import { commitSource, outboxOf, type Transaction } from './outbox/outbox.ts';
 import { openOutboxBound } from './outbox/outbox-bound.ts';
 import { createOwnership } from './outbox/ownership.ts';
 import { openRelay } from './outbox/relay.ts';
+import { createSharedTransact } from './outbox/shared-transact.ts';
 import { startPresence, startSweeper } from './outbox/sweeper.ts';
-import { createTransact, type Transact } from './outbox/transact.ts';
+import { createTransact, createTransactAll } from './outbox/transact.ts';
 import { createTurns, type InTurn } from './outbox/turns.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
 import { openCodec } from './schemas/codec.ts';
@@ -48,7 +49,7 @@ export interface Messaging extends TopicHistory, Progress, RecoverySigns {
   readonly owner: string;
   /** Lets concurrent work of one kind share transactions. */
   readonly groupCommit: OpenGroupCommit;
-  /** Runs work when no batch of a service that applies them in turn is being applied. */
+  /** Runs work while no shared transaction is in progress. */
   readonly inTurn: InTurn;
   /** Whether requests from outside may be accepted; false while too many events wait for Kafka. */
   readonly acceptsWork: () => boolean;
@@ -82,10 +83,10 @@ export interface MessagingTuning {
   readonly collections?: readonly CollectionSchema[];
   readonly batchMessagesMax?: number;
   /**
-   * Whether batches are applied one at a time, and in turn with the group commits that say so: where they write the
-   * same documents, a conflict would cost a whole batch, and whatever waits shares the next transaction.
+   * Whether one transaction at a time applies all batches that wait, together with the group commits that say so. For
+   * a service whose partitions must be applied in parallel to be fast enough, it is wrong.
    */
-  readonly appliesInTurn?: boolean;
+  readonly sharesTransactions?: boolean;
   /** How many bytes of events may wait for Kafka in memory. */
   readonly bytesWaitingMax?: number;
   /** Whether a clock too far from the database's ends the process; if not, the process is not ready meanwhile. */
@@ -118,19 +119,7 @@ export async function openMessagingAs(
   const alone = createTransact({ ...parts, clock, random, crashPoint: () => undefined });
   const positions = await scope.open('positions', openPositions({ ...kafka, clock }));
   let standing: ServicePositions | undefined;
-  let sequence = 0;
-  const nextSequence = () => (sequence += 1);
-  const inTurn = createTurns();
-  const transactInTurn: Transact = (...work) => inTurn(() => transact(...work));
-  const groupCommit: OpenGroupCommit = (name, apply, limits = {}) =>
-    createGroupCommit({
-      ...limits,
-      name,
-      source: commitSource(name, owner),
-      transact: limits.inTurn ? transactInTurn : transact,
-      nextSequence,
-      apply,
-    });
+  const { groupCommit, shared, inTurn, nextSequence } = createCommits(parts);
   return {
     client,
     db,
@@ -149,7 +138,7 @@ export async function openMessagingAs(
       standing = addOperatorRoutes(scope, { ...consumed, store: parkedStore, groupCommit });
       const consumer = runConsumer({
         ...parts,
-        transact: options.appliesInTurn ? transactInTurn : transact,
+        transact: options.sharesTransactions ? shared : transact,
         clock,
         ids,
         logger,
@@ -180,6 +169,23 @@ export async function openMessagingAs(
       ...openProgress(clock, positions, { ...parts, group: options.service }),
     }),
   };
+}
+
+function createCommits({ owner, transact, transactAll }: Awaited<ReturnType<typeof openParts>>) {
+  let sequence = 0;
+  const nextSequence = () => (sequence += 1);
+  const inTurn = createTurns();
+  const shared = createSharedTransact(transactAll, inTurn);
+  const groupCommit: OpenGroupCommit = (name, apply, limits = {}) =>
+    createGroupCommit({
+      ...limits,
+      name,
+      source: commitSource(name, owner),
+      transact: limits.sharesTransactions ? shared : transact,
+      nextSequence,
+      apply,
+    });
+  return { groupCommit, shared, inTurn, nextSequence };
 }
 
 async function openParts(scope: ServiceScope<MessagingConfig>, options: MessagingOptions) {
@@ -245,8 +251,10 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   );
   const encoder = createMessageEncoder(codec, topicPrefix, () => beginTrace(ids));
   const emitted = countEmitted(scope.metrics);
-  const transact = createTransact({ client, outbox, relay, encoder, clock, random, crashPoint, emitted });
-  const road = { codec, encoder, outbox, ownership, relay, transact, bound, emitted };
+  const transactions = { client, outbox, relay, encoder, clock, random, crashPoint, emitted };
+  const transact = createTransact(transactions);
+  const transactAll = createTransactAll(transactions);
+  const road = { codec, encoder, outbox, ownership, relay, transact, transactAll, bound, emitted };
   return { client, db, owner, topicPrefix, kafka, ...road };
 }
 

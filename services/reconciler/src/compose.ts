@@ -114,7 +114,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
   const messaging = await openMessaging(scope, {
     service: 'reconciler',
     collections: reconcilerDatabaseSchema,
-    appliesInTurn: true,
+    sharesTransactions: true,
   });
   const { db } = messaging;
   const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;

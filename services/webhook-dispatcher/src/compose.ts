@@ -18,6 +18,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
   const messaging = await openMessaging(scope, {
     service: 'webhook-dispatcher',
     collections: webhookDatabaseSchema,
+    sharesTransactions: true,
   });
   const store = openDeliveryStore(messaging.db, config.DELIVERY_KEEP_DAYS);
   const metrics = createDeliveryMetrics(scope.metrics, { store, clock });

@@ -38,8 +38,8 @@ export interface GroupLimits<Item> {
   readonly itemsMax?: number;
   /** The most transactions in flight, not counting those of items in conflict. */
   readonly groupsMax?: number;
-  /** Whether its transactions take turns with the service's batches, because they write the same documents. */
-  readonly inTurn?: boolean;
+  /** Whether its groups share transactions with the service's batches, because they write the same documents. */
+  readonly sharesTransactions?: boolean;
   /**
    * The owner of an item: conflicts of one owner's items must not delay another's. Without it each item is its own
    * owner.

@@ -1,5 +1,5 @@
 import type { CrashPoint } from '@pesewa/runtime';
-import type { MongoClient } from 'mongodb';
+import type { ClientSession, MongoClient } from 'mongodb';
 import { type Conflicts, runTransaction, type TransactionDeps } from '../database/transaction.ts';
 import type { MessageEncoder } from './message-encoder.ts';
 import {
@@ -39,53 +39,93 @@ export type Transact = <Value>(
   conflicts?: Conflicts,
 ) => Promise<Committed<Value>>;
 
+/** The dependencies of transactions. */
+export interface TransactOptions extends TransactionDeps {
+  readonly client: MongoClient;
+  readonly outbox: Outbox;
+  readonly relay: Relay;
+  readonly encoder: MessageEncoder;
+  readonly crashPoint: CrashPoint;
+  /** Called with the types of the events that were committed and will be published. */
+  readonly emitted: (types: readonly string[]) => void;
+}
+
 /**
  * Builds {@link Transact}. The work may run more than once: a conflict or a lost connection reruns it, for some
  * seconds. So it may only read and write MongoDB through the session, and must never call the outside.
  */
-export function createTransact(
-  options: TransactionDeps & {
-    readonly client: MongoClient;
-    readonly outbox: Outbox;
-    readonly relay: Relay;
-    readonly encoder: MessageEncoder;
-    readonly crashPoint: CrashPoint;
-    /** Called with the types of the events that were committed and will be published. */
-    readonly emitted: (types: readonly string[]) => void;
-  },
-): Transact {
+export function createTransact(options: TransactOptions): Transact {
+  const transactAll = createTransactAll(options);
   return async (name, origin, work, conflicts = 'retry') => {
-    let messages: EncodedMessage[] = [];
-    let actions: (() => void)[] = [];
-    let outboxRecords: readonly OutboxRecord[] = [];
-    let types: string[] = [];
-    const value = await options.client.withSession((session) =>
+    const [committed] = await transactAll([{ name, origin, work }], conflicts);
+    return committed as Committed<Awaited<ReturnType<typeof work>>>;
+  };
+}
+
+/** A piece of work for a transaction, and the origin of what it emits. */
+export interface Job {
+  readonly name: string;
+  readonly origin: OutboxRecordOrigin;
+  readonly work: (transaction: RawTransaction) => Promise<unknown>;
+}
+
+/** Runs several pieces of work, in their order, in one transaction as {@link Transact} does one. */
+export type TransactAll = (
+  jobs: readonly Job[],
+  conflicts: Conflicts,
+) => Promise<readonly Committed<unknown>[]>;
+
+/** What a piece of work has come to in a transaction. */
+interface Done {
+  readonly name: string;
+  readonly value: unknown;
+  readonly records: readonly OutboxRecord[];
+  readonly actions: readonly (() => void)[];
+  readonly types: readonly string[];
+}
+
+/** Builds {@link TransactAll}; for its work the rules of {@link createTransact} hold. */
+export function createTransactAll(options: TransactOptions): TransactAll {
+  return async (jobs, conflicts) => {
+    const all = await options.client.withSession((session) =>
       runTransaction(options, session, conflicts, async () => {
-        messages = [];
-        actions = [];
-        types = [];
-        const result = await work({
-          session,
-          emit: (event, traceparent) => {
-            messages.push(options.encoder.event(event, traceparent));
-            types.push(event.type);
-          },
-          send: (message) => void messages.push(message),
-          afterCommit: (action) => void actions.push(action),
-        });
-        outboxRecords = cutOutboxRecords(origin, messages, new Date(options.clock.nowMs()));
-        if (outboxRecords.length > 0)
-          await options.outbox.insertMany(outboxRecords.map(packOutboxRecord), { session });
-        options.crashPoint(`${name}.before-commit`);
-        return result;
+        const done: Done[] = [];
+        for (const job of jobs) done.push(await run(options, job, session));
+        const records = done.flatMap((one) => one.records);
+        if (records.length > 0) await options.outbox.insertMany(records.map(packOutboxRecord), { session });
+        for (const { name } of jobs) options.crashPoint(`${name}.before-commit`);
+        return done;
       }),
     );
-    options.crashPoint(`${name}.after-commit`);
-    for (const action of actions) action();
-    options.emitted(types);
-    const sent = Promise.all(outboxRecords.map(options.relay.send)).then(() => undefined);
-    // Callers that need to know await `sent`; for all others the sweeper repeats a failed send.
-    sent.catch(() => undefined);
-    return { value, sent };
+    for (const { name } of jobs) options.crashPoint(`${name}.after-commit`);
+    return all.map(({ value, records, actions, types }) => {
+      for (const action of actions) action();
+      options.emitted(types);
+      const sent = Promise.all(records.map(options.relay.send)).then(() => undefined);
+      // Callers that need to know await `sent`; for all others the sweeper repeats a failed send.
+      sent.catch(() => undefined);
+      return { value, sent };
+    });
   };
+}
+
+async function run(
+  { encoder, clock }: Pick<TransactOptions, 'encoder' | 'clock'>,
+  { name, origin, work }: Job,
+  session: ClientSession,
+): Promise<Done> {
+  const messages: EncodedMessage[] = [];
+  const actions: (() => void)[] = [];
+  const types: string[] = [];
+  const value = await work({
+    session,
+    emit: (event, traceparent) => {
+      messages.push(encoder.event(event, traceparent));
+      types.push(event.type);
+    },
+    send: (message) => void messages.push(message),
+    afterCommit: (action) => void actions.push(action),
+  });
+  const records = cutOutboxRecords(origin, messages, new Date(clock.nowMs()));
+  return { name, value, records, actions, types };
 }

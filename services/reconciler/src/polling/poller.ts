@@ -87,7 +87,7 @@ export function startPoller(deps: PollerDeps): Poller {
   const outcomes = deps.messaging.groupCommit<PollOutcome, void>(
     'reconciler.poll',
     (polls, transaction) => commitPolls(deps, rails, polls, transaction),
-    { inTurn: true, groupsMax: 1 },
+    { sharesTransactions: true, groupsMax: 1 },
   );
   const work = async (document: PollDocument, claim: string): Promise<void> => {
     const { reference, terms, askedAtMs, traceparent } = fromDocument(document);

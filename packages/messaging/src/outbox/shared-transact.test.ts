@@ -1,0 +1,79 @@
+import { MongoError } from 'mongodb';
+import { expect, it } from 'vitest';
+import { createSharedTransact } from './shared-transact.ts';
+import type { RawTransaction, TransactAll } from './transact.ts';
+import { createTurns } from './turns.ts';
+
+/** Shared transactions over work that is run for real, but not in a database; gives the names that shared each one. */
+function share(gate: Promise<void> = Promise.resolve()) {
+  const transactions: string[][] = [];
+  let running = 0;
+  const transactAll: TransactAll = async (jobs) => {
+    running += 1;
+    expect(running).toBe(1);
+    transactions.push(jobs.map(({ name }) => name));
+    try {
+      await gate;
+      const values: unknown[] = [];
+      for (const { work } of jobs) values.push(await work({} as RawTransaction));
+      return values.map((value) => ({ value, sent: Promise.resolve() }));
+    } finally {
+      running -= 1;
+    }
+  };
+  const inTurn = createTurns();
+  const transact = createSharedTransact(transactAll, inTurn);
+  const run = (name: string, work: () => Promise<string> = async () => name) =>
+    transact(name, { source: name, sequence: 1 }, work).then(({ value }) => value);
+  return { run, transactions, inTurn };
+}
+
+it('runs what arrives during a transaction in the next one, in order', async () => {
+  const gate = Promise.withResolvers<void>();
+  const { run, transactions } = share(gate.promise);
+  const first = run('a');
+  await expect.poll(() => transactions).toEqual([['a']]);
+  const others = ['b', 'c', 'd'].map((name) => run(name));
+  gate.resolve();
+  expect(await Promise.all([first, ...others])).toEqual(['a', 'b', 'c', 'd']);
+  expect(transactions).toEqual([['a'], ['b', 'c', 'd']]);
+});
+
+it('bounds how much shares a transaction', async () => {
+  const { run, transactions } = share();
+  await Promise.all(Array.from({ length: 20 }, (_, index) => run(`${index}`)));
+  expect(transactions.map((jobs) => jobs.length)).toEqual([8, 8, 4]);
+});
+
+it('runs each piece by itself where one fails, so that none fails for another', async () => {
+  const { run, transactions } = share();
+  const refuse = () => Promise.reject(new Error('refused'));
+  const all = await Promise.allSettled([run('a'), run('b', refuse), run('c')]);
+  expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(transactions).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);
+});
+
+it('does not repeat the work where the connection or the cluster is at fault: it may have committed', async () => {
+  const { run, transactions } = share();
+  const lost = new MongoError('lost');
+  lost.addErrorLabel('UnknownTransactionCommitResult');
+  const all = await Promise.allSettled([run('a'), run('b', () => Promise.reject(lost))]);
+  expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(transactions).toEqual([['a', 'b']]);
+});
+
+it('lets other work have its turn between two transactions', async () => {
+  const gate = Promise.withResolvers<void>();
+  const { run, transactions, inTurn } = share(gate.promise);
+  const first = run('a');
+  await expect.poll(() => transactions).toEqual([['a']]);
+  let seen: readonly string[][] = [];
+  const between = inTurn(async () => {
+    seen = transactions.slice();
+  });
+  const second = run('b');
+  gate.resolve();
+  await Promise.all([first, between, second]);
+  expect(seen).toEqual([['a']]);
+  expect(transactions).toEqual([['a'], ['b']]);
+});
