@@ -1,6 +1,6 @@
 export type { TopicEnd } from '@pesewa/kafka';
 export type { Claimable, ClaimRateLimit } from './claims/claim.ts';
-export { startClaimLoop } from './claims/claim-loop.ts';
+export { type ClaimLoop, startClaimLoop } from './claims/claim-loop.ts';
 export { type Erasure, type Erasures, openErasers, startEraser } from './claims/eraser.ts';
 export { leasesOf, takeLease } from './claims/lease.ts';
 export { CLOCK_SKEW_MAX_MS } from './database/clock-guard.ts';

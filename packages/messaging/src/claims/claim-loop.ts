@@ -2,6 +2,7 @@ import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { WithId } from 'mongodb';
 import { type Loop, startLoop } from '../loop.ts';
+import { type BirthClaims, type ClaimAtBirth, createBirthClaims } from './birth-claim.ts';
 import { type Claimable, type ClaimRules, createClaimer } from './claim.ts';
 
 /** How a claim loop works. */
@@ -28,20 +29,36 @@ export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Recor
   readonly work: (record: WithId<Record>, claim: string, claimedAtMs: number) => Promise<void>;
 }
 
+/** A loop that claims due records, and others already as they are written. */
+export interface ClaimLoop<Record extends Claimable> extends Loop {
+  /**
+   * Claims records as a transaction writes them, as far as the loop has room, so that no claim is written for them. What
+   * a crash leaves of them is due after the lease.
+   */
+  readonly claimAtBirth: ClaimAtBirth<Record>;
+}
+
 /**
  * Claims due records in batches and works on them outside any transaction, at most `concurrencyMax` at once.
  *
  * A dead worker's records come back by themselves when the lease runs out; a worker that wakes up late finds its claim
  * replaced. The intent is committed by the claim itself, before any call to the outside.
  */
-export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<Record>): Loop {
+export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<Record>): ClaimLoop<Record> {
   if (options.leaseMs < options.workTimeoutMs * 1.5) {
     throw new RangeError(
       `${options.name}: a lease of ${options.leaseMs} ms does not outlast work of ${options.workTimeoutMs} ms`,
     );
   }
   const working = new Set<Promise<void>>();
+  let claiming = 0;
+  let isClosing = false;
   const claimBatch = createClaimer(options);
+  const births: BirthClaims<Record> = createBirthClaims(options, {
+    roomLeft: () => (isClosing || options.mayClaim?.() === false ? 0 : roomLeft()),
+    begin,
+  });
+  const roomLeft = () => options.concurrencyMax - working.size - claiming - births.reserved();
 
   const loop = startLoop({
     name: options.name,
@@ -50,12 +67,17 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
     logger: options.logger,
     round: async (signal, processed) => {
       if (options.mayClaim?.() === false) return false;
-      const room = Math.min(options.batchMax, options.concurrencyMax - working.size);
+      const room = Math.min(options.batchMax, roomLeft());
       if (room <= 0) {
+        // Without work the places are reserved, for a moment.
+        if (working.size === 0) return false;
         await Promise.race(working);
         return true;
       }
-      const { token, claimedAtMs, records, more, isRateLimited } = await claimBatch(room);
+      claiming = room;
+      const { token, claimedAtMs, records, more, isRateLimited } = await claimBatch(room).finally(() => {
+        claiming = 0;
+      });
       for (const record of records) begin(record, token, claimedAtMs);
       processed(records.length);
       options.claimed?.(records.length, isRateLimited);
@@ -81,9 +103,11 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
 
   return {
     wake: loop.wake,
+    claimAtBirth: births.claimAtBirth,
     [Symbol.asyncDispose]: async () => {
+      isClosing = true;
       await loop[Symbol.asyncDispose]();
-      await Promise.all(working);
+      while (working.size > 0) await Promise.all(working);
     },
   };
 }

@@ -1,0 +1,202 @@
+import { EventEmitter } from 'node:events';
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { createLogger } from '@pesewa/runtime';
+import type { ClientSession, Collection } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CLOCK_SKEW_MAX_MS } from '../index.ts';
+import type { Claimable } from './claim.ts';
+import { type ClaimOptions, startClaimLoop } from './claim-loop.ts';
+
+const LEASE_MS = 60_000;
+const nothing = Promise.resolve<readonly Claimable[]>([]);
+/** A collection whose every search has this result. */
+const foundBy = (search: Promise<readonly Claimable[]>) => {
+  const cursor: object = new Proxy(
+    {},
+    { get: (_, name) => (name === 'toArray' ? () => search : () => cursor) },
+  );
+  return cursor as Collection<Claimable>;
+};
+let running: AsyncDisposableStack;
+
+beforeEach(() => {
+  running = new AsyncDisposableStack();
+});
+afterEach(() => running.disposeAsync());
+
+/** A loop that finds nothing due; its work ends when the test lets it. */
+async function start(options: Partial<ClaimOptions<Claimable>> = {}) {
+  const begun: { readonly id: string; readonly claim: string; readonly claimedAtMs: number }[] = [];
+  const gate = Promise.withResolvers<void>();
+  const loop = running.use(
+    startClaimLoop<Claimable>({
+      name: 'test',
+      collection: foundBy(nothing),
+      open: {},
+      leaseMs: LEASE_MS,
+      workTimeoutMs: 1_000,
+      batchMax: 10,
+      concurrencyMax: 3,
+      pauseMs: 60_000,
+      clock: systemClock,
+      ids: createIds(systemClock, systemRandom),
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      work: async ({ _id: id }, claim, claimedAtMs) => {
+        begun.push({ id, claim, claimedAtMs });
+        await gate.promise;
+      },
+      ...options,
+    }),
+  );
+  running.defer(gate.resolve);
+  // The first search is over, whose room nothing else has meanwhile.
+  await new Promise(setImmediate);
+  const ids = () => begun.map(({ id }) => id);
+  return { ...loop, close: () => loop[Symbol.asyncDispose](), begun, ids, letEnd: gate.resolve };
+}
+
+/** A transaction in progress: it may run again, and ends with or without a commit. */
+function transaction() {
+  const session = new EventEmitter();
+  let actions: (() => void)[] = [];
+  return {
+    session: session as unknown as ClientSession,
+    afterCommit: (action: () => void) => void actions.push(action),
+    rerun: () => {
+      actions = [];
+    },
+    commit: () => {
+      session.emit('ended');
+      for (const action of actions) action();
+    },
+    fail: async () => {
+      session.emit('ended');
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+type Loop = Pick<Awaited<ReturnType<typeof start>>, 'claimAtBirth'>;
+type Transaction = Pick<ReturnType<typeof transaction>, 'session' | 'afterCommit'>;
+
+/** Writes records with their claims; the first letter of an id is its key. Gives the ids of those that were granted. */
+async function bear(loop: Loop, open: Transaction, ids: readonly string[], roomOf?: (key: string) => number) {
+  const keys = ids.map((id) => id.slice(0, 1));
+  const { granted, fields, begin } = await loop.claimAtBirth(open, { keys, ...(roomOf && { roomOf }) });
+  const claimed = ids.filter((_, index) => granted[index]);
+  begin(claimed.map((_id) => ({ _id, ...fields })));
+  return claimed;
+}
+
+describe('records that are claimed as they are written', () => {
+  it('are worked on after the commit, by a lease from before the write', async () => {
+    const loop = await start();
+    const open = transaction();
+    const beforeMs = systemClock.nowMs();
+    const { granted, fields, begin } = await loop.claimAtBirth(open, { keys: ['a', 'a'] });
+    const afterMs = systemClock.nowMs();
+    expect(granted).toEqual([true, true]);
+    begin([{ _id: 'a1', ...fields }]);
+    expect(loop.begun).toEqual([]);
+    open.commit();
+    expect(loop.begun).toMatchObject([{ id: 'a1', claim: fields.claim }]);
+    const claimedAtMs = loop.begun[0]?.claimedAtMs ?? 0;
+    expect(claimedAtMs).toBeGreaterThanOrEqual(beforeMs);
+    expect(claimedAtMs).toBeLessThanOrEqual(afterMs);
+    // As long a lease by a database whose clock is ahead of ours.
+    expect(fields.dueAt.getTime()).toBe(claimedAtMs + LEASE_MS + CLOCK_SKEW_MAX_MS);
+  });
+
+  it('are no more than there is room for, in all and under a key', async () => {
+    const loop = await start();
+    const first = transaction();
+    expect(await bear(loop, first, ['a1', 'a2', 'b1'], (key) => (key === 'a' ? 1 : 5))).toEqual(['a1', 'b1']);
+    first.commit();
+    const second = transaction();
+    expect(await bear(loop, second, ['a3', 'b2'])).toEqual(['a3']);
+    second.commit();
+    expect(await bear(loop, transaction(), ['b3'])).toEqual([]);
+    expect(loop.ids()).toEqual(['a1', 'b1', 'a3']);
+  });
+
+  it('are none where the loop may not claim', async () => {
+    expect(await bear(await start({ mayClaim: () => false }), transaction(), ['a1'])).toEqual([]);
+  });
+
+  it('are worked on to the end by a loop that closes, which claims no more', async () => {
+    const loop = await start();
+    const open = transaction();
+    await bear(loop, open, ['a1']);
+    let isClosed = false;
+    const closed = loop.close().then(() => {
+      isClosed = true;
+    });
+    open.commit();
+    expect(await bear(loop, transaction(), ['a2'])).toEqual([]);
+    await new Promise(setImmediate);
+    expect(loop.ids()).toEqual(['a1']);
+    expect(isClosed).toBe(false);
+    loop.letEnd();
+    await closed;
+  });
+});
+
+describe('the room for records that a transaction writes', () => {
+  it('is reserved until it ends, under a key too', async () => {
+    const loop = await start();
+    const open = transaction();
+    expect(await bear(loop, open, ['a1', 'b1'], () => 1)).toEqual(['a1', 'b1']);
+    expect(await bear(loop, transaction(), ['a2', 'c1', 'c2'], () => 1)).toEqual(['c1']);
+    expect(await bear(loop, transaction(), ['d1'])).toEqual([]);
+  });
+
+  it('is not what a search is about to claim', async () => {
+    const search = Promise.withResolvers<readonly Claimable[]>();
+    const loop = await start({ collection: foundBy(search.promise), batchMax: 2 });
+    const open = transaction();
+    expect(await bear(loop, open, ['a1', 'a2'])).toEqual(['a1']);
+    search.resolve([]);
+    await open.fail();
+    expect(await bear(loop, transaction(), ['a3', 'a4'])).toEqual(['a3', 'a4']);
+  });
+
+  it('is free after a transaction that failed, which begins nothing', async () => {
+    const loop = await start();
+    const failing = transaction();
+    await bear(loop, failing, ['a1', 'a2', 'a3']);
+    expect(await bear(loop, transaction(), ['b1'])).toEqual([]);
+    await failing.fail();
+    expect(loop.begun).toEqual([]);
+    expect(await bear(loop, transaction(), ['b1', 'b2', 'b3'])).toHaveLength(3);
+  });
+
+  it('is reserved once by a transaction that runs again', async () => {
+    const loop = await start();
+    const open = transaction();
+    for (let run = 0; run < 20; run += 1) {
+      open.rerun();
+      expect(await bear(loop, open, ['a1', 'a2'])).toEqual(['a1', 'a2']);
+    }
+    expect(await bear(loop, transaction(), ['b1', 'b2'])).toEqual(['b1']);
+    open.commit();
+    expect(loop.ids()).toEqual(['a1', 'a2']);
+  });
+
+  it('is rate limited as claims are: tokens that no work was begun with are given back', async () => {
+    const given: number[] = [];
+    const rateLimit = {
+      take: async (wanted: number) => Math.min(wanted, 2),
+      giveBack: async (unused: number) => void given.push(unused),
+      againMs: 10,
+    };
+    const loop = await start({ rateLimit });
+    const open = transaction();
+    expect(await bear(loop, open, ['a1', 'a2', 'a3'])).toEqual(['a1', 'a2']);
+    open.commit();
+    const failing = transaction();
+    expect(await bear(loop, failing, ['a4'])).toEqual(['a4']);
+    expect(given).toEqual([]);
+    await failing.fail();
+    expect(given).toEqual([1]);
+  });
+});
