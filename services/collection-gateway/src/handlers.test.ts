@@ -136,6 +136,7 @@ describe('a decided amount', () => {
       session: {} as BatchTransaction['session'],
       emit: () => undefined,
       afterCommit: () => undefined,
+      afterRollback: () => undefined,
       park: (index) => void aside.push(index),
       partition: 0,
       isRetry: false,

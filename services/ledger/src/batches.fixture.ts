@@ -52,6 +52,7 @@ export async function openBatchLedger(
                 emit: (event) => void emitted.push(event),
                 park: (_index, reason) => void parked.push(reason),
                 afterCommit: (action) => void actions.push(action),
+                afterRollback: () => undefined,
                 isRetry,
               };
               await postings.post(instructions, topic, transaction);

@@ -76,6 +76,7 @@ export async function rollPartitionForward(
           session,
           emit: (event) => void emitted.push(event),
           afterCommit: (action) => void actions.push(action),
+          afterRollback: () => undefined,
         });
         left -= 1;
         if (left < 0) throw new Error('died');

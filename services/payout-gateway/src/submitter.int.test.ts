@@ -108,7 +108,16 @@ function start(
           submit: async (item) => {
             options.beforeCommit?.();
             const [outcome] = await database.client.withSession((session) =>
-              apply([item], { session, emit: () => undefined, afterCommit: () => undefined }, false),
+              apply(
+                [item],
+                {
+                  session,
+                  emit: () => undefined,
+                  afterCommit: () => undefined,
+                  afterRollback: () => undefined,
+                },
+                false,
+              ),
             );
             return outcome as never;
           },

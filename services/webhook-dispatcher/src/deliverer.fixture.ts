@@ -63,6 +63,7 @@ export function createTransactions(client: Database['client']) {
           session,
           emit: (event) => void events.push(event),
           afterCommit: (action) => void actions.push(action),
+          afterRollback: () => undefined,
         });
       }),
     );

@@ -212,6 +212,7 @@ function createTestMessaging(
             session: undefined as never,
             emit: (event: OutgoingEvent) => void events.push(event),
             afterCommit: () => undefined,
+            afterRollback: () => undefined,
           };
           const [outcome] = await apply([item], transaction, isRetry);
           emitted.push(...events);

@@ -1,7 +1,6 @@
-import { EventEmitter } from 'node:events';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import type { ClientSession, Collection } from 'mongodb';
+import type { Collection } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CLOCK_SKEW_MAX_MS } from '../index.ts';
 import type { Claimable } from './claim.ts';
@@ -57,27 +56,29 @@ async function start(options: Partial<ClaimOptions<Claimable>> = {}) {
 
 /** A transaction in progress: it may run again, and ends with or without a commit. */
 function transaction() {
-  const session = new EventEmitter();
   let actions: (() => void)[] = [];
+  let rollbacks: (() => void)[] = [];
+  const rollBack = () => {
+    for (const action of rollbacks) action();
+    actions = [];
+    rollbacks = [];
+  };
   return {
-    session: session as unknown as ClientSession,
     afterCommit: (action: () => void) => void actions.push(action),
-    rerun: () => {
-      actions = [];
-    },
+    afterRollback: (action: () => void) => void rollbacks.push(action),
+    rerun: rollBack,
     commit: () => {
-      session.emit('ended');
       for (const action of actions) action();
     },
     fail: async () => {
-      session.emit('ended');
+      rollBack();
       await new Promise(setImmediate);
     },
   };
 }
 
 type Loop = Pick<Awaited<ReturnType<typeof start>>, 'claimAtBirth'>;
-type Transaction = Pick<ReturnType<typeof transaction>, 'session' | 'afterCommit'>;
+type Transaction = Pick<ReturnType<typeof transaction>, 'afterCommit' | 'afterRollback'>;
 
 /** Writes records with their claims; the first letter of an id is its key. Gives the ids of those that were granted. */
 async function bear(loop: Loop, open: Transaction, ids: readonly string[], roomOf?: (key: string) => number) {

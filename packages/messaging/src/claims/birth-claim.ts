@@ -1,4 +1,4 @@
-import type { ClientSession, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { CLOCK_SKEW_MAX_MS } from '../database/clock-guard.ts';
 import type { Transaction } from '../outbox/outbox.ts';
 import type { Claimable, ClaimRules } from './claim.ts';
@@ -21,9 +21,9 @@ export interface BirthClaim<Record extends Claimable> {
   readonly begin: (records: readonly WithId<Record>[]) => void;
 }
 
-/** Claims records for this process as a transaction writes them; called once by each run of the transaction. */
+/** Claims records for this process as a transaction writes them; called in each run of the transaction. */
 export type ClaimAtBirth<Record extends Claimable> = (
-  transaction: Pick<Transaction, 'session' | 'afterCommit'>,
+  transaction: Pick<Transaction, 'afterCommit' | 'afterRollback'>,
   request: BirthRequest,
 ) => Promise<BirthClaim<Record>>;
 
@@ -34,8 +34,8 @@ export interface BirthClaims<Record extends Claimable> {
 }
 
 /**
- * Builds {@link BirthClaims}. Places are reserved from before the write until the work begins, or until the transaction
- * reruns or its session has ended without a commit.
+ * Builds {@link BirthClaims}. Places are reserved from before the write until the work begins, or until that run of the
+ * transaction has left nothing behind.
  *
  * The lease counts from before the write, by our own clock, and is longer by as much as that may be behind the
  * database's: measured from `claimedAtMs`, it never runs out early.
@@ -48,76 +48,56 @@ export function createBirthClaims<Record extends Claimable>(
   },
 ): BirthClaims<Record> {
   const { rateLimit } = rules;
-  const reservations = createReservations();
-  const claimAtBirth: ClaimAtBirth<Record> = async ({ session, afterCommit }, { keys, roomOf }) => {
+  const reserved = createCounts();
+  const claimAtBirth: ClaimAtBirth<Record> = async ({ afterCommit, afterRollback }, { keys, roomOf }) => {
     const claim = rules.ids.next('cm');
     const claimedAtMs = rules.clock.nowMs();
-    let unused = 0;
-    const reservation = reservations.open(session, () => {
+    const held: string[] = [];
+    let begun: readonly WithId<Record>[] = [];
+    let tokens = 0;
+    const end = (used: number) => {
+      for (const key of held) reserved.add(key, -1);
       // Lost tokens only slow us down.
-      if (unused > 0) rateLimit?.giveBack(unused).catch(() => undefined);
+      if (tokens > used) rateLimit?.giveBack(tokens - used).catch(() => undefined);
+    };
+    afterRollback(() => end(0));
+    afterCommit(() => {
+      end(begun.length);
+      for (const record of begun) loop.begin(record, claim, claimedAtMs);
     });
     const fitting = keys.map((key) => {
-      const fits = loop.roomLeft() > 0 && (roomOf === undefined || roomOf(key) > reservations.count(key));
-      if (fits) reservation.add(key);
+      const fits = loop.roomLeft() > 0 && (roomOf === undefined || roomOf(key) > reserved.of(key));
+      if (fits) {
+        held.push(key);
+        reserved.add(key, 1);
+      }
       return fits;
     });
-    const wanted = fitting.filter(Boolean).length;
-    unused = rateLimit && wanted > 0 ? await rateLimit.take(wanted) : wanted;
-    let left = unused;
+    tokens = rateLimit && held.length > 0 ? await rateLimit.take(held.length) : held.length;
+    let left = tokens;
     return {
       granted: fitting.map((fits) => fits && left-- > 0),
       fields: { claim, dueAt: new Date(claimedAtMs + rules.leaseMs + CLOCK_SKEW_MAX_MS) },
-      begin: (records) =>
-        afterCommit(() => {
-          unused -= records.length;
-          reservation.end();
-          for (const record of records) loop.begin(record, claim, claimedAtMs);
-        }),
+      begin: (records) => {
+        begun = records;
+      },
     };
   };
-  return { claimAtBirth, reserved: () => reservations.count() };
+  return { claimAtBirth, reserved: reserved.all };
 }
 
-interface Reservation {
-  readonly add: (key: string) => void;
-  readonly end: () => void;
-}
-
-/** The places that transactions have reserved, counted in all and by key; one reservation for each session. */
-function createReservations() {
-  const ofSessions = new WeakMap<ClientSession, Reservation>();
+/** Counts by key, and of all keys together. */
+function createCounts() {
   const counts = new Map<string, number>();
-  let total = 0;
-  const change = (key: string, by: 1 | -1) => {
-    total += by;
-    const count = (counts.get(key) ?? 0) + by;
-    if (count === 0) counts.delete(key);
-    else counts.set(key, count);
-  };
+  let all = 0;
   return {
-    count: (key?: string) => (key === undefined ? total : (counts.get(key) ?? 0)),
-    open: (session: ClientSession, ended: () => void): Reservation => {
-      const earlier = ofSessions.get(session);
-      earlier?.end();
-      // Actions after a commit run before the next turn of the event loop, and end the reservation themselves.
-      if (!earlier) session.once('ended', () => setImmediate(() => ofSessions.get(session)?.end()));
-      const keys: string[] = [];
-      let isOpen = true;
-      const reservation = {
-        add: (key: string) => {
-          keys.push(key);
-          change(key, 1);
-        },
-        end: () => {
-          if (!isOpen) return;
-          isOpen = false;
-          for (const key of keys) change(key, -1);
-          ended();
-        },
-      };
-      ofSessions.set(session, reservation);
-      return reservation;
+    all: () => all,
+    of: (key: string) => counts.get(key) ?? 0,
+    add: (key: string, by: 1 | -1): void => {
+      all += by;
+      const count = (counts.get(key) ?? 0) + by;
+      if (count === 0) counts.delete(key);
+      else counts.set(key, count);
     },
   };
 }

@@ -150,7 +150,7 @@ export async function handOver(
   const events = handed.map(({ event }) => event);
   const reasons = new Map<Reading, string>();
   if (events.length > 0) {
-    const { session, afterCommit } = transaction;
+    const { session, afterCommit, afterRollback } = transaction;
     // An event belongs to the trace of the event that caused it.
     const traces = new Map(events.map(({ eventId, traceparent }) => [eventId, traceparent]));
     const emit = (event: OutgoingEvent) =>
@@ -160,7 +160,7 @@ export async function handOver(
       if (!reading) throw new RangeError(`there is no event ${index} to park`);
       reasons.set(reading, reason);
     };
-    await handler.handle(events, { session, partition, emit, afterCommit, park, isRetry });
+    await handler.handle(events, { session, partition, emit, afterCommit, afterRollback, park, isRetry });
   }
   const unfit = new Map<Reading, string>();
   for (const reading of readings) {

@@ -50,6 +50,11 @@ export interface Transaction {
   readonly emit: (event: OutgoingEvent, traceparent?: string) => void;
   /** Runs the action once the transaction has committed; it must not fail. */
   readonly afterCommit: (action: () => void) => void;
+  /**
+   * Runs the action if this run of the transaction leaves nothing behind or its outcome is unknown, before it runs
+   * again; it must not fail.
+   */
+  readonly afterRollback: (action: () => void) => void;
 }
 
 /** A message as Kafka will store it; its bytes are written inside the transaction. */

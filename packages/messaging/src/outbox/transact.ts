@@ -87,16 +87,26 @@ interface Done {
 /** Builds {@link TransactAll}; for its work the rules of {@link createTransact} hold. */
 export function createTransactAll(options: TransactOptions): TransactAll {
   return async (jobs, conflicts) => {
-    const all = await options.client.withSession((session) =>
-      runTransaction(options, session, conflicts, async () => {
-        const done: Done[] = [];
-        for (const job of jobs) done.push(await run(options, job, session));
-        const records = done.flatMap((one) => one.records);
-        if (records.length > 0) await options.outbox.insertMany(records.map(packOutboxRecord), { session });
-        for (const { name } of jobs) options.crashPoint(`${name}.before-commit`);
-        return done;
-      }),
-    );
+    const rollbacks: (() => void)[] = [];
+    const rollBack = () => {
+      for (const action of rollbacks.splice(0)) action();
+    };
+    const work = async (session: ClientSession) => {
+      rollBack();
+      const done: Done[] = [];
+      for (const job of jobs)
+        done.push(await run(options, job, session, (action) => void rollbacks.push(action)));
+      const records = done.flatMap((one) => one.records);
+      if (records.length > 0) await options.outbox.insertMany(records.map(packOutboxRecord), { session });
+      for (const { name } of jobs) options.crashPoint(`${name}.before-commit`);
+      return done;
+    };
+    const all = await options.client
+      .withSession((session) => runTransaction(options, session, conflicts, () => work(session)))
+      .catch((error: unknown) => {
+        rollBack();
+        throw error;
+      });
     for (const { name } of jobs) options.crashPoint(`${name}.after-commit`);
     return all.map(({ value, records, actions, types }) => {
       for (const action of actions) action();
@@ -113,6 +123,7 @@ async function run(
   { encoder, clock }: Pick<TransactOptions, 'encoder' | 'clock'>,
   { name, origin, work }: Job,
   session: ClientSession,
+  afterRollback: Transaction['afterRollback'],
 ): Promise<Done> {
   const messages: EncodedMessage[] = [];
   const actions: (() => void)[] = [];
@@ -125,6 +136,7 @@ async function run(
     },
     send: (message) => void messages.push(message),
     afterCommit: (action) => void actions.push(action),
+    afterRollback,
   });
   const records = cutOutboxRecords(origin, messages, new Date(clock.nowMs()));
   return { name, value, records, actions, types };

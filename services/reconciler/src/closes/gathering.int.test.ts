@@ -32,7 +32,12 @@ beforeAll(async () => {
   closeStore = openCloseStore(database.db);
   const session = database.client.startSession();
   resources.defer(() => session.endSession());
-  const transaction: Transaction = { session, emit: () => undefined, afterCommit: (action) => action() };
+  const transaction: Transaction = {
+    session,
+    emit: () => undefined,
+    afterCommit: (action) => action(),
+    afterRollback: () => undefined,
+  };
   const groupCommit: Messaging['groupCommit'] = (_name, apply) => ({
     submit: async (item) => {
       const [outcome] = await apply([item], transaction, false);
