@@ -16,7 +16,7 @@ export async function openOwner({ env }: Infrastructure, feed: Feed): Promise<As
   const consumer = kafka.consumer({ groupId: 'bench-owner', maxWaitTimeInMs: 100 });
   const ended = new Set<string>();
   await consumer.connect();
-  await consumer.subscribe({ topics: [topics.railNotices.name], fromBeginning: true });
+  await consumer.subscribe({ topics: [topics.collectionFacts.name], fromBeginning: true });
   await consumer.run({
     eachBatch: async ({ batch }) => {
       const news: string[] = [];

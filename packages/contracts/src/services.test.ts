@@ -34,6 +34,13 @@ describe('the services', () => {
     expect(uses.flatMap(([, { consumes }]) => consumes).filter((topic) => !produced.has(topic))).toEqual([]);
   });
 
+  it('consume nothing that they produce, but for the approved orders of the ledger', () => {
+    const own = uses.flatMap(([name, { produces, consumes }]) =>
+      consumes.filter((topic) => produces.includes(topic)).map((topic) => `${name} ${topic}`),
+    );
+    expect(own).toEqual(['ledger ledgerCommands']);
+  });
+
   it('ask for the progress of others that consume, and call others that are public', () => {
     for (const [name, { asksProgressOf }] of uses) {
       expect(asksProgressOf).not.toContain(name);

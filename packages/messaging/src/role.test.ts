@@ -20,7 +20,7 @@ describe('the topics of handlers', () => {
     checkHandlers(roleOf('reconciler'), handlers.toReversed());
     expect(() => checkHandlers(roleOf('reconciler'), handlers.slice(1))).toThrow(/is declared to consume/);
     expect(() => checkHandlers(roleOf('reconciler'), [...handlers, { topic: 'wallets' }])).toThrow(
-      'reconciler consumes collections, ledger, payouts, railNotices, wallets, and is declared to consume',
+      'reconciler consumes collections, ledger, payouts, railCallbacks, wallets, and is declared to consume',
     );
     expect(() => checkHandlers(roleOf('webhook-ingress'), [{ topic: 'payouts' }])).toThrow(/consume nothing/);
   });
@@ -35,7 +35,7 @@ it('a service writes to the topics that it produces, and parks where it consumes
   const written = (service: Parameters<typeof roleOf>[0]) =>
     topicsWritten(roleOf(service)).map(({ name }) => name);
   expect(written('payout-gateway')).toEqual(['payouts.events.v1', 'payout-gateway.parked.v1']);
-  expect(written('webhook-ingress')).toEqual(['rails.notices.v1']);
+  expect(written('webhook-ingress')).toEqual(['rails.callbacks.v1']);
 });
 
 describe('what a service may use', () => {
@@ -52,8 +52,8 @@ describe('what a service may use', () => {
     expect(ledger.since('ledger', 0, 0)).toEqual([]);
     expect(() => ledger.since('wallets', 0, 0)).toThrow('ledger is not declared to read wallets');
     await expect(ledger.ends(['ledger', 'wallets'], 1)).resolves.toEqual([]);
-    await expect(ledger.ends(['railNotices'], 1)).rejects.toThrow(
-      'not declared to ask the ends of railNotices',
+    await expect(ledger.ends(['payoutFacts'], 1)).rejects.toThrow(
+      'not declared to ask the ends of payoutFacts',
     );
     await expect(gateway.caughtUp(['webhooks'], 1)).rejects.toThrow('not declared');
   });

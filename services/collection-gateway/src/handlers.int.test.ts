@@ -24,10 +24,7 @@ import {
   type Replica,
 } from './fixtures/replica.ts';
 
-type Notice = Extract<
-  TopicEvent<'railNotices'>,
-  { readonly type: 'pesewa.rails.RailStatusObserved' | 'pesewa.rails.CollectionAmountDecided' }
->;
+type Fact = Exclude<TopicEvent<'collectionFacts'>, { readonly type: 'pesewa.rails.RepublishRequested' }>;
 
 const ids = createIds(systemClock, systemRandom);
 const demo = merchantWith('demo');
@@ -55,7 +52,7 @@ beforeAll(async () => {
   reconciler = await openMessagingAs(scope, {
     service: 'reconciler',
     database: 'reconciler',
-    produces: ['railNotices'],
+    produces: ['collectionFacts'],
   });
   await startReplicas();
 });
@@ -72,18 +69,18 @@ function fact(
   reference: string,
   status: 'completed' | 'failed' | 'reversed' | 'notFound',
   changes: { readonly amount?: bigint; readonly polledAtMs?: number } = {},
-): Notice {
+): Fact {
   const { amount = null, polledAtMs = systemClock.nowMs() } = changes;
   const envelope = { eventId: `ev-${ids.next('rn')}`, occurredAt: BigInt(systemClock.nowMs()) };
   const said = { status, amount, fee: null, reason: status === 'failed' ? 'EXPIRED' : null } as const;
   const asked = { source: 'poll', polledAt: BigInt(polledAtMs) } as const;
   return {
     type: 'pesewa.rails.RailStatusObserved',
-    payload: { ...envelope, rail: 'upstream', reference, kind: 'collection', ...said, ...asked },
+    payload: { ...envelope, rail: 'upstream', reference, ...said, ...asked },
   };
 }
 
-function decided(reference: string, amount: bigint): Notice {
+function decided(reference: string, amount: bigint): Fact {
   const envelope = { eventId: `ev-${ids.next('rn')}`, occurredAt: BigInt(systemClock.nowMs()) };
   const people = { breakId: ids.next('br'), decidedBy: 'esi', approvedBy: 'kofi' };
   const money = { currency: 'GMD', amount, railFee: 7n };
@@ -93,16 +90,16 @@ function decided(reference: string, amount: bigint): Notice {
   };
 }
 
-/** Publishes notices in this order. */
-async function publish(...notices: readonly Notice[]): Promise<void> {
-  const commit = reconciler.groupCommit<Notice, void>(`test-${randomUUID()}`, async (items, transaction) => {
-    for (const notice of items) {
-      const address = { key: notice.payload.reference, version: 0n, causationId: null };
-      transaction.emit({ topic: 'railNotices', ...address, ...notice });
+/** Publishes facts in this order. */
+async function publish(...facts: readonly Fact[]): Promise<void> {
+  const commit = reconciler.groupCommit<Fact, void>(`test-${randomUUID()}`, async (items, transaction) => {
+    for (const event of items) {
+      const address = { key: event.payload.reference, version: 0n, causationId: null };
+      transaction.emit({ topic: 'collectionFacts', ...address, ...event });
     }
     return items.map(() => undefined);
   });
-  await Promise.all(notices.map((notice) => commit.submit(notice)));
+  await Promise.all(facts.map((event) => commit.submit(event)));
 }
 
 /** A collection that the rail was asked to initiate; gives our reference. */
@@ -132,10 +129,10 @@ async function untilSent(db: Db): Promise<void> {
   await eventually(async () => expect(await db.collection('outbox').countDocuments()).toBe(0));
 }
 
-/** Waits until every notice is published and every message of rails.notices is applied. */
+/** Waits until every fact is published and applied. */
 async function untilApplied(): Promise<void> {
   await untilSent(reconciler.db);
-  const topic = topicNameOf(config, 'railNotices');
+  const topic = topicNameOf(config, 'collectionFacts');
   const admin = createTestKafka(config).admin();
   await admin.connect();
   const ends = await admin.fetchTopicOffsets(topic);
@@ -190,9 +187,9 @@ test('an unclear initiation that the rail does not know goes out again under the
 describe('facts in any order, however often', () => {
   const orders = Array.from({ length: 24 }, (_, index) => index);
   /** The n-th permutation of the facts, each of them twice. */
-  const shuffled = (facts: readonly Notice[], order: number): readonly Notice[] => {
+  const shuffled = (facts: readonly Fact[], order: number): readonly Fact[] => {
     const left = [...facts, ...facts];
-    const taken: Notice[] = [];
+    const taken: Fact[] = [];
     for (let seed = order + 7; left.length > 0; seed = (seed * 31 + 17) % 1_009)
       taken.push(...left.splice(seed % left.length, 1));
     return taken;

@@ -72,9 +72,8 @@ describe('facts', () => {
     });
   });
 
-  it('about payouts and about others change nothing', async () => {
-    const { gateway, reference, stored } = await initiatedGateway();
-    await gateway.observe({ reference, kind: 'payout', status: 'failed' });
+  it('about others change nothing', async () => {
+    const { gateway, stored } = await initiatedGateway();
     await gateway.observe({ reference: 'co-other', status: 'failed' });
     expect([stored()?.status, gateway.emitted.length]).toEqual(['PENDING', 1]);
   });
@@ -95,7 +94,7 @@ describe('facts', () => {
 });
 
 describe('a decided amount', () => {
-  const notice = (amount: bigint) => ({
+  const decided = (amount: bigint) => ({
     type: 'pesewa.rails.CollectionAmountDecided' as const,
     eventId: 'ev-decided',
     version: 0n,
@@ -141,7 +140,7 @@ describe('a decided amount', () => {
       partition: 0,
       isRetry: false,
     };
-    await handler?.handle([notice(amount)], transaction);
+    await handler?.handle([decided(amount)], transaction);
     expect([references, aside]).toEqual([applied, parked]);
   });
 });

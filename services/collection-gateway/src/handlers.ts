@@ -3,18 +3,14 @@ import type { CausedCommand, Collections } from './collections.ts';
 import { republish } from './republishing.ts';
 import type { CollectionStore } from './store.ts';
 
-const NOTICES = {
+const FACTS = {
   'pesewa.rails.RailStatusObserved': 'handled',
   'pesewa.rails.CollectionAmountDecided': 'handled',
   'pesewa.rails.RepublishRequested': 'handled',
-  // For payouts.
-  'pesewa.rails.PayoutOutcomeDecided': 'ignored',
-  // A claim, which the reconciler checks first.
-  'pesewa.rails.CallbackReceived': 'ignored',
-} as const satisfies EventHandling<'railNotices'>;
+} as const satisfies EventHandling<'collectionFacts'>;
 
-type Notice = HandledEvent<'railNotices', typeof NOTICES>;
-type Republishing = Extract<Notice, { readonly type: 'pesewa.rails.RepublishRequested' }>;
+type Fact = HandledEvent<'collectionFacts', typeof FACTS>;
+type Republishing = Extract<Fact, { readonly type: 'pesewa.rails.RepublishRequested' }>;
 
 /** The collection gateway's handlers: facts end collections, or let them be initiated again. */
 export function createHandlers(deps: {
@@ -24,43 +20,37 @@ export function createHandlers(deps: {
   /** Called when collections may have become due for initiation. */
   readonly becameDue: () => void;
 }): readonly TopicHandler[] {
-  const facts = handleTopic('railNotices', NOTICES, async (notices, transaction) => {
-    const commands = notices.flatMap((notice, index): readonly CausedCommand[] => {
-      if (isRepublishing(notice)) return [];
-      const { reference } = notice.payload;
-      if (notice.type === 'pesewa.rails.CollectionAmountDecided' && notice.payload.amount <= 0n) {
+  const facts = handleTopic('collectionFacts', FACTS, async (events, transaction) => {
+    const commands = events.flatMap((event, index): readonly CausedCommand[] => {
+      if (isRepublishing(event)) return [];
+      const { reference } = event.payload;
+      if (event.type === 'pesewa.rails.CollectionAmountDecided' && event.payload.amount <= 0n) {
         transaction.park(index, 'an amount received must be above zero');
         return [];
       }
-      const command = commandOf(notice, deps.resubmitGraceMs);
-      return command ? [{ reference, causationId: notice.eventId, command }] : [];
+      return [{ reference, causationId: event.eventId, command: commandOf(event, deps.resubmitGraceMs) }];
     });
     if (commands.length > 0) {
       await deps.collections.apply(commands, transaction);
       transaction.afterCommit(deps.becameDue);
     }
-    const own = notices.filter(isRepublishing).filter(({ payload }) => payload.kind === 'collection');
-    const asked = own.map(({ payload }) => payload.reference);
+    const asked = events.filter(isRepublishing).map(({ payload }) => payload.reference);
     if (asked.length > 0) await republish(deps.store, asked, transaction);
   });
   return [facts];
 }
 
-function isRepublishing(notice: Notice): notice is Republishing {
-  return notice.type === 'pesewa.rails.RepublishRequested';
+function isRepublishing(event: Fact): event is Republishing {
+  return event.type === 'pesewa.rails.RepublishRequested';
 }
 
-/** The command that a notice gives for a collection; undefined if it is about a payout. */
-function commandOf(
-  notice: Exclude<Notice, Republishing>,
-  resubmitGraceMs: number,
-): CausedCommand['command'] | undefined {
-  if (notice.type === 'pesewa.rails.CollectionAmountDecided') {
-    const { currency, amount, railFee } = notice.payload;
+/** The command that a fact or a decision gives for its collection. */
+function commandOf(event: Exclude<Fact, Republishing>, resubmitGraceMs: number): CausedCommand['command'] {
+  if (event.type === 'pesewa.rails.CollectionAmountDecided') {
+    const { currency, amount, railFee } = event.payload;
     return { kind: 'decideAmount', decided: { currency, amount, railFee } };
   }
-  const { kind, status, amount, fee, reason, polledAt } = notice.payload;
-  if (kind !== 'collection') return undefined;
+  const { status, amount, fee, reason, polledAt } = event.payload;
   const fact = { status, amount, fee, reason: reason ?? status, polledAtMs: Number(polledAt) };
   return { kind: 'observe', resubmitGraceMs, fact };
 }

@@ -6,15 +6,11 @@ import type { CausedCommand, Payouts } from './payouts.ts';
 import { republish } from './republishing.ts';
 import type { PayoutStore } from './store.ts';
 
-const NOTICES = {
+const FACTS = {
   'pesewa.rails.RailStatusObserved': 'handled',
   'pesewa.rails.PayoutOutcomeDecided': 'handled',
   'pesewa.rails.RepublishRequested': 'handled',
-  // For collections.
-  'pesewa.rails.CollectionAmountDecided': 'ignored',
-  // A claim, which the reconciler checks first.
-  'pesewa.rails.CallbackReceived': 'ignored',
-} as const satisfies EventHandling<'railNotices'>;
+} as const satisfies EventHandling<'payoutFacts'>;
 
 /** The ledger's events that payouts wait for, and the ends that it has booked; all others are ignored. */
 const ENTRIES = {
@@ -36,8 +32,8 @@ const ENTRIES = {
 } as const satisfies EventHandling<'ledger'>;
 
 type Entry = HandledEvent<'ledger', typeof ENTRIES>;
-type Notice = HandledEvent<'railNotices', typeof NOTICES>;
-type Republishing = Extract<Notice, { readonly type: 'pesewa.rails.RepublishRequested' }>;
+type Fact = HandledEvent<'payoutFacts', typeof FACTS>;
+type Republishing = Extract<Fact, { readonly type: 'pesewa.rails.RepublishRequested' }>;
 
 /** The payout gateway's handlers: holds release payouts for submission, facts end them, balances are stored. */
 export function createHandlers(deps: {
@@ -62,19 +58,18 @@ export function createHandlers(deps: {
     await deps.payouts.apply(commands, transaction);
     transaction.afterCommit(deps.becameDue);
   });
-  const facts = handleTopic('railNotices', NOTICES, async (notices, transaction) => {
-    const commands = notices.flatMap((notice): readonly CausedCommand[] => {
-      if (isRepublishing(notice)) return [];
-      const command = commandOf(notice, deps.resubmitGraceMs);
-      return command ? [{ reference: notice.payload.reference, causationId: notice.eventId, command }] : [];
+  const facts = handleTopic('payoutFacts', FACTS, async (events, transaction) => {
+    const commands = events.flatMap((event): readonly CausedCommand[] => {
+      if (isRepublishing(event)) return [];
+      const { eventId: causationId, payload } = event;
+      return [{ reference: payload.reference, causationId, command: commandOf(event, deps.resubmitGraceMs) }];
     });
     if (commands.length > 0) {
       await deps.payouts.apply(commands, transaction);
       transaction.afterCommit(deps.becameDue);
     }
-    const requests = notices.filter(isRepublishing).map(({ payload }) => payload);
-    const own = requests.filter(({ kind }) => kind === 'payout');
-    if (own.length > 0) await republish(deps.store, own, transaction);
+    const requests = events.filter(isRepublishing).map(({ payload }) => payload);
+    if (requests.length > 0) await republish(deps.store, requests, transaction);
   });
   const balances = handleTopic(
     'wallets',
@@ -117,25 +112,21 @@ function orderOf({ type, payload, eventId }: Entry, nowMs: number): CausedComman
   }
 }
 
-function isRepublishing(notice: Notice): notice is Republishing {
-  return notice.type === 'pesewa.rails.RepublishRequested';
+function isRepublishing(event: Fact): event is Republishing {
+  return event.type === 'pesewa.rails.RepublishRequested';
 }
 
-/** The command that a notice gives for a payout; undefined if it is about a collection. */
-function commandOf(
-  notice: Exclude<Notice, Republishing>,
-  resubmitGraceMs: number,
-): CausedCommand['command'] | undefined {
-  if (notice.type === 'pesewa.rails.PayoutOutcomeDecided') {
-    const { outcome, railFee, proposedAt, occurredAt } = notice.payload;
+/** The command that a fact or a decision gives for its payout. */
+function commandOf(event: Exclude<Fact, Republishing>, resubmitGraceMs: number): CausedCommand['command'] {
+  if (event.type === 'pesewa.rails.PayoutOutcomeDecided') {
+    const { outcome, railFee, proposedAt, occurredAt } = event.payload;
     return {
       kind: 'decide',
       resubmitGraceMs,
       decided: { outcome, railFee, knownAtMs: Number(proposedAt), decidedAtMs: Number(occurredAt) },
     };
   }
-  const { kind, status, fee, reason, polledAt } = notice.payload;
-  if (kind !== 'payout') return undefined;
+  const { status, fee, reason, polledAt } = event.payload;
   const fact = {
     status,
     railFee: fee ?? 0n,

@@ -54,7 +54,7 @@ async function openGateway() {
   const facts = await openMessagingAs(openScope(), {
     service: 'reconciler',
     database: 'reconciler',
-    produces: ['railNotices'],
+    produces: ['payoutFacts'],
   });
   const scope = openScope();
   const app = await composeGateway(
@@ -91,7 +91,7 @@ it('pays through a rail that has payouts and nothing else', async () => {
   expect(rail.payments.get(reference)).toMatchObject({ amount: '100.5', state: 'waiting' });
 
   await publish({
-    topic: 'railNotices',
+    topic: 'payoutFacts',
     key: reference,
     version: 0n,
     causationId: null,
@@ -100,7 +100,6 @@ it('pays through a rail that has payouts and nothing else', async () => {
       occurredAt: BigInt(systemClock.nowMs()),
       rail: 'alone',
       reference,
-      kind: 'payout',
       status: 'completed',
       amount: 10_050n,
       fee: 50n,

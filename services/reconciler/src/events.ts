@@ -5,6 +5,9 @@ import type { RailFact } from './domain/question.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
 import type { RunDocument } from './wallets/store.ts';
 
+/** The topic of the gateway that owns the payments of each kind. */
+export const factsTopics = { payout: 'payoutFacts', collection: 'collectionFacts' } as const;
+
 /** The source of a fact: a poll, or the callback that proves it. */
 export interface FactSource {
   readonly source: 'poll' | 'provenCallback';
@@ -25,10 +28,11 @@ export function railStatusObserved(
   const { rail, kind } = terms;
   const occurredAt = BigInt(nowMs);
   return {
-    ...noticeOf(tracked),
+    topic: factsTopics[kind],
+    ...aboutPayment(tracked),
     causationId,
     type: 'pesewa.rails.RailStatusObserved',
-    payload: { occurredAt, ...fact, rail, reference, kind, source, polledAt: BigInt(atMs) },
+    payload: { occurredAt, ...fact, rail, reference, source, polledAt: BigInt(atMs) },
   };
 }
 
@@ -45,16 +49,17 @@ export function decisionApproved(tracked: Tracked, terms: Terms, approved: Appro
     decidedBy: requestedBy,
     approvedBy: decidedBy,
   };
-  const notice = noticeOf(tracked);
   if (outcome === undefined)
     return {
-      ...notice,
+      topic: 'collectionFacts',
+      ...aboutPayment(tracked),
       type: 'pesewa.rails.CollectionAmountDecided',
       payload: { ...common, amount, currency },
     };
   const proposedAt = BigInt(at.getTime());
   return {
-    ...notice,
+    topic: 'payoutFacts',
+    ...aboutPayment(tracked),
     type: 'pesewa.rails.PayoutOutcomeDecided',
     payload: { ...common, outcome, proposedAt },
   };
@@ -110,9 +115,9 @@ export function breakResolved(resolved: Break, cause?: BreakCause): OutgoingEven
 const traceOf = ({ traceparent }: Pick<Tracked, 'traceparent'>) =>
   traceparent === null ? {} : { traceparent };
 
-function noticeOf(tracked: Tracked) {
+function aboutPayment(tracked: Tracked) {
   const { reference: key, version } = tracked;
-  return { topic: 'railNotices', key, version, causationId: null, ...traceOf(tracked) } as const;
+  return { key, version, causationId: null, ...traceOf(tracked) };
 }
 
 function about(key: string, version: bigint) {

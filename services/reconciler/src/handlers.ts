@@ -1,6 +1,6 @@
 import { type PaymentKind, paymentEnds, type TopicEvent } from '@pesewa/contracts';
 import { feeFor } from '@pesewa/kernel';
-import { type EventHandling, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import { partOf, type Rail } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
 import type { PaymentObservation } from './domain/observations.ts';
@@ -127,20 +127,13 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   );
 }
 
-const NOTICES = {
-  'pesewa.rails.CallbackReceived': 'handled',
-  // Published by this service itself, for the gateways.
-  'pesewa.rails.RailStatusObserved': 'ignored',
-  'pesewa.rails.CollectionAmountDecided': 'ignored',
-  'pesewa.rails.PayoutOutcomeDecided': 'ignored',
-  'pesewa.rails.RepublishRequested': 'ignored',
-} as const satisfies EventHandling<'railNotices'>;
+const CALLBACKS = { 'pesewa.rails.CallbackReceived': 'handled' } as const;
 
 /**
  * A hint moves nothing; it makes its payment's poll due. A claim that a rail proves is judged like its answer (ADR 20).
  */
 function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
-  return handleTopic('railNotices', NOTICES, async (events, transaction) => {
+  return handleTopic('railCallbacks', CALLBACKS, async (events, transaction) => {
     const observed = events.map(
       ({ eventId, traceparent, payload }): ObservedEvent => ({
         reference: payload.reference,

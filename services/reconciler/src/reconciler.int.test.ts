@@ -41,12 +41,9 @@ describe('the reconciler on real daemons', () => {
     await publish(accepted(reference));
     await until('the fact', () => about(reference, 'RailStatusObserved').length > 0);
     const [fact] = about(reference, 'RailStatusObserved');
-    expect(fact?.payload).toMatchObject({
-      status: 'completed',
-      amount: 10_000n,
-      fee: 50n,
-      source: 'poll',
-      kind: 'payout',
+    expect(fact).toMatchObject({
+      topic: 'payoutFacts',
+      payload: { status: 'completed', amount: 10_000n, fee: 50n, source: 'poll' },
     });
     await publish(completed(reference));
     await until('the end', () => about(reference, 'StuckSettled').length > 0);

@@ -39,7 +39,7 @@ test('a callback is stored with its evidence and published, then answered 200', 
   ]);
   expect(ingress.emitted).toEqual([
     {
-      topic: 'railNotices',
+      topic: 'railCallbacks',
       key: REFERENCE,
       version: 0n,
       causationId: null,

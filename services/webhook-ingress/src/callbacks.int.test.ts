@@ -72,7 +72,7 @@ const newReference = () => `po-${crypto.randomUUID().replaceAll('-', '')}`;
 async function eventsOf(reference: string, count: number) {
   const read = await createTopicReader(config);
   return eventually(async () => {
-    const events = (await read(topicNameOf(config, 'railNotices'))).filter(({ key }) => key === reference);
+    const events = (await read(topicNameOf(config, 'railCallbacks'))).filter(({ key }) => key === reference);
     expect(events).toHaveLength(count);
     return events;
   });

@@ -20,7 +20,7 @@ export interface ReportableCallback {
 export function callbackReceived(callback: ReportableCallback): OutgoingEvent {
   const { rail, kind, claim, digest, proven, atMs, traceparent } = callback;
   return {
-    topic: 'railNotices',
+    topic: 'railCallbacks',
     key: claim.reference,
     // A callback does not know the payment's version.
     version: 0n,

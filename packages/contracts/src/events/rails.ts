@@ -9,8 +9,60 @@ const subject = [
   { name: 'reference', type: 'string', doc: 'our transaction reference' },
 ] as const;
 
-/** Hints and facts about payments, from rails (ADR 6). */
-export const railNotices = [
+const railStatusObserved = {
+  type: 'record',
+  namespace,
+  name: 'RailStatusObserved',
+  doc: 'A fact: what the rail itself answered to a poll, or proved by a callback. Owners act on it.',
+  fields: [
+    ...envelope,
+    ...subject,
+    {
+      name: 'status',
+      type: { type: 'enum', name: 'RailStatus', symbols: ['completed', 'failed', 'reversed', 'notFound'] },
+    },
+    { name: 'amount', type: ['null', 'long'], default: null, doc: 'minor units, where the rail tells' },
+    {
+      name: 'fee',
+      type: ['null', 'long'],
+      default: null,
+      doc: "the rail's own fee, minor units, where it is known",
+    },
+    { name: 'reason', type: ['null', 'string'], default: null },
+    {
+      name: 'source',
+      type: { type: 'enum', name: 'FactSource', symbols: ['poll', 'provenCallback'] },
+    },
+    {
+      name: 'polledAt',
+      type: 'long',
+      doc: "when the poll that asked the rail was claimed, by the database's clock; of a proven callback, when it came; milliseconds since the epoch",
+    },
+  ],
+} as const;
+
+const republishRequested = {
+  type: 'record',
+  namespace,
+  name: 'RepublishRequested',
+  doc: 'A step of ours takes longer than it can: the owner of the payment publishes again what its record proves, under the same ids (ADR 42).',
+  fields: [
+    ...envelope,
+    { name: 'reference', type: 'string', doc: 'our transaction reference' },
+    {
+      name: 'step',
+      type: {
+        type: 'enum',
+        name: 'OverdueStep',
+        symbols: ['opening', 'hold', 'end', 'entry', 'delivery'],
+      },
+      doc: 'what is missing: that we know the payment, the answer to its hold, its end, its entry in the ledger, its webhook',
+    },
+  ],
+} as const;
+
+/** Hints about payments, for the reconciler (ADR 6). */
+export const railCallbacks = [
   {
     type: 'record',
     namespace,
@@ -49,58 +101,11 @@ export const railNotices = [
       },
     ],
   },
-  {
-    type: 'record',
-    namespace,
-    name: 'RailStatusObserved',
-    doc: 'A fact: what the rail itself answered to a poll, or proved by a callback. Owners act on it.',
-    fields: [
-      ...envelope,
-      ...subject,
-      { name: 'kind', type: { type: 'enum', name: 'PaymentKind', symbols: paymentKinds } },
-      {
-        name: 'status',
-        type: { type: 'enum', name: 'RailStatus', symbols: ['completed', 'failed', 'reversed', 'notFound'] },
-      },
-      { name: 'amount', type: ['null', 'long'], default: null, doc: 'minor units, where the rail tells' },
-      {
-        name: 'fee',
-        type: ['null', 'long'],
-        default: null,
-        doc: "the rail's own fee, minor units, where it is known",
-      },
-      { name: 'reason', type: ['null', 'string'], default: null },
-      {
-        name: 'source',
-        type: { type: 'enum', name: 'FactSource', symbols: ['poll', 'provenCallback', 'submission'] },
-      },
-      {
-        name: 'polledAt',
-        type: 'long',
-        doc: "when the poll that asked the rail was claimed, by the database's clock; of a proven callback, when it came; milliseconds since the epoch",
-      },
-    ],
-  },
-  {
-    type: 'record',
-    namespace,
-    name: 'CollectionAmountDecided',
-    doc: 'Two people decided what a customer paid, where a callback claims another amount than was asked (ADR 23).',
-    fields: [
-      ...envelope,
-      ...subject,
-      { name: 'currency', type: 'string', doc: 'ISO 4217' },
-      { name: 'amount', type: 'long', doc: 'received, minor units' },
-      {
-        name: 'railFee',
-        type: 'long',
-        doc: "the rail's own fee of that amount by its schedule, minor units",
-      },
-      { name: 'breakId', type: 'string', doc: 'the break that the decision resolves' },
-      { name: 'decidedBy', type: 'string', doc: 'the operator who proposed the amount' },
-      { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },
-    ],
-  },
+] as const satisfies readonly AvroRecord[];
+
+/** Facts about payouts, and what people decided of them, for the payout gateway (ADR 72). */
+export const payoutFacts = [
+  railStatusObserved,
   {
     type: 'record',
     namespace,
@@ -129,27 +134,31 @@ export const railNotices = [
       { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },
     ],
   },
+  republishRequested,
+] as const satisfies readonly AvroRecord[];
+
+/** Facts about collections, and what people decided of them, for the collection gateway (ADR 72). */
+export const collectionFacts = [
+  railStatusObserved,
   {
     type: 'record',
     namespace,
-    name: 'RepublishRequested',
-    doc: 'A step of ours takes longer than it can: the owner of the payment publishes again what its record proves, under the same ids (ADR 42).',
+    name: 'CollectionAmountDecided',
+    doc: 'Two people decided what a customer paid, where a callback claims another amount than was asked (ADR 23).',
     fields: [
       ...envelope,
-      { name: 'reference', type: 'string', doc: 'our transaction reference' },
+      ...subject,
+      { name: 'currency', type: 'string', doc: 'ISO 4217' },
+      { name: 'amount', type: 'long', doc: 'received, minor units' },
       {
-        name: 'kind',
-        type: { type: 'enum', name: 'RepublishedKind', symbols: paymentKinds },
+        name: 'railFee',
+        type: 'long',
+        doc: "the rail's own fee of that amount by its schedule, minor units",
       },
-      {
-        name: 'step',
-        type: {
-          type: 'enum',
-          name: 'OverdueStep',
-          symbols: ['opening', 'hold', 'end', 'entry', 'delivery'],
-        },
-        doc: 'what is missing: that we know the payment, the answer to its hold, its end, its entry in the ledger, its webhook',
-      },
+      { name: 'breakId', type: 'string', doc: 'the break that the decision resolves' },
+      { name: 'decidedBy', type: 'string', doc: 'the operator who proposed the amount' },
+      { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },
     ],
   },
+  republishRequested,
 ] as const satisfies readonly AvroRecord[];

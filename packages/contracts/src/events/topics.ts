@@ -3,7 +3,7 @@ import { collectionEvents } from './collections.ts';
 import { ledgerCommands, ledgerEvents, walletEvents } from './ledger.ts';
 import { parkedEvents } from './parked.ts';
 import { payoutEvents } from './payouts.ts';
-import { railNotices } from './rails.ts';
+import { collectionFacts, payoutFacts, railCallbacks } from './rails.ts';
 import { reconciliationEvents } from './reconciliation.ts';
 import { webhookEvents } from './webhooks.ts';
 
@@ -18,6 +18,7 @@ export interface Topic {
 }
 
 const walletKey = 'wallet (`merchantId:currency`)';
+const referenceKey = 'our transaction reference';
 const PARTITIONS = 8;
 
 /** Every topic between services (ARCHITECTURE.md). */
@@ -62,13 +63,29 @@ export const topics = {
     retentionDays: 14,
     events: walletEvents,
   },
-  railNotices: {
-    name: 'rails.notices.v1',
-    key: 'our transaction reference',
+  railCallbacks: {
+    name: 'rails.callbacks.v1',
+    key: referenceKey,
     partitions: PARTITIONS,
     cleanup: 'delete',
     retentionDays: 14,
-    events: railNotices,
+    events: railCallbacks,
+  },
+  payoutFacts: {
+    name: 'rails.payout-facts.v1',
+    key: referenceKey,
+    partitions: PARTITIONS,
+    cleanup: 'delete',
+    retentionDays: 14,
+    events: payoutFacts,
+  },
+  collectionFacts: {
+    name: 'rails.collection-facts.v1',
+    key: referenceKey,
+    partitions: PARTITIONS,
+    cleanup: 'delete',
+    retentionDays: 14,
+    events: collectionFacts,
   },
   reconciliation: {
     name: 'reconciliation.events.v1',

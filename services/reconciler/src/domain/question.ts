@@ -30,7 +30,7 @@ export interface Finding {
   readonly about?: readonly string[];
 }
 
-/** A fact published on rails.notices for the owner to apply. */
+/** A fact published for the owner of the payment to apply. */
 export interface RailFact {
   readonly status: EndStatus | 'notFound';
   readonly amount: bigint | null;

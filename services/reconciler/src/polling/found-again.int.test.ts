@@ -134,7 +134,8 @@ it('asks the owner of a payment to publish its end again once the allowed lag is
   expect(about(reference, 'RepublishRequested')).toEqual([]);
   await until('the request', () => about(reference, 'RepublishRequested').length > 0);
   expect(about(reference, 'RepublishRequested')[0]).toMatchObject({
-    payload: { kind: 'payout', step: 'end' },
+    topic: 'payoutFacts',
+    payload: { step: 'end' },
   });
   await publish(completed(reference));
   await until('no more polls', () => idle(reference));

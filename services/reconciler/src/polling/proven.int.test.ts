@@ -33,8 +33,13 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 const kinds = {
-  payout: { prefix: 'po', begin: accepted, differs: 'payout.amount_differs' },
-  collection: { prefix: 'co', begin: initiated, differs: 'collection.amount_differs' },
+  payout: { prefix: 'po', begin: accepted, differs: 'payout.amount_differs', topic: 'payoutFacts' },
+  collection: {
+    prefix: 'co',
+    begin: initiated,
+    differs: 'collection.amount_differs',
+    topic: 'collectionFacts',
+  },
 } as const;
 const facts = (reference: string) => about(reference, 'RailStatusObserved').map(({ payload }) => payload);
 
@@ -43,7 +48,7 @@ beforeAll(harness.open);
 afterAll(harness.close);
 
 describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (kind) => {
-  const { prefix, begin, differs } = kinds[kind];
+  const { prefix, begin, differs, topic } = kinds[kind];
   const proves = (reference: string, status: string, amount?: string) =>
     callback(reference, status, amount, kind, { proven: true, fee: '0.75' });
 
@@ -57,8 +62,10 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
       await until('the row', async () => (await rowOf(reference)) !== null);
     }
     await until('the fact', () => facts(reference).length > 0);
-    const [fact] = facts(reference).filter(({ source }) => source === 'provenCallback');
-    expect(fact).toMatchObject({ status: 'completed', amount: 10_000n, fee: 75n, kind });
+    const proven = about(reference, 'RailStatusObserved').find(
+      ({ payload }) => payload['source'] === 'provenCallback',
+    );
+    expect(proven).toMatchObject({ topic, payload: { status: 'completed', amount: 10_000n, fee: 75n } });
     expect(await breaksOf(reference)).toEqual([]);
     const { items } = await operator(`/timeline?reference=${reference}`);
     expect(items).toContainEqual(expect.objectContaining({ what: 'proven', detail: 'COMPLETED' }));

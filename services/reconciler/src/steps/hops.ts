@@ -1,15 +1,17 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Hop } from './level.ts';
 
-const REQUESTS = { from: ['reconciler'], topics: ['railNotices'] } as const;
+const TO_PAYOUTS = { from: ['reconciler'], topics: ['payoutFacts'], by: 'payout-gateway' } as const;
+const TO_COLLECTIONS = {
+  from: ['reconciler'],
+  topics: ['collectionFacts'],
+  by: 'collection-gateway',
+} as const;
 const ENDS = { from: ['payouts', 'collections'], topics: ['payouts', 'collections'] } as const;
 const LEDGER = { from: ['ledger'], topics: ['ledger'] } as const;
 
 /** The hops from the reconciler to both owners of payments. */
-export const toOwners: readonly Hop[] = [
-  { ...REQUESTS, by: 'payout-gateway' },
-  { ...REQUESTS, by: 'collection-gateway' },
-];
+export const toOwners: readonly Hop[] = [TO_PAYOUTS, TO_COLLECTIONS];
 
 /** The hops from there to the webhook of an ended payment. */
 export const toWebhooks: readonly Hop[] = [
@@ -30,13 +32,10 @@ export const toEntries: readonly Hop[] = [
  */
 export const wholeWay: Readonly<Record<PaymentKind, readonly Hop[]>> = {
   payout: [
-    { ...REQUESTS, by: 'payout-gateway' },
+    TO_PAYOUTS,
     { from: ['payouts'], topics: ['payouts'], by: 'ledger' },
     { ...LEDGER, by: 'payout-gateway' },
     { from: ['payouts'], topics: ['payouts'], by: 'reconciler' },
   ],
-  collection: [
-    { ...REQUESTS, by: 'collection-gateway' },
-    { from: ['collections'], topics: ['collections'], by: 'reconciler' },
-  ],
+  collection: [TO_COLLECTIONS, { from: ['collections'], topics: ['collections'], by: 'reconciler' }],
 };

@@ -3,6 +3,7 @@ import type { Clock } from '@pesewa/kernel';
 import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
 import { Counter, type Registry } from 'prom-client';
 import type { Step } from '../domain/steps.ts';
+import { factsTopics } from '../events.ts';
 
 /** A payment, and its overdue step. */
 export interface Wanted {
@@ -33,11 +34,11 @@ export function createRequests(registry: Registry, clock: Pick<Clock, 'nowMs'>):
 
 function republishRequested({ reference, kind, step }: Wanted, nowMs: number): OutgoingEvent {
   return {
-    topic: 'railNotices',
+    topic: factsTopics[kind],
     key: reference,
     version: 0n,
     causationId: null,
     type: 'pesewa.rails.RepublishRequested',
-    payload: { occurredAt: BigInt(nowMs), reference, kind, step },
+    payload: { occurredAt: BigInt(nowMs), reference, step },
   };
 }

@@ -255,7 +255,13 @@ describe('the comparison of wallets with floats', () => {
     expect(suspicions).toEqual([]);
     // After each answer of the rail, and then for callbacks, collections and orders.
     const own = ['payouts', 'collections', 'ledger'];
-    expect(waitedFor).toEqual([own, own, own, ['ingress', 'collections', 'ledger'], [...own, 'railNotices']]);
+    expect(waitedFor).toEqual([
+      own,
+      own,
+      own,
+      ['ingress', 'collections', 'ledger'],
+      [...own, 'railCallbacks'],
+    ]);
   });
 
   it('asks no outbox while every wallet is within range', async () => {

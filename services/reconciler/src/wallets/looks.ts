@@ -127,7 +127,7 @@ async function isLevel({ onItsWay, messaging, clock }: LookDeps): Promise<boolea
   for (;;) {
     const hasLeft = waiting && (await onItsWay.hasLeft(waiting));
     if (hasLeft === undefined) return false;
-    if (hasLeft) return messaging.caughtUp([...OWN_TOPICS, 'railNotices'], CAUGHT_UP_TIMEOUT_MS);
+    if (hasLeft) return messaging.caughtUp([...OWN_TOPICS, 'railCallbacks'], CAUGHT_UP_TIMEOUT_MS);
     if (clock.nowMs() >= deadlineMs) return false;
     await clock.sleep(SENT_PAUSE_MS);
   }

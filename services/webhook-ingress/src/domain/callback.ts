@@ -6,7 +6,7 @@ import { isId } from '@pesewa/kernel';
  * (ADR 6).
  */
 export type Claim = Pick<
-  Extract<TopicEvent<'railNotices'>, { readonly type: 'pesewa.rails.CallbackReceived' }>['payload'],
+  TopicEvent<'railCallbacks'>['payload'],
   'reference' | 'claimedStatus' | 'claimedAmount' | 'claimedCurrency' | 'claimedFee' | 'claimedReason'
 >;
 
