@@ -63,6 +63,8 @@ export interface PollDocument extends Claimable, StoredFields {
   })[];
   /** When it is deleted; absent while anything is left to do, and if it ever had a break. */
   readonly forgetAt?: Date;
+  /** Counts what the document was written for only so that others conflict. */
+  readonly guards?: number;
   /** Set while the rail's wallet and our float may differ because of the payment, with the amounts. */
   readonly inFlight?: true;
   readonly mayDebit?: bigint;
@@ -142,7 +144,7 @@ export function fromDocument(document: PollDocument): Tracked {
 export function changeOf(before: PollDocument, after: PollDocument): object | undefined {
   const old = new Map<string, unknown>(Object.entries(before));
   const set = Object.entries(after).filter(([name, value]) => !isSame(value, old.get(name)));
-  const unset = [...old.keys()].filter((name) => !(name in after));
+  const unset = [...old.keys()].filter((name) => name !== 'guards' && !(name in after));
   if (set.length === 0 && unset.length === 0) return undefined;
   return {
     ...(set.length > 0 && { $set: Object.fromEntries(set) }),

@@ -23,6 +23,8 @@ export interface WorkingStore {
    * Writes payments that were read in the same transaction, as far as they have changed; a conflict aborts it.
    */
   readonly save: (payments: readonly Tracked[], session: ClientSession) => Promise<void>;
+  /** Makes every other transaction that writes the payment at the same time conflict with this one. */
+  readonly guard: (reference: string, session: ClientSession) => Promise<void>;
   /** Deletes references that only callbacks have ever mentioned; others stay. */
   readonly forget: (references: readonly string[], session: ClientSession) => Promise<void>;
   /** When the longest due payment of a rail became due, from the index alone; undefined if none waits. */
@@ -68,6 +70,9 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
         return update ? [{ updateOne: { filter: { _id: document._id }, update } }] : [];
       });
       if (writes.length > 0) await collection.bulkWrite(writes, { session, ordered: false });
+    },
+    guard: async (reference, session) => {
+      await collection.updateOne({ _id: reference }, { $inc: { guards: 1 } }, { session });
     },
     forget: async (references, session) => {
       const unknown = {

@@ -45,7 +45,7 @@ export interface Decisions {
 interface DecisionDeps {
   readonly decisionStore: DecisionStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
-  readonly store: Pick<WorkingStore, 'load' | 'save'>;
+  readonly store: Pick<WorkingStore, 'load' | 'save' | 'guard'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'hold' | 'save'>;
   readonly railFee: RailFee;
   readonly ids: Ids;
@@ -109,8 +109,8 @@ async function propose(
   if (others.some((other) => blocksOthers(other, at.getTime()))) return refuse('decision.open');
   if (!(await holdFor(deps, proposal, { by, at, what: 'decision proposed' }, session)))
     return refuse('break.closed');
-  // Saving the payment makes concurrent decisions about it conflict, whichever of its breaks they are about.
-  await deps.store.save([matter.value.tracked], session);
+  // Concurrent decisions about the payment conflict, whichever of its breaks they are about.
+  await deps.store.guard(reference, session);
   await deps.decisionStore.insert(proposal, session);
   return accept(proposal);
 }
