@@ -1,6 +1,6 @@
 import type { Money } from '@pesewa/kernel';
 import { type Claimable, createWriter } from '@pesewa/messaging';
-import type { AnyBulkWriteOperation, ClientSession, Collection, Filter, IndexDescription } from 'mongodb';
+import type { ClientSession, Collection, Filter, IndexDescription } from 'mongodb';
 import {
   type ArchivedDocument,
   isArchivedDocument,
@@ -52,9 +52,9 @@ export type PaymentDocument<One extends Payment = Payment> = Claimable &
 
 /** What every payment has, as it is stored. */
 export function toPaymentDocument<One extends Payment>(payment: One): PaymentDocument<One> {
-  const { merchantId, order, acceptedAtMs, attemptedAtMs } = payment;
+  const { order, acceptedAtMs, attemptedAtMs } = payment;
   return {
-    _id: paymentId({ merchantId, merchantReference: order.merchantReference }),
+    _id: idOf(payment),
     ...same<One>(payment),
     amount: order.amount.minor,
     currency: order.amount.currency,
@@ -126,13 +126,17 @@ export interface PaymentStore<One, Document extends PaymentDocument> {
     references: readonly string[],
     session?: ClientSession,
   ) => Promise<readonly One[]>;
-  /** Saves changed states, each against the version that was read; a conflict aborts the transaction. */
+  /** Saves changed states, each against the version that was read or known; a conflict aborts the transaction. */
   readonly save: (changes: readonly PaymentChange<One>[], session: ClientSession) => Promise<void>;
 }
 
 /** The `_id` of a payment. */
 export function paymentId({ merchantId, merchantReference }: PaymentKey): string {
   return `${merchantId}:${merchantReference}`;
+}
+
+function idOf({ merchantId, order }: Payment): string {
+  return paymentId({ merchantId, merchantReference: order.merchantReference });
 }
 
 /** The update by which a claim marks a payment as being sent to its rail: the attempt is committed before the call. */
@@ -188,11 +192,9 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
       isArchivedDocument(document) ? readArchived(document) : fromDocument(document);
     return new Map((await found.toArray()).map((document) => [document._id, read(document)]));
   };
-  const toWrite = ({ before, after }: PaymentChange<One>): AnyBulkWriteOperation<Document> => ({
-    updateOne: {
-      filter: { reference: before.reference, version: before.version } as Filter<Document>,
-      update: options.toUpdate(after),
-    },
+  const toWrite = ({ before, after }: PaymentChange<One>) => ({
+    q: { _id: idOf(before), version: before.version },
+    u: options.toUpdate(after),
   });
   return {
     collection,
@@ -205,12 +207,6 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
     },
     findTaken,
     findByReferences: (references, session) => findAll({ reference: { $in: [...references] } }, session),
-    save: async (changes, session) => {
-      if (changes.length === 0) return;
-      const saved = await collection.bulkWrite(changes.map(toWrite), { session, ordered: false });
-      if (saved.matchedCount !== changes.length) {
-        throw new Error('a payment changed under a transaction that held it');
-      }
-    },
+    save: (changes, session) => writer.update(changes.map(toWrite), session),
   };
 }

@@ -63,7 +63,7 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
     payouts: {
       submit: async () => accept(payout),
       find: async (_merchantId, reference) => (reference === 'order-1' ? payout : undefined),
-      apply: async () => undefined,
+      apply: async () => [],
     },
     batches: { submit: async () => accept(null) },
     inquiries: {

@@ -145,7 +145,7 @@ describe('rates', () => {
           served.push(merchantId);
           return payout;
         },
-        apply: async () => undefined,
+        apply: async () => [],
       },
     });
   const asRival = { headers: { 'x-api-key': 'cml2YWw=' } };

@@ -20,7 +20,7 @@ function open(overrides: Partial<Payouts> = {}, who: Merchant = merchant) {
     payouts: {
       submit: async () => accept(payout),
       find: async (_merchantId, reference) => (reference === 'order-1' ? payout : undefined),
-      apply: async () => undefined,
+      apply: async () => [],
       ...overrides,
     },
   });

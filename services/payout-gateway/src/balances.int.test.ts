@@ -63,8 +63,8 @@ async function openGateway() {
   const balances = openBalances({ db: messaging.db, clock: systemClock, logger });
   await messaging.consume(
     createHandlers({
-      payouts: { apply: async () => undefined },
-      store: { findUnended: async () => new Set(), findByReferences: async () => [] },
+      payouts: { apply: async () => [] },
+      store: { findByReferences: async () => [] },
       balances,
       clock: systemClock,
       resubmitGraceMs: 0,

@@ -1,10 +1,16 @@
 import { type Clock, unreachable } from '@pesewa/kernel';
-import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
+import {
+  type EventHandling,
+  type HandledEvent,
+  handleTopic,
+  type TopicHandler,
+  type Transaction,
+} from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
 import type { PayoutEnd } from './domain/payout-state.ts';
 import type { CausedCommand, Payouts } from './payouts.ts';
 import { republish } from './republishing.ts';
-import type { PayoutStore } from './store.ts';
+import type { Payout, PayoutStore } from './store.ts';
 
 const FACTS = {
   'pesewa.rails.RailStatusObserved': 'handled',
@@ -38,7 +44,7 @@ type Republishing = Extract<Fact, { readonly type: 'pesewa.rails.RepublishReques
 /** The payout gateway's handlers: holds release payouts for submission, facts end them, balances are stored. */
 export function createHandlers(deps: {
   readonly payouts: Pick<Payouts, 'apply'>;
-  readonly store: Pick<PayoutStore, 'findUnended' | 'findByReferences'>;
+  readonly store: Pick<PayoutStore, 'findByReferences'>;
   readonly balances: Pick<Balances, 'apply'>;
   readonly clock: Clock;
   readonly resubmitGraceMs: number;
@@ -47,16 +53,15 @@ export function createHandlers(deps: {
   /** Called when payouts have become due for submission. */
   readonly becameDue: () => void;
 }): readonly TopicHandler[] {
+  const wakeFor = (changed: readonly Payout[], { afterCommit }: Transaction) => {
+    if (changed.some(({ step }) => step === 'held')) afterCommit(deps.becameDue);
+  };
   const holds = handleTopic('ledger', ENTRIES, async (events, transaction) => {
     const nowMs = deps.clock.nowMs();
-    const gone = events.filter(({ type }) => GONE.has(type)).map(({ payload }) => payload.reference);
-    const unended = gone.length === 0 ? new Set() : await deps.store.findUnended(gone, transaction.session);
-    const commands = events
-      .filter(({ type, payload }) => !GONE.has(type) || unended.has(payload.reference))
-      .map((event) => orderOf(event, nowMs));
-    if (commands.length === 0) return;
-    await deps.payouts.apply(commands, transaction);
-    transaction.afterCommit(deps.becameDue);
+    const commands = events.map((event) => orderOf(event, nowMs));
+    // What follows from an end that this service published changes nothing, unless an older database lacks that end.
+    const isOfEnded = events.some(({ type }) => type === 'pesewa.ledger.PayoutRefunded');
+    wakeFor(await deps.payouts.apply(commands, transaction, isOfEnded ? undefined : 'unended'), transaction);
   });
   const facts = handleTopic('payoutFacts', FACTS, async (events, transaction) => {
     const commands = events.flatMap((event): readonly CausedCommand[] => {
@@ -64,10 +69,7 @@ export function createHandlers(deps: {
       const { eventId: causationId, payload } = event;
       return [{ reference: payload.reference, causationId, command: commandOf(event, deps.resubmitGraceMs) }];
     });
-    if (commands.length > 0) {
-      await deps.payouts.apply(commands, transaction);
-      transaction.afterCommit(deps.becameDue);
-    }
+    wakeFor(await deps.payouts.apply(commands, transaction), transaction);
     const requests = events.filter(isRepublishing).map(({ payload }) => payload);
     if (requests.length > 0) await republish(deps.store, requests, transaction);
   });
@@ -83,9 +85,6 @@ export function createHandlers(deps: {
   // Events about a forgotten payout must not be applied before it is back.
   return [holds, facts, balances].map((handler) => ({ ...handler, prepare: deps.whole }));
 }
-
-/** Entries that follow from an end which this service published: only an older database lacks that end. */
-const GONE: ReadonlySet<string> = new Set(['pesewa.ledger.HoldCaptured', 'pesewa.ledger.HoldReleased']);
 
 /** The command that a ledger event gives for its payout. */
 function orderOf({ type, payload, eventId }: Entry, nowMs: number): CausedCommand {

@@ -15,7 +15,7 @@ import { describe } from './domain/describe.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
 import { type RequestRefusal, readRequest } from './domain/submission.ts';
 import { eventOf } from './events.ts';
-import type { Payout, PayoutChange, Taken } from './store.ts';
+import type { Payout, PayoutChange, PayoutStore, Taken } from './store.ts';
 
 /**
  * A command for one payout, and the id of the event behind it; null if that is the event that changed the payout last.
@@ -24,6 +24,8 @@ export interface CausedCommand {
   readonly reference: string;
   readonly command: PayoutCommand;
   readonly causationId: string | null;
+  /** The payout, if the caller knows it: it is not read, and saved only if it has still this version. */
+  readonly known?: Payout | undefined;
 }
 
 /** The payout gateway's use cases: accepts, shows and advances payouts. */
@@ -38,8 +40,13 @@ export interface Payouts {
     traceparent?: string,
   ) => Promise<Result<Payout, RequestRefusal>>;
   readonly find: (merchantId: string, reference: string) => Promise<PaymentOrArchived<Payout> | undefined>;
-  /** Applies commands within a transaction: loads, decides in order, saves, emits. */
-  readonly apply: (commands: readonly CausedCommand[], transaction: Transaction) => Promise<void>;
+  /** Applies commands within a transaction: loads, decides in order, saves, emits. Gives the payouts that changed. */
+  readonly apply: (
+    commands: readonly CausedCommand[],
+    transaction: Transaction,
+    /** Which payouts the commands can change; any others are not loaded. */
+    which?: 'unended',
+  ) => Promise<readonly Payout[]>;
 }
 
 /** The dependencies of submitting payouts, single or in batches: first they are admitted, then accepted. */
@@ -89,7 +96,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       if (!found && !isWhole) throw new Error('whether there is such a payout is not known yet');
       return found;
     },
-    apply: (commands, transaction) => applyCommands(deps, commands, transaction),
+    apply: (commands, transaction, which) => applyCommands(deps, commands, transaction, which),
   };
 }
 
@@ -104,11 +111,13 @@ async function applyCommands(
   { store, clock, refused }: Pick<PayoutsDeps, 'store' | 'clock' | 'refused'>,
   commands: readonly CausedCommand[],
   transaction: Transaction,
-): Promise<void> {
-  const references = [...new Set(commands.map(({ reference }) => reference))];
-  const loaded = await store.findByReferences(references, transaction.session);
+  which?: 'unended',
+): Promise<readonly Payout[]> {
+  const known = commands.flatMap((command) => command.known ?? []);
+  const unknown = commands.flatMap((command) => (command.known ? [] : command.reference));
+  const loaded = await load(store, [...new Set(unknown)], transaction, which);
   const changes = new Map<string, PayoutChange>(
-    loaded.map((payout) => [payout.reference, { before: payout, after: payout }]),
+    [...loaded, ...known].map((payout) => [payout.reference, { before: payout, after: payout }]),
   );
   for (const { reference, command, causationId } of commands) {
     const change = changes.get(reference);
@@ -134,8 +143,19 @@ async function applyCommands(
     }
     changes.set(reference, { before: change.before, after });
   }
-  await store.save(
-    [...changes.values()].filter(({ before, after }) => before !== after),
-    transaction.session,
-  );
+  const changed = [...changes.values()].filter(({ before, after }) => before !== after);
+  await store.save(changed, transaction.session);
+  return changed.map(({ after }) => after);
+}
+
+async function load(
+  store: Pick<PayoutStore, 'findByReferences' | 'findUnended'>,
+  references: readonly string[],
+  { session }: Transaction,
+  which?: 'unended',
+): Promise<readonly Payout[]> {
+  if (references.length === 0) return [];
+  return which === 'unended'
+    ? store.findUnended(references, session)
+    : store.findByReferences(references, session);
 }

@@ -187,8 +187,8 @@ it('ends with its process, whole or not', async () => {
 it('keeps every topic waiting until it is whole', async () => {
   const waiting = new Error('not whole');
   const handlers = createHandlers({
-    payouts: { apply: async () => undefined },
-    store: { findUnended: async () => new Set(), findByReferences: async () => [] },
+    payouts: { apply: async () => [] },
+    store: { findByReferences: async () => [] },
     balances: { apply: async () => undefined },
     clock: systemClock,
     resubmitGraceMs: 0,

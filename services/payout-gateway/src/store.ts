@@ -86,11 +86,11 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
     keys: readonly PayoutKey[],
     session?: ClientSession,
   ) => Promise<ReadonlyMap<string, Taken>>;
-  /** Which of these payouts, by our references, have not ended; if all have, no document is read. */
+  /** Those of these payouts, by our references, that have not ended. */
   readonly findUnended: (
     references: readonly string[],
     session: ClientSession,
-  ) => Promise<ReadonlySet<string>>;
+  ) => Promise<readonly Payout[]>;
   /** Which of these payouts, by our references, have no record at all. */
   readonly findMissing: (references: ReadonlySet<string>, session?: ClientSession) => Promise<Set<string>>;
   /** When the newest payout was accepted of those that merchants sent to this database; undefined if there is none. */
@@ -152,8 +152,9 @@ export function openPayoutStore(db: Db): PayoutStore {
     },
     findUnended: async (references, session) => {
       const filter: Filter<PayoutDocument> = { reference: { $in: references }, status: 'INITIALIZED' };
-      const found = collection.find(filter, { projection: { _id: 0, reference: 1 }, session });
-      return new Set((await found.toArray()).map(({ reference }) => reference));
+      // While a rail is down, the index of what has not ended may hold a million others.
+      const found = collection.find(filter, { session, hint: { reference: 1 } });
+      return (await found.toArray()).map(fromDocument);
     },
     findMissing: async (references, session) => {
       const options = { projection: { reference: 1 }, ...(session && { session }) };
@@ -164,7 +165,8 @@ export function openPayoutStore(db: Db): PayoutStore {
     newestAcceptedMs: async () => {
       // Our references sort by time and are indexed.
       const sent = { reference: /^po-/, 'order.sender': { $ne: null } };
-      return (await collection.findOne(sent, { sort: { reference: -1 } }))?.acceptedAt.getTime();
+      const newest = { sort: { reference: -1 }, projection: { acceptedAt: 1 } } as const;
+      return (await collection.findOne(sent, newest))?.acceptedAt.getTime();
     },
     findTakenIds: async (keys, session) => {
       const filter = { _id: { $in: keys.map(paymentId) } };

@@ -102,7 +102,12 @@ function start(
       clock,
       ids,
       logger,
-      payouts: { apply: async (commands) => void recorded.push(...commands) },
+      payouts: {
+        apply: async (commands) => {
+          recorded.push(...commands);
+          return [];
+        },
+      },
       messaging: {
         groupCommit: (_name, apply) => ({
           submit: async (item) => {

@@ -47,14 +47,16 @@ export function startSubmitter(deps: SubmitterDeps): Loop & Endable {
   const recorder = createRecorder({ clock, logger, decidedBy: 'lookup' });
   const outcomes = messaging.groupCommit<CausedCommand, void>(
     'payouts.outcome',
-    async (commands, transaction) => {
-      await payouts.apply(commands, transaction);
+    async (commands, transaction, isRetry) => {
+      // A fact or a decision may have come before the answer: then what was known of the payout is out of date.
+      await payouts.apply(isRetry ? commands.map(withoutKnown) : commands, transaction);
       return commands.map(() => undefined);
     },
   );
-  const record: RecordOutcome = ({ reference, attempts: attempt }, outcome) => {
+  const record: RecordOutcome = (known, outcome) => {
+    const { reference, attempts: attempt } = known;
     const command = { kind: 'recordAttempt', attempt, outcome } as const;
-    return recorder.record(() => outcomes.submit({ reference, causationId: null, command }), {
+    return recorder.record(() => outcomes.submit({ reference, causationId: null, command, known }), {
       reference,
       attempt,
       outcome: outcome.kind,
@@ -73,6 +75,10 @@ export function startSubmitter(deps: SubmitterDeps): Loop & Endable {
       await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
     },
   };
+}
+
+function withoutKnown(command: CausedCommand): CausedCommand {
+  return { ...command, known: undefined };
 }
 
 type RecordOutcome = (payout: Payout, outcome: AttemptOutcome) => Promise<void>;

@@ -1,10 +1,15 @@
 import { type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
 
-/** Changes one document by its id. */
+/** Changes one document by its id, if its other fields are as expected. */
 export interface Update {
-  readonly q: { readonly _id: string };
+  readonly q: { readonly _id: string; readonly [field: string]: unknown };
   readonly u: object;
   readonly upsert?: boolean;
+}
+
+/** A document was not as expected where it was written: a writer that had not read it first must do so now. */
+export class UnexpectedDocumentError extends Error {
+  override readonly name = 'UnexpectedDocumentError';
 }
 
 /** Writes to one collection within a session; an empty list writes nothing. */
@@ -13,6 +18,7 @@ export interface Writer {
    * Inserts with the server's own command, because the driver's bulk API measures every document before it writes it.
    */
   readonly insert: (documents: readonly object[], session: ClientSession) => Promise<void>;
+  /** Rejects with {@link UnexpectedDocumentError} if one of the documents does not match. */
   readonly update: (updates: readonly Update[], session: ClientSession) => Promise<void>;
 }
 
@@ -39,5 +45,5 @@ export function createWriter(db: Db, collection: string): Writer {
 function refuseErrors(reply: WriteReply, expected: number): void {
   const [first] = reply.writeErrors ?? [];
   if (first) throw new MongoServerError(first);
-  if (Number(reply.n) !== expected) throw new Error('a document was not there to be written');
+  if (Number(reply.n) !== expected) throw new UnexpectedDocumentError('a document to be written is not there, or has changed');
 }

@@ -1,4 +1,5 @@
 import { isDuplicateKey, isPassing, isWriteConflict } from '../database/mongo.ts';
+import { UnexpectedDocumentError } from '../database/writer.ts';
 import type { Transaction } from './outbox.ts';
 import type { Transact } from './transact.ts';
 
@@ -24,7 +25,8 @@ export interface GroupCommit<Item, Outcome> {
 /**
  * Applies a group of items in one transaction and gives their outcomes in the same order.
  *
- * `isRetry` is true on a rerun after a unique key was found taken: then it must read before it writes.
+ * `isRetry` is true on a rerun after a unique key was found taken, or a document was not as expected: then it must read
+ * before it writes.
  */
 export type ApplyGroup<Item, Outcome> = (
   items: readonly Item[],
@@ -252,13 +254,14 @@ function itemOf<Item>(entry: { readonly item: Item }): Item {
   return entry.item;
 }
 
-/** Runs the work, without reading first. If a unique key turns out to be taken, it runs again with `isRetry`. */
+/** Runs the work, without reading first. If what it wrote blindly does not fit, it runs again with `isRetry`. */
 async function runWithRetries(run: (isRetry: boolean) => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await run(tries > 0);
     } catch (error) {
-      if (!isDuplicateKey(error) || tries === RETRIES_MAX) throw error;
+      const mustRead = isDuplicateKey(error) || error instanceof UnexpectedDocumentError;
+      if (!mustRead || tries === RETRIES_MAX) throw error;
     }
   }
 }
