@@ -12,6 +12,7 @@ export {
 } from './archive.ts';
 export { addPaymentRoute, viewPayment } from './payment-route.ts';
 export {
+  attempted,
   attemptMark,
   fromPaymentDocument,
   openPaymentStore,

@@ -109,6 +109,8 @@ export interface PaymentKey {
 export interface PaymentChange<One> {
   readonly before: One;
   readonly after: One;
+  /** The token of the claim, if the same write claims the payment for an attempt. */
+  readonly claim?: string;
 }
 
 /** The payments of one gateway. */
@@ -137,6 +139,12 @@ export function paymentId({ merchantId, merchantReference }: PaymentKey): string
 
 function idOf({ merchantId, order }: Payment): string {
   return paymentId({ merchantId, merchantReference: order.merchantReference });
+}
+
+/** A payment that is being sent to its rail, as {@link attemptMark} leaves it; its time is by the caller's clock. */
+export function attempted<One extends Payment>(payment: One, step: One['step'], attemptedAtMs: number): One {
+  const { attempts, version } = payment;
+  return { ...payment, step, attempts: attempts + 1, version: version + 1n, attemptedAtMs };
 }
 
 /** The update by which a claim marks a payment as being sent to its rail: the attempt is committed before the call. */
@@ -177,7 +185,7 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
   readonly toDocument: (payment: One) => Document;
   readonly fromDocument: (document: Document) => One;
   /** The update that turns the stored payment into this one; fields that never change may be left out. */
-  readonly toUpdate: (after: One) => object;
+  readonly toUpdate: (after: One) => ReturnType<typeof paymentUpdate>;
 }): PaymentStore<One, Document> {
   const { collection, fromDocument } = options;
   const writer = createWriter(collection.db, collection.collectionName);
@@ -192,10 +200,14 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
       isArchivedDocument(document) ? readArchived(document) : fromDocument(document);
     return new Map((await found.toArray()).map((document) => [document._id, read(document)]));
   };
-  const toWrite = ({ before, after }: PaymentChange<One>) => ({
-    q: { _id: idOf(before), version: before.version },
-    u: options.toUpdate(after),
-  });
+  const toWrite = ({ before, after, claim }: PaymentChange<One>) => {
+    const u = options.toUpdate(after);
+    return {
+      q: { _id: idOf(before), version: before.version },
+      // Attempts are timed by the database's clock alone (ADR 5).
+      u: claim ? { ...u, $set: { ...u.$set, claim }, $currentDate: { attemptedAt: true } } : u,
+    };
+  };
   return {
     collection,
     insert: (payments, session) => writer.insert(payments.map(options.toDocument), session),

@@ -69,6 +69,7 @@ async function openGateway() {
       clock: systemClock,
       resubmitGraceMs: 0,
       whole: async () => undefined,
+      claimAtBirth: async (changes) => changes,
       becameDue: () => undefined,
     }),
   );

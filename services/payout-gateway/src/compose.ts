@@ -28,7 +28,7 @@ import { createRateLimits } from './rate-limits.ts';
 import { type Rebuilding, type RebuildingDeps, startRebuilding } from './rebuilding.ts';
 import { createRecoveryGate } from './recovery.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
-import { startSubmitter } from './submitter.ts';
+import { type Submitter, startSubmitter } from './submitter.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
@@ -70,7 +70,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     refused: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
   });
   const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
-  const becameDue = await startLoops(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
+  const submitter = await startLoops(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
   await messaging.consume(
     createHandlers({
@@ -78,11 +78,12 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       payouts,
       balances,
       resubmitGraceMs,
-      becameDue,
+      claimAtBirth: submitter.claimAtBirth,
+      becameDue: submitter.wake,
       whole: rebuilding.whole,
     }),
   );
-  await scope.open('recovery gate', gate.watch(becameDue));
+  await scope.open('recovery gate', gate.watch(submitter.wake));
   addPaymentRoute(scope.operator, store, 'po', viewPayout);
   const batches = createBatches(submitting);
   const counted = countSubmissions(scope.metrics);
@@ -125,7 +126,7 @@ async function startLoops(
     readonly payouts: Payouts;
     readonly mayAct: () => boolean;
   },
-): Promise<() => void> {
+): Promise<Submitter> {
   const { config, clock, ids, logger, crashPoint } = scope;
   const { rails, ...rest } = parts;
   const payoutRails = rails.all.filter(takesPayouts);
@@ -156,5 +157,5 @@ async function startLoops(
     }),
   );
   await openErasers(scope, rest.messaging, erasuresOf(config));
-  return submitter.wake;
+  return submitter;
 }

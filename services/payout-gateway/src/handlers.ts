@@ -8,7 +8,7 @@ import {
 } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
 import type { PayoutEnd } from './domain/payout-state.ts';
-import type { CausedCommand, Payouts } from './payouts.ts';
+import type { CausedCommand, ClaimAtBirth, Payouts } from './payouts.ts';
 import { republish } from './republishing.ts';
 import type { Payout, PayoutStore } from './store.ts';
 
@@ -50,7 +50,9 @@ export function createHandlers(deps: {
   readonly resubmitGraceMs: number;
   /** Waits until the database has every payout that was ever published. */
   readonly whole: () => Promise<void>;
-  /** Called when payouts have become due for submission. */
+  /** Claims payouts that a hold makes due for submission, as far as there is room. */
+  readonly claimAtBirth: ClaimAtBirth;
+  /** Called when payouts have become due for submission that are not claimed. */
   readonly becameDue: () => void;
 }): readonly TopicHandler[] {
   const wakeFor = (changed: readonly Payout[], { afterCommit }: Transaction) => {
@@ -61,7 +63,8 @@ export function createHandlers(deps: {
     const commands = events.map((event) => orderOf(event, nowMs));
     // What follows from an end that this service published changes nothing, unless an older database lacks that end.
     const isOfEnded = events.some(({ type }) => type === 'pesewa.ledger.PayoutRefunded');
-    wakeFor(await deps.payouts.apply(commands, transaction, isOfEnded ? undefined : 'unended'), transaction);
+    const options = { onlyUnended: !isOfEnded, claimAtBirth: deps.claimAtBirth };
+    wakeFor(await deps.payouts.apply(commands, transaction, options), transaction);
   });
   const facts = handleTopic('payoutFacts', FACTS, async (events, transaction) => {
     const commands = events.flatMap((event): readonly CausedCommand[] => {

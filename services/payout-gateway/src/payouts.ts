@@ -15,7 +15,7 @@ import { describe } from './domain/describe.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
 import { type RequestRefusal, readRequest } from './domain/submission.ts';
 import { eventOf } from './events.ts';
-import type { Payout, PayoutChange, PayoutStore, Taken } from './store.ts';
+import type { Payout, PayoutChange, Taken } from './store.ts';
 
 /**
  * A command for one payout, and the id of the event behind it; null if that is the event that changed the payout last.
@@ -27,6 +27,20 @@ export interface CausedCommand {
   /** The payout, if the caller knows it: it is not read, and saved only if it has still this version. */
   readonly known?: Payout | undefined;
 }
+
+/** How commands are applied. */
+interface ApplyOptions {
+  /** Whether the commands can change payouts only that have not ended; no others are loaded then. */
+  readonly onlyUnended?: boolean;
+  /** Claims payouts that have become due, as far as it can, by the write that makes them due (ADR 71). */
+  readonly claimAtBirth?: ClaimAtBirth;
+}
+
+/** Gives the changes with the claims that are to be written with them; called once by each run of the transaction. */
+export type ClaimAtBirth = (
+  changes: readonly PayoutChange[],
+  transaction: Transaction,
+) => Promise<readonly PayoutChange[]>;
 
 /** The payout gateway's use cases: accepts, shows and advances payouts. */
 export interface Payouts {
@@ -44,8 +58,7 @@ export interface Payouts {
   readonly apply: (
     commands: readonly CausedCommand[],
     transaction: Transaction,
-    /** Which payouts the commands can change; any others are not loaded. */
-    which?: 'unended',
+    options?: ApplyOptions,
   ) => Promise<readonly Payout[]>;
 }
 
@@ -96,7 +109,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       if (!found && !isWhole) throw new Error('whether there is such a payout is not known yet');
       return found;
     },
-    apply: (commands, transaction, which) => applyCommands(deps, commands, transaction, which),
+    apply: (commands, transaction, options) => applyCommands(deps, commands, transaction, options),
   };
 }
 
@@ -111,11 +124,12 @@ async function applyCommands(
   { store, clock, refused }: Pick<PayoutsDeps, 'store' | 'clock' | 'refused'>,
   commands: readonly CausedCommand[],
   transaction: Transaction,
-  which?: 'unended',
+  { onlyUnended = false, claimAtBirth }: ApplyOptions = {},
 ): Promise<readonly Payout[]> {
   const known = commands.flatMap((command) => command.known ?? []);
   const unknown = commands.flatMap((command) => (command.known ? [] : command.reference));
-  const loaded = await load(store, [...new Set(unknown)], transaction, which);
+  const find = onlyUnended ? store.findUnended : store.findByReferences;
+  const loaded = unknown.length === 0 ? [] : await find([...new Set(unknown)], transaction.session);
   const changes = new Map<string, PayoutChange>(
     [...loaded, ...known].map((payout) => [payout.reference, { before: payout, after: payout }]),
   );
@@ -144,18 +158,7 @@ async function applyCommands(
     changes.set(reference, { before: change.before, after });
   }
   const changed = [...changes.values()].filter(({ before, after }) => before !== after);
-  await store.save(changed, transaction.session);
-  return changed.map(({ after }) => after);
-}
-
-async function load(
-  store: Pick<PayoutStore, 'findByReferences' | 'findUnended'>,
-  references: readonly string[],
-  { session }: Transaction,
-  which?: 'unended',
-): Promise<readonly Payout[]> {
-  if (references.length === 0) return [];
-  return which === 'unended'
-    ? store.findUnended(references, session)
-    : store.findByReferences(references, session);
+  const written = claimAtBirth ? await claimAtBirth(changed, transaction) : changed;
+  await store.save(written, transaction.session);
+  return written.map(({ after }) => after);
 }

@@ -63,10 +63,14 @@ export async function openLedger(scope: Scope): Promise<void> {
 }
 
 /** A rail's answer for a payout, by our reference. */
-export type Rail = (reference: string) => SubmissionResult;
+export type Rail = (reference: string) => SubmissionResult | Promise<SubmissionResult>;
 
 /** One run of the gateway, with the test's rail; without a rail it only accepts payouts. */
-export async function openGateway<Opened extends Scope & AsyncDisposable>(scope: Opened, rail?: Rail) {
+export async function openGateway<Opened extends Scope & AsyncDisposable>(
+  scope: Opened,
+  rail?: Rail,
+  { pauseMs = 20 }: { readonly pauseMs?: number } = {},
+) {
   const { clock } = scope;
   const whole = { isWhole: () => false };
   const replica = await openReplica(scope, { isWhole: () => whole.isWhole() });
@@ -82,13 +86,13 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
   if (rail) {
     const { ids, logger, health, crashPoint } = scope;
     const gate = createRecoveryGate({ messaging, health, clock, logger });
-    const acting = { messaging, payouts, store, clock, ids, logger, mayAct: gate.isOpen, pauseMs: 20 };
+    const acting = { messaging, payouts, store, clock, ids, logger, mayAct: gate.isOpen, pauseMs };
     const submit = async ({ reference }: { readonly reference: string }) => {
       asked.push(reference);
       return rail(reference);
     };
     const rails = [{ name: 'upstream', isAvailable: () => true, payouts: { submit } }];
-    await scope.open(
+    const { claimAtBirth } = await scope.open(
       'submitter',
       Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),
     );
@@ -101,6 +105,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
         clock,
         resubmitGraceMs: 0,
         whole: rebuilding.whole,
+        claimAtBirth,
         becameDue: () => undefined,
       }),
     );

@@ -87,10 +87,7 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
     session?: ClientSession,
   ) => Promise<ReadonlyMap<string, Taken>>;
   /** Those of these payouts, by our references, that have not ended. */
-  readonly findUnended: (
-    references: readonly string[],
-    session: ClientSession,
-  ) => Promise<readonly Payout[]>;
+  readonly findUnended: (references: readonly string[], session: ClientSession) => Promise<readonly Payout[]>;
   /** Which of these payouts, by our references, have no record at all. */
   readonly findMissing: (references: ReadonlySet<string>, session?: ClientSession) => Promise<Set<string>>;
   /** When the newest payout was accepted of those that merchants sent to this database; undefined if there is none. */
@@ -212,7 +209,14 @@ function decidedFromDocument({ knownAt, decidedAt, ...decided }: DecidedDocument
   return { ...decided, knownAtMs: knownAt.getTime(), decidedAtMs: decidedAt.getTime() };
 }
 
-function toDocument(payout: Payout): PayoutDocument {
+/** Which of its rail's queues a payout is in; `none` if it must never be sent. */
+export function queueOf({ order, batchReference }: Payout): PayoutDocument['queue'] {
+  if (order.sender === null) return 'none';
+  return batchReference === null ? 'single' : 'batch';
+}
+
+/** A payout as MongoDB holds it. */
+export function toDocument(payout: Payout): PayoutDocument {
   const { amount: _amount, ...order } = payout.order;
   const { contentHash, batchReference } = payout;
   return {
@@ -220,7 +224,7 @@ function toDocument(payout: Payout): PayoutDocument {
     order,
     contentHash,
     ...(batchReference !== null && { batchReference }),
-    queue: order.sender === null ? 'none' : batchReference === null ? 'single' : 'batch',
+    queue: queueOf(payout),
     ...mutable(payout),
   };
 }

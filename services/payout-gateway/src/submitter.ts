@@ -1,13 +1,28 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { createRecorder } from '@pesewa/merchant-api';
-import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
-import { attemptMark } from '@pesewa/payments';
+import {
+  type ClaimLoop,
+  type Loop,
+  type Messaging,
+  startClaimLoop,
+  type Transaction,
+} from '@pesewa/messaging';
+import { attempted, attemptMark } from '@pesewa/payments';
 import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
 import { outgoingPayout } from './outgoing-payout.ts';
-import type { CausedCommand, Payouts } from './payouts.ts';
-import { fromDocument, type Payout, type PayoutStore, submissionQueues } from './store.ts';
+import type { CausedCommand, ClaimAtBirth, Payouts } from './payouts.ts';
+import {
+  fromDocument,
+  type Payout,
+  type PayoutChange,
+  type PayoutDocument,
+  type PayoutStore,
+  queueOf,
+  submissionQueues,
+  toDocument,
+} from './store.ts';
 
 const LEASE_MS = 45_000;
 const LATE_RETRY_MS = 1_000;
@@ -33,6 +48,11 @@ interface SubmitterDeps {
   readonly crashPoint: CrashPoint;
 }
 
+/** Submits payouts, and claims those that become due by the write that makes them due. */
+export interface Submitter extends Loop, Endable {
+  readonly claimAtBirth: ClaimAtBirth;
+}
+
 /**
  * Submits held payouts to their rails, outside any transaction.
  *
@@ -40,9 +60,10 @@ interface SubmitterDeps {
  * neither a slow rail nor a large batch delays other payouts, and nothing is claimed while a circuit is open (ADR 62).
  *
  * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which is never
- * claimed again: the reconciler's lookup finds out what happened (ADR 5).
+ * claimed again: the reconciler's lookup finds out what happened (ADR 5). Where there is room the payout is claimed by
+ * the write that makes it due (ADR 71); the loops find the others, and those that are due again.
  */
-export function startSubmitter(deps: SubmitterDeps): Loop & Endable {
+export function startSubmitter(deps: SubmitterDeps): Submitter {
   const { clock, logger, messaging, payouts } = deps;
   const recorder = createRecorder({ clock, logger, decidedBy: 'lookup' });
   const outcomes = messaging.groupCommit<CausedCommand, void>(
@@ -66,13 +87,20 @@ export function startSubmitter(deps: SubmitterDeps): Loop & Endable {
     submissionQueues.map((queue) => startQueue(deps, { rail, queue, record })),
   );
   return {
+    claimAtBirth: async (changes, transaction) => {
+      const claimed = new Map<string, PayoutChange>();
+      for (const queue of queues)
+        for (const change of await claimIn(queue, changes, transaction, clock.nowMs()))
+          claimed.set(change.after.reference, change);
+      return changes.map((change) => claimed.get(change.after.reference) ?? change);
+    },
     wake: () => {
-      for (const queue of queues) queue.wake();
+      for (const { loop } of queues) loop.wake();
     },
     endsWithinMs: CALL_TIMEOUT_MS,
     [Symbol.asyncDispose]: async () => {
       recorder.stop();
-      await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
+      await Promise.all(queues.map(({ loop }) => loop[Symbol.asyncDispose]()));
     },
   };
 }
@@ -83,6 +111,35 @@ function withoutKnown(command: CausedCommand): CausedCommand {
 
 type RecordOutcome = (payout: Payout, outcome: AttemptOutcome) => Promise<void>;
 
+interface Queue {
+  readonly rail: string;
+  readonly queue: (typeof submissionQueues)[number];
+  readonly loop: ClaimLoop<PayoutDocument>;
+}
+
+/** The changes that made payouts of the queue due, as far as it has room for them, with its claim. */
+async function claimIn(
+  { rail, queue, loop }: Queue,
+  changes: readonly PayoutChange[],
+  transaction: Transaction,
+  nowMs: number,
+): Promise<readonly PayoutChange[]> {
+  const due = changes.filter(
+    ({ after }) => after.step === 'held' && after.rail === rail && queueOf(after) === queue,
+  );
+  if (due.length === 0) return [];
+  const keys = due.map(({ after }) => after.reference);
+  const { granted, fields, begin } = await loop.claimAtBirth(transaction, { keys });
+  const claimed = due
+    .filter((_change, index) => granted[index])
+    .map(({ before, after }) => {
+      const leased = { ...after, dueAtMs: fields.dueAt.getTime() };
+      return { before, after: attempted(leased, 'submitting', nowMs), claim: fields.claim };
+    });
+  begin(claimed.map(({ after }) => toDocument(after)));
+  return claimed;
+}
+
 function startQueue(
   deps: SubmitterDeps,
   {
@@ -91,11 +148,11 @@ function startQueue(
     record,
   }: {
     readonly rail: SubmittingRail;
-    readonly queue: (typeof submissionQueues)[number];
+    readonly queue: Queue['queue'];
     readonly record: RecordOutcome;
   },
-): Loop {
-  return startClaimLoop({
+): Queue {
+  const loop = startClaimLoop({
     name: `payout submitter ${rail.name}/${queue}`,
     collection: deps.store.collection,
     open: { step: 'held', rail: rail.name, queue },
@@ -103,7 +160,8 @@ function startQueue(
     mayClaim: () => deps.mayAct() && rail.isAvailable(),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
-    batchMax: 100,
+    // While a loop searches it reserves room for all that it may find, and claims at birth need some too.
+    batchMax: Math.ceil(deps.concurrencyMax / 2),
     concurrencyMax: deps.concurrencyMax,
     pauseMs: deps.pauseMs,
     clock: deps.clock,
@@ -123,6 +181,7 @@ function startQueue(
       await record(payout, outcomeOf(result, deps.clock.nowMs()));
     },
   });
+  return { rail: rail.name, queue, loop };
 }
 
 /** Asks the rail to pay, unless the claim is too old to act on, by this process's own clock. */

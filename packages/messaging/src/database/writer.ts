@@ -45,5 +45,6 @@ export function createWriter(db: Db, collection: string): Writer {
 function refuseErrors(reply: WriteReply, expected: number): void {
   const [first] = reply.writeErrors ?? [];
   if (first) throw new MongoServerError(first);
-  if (Number(reply.n) !== expected) throw new UnexpectedDocumentError('a document to be written is not there, or has changed');
+  if (Number(reply.n) !== expected)
+    throw new UnexpectedDocumentError('a document to be written is not there, or has changed');
 }

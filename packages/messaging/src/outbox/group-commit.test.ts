@@ -1,5 +1,6 @@
 import { MongoServerError } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { UnexpectedDocumentError } from '../database/writer.ts';
 import { type ApplyGroup, createGroupCommit, type GroupLimits } from './group-commit.ts';
 import type { Transact } from './transact.ts';
 
@@ -58,11 +59,14 @@ it('takes no item down for another that cannot be applied', async () => {
   expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-it('runs again as a retry when a unique key was taken meanwhile', async () => {
+it.each([
+  ['a unique key was taken', new MongoServerError({ code: 11_000, message: 'taken' })],
+  ['a document was changed', new UnexpectedDocumentError('changed')],
+])('runs again as a retry when %s meanwhile', async (_what, error) => {
   const tries: boolean[] = [];
   const { submit } = open(async (items, _transaction, isRetry) => {
     tries.push(isRetry);
-    if (!isRetry) throw new MongoServerError({ code: 11_000, message: 'taken' });
+    if (!isRetry) throw error;
     return Promise.resolve(items);
   });
   const outcome = submit('a');

@@ -1,0 +1,117 @@
+import type { SubmissionResult } from '@pesewa/rails';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { PayoutDocument } from './store.ts';
+import { accepted, openSubmitters } from './submitter.fixture.ts';
+
+let submitters: Awaited<ReturnType<typeof openSubmitters>>;
+
+beforeAll(async () => {
+  submitters = await openSubmitters(process.env['MONGODB_URL'] ?? '', 'births');
+});
+afterEach(() => submitters.clear());
+afterAll(() => submitters[Symbol.asyncDispose]());
+
+describe('a payout that is claimed by the write that makes it due', () => {
+  it('is sent after the commit, with its attempt, and nobody claims it again', async () => {
+    const other = submitters.start();
+    let seen: PayoutDocument | null = null;
+    const { asked, recorded, submitter } = submitters.start({
+      isQuiet: true,
+      submit: async (order) => {
+        seen = await submitters.store.collection.findOne({ reference: order.reference });
+        return { kind: 'accepted' };
+      },
+    });
+    const reference = await submitters.hold(accepted);
+    const beforeMs = Date.now();
+    await submitters.makeDue(submitter, [reference], () => expect(asked).toEqual([]));
+    expect(asked).toEqual([reference]);
+    await eventually(() => expect(recorded).toHaveLength(1));
+    expect(seen).toMatchObject({ step: 'submitting', attempts: 1, version: 3n });
+    const { attemptedAt, dueAt } = (await submitters.store.collection.findOne({ reference })) ?? {};
+    expect(attemptedAt?.getTime()).toBeGreaterThanOrEqual(beforeMs);
+    // Nothing else is done with it while its call may be in progress.
+    expect(dueAt?.getTime()).toBeGreaterThanOrEqual(beforeMs + 45_000);
+    const command = { kind: 'recordAttempt', attempt: 1, outcome: { kind: 'accepted' } };
+    expect(recorded).toMatchObject([{ reference, command, known: { step: 'submitting', version: 3n } }]);
+    expect(other.asked).toEqual([]);
+  });
+
+  it('is one for which its queue has room; the others are claimed when there is room', async () => {
+    const answered = Promise.withResolvers<SubmissionResult>();
+    const { asked, submitter } = submitters.start({
+      isQuiet: true,
+      concurrencyMax: 2,
+      submit: () => answered.promise,
+    });
+    submitters.defer(() => answered.resolve({ kind: 'accepted' }));
+    const singles = await Promise.all(Array.from({ length: 4 }, () => submitters.hold(accepted)));
+    const item = await submitters.hold({ ...accepted, batchReference: 'ba-1', queue: 'batch' });
+    await submitters.makeDue(submitter, [...singles, item]);
+    expect(asked).toHaveLength(3);
+    expect(asked).toContain(item);
+    expect(
+      await submitters.store.collection.countDocuments({ step: 'held', claim: { $exists: false } }),
+    ).toBe(2);
+    answered.resolve({ kind: 'accepted' });
+    submitter.wake();
+    await eventually(() => expect(asked.toSorted()).toEqual([...singles, item].toSorted()));
+  });
+
+  it.each([
+    ['whose circuit is open', { isAvailable: () => false }],
+    ['by an older database', { mayAct: () => false }],
+  ])('is none of a rail %s: it is held', async (_what, options) => {
+    const { asked, submitter } = submitters.start({ isQuiet: true, ...options });
+    const reference = await submitters.hold(accepted);
+    await submitters.makeDue(submitter, [reference]);
+    expect(await submitters.store.collection.findOne({ reference })).toMatchObject({
+      step: 'held',
+      attempts: 0,
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('is not sent on a claim that has grown old while it was committed: it is given back', async () => {
+    let lateMs = 0;
+    const { asked, recorded, submitter } = submitters.start({
+      isQuiet: true,
+      beforeCall: (clock) => {
+        clock.skewMs += lateMs;
+      },
+    });
+    const reference = await submitters.hold(accepted);
+    await submitters.makeDue(submitter, [reference], () => {
+      lateMs = 2_100;
+    });
+    await eventually(() => expect(recorded).toHaveLength(1));
+    expect(asked).toEqual([]);
+    expect(recorded[0]?.command).toMatchObject({ attempt: 1, outcome: { kind: 'notSent' } });
+  });
+
+  it('is not sent if the transaction fails', async () => {
+    const { asked, submitter } = submitters.start({ isQuiet: true });
+    const reference = await submitters.hold(accepted);
+    const failing = submitters.makeDue(submitter, [reference], () => {
+      throw new Error('refused');
+    });
+    await expect(failing).rejects.toThrow('refused');
+    expect(await submitters.store.collection.findOne({ reference })).toMatchObject({
+      step: 'accepted',
+      attempts: 0,
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('is sent to the end by a process that is ending', async () => {
+    const answered = Promise.withResolvers<SubmissionResult>();
+    const { recorded, submitter } = submitters.start({ isQuiet: true, submit: () => answered.promise });
+    const reference = await submitters.hold(accepted);
+    await submitters.makeDue(submitter, [reference]);
+    const closed = submitters.stop();
+    answered.resolve({ kind: 'accepted' });
+    await closed;
+    expect(recorded).toMatchObject([{ reference, command: { attempt: 1 } }]);
+  });
+});
