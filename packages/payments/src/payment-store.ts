@@ -158,9 +158,10 @@ export function attemptMark(step: string) {
 }
 
 /**
- * The indexes of a gateway's payments. Our reference is unique by construction, so no index enforces it: `_id` is the
- * only unique key, by which the collection can be sharded. Payments in the step `due` are claimed by `dueAt`, within
- * equal values of the fields `claimedWithin` if any are given.
+ * The indexes of a gateway's payments: for events and lookups by our reference, and erasing in its order; for claims of
+ * the step `due` by `dueAt`, within equal values of the fields `claimedWithin` if any are given; and for the audit of
+ * what has not ended. Our reference is unique by construction, so no index enforces it: `_id` is the only unique key,
+ * by which the collection can be sharded.
  */
 export function paymentIndexes(options: {
   readonly due: string;

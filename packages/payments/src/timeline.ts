@@ -9,8 +9,8 @@ export interface TimelineStep extends Pick<Bounded, 'notKept'> {
   /** When it was recorded, by the clock of the process that recorded it. */
   readonly atMs: number;
   /**
-   * The attempt that the step belongs to, and when it was committed, by the database's clock; absent before the first
-   * attempt.
+   * The attempt that the step belongs to, and when it was committed, by the database's clock or that of the process that
+   * made it; absent before the first attempt.
    */
   readonly attempt?: { readonly number: number; readonly claimedAtMs: number };
 }

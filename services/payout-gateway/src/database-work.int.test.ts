@@ -96,6 +96,12 @@ describe('a payout that goes straight is inserted, changed three times and read 
   });
 });
 
+it('payouts of a hold for which there is no room are sent when there is, without waiting for a search', async () => {
+  const items = Array.from({ length: 40 }, (_, index) => [`more-${index}`, 1] as const);
+  expect(await gateway.batches.submit(demo, batch('more', items))).toMatchObject({ ok: true });
+  await expectAll(40, { 'order.merchantReference': /^more-/, step: 'submitted' });
+});
+
 it('an answer that comes after the end is recorded by reading the payout, and changes nothing', async () => {
   const before = answersRecorded;
   beforeAnswer = (reference) => complete([reference]);

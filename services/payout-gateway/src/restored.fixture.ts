@@ -92,7 +92,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
       return rail(reference);
     };
     const rails = [{ name: 'upstream', isAvailable: () => true, payouts: { submit } }];
-    const { claimAtBirth } = await scope.open(
+    const { claimAtBirth, wake: becameDue } = await scope.open(
       'submitter',
       Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),
     );
@@ -106,10 +106,10 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
         resubmitGraceMs: 0,
         whole: rebuilding.whole,
         claimAtBirth,
-        becameDue: () => undefined,
+        becameDue,
       }),
     );
-    await scope.open('recovery gate', Promise.resolve(gate.watch(() => undefined)));
+    await scope.open('recovery gate', Promise.resolve(gate.watch(becameDue)));
     scope.health.setServing(true);
   }
   return { ...replica, scope, asked, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };
