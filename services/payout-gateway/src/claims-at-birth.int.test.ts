@@ -28,8 +28,9 @@ describe('a payout that is claimed by the write that makes it due', () => {
     await submitters.makeDue(submitter, [reference], () => expect(asked).toEqual([]));
     expect(asked).toEqual([reference]);
     await eventually(() => expect(recorded).toHaveLength(1));
-    expect(seen).toMatchObject({ step: 'submitting', attempts: 1, version: 3n, claim: expect.anything() });
-    const { attemptedAt, dueAt } = (await submitters.store.collection.findOne({ reference })) ?? {};
+    expect(seen).toMatchObject({ step: 'submitting', attempts: 1, version: 3n });
+    const { attemptedAt, dueAt, claim } = (await submitters.store.collection.findOne({ reference })) ?? {};
+    expect(claim).toMatch(/^cm-/);
     expect(attemptedAt?.getTime()).toBeGreaterThanOrEqual(beforeMs);
     // Nothing else is done with it while its call may be in progress.
     expect(dueAt?.getTime()).toBeGreaterThanOrEqual(beforeMs + 45_000);
