@@ -2,6 +2,7 @@ import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import type { OutgoingPayout, SubmissionResult } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
+import type { ClientSession } from 'mongodb';
 import { payoutDatabaseSchema } from './database-schema.ts';
 import type { CausedCommand } from './payouts.ts';
 import { fromDocument, openPayoutStore, type PayoutDocument, type PayoutStore } from './store.ts';
@@ -137,7 +138,16 @@ function start({ store, database }: Place, options: Options = {}) {
         submit: async (item) => {
           options.beforeCommit?.();
           const [outcome] = await database.client.withSession((session) =>
-            apply([item], { session, emit: () => undefined, afterCommit: () => undefined }, false),
+            apply(
+              [item],
+              {
+                session,
+                emit: () => undefined,
+                afterCommit: () => undefined,
+                afterRollback: () => undefined,
+              },
+              false,
+            ),
           );
           return outcome as never;
         },
@@ -168,14 +178,27 @@ async function makeDue(
     return { before, after: { ...before, ...held } };
   });
   let actions: (() => void)[] = [];
-  await database.client.withSession((session) =>
-    session.withTransaction(async () => {
-      actions = [];
-      const afterCommit = (action: () => void) => void actions.push(action);
-      const written = await claimAtBirth(changes, { session, emit: () => undefined, afterCommit });
-      await store.save(written, session);
-      beforeCommit();
-    }),
-  );
+  const rollbacks: (() => void)[] = [];
+  const rollBack = () => {
+    for (const action of rollbacks.splice(0)) action();
+  };
+  const work = async (session: ClientSession) => {
+    rollBack();
+    actions = [];
+    const written = await claimAtBirth(changes, {
+      session,
+      emit: () => undefined,
+      afterCommit: (action) => void actions.push(action),
+      afterRollback: (action) => void rollbacks.push(action),
+    });
+    await store.save(written, session);
+    beforeCommit();
+  };
+  try {
+    await database.client.withSession((session) => session.withTransaction(() => work(session)));
+  } catch (error) {
+    rollBack();
+    throw error;
+  }
   for (const action of actions) action();
 }
