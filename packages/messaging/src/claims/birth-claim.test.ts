@@ -1,7 +1,7 @@
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CLOCK_SKEW_MAX_MS } from '../index.ts';
 import type { Claimable } from './claim.ts';
 import { type ClaimOptions, startClaimLoop } from './claim-loop.ts';
@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => running.disposeAsync());
 
 /** A loop that finds nothing due; its work ends when the test lets it. */
-async function start(options: Partial<ClaimOptions<Claimable>> = {}) {
+function start(options: Partial<ClaimOptions<Claimable>> = {}) {
   const begun: { readonly id: string; readonly claim: string; readonly claimedAtMs: number }[] = [];
   const gate = Promise.withResolvers<void>();
   const loop = running.use(
@@ -48,8 +48,6 @@ async function start(options: Partial<ClaimOptions<Claimable>> = {}) {
     }),
   );
   running.defer(gate.resolve);
-  // The first search is over, whose room nothing else has meanwhile.
-  await new Promise(setImmediate);
   const ids = () => begun.map(({ id }) => id);
   return { ...loop, close: () => loop[Symbol.asyncDispose](), begun, ids, letEnd: gate.resolve };
 }
@@ -77,7 +75,7 @@ function transaction() {
   };
 }
 
-type Loop = Pick<Awaited<ReturnType<typeof start>>, 'claimAtBirth'>;
+type Loop = Pick<ReturnType<typeof start>, 'claimAtBirth'>;
 type Transaction = Pick<ReturnType<typeof transaction>, 'afterCommit' | 'afterRollback'>;
 
 /** Writes records with their claims; the first letter of an id is its key. Gives the ids of those that were granted. */
@@ -91,7 +89,7 @@ async function bear(loop: Loop, open: Transaction, ids: readonly string[], roomO
 
 describe('records that are claimed as they are written', () => {
   it('are worked on after the commit, by a lease from before the write', async () => {
-    const loop = await start();
+    const loop = start();
     const open = transaction();
     const beforeMs = systemClock.nowMs();
     const { granted, fields, begin } = await loop.claimAtBirth(open, { keys: ['a', 'a'] });
@@ -109,7 +107,7 @@ describe('records that are claimed as they are written', () => {
   });
 
   it('are no more than there is room for, in all and under a key', async () => {
-    const loop = await start();
+    const loop = start();
     const first = transaction();
     expect(await bear(loop, first, ['a1', 'a2', 'b1'], (key) => (key === 'a' ? 1 : 5))).toEqual(['a1', 'b1']);
     first.commit();
@@ -121,11 +119,11 @@ describe('records that are claimed as they are written', () => {
   });
 
   it('are none where the loop may not claim', async () => {
-    expect(await bear(await start({ mayClaim: () => false }), transaction(), ['a1'])).toEqual([]);
+    expect(await bear(start({ mayClaim: () => false }), transaction(), ['a1'])).toEqual([]);
   });
 
   it('are worked on to the end by a loop that closes, which claims no more', async () => {
-    const loop = await start();
+    const loop = start();
     const open = transaction();
     await bear(loop, open, ['a1']);
     let isClosed = false;
@@ -144,25 +142,33 @@ describe('records that are claimed as they are written', () => {
 
 describe('the room for records that a transaction writes', () => {
   it('is reserved until it ends, under a key too', async () => {
-    const loop = await start();
+    const loop = start();
     const open = transaction();
     expect(await bear(loop, open, ['a1', 'b1'], () => 1)).toEqual(['a1', 'b1']);
     expect(await bear(loop, transaction(), ['a2', 'c1', 'c2'], () => 1)).toEqual(['c1']);
     expect(await bear(loop, transaction(), ['d1'])).toEqual([]);
   });
 
-  it('is not what a search is about to claim', async () => {
+  it('is not what a search has found, which leaves it what is reserved', async () => {
     const search = Promise.withResolvers<readonly Claimable[]>();
-    const loop = await start({ collection: foundBy(search.promise), batchMax: 2 });
+    const tokens = Promise.withResolvers<number>();
+    const take = vi.fn((_wanted: number) => tokens.promise);
+    const rateLimit = { take, giveBack: async () => undefined, againMs: 60_000 };
+    const loop = start({ collection: foundBy(search.promise), rateLimit });
     const open = transaction();
-    expect(await bear(loop, open, ['a1', 'a2'])).toEqual(['a1']);
-    search.resolve([]);
-    await open.fail();
-    expect(await bear(loop, transaction(), ['a3', 'a4'])).toEqual(['a3', 'a4']);
+    const bearing = bear(loop, open, ['a1']);
+    search.resolve([{ _id: 'b1' }, { _id: 'b2' }, { _id: 'b3' }]);
+    await new Promise(setImmediate);
+    // Of three places one was reserved when two were found to be claimed.
+    expect(take.mock.calls).toEqual([[1], [2]]);
+    expect(await bear(loop, transaction(), ['a2'])).toEqual([]);
+    expect(take).toHaveBeenCalledTimes(2);
+    tokens.resolve(0);
+    expect(await bearing).toEqual([]);
   });
 
   it('is free after a transaction that failed, which begins nothing', async () => {
-    const loop = await start();
+    const loop = start();
     const failing = transaction();
     await bear(loop, failing, ['a1', 'a2', 'a3']);
     expect(await bear(loop, transaction(), ['b1'])).toEqual([]);
@@ -172,7 +178,7 @@ describe('the room for records that a transaction writes', () => {
   });
 
   it('is reserved once by a transaction that runs again', async () => {
-    const loop = await start();
+    const loop = start();
     const open = transaction();
     for (let run = 0; run < 20; run += 1) {
       open.rerun();
@@ -190,7 +196,7 @@ describe('the room for records that a transaction writes', () => {
       giveBack: async (unused: number) => void given.push(unused),
       againMs: 10,
     };
-    const loop = await start({ rateLimit });
+    const loop = start({ rateLimit });
     const open = transaction();
     expect(await bear(loop, open, ['a1', 'a2', 'a3'])).toEqual(['a1', 'a2']);
     open.commit();

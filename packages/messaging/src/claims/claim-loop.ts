@@ -74,8 +74,10 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
         await Promise.race(working);
         return true;
       }
-      claiming = room;
-      const { token, claimedAtMs, records, more, isRateLimited } = await claimBatch(room).finally(() => {
+      const { token, claimedAtMs, records, more, isRateLimited } = await claimBatch(room, (found) => {
+        claiming = Math.max(0, Math.min(found, roomLeft()));
+        return claiming;
+      }).finally(() => {
         claiming = 0;
       });
       for (const record of records) begin(record, token, claimedAtMs);

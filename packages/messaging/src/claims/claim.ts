@@ -58,10 +58,13 @@ export interface Batch<Record extends Claimable> {
 /** A record due for longer than this is not fresh any more: it belongs to the backlog and goes in its order. */
 const FRESH_MS = 30_000;
 
-/** Claims batches of due records by moving `dueAt` forward, by the server's clock; never more than `room` at once. */
+/**
+ * Claims batches of due records by moving `dueAt` forward, by the server's clock; never more than `room` at once, nor
+ * more than `reserve` reserves of what was found.
+ */
 export function createClaimer<Record extends Claimable>(
   rules: ClaimRules<Record>,
-): (room: number) => Promise<Batch<Record>> {
+): (room: number, reserve?: (found: number) => number) => Promise<Batch<Record>> {
   const { collection, clock, inTurn = (work) => work() } = rules;
   // Records are searched by the server's clock, as the newest claim showed it. If we searched by a clock that is
   // ahead, the newest records found would not be due on the server yet and could not be claimed.
@@ -112,7 +115,7 @@ export function createClaimer<Record extends Claimable>(
     serverAheadMs = Math.min(0, serverMs - askedMs) + Math.max(0, serverMs - answeredMs);
   };
 
-  return async (room) => {
+  return async (room, reserve = (found) => found) => {
     const token = rules.ids.next('cm');
     const nowMs = clock.nowMs();
     const dueUntilMs = nowMs + serverAheadMs;
@@ -124,9 +127,10 @@ export function createClaimer<Record extends Claimable>(
       serverAheadMs = 0;
       return { token, claimedAtMs: nowMs, records: [], more: false, isRateLimited: false };
     }
-    const granted = rules.rateLimit ? await rules.rateLimit.take(oldest.length) : oldest.length;
-    const isRateLimited = granted < oldest.length;
-    const isFull = oldest.length === room;
+    const wanted = reserve(oldest.length);
+    const granted = rules.rateLimit && wanted > 0 ? await rules.rateLimit.take(wanted) : wanted;
+    const isRateLimited = granted < wanted;
+    const isFull = oldest.length === room || wanted < oldest.length;
     const isFair = rules.first === 'halves' && (isRateLimited || isFull);
     const chosen = isFair ? await halves(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
     if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isRateLimited };
