@@ -27,6 +27,7 @@ test('a full bulkhead makes wait, then turns away; no other bulkhead notices', a
   const bulkheads = open({ runningMax: 1, waitingMax: 2 });
   const running = bulkheads.begin('demo payouts', 'running');
   expect(bulkheads.full()).toEqual(['demo payouts']);
+  expect([bulkheads.room('demo payouts'), bulkheads.room('rival payouts')]).toEqual([0, 3]);
   const first = bulkheads.begin('demo payouts', 'first');
   const second = bulkheads.begin('demo payouts', 'second');
   expect(await bulkheads.begin('demo payouts', 'third').done).toBeUndefined();
@@ -42,6 +43,19 @@ test('a full bulkhead makes wait, then turns away; no other bulkhead notices', a
   other.end();
   expect(await other.done).toBe('other');
   expect(bulkheads.full()).toEqual([]);
+});
+
+test('the room of a bulkhead is what would run or wait, once there is a place to run', async () => {
+  const bulkheads = open({ runningMax: 2, waitingMax: 2 });
+  const one = bulkheads.begin('bulkhead', 'one');
+  expect(bulkheads.room('bulkhead')).toBe(3);
+  const others = ['two', 'three'].map((name) => bulkheads.begin('bulkhead', name));
+  expect(bulkheads.room('bulkhead')).toBe(0);
+  for (const { end, done } of [one, ...others]) {
+    end();
+    await done;
+  }
+  expect(bulkheads.room('bulkhead')).toBe(4);
 });
 
 test('a bulkhead that was left is empty again, even by work that fails', async () => {

@@ -6,6 +6,8 @@ export interface Bulkheads {
   readonly run: <Value>(key: string, work: () => Promise<Value>) => Promise<Value | undefined>;
   /** The keys without a free place. */
   readonly full: () => readonly string[];
+  /** How much more work of the key would run or wait; none if its key is full. */
+  readonly room: (key: string) => number;
 }
 
 /** Builds {@link Bulkheads} with the same limits for each key; a key without work takes no memory. */
@@ -36,5 +38,10 @@ export function createBulkheads(options: {
       }
     },
     full: () => [...full],
+    room: (key) => {
+      const own = bulkheads.get(key);
+      if (!own) return runningMax + waitingMax;
+      return full.has(key) ? 0 : own.executionSlots + own.queueSlots;
+    },
   };
 }

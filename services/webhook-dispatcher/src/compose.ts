@@ -36,6 +36,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
     messaging,
     clock,
     ended: metrics.ended,
+    claimAtBirth: (...request) => deliverer.claimAtBirth(...request),
     becameDue: () => deliverer.wake(),
   });
   const deliverer = await scope.open(

@@ -1,5 +1,19 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { Messaging, OutgoingEvent, openDatabase, Transaction } from '@pesewa/messaging';
+import type { Merchant } from '@pesewa/directory';
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import {
+  isDuplicateKey,
+  type Messaging,
+  type OutgoingEvent,
+  type openDatabase,
+  type Transaction,
+} from '@pesewa/messaging';
+import { type CrashPoint, createLogger } from '@pesewa/runtime';
+import { createWebhookSecret } from '@pesewa/signatures';
+import { startDeliverer } from './deliverer.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { openSender } from './sender.ts';
+import type { DeliveryStore, NewDelivery } from './store.ts';
 
 type Database = Awaited<ReturnType<typeof openDatabase>>;
 type Answer = (response: ServerResponse) => void;
@@ -52,7 +66,7 @@ export const status = (code: number, headers: Record<string, string> = {}): Answ
 /** A group commit with one transaction per item, and the committed events. */
 export function createTransactions(client: Database['client']) {
   const committed: OutgoingEvent[] = [];
-  const inTransaction = async <Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> => {
+  const run = async <Value>(work: Work<Value>, isRetry: boolean): Promise<Value> => {
     let events: OutgoingEvent[] = [];
     let actions: (() => void)[] = [];
     const value = await client.withSession((session) =>
@@ -61,6 +75,7 @@ export function createTransactions(client: Database['client']) {
         actions = [];
         return work({
           session,
+          isRetry,
           emit: (event) => void events.push(event),
           afterCommit: (action) => void actions.push(action),
           afterRollback: () => undefined,
@@ -71,6 +86,12 @@ export function createTransactions(client: Database['client']) {
     for (const action of actions) action();
     return value;
   };
+  /** Runs the work again, as a retry, if a unique key was found taken. */
+  const inTransaction = <Value>(work: Work<Value>): Promise<Value> =>
+    run(work, false).catch((error: unknown) => {
+      if (!isDuplicateKey(error)) throw error;
+      return run(work, true);
+    });
   const groupCommit: Messaging['groupCommit'] = (_name, apply) => ({
     submit: async (item) => {
       const [outcome] = await inTransaction((transaction) => apply([item], transaction, false));
@@ -80,3 +101,82 @@ export function createTransactions(client: Database['client']) {
   });
   return { committed, inTransaction, groupCommit };
 }
+
+type Work<Value> = (transaction: Transaction & { readonly isRetry: boolean }) => Promise<Value>;
+
+export const secrets = [createWebhookSecret(systemRandom), createWebhookSecret(systemRandom)];
+export const DEADLINE_MS = 400;
+export const CONCURRENCY_PER_ENDPOINT_MAX = 2;
+
+/** A dispatcher for merchants at this endpoint, without a consumer; `clock.aheadMs` moves its clock. */
+export async function openDispatcher(
+  database: Database,
+  store: DeliveryStore,
+  { origin }: { readonly origin: string },
+  crashPoint: CrashPoint = () => undefined,
+) {
+  const resources = new AsyncDisposableStack();
+  const transactions = createTransactions(database.client);
+  const heard: unknown[] = [];
+  const clock = { ...systemClock, aheadMs: 0, nowMs: () => systemClock.nowMs() + clock.aheadMs };
+  const deliveries: Deliveries = createDeliveries({
+    store,
+    clock,
+    messaging: { groupCommit: transactions.groupCommit },
+    ended: (state) => void heard.push(state),
+    claimAtBirth: (...request) => deliverer.claimAtBirth(...request),
+    becameDue: () => deliverer.wake(),
+  });
+  const sender = resources.use(
+    openSender({ allowedOrigins: [origin], deadlineMs: DEADLINE_MS, connectionsPerOriginMax: 8, clock }),
+  );
+  const deliverer = resources.use(
+    startDeliverer({
+      store,
+      deliveries,
+      attempted: ({ kind }) => void heard.push(kind),
+      sender,
+      clock,
+      ids: createIds(systemClock, systemRandom),
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      random: systemRandom,
+      crashPoint,
+      directory: { find: async (id) => merchantsAt(origin)[id] as Merchant | undefined },
+      delaysMs: [20, 20],
+      deadlineMs: DEADLINE_MS,
+      concurrencyMax: 16,
+      concurrencyPerEndpointMax: CONCURRENCY_PER_ENDPOINT_MAX,
+      pauseMs: 20,
+    }),
+  );
+  const create = (...born: readonly NewDelivery[]) =>
+    transactions.inTransaction((transaction) => deliveries.create(born, transaction));
+  return { resources, clock, deliveries, create, heard, events: transactions.committed };
+}
+
+const merchantsAt = (origin: string): Record<string, Pick<Merchant, 'id' | 'webhooks'>> => ({
+  demo: {
+    id: 'demo',
+    webhooks: { payoutsUrl: `${origin}/payouts`, collectionsUrl: `${origin}/collections`, secrets },
+  },
+  silent: { id: 'silent', webhooks: { payoutsUrl: null, collectionsUrl: null, secrets } },
+  inner: {
+    id: 'inner',
+    webhooks: { payoutsUrl: 'https://169.254.169.254/latest', collectionsUrl: null, secrets },
+  },
+});
+
+/** A delivery that a merchant is owed. */
+export const owed = (changes: Partial<NewDelivery> = {}): NewDelivery => ({
+  _id: 'po-1-completed',
+  merchantId: 'demo',
+  reference: 'po-1',
+  merchantReference: 'M-1',
+  kind: 'payout-completed',
+  body: '{"data":{"amount":20.50}}',
+  webhookUrl: null,
+  bulkhead: 'demo payouts',
+  causationId: 'ev-1',
+  bornAtMs: systemClock.nowMs(),
+  ...changes,
+});

@@ -1,20 +1,13 @@
 import type { Directory, Merchant } from '@pesewa/directory';
 import { type Clock, type Ids, type Random, unreachable } from '@pesewa/kernel';
-import { type Loop, startClaimLoop } from '@pesewa/messaging';
-import {
-  type Bulkheads,
-  type CrashPoint,
-  createBulkheads,
-  inClientSpan,
-  inTraceOf,
-  type Logger,
-} from '@pesewa/runtime';
+import { type ClaimLoop, startClaimLoop } from '@pesewa/messaging';
+import { type CrashPoint, createBulkheads, inClientSpan, inTraceOf, type Logger } from '@pesewa/runtime';
 import { signWebhook } from '@pesewa/signatures';
-import type { Deliveries, DeliveryOutcome } from './deliveries.ts';
+import type { Deliveries } from './deliveries.ts';
 import type { DeliveryDocument } from './documents.ts';
 import { type AttemptResult, decideNext, type NextStep } from './domain/delivery.ts';
 import type { Dispatch, Sender } from './sender.ts';
-import type { DeliveryStore } from './store.ts';
+import type { DeliveryChange, DeliveryStore } from './store.ts';
 
 /** The time for committing an outcome, in addition to the deadline of the attempt. */
 const COMMIT_TIMEOUT_MS = 10_000;
@@ -43,12 +36,18 @@ export interface DelivererDeps {
   readonly crashPoint: CrashPoint;
 }
 
+/** What the claim of a delivery leaves to decide: what to record, or nothing if it was not tried. */
+type Outcome = Omit<DeliveryChange, 'delivery' | 'claim'> | undefined;
+
 /**
- * Delivers due webhooks, outside any transaction. After a crash between the call and its outcome, the webhook is sent
- * again when the lease has run out, with the same id and body: merchants deduplicate by reference (contract 6.3).
+ * Delivers due webhooks and those that are claimed as they are written (ADR 70), outside any transaction. After a crash
+ * between the claim and the outcome, the webhook is sent when the lease has run out, with the same id and body: merchants
+ * deduplicate by reference (contract 6.3).
  */
-export function startDeliverer(deps: DelivererDeps): Loop {
+export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument> {
   const workTimeoutMs = deps.deadlineMs * (1 + LINE_ROUNDS_MAX) + COMMIT_TIMEOUT_MS;
+  const leaseMs = workTimeoutMs * 1.5;
+  const callWithinMs = leaseMs - deps.deadlineMs - COMMIT_TIMEOUT_MS;
   const runningMax = deps.concurrencyPerEndpointMax;
   const bulkheads = createBulkheads({
     runningMax,
@@ -65,7 +64,7 @@ export function startDeliverer(deps: DelivererDeps): Loop {
         return { $nin: bulkheads.full() };
       },
     },
-    leaseMs: workTimeoutMs * 1.5,
+    leaseMs,
     workTimeoutMs,
     batchMax: 32,
     concurrencyMax: deps.concurrencyMax,
@@ -73,36 +72,37 @@ export function startDeliverer(deps: DelivererDeps): Loop {
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    work: (delivery, claim) => deliver(deps, bulkheads, delivery, claim),
+    work: async (delivery, claim, claimedAtMs) => {
+      const callUntilMs = claimedAtMs + callWithinMs;
+      const outcome = await bulkheads.run(delivery.bulkhead, () => attempt(deps, delivery, callUntilMs));
+      if (!outcome) await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + GIVE_BACK_MS);
+      else if (!(await deps.deliveries.recordOutcome({ ...outcome, delivery, claim })))
+        deps.logger.info({ delivery: delivery._id }, 'the claim was replaced: this outcome does not count');
+    },
   });
-  return loop;
+  return {
+    ...loop,
+    claimAtBirth: (transaction, { keys }) => loop.claimAtBirth(transaction, { keys, roomOf: bulkheads.room }),
+  };
 }
 
-async function deliver(
+/** Tries to deliver, unless the lease might run out meanwhile. */
+async function attempt(
   deps: DelivererDeps,
-  bulkheads: Bulkheads,
   delivery: DeliveryDocument,
-  claim: string,
-): Promise<void> {
+  callUntilMs: number,
+): Promise<Outcome> {
   const merchant = await deps.directory.find(delivery.merchantId);
   const url = merchant && addressOf(delivery, merchant);
   if (!merchant || url === undefined) {
     const reason = merchant ? 'the merchant has no address for it' : 'the merchant is unknown';
-    await recordOutcome(deps, { id: delivery._id, claim, state: 'discarded', reason });
-    return;
+    return { state: 'discarded', reason };
   }
-  const sent = await bulkheads.run(delivery.bulkhead, async () => {
-    const atMs = deps.clock.nowMs();
-    deps.crashPoint('webhooks.deliver.before-call');
-    const result = await send(deps, delivery, { url, headers: headersFor(delivery, merchant, atMs) });
-    deps.crashPoint('webhooks.deliver.after-call');
-    return { atMs, result };
-  });
-  if (!sent) {
-    await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + GIVE_BACK_MS);
-    return;
-  }
-  const { atMs, result } = sent;
+  deps.crashPoint('webhooks.deliver.before-call');
+  const atMs = deps.clock.nowMs();
+  if (atMs > callUntilMs) return undefined;
+  const result = await send(deps, delivery, { url, headers: headersFor(delivery, merchant, atMs) });
+  deps.crashPoint('webhooks.deliver.after-call');
   const nowMs = deps.clock.nowMs();
   const durationMs = Math.max(0, nowMs - atMs);
   deps.attempted(result, durationMs);
@@ -116,16 +116,8 @@ async function deliver(
   if (step.kind === 'exhausted') {
     deps.logger.warn({ delivery: delivery._id, reason: step.reason, result }, 'a webhook is given up');
   }
-  await recordOutcome(deps, {
-    id: delivery._id,
-    claim,
-    ...changeOf(step),
-    attempt: {
-      atMs,
-      durationMs,
-      ...(result.kind === 'answered' ? { status: result.status } : { error: result.error }),
-    },
-  });
+  const answer = result.kind === 'answered' ? { status: result.status } : { error: result.error };
+  return { ...changeOf(step), attempt: { at: new Date(atMs), ...answer, durationMs } };
 }
 
 /** Sends a webhook as part of its payment's trace; the trace is not sent to merchants (ADR 38). */
@@ -152,13 +144,7 @@ function send(
   );
 }
 
-async function recordOutcome(deps: DelivererDeps, outcome: DeliveryOutcome): Promise<void> {
-  const recorded = await deps.deliveries.recordOutcome(outcome);
-  if (!recorded)
-    deps.logger.info({ delivery: outcome.id }, 'the claim was replaced: this outcome does not count');
-}
-
-function changeOf(step: NextStep): Pick<DeliveryOutcome, 'state' | 'dueAtMs' | 'reason'> {
+function changeOf(step: NextStep): Pick<DeliveryChange, 'state' | 'dueAtMs' | 'reason'> {
   switch (step.kind) {
     case 'retry':
       return { state: 'pending', dueAtMs: step.dueAtMs };

@@ -1,22 +1,24 @@
 import type { Clock } from '@pesewa/kernel';
-import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { BatchTransaction, ClaimLoop, Messaging, Transaction } from '@pesewa/messaging';
+import type { DeliveryDocument } from './documents.ts';
 import type { DeliveryState } from './domain/delivery.ts';
 import { deliveryEventOf } from './events.ts';
-import type { DeliveryChange, DeliveryStore, NewDelivery } from './store.ts';
+import { type DeliveryChange, type DeliveryStore, type NewDelivery, newDeliveryDocument } from './store.ts';
 
-/** The outcome of a claimed delivery: its change without the delivery's state, which is read again. */
-export interface DeliveryOutcome extends Omit<DeliveryChange, 'delivery' | 'atMs'> {
-  readonly id: string;
-  /** The claim it was taken with; if it was replaced meanwhile, the outcome is dropped. */
-  readonly claim: string;
+/** An outcome among several was of a claim that has been replaced. */
+class ClaimReplacedError extends Error {
+  override readonly name = 'ClaimReplacedError';
 }
 
 /** The dispatcher's use cases. */
 export interface Deliveries {
   /** Creates deliveries within the consumer's transaction; existing ones are not changed. */
-  readonly create: (deliveries: readonly NewDelivery[], transaction: Transaction) => Promise<void>;
+  readonly create: (
+    deliveries: readonly NewDelivery[],
+    transaction: Transaction & Pick<BatchTransaction, 'isRetry'>,
+  ) => Promise<void>;
   /** Stores the outcome of a claimed delivery; false if the claim was replaced meanwhile. */
-  readonly recordOutcome: (outcome: DeliveryOutcome) => Promise<boolean>;
+  readonly recordOutcome: (outcome: DeliveryChange) => Promise<boolean>;
   /** Makes a delivery due now, in whatever state, with the same id and body; false if it does not exist. */
   readonly resend: (id: string) => Promise<boolean>;
 }
@@ -28,35 +30,49 @@ export function createDeliveries(deps: {
   readonly clock: Clock;
   /** Called for each delivery that has ended, after the commit. */
   readonly ended: (state: Exclude<DeliveryState, 'pending'>) => void;
+  /** Claims new deliveries for this process, one for each bulkhead that is named. */
+  readonly claimAtBirth: ClaimLoop<DeliveryDocument>['claimAtBirth'];
   /** Called when deliveries have become due. */
   readonly becameDue: () => void;
 }): Deliveries {
   const { store } = deps;
-  const recording = deps.messaging.groupCommit<DeliveryOutcome, boolean>(
+  const recording = deps.messaging.groupCommit<DeliveryChange, boolean>(
     'webhooks.outcome',
-    async (outcomes, transaction) => {
-      const claimed = await store.findClaimed(outcomes, transaction.session);
-      const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]));
+    async (changes, transaction) => {
       const atMs = deps.clock.nowMs();
-      const changes = outcomes.flatMap(({ id, claim: _claim, ...change }) => {
-        const delivery = byId.get(id);
-        return delivery === undefined ? [] : [{ ...change, delivery, atMs }];
-      });
-      await store.save(changes, transaction.session);
+      const saved = await store.save(changes, atMs, transaction.session);
+      if (saved < changes.length) {
+        // Each is then tried alone, which shows whether it is the one.
+        if (changes.length > 1) throw new ClaimReplacedError('a claim was replaced');
+        return [false];
+      }
       for (const change of changes) {
-        const event = deliveryEventOf(change, deps.clock.nowMs());
+        const event = deliveryEventOf(change, atMs);
         if (event) transaction.emit(event);
         const { state } = change;
         if (state !== 'pending') transaction.afterCommit(() => deps.ended(state));
       }
-      return outcomes.map(({ id, claim }) => byId.get(id)?.claim === claim);
+      return changes.map(() => true);
     },
   );
 
   return {
     create: async (deliveries, transaction) => {
-      const born = await store.insert(deliveries, transaction.session);
-      if (born > 0) transaction.afterCommit(deps.becameDue);
+      const { session, isRetry } = transaction;
+      const ids = deliveries.map(({ _id }) => _id);
+      const existing = isRetry ? await store.findExisting(ids, session) : [];
+      // A batch may hold an event twice that was published again.
+      const born = deliveries.filter(
+        ({ _id }, index) => !existing.includes(_id) && ids.indexOf(_id) === index,
+      );
+      if (born.length === 0) return;
+      const claim = await deps.claimAtBirth(transaction, { keys: born.map(({ bulkhead }) => bulkhead) });
+      const documents = born.map((one, index) =>
+        newDeliveryDocument(one, claim.granted[index] ? claim.fields : undefined),
+      );
+      await store.insert(documents, session);
+      claim.begin(documents.filter((_, index) => claim.granted[index]));
+      if (claim.granted.includes(false)) transaction.afterCommit(deps.becameDue);
     },
     recordOutcome: recording.submit,
     resend: async (id) => {

@@ -25,22 +25,21 @@ export interface DeliveryDocument extends Claimable {
   readonly attempts: number;
   /** Attempts since it was created or last resent, by which the next pause is chosen. */
   readonly roundAttempts: number;
-  readonly lastStatus?: number;
-  readonly lastError?: AttemptError;
+  /** The newest {@link ATTEMPTS_LOGGED_MAX} attempts, the oldest first; absent before the first. */
+  readonly attemptLog?: readonly Attempt[];
   /** Why it is exhausted or discarded. */
   readonly reason?: string;
   /** When it is deleted; absent while it is `pending`. */
   readonly forgetAt?: Date;
 }
 
-/** The record of one attempt; never has a body. */
-export interface AttemptDocument {
-  /** The delivery's id and the attempt's number. */
-  readonly _id: string;
-  readonly deliveryId: string;
+/** One attempt; never has a body. */
+export interface Attempt {
   readonly at: Date;
   readonly status?: number;
   readonly error?: AttemptError;
   readonly durationMs: number;
-  readonly forgetAt: Date;
 }
+
+/** Only resending makes more attempts than the schedule has. */
+export const ATTEMPTS_LOGGED_MAX = 100;

@@ -38,12 +38,29 @@ const delivery = (_id: string, changes: Partial<DeliveryDocument>): DeliveryDocu
 });
 
 test('endpoints are those that are owed webhooks, with what they did last; the most failing ones first', async () => {
+  const tried = { at: at(20), durationMs: 5 };
   await store.collection.insertMany([
     delivery('po-1', { bulkhead: 'shop payouts', bornAt: at(10) }),
-    delivery('po-2', { roundAttempts: 2, lastStatus: 503, bornAt: at(20), dueAt: at(50) }),
+    delivery('po-2', {
+      roundAttempts: 2,
+      attemptLog: [
+        { ...tried, error: 'dns' },
+        { ...tried, status: 503 },
+      ],
+      bornAt: at(20),
+      dueAt: at(50),
+    }),
     delivery('po-3', {}),
-    delivery('po-4', { bulkhead: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
-    delivery('po-5', { bulkhead: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
+    delivery('po-4', {
+      bulkhead: 'bank https://bank.example',
+      roundAttempts: 1,
+      attemptLog: [{ ...tried, error: 'tls' }],
+    }),
+    delivery('po-5', {
+      bulkhead: 'bank https://bank.example',
+      roundAttempts: 1,
+      attemptLog: [{ ...tried, error: 'tls' }],
+    }),
     // Resent: the results of its earlier attempts don't count any more.
     delivery('po-6', { bulkhead: 'resent payouts', attempts: 12 }),
     delivery('po-7', { bulkhead: 'gone payouts', state: 'exhausted', roundAttempts: 12 }),

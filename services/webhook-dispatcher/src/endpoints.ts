@@ -29,6 +29,9 @@ export async function readEndpoints(
   timeoutMs: number,
 ): Promise<readonly Endpoint[]> {
   const failed = { $gt: ['$roundAttempts', 0] };
+  const ofLastAttempt = (field: string) => ({
+    $let: { vars: { last: { $last: '$attemptLog' } }, in: `$$last.${field}` },
+  });
   const found = await deliveries
     .aggregate<Omit<Endpoint, 'bulkhead' | 'state'> & { readonly _id: string }>(
       [
@@ -42,8 +45,8 @@ export async function readEndpoints(
             failing: { $sum: { $cond: [failed, 1, 0] } },
             oldestBornAt: { $min: '$bornAt' },
             nextAt: { $min: '$dueAt' },
-            lastStatus: { $max: '$lastStatus' },
-            lastError: { $max: '$lastError' },
+            lastStatus: { $max: ofLastAttempt('status') },
+            lastError: { $max: ofLastAttempt('error') },
           },
         },
         { $sort: { failing: -1, pending: -1, _id: 1 } },

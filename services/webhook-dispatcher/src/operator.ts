@@ -24,7 +24,7 @@ export function addOperatorRoutes(
       return answer(200, { items: found.map(view), next });
     },
     attempts: async ({ parameters: { id } }) => {
-      const attempts = await deps.store.listAttempts(id, PAGE_ITEMS_MAX);
+      const attempts = await deps.store.listAttempts(id);
       const items = attempts.map(({ at, status, error, durationMs }) => ({
         at: at.toISOString(),
         status,
@@ -53,6 +53,7 @@ function viewEndpoint({ bulkhead, oldestBornAt, nextAt, ...endpoint }: Endpoint)
 /** A delivery as operators see it: without body and address. */
 function view(delivery: DeliveryDocument): DeliveryView {
   const { _id: id, merchantId, reference, merchantReference, kind, state, attempts } = delivery;
+  const last = delivery.attemptLog?.at(-1);
   return {
     id,
     merchantId,
@@ -63,8 +64,8 @@ function view(delivery: DeliveryDocument): DeliveryView {
     attempts,
     bornAt: delivery.bornAt.toISOString(),
     dueAt: delivery.dueAt?.toISOString() ?? null,
-    lastStatus: delivery.lastStatus ?? null,
-    lastError: delivery.lastError ?? null,
+    lastStatus: last?.status ?? null,
+    lastError: last?.error ?? null,
     reason: delivery.reason ?? null,
   };
 }

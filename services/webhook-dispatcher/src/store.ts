@@ -1,9 +1,10 @@
-import type { deliveryOperations } from '@pesewa/contracts';
+import { type deliveryOperations, paymentEnds, webhookIdOf } from '@pesewa/contracts';
+import { createWriter } from '@pesewa/messaging';
 import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { DUE_KEY } from './database-schema.ts';
-import type { AttemptDocument, DeliveryDocument } from './documents.ts';
-import type { AttemptError, DeliveryState } from './domain/delivery.ts';
+import { ATTEMPTS_LOGGED_MAX, type Attempt, type DeliveryDocument } from './documents.ts';
+import type { DeliveryState } from './domain/delivery.ts';
 import { countEndpoints, type Endpoint, type EndpointCounts, readEndpoints } from './endpoints.ts';
 
 /** The fields of a new delivery. */
@@ -23,20 +24,16 @@ export type NewDelivery = Pick<
 
 /** A claimed delivery's new state. */
 export interface DeliveryChange {
+  /** As it was claimed. */
   readonly delivery: DeliveryDocument;
+  /** The claim it was taken with; if it was replaced meanwhile, nothing changes. */
+  readonly claim: string;
   readonly state: DeliveryState;
   /** When it is due again; absent once it has ended. */
   readonly dueAtMs?: number;
-  /** When it happened. */
-  readonly atMs: number;
   readonly reason?: string;
   /** Absent if nothing was sent. */
-  readonly attempt?: {
-    readonly atMs: number;
-    readonly durationMs: number;
-    readonly status?: number;
-    readonly error?: AttemptError;
-  };
+  readonly attempt?: Attempt;
 }
 
 /** Which deliveries are listed, and from where on. */
@@ -47,14 +44,16 @@ export type DeliveryQuery = ServedRequest<typeof deliveryOperations.list>['query
 /** The deliveries of this service's database. */
 export interface DeliveryStore {
   readonly collection: Collection<DeliveryDocument>;
-  /** Inserts the deliveries that don't exist yet; gives how many were new. */
-  readonly insert: (deliveries: readonly NewDelivery[], session: ClientSession) => Promise<number>;
-  /** The deliveries that still have the claim they were taken with. */
-  readonly findClaimed: (
-    claims: readonly { readonly id: string; readonly claim: string }[],
+  /** Which of these deliveries exist. */
+  readonly findExisting: (ids: readonly string[], session: ClientSession) => Promise<readonly string[]>;
+  /** Inserts deliveries; a duplicate key if one exists. */
+  readonly insert: (deliveries: readonly DeliveryDocument[], session: ClientSession) => Promise<void>;
+  /** Changes the deliveries that still have their claim; gives how many those are. */
+  readonly save: (
+    changes: readonly DeliveryChange[],
+    atMs: number,
     session: ClientSession,
-  ) => Promise<readonly DeliveryDocument[]>;
-  readonly save: (changes: readonly DeliveryChange[], session: ClientSession) => Promise<void>;
+  ) => Promise<number>;
   /** Puts a claimed delivery back without an attempt. */
   readonly giveBack: (id: string, claim: string, dueAtMs: number) => Promise<void>;
   /** Makes a delivery due from the start of its schedule; false if it does not exist. */
@@ -69,38 +68,34 @@ export interface DeliveryStore {
   readonly firstDueAt: (timeoutMs: number) => Promise<Date | undefined>;
   /** How many deliveries were given up; counts to 10,000 at most. */
   readonly countExhausted: (timeoutMs: number) => Promise<number>;
-  readonly listAttempts: (deliveryId: string, limit: number) => Promise<readonly AttemptDocument[]>;
+  /** The newest attempts of a delivery, the oldest first. */
+  readonly listAttempts: (id: string) => Promise<readonly Attempt[]>;
 }
 
 /** The maximum count of pending deliveries, because the cost of a scrape must not grow with the backlog. */
 export const PENDING_MAX = 50_000;
 const EXHAUSTED_MAX = 10_000;
 const DAY_MS = 86_400_000;
+const ends = [...new Set(Object.values(paymentEnds))];
 
-/** Opens the store; finished deliveries and attempts are deleted after so many days. */
+/** Opens the store; finished deliveries are deleted after so many days, with their attempts. */
 export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
   const forgetAfter = (atMs: number) => new Date(atMs + keepDays * DAY_MS);
   const deliveries = db.collection<DeliveryDocument>('deliveries');
-  const attempts = db.collection<AttemptDocument>('attempts');
+  const writer = createWriter(db, deliveries.collectionName);
   return {
     collection: deliveries,
-    insert: async (born, session) => {
-      if (born.length === 0) return 0;
-      const written = await deliveries.bulkWrite(born.map(toInsert), { session, ordered: false });
-      return written.upsertedCount;
+    findExisting: async (ids, session) => {
+      const options = { session, projection: { _id: 1 } };
+      const found = await deliveries.find({ _id: { $in: [...ids] } }, options).toArray();
+      return found.map(({ _id }) => _id);
     },
-    findClaimed: (claims, session) =>
-      deliveries
-        .find({ $or: claims.map(({ id, claim }) => ({ _id: id, claim })), state: 'pending' }, { session })
-        .toArray(),
-    save: async (changes, session) => {
-      if (changes.length === 0) return;
-      await deliveries.bulkWrite(
-        changes.map((change) => toUpdate(change, forgetAfter)),
-        { session, ordered: false },
-      );
-      const tried = changes.flatMap((change) => toAttempt(change, forgetAfter));
-      if (tried.length > 0) await attempts.insertMany(tried, { session });
+    insert: writer.insert,
+    save: async (changes, atMs, session) => {
+      const forgetAt = forgetAfter(atMs);
+      const updates = changes.map((change) => toUpdate(change, forgetAt));
+      const written = await deliveries.bulkWrite(updates, { session, ordered: false });
+      return written.matchedCount;
     },
     giveBack: async (id, claim, dueAtMs) => {
       await deliveries.updateOne(
@@ -122,7 +117,9 @@ export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
     list: ({ reference, state, after, limit }) =>
       deliveries
         .find({
-          ...(reference !== undefined && { $or: [{ reference }, { merchantReference: reference }] }),
+          ...(reference !== undefined && {
+            $or: [{ _id: ofPayment(reference) }, { merchantReference: reference }],
+          }),
           ...(state !== undefined && { state }),
           ...(after !== undefined && { _id: { $gt: after } }),
         })
@@ -142,63 +139,46 @@ export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
     },
     countExhausted: (maxTimeMS) =>
       deliveries.countDocuments({ state: 'exhausted' }, { limit: EXHAUSTED_MAX, maxTimeMS }),
-    listAttempts: (deliveryId, limit) => attempts.find({ deliveryId }).sort({ at: 1 }).limit(limit).toArray(),
+    listAttempts: async (_id) => {
+      const delivery = await deliveries.findOne({ _id }, { projection: { attemptLog: 1 } });
+      return delivery?.attemptLog ?? [];
+    },
   };
 }
 
-function toInsert({ _id, bornAtMs, ...born }: NewDelivery): AnyBulkWriteOperation<DeliveryDocument> {
+/** The ids of all deliveries that a payment of ours can have. */
+function ofPayment(reference: string) {
+  return { $in: ends.map((end) => webhookIdOf(reference, end)) };
+}
+
+/** A new delivery: due at once, or claimed by the process that writes it. */
+export function newDeliveryDocument(
+  { bornAtMs, ...born }: NewDelivery,
+  claim?: Required<Pick<DeliveryDocument, 'claim' | 'dueAt'>>,
+): DeliveryDocument {
   const bornAt = new Date(bornAtMs);
-  const $setOnInsert = {
-    ...born,
-    bornAt,
-    dueAt: bornAt,
-    state: 'pending' as const,
-    attempts: 0,
-    roundAttempts: 0,
-  };
-  return { updateOne: { filter: { _id }, update: { $setOnInsert }, upsert: true } };
+  return { ...born, bornAt, dueAt: bornAt, ...claim, state: 'pending', attempts: 0, roundAttempts: 0 };
 }
-
-type ForgetAfter = (atMs: number) => Date;
 
 function toUpdate(
-  { delivery, state, dueAtMs, reason, attempt, atMs }: DeliveryChange,
-  forgetAfter: ForgetAfter,
+  { delivery, claim, state, dueAtMs, reason, attempt }: DeliveryChange,
+  forgetAt: Date,
 ): AnyBulkWriteOperation<DeliveryDocument> {
   const tried = attempt === undefined ? 0 : 1;
   return {
     updateOne: {
-      filter: { _id: delivery._id },
+      filter: { _id: delivery._id, claim, state: 'pending' },
       update: {
         $set: {
           state,
           attempts: delivery.attempts + tried,
           roundAttempts: delivery.roundAttempts + tried,
-          ...(dueAtMs === undefined ? { forgetAt: forgetAfter(atMs) } : { dueAt: new Date(dueAtMs) }),
+          ...(dueAtMs === undefined ? { forgetAt } : { dueAt: new Date(dueAtMs) }),
           ...(reason !== undefined && { reason }),
-          ...(attempt?.status !== undefined && { lastStatus: attempt.status }),
-          ...(attempt?.error !== undefined && { lastError: attempt.error }),
         },
-        $unset: {
-          claim: true,
-          ...(dueAtMs === undefined && { dueAt: true }),
-          ...(attempt !== undefined && attempt.status === undefined && { lastStatus: true }),
-          ...(attempt !== undefined && attempt.error === undefined && { lastError: true }),
-        },
+        $unset: { claim: true, ...(dueAtMs === undefined && { dueAt: true }) },
+        ...(attempt && { $push: { attemptLog: { $each: [attempt], $slice: -ATTEMPTS_LOGGED_MAX } } }),
       },
     },
   };
-}
-
-function toAttempt(
-  { delivery, attempt }: DeliveryChange,
-  forgetAfter: ForgetAfter,
-): readonly AttemptDocument[] {
-  if (attempt === undefined) return [];
-  const { atMs, ...rest } = attempt;
-  const number = delivery.attempts + 1;
-  const forgetAt = forgetAfter(atMs);
-  return [
-    { _id: `${delivery._id}#${number}`, deliveryId: delivery._id, at: new Date(atMs), ...rest, forgetAt },
-  ];
 }
