@@ -103,7 +103,7 @@ export const railCallbacks = [
   },
 ] as const satisfies readonly AvroRecord[];
 
-/** Facts about payouts, and what people decided of them, for the payout gateway (ADR 72). */
+/** Facts about payouts, and what people decided of them, for the payout gateway (ADR 67). */
 export const payoutFacts = [
   railStatusObserved,
   {
@@ -137,7 +137,7 @@ export const payoutFacts = [
   republishRequested,
 ] as const satisfies readonly AvroRecord[];
 
-/** Facts about collections, and what people decided of them, for the collection gateway (ADR 72). */
+/** Facts about collections, and what people decided of them, for the collection gateway (ADR 67). */
 export const collectionFacts = [
   railStatusObserved,
   {
