@@ -13,7 +13,7 @@ import {
   owed,
   status,
 } from './deliverer.fixture.ts';
-import { type DeliveryStore, openDeliveryStore } from './store.ts';
+import { type DeliveryStore, newDeliveryDocument, openDeliveryStore } from './store.ts';
 
 const LEASE_MS = (3 * DEADLINE_MS + 10_000) * 1.5;
 /** Of one bulkhead: so many are sent at once, and twice as many wait. */
@@ -150,4 +150,20 @@ test('what exists already is neither changed nor sent again', async () => {
     ['po-1-completed', owed().body],
     ['po-2-completed', owed().body],
   ]);
+});
+
+test('an outcome whose claim was replaced is dropped alone, not with those that share its transaction', async () => {
+  const { deliveries, events } = await open();
+  const dueAt = new Date(Date.now() + LEASE_MS);
+  const [kept, replaced] = many(2).map((one) => newDeliveryDocument(one, { claim: 'newer', dueAt }));
+  if (!kept || !replaced) throw new Error('two are needed');
+  await store.collection.insertMany([kept, replaced]);
+  const recorded = await Promise.all([
+    deliveries.recordOutcome({ delivery: replaced, claim: 'older', state: 'delivered' }),
+    deliveries.recordOutcome({ delivery: kept, claim: 'newer', state: 'delivered' }),
+  ]);
+  expect(recorded).toEqual([false, true]);
+  expect(await store.collection.findOne({ _id: replaced._id })).toEqual(replaced);
+  expect(await store.collection.findOne({ _id: kept._id })).toMatchObject({ state: 'delivered' });
+  expect(events).toMatchObject([{ payload: { deliveryId: kept._id } }]);
 });

@@ -63,7 +63,7 @@ export const status = (code: number, headers: Record<string, string> = {}): Answ
   return (response) => void response.writeHead(code, headers).end();
 };
 
-/** A group commit with one transaction per item, and the committed events. */
+/** A group commit of what comes together, each alone if that fails, and the committed events. */
 export function createTransactions(client: Database['client']) {
   const committed: OutgoingEvent[] = [];
   const run = async <Value>(work: Work<Value>, isRetry: boolean): Promise<Value> => {
@@ -92,13 +92,34 @@ export function createTransactions(client: Database['client']) {
       if (!isDuplicateKey(error)) throw error;
       return run(work, true);
     });
-  const groupCommit: Messaging['groupCommit'] = (_name, apply) => ({
-    submit: async (item) => {
-      const [outcome] = await inTransaction((transaction) => apply([item], transaction, false));
-      if (outcome === undefined) throw new Error('an outcome is missing');
-      return outcome;
-    },
-  });
+  const groupCommit: Messaging['groupCommit'] = <Item, Outcome>(
+    _name: string,
+    apply: (
+      items: readonly Item[],
+      transaction: Transaction,
+      isRetry: boolean,
+    ) => Promise<readonly Outcome[]>,
+  ) => {
+    type Entry = PromiseWithResolvers<Outcome> & { readonly item: Item };
+    const waiting: Entry[] = [];
+    const commit = async (group: readonly Entry[]): Promise<void> => {
+      const items = group.map(({ item }) => item);
+      try {
+        const outcomes = await inTransaction((transaction) => apply(items, transaction, false));
+        for (const [index, entry] of group.entries()) entry.resolve(outcomes[index] as Outcome);
+      } catch (error) {
+        if (group.length > 1) for (const entry of group) await commit([entry]);
+        else group[0]?.reject(error);
+      }
+    };
+    return {
+      submit: (item: Item) => {
+        const entry = { ...Promise.withResolvers<Outcome>(), item };
+        if (waiting.push(entry) === 1) setImmediate(() => void commit(waiting.splice(0)));
+        return entry.promise;
+      },
+    };
+  };
   return { committed, inTransaction, groupCommit };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { allSchemas, fullName, type Identifiable, parkedTopic } from '../index.ts';
 import { eventIdentities, eventIdOf } from './identities.ts';
 
-const published = [...allSchemas().map(({ schema }) => schema), ...parkedTopic('any').events];
+const published = [...allSchemas(), ...parkedTopic('any').events];
 
 const event = (type: Identifiable['type'], payload: object, version = 1n) => ({ type, payload, version });
 

@@ -129,9 +129,9 @@ type EventOf<Schema> = Schema extends AvroRecord
 /** Every event of a topic as `{ type, payload }`, distinguished by its full record name. */
 export type TopicEvent<Name extends TopicName> = EventOf<SchemaOf<Name>>;
 
-/** Every schema of every topic, with its topic. */
-export function allSchemas(): readonly { readonly topic: Topic; readonly schema: AvroRecord }[] {
-  return Object.values(topics).flatMap((topic) => topic.events.map((schema) => ({ topic, schema })));
+/** Every schema of every topic, once, even if several topics carry it. */
+export function allSchemas(): readonly AvroRecord[] {
+  return [...new Set(Object.values<Topic>(topics).flatMap(({ events }) => events))];
 }
 
 /** The registry subject of a record on a topic: `<topic>-<full record name>`. */

@@ -152,7 +152,7 @@ describe('the room for records that a transaction writes', () => {
   it('is not what a search has found, which leaves it what is reserved', async () => {
     const search = Promise.withResolvers<readonly Claimable[]>();
     const tokens = Promise.withResolvers<number>();
-    const take = vi.fn((_wanted: number) => tokens.promise);
+    const take = vi.fn<(wanted: number) => Promise<number>>(() => tokens.promise);
     const rateLimit = { take, giveBack: async () => undefined, againMs: 60_000 };
     const loop = start({ collection: foundBy(search.promise), rateLimit });
     const open = transaction();

@@ -71,7 +71,7 @@ export async function openCodec(
 ): Promise<Codec> {
   const registry = openRegistry(options);
   const readers = new Map<string, avro.Type>();
-  const known = [...allSchemas().map(({ schema }) => schema), ...parkedTopic('any').events];
+  const known = [...allSchemas(), ...parkedTopic('any').events];
   for (const schema of known) readers.set(fullName(schema), typeOf(schema));
   const encoderOf = await loadEncoders(registry, options).catch(explainRefusal);
   const writers = new Map<number, Writer>();
