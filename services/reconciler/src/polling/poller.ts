@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock, Ids, Random } from '@pesewa/kernel';
-import { type ClaimLoop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
+import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
 import type { NotSent, Observation, Rail, RailCollections, RailPayouts } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
@@ -16,7 +16,6 @@ import { fromDocument, type PollDocument, UNKNOWN_REFERENCE } from '../poll-docu
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
-import { type ClaimDue, createClaimDue } from './claim-due.ts';
 import { againMs, type RailRateLimit } from './rail-rate-limit.ts';
 
 /** The outcome of a poll: the rail's answer, or why it can't be asked. */
@@ -64,7 +63,8 @@ export interface PollerDeps {
 
 /** The polling of every rail; disposing of it waits for the polls in progress. */
 export interface Poller extends AsyncDisposable {
-  readonly claimDue: ClaimDue;
+  /** Searches at once for due payments of these rails. */
+  readonly wake: (watches: ReadonlySet<string>) => void;
 }
 
 const LEASE_FACTOR = 2;
@@ -89,20 +89,15 @@ export function startPoller(deps: PollerDeps): Poller {
     (polls, transaction) => commitPolls(deps, rails, polls, transaction),
     { sharesTransactions: true, groupsMax: 1 },
   );
-  const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<void> => {
+  const work = async (document: PollDocument, claim: string): Promise<void> => {
     const { reference, terms, askedAtMs, traceparent } = fromDocument(document);
     if (terms === null) return deps.lookAtUnknown(reference);
-    const polledAtMs = askedAtMs ?? claimedAtMs;
+    const polledAtMs = askedAtMs ?? deps.clock.nowMs();
     deps.crashPoint('reconciler.poll.before-call');
     const rail = rails.get(terms.rail);
-    const given = await inTraceOf(traceparent ?? undefined, () => ask(rail, reference, terms));
+    const answer = await inTraceOf(traceparent ?? undefined, () => ask(rail, reference, terms));
     deps.crashPoint('reconciler.poll.after-call');
-    deps.polled(terms.rail, given.kind);
-    // By our own clock a NOT FOUND might look newer than the owner's latest attempt (ADR 5): it is asked for again.
-    const isUntimed = askedAtMs === null && given.kind === 'notFound';
-    const answer: PollOutcome['answer'] = isUntimed
-      ? { kind: 'notSent', retryAfterMs: 0, why: 'asked by our own clock' }
-      : given;
+    deps.polled(terms.rail, answer.kind);
     if (answer.kind === 'unknown' || answer.kind === 'unaskable') {
       deps.logger.warn({ reference, rail: terms.rail, why: answer.why }, 'a poll got no answer');
     }
@@ -124,12 +119,11 @@ export function startPoller(deps: PollerDeps): Poller {
       begin: (watch) => startPollLoop(deps, watch, { open: { watch } }, work),
     }),
   ];
-  const wake = (watches: ReadonlySet<string>) => {
-    for (const watch of watches) loops.get(watch)?.wake();
-    if ([...watches].some((watch) => !rails.has(watch))) for (const loop of unasked) loop.wake();
-  };
   return {
-    claimDue: createClaimDue(loops, wake, deps.clock),
+    wake: (watches) => {
+      for (const watch of watches) loops.get(watch)?.wake();
+      if ([...watches].some((watch) => !rails.has(watch))) for (const loop of unasked) loop.wake();
+    },
     [Symbol.asyncDispose]: () => allOf([...loops.values(), ...unasked])[Symbol.asyncDispose](),
   };
 }
@@ -160,12 +154,7 @@ function claimsOfRail({ rateLimit }: PollerDeps, { name, capabilities, isAvailab
   };
 }
 
-function startPollLoop(
-  deps: PollerDeps,
-  name: string,
-  claims: Claims,
-  work: LoopOptions['work'],
-): ClaimLoop<PollDocument> {
+function startPollLoop(deps: PollerDeps, name: string, claims: Claims, work: LoopOptions['work']): Loop {
   const workTimeoutMs = claims.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
   return startClaimLoop({
     name: `reconciler poller ${name}`,
