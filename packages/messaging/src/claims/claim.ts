@@ -109,9 +109,8 @@ export function createClaimer<Record extends Claimable>(
   };
 
   const learn = (records: readonly WithId<Record>[], askedMs: number, answeredMs: number): void => {
-    const dueAtMs = records[0]?.dueAt?.getTime();
-    if (dueAtMs === undefined) return;
-    const serverMs = dueAtMs - rules.leaseMs;
+    const serverMs = (records[0]?.dueAt?.getTime() ?? Number.NaN) - rules.leaseMs;
+    if (Number.isNaN(serverMs)) return;
     serverAheadMs = Math.min(0, serverMs - askedMs) + Math.max(0, serverMs - answeredMs);
   };
 
