@@ -87,7 +87,7 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
   });
   const polls = new Histogram({
     name: 'polls_per_finalised_payment',
-    help: 'Number of polls until the owner of a payment ended it, without one that only confirmed a callback, by kind.',
+    help: 'Number of polls until the owner of a payment ended it, by kind.',
     labelNames: ['kind'],
     buckets: POLLS_BUCKETS,
     registers: [registry],

@@ -137,10 +137,11 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
   const isAwaited = lacksTerms(tracked) || tracked.breaks.includes('coverage.missing');
   const late = event.kind === 'opened' && isAwaited;
   if (event.version <= tracked.version && !late) return tracked;
+  const known = event.kind === 'ended' ? asConfirmed(tracked, event.status) : tracked;
   const seen = {
-    ...tracked,
+    ...known,
     version: event.version > tracked.version ? event.version : tracked.version,
-    timeline: remember(tracked.timeline, { what: 'event', detail: event.name, atMs: event.atMs }),
+    timeline: remember(known.timeline, { what: 'event', detail: event.name, atMs: event.atMs }),
   };
   switch (event.kind) {
     case 'opened':
@@ -157,6 +158,24 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
     default:
       return unreachable(event);
   }
+}
+
+/**
+ * The payment with the poll that confirmed its callback, which was not written (see `confirmsCallback`): it alone can
+ * have brought about an end that an unproven callback claims, unless people decided it.
+ */
+function asConfirmed(tracked: Tracked, status: EndStatus): Tracked {
+  const { claim, askedAtMs: atMs, callbacks, terms, decidedOutcome } = tracked;
+  if (tracked.status !== 'open' || claim === null || atMs === null || terms === null) return tracked;
+  if (decidedOutcome !== null || callbacks.some((one) => isProven(one, terms))) return tracked;
+  if (!callbacks.some((one) => isOwn(one, terms) && claimedEnd(one) === status)) return tracked;
+  const polled = remember(tracked.timeline, { what: 'poll', detail: status, atMs });
+  return {
+    ...tracked,
+    polls: tracked.polls + 1,
+    hintedPolls: tracked.hintedPolls + 1,
+    timeline: remember(polled, { what: 'fact', detail: status, atMs }),
+  };
 }
 
 /** The payment with its terms; of the claims before them only those of its own rail are kept. */
