@@ -19,6 +19,7 @@ import { openCollector } from './spans.ts';
 
 const OTP = '123456';
 const WRONG_OTP = '654321';
+const small = { amount: '10', accountNumber: '0123459999' };
 /** The fields of both requests that no operator may read; of numbers only the last four digits are shown. */
 const personalFields = new Set([
   'accountName',
@@ -194,7 +195,7 @@ it('of a collection has its completions too, and no personal data and no OTP', a
 
 it('names a service that does not answer, and shows what the others know', async () => {
   const reference = scenario.reference('alone');
-  await scenario.demo.requestPayout({ reference, amount: '10', accountNumber: '0123459999' });
+  await scenario.demo.requestPayout({ ...small, reference });
   const ours = await scenario.payoutBecomes(reference, 'COMPLETED');
   const nowhere = ['--webhook-dispatcher-url', 'http://127.0.0.1:1'];
   const { code, stdout, stderr } = await pesewa(...nowhere, 'reconcile', 'timeline', ours);
@@ -264,12 +265,9 @@ it('a payout is one trace over every service, from the merchant’s request to i
 });
 
 it("operators' requests and rounds that did something have traces of their own; probes and scrapes have none", async () => {
-  const several = ['a', 'b', 'c', 'd'].map((name) => scenario.reference(`round-${name}`));
-  await Promise.all(
-    several.map((reference) =>
-      scenario.demo.requestPayout({ reference, amount: '10', accountNumber: '0123459999' }),
-    ),
-  );
+  const pay = (name: string) =>
+    scenario.demo.requestPayout({ ...small, reference: scenario.reference(name) });
+  await Promise.all(['round-a', 'round-b', 'round-c', 'round-d'].map(pay));
   const told = await eventually(() => {
     const names = collector.spans.map(({ service, name }) => `${service}: ${name}`);
     expect(names).toEqual(
