@@ -21,7 +21,12 @@ const railStatusObserved = {
       name: 'status',
       type: { type: 'enum', name: 'RailStatus', symbols: ['completed', 'failed', 'reversed', 'notFound'] },
     },
-    { name: 'amount', type: ['null', 'long'], default: null, doc: 'minor units, where the rail tells' },
+    {
+      name: 'amount',
+      type: ['null', 'long'],
+      default: null,
+      doc: 'minor units; null if the rail does not report it',
+    },
     {
       name: 'fee',
       type: ['null', 'long'],
