@@ -69,7 +69,7 @@ async function openGateway() {
       clock: systemClock,
       resubmitGraceMs: 0,
       whole: async () => undefined,
-      claimAtBirth: async (changes) => changes,
+      claimAtBirth: (changes) => changes,
       becameDue: () => undefined,
     }),
   );

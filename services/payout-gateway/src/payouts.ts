@@ -40,7 +40,7 @@ interface ApplyOptions {
 export type ClaimAtBirth = (
   changes: readonly PayoutChange[],
   transaction: Transaction,
-) => Promise<readonly PayoutChange[]>;
+) => readonly PayoutChange[];
 
 /** The payout gateway's use cases: accepts, shows and advances payouts. */
 export interface Payouts {
@@ -158,7 +158,7 @@ async function applyCommands(
     changes.set(reference, { before: change.before, after });
   }
   const changed = [...changes.values()].filter(({ before, after }) => before !== after);
-  const written = claimAtBirth ? await claimAtBirth(changed, transaction) : changed;
+  const written = claimAtBirth?.(changed, transaction) ?? changed;
   await store.save(written, transaction.session);
   return written.map(({ after }) => after);
 }

@@ -193,7 +193,7 @@ it('keeps every topic waiting until it is whole', async () => {
     clock: systemClock,
     resubmitGraceMs: 0,
     whole: () => Promise.reject(waiting),
-    claimAtBirth: async (changes) => changes,
+    claimAtBirth: (changes) => changes,
     becameDue: () => undefined,
   });
   expect(handlers).toHaveLength(3);

@@ -185,7 +185,7 @@ async function makeDue(
   const work = async (session: ClientSession) => {
     rollBack();
     actions = [];
-    const written = await claimAtBirth(changes, {
+    const written = claimAtBirth(changes, {
       session,
       emit: () => undefined,
       afterCommit: (action) => void actions.push(action),

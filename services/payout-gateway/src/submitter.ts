@@ -87,10 +87,10 @@ export function startSubmitter(deps: SubmitterDeps): Submitter {
     submissionQueues.map((queue) => startQueue(deps, { rail, queue, record })),
   );
   return {
-    claimAtBirth: async (changes, transaction) => {
+    claimAtBirth: (changes, transaction) => {
       const claimed = new Map<string, PayoutChange>();
       for (const queue of queues)
-        for (const change of await claimIn(queue, changes, transaction, clock.nowMs()))
+        for (const change of claimIn(queue, changes, transaction, clock.nowMs()))
           claimed.set(change.after.reference, change);
       return changes.map((change) => claimed.get(change.after.reference) ?? change);
     },
@@ -118,18 +118,18 @@ interface Queue {
 }
 
 /** The changes that made payouts of the queue due, as far as it has room for them, with its claim. */
-async function claimIn(
+function claimIn(
   { rail, queue, loop }: Queue,
   changes: readonly PayoutChange[],
   transaction: Transaction,
   nowMs: number,
-): Promise<readonly PayoutChange[]> {
+): readonly PayoutChange[] {
   const due = changes.filter(
     ({ after }) => after.step === 'held' && after.rail === rail && queueOf(after) === queue,
   );
   if (due.length === 0) return [];
   const keys = due.map(({ after }) => after.reference);
-  const { granted, fields, begin } = await loop.claimAtBirth(transaction, { keys });
+  const { granted, fields, begin } = loop.claimAtBirth(transaction, { keys });
   const claimed = due
     .filter((_change, index) => granted[index])
     .map(({ before, after }) => {
@@ -160,8 +160,7 @@ function startQueue(
     mayClaim: () => deps.mayAct() && rail.isAvailable(),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
-    // While a loop searches it reserves room for all that it may find, and claims at birth need some too.
-    batchMax: Math.ceil(deps.concurrencyMax / 2),
+    batchMax: 100,
     concurrencyMax: deps.concurrencyMax,
     pauseMs: deps.pauseMs,
     clock: deps.clock,

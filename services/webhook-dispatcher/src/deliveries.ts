@@ -66,7 +66,7 @@ export function createDeliveries(deps: {
         ({ _id }, index) => !existing.includes(_id) && ids.indexOf(_id) === index,
       );
       if (born.length === 0) return;
-      const claim = await deps.claimAtBirth(transaction, { keys: born.map(({ bulkhead }) => bulkhead) });
+      const claim = deps.claimAtBirth(transaction, { keys: born.map(({ bulkhead }) => bulkhead) });
       const documents = born.map((one, index) =>
         newDeliveryDocument(one, claim.granted[index] ? claim.fields : undefined),
       );

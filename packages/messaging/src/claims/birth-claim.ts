@@ -25,7 +25,7 @@ export interface BirthClaim<Record extends Claimable> {
 export type ClaimAtBirth<Record extends Claimable> = (
   transaction: Pick<Transaction, 'afterCommit' | 'afterRollback'>,
   request: BirthRequest,
-) => Promise<BirthClaim<Record>>;
+) => BirthClaim<Record>;
 
 /** The claims at birth of a loop, and how many places of the loop open transactions have reserved. */
 export interface BirthClaims<Record extends Claimable> {
@@ -41,31 +41,27 @@ export interface BirthClaims<Record extends Claimable> {
  * database's: measured from `claimedAtMs`, it never runs out early.
  */
 export function createBirthClaims<Record extends Claimable>(
-  rules: Pick<ClaimRules<Record>, 'clock' | 'ids' | 'leaseMs' | 'rateLimit'>,
+  rules: Pick<ClaimRules<Record>, 'clock' | 'ids' | 'leaseMs'>,
   loop: {
     readonly roomLeft: () => number;
     readonly begin: (record: WithId<Record>, claim: string, claimedAtMs: number) => void;
   },
 ): BirthClaims<Record> {
-  const { rateLimit } = rules;
   const reserved = createCounts();
-  const claimAtBirth: ClaimAtBirth<Record> = async ({ afterCommit, afterRollback }, { keys, roomOf }) => {
+  const claimAtBirth: ClaimAtBirth<Record> = ({ afterCommit, afterRollback }, { keys, roomOf }) => {
     const claim = rules.ids.next('cm');
     const claimedAtMs = rules.clock.nowMs();
     const held: string[] = [];
     let begun: readonly WithId<Record>[] = [];
-    let tokens = 0;
-    const end = (used: number) => {
+    const release = () => {
       for (const key of held) reserved.add(key, -1);
-      // Lost tokens only slow us down.
-      if (tokens > used) rateLimit?.giveBack(tokens - used).catch(() => undefined);
     };
-    afterRollback(() => end(0));
+    afterRollback(release);
     afterCommit(() => {
-      end(begun.length);
+      release();
       for (const record of begun) loop.begin(record, claim, claimedAtMs);
     });
-    const fitting = keys.map((key) => {
+    const granted = keys.map((key) => {
       const fits = loop.roomLeft() > 0 && (roomOf === undefined || roomOf(key) > reserved.of(key));
       if (fits) {
         held.push(key);
@@ -73,10 +69,8 @@ export function createBirthClaims<Record extends Claimable>(
       }
       return fits;
     });
-    tokens = rateLimit && held.length > 0 ? await rateLimit.take(held.length) : held.length;
-    let left = tokens;
     return {
-      granted: fitting.map((fits) => fits && left-- > 0),
+      granted,
       fields: { claim, dueAt: new Date(claimedAtMs + rules.leaseMs + CLOCK_SKEW_MAX_MS) },
       begin: (records) => {
         begun = records;

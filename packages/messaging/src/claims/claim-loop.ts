@@ -55,9 +55,11 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
   let isClosing = false;
   const claimBatch = createClaimer(options);
   const births: BirthClaims<Record> = createBirthClaims(options, {
-    roomLeft: () => (isClosing || options.mayClaim?.() === false ? 0 : roomLeft()),
+    roomLeft: () => (mayBear() ? roomLeft() : 0),
     begin,
   });
+  // The tokens of a rate limit are the database's, and are not taken while a transaction is open.
+  const mayBear = () => !isClosing && !options.rateLimit && options.mayClaim?.() !== false;
   const roomLeft = () => options.concurrencyMax - working.size - claiming - births.reserved();
 
   const loop = startLoop({
