@@ -174,7 +174,7 @@ function stateOf(collection: PaymentOrArchived<Collection> | undefined): keyof t
 
 const errors = {
   400: 'Bad Request',
-  404: 'Not PaymentOrArchived',
+  404: 'Not Found',
   405: 'Method Not Allowed',
   429: 'Too Many Requests',
   500: 'Internal Server Error',

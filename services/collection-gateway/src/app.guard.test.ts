@@ -235,7 +235,7 @@ describe('paths and methods', () => {
     expect(body).toEqual({
       timestamp: '2025-01-15T12:00:00.000Z',
       status: 404,
-      error: 'Not PaymentOrArchived',
+      error: 'Not Found',
       path,
     });
   });

@@ -73,8 +73,9 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
     ids: deps.ids,
     logger: deps.logger,
     work: async (delivery, claim, claimedAtMs) => {
-      const callUntilMs = claimedAtMs + callWithinMs;
-      const outcome = await bulkheads.run(delivery.bulkhead, () => attempt(deps, delivery, callUntilMs));
+      // If the clock was set back since, an old claim looks as if it were yet to come.
+      const mayCall = (nowMs: number) => claimedAtMs <= nowMs && nowMs <= claimedAtMs + callWithinMs;
+      const outcome = await bulkheads.run(delivery.bulkhead, () => attempt(deps, delivery, mayCall));
       if (!outcome) await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + GIVE_BACK_MS);
       else if (!(await deps.deliveries.recordOutcome({ ...outcome, delivery, claim })))
         deps.logger.info({ delivery: delivery._id }, 'the claim was replaced: this outcome does not count');
@@ -90,7 +91,7 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
 async function attempt(
   deps: DelivererDeps,
   delivery: DeliveryDocument,
-  callUntilMs: number,
+  mayCall: (nowMs: number) => boolean,
 ): Promise<Outcome> {
   const merchant = await deps.directory.find(delivery.merchantId);
   const url = merchant && addressOf(delivery, merchant);
@@ -100,7 +101,7 @@ async function attempt(
   }
   deps.crashPoint('webhooks.deliver.before-call');
   const atMs = deps.clock.nowMs();
-  if (atMs > callUntilMs) return undefined;
+  if (!mayCall(atMs)) return undefined;
   const result = await send(deps, delivery, { url, headers: headersFor(delivery, merchant, atMs) });
   deps.crashPoint('webhooks.deliver.after-call');
   const nowMs = deps.clock.nowMs();

@@ -23,7 +23,7 @@ interface AdjustOptions {
   readonly dryRun?: boolean;
 }
 
-/** Adds `breaks adjust`: an order to the ledger that corrects a break's difference, by two operators ( ADR 31). */
+/** Adds `breaks adjust`: an order to the ledger that corrects a break's difference, by two operators (ADR 31). */
 export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
   const adjust = breaks
     .command('adjust')

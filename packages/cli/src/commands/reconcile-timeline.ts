@@ -20,7 +20,7 @@ times stand in the order of the flow: request, attempt, answer, callback, reconc
 
 Gap: of very many steps a service keeps the first and the newest; how many were between stands in their place.`;
 
-/** Adds `timeline`: everything known about one payment ( ADR 32). */
+/** Adds `timeline`: everything known about one payment (ADR 32). */
 export function addTimelineCommand(parent: Command, ports: CliPorts): void {
   const timeline = parent
     .command('timeline')

@@ -147,7 +147,7 @@ export function createClaimer<Record extends Claimable>(
   };
 }
 
-/** The ids of so many records, from one end of the index; it holds all that is read, so no document is read. */
+/** The ids of so many records, from one end of the index. */
 async function idsOf<Record extends Claimable>(
   collection: Collection<Record>,
   due: Filter<Record>,

@@ -35,9 +35,8 @@ export function createSharedTransact(transactAll: TransactAll, inTurn: InTurn): 
     const [first] = jobs;
     if (!first) return;
     if (jobs.length === 1) return runAlone(first);
-    const conflicts = jobs.every((job) => job.conflicts === 'retry') ? 'retry' : 'throw';
     try {
-      const all = await transactAll(jobs, conflicts);
+      const all = await transactAll(jobs, 'throw');
       for (const [index, committed] of all.entries()) jobs[index]?.done.resolve(committed);
     } catch (error) {
       if (isPassing(error) && !hasOutlived(error) && !isWriteConflict(error))
@@ -48,8 +47,9 @@ export function createSharedTransact(transactAll: TransactAll, inTurn: InTurn): 
 
   return async (name, origin, work, conflicts = 'retry') => {
     const done = Promise.withResolvers<Committed<unknown>>();
+    // Each turn takes up to so many.
+    if (waiting.length % JOBS_MAX === 0) void inTurn(runWaiting);
     waiting.push({ name, origin, work, conflicts, done });
-    void inTurn(runWaiting);
     return (await done.promise) as Committed<Awaited<ReturnType<typeof work>>>;
   };
 }

@@ -16,7 +16,7 @@ import type {
   CoverageStore,
 } from './coverage-store.ts';
 
-/** The audit that compares the working set with the gateways' records ( ADR 27). */
+/** The audit that compares the working set with the gateways' records (ADR 27). */
 export interface Coverage extends AsyncDisposable {
   /** Audits now, or joins the audit in progress; gives its result. */
   readonly run: () => Promise<CoverageRun>;

@@ -162,6 +162,8 @@ async function publish(
   const decided =
     outcome === undefined ? { decided: [...tracked.decided, minor] } : { decidedOutcome: outcome };
   await deps.store.save([{ ...tracked, ...decided }], session);
+  // The same outcome approved again changes nothing, and must meet an end that comes at the same time all the same.
+  await deps.store.guard(tracked.reference, session);
   emit(decisionApproved(tracked, terms, approved));
 }
 

@@ -1,6 +1,6 @@
 import type { ReportedDiscrepancy } from './break-kinds.ts';
 
-/** The terms of an order to the ledger that corrects a break ( ADR 17). */
+/** The terms of an order to the ledger that corrects a break (ADR 17). */
 export interface AdjustmentTerms {
   /** The id of the order; begins with `bk-`. */
   readonly commandId: string;

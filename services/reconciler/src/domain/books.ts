@@ -82,7 +82,7 @@ function offBy(tracked: Tracked, terms: Terms): bigint | null {
   return (status === 'completed' ? paid : 0n) - (booked?.minor ?? 0n);
 }
 
-/** An older entry may belong to a payment whose own events the topics no longer hold ( seven days at least). */
+/** An older entry may belong to a payment whose own events the topics no longer hold (seven days at least). */
 const EXPLAINED_WITHIN_MS = 7 * 86_400_000;
 
 /** Schedules the comparison of the payment with its entries for a grace time later, unless they match by now. */

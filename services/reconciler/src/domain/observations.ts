@@ -161,13 +161,15 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
 }
 
 /**
- * The payment with the poll that confirmed its callback, which was not written (see `confirmsCallback`): it alone can
- * have brought about an end that an unproven callback claims, unless people decided it.
+ * The payment with the poll that confirmed its callback, which was not written (see `confirmsCallback`). It is recognised by
+ * its claim, which remains, and by an unproven callback of the same end that nobody has decided; a repeated callback
+ * replaces the claim, and the timeline then lacks that poll.
  */
 function asConfirmed(tracked: Tracked, status: EndStatus): Tracked {
-  const { claim, askedAtMs: atMs, callbacks, terms, decidedOutcome } = tracked;
+  const { claim, askedAtMs: atMs, callbacks, terms, decided, decidedOutcome } = tracked;
   if (tracked.status !== 'open' || claim === null || atMs === null || terms === null) return tracked;
-  if (decidedOutcome !== null || callbacks.some((one) => isProven(one, terms))) return tracked;
+  if (decidedOutcome !== null || decided.length > 0 || callbacks.some((one) => isProven(one, terms)))
+    return tracked;
   if (!callbacks.some((one) => isOwn(one, terms) && claimedEnd(one) === status)) return tracked;
   const polled = remember(tracked.timeline, { what: 'poll', detail: status, atMs });
   return {

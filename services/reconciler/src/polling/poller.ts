@@ -7,7 +7,7 @@ import { type BreakStore, breaksOf } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { RailAnswer, Verdict } from '../domain/question.ts';
-import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/schedule.ts';
+import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from '../domain/schedule.ts';
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
 import { breakOpened, railStatusObserved } from '../events.ts';
@@ -268,7 +268,9 @@ function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict:
   const backOffMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
   const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable', backOffMs };
   const next = afterPoll(judged, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
-  return { ...next, notFoundSinceMs: notFoundSince(tracked, poll) };
+  // The end that its owner has published since the claim may be followed by another.
+  const untaken = tracked.claim === claim ? {} : untilTaken(tracked, verdict, nowMs);
+  return { ...next, ...untaken, notFoundSinceMs: notFoundSince(tracked, poll) };
 }
 
 /** Since when the rail has not known the payment: no answer changes nothing, any other answer starts anew. */
