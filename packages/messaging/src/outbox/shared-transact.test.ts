@@ -1,4 +1,4 @@
-import { MongoError } from 'mongodb';
+import { MongoError, MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
 import { createSharedTransact } from './shared-transact.ts';
 import type { RawTransaction, TransactAll } from './transact.ts';
@@ -8,7 +8,9 @@ import { createTurns } from './turns.ts';
 function share(gate: Promise<void> = Promise.resolve()) {
   const transactions: string[][] = [];
   let running = 0;
-  const transactAll: TransactAll = async (jobs) => {
+  const conflicts: string[] = [];
+  const transactAll: TransactAll = async (jobs, onConflict) => {
+    conflicts.push(onConflict);
     running += 1;
     expect(running).toBe(1);
     transactions.push(jobs.map(({ name }) => name));
@@ -25,7 +27,7 @@ function share(gate: Promise<void> = Promise.resolve()) {
   const transact = createSharedTransact(transactAll, inTurn);
   const run = (name: string, work: () => Promise<string> = async () => name) =>
     transact(name, { source: name, sequence: 1 }, work).then(({ value }) => value);
-  return { run, transactions, inTurn };
+  return { run, transactions, conflicts, inTurn };
 }
 
 it('runs what arrives during a transaction in the next one, in order', async () => {
@@ -51,6 +53,23 @@ it('runs each piece by itself where one fails, so that none fails for another', 
   const all = await Promise.allSettled([run('a'), run('b', refuse), run('c')]);
   expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(transactions).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);
+});
+
+it('repeats nothing together where one meets a conflict: each goes on by its own rule', async () => {
+  const { run, transactions, conflicts } = share();
+  let tries = 0;
+  const meets = async () => {
+    tries += 1;
+    if (tries > 1) return 'b';
+    throw new MongoServerError({
+      message: 'write conflict',
+      code: 112,
+      errorLabels: ['TransientTransactionError'],
+    });
+  };
+  expect(await Promise.all([run('a'), run('b', meets)])).toEqual(['a', 'b']);
+  expect(transactions).toEqual([['a', 'b'], ['a'], ['b']]);
+  expect(conflicts).toEqual(['throw', 'retry', 'retry']);
 });
 
 it('does not repeat the work where the connection or the cluster is at fault: it may have committed', async () => {

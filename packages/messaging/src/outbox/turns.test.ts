@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { createTurns } from './turns.ts';
+
+it('keeps the order of the calls, also of those that come as another ends, and survives failures', async () => {
+  const inTurn = createTurns();
+  const ran: string[] = [];
+  let running = 0;
+  const work = (name: string) => async () => {
+    running += 1;
+    expect(running).toBe(1);
+    await new Promise(setImmediate);
+    running -= 1;
+    ran.push(name);
+    if (name === 'b') throw new Error('refused');
+  };
+  const first = inTurn(work('a')).then(() => inTurn(work('d')));
+  const refused = expect(inTurn(work('b'))).rejects.toThrow('refused');
+  await Promise.all([first, refused, inTurn(work('c'))]);
+  expect(ran).toEqual(['a', 'b', 'c', 'd']);
+});
