@@ -136,7 +136,7 @@ async function catchUpOn(
   );
   const asked = rail.answered.slice(from, read);
   await waitUntil('the last ends', DEADLINE_MS, async () => {
-    const open = await records.countDocuments({ open: true, 'terms.kind': 'collection' });
+    const open = await records.countDocuments({ 'terms.kind': 'collection', openState: { $exists: true } });
     if (open > 0) throw new Error(`${open} are open`);
   });
   return { due, asked, fresh, returnedMs, finalisedMs: Date.now(), refused: rail.refused() };

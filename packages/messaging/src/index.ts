@@ -1,5 +1,5 @@
 export type { TopicEnd } from '@pesewa/kafka';
-export type { Claimable, ClaimRateLimit } from './claims/claim.ts';
+export type { Claimable, ClaimRateLimit, Tokens } from './claims/claim.ts';
 export { type ClaimLoop, startClaimLoop } from './claims/claim-loop.ts';
 export { type Erasure, type Erasures, openErasers, startEraser } from './claims/eraser.ts';
 export { leasesOf, takeLease } from './claims/lease.ts';

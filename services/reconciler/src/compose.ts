@@ -79,7 +79,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     },
     proof,
     applied: (applied, { session }) => decisionStore.applied(applied, new Date(clock.nowMs()), session),
-    becameDue: poller.wake,
+    claimDue: poller.claimDue,
     ended: metrics.ended,
   });
   await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));

@@ -1,7 +1,7 @@
 import type { CollectionSchema } from '@pesewa/messaging';
 
-/** The index by which the audit reads open payments in pages; because `open` is a key, counting reads no document. */
-export const OPEN_KEY = { open: 1, 'terms.kind': 1, openedAt: 1, _id: 1 } as const;
+/** The index of open payments: they are counted by its keys alone, and read in pages of each state. */
+export const OPEN_KEY = { 'terms.kind': 1, openState: 1, openedAt: 1, _id: 1 } as const;
 
 /** Sums are read from its keys alone, so `inFlight` must be among them; payments of one size are found by it too. */
 export const IN_FLIGHT_KEY = {
@@ -28,8 +28,7 @@ const polls: CollectionSchema = {
   indexes: [
     // Due payments are found by keys alone.
     { key: { watch: 1, dueAt: 1, _id: 1 }, ...where('watch') },
-    { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
-    { key: OPEN_KEY, partialFilterExpression: { open: true } },
+    { key: OPEN_KEY, ...where('openState') },
     {
       key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
       ...where('endedAt'),

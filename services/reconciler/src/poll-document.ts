@@ -51,9 +51,7 @@ type StoredFields = { readonly [Time in (typeof TIMES)[keyof typeof TIMES]]?: Da
 export interface PollDocument extends Claimable, StoredFields {
   readonly status: Tracked['status'];
   readonly openedAt: Date;
-  /** Set while the owner has not ended the payment. */
-  readonly open?: true;
-  /** The state of an open payment, from {@link openStateOf}. */
+  /** Set while the owner has not ended the payment, from {@link openStateOf}. */
   readonly openState?: OpenState;
   /** Set while there is something to ask: the rail, or {@link UNKNOWN_REFERENCE}; payments are claimed by it. */
   readonly watch?: string;
@@ -87,7 +85,7 @@ export function toDocument(tracked: Tracked, keepMs: number): PollDocument {
     status,
     ...toStored(fields),
     openedAt: new Date(openedAtMs),
-    ...(status === 'open' && { open: true, openState: openStateOf(tracked) }),
+    ...(status === 'open' && { openState: openStateOf(tracked) }),
     ...(dueAtMs !== null && { watch: watchOf(tracked) }),
     ...(endedAtMs !== null && isOver(tracked) && { forgetAt: new Date(endedAtMs + keepMs) }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true, ...moves }),

@@ -48,7 +48,7 @@ describe('the reconciler on real daemons', () => {
     await publish(completed(reference));
     await until('the end', () => about(reference, 'StuckSettled').length > 0);
     expect(await rowOf(reference)).toMatchObject({ status: 'completed' });
-    expect(await rowOf(reference)).not.toHaveProperty('open');
+    expect(await rowOf(reference)).not.toHaveProperty('openState');
     expect(await breaksOf(reference)).toEqual([]);
   });
 
@@ -214,13 +214,17 @@ describe('the reconciler on real daemons', () => {
       breaks: await database().collection('breaks').find().sort({ _id: 1 }).toArray(),
       floats: await database().collection('floats').find().sort({ _id: 1 }).toArray(),
     });
-    for (const { _id, terms } of await polls().find({ open: true }).toArray()) {
+    for (const { _id, terms } of await polls()
+      .find({ openState: { $exists: true } })
+      .toArray()) {
       await publish(terms?.kind === 'collection' ? failed(_id) : completed(_id));
     }
     await until(
       'an end of every poll',
       async () =>
-        (await polls().countDocuments({ $or: [{ open: true }, { watch: { $exists: true } }] })) === 0,
+        (await polls().countDocuments({
+          $or: [{ openState: { $exists: true } }, { watch: { $exists: true } }],
+        })) === 0,
     );
     await stop();
     const [before, calls] = [await state(), asked.length];

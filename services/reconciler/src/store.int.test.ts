@@ -31,14 +31,17 @@ it('counts what is open by keys alone, however much it is', async () => {
   const row = (kind: string, index: number) => ({
     _id: `${kind}-${index}` as never,
     terms: { kind },
-    openState: index % 2 === 0 ? 'begun' : 'accepted',
     openedAt: new Date(index),
+  });
+  const open = (kind: string, index: number) => ({
+    ...row(kind, index),
+    openState: index % 2 === 0 ? 'begun' : 'accepted',
   });
   await db
     .collection('polls')
     .insertMany([
-      ...Array.from({ length: 300 }, (_, index) => ({ ...row('payout', index), open: true })),
-      ...Array.from({ length: 200 }, (_, index) => ({ ...row('collection', index), open: true })),
+      ...Array.from({ length: 300 }, (_, index) => open('payout', index)),
+      ...Array.from({ length: 200 }, (_, index) => open('collection', index)),
       ...Array.from({ length: 100 }, (_, index) => row('payout', 1_000 + index)),
     ]);
   await db.command({ profile: 2 });

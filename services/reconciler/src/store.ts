@@ -36,6 +36,8 @@ export interface WorkingStore {
 
 /** How long a metric may wait for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
+/** Every state, as one range of keys. */
+const ANY = { $gt: '' as OpenState };
 
 /** Opens the working set; finished payments are deleted so many days after their end. */
 export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
@@ -94,7 +96,7 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
     countOpen: async () => {
       const limits = { hint: OPEN_KEY, maxTimeMS: COUNT_TIMEOUT_MS };
       const count = (kind: 'payout' | 'collection') =>
-        collection.countDocuments({ open: true, 'terms.kind': kind }, limits);
+        collection.countDocuments({ 'terms.kind': kind, openState: ANY }, limits);
       const [payout, open] = await Promise.all([count('payout'), count('collection')]);
       return { payout, collection: open };
     },
@@ -111,7 +113,7 @@ async function oldestOpen(
   { kind, state }: Pick<OldestOpen, 'kind' | 'state'>,
 ): Promise<OldestOpen> {
   const oldest = await collection.findOne(
-    { open: true, 'terms.kind': kind, openState: state },
+    { 'terms.kind': kind, openState: state },
     { projection: { _id: 0, openedAt: 1 }, sort: { openedAt: 1 }, maxTimeMS: COUNT_TIMEOUT_MS },
   );
   return { kind, state, openedAt: oldest?.openedAt ?? null };

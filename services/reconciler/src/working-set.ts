@@ -11,7 +11,7 @@ import type { Timing } from './domain/schedule.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
 import { afterVerdict } from './domain/verdict.ts';
 import { breakOpened, breakResolved, railStatusObserved, stuckSettled } from './events.ts';
-import { watchOf } from './poll-document.ts';
+import type { ClaimDue } from './polling/claim-due.ts';
 import type { WorkingStore } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
 
@@ -48,8 +48,7 @@ export interface WorkingSetDeps {
   readonly proof: ProofSettings;
   /** Called with payments that have ended, perhaps by a decision of people. */
   readonly applied: (applied: readonly AppliedDecision[], transaction: Transaction) => Promise<void>;
-  /** Called with the rails of payments that have become due at once. */
-  readonly becameDue: (watches: ReadonlySet<string>) => void;
+  readonly claimDue: ClaimDue;
   /** Called with each payment that its owner has ended. */
   readonly ended: (payment: Tracked) => void;
 }
@@ -94,15 +93,11 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
         const closed = close(before, proven, observation, nowMs, outcome);
         changed.set(reference, withAuditFinding(before, closed, observation, nowMs, outcome));
       }
-      const payments = [...changed.values()];
+      const payments = deps.claimDue([...changed.values()], nowMs, transaction);
       await deps.store.save(payments, transaction.session);
       await deps.wallets.move(outcome.moves, transaction.session);
       await writeBreaks(deps, outcome, changed, new Date(nowMs), transaction);
-      const due = new Set(
-        payments.filter(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs).map(watchOf),
-      );
       transaction.afterCommit(() => {
-        if (due.size > 0) deps.becameDue(due);
         for (const payment of ended) deps.ended(payment);
       });
     },

@@ -188,11 +188,75 @@ describe('the room for records that a transaction writes', () => {
     open.commit();
     expect(loop.ids()).toEqual(['a1', 'a2']);
   });
+});
 
-  it('is none where claims are rate limited: no tokens are taken while a transaction is open', () => {
-    const take = vi.fn<(wanted: number) => Promise<number>>(async (wanted) => wanted);
-    const loop = start({ rateLimit: { take, giveBack: async () => undefined, againMs: 10 } });
-    expect(bear(loop, transaction(), ['a1'])).toEqual([]);
-    expect(take).not.toHaveBeenCalled();
+describe('records that are claimed as they are written, within a rate limit', () => {
+  const tokensAt = new Date('2026-05-01T08:00:00.000Z');
+  /** A loop whose rate limit has so many tokens; what it gives up ends in `givenUp`. */
+  function startLimited(tokens: number) {
+    const takes: number[] = [];
+    const givenUp: object[] = [];
+    let left = tokens;
+    const rateLimit = {
+      take: async (wanted: number) => {
+        takes.push(wanted);
+        const count = Math.min(wanted, left);
+        left -= count;
+        return { count, at: tokensAt };
+      },
+      giveBack: async () => undefined,
+      againMs: 10,
+    };
+    const collection = Object.assign(Object.create(foundBy(nothing)) as Collection<Claimable>, {
+      updateMany: async (held: object) => void givenUp.push(held),
+    });
+    const claimed: [number, boolean][] = [];
+    const loop = start({
+      rateLimit,
+      collection,
+      claimed: (records, isRateLimited) => void claimed.push([records, isRateLimited]),
+    });
+    return { ...loop, takes, givenUp, claimed };
+  }
+
+  it('take no tokens while the transaction is open', async () => {
+    const loop = startLimited(5);
+    const open = transaction();
+    expect(bear(loop, open, ['a1', 'a2'])).toEqual(['a1', 'a2']);
+    await new Promise(setImmediate);
+    expect(loop.takes).toEqual([]);
+    open.commit();
+    await expect.poll(loop.ids).toEqual(['a1', 'a2']);
+    expect(loop.takes).toEqual([2]);
+  });
+
+  it('are due again where there are no tokens, and go before newer ones', async () => {
+    const loop = startLimited(1);
+    await expect.poll(() => loop.claimed).toEqual([[0, false]]);
+    const open = transaction();
+    bear(loop, open, ['a1', 'a2']);
+    open.commit();
+    await expect.poll(() => loop.givenUp).toMatchObject([{ _id: { $in: ['a2'] } }]);
+    expect(loop.ids()).toEqual(['a1']);
+    expect(loop.claimed.at(-1)).toEqual([1, true]);
+    expect(bear(loop, transaction(), ['a3'])).toEqual([]);
+  });
+
+  it('have the time of their tokens, by the database’s clock', async () => {
+    const stamped: unknown[] = [];
+    const rateLimit = {
+      take: async (wanted: number) => ({ count: wanted, at: tokensAt }),
+      giveBack: async () => undefined,
+      againMs: 10,
+    };
+    const loop = start({
+      rateLimit,
+      stamp: 'dueAt',
+      work: async ({ dueAt }) => void stamped.push(dueAt),
+    });
+    const open = transaction();
+    bear(loop, open, ['a1']);
+    open.commit();
+    await expect.poll(() => stamped).toEqual([tokensAt]);
   });
 });

@@ -21,6 +21,12 @@ export interface BirthClaim<Record extends Claimable> {
   readonly begin: (records: readonly WithId<Record>[]) => void;
 }
 
+/** The token of a claim at birth, and the earliest time by our own clock at which it can have been made. */
+export interface BirthToken {
+  readonly claim: string;
+  readonly claimedAtMs: number;
+}
+
 /** Claims records for this process as a transaction writes them; called in each run of the transaction. */
 export type ClaimAtBirth<Record extends Claimable> = (
   transaction: Pick<Transaction, 'afterCommit' | 'afterRollback'>,
@@ -44,7 +50,8 @@ export function createBirthClaims<Record extends Claimable>(
   rules: Pick<ClaimRules<Record>, 'clock' | 'ids' | 'leaseMs'>,
   loop: {
     readonly roomLeft: () => number;
-    readonly begin: (record: WithId<Record>, claim: string, claimedAtMs: number) => void;
+    /** Begins the work on the records; `release` gives their reserved places free. */
+    readonly begin: (records: readonly WithId<Record>[], token: BirthToken, release: () => void) => void;
   },
 ): BirthClaims<Record> {
   const reserved = createCounts();
@@ -57,10 +64,7 @@ export function createBirthClaims<Record extends Claimable>(
       for (const key of held) reserved.add(key, -1);
     };
     afterRollback(release);
-    afterCommit(() => {
-      release();
-      for (const record of begun) loop.begin(record, claim, claimedAtMs);
-    });
+    afterCommit(() => loop.begin(begun, { claim, claimedAtMs }, release));
     const granted = keys.map((key) => {
       const fits = loop.roomLeft() > 0 && (roomOf === undefined || roomOf(key) > reserved.of(key));
       if (fits) {

@@ -132,7 +132,7 @@ describe('a rate limit', () => {
     const rateLimit = {
       take: async (wanted: number) => {
         asked.push([wanted]);
-        return Math.min(wanted, tokens.shift() ?? 0);
+        return { count: Math.min(wanted, tokens.shift() ?? 0) };
       },
       giveBack: async (unused: number) => void asked.at(-1)?.push(unused),
       againMs: 10,

@@ -2,8 +2,8 @@ import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { WithId } from 'mongodb';
 import { type Loop, startLoop } from '../loop.ts';
-import { type BirthClaims, type ClaimAtBirth, createBirthClaims } from './birth-claim.ts';
-import { type Claimable, type ClaimRules, createClaimer } from './claim.ts';
+import { type BirthClaims, type BirthToken, type ClaimAtBirth, createBirthClaims } from './birth-claim.ts';
+import { type Claimable, type ClaimRateLimit, type ClaimRules, createClaimer, giveUp } from './claim.ts';
 
 /** How a claim loop works. */
 export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Record> {
@@ -18,8 +18,8 @@ export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Recor
   readonly clock: Clock;
   readonly logger: Logger;
   /**
-   * Called after every search for due records, with how many were claimed and whether the rate limit left others
-   * waiting.
+   * Called after every search for due records, and after claims at birth, with how many were claimed and whether the
+   * rate limit left others waiting.
    */
   readonly claimed?: (records: number, isRateLimited: boolean) => void;
   /**
@@ -54,12 +54,13 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
   let claiming = 0;
   let isClosing = false;
   const claimBatch = createClaimer(options);
+  let hasBacklog = false;
   const births: BirthClaims<Record> = createBirthClaims(options, {
     roomLeft: () => (mayBear() ? roomLeft() : 0),
-    begin,
+    begin: beginBorn,
   });
-  // The tokens of a rate limit are the database's, and are not taken while a transaction is open.
-  const mayBear = () => !isClosing && !options.rateLimit && options.mayClaim?.() !== false;
+  // Within a rate limit older records that wait for tokens come first.
+  const mayBear = () => !isClosing && !(options.rateLimit && hasBacklog) && options.mayClaim?.() !== false;
   const roomLeft = () => options.concurrencyMax - working.size - claiming - births.reserved();
 
   const loop = startLoop({
@@ -84,6 +85,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       });
       for (const record of records) begin(record, token, claimedAtMs);
       processed(records.length);
+      hasBacklog = more || isRateLimited;
       options.claimed?.(records.length, isRateLimited);
       if (!options.rateLimit || !isRateLimited) return more;
       // After a rate limit waking up is useless: no tokens come sooner.
@@ -103,6 +105,43 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       })
       .finally(() => working.delete(work));
     working.add(work);
+  }
+
+  /** Begins the work on born records, as far as there are tokens for them; the others are due. */
+  async function beginLimited(
+    rateLimit: ClaimRateLimit,
+    records: readonly WithId<Record>[],
+    { claim, claimedAtMs }: BirthToken,
+  ): Promise<void> {
+    const { count, at } = await rateLimit.take(records.length);
+    const { stamp } = options;
+    for (const record of records.slice(0, count))
+      begin({ ...record, ...(stamp !== undefined && { [stamp]: at }) }, claim, claimedAtMs);
+    options.claimed?.(count, count < records.length);
+    if (count === records.length) return;
+    hasBacklog = true;
+    const ids = records.slice(count).map(({ _id }) => _id);
+    await giveUp(options, ids, claim);
+  }
+
+  function beginBorn(records: readonly WithId<Record>[], token: BirthToken, release: () => void): void {
+    if (!options.rateLimit || records.length === 0) {
+      release();
+      for (const record of records) begin(record, token.claim, token.claimedAtMs);
+      return;
+    }
+    const beginning = beginLimited(options.rateLimit, records, token)
+      .catch((error: unknown) => {
+        options.logger.error(
+          { err: error, loop: options.name },
+          'claims at birth failed; their records are due again after their lease',
+        );
+      })
+      .finally(() => {
+        release();
+        working.delete(beginning);
+      });
+    working.add(beginning);
   }
 
   return {

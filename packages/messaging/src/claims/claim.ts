@@ -11,10 +11,17 @@ export interface Claimable {
   readonly claim?: string;
 }
 
+/** Tokens of a rate limit. */
+export interface Tokens {
+  readonly count: number;
+  /** When they were taken, by the database's clock; absent if there are none. */
+  readonly at?: Date;
+}
+
 /** A rate limit that several loops share. */
 export interface ClaimRateLimit {
   /** Takes as many tokens as there are, at most `wanted`. */
-  readonly take: (wanted: number) => Promise<number>;
+  readonly take: (wanted: number) => Promise<Tokens>;
   /** Returns tokens for which nothing was claimed because others were quicker. */
   readonly giveBack: (unused: number) => Promise<void>;
   /** When to try again after tokens have run out; milliseconds. */
@@ -28,6 +35,8 @@ export interface ClaimRules<Record extends Claimable> {
   readonly open: Filter<Record>;
   /** Further aggregation `$set` fields that the claim writes, such as the next state. */
   readonly mark?: Document;
+  /** The field that gets the time of the claim, by the database's clock. */
+  readonly stamp?: keyof Record & string;
   /**
    * Which records go first if more are due than can be claimed. `oldest` is the default. `halves` gives up to half of
    * the batch to the newest of those due for less than half a minute, and the rest to the oldest: a backlog delays no
@@ -89,7 +98,8 @@ export function createClaimer<Record extends Claimable>(
 
   const write = async (due: Filter<Record>, ids: readonly string[], token: string) => {
     const stillDue = { ...due, _id: { $in: ids }, $expr: { $lte: ['$dueAt', '$$NOW'] } } as Filter<Record>;
-    const lease = { claim: token, dueAt: { $add: ['$$NOW', rules.leaseMs] } };
+    const stamped = rules.stamp !== undefined && { [rules.stamp]: '$$NOW' };
+    const lease = { ...stamped, claim: token, dueAt: { $add: ['$$NOW', rules.leaseMs] } };
     const readClaimed = () =>
       collection
         .find({ _id: { $in: ids }, claim: token } as unknown as Filter<Record>)
@@ -127,7 +137,7 @@ export function createClaimer<Record extends Claimable>(
       return { token, claimedAtMs: nowMs, records: [], more: false, isRateLimited: false };
     }
     const wanted = reserve(oldest.length);
-    const granted = rules.rateLimit && wanted > 0 ? await rules.rateLimit.take(wanted) : wanted;
+    const granted = rules.rateLimit && wanted > 0 ? (await rules.rateLimit.take(wanted)).count : wanted;
     const isRateLimited = granted < wanted;
     const isFull = oldest.length === room || wanted < oldest.length;
     const isFair = rules.first === 'halves' && (isRateLimited || isFull);
@@ -145,6 +155,16 @@ export function createClaimer<Record extends Claimable>(
     // If others were quicker, there is no reason to claim again at once.
     return { token, claimedAtMs, records, more: isFull && records.length === chosen.length, isRateLimited };
   };
+}
+
+/** Makes records due again that were claimed and are not worked on, unless their claims were replaced. */
+export async function giveUp<Record extends Claimable>(
+  { collection, inTurn = (work) => work() }: Pick<ClaimRules<Record>, 'collection' | 'inTurn'>,
+  ids: readonly string[],
+  claim: string,
+): Promise<void> {
+  const held = { _id: { $in: ids }, claim } as unknown as Filter<Record>;
+  await inTurn(() => collection.updateMany(held, [{ $set: { dueAt: '$$NOW' } }, { $unset: 'claim' }]));
 }
 
 /** The ids of so many records, from one end of the index. */

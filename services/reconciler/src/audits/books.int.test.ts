@@ -156,7 +156,9 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     await until(
       'nothing to do',
       async () =>
-        (await polls().countDocuments({ $or: [{ open: true }, { booksDueAt: { $exists: true } }] })) === 0,
+        (await polls().countDocuments({
+          $or: [{ openState: { $exists: true } }, { booksDueAt: { $exists: true } }],
+        })) === 0,
     );
     await harness.stop();
     const before = await state();

@@ -3,7 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import { inPagesBy } from '../batches.ts';
 import { type Page, pageOf } from '../breaks/store.ts';
 import type { Gap } from '../domain/coverage.ts';
-import type { Terms, Tracked } from '../domain/tracked.ts';
+import { openStates, type Terms, type Tracked } from '../domain/tracked.ts';
 import type { PollDocument } from '../poll-document.ts';
 
 /** The outcome of an audit; `behind` if differences could not be distinguished from events that are merely late. */
@@ -73,7 +73,10 @@ export function openCoverageStore(db: Db, polls: Collection<PollDocument>): Cove
     },
     open: (kind, before) =>
       inPagesBy('openedAt', '_id', { $lt: before }, (where) =>
-        polls.find({ open: true, 'terms.kind': kind, ...where }).project<OpenRow>({ _id: 1, openedAt: 1 }),
+        polls
+          // State by state, so that no payments are sorted.
+          .find({ 'terms.kind': kind, openState: { $in: [...openStates] }, ...where })
+          .project<OpenRow>({ _id: 1, openedAt: 1 }),
       ),
     record: async ({ _id, ...run }) => {
       await runs.replaceOne({ _id }, run, { upsert: true });

@@ -73,7 +73,10 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
       expect(await openBreaks(reference)).toEqual(['coverage.missing']);
     await until('the fact', () => about(payout, 'RailStatusObserved').length > 0);
     await until('a poll', () => asked.includes(collection));
-    expect(await rowOf(collection)).toMatchObject({ terms: { country: 'KE', amount: 10_000n }, open: true });
+    expect(await rowOf(collection)).toMatchObject({
+      terms: { country: 'KE', amount: 10_000n },
+      openState: 'begun',
+    });
     expect(await audit()).toMatchObject({ status: 'done', missing: 0, repaired: 0 });
     expect(about(payout, 'BreakOpened')).toHaveLength(1);
     await publish(completed(payout), initiated(collection));

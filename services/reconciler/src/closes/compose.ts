@@ -79,10 +79,10 @@ function closeRateLimit(
   const perSecond = Math.min(perSecondMax, railPerSecond);
   return {
     take: async (wanted) => {
-      const allowed = await rateLimit.take(share, { wanted, perSecond });
-      const granted = await rateLimit.take(rail, { wanted: allowed, perSecond: railPerSecond });
-      await rateLimit.giveBack(share, allowed - granted);
-      return granted;
+      const { count: allowed } = await rateLimit.take(share, { wanted, perSecond });
+      const tokens = await rateLimit.take(rail, { wanted: allowed, perSecond: railPerSecond });
+      await rateLimit.giveBack(share, allowed - tokens.count);
+      return tokens;
     },
     giveBack: async (unused) => {
       await rateLimit.giveBack(share, unused);

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock, Ids, Random } from '@pesewa/kernel';
-import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
+import { type ClaimLoop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
 import type { NotSent, Observation, Rail, RailCollections, RailPayouts } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
@@ -16,6 +16,7 @@ import { fromDocument, type PollDocument, UNKNOWN_REFERENCE } from '../poll-docu
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
+import { type ClaimDue, createClaimDue } from './claim-due.ts';
 import { againMs, type RailRateLimit } from './rail-rate-limit.ts';
 
 /** The outcome of a poll: the rail's answer, or why it can't be asked. */
@@ -63,8 +64,7 @@ export interface PollerDeps {
 
 /** The polling of every rail; disposing of it waits for the polls in progress. */
 export interface Poller extends AsyncDisposable {
-  /** Searches at once for due payments of these rails. */
-  readonly wake: (watches: ReadonlySet<string>) => void;
+  readonly claimDue: ClaimDue;
 }
 
 const LEASE_FACTOR = 2;
@@ -119,11 +119,12 @@ export function startPoller(deps: PollerDeps): Poller {
       begin: (watch) => startPollLoop(deps, watch, { open: { watch } }, work),
     }),
   ];
+  const wake = (watches: readonly string[]) => {
+    for (const watch of watches) loops.get(watch)?.wake();
+    if (watches.some((watch) => !rails.has(watch))) for (const loop of unasked) loop.wake();
+  };
   return {
-    wake: (watches) => {
-      for (const watch of watches) loops.get(watch)?.wake();
-      if ([...watches].some((watch) => !rails.has(watch))) for (const loop of unasked) loop.wake();
-    },
+    claimDue: createClaimDue(loops, wake),
     [Symbol.asyncDispose]: () => allOf([...loops.values(), ...unasked])[Symbol.asyncDispose](),
   };
 }
@@ -154,7 +155,12 @@ function claimsOfRail({ rateLimit }: PollerDeps, { name, capabilities, isAvailab
   };
 }
 
-function startPollLoop(deps: PollerDeps, name: string, claims: Claims, work: LoopOptions['work']): Loop {
+function startPollLoop(
+  deps: PollerDeps,
+  name: string,
+  claims: Claims,
+  work: LoopOptions['work'],
+): ClaimLoop<PollDocument> {
   const workTimeoutMs = claims.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
   return startClaimLoop({
     name: `reconciler poller ${name}`,
@@ -162,7 +168,7 @@ function startPollLoop(deps: PollerDeps, name: string, claims: Claims, work: Loo
     open: claims.open,
     // A little before the rail is asked. Owners compare this time with their attempts, which are from the same clock,
     // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
-    mark: { askedAt: '$$NOW' },
+    stamp: 'askedAt',
     first: 'halves',
     inTurn: deps.messaging.inTurn,
     leaseMs: workTimeoutMs * LEASE_FACTOR,

@@ -227,7 +227,7 @@ async function ofAnotherRail(): Promise<Partial<PollDocument>> {
 
 /** Like {@link backlog} while no replica runs, made from existing payments. */
 async function backlogOf(count: number): Promise<readonly string[]> {
-  const row = await polls().findOne({ open: true, 'terms.rail': 'upstream' });
+  const row = await polls().findOne({ openState: { $exists: true }, 'terms.rail': 'upstream' });
   if (!row) throw new Error('no payment');
   const { askedAt: _askedAt, claim: _claim, ...rest } = row;
   const dueAt = new Date(systemClock.nowMs() - 10_000);

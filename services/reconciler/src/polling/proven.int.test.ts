@@ -125,10 +125,19 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
 });
 
 it('changes nothing when every topic is replayed: proven callbacks are applied once', async () => {
-  await publish(...(await polls().find({ open: true }).toArray()).map(endOf));
+  await publish(
+    ...(
+      await polls()
+        .find({ openState: { $exists: true } })
+        .toArray()
+    ).map(endOf),
+  );
   await until(
     'an end of every poll',
-    async () => (await polls().countDocuments({ $or: [{ open: true }, { watch: { $exists: true } }] })) === 0,
+    async () =>
+      (await polls().countDocuments({
+        $or: [{ openState: { $exists: true } }, { watch: { $exists: true } }],
+      })) === 0,
   );
   await stop();
   const state = async () => ({

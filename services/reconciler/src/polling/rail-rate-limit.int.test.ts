@@ -26,13 +26,14 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const take = (rail: string, wanted: number, perSecond: number) => first.take(rail, { wanted, perSecond });
+const take = async (rail: string, wanted: number, perSecond: number) =>
+  (await first.take(rail, { wanted, perSecond })).count;
 /** Ten concurrent callers on each replica. */
 const rush = (rail: string, perSecond: number) =>
   Promise.all(
     Array.from({ length: 10 }, () => replicas)
       .flat()
-      .map((rateLimit) => rateLimit.take(rail, { wanted: 7, perSecond })),
+      .map(async (rateLimit) => (await rateLimit.take(rail, { wanted: 7, perSecond })).count),
   );
 const sumOf = (granted: readonly number[]) => granted.reduce((sum, one) => sum + one, 0);
 
@@ -49,7 +50,7 @@ it('keeps the rate, over all replicas, by the database’s clock', async () => {
   let taken = 0;
   await eventually(async () => {
     const granted = await Promise.all(
-      replicas.map((rateLimit) => rateLimit.take('rate', { wanted: 50, perSecond })),
+      replicas.map(async (rateLimit) => (await rateLimit.take('rate', { wanted: 50, perSecond })).count),
     );
     taken += sumOf(granted);
     if (systemClock.nowMs() - fromMs < 2_000) throw new Error('not yet');

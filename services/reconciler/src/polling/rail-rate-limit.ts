@@ -1,17 +1,17 @@
-import { isDuplicateKey } from '@pesewa/messaging';
+import { isDuplicateKey, type Tokens } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 
 /** The rate at which a rail may be asked, over all replicas together (ADR 26). */
 export interface RailRateLimit {
   /**
-   * Takes as many tokens to ask a rail as there are, at most `wanted`; gives how many, 0 if none is left.
+   * Takes as many tokens to ask a rail as there are, at most `wanted`.
    *
    * @param limits `perSecond` is the rate over all replicas; the tokens of up to half a second accumulate
    */
   readonly take: (
     rail: string,
     limits: { readonly wanted: number; readonly perSecond: number },
-  ) => Promise<number>;
+  ) => Promise<Tokens>;
   /** Returns tokens that were taken and not used. */
   readonly giveBack: (rail: string, unused: number) => Promise<void>;
 }
@@ -31,6 +31,8 @@ interface RateLimitDocument {
  */
 const SAVED_UP_S = 0.5;
 
+const NONE: Tokens = { count: 0 };
+
 /** When to take tokens again after they have run out: not at once, even if the rate is high. */
 export function againMs(perSecond: number): number {
   return Math.max(50, 1_000 / perSecond);
@@ -44,7 +46,7 @@ export function againMs(perSecond: number): number {
  */
 export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
   const rateLimits = db.collection<RateLimitDocument>('rateLimits');
-  const taken = async (rail: string, wanted: number, perSecond: number): Promise<number> => {
+  const taken = async (rail: string, wanted: number, perSecond: number): Promise<Tokens> => {
     const most = Math.max(1, perSecond * SAVED_UP_S);
     // A clock that was set back adds no tokens and removes none.
     const elapsedMs = { $max: [0, { $subtract: ['$$NOW', '$at'] }] };
@@ -59,11 +61,11 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
       { upsert: true, returnDocument: 'after' },
     );
     // The server gives a 64-bit integer if the rate is a whole number of tokens per millisecond.
-    return Number(bucket?.granted ?? 0);
+    return bucket ? { count: Number(bucket.granted), at: bucket.at } : NONE;
   };
   return {
     take: async (rail, { wanted, perSecond }) => {
-      if (wanted <= 0 || perSecond <= 0) return 0;
+      if (wanted <= 0 || perSecond <= 0) return NONE;
       try {
         return await taken(rail, wanted, perSecond);
       } catch (error) {

@@ -71,7 +71,6 @@ it('finds the rails with payments to ask about, with a key or two for each', asy
 it('finds the oldest open payment of each kind and state', async () => {
   const open = (_id: string, kind: string, openState: string, minute: number) => ({
     _id: _id as never,
-    open: true,
     openState,
     terms: { kind },
     openedAt: at(minute),
@@ -83,7 +82,7 @@ it('finds the oldest open payment of each kind and state', async () => {
       open('po-newer', 'payout', 'begun', 5),
       open('po-oldest', 'payout', 'begun', 2),
       open('po-lost', 'payout', 'not_found', 3),
-      { ...open('po-done', 'payout', 'begun', 0), open: false },
+      { _id: 'po-done' as never, terms: { kind: 'payout' }, openedAt: at(0) },
     ]);
   expect(await status.oldestOpen()).toEqual([
     { kind: 'collection', state: 'begun', reference: 'co-old', openedAt: at(1) },

@@ -73,7 +73,7 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>): Status
     oldestOpen: async () => {
       const all = (['payout', 'collection'] as const).flatMap((kind) =>
         openStates.map(async (openState): Promise<readonly OldestPayment[]> => {
-          const filter = { open: true as const, 'terms.kind': kind, openState };
+          const filter = { 'terms.kind': kind, openState };
           const options = { projection: { openedAt: 1 }, sort: { openedAt: 1 }, ...LIMITS } as const;
           const oldest = await polls.findOne(filter, options);
           return oldest ? [{ kind, state: openState, reference: oldest._id, openedAt: oldest.openedAt }] : [];

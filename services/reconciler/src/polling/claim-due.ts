@@ -1,0 +1,46 @@
+import type { ClaimLoop, Transaction } from '@pesewa/messaging';
+import type { Tracked } from '../domain/tracked.ts';
+import { type PollDocument, toDocument, watchOf } from '../poll-document.ts';
+
+/**
+ * Claims those of the payments that a transaction makes due, as far as there is room: their rails are asked once it has
+ * committed, and no claim is written for them (ADR 65). Gives all payments as they are to be written.
+ */
+export type ClaimDue = (
+  payments: readonly Tracked[],
+  nowMs: number,
+  transaction: Pick<Transaction, 'afterCommit' | 'afterRollback'>,
+) => readonly Tracked[];
+
+/**
+ * Builds {@link ClaimDue}.
+ *
+ * @param loops by rail
+ * @param wake called with the rails of payments that are due and were not claimed, once the transaction has committed
+ */
+export function createClaimDue(
+  loops: ReadonlyMap<string, Pick<ClaimLoop<PollDocument>, 'claimAtBirth'>>,
+  wake: (watches: readonly string[]) => void,
+): ClaimDue {
+  return (payments, nowMs, transaction) => {
+    const due = payments.filter(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs);
+    const claimed = new Map<string, Tracked>();
+    for (const [watch, ofRail] of Map.groupBy(due, watchOf)) {
+      const claim = loops.get(watch)?.claimAtBirth(transaction, { keys: ofRail.map(() => watch) });
+      if (!claim) continue;
+      const mine = ofRail
+        .filter((_, index) => claim.granted[index])
+        .map((one) => ({
+          ...one,
+          claim: claim.fields.claim,
+          dueAtMs: claim.fields.dueAt.getTime(),
+          askedAtMs: nowMs,
+        }));
+      for (const one of mine) claimed.set(one.reference, one);
+      claim.begin(mine.map((one) => toDocument(one, 0)));
+    }
+    const waiting = due.filter(({ reference }) => !claimed.has(reference)).map(watchOf);
+    if (waiting.length > 0) transaction.afterCommit(() => wake([...new Set(waiting)]));
+    return payments.map((one) => claimed.get(one.reference) ?? one);
+  };
+}
