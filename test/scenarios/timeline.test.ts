@@ -267,6 +267,8 @@ it('a payout is one trace over every service, from the merchant’s request to i
 it("operators' requests and rounds that did something have traces of their own; probes and scrapes have none", async () => {
   const pay = (name: string) =>
     scenario.demo.requestPayout({ ...small, reference: scenario.reference(name) });
+  // A callback claims its poll; without one the poller's rounds find what is due.
+  await scenario.stack.simulator.setFaults({ callbacks: false });
   await Promise.all(['round-a', 'round-b', 'round-c', 'round-d'].map(pay));
   const told = await eventually(() => {
     const names = collector.spans.map(({ service, name }) => `${service}: ${name}`);
@@ -281,8 +283,7 @@ it("operators' requests and rounds that did something have traces of their own; 
     return collector.spans.filter(({ name }) => name.startsWith('run ') || name === 'GET /payments');
   }, 60_000);
   expect(told.filter(({ parentSpanId }) => parentSpanId !== undefined)).toEqual([]);
-  const items = told.flatMap(({ attributes }) => attributes['pesewa.items'] ?? []);
-  expect(items.filter((count) => Number(count) === 0)).toEqual([]);
+  expect(told.flatMap(({ attributes }) => attributes['pesewa.items'] ?? []).map(Number)).not.toContain(0);
   expect(collector.spans.map(({ name }) => name)).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/livez|readyz|metrics|none$/)]),
   );

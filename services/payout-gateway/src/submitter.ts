@@ -26,6 +26,7 @@ import {
 
 const LEASE_MS = 45_000;
 const LATE_RETRY_MS = 1_000;
+const WAITING_PER_PLACE = 4;
 
 /** The parts of a rail that submission needs. */
 export type SubmittingRail = Pick<PayoutRail, 'name' | 'isAvailable'> & {
@@ -83,8 +84,10 @@ export function startSubmitter(deps: SubmitterDeps): Submitter {
       outcome: outcome.kind,
     });
   };
+  let isEnding = false;
+  const mayCall = (claimedAtMs: number) => !isEnding && mayStillCall(claimedAtMs, clock.nowMs());
   const queues = deps.rails.flatMap((rail) =>
-    submissionQueues.map((queue) => startQueue(deps, { rail, queue, record })),
+    submissionQueues.map((queue) => startQueue(deps, { rail, queue, mayCall, record })),
   );
   return {
     claimAtBirth: (changes, transaction) => {
@@ -99,6 +102,7 @@ export function startSubmitter(deps: SubmitterDeps): Submitter {
     },
     endsWithinMs: CALL_TIMEOUT_MS,
     [Symbol.asyncDispose]: async () => {
+      isEnding = true;
       recorder.stop();
       await Promise.all(queues.map(({ loop }) => loop[Symbol.asyncDispose]()));
     },
@@ -145,10 +149,13 @@ function startQueue(
   {
     rail,
     queue,
+    mayCall,
     record,
   }: {
     readonly rail: SubmittingRail;
     readonly queue: Queue['queue'];
+    /** Whether the call of an attempt may still begin; not if its claim is too old, by this process's own clock. */
+    readonly mayCall: (claimedAtMs: number) => boolean;
     readonly record: RecordOutcome;
   },
 ): Queue {
@@ -162,6 +169,7 @@ function startQueue(
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,
     concurrencyMax: deps.concurrencyMax,
+    waitingMax: WAITING_PER_PLACE * deps.concurrencyMax,
     pauseMs: deps.pauseMs,
     clock: deps.clock,
     ids: deps.ids,
@@ -169,7 +177,7 @@ function startQueue(
     work: async (document, _claim, claimedAtMs) => {
       const payout = fromDocument(document);
       deps.crashPoint('payouts.submit.before-call');
-      const result = await callRail(rail, payout, { claimedAtMs, nowMs: deps.clock.nowMs() });
+      const result = mayCall(claimedAtMs) ? await callRail(rail, payout) : TOO_LATE;
       deps.crashPoint('payouts.submit.after-call');
       if (result.kind === 'unknown' || result.kind === 'notSent') {
         deps.logger.warn(
@@ -177,20 +185,16 @@ function startQueue(
           'no clear answer from the rail',
         );
       }
-      await record(payout, outcomeOf(result, deps.clock.nowMs()));
+      const outcome = outcomeOf(result, deps.clock.nowMs());
+      return () => record(payout, outcome);
     },
   });
   return { rail: rail.name, queue, loop };
 }
 
-/** Asks the rail to pay, unless the claim is too old to act on, by this process's own clock. */
-async function callRail(
-  rail: SubmittingRail,
-  payout: Payout,
-  { claimedAtMs, nowMs }: { readonly claimedAtMs: number; readonly nowMs: number },
-): Promise<SubmissionResult> {
-  if (!mayStillCall(claimedAtMs, nowMs))
-    return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
+const TOO_LATE = { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS } as const;
+
+async function callRail(rail: SubmittingRail, payout: Payout): Promise<SubmissionResult> {
   if (payout.order.sender === null) throw new TypeError(`the recipient of ${payout.reference} is unknown`);
   const order = outgoingPayout(payout.reference, payout.order);
   return inTraceOf(payout.traceparent, () => rail.payouts.submit(order));

@@ -194,7 +194,8 @@ function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): Topic
     },
     async (events, transaction) => {
       await wallets.move(events.filter(isOrder).map(orderedBy), transaction.session);
-      await workingSet.apply(events.filter(isPosting).map(postingOf), transaction);
+      const posted = events.filter(isPosting).map((event) => postingOf(event, transaction.partition));
+      await workingSet.apply(posted, transaction);
       await adjustments(events.filter(isCorrection), transaction);
     },
   );
@@ -217,7 +218,7 @@ function orderedBy(event: OrderEvent): FloatMove {
   return { rail, currency, minor: isGain ? amount : -amount, by: { commandId } };
 }
 
-function postingOf(event: PostingEvent): ObservedEvent {
+function postingOf(event: PostingEvent, partition: number): ObservedEvent {
   const { name, atMs } = common(event);
   const { reference } = event.payload;
   const posting = POSTINGS[event.type];
@@ -229,7 +230,7 @@ function postingOf(event: PostingEvent): ObservedEvent {
   const moved = { rail, currency, minor };
   // The rail's own fee changes the float, but is not part of the payment's amount.
   const cost = 'railCost' in event.payload ? event.payload.railCost : 0n;
-  const move = { rail, currency, minor: minor - cost, by: { wallet: event.key } };
+  const move = { rail, currency, minor: minor - cost, by: { partition } };
   return { ...observed, observation: { kind: 'posted', name, posting, moved, atMs }, move };
 }
 

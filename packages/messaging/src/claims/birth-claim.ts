@@ -1,7 +1,8 @@
 import type { WithId } from 'mongodb';
 import { CLOCK_SKEW_MAX_MS } from '../database/clock-guard.ts';
 import type { Transaction } from '../outbox/outbox.ts';
-import type { Claimable, ClaimRules } from './claim.ts';
+import { type Claimable, type ClaimRateLimit, type ClaimRules, giveUp } from './claim.ts';
+import type { InHand } from './in-hand.ts';
 
 /** The records that a transaction is about to write, in order: one key for each. */
 export interface BirthRequest {
@@ -22,7 +23,7 @@ export interface BirthClaim<Record extends Claimable> {
 }
 
 /** The token of a claim at birth, and the earliest time by our own clock at which it can have been made. */
-export interface BirthToken {
+interface BirthToken {
   readonly claim: string;
   readonly claimedAtMs: number;
 }
@@ -37,6 +38,8 @@ export type ClaimAtBirth<Record extends Claimable> = (
 export interface BirthClaims<Record extends Claimable> {
   readonly claimAtBirth: ClaimAtBirth<Record>;
   readonly reserved: () => number;
+  /** Whether records wait for tokens of the rate limit: they come before any that are born. */
+  readonly areLimited: (are: boolean) => void;
 }
 
 /**
@@ -47,13 +50,33 @@ export interface BirthClaims<Record extends Claimable> {
  * database's: measured from `claimedAtMs`, it never runs out early.
  */
 export function createBirthClaims<Record extends Claimable>(
-  rules: Pick<ClaimRules<Record>, 'clock' | 'ids' | 'leaseMs'>,
-  loop: {
-    readonly roomLeft: () => number;
-    /** Begins the work on the records; `release` gives their reserved places free. */
-    readonly begin: (records: readonly WithId<Record>[], token: BirthToken, release: () => void) => void;
-  },
+  rules: ClaimRules<Record>,
+  loop: Pick<InHand<Record>, 'begin' | 'keep' | 'roomLeft'>,
 ): BirthClaims<Record> {
+  const { rateLimit } = rules;
+  let areLimited = false;
+  /** Begins the work as far as there are tokens for it; the other records are due. */
+  const beginLimited = async (
+    limit: ClaimRateLimit,
+    records: readonly WithId<Record>[],
+    token: BirthToken,
+  ) => {
+    const { count, at } = await limit.take(records.length);
+    const stamped = rules.stamp !== undefined && { [rules.stamp]: at };
+    for (const record of records.slice(0, count))
+      loop.begin({ ...record, ...stamped }, token.claim, token.claimedAtMs);
+    areLimited = count < records.length;
+    rules.claimed?.(count, areLimited);
+    const others = records.slice(count).map(({ _id }) => _id);
+    if (others.length > 0) await giveUp(rules, others, token.claim);
+  };
+  const begin = (records: readonly WithId<Record>[], token: BirthToken, release: () => void): void => {
+    if (rateLimit && records.length > 0)
+      return loop.keep(beginLimited(rateLimit, records, token).finally(release));
+    release();
+    for (const record of records) loop.begin(record, token.claim, token.claimedAtMs);
+  };
+  const roomLeft = () => (rateLimit && areLimited ? 0 : loop.roomLeft());
   const reserved = createCounts();
   const claimAtBirth: ClaimAtBirth<Record> = ({ afterCommit, afterRollback }, { keys, roomOf }) => {
     const claim = rules.ids.next('cm');
@@ -64,9 +87,9 @@ export function createBirthClaims<Record extends Claimable>(
       for (const key of held) reserved.add(key, -1);
     };
     afterRollback(release);
-    afterCommit(() => loop.begin(begun, { claim, claimedAtMs }, release));
+    afterCommit(() => begin(begun, { claim, claimedAtMs }, release));
     const granted = keys.map((key) => {
-      const fits = loop.roomLeft() > 0 && (roomOf === undefined || roomOf(key) > reserved.of(key));
+      const fits = roomLeft() > 0 && (roomOf === undefined || roomOf(key) > reserved.of(key));
       if (fits) {
         held.push(key);
         reserved.add(key, 1);
@@ -81,7 +104,13 @@ export function createBirthClaims<Record extends Claimable>(
       },
     };
   };
-  return { claimAtBirth, reserved: reserved.all };
+  return {
+    claimAtBirth,
+    reserved: reserved.all,
+    areLimited: (are) => {
+      areLimited = are;
+    },
+  };
 }
 
 /** Counts by key, and of all keys together. */

@@ -48,6 +48,11 @@ export interface ClaimRules<Record extends Claimable> {
   /** Runs the claim when the transactions that write the same records are over; at once, if left out. */
   readonly inTurn?: InTurn;
   readonly leaseMs: number;
+  /**
+   * Called after every search for due records, and after claims at birth, with how many were claimed and whether the
+   * rate limit left others waiting.
+   */
+  readonly claimed?: (records: number, isRateLimited: boolean) => void;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly ids: Ids;
 }
@@ -74,7 +79,7 @@ const FRESH_MS = 30_000;
 export function createClaimer<Record extends Claimable>(
   rules: ClaimRules<Record>,
 ): (room: number, reserve?: (found: number) => number) => Promise<Batch<Record>> {
-  const { collection, clock, inTurn = (work) => work() } = rules;
+  const { collection, clock } = rules;
   // Records are searched by the server's clock, as the newest claim showed it. If we searched by a clock that is
   // ahead, the newest records found would not be due on the server yet and could not be claimed.
   let serverAheadMs = 0;
@@ -94,28 +99,6 @@ export function createClaimer<Record extends Claimable>(
     const newest = share === 0 ? [] : await find(fresh, -1, share);
     const others = oldest.filter((id) => !newest.includes(id));
     return [...newest, ...others.slice(0, granted - newest.length)];
-  };
-
-  const write = async (due: Filter<Record>, ids: readonly string[], token: string) => {
-    const stillDue = { ...due, _id: { $in: ids }, $expr: { $lte: ['$dueAt', '$$NOW'] } } as Filter<Record>;
-    const stamped = rules.stamp !== undefined && { [rules.stamp]: '$$NOW' };
-    const lease = { ...stamped, claim: token, dueAt: { $add: ['$$NOW', rules.leaseMs] } };
-    const readClaimed = () =>
-      collection
-        .find({ _id: { $in: ids }, claim: token } as unknown as Filter<Record>)
-        .limit(ids.length)
-        .batchSize(ids.length)
-        .toArray();
-    try {
-      await collection.updateMany(stillDue, [{ $set: { ...rules.mark, ...lease } }], { hint: { _id: 1 } });
-    } catch (error) {
-      // The driver does not retry this update. Records that it changed before the connection broke are ours all the
-      // same.
-      const records = await readClaimed();
-      if (records.length === 0) throw error;
-      return records;
-    }
-    return readClaimed();
   };
 
   const learn = (records: readonly WithId<Record>[], askedMs: number, answeredMs: number): void => {
@@ -143,18 +126,47 @@ export function createClaimer<Record extends Claimable>(
     const isFair = rules.first === 'halves' && (isRateLimited || isFull);
     const chosen = isFair ? await halves(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
     if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isRateLimited };
-    const { claimedAtMs, records } = await inTurn(async () => {
-      const askedMs = clock.nowMs();
-      const claimed = await write(due, chosen, token);
-      learn(claimed, askedMs, clock.nowMs());
-      return { claimedAtMs: askedMs, records: claimed };
-    });
+    const { claimedAtMs, records } = await claimAll(rules, due, chosen, token);
+    learn(records, claimedAtMs, clock.nowMs());
     // Claimed records are worked on even if tokens can't be given back: lost tokens only slow us down.
     if (granted > records.length)
       await rules.rateLimit?.giveBack(granted - records.length).catch(() => undefined);
     // If others were quicker, there is no reason to claim again at once.
     return { token, claimedAtMs, records, more: isFull && records.length === chosen.length, isRateLimited };
   };
+}
+
+/** Claims those of the records that are still due. Gives them, and when, by our own clock, they were claimed at the earliest. */
+async function claimAll<Record extends Claimable>(
+  rules: ClaimRules<Record>,
+  due: Filter<Record>,
+  ids: readonly string[],
+  token: string,
+): Promise<{ readonly records: readonly WithId<Record>[]; readonly claimedAtMs: number }> {
+  const { collection, clock, inTurn = (work) => work() } = rules;
+  const stillDue = { ...due, _id: { $in: ids }, $expr: { $lte: ['$dueAt', '$$NOW'] } } as Filter<Record>;
+  const stamped = rules.stamp !== undefined && { [rules.stamp]: '$$NOW' };
+  const lease = { ...stamped, claim: token, dueAt: { $add: ['$$NOW', rules.leaseMs] } };
+  const readClaimed = () =>
+    collection
+      .find({ _id: { $in: ids }, claim: token } as unknown as Filter<Record>)
+      .limit(ids.length)
+      .batchSize(ids.length)
+      .toArray();
+  let claimedAtMs = clock.nowMs();
+  try {
+    await inTurn(() => {
+      claimedAtMs = clock.nowMs();
+      return collection.updateMany(stillDue, [{ $set: { ...rules.mark, ...lease } }], { hint: { _id: 1 } });
+    });
+  } catch (error) {
+    // The driver does not retry this update. Records that it changed before the connection broke are ours all the
+    // same.
+    const records = await readClaimed();
+    if (records.length === 0) throw error;
+    return { records, claimedAtMs };
+  }
+  return { records: await readClaimed(), claimedAtMs };
 }
 
 /** Makes records due again that were claimed and are not worked on, unless their claims were replaced. */

@@ -17,7 +17,7 @@ import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import { railStatusObserved } from '../events.ts';
 import { allOf, startLoopByName } from '../loop-by-name.ts';
-import { ask, type PolledRail } from '../polling/poller.ts';
+import { ask, type PolledRail } from '../polling/polled-rail.ts';
 import type { WorkingStore } from '../store.ts';
 import { type CloseFinding, updateBreaks } from './breaks.ts';
 import type { CloseRecord, CloseStore } from './store.ts';

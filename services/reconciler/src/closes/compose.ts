@@ -2,7 +2,7 @@ import type { ClaimRateLimit } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
-import type { PolledRail } from '../polling/poller.ts';
+import type { PolledRail } from '../polling/polled-rail.ts';
 import { againMs, type RailRateLimit } from '../polling/rail-rate-limit.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { type AskingDeps, startAsking } from './asking.ts';

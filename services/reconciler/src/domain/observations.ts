@@ -161,9 +161,8 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
 }
 
 /**
- * The payment with the poll that confirmed its callback, which was not written (see `confirmsCallback`). It is recognised by
- * its claim, which remains, and by an unproven callback of the same end that nobody has decided; a repeated callback
- * replaces the claim, and the timeline then lacks that poll.
+ * The payment with the poll that confirmed its callback, which was not written (see `confirmsCallback`): its claim is
+ * still there, and an unproven callback has the same end. A repeated callback replaces that claim and hides the poll.
  */
 function asConfirmed(tracked: Tracked, status: EndStatus): Tracked {
   const { claim, askedAtMs: atMs, callbacks, terms, decided, decidedOutcome } = tracked;

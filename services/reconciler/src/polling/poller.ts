@@ -1,14 +1,20 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock, Ids, Random } from '@pesewa/kernel';
-import { type ClaimLoop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
-import type { NotSent, Observation, Rail, RailCollections, RailPayouts } from '@pesewa/rails';
+import {
+  type ClaimLoop,
+  type Messaging,
+  type Recording,
+  startClaimLoop,
+  type Transaction,
+} from '@pesewa/messaging';
+import type { NotSent } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
 import type { FoundBreak } from '../domain/break.ts';
-import type { RailAnswer, Verdict } from '../domain/question.ts';
+import type { Verdict } from '../domain/question.ts';
 import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from '../domain/schedule.ts';
-import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
+import { remember, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
 import { breakOpened, railStatusObserved } from '../events.ts';
 import { allOf, startLoopByName } from '../loop-by-name.ts';
@@ -17,10 +23,8 @@ import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
 import { type ClaimDue, createClaimDue } from './claim-due.ts';
+import { ask, type PollAnswer, type PolledRail } from './polled-rail.ts';
 import { againMs, type RailRateLimit } from './rail-rate-limit.ts';
-
-/** The outcome of a poll: the rail's answer, or why it can't be asked. */
-type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
 
 interface PollOutcome {
   readonly reference: string;
@@ -29,12 +33,6 @@ interface PollOutcome {
   readonly answer: PollAnswer | NotSent;
   readonly polledAtMs: number;
 }
-
-/** The parts of a rail that polling needs. */
-export type PolledRail = Pick<Rail, 'name' | 'capabilities' | 'isAvailable'> & {
-  readonly payouts?: Pick<RailPayouts, 'lookUp'> | undefined;
-  readonly collections?: Pick<RailCollections, 'check'> | undefined;
-};
 
 /** The dependencies of polling. */
 export interface PollerDeps {
@@ -73,6 +71,7 @@ const BATCH_MAX = 200;
 /** For payments that no rail is asked about: they need only the database. */
 const UNASKED_CONCURRENCY_MAX = 64;
 const UNASKED_TIMEOUT_MS = 15_000;
+const WAITING_PER_PLACE = 8;
 
 /**
  * Asks rails about due payments, outside any transaction, and commits the answers (ADR 26).
@@ -89,19 +88,25 @@ export function startPoller(deps: PollerDeps): Poller {
     (polls, transaction) => commitPolls(deps, rails, polls, transaction),
     { sharesTransactions: true, groupsMax: 1 },
   );
-  const work = async (document: PollDocument, claim: string): Promise<void> => {
+  let isEnding = false;
+  const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<Recording> => {
     const { reference, terms, askedAtMs, traceparent } = fromDocument(document);
-    if (terms === null) return deps.lookAtUnknown(reference);
+    if (terms === null) return () => deps.lookAtUnknown(reference);
     const polledAtMs = askedAtMs ?? deps.clock.nowMs();
     deps.crashPoint('reconciler.poll.before-call');
     const rail = rails.get(terms.rail);
-    const answer = await inTraceOf(traceparent ?? undefined, () => ask(rail, reference, terms));
+    // A poll must end within its lease.
+    const isLate = deps.clock.nowMs() - claimedAtMs > workTimeoutMs(rail);
+    const answer =
+      isEnding || isLate
+        ? TOO_LATE
+        : await inTraceOf(traceparent ?? undefined, () => ask(rail, reference, terms));
     deps.crashPoint('reconciler.poll.after-call');
     deps.polled(terms.rail, answer.kind);
     if (answer.kind === 'unknown' || answer.kind === 'unaskable') {
       deps.logger.warn({ reference, rail: terms.rail, why: answer.why }, 'a poll got no answer');
     }
-    return outcomes.submit({ reference, claim, answer, polledAtMs });
+    return () => outcomes.submit({ reference, claim, answer, polledAtMs });
   };
   const loops = new Map(
     deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, claimsOfRail(deps, rail), work)]),
@@ -125,8 +130,17 @@ export function startPoller(deps: PollerDeps): Poller {
   };
   return {
     claimDue: createClaimDue(loops, wake),
-    [Symbol.asyncDispose]: () => allOf([...loops.values(), ...unasked])[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => {
+      isEnding = true;
+      return allOf([...loops.values(), ...unasked])[Symbol.asyncDispose]();
+    },
   };
+}
+
+const TOO_LATE = { kind: 'notSent', why: 'its turn came too late', retryAfterMs: 0 } as const;
+
+function workTimeoutMs(rail: Pick<PolledRail, 'capabilities'> | undefined): number {
+  return rail ? rail.capabilities.callDeadlineMs + MARGIN_MS : UNASKED_TIMEOUT_MS;
 }
 
 type LoopOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
@@ -135,17 +149,18 @@ type LoopOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
 interface Claims {
   readonly open: LoopOptions['open'];
   readonly workTimeoutMs?: number;
-  readonly limits?: Pick<LoopOptions, 'mayClaim' | 'concurrencyMax' | 'rateLimit'>;
+  readonly limits?: Pick<LoopOptions, 'mayClaim' | 'concurrencyMax' | 'waitingMax' | 'rateLimit'>;
 }
 
 function claimsOfRail({ rateLimit }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Claims {
   const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
   return {
     open: { watch: name },
-    workTimeoutMs: capabilities.callDeadlineMs + MARGIN_MS,
+    workTimeoutMs: workTimeoutMs({ capabilities }),
     limits: {
       mayClaim: isAvailable,
       concurrencyMax,
+      waitingMax: WAITING_PER_PLACE * concurrencyMax,
       rateLimit: {
         take: (wanted) => rateLimit.take(name, { wanted, perSecond }),
         giveBack: (unused) => rateLimit.giveBack(name, unused),
@@ -183,22 +198,6 @@ function startPollLoop(
     claimed: (records, isRateLimited) => deps.claimed(name, records, isRateLimited),
     work,
   });
-}
-
-/** Asks a rail about a payment; gives the reason if that is impossible. */
-export async function ask(
-  rail: PolledRail | undefined,
-  reference: string,
-  terms: Terms,
-): Promise<PollAnswer | NotSent> {
-  const unaskable = (why: string) => ({ kind: 'unaskable', why }) as const;
-  if (!rail) return unaskable('the rail is not configured here');
-  const { payouts, collections } = rail;
-  const { currency, country } = terms;
-  if (terms.kind === 'payout')
-    return payouts?.lookUp({ reference, currency }) ?? unaskable('the rail has no payouts');
-  if (country === null) return unaskable('the country of the collection is not known here');
-  return collections?.check({ reference, country, currency }) ?? unaskable('the rail has no collections');
 }
 
 async function commitPolls(

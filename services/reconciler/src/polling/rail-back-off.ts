@@ -1,6 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import type { NotSent, Observation } from '@pesewa/rails';
-import type { PolledRail } from './poller.ts';
+import type { PolledRail } from './polled-rail.ts';
 
 /**
  * Wraps the rail, which polls and closes share: once it turns a question away (HTTP 429), nothing more is asked of it

@@ -1,14 +1,14 @@
-import type { ClientSession, Collection, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { type Page, pageOf } from '../breaks/store.ts';
 import type { Candidate } from '../domain/candidates.ts';
 import type { Drift, FloatTotals } from '../domain/drift.ts';
 
 /**
- * The ledger's movements in our float at a rail, summed when read: for payments one document per wallet, so that
- * partitions don't wait for one another; for operators' orders one document each, written once.
+ * The ledger's movements in our float at a rail, summed when read: for payments one document per partition of its
+ * events, so that partitions don't wait for one another; for operators' orders one document each, written once.
  */
 interface FloatDocument {
-  /** `rail:currency:<wallet>`, `rail:currency:<command id>` */
+  /** `rail:currency:<partition>`, `rail:currency:<command id>` */
   readonly _id: string;
   readonly rail: string;
   readonly currency: string;
@@ -24,8 +24,8 @@ export interface FloatMove {
   readonly rail: string;
   readonly currency: string;
   readonly minor: bigint;
-  /** The wallet whose payment caused it, or the id of the order. */
-  readonly by: { readonly wallet: string } | { readonly commandId: string };
+  /** The partition of the ledger's event about a payment, or the id of the order. */
+  readonly by: { readonly partition: number } | { readonly commandId: string };
 }
 
 /** The ledger's movements in one float, and the part moved by operators' orders, signed. */
@@ -111,7 +111,8 @@ export function openWalletStore(db: Db): WalletStore {
   const runs = db.collection<RunDocument>('runs');
   return {
     move: async (moves, session) => {
-      if (moves.length > 0) await floats.bulkWrite(moves.map(toUpdate), { session, ordered: true });
+      const writes = [...Map.groupBy(moves, floatId)].map(([id, alike]) => toUpdate(id, alike));
+      if (writes.length > 0) await floats.bulkWrite(writes, { session, ordered: false });
     },
     floats: async (rail) => {
       const found = await floats
@@ -166,16 +167,20 @@ async function listRuns(
   return pageOf(found, limit);
 }
 
-function toUpdate({ rail, currency, minor, by }: FloatMove) {
-  const credits = minor > 0n ? minor : 0n;
-  const moved = { credits, debits: credits - minor };
-  const idOf = (mover: string) => ({ _id: `${rail}:${currency}:${mover}` });
-  const ofRail = { rail, currency };
+function floatId({ rail, currency, by }: FloatMove): string {
+  return `${rail}:${currency}:${'partition' in by ? by.partition : by.commandId}`;
+}
+
+/** The write of all movements of one document. */
+function toUpdate(_id: string, moves: readonly FloatMove[]): AnyBulkWriteOperation<FloatDocument> {
+  const [{ rail, currency, minor: first, by }] = moves as readonly [FloatMove];
   // An order is recognised by its id: repeated, it finds its document and leaves it unchanged.
-  if ('commandId' in by) {
-    const update = { $setOnInsert: { ...ofRail, ...moved, ordered: minor } };
-    return { updateOne: { filter: idOf(by.commandId), update, upsert: true } };
-  }
-  const update = { $setOnInsert: ofRail, $inc: { ...moved, ordered: 0n } };
-  return { updateOne: { filter: idOf(by.wallet), update, upsert: true } };
+  const isOrder = 'commandId' in by;
+  const counted = isOrder ? [first] : moves.map(({ minor }) => minor);
+  const credits = counted.reduce((sum, minor) => (minor > 0n ? sum + minor : sum), 0n);
+  const moved = { credits, debits: credits - counted.reduce((sum, minor) => sum + minor, 0n) };
+  const update = isOrder
+    ? { $setOnInsert: { rail, currency, ...moved, ordered: first } }
+    : { $setOnInsert: { rail, currency }, $inc: { ...moved, ordered: 0n } };
+  return { updateOne: { filter: { _id }, update, upsert: true } };
 }

@@ -1,0 +1,55 @@
+import { createLogger } from '@pesewa/runtime';
+import { expect, it } from 'vitest';
+import type { Claimable } from './claim.ts';
+import { createInHand, type WorkOptions } from './in-hand.ts';
+
+const start = (options: Pick<WorkOptions<Claimable>, 'work'> & Partial<WorkOptions<Claimable>>) =>
+  createInHand<Claimable>({
+    name: 'test',
+    concurrencyMax: 1,
+    clock: { nowMs: () => 0 },
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    ...options,
+  });
+
+it('has room beyond its places for as much as ended in the last second, up to a limit', async () => {
+  let nowMs = 0;
+  const inHand = start({
+    concurrencyMax: 2,
+    waitingMax: 3,
+    clock: { nowMs: () => nowMs },
+    work: async () => undefined,
+  });
+  expect(inHand.roomLeft()).toBe(2);
+  for (const _id of ['a', 'b']) inHand.begin({ _id }, 'c', 0);
+  expect(inHand.roomLeft()).toBe(0);
+  await Promise.all(inHand.all);
+  expect(inHand.roomLeft()).toBe(4);
+  for (const _id of ['c', 'd']) inHand.begin({ _id }, 'c', 0);
+  await Promise.all(inHand.all);
+  expect(inHand.roomLeft()).toBe(5);
+  nowMs = 2_000;
+  expect(inHand.roomLeft()).toBe(2);
+});
+
+it('begins what waits once a call is over, while that one is still being recorded', async () => {
+  const begun: string[] = [];
+  const call = Promise.withResolvers<void>();
+  const recorded = Promise.withResolvers<void>();
+  const inHand = start({
+    work: async ({ _id }) => {
+      begun.push(_id);
+      await call.promise;
+      return () => recorded.promise;
+    },
+  });
+  for (const _id of ['a', 'b']) inHand.begin({ _id }, 'c', 0);
+  await new Promise(setImmediate);
+  expect(begun).toEqual(['a']);
+  call.resolve();
+  await expect.poll(() => begun).toEqual(['a', 'b']);
+  expect(inHand.all.size).toBe(2);
+  recorded.resolve();
+  await Promise.all(inHand.all);
+  expect(inHand.roomLeft()).toBe(1);
+});

@@ -1,0 +1,28 @@
+import type { NotSent, Observation, Rail, RailCollections, RailPayouts } from '@pesewa/rails';
+import type { RailAnswer } from '../domain/question.ts';
+import type { Terms } from '../domain/tracked.ts';
+
+/** The outcome of a poll: the rail's answer, or why it can't be asked. */
+export type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
+
+/** The parts of a rail that polling needs. */
+export type PolledRail = Pick<Rail, 'name' | 'capabilities' | 'isAvailable'> & {
+  readonly payouts?: Pick<RailPayouts, 'lookUp'> | undefined;
+  readonly collections?: Pick<RailCollections, 'check'> | undefined;
+};
+
+/** Asks a rail about a payment; gives the reason if that is impossible. */
+export async function ask(
+  rail: PolledRail | undefined,
+  reference: string,
+  terms: Terms,
+): Promise<PollAnswer | NotSent> {
+  const unaskable = (why: string) => ({ kind: 'unaskable', why }) as const;
+  if (!rail) return unaskable('the rail is not configured here');
+  const { payouts, collections } = rail;
+  const { currency, country } = terms;
+  if (terms.kind === 'payout')
+    return payouts?.lookUp({ reference, currency }) ?? unaskable('the rail has no payouts');
+  if (country === null) return unaskable('the country of the collection is not known here');
+  return collections?.check({ reference, country, currency }) ?? unaskable('the rail has no collections');
+}
