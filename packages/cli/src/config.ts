@@ -103,7 +103,7 @@ const defaultRunFile = import.meta.filename.endsWith('.ts')
 /** The environment of this process; no other file reads it. */
 export const environment = process.env;
 
-/** Resolves every address; an option takes precedence over a variable, and a variable over the run file . */
+/** Resolves every address; an option takes precedence over a variable, and a variable over the run file. */
 export async function resolveAddresses(
   options: Partial<Record<AddressName, string>> & { readonly runFile?: string },
   env: NodeJS.ProcessEnv,

@@ -84,7 +84,7 @@ export type MerchantWebhooks = Readonly<z.output<typeof webhooksDocument>>;
 /** A merchant's limits; amounts are in minor units by currency, an absent one means unlimited. */
 export type MerchantLimits = Readonly<MerchantDocument['limits']>;
 
-/** A merchant and its settings . Includes suspended merchants, which are known but may not pay. */
+/** A merchant and its settings. Includes suspended merchants, which are known but may not pay. */
 export interface Merchant {
   readonly id: string;
   readonly name: string;

@@ -59,7 +59,7 @@ export function clientConfig({
 }
 
 /**
- * Makes a Kafka client. Consumers must not share one , nor its map of committed offsets. With 20 retries it looks for
+ * Makes a Kafka client. Consumers must not share one, nor its map of committed offsets. With 20 retries it looks for
  * its cluster for more than a minute without a log line.
  */
 export function createKafka(options: KafkaOptions, retriesMax = 20): Kafka {

@@ -4,7 +4,7 @@ import type { Logger } from '@pesewa/runtime';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, Collection, Db } from 'mongodb';
 
-/** A wallet's balances after the entry with this sequence, in minor units . */
+/** A wallet's balances after the entry with this sequence, in minor units. */
 export interface WalletBalance {
   readonly merchantId: string;
   readonly currency: string;

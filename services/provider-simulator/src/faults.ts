@@ -4,7 +4,7 @@ export interface MerchantEndpointFault {
   readonly times: number;
 }
 
-/** Deliberate faults, which apply to all payments . */
+/** Deliberate faults, which apply to all payments. */
 export interface FaultSettings {
   /** Whether callbacks are sent at all. */
   readonly callbacks: boolean;

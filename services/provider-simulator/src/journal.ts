@@ -41,7 +41,7 @@ const paymentEvent = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** The content of a journal entry ; amounts are decimal strings, empty if there is none. */
+/** The content of a journal entry; amounts are decimal strings, empty if there is none. */
 const journalEntry = z.object({
   at: z.string(),
   kind: z.enum(['request', 'execution', 'callback', 'reversal', 'state']),
@@ -70,7 +70,7 @@ export type JournalEffect =
     }
   | { readonly type: 'wallet'; readonly currency: string; readonly minor: bigint };
 
-/** The simulator's record of what really happened: every request, execution, callback and reversal, append-only . */
+/** The simulator's record of what really happened: every request, execution, callback and reversal, append-only. */
 export interface Journal extends AsyncDisposable {
   readonly recordEvent: (terms: Terms, event: PaymentEvent) => void;
   readonly recordWallet: (nowMs: number, currency: string, minor: bigint) => void;

@@ -5,7 +5,7 @@ import type { KnownPayment } from './book.ts';
 import type { Payments } from './payments.ts';
 import type { Wire } from './wire.ts';
 
-/** The page behind a payment link: Pay, Cancel, and the result . */
+/** The page behind a payment link: Pay, Cancel, and the result. */
 export function createLinkRoutes(payments: Payments): Hono<Wire> {
   const app = new Hono<Wire>();
   const show = async (context: Context<Wire>, ownReference: string) => {

@@ -9,7 +9,7 @@ const receivedWebhook = z.object({
   body: z.string(),
 });
 
-/** A webhook as the merchants' endpoint received it, with its exact body . */
+/** A webhook as the merchants' endpoint received it, with its exact body. */
 export type ReceivedWebhook = z.output<typeof receivedWebhook>;
 
 const line = receivedWebhook.extend({ merchantId: z.string() });

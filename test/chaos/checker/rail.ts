@@ -153,7 +153,7 @@ function undecidedOf(payments: World['payments'], breaks: World['breaks']): Read
 const PAYOUT_FEE_BASIS_POINTS = 50n;
 const COLLECTION_FEE_BASIS_POINTS = 100n;
 
-/** What a move adds to the rail's wallet; its fee is 0.5 % of a payout, 1 % of a collection, rounded half up . */
+/** What a move adds to the rail's wallet; its fee is 0.5 % of a payout, 1 % of a collection, rounded half up. */
 function effectOf({ kind, operation, outcome, amount }: RailMove): bigint {
   if (kind === 'reversal') return amount;
   if (kind !== 'execution' || outcome !== 'COMPLETED') return 0n;

@@ -14,7 +14,7 @@ const DUE_COUNT_MAX = 10_000;
 /** The number at which a service's parked messages are no longer counted. */
 const PARKED_COUNT_MAX = 1_000;
 
-/** Adds `status`: the overview that people on call need first . */
+/** Adds `status`: the overview that people on call need first. */
 export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   const status = reconcile
     .command('status')

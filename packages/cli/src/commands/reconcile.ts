@@ -8,7 +8,7 @@ import { addRunCommand } from './reconcile-run.ts';
 import { addStatusCommand } from './reconcile-status.ts';
 import { addTimelineCommand } from './reconcile-timeline.ts';
 
-/** Adds `reconcile …`, in the order in which people on call need the commands . */
+/** Adds `reconcile …`, in the order in which people on call need the commands. */
 export function addReconcileCommands(program: Command, ports: CliPorts): void {
   const reconcile = program
     .command('reconcile')

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The content of `.pesewa/run.json`, by which tools find a running stack . */
+/** The content of `.pesewa/run.json`, by which tools find a running stack. */
 export interface RunFile {
   readonly transferUrl: string;
   readonly collectionsUrl: string;

@@ -62,7 +62,7 @@ export function topicPrefix(prefix: string): string {
   return prefix === '' ? '' : `${prefix}.`;
 }
 
-/** The environment of one service; with shorter times than in production, so that the demonstration is quick . */
+/** The environment of one service; with shorter times than in production, so that the demonstration is quick. */
 export function serviceEnvironment(settings: StackSettings, name: ServiceName): Record<string, string> {
   const simulator = publicUrl(settings, 'provider-simulator');
   const ingress = publicUrl(settings, 'webhook-ingress');

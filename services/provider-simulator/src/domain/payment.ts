@@ -156,7 +156,7 @@ function misfit(payment: Payment, event: PaymentEvent): never {
   throw new TypeError(`${event.type} does not fit a payment that is ${payment.status}`);
 }
 
-/** How an event changes the wallet of the payment's currency, in minor units . */
+/** How an event changes the wallet of the payment's currency, in minor units. */
 export function walletMove(terms: Terms, event: PaymentEvent): bigint {
   const { amount, feeMinor, kind } = terms;
   if (event.type === 'reversed') return amount.minor;
