@@ -263,7 +263,8 @@ function ended(
   const unclear =
     endsHeardOf(seen).some((end) => !isConsistentWith(event.status, end)) ||
     isAmountUnclear({ ...seen, received });
-  const dueAtMs = unclear ? ((before.terms && before.dueAtMs) ?? at.nowMs) : null;
+  // A poll under way may have confirmed a callback, which is not written: its lease says nothing of when to ask.
+  const due = unclear ? hastened(before, at.nowMs) : { dueAtMs: null, claim: null };
   return {
     ...seen,
     status: event.status,
@@ -273,8 +274,7 @@ function ended(
     charged: event.charged ?? seen.charged,
     scheduledAtMs: null,
     endReportedAtMs: null,
-    dueAtMs,
-    claim: dueAtMs === null ? null : before.claim,
+    ...due,
   };
 }
 
