@@ -74,7 +74,7 @@ export interface Tracked {
   readonly dueAtMs: number | null;
   /** When the rail is asked next by the schedule alone: a callback brings a poll forward, and does not change this. */
   readonly scheduledAtMs: number | null;
-  /** When the newest poll began, by the database's clock; null if there was none. */
+  /** When the newest poll began, by the database's clock, or by ours if a callback claimed it; null if there was none. */
   readonly askedAtMs: number | null;
   /** The token of the poll in progress. */
   readonly claim: string | null;

@@ -8,7 +8,7 @@ import type { Drift, FloatTotals } from '../domain/drift.ts';
  * events, so that partitions don't wait for one another; for operators' orders one document each, written once.
  */
 interface FloatDocument {
-  /** `rail:currency:<partition>`, `rail:currency:<command id>` */
+  /** `rail:currency/<partition>`, `rail:currency:<command id>`; no command id has a slash. */
   readonly _id: string;
   readonly rail: string;
   readonly currency: string;
@@ -168,7 +168,7 @@ async function listRuns(
 }
 
 function floatId({ rail, currency, by }: FloatMove): string {
-  return `${rail}:${currency}:${'partition' in by ? by.partition : by.commandId}`;
+  return `${rail}:${currency}${'partition' in by ? `/${by.partition}` : `:${by.commandId}`}`;
 }
 
 /** The write of all movements of one document. */
