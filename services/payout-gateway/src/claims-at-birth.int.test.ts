@@ -115,4 +115,33 @@ describe('a payout that is claimed by the write that makes it due', () => {
     await closed;
     expect(recorded).toMatchObject([{ reference, command: { attempt: 1 } }]);
   });
+
+  it('may wait for its turn, as many as were sent in the last second; a process that is ending gives those back', async () => {
+    const answered = Promise.withResolvers<SubmissionResult>();
+    const answers = [{ kind: 'accepted' } as const, { kind: 'accepted' } as const];
+    const { asked, recorded, submitter } = submitters.start({
+      isQuiet: true,
+      isFrozen: true,
+      concurrencyMax: 2,
+      submit: async () => answers.pop() ?? answered.promise,
+    });
+    const makeDue = async (count: number) => {
+      const due = await Promise.all(Array.from({ length: count }, () => submitters.hold(accepted)));
+      await submitters.makeDue(submitter, due);
+      return { reference: { $in: due }, step: 'submitting' } as const;
+    };
+    await makeDue(2);
+    await eventually(() => expect(recorded).toHaveLength(2));
+    const claimed = await makeDue(5);
+    expect(await submitters.store.collection.countDocuments(claimed)).toBe(4);
+    expect(asked).toHaveLength(4);
+    const closed = submitters.stop();
+    await new Promise(setImmediate);
+    answered.resolve({ kind: 'accepted' });
+    await closed;
+    expect(asked).toHaveLength(4);
+    const outcomes = recorded.slice(2).map(({ command }) => 'outcome' in command && command.outcome.kind);
+    expect(outcomes.filter((kind) => kind === 'accepted')).toHaveLength(2);
+    expect(outcomes.filter((kind) => kind === 'notSent')).toHaveLength(2);
+  });
 });

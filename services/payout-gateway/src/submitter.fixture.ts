@@ -28,6 +28,8 @@ interface Options {
   readonly isAvailable?: () => boolean;
   readonly mayAct?: () => boolean;
   readonly concurrencyMax?: number;
+  /** Whether the replica's clock stands still. */
+  readonly isFrozen?: boolean;
   /** Whether its loops search only when woken. */
   readonly isQuiet?: boolean;
   /** How far the replica's clock is ahead of the database's. */
@@ -110,10 +112,11 @@ async function hold({ store }: Place, changes: Changes = {}): Promise<string> {
 function start({ store, database }: Place, options: Options = {}) {
   const asked: string[] = [];
   const recorded: CausedCommand[] = [];
+  const startedAtMs = systemClock.nowMs();
   const clock = {
     ...systemClock,
     skewMs: options.skewMs ?? 0,
-    nowMs: () => systemClock.nowMs() + clock.skewMs,
+    nowMs: () => (options.isFrozen ? startedAtMs : systemClock.nowMs()) + clock.skewMs,
   };
   const submit = async (order: OutgoingPayout): Promise<SubmissionResult> => {
     asked.push(order.reference);
