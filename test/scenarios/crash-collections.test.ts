@@ -94,6 +94,8 @@ async function runScenario(row: CollectionCrashRow, { arm, death }: Crash): Prom
   const requests = requestsOf(row);
   const initiate = () => Promise.all(requests.map(merchant.initiate));
   if (row.armed === 'completion') await initiate();
+  // The initiations' outbox records pass the point too, a little after their answers.
+  if (row.armed === 'completion' && isOfRelay(row)) await outboxIsEmpty();
   await arm();
   const done = (async () => {
     if (row.armed === 'initiation') await initiate();
@@ -108,12 +110,17 @@ async function runScenario(row: CollectionCrashRow, { arm, death }: Crash): Prom
 }
 
 /** Resolves once the collections of all earlier rows have ended, so that none of them passes this row's crash point. */
-async function everyoneElseHasEnded({ point }: CollectionCrashRow): Promise<void> {
+async function everyoneElseHasEnded(row: CollectionCrashRow): Promise<void> {
   await Promise.all(atWork);
   const pending = () => records.countDocuments({ step: { $ne: 'ended' } });
   await eventually(async () => expect(await pending()).toBe(0), CLIENT_DEADLINE_MS);
-  if (!point.startsWith('relay.')) return;
   // Outbox records that a crash left behind pass the point too, when the sweeper sends them.
+  if (isOfRelay(row)) await outboxIsEmpty();
+}
+
+const isOfRelay = ({ point }: CollectionCrashRow) => point.startsWith('relay.');
+
+async function outboxIsEmpty(): Promise<void> {
   const unsent = () => outbox.countDocuments();
   await eventually(async () => expect(await unsent()).toBe(0), CLIENT_DEADLINE_MS);
 }
