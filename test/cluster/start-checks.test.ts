@@ -8,7 +8,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { sharedCluster } from './shared-cluster.ts';
 
 const prefix = `s${randomBytes(3).toString('hex')}`;
-const collections = [{ name: 'payments', indexes: [{ key: { reference: 1 }, unique: true }] }];
+const databaseSchema = [{ name: 'payments', indexes: [{ key: { reference: 1 }, unique: true }] }];
 const topic = `${prefix}.ledger.events.v1`;
 const TOPIC_RESOURCE = 2;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     isProduction: true,
     log: () => undefined,
   });
-  await prepareDatabase('ledger', collections)(config);
+  await prepareDatabase('ledger', databaseSchema)(config);
 });
 
 /** The reasons for which a start in production is refused; empty if it is not. */
@@ -39,7 +39,7 @@ async function refusals(): Promise<readonly string[]> {
     },
   );
   await using scope = openTestScope(config, { logger });
-  await openMessaging(scope, { service: 'ledger', collections }).catch((error: unknown) => {
+  await openMessaging(scope, { service: 'ledger', databaseSchema }).catch((error: unknown) => {
     if (!(error instanceof Error) || error.name !== 'UnsafeError') throw error;
   });
   return problems;

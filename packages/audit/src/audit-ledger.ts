@@ -6,7 +6,7 @@ import { type CrossCheck, createCrossCheck, type Databases } from './cross-check
 import { createFindings, type Invariant, type Violation } from './findings.ts';
 import { createIdSum, type IdSum } from './id-sum.ts';
 import { createOrderCheck } from './orders.ts';
-import { judgePlacement } from './page-membership.ts';
+import { checkPlacement } from './page-membership.ts';
 import { readPages } from './page-stream.ts';
 import { type LedgerSnapshot, readSnapshot } from './snapshot.ts';
 
@@ -133,7 +133,7 @@ async function comparePlaces(
     findings.report('L6', 'pages', `${pageCount} are stored, of which ${pages} stand in chains`);
   }
   if (placed.count() === entryIds.count() && placed.value() === entryIds.value()) return;
-  const named = await judgePlacement(ledger, session, findings, entryIds.count());
+  const named = await checkPlacement(ledger, session, findings, entryIds.count());
   if (named > 0) return;
   findings.report(
     'L6',

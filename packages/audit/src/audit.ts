@@ -1,6 +1,6 @@
 import { createBuckets, type StoredBalances } from './buckets.ts';
 import { type ChainsOptions, createChains, type Head, type PageEntries } from './chains.ts';
-import { type Earlier, judgeDependentEntries, nothingEarlier } from './dependent-entries.ts';
+import { checkDependentEntries, type EarlierEntries, noEarlierEntries } from './dependent-entries.ts';
 import { createEntryReader } from './entries.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { readPage } from './parse-page.ts';
@@ -32,7 +32,7 @@ export interface LedgerAudit {
    * Takes the next page of a chain with its entries; the chains' pages may come in any order. `earlier` has at least
    * the entries that those of the page refer to.
    */
-  readonly page: (page: PageRecord, entries: PageEntries, earlier?: Earlier) => void;
+  readonly page: (page: PageRecord, entries: PageEntries, earlier?: EarlierEntries) => void;
   /** Compares with the stored balances, which must be as of the newest of the given pages. */
   readonly close: (balances: Balances) => void;
   readonly counts: () => AuditCounts;
@@ -58,13 +58,13 @@ export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit
   let entryCount = 0;
   return {
     findings,
-    page: (stored, entries, earlier = nothingEarlier) => {
+    page: (stored, entries, earlier = noEarlierEntries) => {
       const page = readPage(findings, stored);
       if (!page) return;
       chains.page(page, entries);
       const read = entries.flatMap((record) => (record ? [readEntry(record)] : []));
       entryCount += read.length;
-      judgeDependentEntries(findings, read, earlier);
+      checkDependentEntries(findings, read, earlier);
       buckets.page(page, read);
       for (const entry of read) wallets.entry(entry);
     },

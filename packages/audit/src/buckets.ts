@@ -50,7 +50,7 @@ export function createBuckets(findings: Findings): Buckets {
       }
       for (const line of page.accounts) {
         const fold = folds.get(`${line.account}#${page.chain}`) ?? none;
-        judgeLine(findings, page._id, line, added.get(line.account) ?? none, fold);
+        checkLine(findings, page._id, line, added.get(line.account) ?? none, fold);
         added.delete(line.account);
       }
       const [unnamed] = added.keys();
@@ -61,12 +61,12 @@ export function createBuckets(findings: Findings): Buckets {
       for (const bucket of stored.buckets) {
         compared.add(bucket._id);
         accounts.add(bucket.account);
-        judgeBucket(findings, bucket, folds.get(bucket._id) ?? none);
+        checkBucket(findings, bucket, folds.get(bucket._id) ?? none);
       }
       for (const id of folds.keys()) {
         if (!compared.has(id)) findings.report('L3', id, 'has entries, but is not stored');
       }
-      judgeSums(findings, stored);
+      checkSums(findings, stored);
     },
     count: () => accounts.size,
   };
@@ -90,7 +90,7 @@ function sumByAccount(entries: readonly ReadEntry[]): Map<string, Sides> {
   return sums;
 }
 
-function judgeLine(findings: Findings, page: string, line: LineRecord, added: Sides, fold: Sides): void {
+function checkLine(findings: Findings, page: string, line: LineRecord, added: Sides, fold: Sides): void {
   for (const side of sides) {
     const told = readWhole(findings, page, side, line[side]);
     const after = readWhole(findings, page, `${side}After`, line[`${side}After`]);
@@ -100,7 +100,7 @@ function judgeLine(findings: Findings, page: string, line: LineRecord, added: Si
   }
 }
 
-function judgeBucket(findings: Findings, stored: BucketRecord, fold: Sides): void {
+function checkBucket(findings: Findings, stored: BucketRecord, fold: Sides): void {
   const { _id: id, account } = stored;
   if (!id.startsWith(`${account}#`)) findings.report('L3', id, `is stored as a bucket of ${account}`);
   for (const side of sides) {
@@ -111,7 +111,7 @@ function judgeBucket(findings: Findings, stored: BucketRecord, fold: Sides): voi
 }
 
 /** In each currency the debits of the shared accounts must equal what the wallets own (L2). */
-function judgeSums(findings: Findings, { wallets, buckets }: StoredBalances): void {
+function checkSums(findings: Findings, { wallets, buckets }: StoredBalances): void {
   const accountOf = createAccountReader();
   const sums = new Map<string, bigint>();
   const add = (currency: string, amount: bigint) => sums.set(currency, (sums.get(currency) ?? 0n) + amount);

@@ -59,7 +59,7 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
   );
   let pages = 0;
 
-  function judgeTime({ _id: id, at }: PageRecord, before: Tail): void {
+  function checkTime({ _id: id, at }: PageRecord, before: Tail): void {
     if (at.getTime() < before.atMs) findings.report('L6', id, 'is of a time before that of the page before');
     if (at.getTime() > latestMs) {
       const latest = new Date(latestMs).toISOString();
@@ -67,7 +67,7 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
     }
   }
 
-  function judgeEarlier({ _id: id, hash }: PageRecord): void {
+  function checkEarlier({ _id: id, hash }: PageRecord): void {
     const known = earlier.get(id);
     if (known === undefined) return;
     earlier.delete(id);
@@ -82,7 +82,7 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
       const before = tails.get(chain) ?? beginning;
       const expected = before.number + 1n;
       tails.set(chain, { number, hash, atMs: at.getTime() });
-      judgeEarlier(page);
+      checkEarlier(page);
       if (number !== expected) {
         findings.report('L6', pageId(chain, expected), `is missing: page ${number} comes next`);
         return;
@@ -90,8 +90,8 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
       if (!isSame(page.previous, before.hash)) {
         findings.report('L6', id, 'does not follow the hash of the page before');
       }
-      judgeHash(findings, page, entries);
-      judgeTime(page, before);
+      checkHash(findings, page, entries);
+      checkTime(page, before);
     },
     close: (heads) => {
       for (const [chain, head] of heads) {
@@ -109,7 +109,7 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
   };
 }
 
-function judgeHash(findings: Findings, page: PageRecord, entries: PageEntries): void {
+function checkHash(findings: Findings, page: PageRecord, entries: PageEntries): void {
   const { chain, number, previous, accounts } = page;
   const there = entries.filter((entry) => entry !== undefined);
   if (there.length < entries.length) {

@@ -2,11 +2,11 @@ import type { ClientSession, Db } from 'mongodb';
 import { createArchive, type Gateway } from './archive.ts';
 import { type Batch, readEntries } from './page-stream.ts';
 import {
+  checkCollection,
+  checkMoney,
+  checkPayout,
   collectionKinds,
   type EntriesByKind,
-  judgeCollection,
-  judgeMoney,
-  judgePayout,
   payoutKinds,
 } from './payments.ts';
 import { type CheckDeps, RECORDS_PER_READ, recheckAll } from './recheck.ts';
@@ -66,14 +66,14 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
   const archiveOf = (gateway: Gateway) =>
     createArchive({ gateway, db: databases[gateway], invariant: rules[gateway], session, findings });
   const archive = { payouts: archiveOf('payouts'), collections: archiveOf('collections') };
-  const judgeAll = { payouts: judgePayouts, collections: judgeCollections } as const;
+  const checkAll = { payouts: checkPayouts, collections: checkCollections } as const;
 
   /**
    * The payments of a batch that differ from their entries. The entries are read after them and are therefore not
    * older.
    */
   async function disagreements(gateway: Gateway, payments: readonly PaymentRecord[]) {
-    const judged = await judgeAll[gateway](databases.ledger, session, payments);
+    const judged = await checkAll[gateway](databases.ledger, session, payments);
     return new Map([...judged].filter(([, told]) => told.length > 0));
   }
 
@@ -108,7 +108,7 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
           { session, projection, batchSize: RECORDS_PER_READ },
         );
         const suspectsOf = async (payments: readonly PaymentRecord[]) => {
-          for (const payment of payments) judgeMoney(findings, payment.reference, payment);
+          for (const payment of payments) checkMoney(findings, payment.reference, payment);
           const found = await disagreements(gateway, payments);
           onRead(payments.length);
           return found;
@@ -121,7 +121,7 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
   };
 }
 
-async function judgePayouts(ledger: Db, session: ClientSession, payouts: readonly PaymentRecord[]) {
+async function checkPayouts(ledger: Db, session: ClientSession, payouts: readonly PaymentRecord[]) {
   const references = payouts.map(({ reference }) => reference);
   const entries = await entriesOf(ledger, session, references, payoutKinds);
   const refusals = await ledger
@@ -132,18 +132,18 @@ async function judgePayouts(ledger: Db, session: ClientSession, payouts: readonl
   return new Map(
     payouts.map((payout) => {
       const { reference } = payout;
-      return [reference, judgePayout(payout, entries.get(reference) ?? new Map(), refused.has(reference))];
+      return [reference, checkPayout(payout, entries.get(reference) ?? new Map(), refused.has(reference))];
     }),
   );
 }
 
-async function judgeCollections(ledger: Db, session: ClientSession, payins: readonly PaymentRecord[]) {
+async function checkCollections(ledger: Db, session: ClientSession, payins: readonly PaymentRecord[]) {
   const references = payins.map(({ reference }) => reference);
   const entries = await entriesOf(ledger, session, references, collectionKinds);
   return new Map(
     payins.map((payin) => [
       payin.reference,
-      judgeCollection(payin, entries.get(payin.reference) ?? new Map()),
+      checkCollection(payin, entries.get(payin.reference) ?? new Map()),
     ]),
   );
 }

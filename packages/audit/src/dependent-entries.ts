@@ -3,10 +3,10 @@ import type { Findings } from './findings.ts';
 import { type EntryRecord, toWhole } from './records.ts';
 
 /** The entries, by id, that a page's entries refer to on any page. */
-export type Earlier = Pick<ReadonlyMap<string, EntryRecord>, 'get'>;
+export type EarlierEntries = Pick<ReadonlyMap<string, EntryRecord>, 'get'>;
 
 /** The earlier entries of entries that refer to none. */
-export const nothingEarlier: Earlier = new Map();
+export const noEarlierEntries: EarlierEntries = new Map();
 
 /** The ids of entries that must have been written before this one, on any page; most entries have none. */
 export function earlierIdsOf({
@@ -21,26 +21,26 @@ export function earlierIdsOf({
  * Checks entries that are valid only together with others (L5, L7, L10): a refund needs an earlier capture, the refund
  * of a fee follows its refund, and a rail cost follows the payment that it was paid for.
  */
-export function judgeDependentEntries(
+export function checkDependentEntries(
   findings: Findings,
   entries: readonly ReadEntry[],
-  earlier: Earlier,
+  earlier: EarlierEntries,
 ): void {
   for (const [index, entry] of entries.entries()) {
     const { kind, reference } = entry;
     if (kind !== 'railCost' && kind !== 'refund' && kind !== 'refundFee') continue;
     if (kind === 'refund') {
-      judgeRefund(findings, entry, earlier.get(`${reference}/capture`));
+      checkRefund(findings, entry, earlier.get(`${reference}/capture`));
       continue;
     }
     // They are written together, in this order: capture or collect, its fee if there is one, its rail cost.
     const before = entries.slice(Math.max(0, index - 2), index).filter((one) => one.reference === reference);
-    if (kind === 'railCost') judgeRailCost(findings, entry, before);
-    else judgeRefundFee(findings, entry, before, earlier.get(`${reference}/fee`));
+    if (kind === 'railCost') checkRailCost(findings, entry, before);
+    else checkRefundFee(findings, entry, before, earlier.get(`${reference}/fee`));
   }
 }
 
-function judgeRefund(findings: Findings, entry: ReadEntry, capture: EntryRecord | undefined): void {
+function checkRefund(findings: Findings, entry: ReadEntry, capture: EntryRecord | undefined): void {
   const { id, reference, amount, debit } = entry;
   if (!capture || !isBefore(capture, 'capture', entry)) {
     findings.report('L5', id, `refunds ${reference}, which was not captured before`);
@@ -57,7 +57,7 @@ function judgeRefund(findings: Findings, entry: ReadEntry, capture: EntryRecord 
   }
 }
 
-function judgeRefundFee(
+function checkRefundFee(
   findings: Findings,
   entry: ReadEntry,
   before: readonly ReadEntry[],
@@ -71,7 +71,7 @@ function judgeRefundFee(
   if (amount !== taken) findings.report('L10', id, `gives a fee of ${amount} back; ${taken} was taken`);
 }
 
-function judgeRailCost(findings: Findings, entry: ReadEntry, before: readonly ReadEntry[]): void {
+function checkRailCost(findings: Findings, entry: ReadEntry, before: readonly ReadEntry[]): void {
   const { id, reference, credit } = entry;
   const isCaused = before.some(
     ({ kind, debit: from, credit: to }) =>

@@ -27,7 +27,7 @@ export function createEntryReader(findings: Findings): (entry: EntryRecord) => R
   return (entry) => {
     const { _id: id, kind, reference } = entry;
     const report = findings.report;
-    judgeFields(findings, entry);
+    checkFields(findings, entry);
     const debit = accountOf(entry.debit);
     const credit = accountOf(entry.credit);
     if (id !== `${reference}/${kind}`) {
@@ -35,7 +35,7 @@ export function createEntryReader(findings: Findings): (entry: EntryRecord) => R
     }
     const amount = readWhole(findings, id, 'amount', entry.amount);
     if (amount <= 0n) report('L1', id, `moves ${amount}, which is not above zero`);
-    judgeLegs(findings, entry, debit, credit);
+    checkLegs(findings, entry, debit, credit);
     if (!isCurrency(entry.currency)) report('L8', id, `its currency ${entry.currency} has no known scale`);
     const wallet = debit?.wallet ?? credit?.wallet;
     if (wallet !== entry.wallet) {
@@ -68,7 +68,7 @@ const fields: ReadonlySet<string> = new Set<keyof EntryRecord>([...texts, ...opt
 /**
  * Checks that an entry has no fields outside its hash, and that none of its texts is ambiguous in the hashed text (L6).
  */
-function judgeFields(findings: Findings, entry: EntryRecord): void {
+function checkFields(findings: Findings, entry: EntryRecord): void {
   for (const field of texts) {
     if (!isPlainText(entry[field])) findings.report('L6', entry._id, `its ${field} is no plain text`);
   }
@@ -84,7 +84,7 @@ function judgeFields(findings: Findings, entry: EntryRecord): void {
   }
 }
 
-function judgeLegs(
+function checkLegs(
   findings: Findings,
   entry: EntryRecord,
   debit: Account | undefined,

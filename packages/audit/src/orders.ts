@@ -17,7 +17,7 @@ const orderKinds: ReadonlySet<string> = new Set([
 type OrderedEntry = Pick<EntryRecord, 'kind' | 'debit' | 'credit' | 'amount' | 'currency'>;
 
 /** Why an entry does not match its order; undefined if it does (L12). */
-function judgeOrder(entry: OrderedEntry, order: OrderRecord | undefined): string | undefined {
+function checkOrder(entry: OrderedEntry, order: OrderRecord | undefined): string | undefined {
   if (!order) return 'has no order';
   const { status, requestedBy, decidedBy, target, currency } = order;
   if (status !== 'approved') return `was applied, but its order is ${status}`;
@@ -96,7 +96,7 @@ export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): Ord
         .toArray();
       const byId = new Map(found.map((order) => [order._id, order]));
       for (const entry of ordered) {
-        const message = entry && judgeOrder(entry, byId.get(entry.reference));
+        const message = entry && checkOrder(entry, byId.get(entry.reference));
         if (entry && message !== undefined) findings.report('L12', entry._id, message);
       }
     },

@@ -10,7 +10,7 @@ const IDS_PER_PASS = 1_000_000;
  * Reports the entries that are on no page and those that are on two (L6); gives how many. Run only if something is
  * known to be wrong: it reads all ids once per million entries, so that its memory stays bounded.
  */
-export async function judgePlacement(
+export async function checkPlacement(
   db: Db,
   session: ClientSession,
   findings: Findings,

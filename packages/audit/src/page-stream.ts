@@ -1,7 +1,7 @@
 import { pageId } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
 import type { PageEntries } from './chains.ts';
-import { type Earlier, earlierIdsOf, nothingEarlier } from './dependent-entries.ts';
+import { type EarlierEntries, earlierIdsOf, noEarlierEntries } from './dependent-entries.ts';
 import { pageEntryIds, pageMs } from './parse-page.ts';
 import type { EntryRecord, PageRecord } from './records.ts';
 import { collections } from './snapshot.ts';
@@ -9,7 +9,7 @@ import { collections } from './snapshot.ts';
 /** Pages with their entries, and the earlier entries that those refer to. */
 export interface Batch {
   readonly pages: readonly { readonly page: PageRecord; readonly entries: PageEntries }[];
-  readonly earlier: Earlier;
+  readonly earlier: EarlierEntries;
 }
 
 const ENTRIES_PER_BATCH = 2_000;
@@ -81,7 +81,7 @@ async function readBatch(
   if (!pages) return undefined;
   const byId = await readEntries(db, pages.flatMap(pageEntryIds), session);
   const earlierIds = [...byId.values()].flatMap(earlierIdsOf);
-  const earlier = earlierIds.length > 0 ? await readEntries(db, earlierIds, session) : nothingEarlier;
+  const earlier = earlierIds.length > 0 ? await readEntries(db, earlierIds, session) : noEarlierEntries;
   return {
     pages: pages.map((page) => ({ page, entries: pageEntryIds(page).map((id) => byId.get(id)) })),
     earlier,

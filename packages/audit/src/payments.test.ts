@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeCollection, judgePayout } from './payments.ts';
+import { checkCollection, checkPayout } from './payments.ts';
 
 const payment = {
   reference: 'po-1',
@@ -29,7 +29,7 @@ describe('a payout and its entries agree', () => {
     ['FAILED', 'ended', entries(), true],
     ['REVERSED', 'ended', entries('hold', 'capture', 'fee', 'refund'), false],
   ] as const)('%s, %s, %o, refused %s', (status, step, told, isRefused) => {
-    expect(judgePayout({ ...payment, status, step }, told, isRefused)).toEqual([]);
+    expect(checkPayout({ ...payment, status, step }, told, isRefused)).toEqual([]);
   });
 
   it('without a fee where there is none', () => {
@@ -37,7 +37,7 @@ describe('a payout and its entries agree', () => {
       ['hold', { amount: 1_000n, currency: 'KES' }],
       ['capture', { amount: 1_000n, currency: 'KES' }],
     ]);
-    expect(judgePayout({ ...payment, fee: 0n, status: 'COMPLETED' }, free, false)).toEqual([]);
+    expect(checkPayout({ ...payment, fee: 0n, status: 'COMPLETED' }, free, false)).toEqual([]);
   });
 });
 
@@ -67,11 +67,11 @@ describe('a payout and its entries disagree', () => {
     ],
     ['LOST', 'ended', entries(), false, 'L5', 'its status LOST is unknown'],
   ] as const)('%s, %s, %o, refused %s: %s', (status, step, told, isRefused, invariant, message) => {
-    expect(judgePayout({ ...payment, status, step }, told, isRefused)[0]).toEqual([invariant, message]);
+    expect(checkPayout({ ...payment, status, step }, told, isRefused)[0]).toEqual([invariant, message]);
   });
 
   it('about the wallet', () => {
-    const told = judgePayout(
+    const told = checkPayout(
       { ...payment, merchantId: 'rival', status: 'INITIALIZED' },
       entries('hold'),
       false,
@@ -88,7 +88,7 @@ describe('a collection', () => {
     ['COMPLETED', entries('fee'), [['L11', 'was credited 0; received less the fee is 990']]],
     ['COMPLETED', entries('collect'), [['L11', 'a fee of 0 was taken; its record says 10']]],
   ] as const)('that is %s with %o', (status, told, expected) => {
-    expect(judgeCollection({ ...payment, status }, told)).toEqual(expected);
+    expect(checkCollection({ ...payment, status }, told)).toEqual(expected);
   });
 
   it.each([
@@ -97,6 +97,6 @@ describe('a collection', () => {
   ] as const)('of which %d was received, whatever was asked', (amountReceived, expected) => {
     const told = entries('collect', 'fee');
     const decided = { ...payment, amount: 2_000n, amountReceived, status: 'COMPLETED' };
-    expect(judgeCollection(decided, told)).toEqual(expected);
+    expect(checkCollection(decided, told)).toEqual(expected);
   });
 });

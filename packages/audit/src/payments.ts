@@ -22,7 +22,7 @@ const expectations: Readonly<
 };
 
 /** Checks a payout's record against its entries and its refusal (L5, L10). */
-export function judgePayout(
+export function checkPayout(
   payout: PaymentRecord,
   entries: EntriesByKind,
   isRefused: boolean,
@@ -65,7 +65,7 @@ export function judgePayout(
 }
 
 /** Checks a collection's record against its entries (L11). */
-export function judgeCollection(collection: PaymentRecord, entries: EntriesByKind): readonly Disagreement[] {
+export function checkCollection(collection: PaymentRecord, entries: EntriesByKind): readonly Disagreement[] {
   const { status, merchantId, currency } = collection;
   if (status !== 'COMPLETED') {
     return entries.size > 0 ? [['L11', `is ${status}, but was credited`]] : [];
@@ -82,7 +82,7 @@ export function judgeCollection(collection: PaymentRecord, entries: EntriesByKin
 }
 
 /** Checks the types of a payment's money (L8). */
-export function judgeMoney(
+export function checkMoney(
   findings: Findings,
   subject: string,
   { amount, amountReceived, fee }: Pick<PaymentRecord, 'amount' | 'amountReceived' | 'fee'>,

@@ -30,7 +30,7 @@ export async function recheckAll<Item>(
   deps: CheckDeps,
 ): Promise<void> {
   let suspects: Suspects = new Map();
-  for await (const some of chunksOf(records, RECORDS_PER_READ)) {
+  for await (const some of inBatches(records, RECORDS_PER_READ)) {
     suspects = new Map([...suspects, ...(await suspectsOf(some))]);
     if (suspects.size < SUSPECTS_MAX) continue;
     await recheck(suspects, again, deps);
@@ -62,7 +62,7 @@ async function recheck(
 }
 
 /** Groups the items of a stream into lists. */
-async function* chunksOf<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
+async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
   let chunk: Item[] = [];
   for await (const item of items) {
     chunk.push(item);

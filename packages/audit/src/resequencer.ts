@@ -1,6 +1,6 @@
 import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
-import { emptyFold, type WalletState } from './wallet-state.ts';
+import { emptyWalletState, type WalletState } from './wallet-state.ts';
 
 /**
  * Sorts the entries of every wallet into the wallet's own order: three topics, each with its own chains, write to one
@@ -68,7 +68,7 @@ export function createResequencer(
       const { sequence } = entry;
       let fold = folds.get(wallet);
       if (!fold) {
-        fold = emptyFold();
+        fold = emptyWalletState();
         folds.set(wallet, fold);
       }
       if (sequence === fold.sequence + 1) {

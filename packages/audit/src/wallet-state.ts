@@ -14,14 +14,14 @@ export interface WalletState {
 }
 
 /** The state of a wallet without entries. */
-export function emptyFold(): WalletState {
+export function emptyWalletState(): WalletState {
   return { available: 0n, held: 0n, sequence: 0, atMs: 0, compared: false };
 }
 
 const sides = ['available', 'held'] as const;
 
 /** Applies the next entry of a wallet and checks the balances after it (L3, L4). */
-export function foldEntry(findings: Findings, fold: WalletState, entry: ReadEntry): void {
+export function applyEntry(findings: Findings, fold: WalletState, entry: ReadEntry): void {
   const { id, wallet = '', debit, credit, amount, sequence, after, atMs } = entry;
   if (debit?.wallet === wallet) fold[debit.role === 'held' ? 'held' : 'available'] -= amount;
   if (credit?.wallet === wallet) fold[credit.role === 'held' ? 'held' : 'available'] += amount;
@@ -41,7 +41,7 @@ export function foldEntry(findings: Findings, fold: WalletState, entry: ReadEntr
 }
 
 /** Compares a stored wallet with the state from its entries and with its open holds (L3, L4, L5, L8, L9). */
-export function judgeStored(
+export function checkStored(
   findings: Findings,
   stored: WalletRecord,
   fold: WalletState,

@@ -3,7 +3,7 @@ import type { Findings } from './findings.ts';
 import { createHolds } from './holds.ts';
 import type { WalletRecord } from './records.ts';
 import { createResequencer } from './resequencer.ts';
-import { emptyFold, foldEntry, judgeStored } from './wallet-state.ts';
+import { applyEntry, checkStored, emptyWalletState } from './wallet-state.ts';
 
 /** Adds up the entries of every wallet in the wallet's own order (L3, L4), and their holds (L5, L10). */
 export interface Wallets {
@@ -23,7 +23,7 @@ const EARLY_MAX = 500_000;
 export function createWallets(findings: Findings, waitingMax = EARLY_MAX): Wallets {
   const holds = createHolds(findings);
   const inOrder = createResequencer(findings, waitingMax, (fold, entry) => {
-    foldEntry(findings, fold, entry);
+    applyEntry(findings, fold, entry);
     holds.entry(entry);
   });
   return {
@@ -34,9 +34,9 @@ export function createWallets(findings: Findings, waitingMax = EARLY_MAX): Walle
       inOrder.close();
       holds.close();
       for (const wallet of stored) {
-        const fold = inOrder.folds.get(wallet._id) ?? emptyFold();
+        const fold = inOrder.folds.get(wallet._id) ?? emptyWalletState();
         fold.compared = true;
-        judgeStored(findings, wallet, fold, holds.heldOf(wallet._id));
+        checkStored(findings, wallet, fold, holds.heldOf(wallet._id));
       }
       for (const [wallet, { compared, sequence }] of inOrder.folds) {
         if (!compared) findings.report('L3', wallet, `has ${sequence} entries, but is not stored`);

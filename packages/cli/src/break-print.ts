@@ -1,4 +1,4 @@
-import { type BreakView, breakColumns, formatCsv, type WholeBreakView } from '@pesewa/contracts';
+import { type BreakDetailView, type BreakView, breakColumns, formatCsv } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { pendingOf } from './clients/breaks.ts';
 import { amountCell, formatTable } from './print.ts';
@@ -42,7 +42,7 @@ export function breaksCsv(found: readonly BreakView[]): string {
 }
 
 /** A break with its history, and where to find more about it. */
-export function breakDetails(found: WholeBreakView): string {
+export function breakDetails(found: BreakDetailView): string {
   const { currency, amount, resolvedAt, resolvedBy } = found;
   const pending = pendingOf(found);
   const lines: readonly (readonly [string, string | null])[] = [
@@ -74,7 +74,7 @@ export function breakDetails(found: WholeBreakView): string {
 }
 
 /** The command that shows what an operator API has at a path; undefined if another path's command shows it too. */
-function commandFor({ service, path }: WholeBreakView['links'][number]): string | undefined {
+function commandFor({ service, path }: BreakDetailView['links'][number]): string | undefined {
   const { pathname, searchParams } = new URL(path, 'http://service');
   const about = searchParams.get('reference') ?? '';
   const [, first, id] = pathname.split('/');

@@ -24,12 +24,12 @@ export function requireMongodbUrl(addresses: ResolvedAddresses, env: NodeJS.Proc
 }
 
 /** The settings of connections, and the rules by which the brokers are checked. */
-export interface JudgedConnections extends ConnectionSettings {
+export interface CheckedConnections extends ConnectionSettings {
   readonly NODE_ENV: z.output<typeof environmentSetting>;
 }
 
 /** All settings of connections, by the same rules. */
-export function requireConnections(addresses: ResolvedAddresses, env: NodeJS.ProcessEnv): JudgedConnections {
+export function requireConnections(addresses: ResolvedAddresses, env: NodeJS.ProcessEnv): CheckedConnections {
   const variables = {
     mongodbUrl: 'MONGODB_URL',
     kafkaBrokers: 'KAFKA_BROKERS',

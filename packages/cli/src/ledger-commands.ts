@@ -49,7 +49,7 @@ export function addOrderOptions(command: Command, reason: 'required' | 'optional
  *
  * @param again how to repeat the command if an answer was lost; by default, with the order's id
  */
-export async function placeOrder(
+export async function proposeOrder(
   context: CommandContext,
   request: OrderRequest,
   options: OrderOptions,
@@ -81,7 +81,7 @@ export async function placeOrder(
   const proposed = await operations.orders.propose({ kind, body }).catch((error: unknown) => {
     throw error instanceof RefusedError
       ? error
-      : repeatable(error, commandId, 'it may have been taken', again);
+      : withRetryHint(error, commandId, 'it may have been taken', again);
   });
   if (!options.approve) {
     ports.print(`${summary(proposed)}${nextStep(proposed)}`);
@@ -91,13 +91,13 @@ export async function placeOrder(
   const followed = await approve(commandId)
     .then(() => ended(commandId))
     .catch((error: unknown) => {
-      throw repeatable(error, commandId, 'the order was taken', again);
+      throw withRetryHint(error, commandId, 'the order was taken', again);
     });
   reportEnded(context, followed);
 }
 
 /** The error, with what may have happened all the same and the id with which a repetition is the same order. */
-export function repeatable(
+export function withRetryHint(
   error: unknown,
   commandId: string,
   despite: string,

@@ -1,4 +1,4 @@
-import { jsonNumber } from '@pesewa/contracts';
+import { jsonNumber, replaceUnseen } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import picocolors from 'picocolors';
 
@@ -43,10 +43,7 @@ export function amountCell(amount: string | null | undefined, currency: string |
   return amount && displayAmount(amount, currency ?? '');
 }
 
-/** Characters that move a terminal's cursor, hide text or reverse it: texts of rails and merchants may contain them. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
 /** A cell as it is shown, without characters that could hide or change other text. */
 export function cellText(cell: Cell): string {
-  return cell === null || cell === undefined || cell === '' ? '-' : String(cell).replaceAll(UNSEEN, '\uFFFD');
+  return cell === null || cell === undefined || cell === '' ? '-' : replaceUnseen(String(cell), '\uFFFD');
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { topics } from './events/topics.ts';
-import { type MessagingUse, type Service, services } from './services.ts';
+import { type DeclaredMessaging, type Service, services } from './services.ts';
 
 const all: readonly (readonly [string, Service])[] = Object.entries(services);
-const uses: readonly (readonly [string, MessagingUse])[] = all.flatMap(([name, { messaging }]) =>
+const uses: readonly (readonly [string, DeclaredMessaging])[] = all.flatMap(([name, { messaging }]) =>
   messaging ? [[name, messaging] as const] : [],
 );
 

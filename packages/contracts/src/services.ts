@@ -11,7 +11,7 @@ export type DatabaseName =
   | 'directory';
 
 /** What a service stores, and which topics and consumer groups it uses. */
-export interface MessagingUse {
+export interface DeclaredMessaging {
   /** Its own database; no other service writes to it. */
   readonly database: DatabaseName;
   /** Other services' databases that it reads. */
@@ -33,7 +33,7 @@ export interface Service {
   /** Whether it opens its public port; the others only serve operators. */
   readonly isPublic: boolean;
   /** Absent if it uses neither MongoDB nor Kafka. */
-  readonly messaging?: MessagingUse;
+  readonly messaging?: DeclaredMessaging;
   /** What it calls outside the installation. */
   readonly callsOutside: 'rails' | 'webhooks' | 'nothing';
   /** The services whose public API it calls. */
@@ -146,13 +146,16 @@ export type ServiceName = keyof typeof services;
 
 /** A service that stands between MongoDB and Kafka. */
 export type MessagingService = {
-  [Name in ServiceName]: (typeof services)[Name] extends { readonly messaging: MessagingUse } ? Name : never;
+  [Name in ServiceName]: (typeof services)[Name] extends { readonly messaging: DeclaredMessaging }
+    ? Name
+    : never;
 }[ServiceName];
 
 /** The names of all services, in the order in which they are started. */
 export const serviceNames = Object.keys(services) as readonly ServiceName[];
 
-const messagingOf = (name: ServiceName): MessagingUse | undefined => (services[name] as Service).messaging;
+const messagingOf = (name: ServiceName): DeclaredMessaging | undefined =>
+  (services[name] as Service).messaging;
 
 /** The services that use MongoDB and Kafka, in the order in which they are started. */
 export const messagingServices = serviceNames.filter(

@@ -3,6 +3,14 @@ import { z } from 'zod';
 /** C0 and C1, line and paragraph separators, characters that reverse the direction of text, and byte order marks. */
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/;
 
+/** Characters that are not seen, but may hide, break or reverse the text around them: texts of rails and merchants have them. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** A text with something else in place of each character that is not seen. */
+export function replaceUnseen(text: string, by: string): string {
+  return text.replaceAll(UNSEEN, by);
+}
+
 const isBlank = (value: unknown): boolean =>
   value === null || (typeof value === 'string' && value.trim() === '');
 

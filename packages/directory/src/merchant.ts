@@ -102,7 +102,7 @@ export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
 }
 
-/** Reads a stored merchant; a malformed one is breakage. */
+/** Reads a stored merchant; throws if it is malformed. */
 export function readMerchant(document: unknown): Merchant {
   const parsed = merchantDocument.safeParse(document);
   if (!parsed.success) {

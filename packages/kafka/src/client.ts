@@ -1,6 +1,7 @@
 // This import comes first, because it patches kafkajs before kafkajs is loaded.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
+import { DAY_MS } from '@pesewa/kernel';
 import { type Admin, Kafka, type KafkaConfig, logLevel } from './kafkajs.ts';
 import { type KafkaConnection, kafkaRemedy } from './security.ts';
 import { IN_SYNC_MIN, REPLICAS_MIN } from './topic-checks.ts';
@@ -91,8 +92,6 @@ export async function checkKafkaAccess(connection: KafkaConnection): Promise<voi
     await admin.disconnect();
   }
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Creates the topics that don't exist yet; replication and min ISR follow the number of brokers, at most 3 and 2. Gives

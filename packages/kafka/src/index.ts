@@ -19,8 +19,8 @@ export { openProducer, type Producer, SourceFencedError } from './producer.ts';
 export { varIntReader, varIntSize, writeText, writeVarInt } from './record-bytes.ts';
 export { type KafkaConnection, type KafkaSettings, kafkaConnection, kafkaRemedy } from './security.ts';
 export {
-  judgeTopics,
+  checkTopics,
   REPLICAS_MIN,
-  type StartJudgement,
+  type StartCheckResult,
   type StartProblem,
 } from './topic-checks.ts';

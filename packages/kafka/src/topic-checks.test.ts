@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { type FoundTopic, judgeTopics } from './topic-checks.ts';
+import { checkTopics, type FoundTopic } from './topic-checks.ts';
 
 const safe: FoundTopic = { name: 'a', replicas: 3, settings: { minInSync: 2, electsUnclean: false } };
 
 it('topics that survive the loss of a broker are accepted, whatever else there is', () => {
   const found = [safe, { ...safe, name: 'other', replicas: 1, settings: undefined }];
-  expect(judgeTopics(['a'], found)).toEqual({ problems: [], unchecked: [] });
+  expect(checkTopics(['a'], found)).toEqual({ problems: [], unchecked: [] });
 });
 
 it.each([
@@ -22,7 +22,7 @@ it.each([
     /elects unclean/,
   ],
 ])('a topic that %s is refused, with a remedy', (_what, found: readonly FoundTopic[], message) => {
-  const { problems } = judgeTopics(['a'], found);
+  const { problems } = checkTopics(['a'], found);
   expect(problems).toHaveLength(1);
   expect(problems[0]?.message).toMatch(message);
   expect(problems[0]?.remedy).not.toBe('');
@@ -30,11 +30,11 @@ it.each([
 
 it('all that is wrong is named at once', () => {
   const found = [{ ...safe, replicas: 1, settings: { minInSync: 1, electsUnclean: true } }];
-  expect(judgeTopics(['a', 'b'], found).problems).toHaveLength(4);
+  expect(checkTopics(['a', 'b'], found).problems).toHaveLength(4);
 });
 
 it('settings that brokers do not say are no problem, and said to be unchecked', () => {
-  const { problems, unchecked } = judgeTopics(['a'], [{ ...safe, settings: undefined }]);
+  const { problems, unchecked } = checkTopics(['a'], [{ ...safe, settings: undefined }]);
   expect(problems).toEqual([]);
   expect(unchecked).toEqual([expect.stringMatching(/of a are not known: allow this user DescribeConfigs/)]);
 });

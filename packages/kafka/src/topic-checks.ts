@@ -5,7 +5,7 @@ export interface StartProblem {
 }
 
 /** The result of the checks before a start: problems that forbid it, and facts that the server does not report. */
-export interface StartJudgement {
+export interface StartCheckResult {
   readonly problems: readonly StartProblem[];
   /** Facts that could not be checked, each as a sentence. */
   readonly unchecked: readonly string[];
@@ -31,7 +31,7 @@ const CONFIGURE = (setting: string) => `set ${setting} on the topic by kafka-con
 const ALLOW = 'allow this user DescribeConfigs on it, or compare the settings by hand';
 
 /** Checks that messages of these topics survive the loss of a broker; the topics are given by full name. */
-export function judgeTopics(wanted: readonly string[], found: readonly FoundTopic[]): StartJudgement {
+export function checkTopics(wanted: readonly string[], found: readonly FoundTopic[]): StartCheckResult {
   const byName = new Map(found.map((topic) => [topic.name, topic]));
   const unchecked = found.filter(({ name, settings }) => wanted.includes(name) && settings === undefined);
   return {

@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** A day; a calendar day may be an hour shorter or longer. */
+export const DAY_MS = 86_400_000;
+
 /** The passing of time as an argument, so that tests can move it. */
 export interface Clock {
   /** The wall clock, in milliseconds since the epoch (UTC). */

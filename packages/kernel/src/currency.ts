@@ -30,7 +30,7 @@ export function isCurrency(code: string): boolean {
   return exponents.has(code);
 }
 
-/** The number of decimal digits of a currency's minor unit (KES 2, XOF 0); an unknown code is breakage. */
+/** The number of decimal digits of a currency's minor unit (KES 2, XOF 0); throws for an unknown code. */
 export function currencyExponent(code: string): number {
   const exponent = exponents.get(code);
   if (exponent === undefined) throw new RangeError(`not an ISO 4217 currency: ${code}`);

@@ -7,7 +7,7 @@ export interface Decider<State, Command, Event, Refusal> {
   readonly evolve: (state: State, event: Event) => State;
 }
 
-/** Ends a switch over a union: the compiler refuses a forgotten case, and at run time it is breakage. */
+/** Ends a switch over a union: the compiler refuses a forgotten case, and at run time it throws. */
 export function unreachable(value: never): never {
   throw new TypeError(`unexpected case: ${String(value)}`);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeDecision, proposalExpiryMs } from './four-eyes.ts';
+import { checkDecision, proposalExpiryMs } from './four-eyes.ts';
 
 const at = new Date(0);
 const week = new Date(7 * 24 * 3_600_000);
@@ -16,7 +16,7 @@ it.each([
   ['rejected', 'approve', 'kofi', at, 'decided'],
   ['rejected', 'reject', 'esi', at, 'repeated'],
 ] as const)('%s by ama: to %s it as %s at %s is %s', (status, verdict, by, when, expected) => {
-  const judged = judgeDecision({ requestedBy: 'ama', at, status }, { verdict, by, at: when });
+  const judged = checkDecision({ requestedBy: 'ama', at, status }, { verdict, by, at: when });
   expect(judged.ok ? judged.value : judged.refusal).toBe(expected);
 });
 

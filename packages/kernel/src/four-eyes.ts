@@ -1,3 +1,4 @@
+import { DAY_MS } from './clock.ts';
 import { accept, type Result, refuse } from './result.ts';
 
 /** What the rule of two operators looks at in a proposal (ADR 17). */
@@ -11,7 +12,7 @@ export interface Proposal {
 export type ProposalRefusal = 'same_operator' | 'expired' | 'decided';
 
 /** How long a proposal can be approved: an older one was made under other circumstances. */
-const PROPOSAL_LIFETIME_MS = 7 * 24 * 3_600_000;
+const PROPOSAL_LIFETIME_MS = 7 * DAY_MS;
 
 /** When a proposal can no longer be approved, in milliseconds since the epoch. */
 export function proposalExpiryMs({ at }: Pick<Proposal, 'at'>): number {
@@ -23,7 +24,7 @@ export function proposalExpiryMs({ at }: Pick<Proposal, 'at'>): number {
  *
  * `fresh` is to be written; `repeated` is the same decision again, which changes nothing.
  */
-export function judgeDecision(
+export function checkDecision(
   proposal: Proposal,
   decision: { readonly verdict: 'approve' | 'reject'; readonly by: string; readonly at: Date },
 ): Result<'fresh' | 'repeated', ProposalRefusal> {

@@ -1,4 +1,4 @@
-/** Something that was done, or a refusal with its reason; exceptions stay reserved for breakage. */
+/** Something that was done, or a refusal with its reason; exceptions are for defects and faults of the environment. */
 export type Result<Value, Refusal> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly refusal: Refusal };

@@ -36,7 +36,7 @@ export function authenticate(
 ): MiddlewareHandler<AppEnv> {
   const identify = (key: string) =>
     deps.identify(key).catch((error: unknown) => {
-      // A merchant that is stored wrongly is breakage.
+      // A merchant that is stored wrongly is a defect.
       if (error instanceof DirectoryError) throw error;
       deps.logger.error({ err: error }, 'a merchant could not be read');
       return 'unavailable' as const;

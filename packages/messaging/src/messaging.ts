@@ -31,7 +31,7 @@ import { openOutboxBound } from './outbox/outbox-bound.ts';
 import { createOwnership } from './outbox/ownership.ts';
 import { openRelay } from './outbox/relay.ts';
 import { createSharedTransact } from './outbox/shared-transact.ts';
-import { startPresence, startSweeper } from './outbox/sweeper.ts';
+import { startHeartbeat, startSweeper } from './outbox/sweeper.ts';
 import { createTransact, createTransactAll } from './outbox/transact.ts';
 import { createTurns, type InTurn } from './outbox/turns.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
@@ -80,7 +80,7 @@ export interface MessagingTuning {
   /**
    * The service's own collections. They are created at the start, except in production, where they must exist (ADR 49).
    */
-  readonly collections?: readonly CollectionSchema[];
+  readonly databaseSchema?: readonly CollectionSchema[];
   readonly batchMessagesMax?: number;
   /**
    * Whether one transaction at a time applies all batches that wait, together with the group commits that say so. For
@@ -219,7 +219,7 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const leases = leasesOf(db);
   // Opened before the producer and so closed after it: this process must count as alive for as long as it may be
   // sending.
-  await scope.open('presence', startPresence({ leases, owner, clock, logger, ownership, monotonicMs }));
+  await scope.open('presence', startHeartbeat({ leases, owner, clock, logger, ownership, monotonicMs }));
   const producer = await scope.open(
     'producer',
     openProducer({

@@ -1,10 +1,10 @@
 import { consumerGroups, type MessagingService, services } from '@pesewa/contracts';
 import {
   checkKafkaAccess,
+  checkTopics,
   createKafka,
   createTopics,
   describeTopics,
-  judgeTopics,
   type KafkaSettings,
   kafkaConnection,
   REPLICAS_MIN,
@@ -70,7 +70,7 @@ export async function prepareTopics(options: {
   ]);
   log(`${topics.created.length} topics created, ${schemas} schemas registered`);
   if (!isProduction) return;
-  const { problems, unchecked } = judgeTopics(topics.all, await describeTopics(kafka, topics.all));
+  const { problems, unchecked } = checkTopics(topics.all, await describeTopics(kafka, topics.all));
   for (const line of unchecked) log(line);
   if (problems.length > 0)
     throw new Error(problems.map(({ message, remedy }) => `${message}: ${remedy}`).join('\n'));

@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { type CollectionSchema, openMessaging, prepareDatabase } from './index.ts';
 
-const collections: readonly CollectionSchema[] = [
+const databaseSchema: readonly CollectionSchema[] = [
   { name: 'payments', indexes: [{ key: { reference: 1 }, unique: true }] },
 ];
 const own = ['outbox', 'consumer_offsets', 'leases', 'realignments', 'parked'];
@@ -41,7 +41,7 @@ async function start(changes: Partial<TestConfig> = {}) {
     },
   );
   await using scope = openTestScope({ ...config, ...changes }, { logger });
-  const ended = await openMessaging(scope, { service: 'ledger', collections }).then(
+  const ended = await openMessaging(scope, { service: 'ledger', databaseSchema }).then(
     () => 'started',
     (error: unknown) => (error instanceof Error ? error.name : ''),
   );
@@ -74,7 +74,7 @@ test('topics that are not there are named, and not created by asking', async () 
 });
 
 test('what prepare has made is not refused, and prepare can be repeated; an index that is not unique is', async () => {
-  const prepare = prepareDatabase('ledger', collections);
+  const prepare = prepareDatabase('ledger', databaseSchema);
   expect(await prepare(config)).toBe(
     `the database ${config.DATABASE_PREFIX}ledger is prepared: 6 collections, 5 indexes`,
   );

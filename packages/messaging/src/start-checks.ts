@@ -1,15 +1,15 @@
 import { topics } from '@pesewa/contracts';
 import {
+  checkTopics,
   createKafka,
   describeTopics,
-  judgeTopics,
   type KafkaOptions,
-  type StartJudgement,
+  type StartCheckResult,
 } from '@pesewa/kafka';
 import { withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import { type MongoClient, MongoServerError } from 'mongodb';
-import { judgeServer } from './database/database-checks.ts';
+import { checkServer } from './database/database-checks.ts';
 import { connectClient, type Database, openDatabase } from './database/mongo.ts';
 import {
   type CollectionSchema,
@@ -28,7 +28,7 @@ class UnsafeError extends Error {
 /** What a service declares, all of which is checked. */
 interface Declared extends MessagingRole {
   /** The service's own collections. */
-  readonly collections?: readonly CollectionSchema[];
+  readonly databaseSchema?: readonly CollectionSchema[];
   readonly kafka: KafkaOptions;
 }
 
@@ -57,7 +57,7 @@ export async function openCheckedDatabase(scope: Scope, declared: Declared): Pro
     'database',
     openDatabase({ url: config.MONGODB_URL, database, appName: declared.service, clock }),
   );
-  if (!isProduction) await ensureDatabaseSchema(opened.db, databaseSchemaOf(declared.collections));
+  if (!isProduction) await ensureDatabaseSchema(opened.db, databaseSchemaOf(declared.databaseSchema));
   return opened;
 }
 
@@ -105,7 +105,7 @@ function checkLater(deps: Deps): AsyncDisposable {
   });
 }
 
-function refuse(logger: Scope['logger'], judgements: readonly StartJudgement[]): void {
+function refuse(logger: Scope['logger'], judgements: readonly StartCheckResult[]): void {
   for (const unchecked of judgements.flatMap((one) => one.unchecked)) logger.warn(unchecked);
   const problems = judgements.flatMap((one) => one.problems);
   for (const { message, remedy } of problems) logger.error({ remedy }, message);
@@ -113,16 +113,16 @@ function refuse(logger: Scope['logger'], judgements: readonly StartJudgement[]):
     throw new UnsafeError(`production must not run like this: ${problems.length} problem(s), each logged`);
 }
 
-async function askServer({ scope, database, service, ...deps }: Deps): Promise<StartJudgement> {
+async function askServer({ scope, database, service, ...deps }: Deps): Promise<StartCheckResult> {
   const client = await connectClient({ url: scope.config.MONGODB_URL, appName: service });
   try {
-    const declared = databaseSchemaOf(deps.collections);
+    const declared = databaseSchemaOf(deps.databaseSchema);
     const [hello, transactionLifetimeS, collections] = await Promise.all([
       client.db('admin').command({ hello: 1 }),
       readLifetime(client),
       readCollections(client.db(database), declared),
     ]);
-    return judgeServer({ hello, transactionLifetimeS, database, collections }, declared);
+    return checkServer({ hello, transactionLifetimeS, database, collections }, declared);
   } finally {
     await client.close();
   }
@@ -140,12 +140,12 @@ async function readLifetime(client: MongoClient): Promise<number | undefined> {
   }
 }
 
-async function askKafka(deps: Deps): Promise<StartJudgement> {
+async function askKafka(deps: Deps): Promise<StartCheckResult> {
   const { consumes = [], readsOutsideGroup = [] } = deps;
   const used = [...topicsWritten(deps), ...[...consumes, ...readsOutsideGroup].map((name) => topics[name])];
   const names = [...new Set(used.map(({ name }) => deps.scope.config.TOPIC_PREFIX + name))];
   const kafka = createKafka({ ...deps.kafka, log: () => undefined }, 1);
-  return judgeTopics(
+  return checkTopics(
     names,
     await withDeadline(describeTopics(kafka, names), KAFKA_TIMEOUT_MS, deps.scope.clock),
   );

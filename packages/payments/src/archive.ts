@@ -1,5 +1,5 @@
 import { type ArchivedEnd, archivedEnds, archiveNoteOf, ERASURES } from '@pesewa/contracts';
-import { type IdPrefix, isId } from '@pesewa/kernel';
+import { DAY_MS, type IdPrefix, isId } from '@pesewa/kernel';
 import type { Erasure } from '@pesewa/messaging';
 import { wholeNumberSetting } from '@pesewa/runtime';
 import type { Db, Document, Filter } from 'mongodb';
@@ -9,7 +9,7 @@ import { z } from 'zod';
  * How long a payment must be without changes before it is archived, whenever it was accepted: longer than any consumer of
  * its events, any request for republishing and any comparison of its record looks back.
  */
-const REST_MS = 400 * 86_400_000;
+const REST_MS = 400 * DAY_MS;
 
 /** The rest of an archived payment: its merchant's reference, which stays taken, and its end. */
 export interface ArchivedDocument {
@@ -54,9 +54,9 @@ export function archiveOf<Record extends Document>(first: Erasure<Record>): Eras
     name: archiveNoteOf(first.collection),
     open: (nowMs) => {
       const isRecent: object = { 'timeline.at': { $gt: new Date(nowMs - REST_MS) } };
-      return { $or: [first.open(nowMs), first.whole, isRecent as Filter<Record>] } as Filter<Record>;
+      return { $or: [first.open(nowMs), first.notErased, isRecent as Filter<Record>] } as Filter<Record>;
     },
-    whole: {},
+    notErased: {},
     erase: [{ $replaceWith: { _id: '$_id', end: { $substrCP: ['$status', 0, 1] } } }],
   };
 }

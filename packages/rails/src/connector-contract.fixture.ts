@@ -10,7 +10,7 @@ import {
   saying,
 } from './connector-case.fixture.ts';
 import { TransportError } from './http-transport.ts';
-import type { NotSent, Observation, Rail, RailPayouts } from './rail.ts';
+import type { LookupResult, NotSent, Rail, RailPayouts } from './rail.ts';
 import { answering, collection, payout, START_MS } from './rails.fixture.ts';
 
 const unknown = { kind: 'unknown', why: expect.any(String) as string };
@@ -178,7 +178,7 @@ function describeCollections(one: ConnectorCase, words: CollectionWords): void {
 }
 
 async function expectLookup(
-  look: (said: Said) => Promise<Observation | NotSent> | undefined,
+  look: (said: Said) => Promise<LookupResult | NotSent> | undefined,
   { pending, completed, notFound }: Pick<Lookup, 'pending' | 'completed' | 'notFound'>,
 ): Promise<void> {
   expect(await look(pending)).toEqual({ kind: 'pending' });

@@ -40,7 +40,7 @@ export type SubmissionResult =
  * A question that the rail turned away or that did not reach it is `unknown` too; `notSent` is one that our own limits
  * held back.
  */
-export type Observation =
+export type LookupResult =
   | { readonly kind: 'pending' }
   | {
       readonly kind: 'completed';
@@ -174,7 +174,7 @@ export interface RailPayouts {
   readonly lookUp: (query: {
     readonly reference: string;
     readonly currency: string;
-  }) => Promise<Observation | NotSent>;
+  }) => Promise<LookupResult | NotSent>;
   /** The processors of a country, three letters. */
   readonly processors: (country: string) => Promise<Answer<readonly Processor[]>>;
   /** The holder of an account; null if the rail answers that there is none. */
@@ -196,7 +196,7 @@ export interface RailCollections {
     readonly reference: string;
     readonly country: string;
     readonly currency: string;
-  }) => Promise<Observation | NotSent>;
+  }) => Promise<LookupResult | NotSent>;
   readonly readCallback: ReadCallback;
 }
 

@@ -115,7 +115,7 @@ export const connectionSettings = z.object({
 export type ConnectionSettings = z.output<typeof connectionSettings>;
 
 /** Settings to check; a system that is not used has no address. */
-export type JudgedSettings = Partial<ConnectionSettings> & { readonly NODE_ENV: string };
+export type UncheckedSettings = Partial<ConnectionSettings> & { readonly NODE_ENV: string };
 
 /** A setting that can't stay as it is; the message says what to do and quotes no value. */
 export interface SettingProblem {
@@ -127,7 +127,7 @@ export interface SettingProblem {
  * Checks settings of connections: finds those that contradict each other, would send a secret in clear, or are insecure
  * in production.
  */
-export function connectionProblems(settings: JudgedSettings): readonly SettingProblem[] {
+export function connectionProblems(settings: UncheckedSettings): readonly SettingProblem[] {
   return [
     ...(settings.KAFKA_BROKERS === undefined ? [] : kafkaProblems(settings)),
     ...(settings.SCHEMA_REGISTRY_URL === undefined
@@ -143,15 +143,15 @@ type Variable = keyof ConnectionSettings;
 const when = (isProblem: boolean, variable: Variable, message: string): readonly SettingProblem[] =>
   isProblem ? [{ variable, message }] : [];
 
-const isAllowed = ({ ALLOW_INSECURE = [] }: JudgedSettings, system: System): boolean =>
+const isAllowed = ({ ALLOW_INSECURE = [] }: UncheckedSettings, system: System): boolean =>
   ALLOW_INSECURE.includes(system);
 
-const mustBeSecure = (settings: JudgedSettings, system: System): boolean =>
+const mustBeSecure = (settings: UncheckedSettings, system: System): boolean =>
   settings.NODE_ENV === 'production' && !isAllowed(settings, system);
 
 const orAllow = (system: System): string => `or put ${system} into ALLOW_INSECURE`;
 
-function kafkaProblems(settings: JudgedSettings): readonly SettingProblem[] {
+function kafkaProblems(settings: UncheckedSettings): readonly SettingProblem[] {
   const { KAFKA_SASL_MECHANISM: mechanism } = settings;
   const isTls = settings.KAFKA_TLS === 'on';
   const isSecure = mustBeSecure(settings, 'kafka');
@@ -190,7 +190,7 @@ function kafkaProblems(settings: JudgedSettings): readonly SettingProblem[] {
   ];
 }
 
-function tokenProblems(settings: JudgedSettings, isTls: boolean): readonly SettingProblem[] {
+function tokenProblems(settings: UncheckedSettings, isTls: boolean): readonly SettingProblem[] {
   const isToken = settings.KAFKA_SASL_MECHANISM === 'oauthbearer';
   const { KAFKA_SASL_TOKEN_COMMAND: command } = settings;
   return [
@@ -208,7 +208,7 @@ function tokenProblems(settings: JudgedSettings, isTls: boolean): readonly Setti
   ];
 }
 
-function registryProblems(settings: JudgedSettings, address: string): readonly SettingProblem[] {
+function registryProblems(settings: UncheckedSettings, address: string): readonly SettingProblem[] {
   const url = new URL(address);
   const isTls = url.protocol === 'https:';
   const isSecure = mustBeSecure(settings, 'registry');
@@ -249,7 +249,7 @@ const unchecked = ['tlsinsecure', 'tlsallowinvalidcertificates', 'tlsallowinvali
 /** Mechanisms whose credentials are not in the connection string's user and password. */
 const withoutPassword = ['MONGODB-X509', 'MONGODB-AWS', 'MONGODB-OIDC'];
 
-function mongodbProblems(settings: JudgedSettings, url: string): readonly SettingProblem[] {
+function mongodbProblems(settings: UncheckedSettings, url: string): readonly SettingProblem[] {
   if (!mustBeSecure(settings, 'mongodb')) return [];
   const [address = '', query = ''] = url.split('?');
   const options = [...new URLSearchParams(query)].map(([name, value]) => ({
@@ -281,7 +281,7 @@ function mongodbProblems(settings: JudgedSettings, url: string): readonly Settin
 
 /** Two settings that only make sense together. */
 function pairProblems(
-  settings: JudgedSettings,
+  settings: UncheckedSettings,
   first: Variable,
   second: Variable,
 ): readonly SettingProblem[] {
@@ -293,7 +293,7 @@ function pairProblems(
   ];
 }
 
-function isMatching({ KAFKA_TLS_CERTIFICATE: certificate, KAFKA_TLS_KEY: key }: JudgedSettings): boolean {
+function isMatching({ KAFKA_TLS_CERTIFICATE: certificate, KAFKA_TLS_KEY: key }: UncheckedSettings): boolean {
   if (certificate === undefined || key === undefined) return true;
   return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
 }

@@ -78,7 +78,7 @@ export async function serveHttp<E extends Env>(options: {
   };
 }
 
-/** Answers breakage with the API's own fixed answer, logged once; a path with dot segments is never routed. */
+/** Answers an unexpected error with the API's own fixed answer, logged once; a path with dot segments is never routed. */
 export function addErrorHandling<E extends Env>(
   app: Hono<E>,
   options: {

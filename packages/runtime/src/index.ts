@@ -39,6 +39,7 @@ export { createRequestMeter, type RequestMeter } from './requests.ts';
 export { END_TIMEOUT_MS, runService, type ServiceScope } from './run.ts';
 export {
   answer,
+  foreignCursor,
   type OperationHandlers,
   refusalsAs,
   refused,

@@ -23,7 +23,7 @@ async function breakBy(error: Error) {
 
 const named = (name: string, message: string) => Object.assign(new Error(message), { name });
 
-it('answers breakage as JSON, and logs it once without what drivers put on their errors', async () => {
+it('answers an unexpected error as JSON, and logs it once without what drivers put on their errors', async () => {
   const stderr = vi.spyOn(console, 'error');
   const error = Object.assign(new Error('E11000 dup key: { number: 0712345678 }'), {
     document: '0712345678',

@@ -27,7 +27,7 @@ export function createOperationsApp(options: {
   const app = new Hono();
   app.onError((error, context) => {
     logFailure(options.logger, { error, context, text: 'an operations request failed' });
-    return isPassing(error)
+    return isTransientByName(error)
       ? answerJson(context, 503, { code: 'unavailable', message: 'the database does not answer: try again' })
       : answerJson(context, 500, { code: 'broken', message: 'this broke: the log has why' });
   });
@@ -52,7 +52,7 @@ export function createOperationsApp(options: {
  * Whether an error comes from the connection or the cluster; recognised by name, because the runtime depends on no
  * driver.
  */
-function isPassing({ name }: Error): boolean {
+function isTransientByName({ name }: Error): boolean {
   return /^Mongo.*(?:Network|ServerSelection|WaitQueue|PoolCleared|NotConnected|Timeout)/.test(name);
 }
 
@@ -94,11 +94,11 @@ export function guardOperator(routes: Hono, operators: Operators): Hono {
 /**
  * Lets only named operators through to routes that order or decide (ADR 17).
  *
- * @param sharedMayOrder whether `OPERATOR_TOKEN`, which belongs to no person, is accepted too: only in development
+ * @param allowsSharedToken whether `OPERATOR_TOKEN`, which belongs to no person, is accepted too: only in development
  */
-export function forNamedOperators(sharedMayOrder: boolean): MiddlewareHandler {
+export function forNamedOperators(allowsSharedToken: boolean): MiddlewareHandler {
   return async (context, next) => {
-    if (!sharedMayOrder && isSharedOperator(operatorOf(context))) {
+    if (!allowsSharedToken && isSharedOperator(operatorOf(context))) {
       return answerJson(context, 403, {
         code: 'named_operator_required',
         message: 'OPERATOR_TOKEN can only read: order and decide with the token of an operator of OPERATORS',

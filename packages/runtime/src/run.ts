@@ -31,7 +31,7 @@ export interface ServiceScope<Config> {
   readonly operator: Hono;
   /** Registers a resource to be closed, in reverse order of opening; the log uses this name for the step. */
   readonly open: Shutdown['open'];
-  /** Ends the process: for breakage that only a restart can fix. */
+  /** Ends the process: for an error that only a restart can fix. */
   readonly abort: (error: Error) => void;
 }
 
@@ -56,7 +56,7 @@ export interface Service<Schema extends z.ZodType> {
  * order, the operations port last. It then ends with exit code 0, or with 1 if a step failed or hung; a second signal
  * ends it at once. With the argument `prepare` it only runs the service's preparation.
  *
- * A configuration problem ends it with exit code 2 and lists every problem; breakage at the start or later with 1.
+ * A configuration problem ends it with exit code 2 and lists every problem; any other error, at the start or later, with 1.
  */
 export async function runService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
   service: Service<Schema>,

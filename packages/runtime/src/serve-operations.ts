@@ -51,6 +51,9 @@ type Answered<Status, Body> = Status extends number
 /** A refusal with a code of the operation. */
 export const refused = <const Code extends string>(refusal: Code, message: string) => ({ refusal, message });
 
+/** The refusal of a cursor that no page of the list has given. */
+export const foreignCursor = refused('invalid', 'cursor must be the next of an earlier page');
+
 /** Builds a function from refusals of the domain to those of an operator API: a code of the operation, and a message. */
 export const refusalsAs =
   <const Texts extends Readonly<Record<string, readonly [code: string, message: string]>>>(texts: Texts) =>
@@ -63,18 +66,18 @@ export const refusalsAs =
  * Mounts operations as they are declared (ADR 63): who may call, then the query, then the body; what can't be read is
  * answered with 400 `invalid`.
  *
- * @param sharedMayOrder whether `OPERATOR_TOKEN`, which belongs to no person, may call what named operators may: only
+ * @param allowsSharedToken whether `OPERATOR_TOKEN`, which belongs to no person, may call what named operators may: only
  *   in development
  */
 export function serveOperations<Api extends Operations>(
   operator: Hono,
   api: Api,
   handlers: OperationHandlers<Api>,
-  sharedMayOrder = false,
+  allowsSharedToken = false,
 ): void {
   for (const [name, operation] of Object.entries(api)) {
     const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    if (operation.caller) operator.on(operation.method, path, forNamedOperators(sharedMayOrder));
+    if (operation.caller) operator.on(operation.method, path, forNamedOperators(allowsSharedToken));
     // The types of an operation and of its handler belong together by the operation's name.
     const handle = handlers[name] as unknown as AnyHandler;
     operator.on(operation.method, path, (context) => serve(context, operation, handle));

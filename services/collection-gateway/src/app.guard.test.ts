@@ -102,7 +102,7 @@ describe.each(paths)('who asks for %s (contract 5)', (path) => {
     );
   });
 
-  it('a merchant that is stored wrongly is breakage', async () => {
+  it('a merchant that is stored wrongly is an unexpected error', async () => {
     const gateway = openGateway({ identify: () => Promise.reject(new DirectoryError('malformed')) });
     const description =
       'something broke on our side: check the status of the collection before anything else';

@@ -35,7 +35,7 @@ export async function composeGateway(
   const { config, logger, clock, ids, crashPoint } = scope;
   const messaging = await openMessaging(scope, {
     service: 'collection-gateway',
-    collections: collectionDatabaseSchema,
+    databaseSchema: collectionDatabaseSchema,
     sharesTransactions: true,
   });
   const store = openCollectionStore(messaging.db);

@@ -1,5 +1,5 @@
 import { ERASURES } from '@pesewa/contracts';
-import { createIds, systemClock } from '@pesewa/kernel';
+import { createIds, DAY_MS, systemClock } from '@pesewa/kernel';
 import { startEraser } from '@pesewa/messaging';
 import { archiveOf } from '@pesewa/payments';
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { erasuresOf, personalData } from './erasing.ts';
 import { createTestRail, merchantWith, openReplica, payin, type Replica, whole } from './fixtures/replica.ts';
 
-const DAY_MS = 86_400_000;
 const resources = new AsyncDisposableStack();
 const demo = merchantWith('demo');
 let scope: ReturnType<typeof openTestScope>;

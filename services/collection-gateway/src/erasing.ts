@@ -13,7 +13,7 @@ export const personalData: Erasure<CollectionDocument> = {
   by: 'reference',
   prefix: 'co',
   open: () => ({ status: 'PENDING' }),
-  whole: { 'order.customerNumber': { $ne: '' } },
+  notErased: { 'order.customerNumber': { $ne: '' } },
   erase: [
     { $set: { 'order.customerNumber': '', timeline: lastStep } },
     {

@@ -1,6 +1,13 @@
 import { accountOperations, walletKeyOf } from '@pesewa/contracts';
 import { type Clock, formatAmount } from '@pesewa/kernel';
-import { answer, refused, type ServedAnswer, type ServedRequest, serveOperations } from '@pesewa/runtime';
+import {
+  answer,
+  foreignCursor,
+  refused,
+  type ServedAnswer,
+  type ServedRequest,
+  serveOperations,
+} from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { balanceOf, currencyOf, floatPrefix } from './domain/accounts.ts';
 import { viewEntry, viewStatementItem, viewSums } from './entry-views.ts';
@@ -66,8 +73,6 @@ export function addAccountRoutes(app: Hono, deps: AccountRouteDeps): void {
     statement: (request) => readStatement(deps, request),
   });
 }
-
-const foreignCursor = refused('invalid', 'cursor must be the next of an earlier page');
 
 async function readStatement(
   { statements, clock }: AccountRouteDeps,

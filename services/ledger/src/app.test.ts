@@ -47,7 +47,7 @@ function open() {
     },
     clock: systemClock,
     targets: anyTarget,
-    sharedMayOrder: true,
+    allowsSharedToken: true,
     commands: {
       propose: () => Promise.reject(new Error('unused')),
       decide: () => Promise.reject(new Error('unused')),

@@ -1,5 +1,5 @@
 import { archiveNoteOf, ERASURES } from '@pesewa/contracts';
-import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { createIds, DAY_MS, systemClock, systemRandom } from '@pesewa/kernel';
 import { startEraser } from '@pesewa/messaging';
 import { archiveOf } from '@pesewa/payments';
 import { createLogger } from '@pesewa/runtime';
@@ -8,7 +8,6 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type AuditedLedger, openAuditedLedger } from './audited.fixture.ts';
 import { capture, collect, fund, fundFloat, hold } from './domain/posting.fixture.ts';
 
-const DAY_MS = 86_400_000;
 const logger = createLogger({ name: 'test', level: 'silent' });
 const then = { ...systemClock, nowMs: () => systemClock.nowMs() - 2_000 * DAY_MS };
 const [old, young] = [createIds(then, systemRandom), createIds(systemClock, systemRandom)];
@@ -59,7 +58,7 @@ async function archive(name: keyof typeof gateways) {
     by: 'reference',
     prefix: gateways[name],
     open: () => ({ status: 'INITIALIZED' }),
-    whole: { status: 'INITIALIZED' },
+    notErased: { status: 'INITIALIZED' },
     erase: [],
   });
   await using _loop = startEraser(

@@ -6,7 +6,7 @@ import {
   proposalOperations,
 } from '@pesewa/contracts';
 import { parseAmount, unreachable } from '@pesewa/kernel';
-import { answer, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
+import { answer, foreignCursor, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { viewOrder } from './command-views.ts';
 import type { Commands, FollowedOrder } from './commands.ts';
@@ -20,12 +20,12 @@ export interface CommandRouteDeps {
   readonly commands: Commands;
   readonly targets: Targets;
   /** Whether the shared token, which belongs to no person, may order and decide: only in development. */
-  readonly sharedMayOrder: boolean;
+  readonly allowsSharedToken: boolean;
 }
 
 /** Adds the routes of the operators' orders: propose, approve, reject, look (ADR 17). */
 export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
-  const { commands, sharedMayOrder } = deps;
+  const { commands, allowsSharedToken } = deps;
   const proposing = (kind: OrderKind) => (request: { readonly body: Body; readonly operator: string }) =>
     propose(deps, kind, request);
   serveOperations(
@@ -39,7 +39,7 @@ export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
       adjust: proposing('adjust'),
       suspense: proposing('suspense'),
     },
-    sharedMayOrder,
+    allowsSharedToken,
   );
   serveOperations(
     app,
@@ -47,8 +47,7 @@ export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
     {
       list: async ({ query: { status, cursor = '' } }) => {
         const after = pageCursor.safeParse(cursor).data;
-        if (cursor !== '' && after === undefined)
-          return refused('invalid', 'cursor must be the next of an earlier page');
+        if (cursor !== '' && after === undefined) return foreignCursor;
         const page = await commands.list({
           limit: ORDERS_PER_PAGE,
           ...(status && { status }),
@@ -68,7 +67,7 @@ export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
       reject: ({ parameters: { commandId }, body: { reason }, operator }) =>
         decide(commands, commandId, { kind: 'reject', reason }, operator),
     },
-    sharedMayOrder,
+    allowsSharedToken,
   );
 }
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@pesewa/kernel';
 import { openMessaging } from '@pesewa/messaging';
 import {
   createTopicReader,
@@ -22,8 +23,6 @@ import { createPostings } from './postings.ts';
 import { createRollForward } from './roll-forward.ts';
 import { openLedgerStore } from './store.ts';
 
-const DAY_MS = 24 * 3_600_000;
-
 let config: TestConfig;
 let readTopic: TopicReader;
 let db: Db;
@@ -47,12 +46,12 @@ afterAll(async () => {
 async function openReplica(): Promise<TestOperators> {
   const scope = openTestScope(config);
   scopes.push(scope);
-  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerDatabaseSchema });
+  const messaging = await openMessaging(scope, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
   ({ db } = messaging);
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const commands = createCommands({ db, messaging, ids: scope.ids, clock });
   const app = new Hono();
-  addCommandRoutes(app, { commands, targets: anyTarget, sharedMayOrder: true });
+  addCommandRoutes(app, { commands, targets: anyTarget, allowsSharedToken: true });
   return openTestOperators(app);
 }
 
@@ -61,7 +60,7 @@ async function openPostingLedger(): Promise<TestOperators> {
   const posting = openTestScope(config);
   scopes.push(posting);
   const { clock, logger } = posting;
-  const messaging = await openMessaging(posting, { service: 'ledger', collections: ledgerDatabaseSchema });
+  const messaging = await openMessaging(posting, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
   const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
   const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });

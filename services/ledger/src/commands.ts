@@ -102,7 +102,7 @@ export function createCommands(deps: {
     },
     find: async (commandId) => {
       const found = await collection.findOne({ _id: commandId });
-      return found ? followOne(toOrder(found)) : undefined;
+      return found ? followOne(fromOrderDocument(found)) : undefined;
     },
     list: async ({ status, after, limit }) => {
       const page = await collection
@@ -110,7 +110,7 @@ export function createCommands(deps: {
         .sort({ at: -1, _id: -1 })
         .limit(limit)
         .toArray();
-      const followed = await follow(page.map(toOrder));
+      const followed = await follow(page.map(fromOrderDocument));
       return {
         items: followed.filter((one) => status === undefined || statusOf(one) === status),
         next: nextCursor(page, limit, ({ at }) => at),
@@ -198,7 +198,7 @@ export async function findOrders(
   ids: readonly string[],
   session: ClientSession,
 ): Promise<readonly Order[]> {
-  return (await collection.find({ _id: { $in: ids } }, { session }).toArray()).map(toOrder);
+  return (await collection.find({ _id: { $in: ids } }, { session }).toArray()).map(fromOrderDocument);
 }
 
 /** The stored form of a status filter: whether an approved order is applied only shows in the entries. */
@@ -208,7 +208,7 @@ function storedStatus(status: OrderStatus | undefined): Filter<OrderDocument> {
 }
 
 /** An order as it was stored. */
-export function toOrder({ _id, again: _again, ...order }: OrderDocument): Order {
+export function fromOrderDocument({ _id, again: _again, ...order }: OrderDocument): Order {
   return { commandId: _id, ...order };
 }
 

@@ -4,7 +4,7 @@ import type { WalletChange } from './domain/books.ts';
 import { eventTypeOf, type LedgerDomainEvent } from './domain/instructions.ts';
 import { directionOf, type Order, type OrderKind } from './domain/orders.ts';
 import type { DecidedOrder } from './domain/own-events.ts';
-import type { Written } from './pages.ts';
+import type { AppendedPage } from './pages.ts';
 
 function address(domainEvent: LedgerDomainEvent) {
   const { causationId, sequence, currency } = domainEvent;
@@ -21,7 +21,7 @@ export function eventOf(domainEvent: LedgerDomainEvent, at: Date): OutgoingEvent
 
 /** The content of a page, for ourselves after a restore (ADR 45); it has the key of the first of its postings. */
 export function pageEventOf(
-  { chain, number, hash }: Written,
+  { chain, number, hash }: AppendedPage,
   first: LedgerDomainEvent,
   postings: readonly string[],
   at: Date,

@@ -3,7 +3,7 @@ import { systemClock } from '@pesewa/kernel';
 import { type Database, idOf, type Messaging, type OutgoingEvent } from '@pesewa/messaging';
 import type { Instruction } from './domain/instructions.ts';
 import type { OwnEvent } from './domain/own-events.ts';
-import { type ComingForwardDeps, createRollForward } from './roll-forward.ts';
+import { createRollForward, type RollForwardDeps } from './roll-forward.ts';
 import type { Batch } from './scenarios.fixture.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -56,7 +56,7 @@ export async function rollPartitionForward(
   { db, client }: Database,
   events: readonly OwnEvent[],
   options: {
-    readonly gaps?: ComingForwardDeps['gaps'];
+    readonly gaps?: RollForwardDeps['gaps'];
     readonly diesAt?: number;
     /** Whether there is a sign that the database is an older one. */
     readonly isOlder?: boolean;
@@ -102,7 +102,7 @@ export async function rollPartitionForward(
     logger: {
       info: () => undefined,
       warn: (_fields: object, line: string) => void warnings.push(line),
-    } as unknown as ComingForwardDeps['logger'],
+    } as unknown as RollForwardDeps['logger'],
   });
   await rollForward.partition(0);
   return { warnings, emitted: all };

@@ -63,7 +63,7 @@ async function openLedger() {
   const scope = openTestScope(config);
   scopes.push(scope);
   const { clock, ids, logger } = scope;
-  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerDatabaseSchema });
+  const messaging = await openMessaging(scope, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
   const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
   const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
@@ -72,7 +72,7 @@ async function openLedger() {
   );
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
   const statements = createStatements(messaging.db);
-  const orders = { commands, targets: anyTarget, sharedMayOrder: true };
+  const orders = { commands, targets: anyTarget, allowsSharedToken: true };
   const app: Hono = createApp({ store, statements, ...orders, clock, logger });
   return { app, db: messaging.db, scope };
 }

@@ -20,7 +20,7 @@ await runService({ name: 'ledger', settings, environment, prepare }, async (scop
   const { config, logger, clock, ids } = scope;
   const messaging = await openMessaging(scope, {
     service: 'ledger',
-    collections: ledgerDatabaseSchema,
+    databaseSchema: ledgerDatabaseSchema,
     batchMessagesMax: config.BATCH_MESSAGES_MAX,
     endsOnClockSkew: true,
   });
@@ -44,7 +44,7 @@ await runService({ name: 'ledger', settings, environment, prepare }, async (scop
     statements: createStatements(messaging.db),
     commands,
     targets: createTargets({ directory, railNames: config.RAIL_NAMES }),
-    sharedMayOrder: config.NODE_ENV !== 'production',
+    allowsSharedToken: config.NODE_ENV !== 'production',
     clock,
     logger,
   });

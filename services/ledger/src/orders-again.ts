@@ -3,7 +3,7 @@ import { type Loop, leasesOf, type Messaging, startLoop, takeLease } from '@pese
 import type { Logger } from '@pesewa/runtime';
 import { commandEventOf, isApproved } from './command-events.ts';
 import { createOutcomes } from './command-outcomes.ts';
-import { COMMANDS, type OrderDocument, toOrder } from './commands.ts';
+import { COMMANDS, fromOrderDocument, type OrderDocument } from './commands.ts';
 
 const LEASE = { name: 'orders-again', durationMs: 5_000 } as const;
 const BATCH = 100;
@@ -26,7 +26,7 @@ export function startOrdersAgain(deps: {
   const orders = messaging.db.collection<OrderDocument>(COMMANDS);
   const outcomes = createOutcomes(messaging.db);
   const again = messaging.groupCommit<OrderDocument, void>('ledger.decision', async (found, transaction) => {
-    const approved = found.map(toOrder).filter(isApproved);
+    const approved = found.map(fromOrderDocument).filter(isApproved);
     for (const order of approved) transaction.emit(commandEventOf(order));
     return found.map(() => undefined);
   });
@@ -43,7 +43,7 @@ export function startOrdersAgain(deps: {
         .sort({ decidedAt: 1 })
         .limit(BATCH)
         .toArray();
-      const applied = await outcomes(due.map(toOrder));
+      const applied = await outcomes(due.map(fromOrderDocument));
       await Promise.all(due.map(again.submit));
       processed(due.length);
       const done = due.filter(({ _id }) => applied.has(_id)).map(({ _id }) => _id);

@@ -2,27 +2,27 @@ import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { Collection } from 'mongodb';
 import { COMMANDS, type OrderDocument, toOrderDocument } from './commands.ts';
 import type { Order } from './domain/orders.ts';
-import { type Answered, postingId } from './domain/own-events.ts';
+import { type AnsweredInstruction, postingId } from './domain/own-events.ts';
 import type { OwnPage } from './domain/own-pages.ts';
 import { type Repeated, rebookPostings, rebookRefusals } from './domain/rebooking.ts';
 import { pageEventOf } from './events.ts';
 import type { MissingEvents } from './missing-events.ts';
-import type { Written } from './pages.ts';
-import { questionOf } from './postings.ts';
+import type { AppendedPage } from './pages.ts';
+import { readSetOf } from './postings.ts';
 import type { LedgerStore } from './store.ts';
 
 /** How far a page that is written again may differ from the published one. */
 export type Tolerance =
   /** No difference: it follows the newest page of its chain, and each wallet has the published number. */
-  | 'none'
+  | 'asPublished'
   /** Numbers of wallets may differ, because an earlier entry was never published. */
-  | 'numbers'
+  | 'otherWalletNumbers'
   /** Earlier pages may be missing too, and postings that can't be booked any more are left out. */
-  | 'gaps';
+  | 'withGaps';
 
 /** The result of writing a page again. */
-export type Repetition =
-  | { readonly kind: 'known' }
+export type RewriteOutcome =
+  | { readonly kind: 'alreadyWritten' }
   | {
       readonly kind: 'written';
       readonly number: bigint;
@@ -42,8 +42,8 @@ export interface PageRewriter {
     page: OwnPage,
     tolerance: Tolerance,
     shifts: ReadonlyMap<string, bigint>,
-  ) => Promise<Repetition>;
-  readonly refusals: (refused: readonly Answered[], atMs: number) => Promise<void>;
+  ) => Promise<RewriteOutcome>;
+  readonly refusals: (refused: readonly AnsweredInstruction[], atMs: number) => Promise<void>;
   readonly order: (order: Order) => Promise<void>;
 }
 
@@ -51,20 +51,21 @@ export interface PageRewriter {
 export function createPageRewriter(deps: {
   readonly messaging: Pick<Messaging, 'db' | 'inTransaction'>;
   readonly store: Pick<LedgerStore, 'newestPage' | 'read' | 'write'>;
-  readonly known: Pick<MissingEvents, 'leaveOut'>;
+  readonly missingEvents: Pick<MissingEvents, 'leaveOut'>;
 }): PageRewriter {
-  const { messaging, store, known } = deps;
+  const { messaging, store, missingEvents } = deps;
   const orders = messaging.db.collection<OrderDocument>(COMMANDS);
   return {
     page: (page, tolerance, expected) =>
-      messaging.inTransaction(async (transaction): Promise<Repetition> => {
+      messaging.inTransaction(async (transaction): Promise<RewriteOutcome> => {
         const { session } = transaction;
-        const { snapshot, newestMs } = await store.read(ask(page.postings), session);
+        const { snapshot, newestMs } = await store.read(readSetOfAll(page.postings), session);
         const all = rebookPostings(snapshot, page.postings);
-        if (page.missing.length === 0 && all.outcomes.every(({ kind }) => kind === 'known'))
-          return { kind: 'known' };
+        if (page.missing.length === 0 && all.outcomes.every(({ kind }) => kind === 'alreadyApplied'))
+          return { kind: 'alreadyWritten' };
         const head = await store.newestPage(page.chain, session);
-        const objection = tolerance === 'gaps' ? undefined : object(page, head, all, tolerance, expected);
+        const objection =
+          tolerance === 'withGaps' ? undefined : whyNotYet(page, head, all, tolerance, expected);
         if (objection) return objection;
         // Without the postings that can't be booked: the others must not depend on them.
         const repeated =
@@ -76,16 +77,16 @@ export function createPageRewriter(deps: {
           if (!written) return;
           hash = Buffer.from(written.hash).toString('hex');
           number = written.number;
-          if (!page.written) publishPage(written, repeated, at, transaction);
+          if (!page.published) publishPage(written, repeated, at, transaction);
         });
         const leftOut = [...all.differing, ...page.missing];
-        await known.leaveOut(leftOut, session);
-        const isSame = hash === page.written?.hash;
+        await missingEvents.leaveOut(leftOut, session);
+        const isSame = hash === page.published?.hash;
         return { kind: 'written', number, isSame, shifts: repeated.shifts, leftOut };
       }),
     refusals: (refused, atMs) =>
       messaging.inTransaction(async (transaction) => {
-        const { snapshot } = await store.read(ask(refused), transaction.session);
+        const { snapshot } = await store.read(readSetOfAll(refused), transaction.session);
         await store.write(
           rebookRefusals(snapshot, refused),
           { chain: '', atMs },
@@ -99,7 +100,7 @@ export function createPageRewriter(deps: {
 
 /** Publishes a page, so that the next restore finds it. */
 function publishPage(
-  written: Written,
+  written: AppendedPage,
   { outcomes, postings }: Repeated,
   at: Date,
   { emit }: Pick<Transaction, 'emit'>,
@@ -110,46 +111,49 @@ function publishPage(
   if (first) emit(pageEventOf(written, first, names, at));
 }
 
-const ask = (answered: readonly Answered[]) =>
-  questionOf(
+const readSetOfAll = (answered: readonly AnsweredInstruction[]) =>
+  readSetOf(
     answered.map(({ instruction }) => instruction),
     false,
   );
 
-function without(postings: readonly Answered[], names: readonly string[]): readonly Answered[] {
+function without(
+  postings: readonly AnsweredInstruction[],
+  names: readonly string[],
+): readonly AnsweredInstruction[] {
   return postings.filter(({ instruction }) => !names.includes(postingId(instruction)));
 }
 
 /** The problem of a page whose number another page has in the database, which lacks the published page's postings. */
-export function anotherPage({ chain, written }: OwnPage): string {
-  return `page ${written?.number} of ${chain} is another one in our database`;
+export function anotherPage({ chain, published }: OwnPage): string {
+  return `page ${published?.number} of ${chain} is another one in our database`;
 }
 
 /** Why a page must not be written, or not yet. */
-function object(
+function whyNotYet(
   page: OwnPage,
   head: { readonly number: bigint },
   { differing, shifts }: Repeated,
-  tolerance: 'none' | 'numbers',
+  tolerance: Exclude<Tolerance, 'withGaps'>,
   expected: ReadonlyMap<string, bigint>,
-): Repetition | undefined {
-  const { chain, written, missing } = page;
-  if (written && written.number <= head.number) return { kind: 'gap', reason: anotherPage(page) };
-  if (written && written.number > head.number + 1n)
+): RewriteOutcome | undefined {
+  const { chain, published, missing } = page;
+  if (published && published.number <= head.number) return { kind: 'gap', reason: anotherPage(page) };
+  if (published && published.number > head.number + 1n)
     return {
       kind: 'gap',
-      reason: `${chain} is at page ${head.number}, and page ${written.number} comes next`,
+      reason: `${chain} is at page ${head.number}, and page ${published.number} comes next`,
     };
   if (missing.length > 0)
-    return { kind: 'gap', reason: `page ${written?.number} of ${chain} lacks ${missing.join(', ')}` };
+    return { kind: 'gap', reason: `page ${published?.number} of ${chain} lacks ${missing.join(', ')}` };
   if (differing.length > 0)
     return { kind: 'early', reason: `${differing.join(', ')} can't be booked as it was published` };
-  if (tolerance === 'numbers') return undefined;
+  if (tolerance === 'otherWalletNumbers') return undefined;
   for (const [wallet, shift] of shifts) {
     if (shift !== (expected.get(wallet) ?? 0n))
       return {
         kind: 'early',
-        reason: `an entry of ${wallet} is missing before page ${written?.number} of ${chain}`,
+        reason: `an entry of ${wallet} is missing before page ${published?.number} of ${chain}`,
       };
   }
   return undefined;

@@ -40,11 +40,11 @@ export interface Pages {
     entries: readonly EntryDocument[],
     deltas: ReadonlyMap<string, Turnover>,
     transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
-  ) => Promise<Written>;
+  ) => Promise<AppendedPage>;
 }
 
 /** The place of a page, and its hash. */
-export interface Written {
+export interface AppendedPage {
   readonly chain: string;
   readonly number: bigint;
   readonly hash: Uint8Array;

@@ -62,7 +62,7 @@ async function openLedger(): Promise<void> {
   const scope = openTestScope(config);
   scopes.push(scope);
   const { clock, logger } = scope;
-  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerDatabaseSchema });
+  const messaging = await openMessaging(scope, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
   ({ db } = messaging);
   const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });

@@ -1,7 +1,7 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { type Clock, unreachable } from '@pesewa/kernel';
 import type { BatchTransaction } from '@pesewa/messaging';
-import { type Answer, answerAgain } from './domain/answers.ts';
+import { type RepeatedAnswer, repeatAnswer } from './domain/answers.ts';
 import { collectEntryId } from './domain/collection-postings.ts';
 import type { Instruction, LedgerDomainEvent } from './domain/instructions.ts';
 import { orderEntryId } from './domain/order-postings.ts';
@@ -10,8 +10,8 @@ import { postingId } from './domain/own-events.ts';
 import { holdEntryIds, type PostingPolicy } from './domain/payout-postings.ts';
 import { foldInstructions } from './domain/posting.ts';
 import { balanceEventOf, eventOf, pageEventOf } from './events.ts';
-import type { Written } from './pages.ts';
-import type { Question } from './snapshots.ts';
+import type { AppendedPage } from './pages.ts';
+import type { ReadSet } from './snapshots.ts';
 import type { LedgerStore } from './store.ts';
 
 /** Posts the instructions of events. */
@@ -39,8 +39,8 @@ export function createPostings(deps: {
     post: async (instructions, topic, transaction) => {
       // Read in the transaction: the other topics write to the same wallets, and a conflict must rerun all of this.
       const fold = async (trusting: boolean) => {
-        const question = questionOf(instructions, trusting);
-        const { snapshot, newestMs } = await store.read(question, transaction.session);
+        const readSet = readSetOf(instructions, trusting);
+        const { snapshot, newestMs } = await store.read(readSet, transaction.session);
         return { newestMs, snapshot, folded: foldInstructions(snapshot, instructions, deps.policy) };
       };
       // Payouts are nearly always new: looking each up first costs the database more than discovering a rare repetition
@@ -51,17 +51,17 @@ export function createPostings(deps: {
       const chain = `${topic}/${transaction.partition}`;
       // Not before the newest entry of any wallet, which a process whose clock is ahead may have written.
       const atMs = Math.max(deps.clock.nowMs(), newestMs);
-      const repeated = instructions.filter((_, index) => folded.outcomes[index]?.kind === 'known');
+      const repeated = instructions.filter((_, index) => folded.outcomes[index]?.kind === 'alreadyApplied');
       // Rare, and read before anything is written: the answers to this batch's new instructions are published anyway.
       const answers = repeated.length > 0 && (await store.readAnswers(repeated, transaction.session));
       await store.write(folded, { chain, atMs }, transaction, (at, page) => {
-        const unchanged = new Map<string, Answer>();
+        const unchanged = new Map<string, RepeatedAnswer>();
         for (const [index, instruction] of instructions.entries()) {
           const outcome = folded.outcomes[index];
           if (outcome?.kind === 'posted') transaction.emit(eventOf(outcome.domainEvent, at));
           if (outcome?.kind === 'parked') transaction.park(index, outcome.reason);
-          if (outcome?.kind !== 'known' || !answers) continue;
-          const answer = answerAgain(instruction, answers);
+          if (outcome?.kind !== 'alreadyApplied' || !answers) continue;
+          const answer = repeatAnswer(instruction, answers);
           if (!answer) continue;
           transaction.emit(eventOf(answer.domainEvent, answer.at));
           if ('merchantId' in instruction)
@@ -83,7 +83,7 @@ export function createPostings(deps: {
 
 /** Publishes the content of the page, for ourselves after a restore; refusals are on no page. */
 function publishPage(
-  page: Written,
+  page: AppendedPage,
   instructions: readonly Instruction[],
   outcomes: readonly Outcome[],
   at: Date,
@@ -109,13 +109,13 @@ const isRefusal = ({ kind }: LedgerDomainEvent): boolean =>
  */
 function provesItself(instructions: readonly Instruction[], outcomes: readonly Outcome[]): boolean {
   return outcomes.every((outcome, index) => {
-    if (instructions[index]?.kind !== 'hold' || outcome.kind === 'known') return true;
+    if (instructions[index]?.kind !== 'hold' || outcome.kind === 'alreadyApplied') return true;
     return outcome.kind === 'posted' && outcome.domainEvent.kind === 'holdPlaced';
   });
 }
 
 /** What must be read for the instructions; `trusting` assumes that a hold is not placed yet. */
-export function questionOf(instructions: readonly Instruction[], trusting: boolean): Question {
+export function readSetOf(instructions: readonly Instruction[], trusting: boolean): ReadSet {
   const wallets = new Set<string>();
   const references = new Set<string>();
   const entryIds = new Set<string>();

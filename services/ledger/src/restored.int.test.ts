@@ -73,14 +73,14 @@ async function untilSent({ db }: Messaging): Promise<void> {
 async function openLedger() {
   const scope = openTestScope(config, { clock });
   const { ids, logger } = scope;
-  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerDatabaseSchema });
+  const messaging = await openMessaging(scope, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
   const { db, client } = messaging;
   const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: true } });
   const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
   await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), rollForward }));
   const commands = createCommands({ db, messaging, ids, clock });
-  const orders = { commands, targets: anyTarget, sharedMayOrder: true };
+  const orders = { commands, targets: anyTarget, allowsSharedToken: true };
   const app = createApp({ store, statements: createStatements(db), ...orders, clock, logger });
   const guarded = guardOperator(scope.operator, createOperators('the-token-of-an-operator'));
   return {

@@ -3,8 +3,8 @@ import { CLOCK_SKEW_MAX_MS, type Messaging, PartitionStoppedError } from '@pesew
 import type { Logger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
 import {
-  type Answered,
-  isWhole,
+  type AnsweredInstruction,
+  hasAllFields,
   type OwnEvent,
   type ParsedEvent,
   postingId,
@@ -13,7 +13,7 @@ import {
 import { createOwnPages, type OwnPage, type OwnPages } from './domain/own-pages.ts';
 import { orderOf } from './events.ts';
 import { createMissingEvents, type MissingEvents } from './missing-events.ts';
-import { anotherPage, createPageRewriter, type PageRewriter, type Repetition } from './page-rewriter.ts';
+import { anotherPage, createPageRewriter, type PageRewriter, type RewriteOutcome } from './page-rewriter.ts';
 import type { LedgerStore } from './store.ts';
 
 /** Whether the ledger goes on if events are missing in its topic. */
@@ -62,29 +62,29 @@ interface Run {
 }
 
 /** The dependencies of {@link RollForward}. */
-export interface ComingForwardDeps {
+export interface RollForwardDeps {
   readonly messaging: Pick<Messaging, 'db' | 'since' | 'inTransaction' | 'mayHaveGoneBack'>;
   readonly store: Pick<LedgerStore, 'newestPage' | 'read' | 'write'>;
   readonly gaps: GapPolicy;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-interface Deps extends ComingForwardDeps {
+interface Deps extends RollForwardDeps {
   readonly rewriter: PageRewriter;
-  readonly known: MissingEvents;
+  readonly missingEvents: MissingEvents;
 }
 
 /** Builds {@link RollForward}. */
-export function createRollForward(given: ComingForwardDeps): RollForward {
-  const known = createMissingEvents(given.messaging.db);
-  const deps = { ...given, known, rewriter: createPageRewriter({ ...given, known }) };
+export function createRollForward(given: RollForwardDeps): RollForward {
+  const missingEvents = createMissingEvents(given.messaging.db);
+  const deps = { ...given, missingEvents, rewriter: createPageRewriter({ ...given, missingEvents }) };
   const marks = deps.messaging.db.collection<Mark>('coming_forward');
   const running = new Map<number, Promise<void>>();
   return {
     partition: (partition) => {
       // The same partition of several topics is taken over at the same time.
-      const known = running.get(partition);
-      if (known) return known;
+      const inProgress = running.get(partition);
+      if (inProgress) return inProgress;
       const begun = rollPartitionForward(deps, marks, partition).finally(() => running.delete(partition));
       running.set(partition, begun);
       return begun;
@@ -102,7 +102,7 @@ async function rollPartitionForward(deps: Deps, marks: Collection<Mark>, partiti
   const begin = async (lacking: string) => {
     if (isBegun) return;
     // Otherwise anybody with the right to write to the topic could have entries booked.
-    if (!(await messaging.mayHaveGoneBack())) throw strange(partition, lacking);
+    if (!(await messaging.mayHaveGoneBack())) throw unexpectedEventsError(partition, lacking);
     await marks.updateOne({ _id: partition }, { $setOnInsert: { sinceMs } }, { upsert: true });
     isBegun = true;
     logger.info({ partition }, 'the database is an older one: the ledger comes forward by its own events');
@@ -111,7 +111,7 @@ async function rollPartitionForward(deps: Deps, marks: Collection<Mark>, partiti
   const run: Run = { partition, waiting: [], heads: new Map(), shifts: new Map(), count, begin };
   const pages = createOwnPages(partition);
   for await (const events of messaging.since('ledger', partition, sinceMs)) {
-    await hear(deps, run, pages, events);
+    await ingest(deps, run, pages, events);
     await writePages(deps, run, PAGES_WAITING_MAX);
     if (pages.restSize() > REST_MAX) await forgetKnown(deps, pages);
   }
@@ -132,7 +132,7 @@ async function newestMs(store: Deps['store'], partition: number): Promise<number
   return Math.max(OVERLAP_MS, ...heads.map(({ atMs }) => atMs));
 }
 
-async function hear(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnEvent[]): Promise<void> {
+async function ingest(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnEvent[]): Promise<void> {
   const ownPages: OwnPage[] = [];
   const decided: Decided[] = [];
   const refused: Refused[] = [];
@@ -144,15 +144,15 @@ async function hear(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnE
       if (page) ownPages.push(page);
     }
   }
-  const lacking = await deps.known.lacking(ownPages.flatMap(({ written }) => written ?? []));
+  const lacking = await deps.missingEvents.lacking(ownPages.flatMap(({ published }) => published ?? []));
   for (const page of ownPages) {
-    const lack = page.written && lacking.get(page.written);
+    const lack = page.published && lacking.get(page.published);
     if (!lack) continue;
     await run.begin(lack === 'another' ? `another ${nameOf(page)}` : nameOf(page));
     if (!chainsOf(run.partition).includes(page.chain))
-      throw cannot(run, `${nameOf(page)} is of another partition`);
+      throw stoppedError(run, `${nameOf(page)} is of another partition`);
     // Nothing may be written on top of a different page.
-    if (lack === 'another' && deps.gaps === 'stop') throw cannot(run, anotherPage(page));
+    if (lack === 'another' && deps.gaps === 'stop') throw stoppedError(run, anotherPage(page));
     run.waiting.push(page);
   }
   await repeatOrders(deps, run, decided);
@@ -160,31 +160,31 @@ async function hear(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnE
 }
 
 async function repeatOrders(deps: Deps, run: Run, orders: readonly Decided[]): Promise<void> {
-  const undecided = await deps.known.undecided(orders.map(({ decided }) => decided.commandId));
+  const undecided = await deps.missingEvents.undecided(orders.map(({ decided }) => decided.commandId));
   for (const { event, decided } of orders) {
     const { commandId } = decided;
     if (!undecided.has(commandId)) continue;
     await run.begin(`the decision about ${commandId}`);
-    if (isWhole(event)) await deps.rewriter.order(orderOf(decided));
+    if (hasAllFields(event)) await deps.rewriter.order(orderOf(decided));
     else await leaveOut(deps, run, commandId);
   }
 }
 
 async function rebookRefusals(deps: Deps, run: Run, refused: readonly Refused[]): Promise<void> {
-  const unanswered = await deps.known.unanswered(namesOf(refused));
+  const unanswered = await deps.missingEvents.unanswered(namesOf(refused));
   const forgotten = refused.filter(({ instruction }) => unanswered.has(postingId(instruction)));
   for (const [atMs, all] of Map.groupBy(forgotten, (one) => one.atMs)) {
     await run.begin(`the refusal of ${namesOf(all).join(', ')}`);
-    const whole = all.filter(({ event }) => isWhole(event));
+    const whole = all.filter(({ event }) => hasAllFields(event));
     for (const name of namesOf(all.filter((one) => !whole.includes(one)))) await leaveOut(deps, run, name);
     await deps.rewriter.refusals(whole, atMs);
   }
 }
 
 /** Goes on without an event that is incomplete, if people have allowed that; it then counts as missing. */
-async function leaveOut({ gaps, known, logger }: Deps, run: Run, id: string): Promise<void> {
-  if (gaps === 'stop') throw cannot(run, `the outcome of ${id} is not reported in full`);
-  await known.leaveOut([id]);
+async function leaveOut({ gaps, missingEvents, logger }: Deps, run: Run, id: string): Promise<void> {
+  if (gaps === 'stop') throw stoppedError(run, `the outcome of ${id} is not reported in full`);
+  await missingEvents.leaveOut([id]);
   logger.warn(
     { partition: run.partition, leftOut: [id] },
     'an outcome that is not reported in full is left out',
@@ -194,13 +194,13 @@ async function leaveOut({ gaps, known, logger }: Deps, run: Run, id: string): Pr
 type Decided = Extract<ParsedEvent, { readonly kind: 'order' }>;
 type Refused = Extract<ParsedEvent, { readonly kind: 'refusal' }>;
 
-const namesOf = (answered: readonly Answered[]): readonly string[] =>
+const namesOf = (answered: readonly AnsweredInstruction[]): readonly string[] =>
   answered.map(({ instruction }) => postingId(instruction));
 
 /** Drops answers that were published again and are on a page already. */
-async function forgetKnown({ known }: Deps, pages: OwnPages): Promise<void> {
+async function forgetKnown({ missingEvents }: Deps, pages: OwnPages): Promise<void> {
   const rest = pages.rest();
-  const unanswered = await known.unanswered(rest.flatMap(({ postings }) => namesOf(postings)));
+  const unanswered = await missingEvents.unanswered(rest.flatMap(({ postings }) => namesOf(postings)));
   for (const page of rest)
     if (!namesOf(page.postings).some((name) => unanswered.has(name))) pages.forget(page);
 }
@@ -214,24 +214,24 @@ async function writePages(deps: Deps, run: Run, waitingMax: number): Promise<voi
     run.heads.set(chain, (await deps.store.newestPage(chain)).number);
   for (let [first] = run.waiting; first; [first] = run.waiting) {
     await run.begin(nameOf(first));
-    if (await writeNext(deps, run)) continue;
+    if (await writeNextAsPublished(deps, run)) continue;
     if (run.waiting.length <= waitingMax) return;
-    await writeAnyway(deps, run);
+    await writeWithTolerance(deps, run);
   }
 }
 
 /** Writes the first page that can be written as it was published; false if there is none. */
-async function writeNext(deps: Deps, run: Run): Promise<boolean> {
+async function writeNextAsPublished(deps: Deps, run: Run): Promise<boolean> {
   const held = new Set<string>();
   for (const page of run.waiting) {
-    const { chain, written } = page;
-    const follows = written ? written.number <= (run.heads.get(chain) ?? 0n) + 1n : !held.has(chain);
-    const outcome = follows && (await deps.rewriter.page(page, 'none', run.shifts));
+    const { chain, published } = page;
+    const follows = published ? published.number <= (run.heads.get(chain) ?? 0n) + 1n : !held.has(chain);
+    const outcome = follows && (await deps.rewriter.page(page, 'asPublished', run.shifts));
     if (outcome && isDone(outcome)) {
-      note(deps, run, page, outcome);
+      recordProgress(deps, run, page, outcome);
       return true;
     }
-    if (outcome && outcome.kind === 'gap' && deps.gaps === 'stop') throw cannot(run, outcome.reason);
+    if (outcome && outcome.kind === 'gap' && deps.gaps === 'stop') throw stoppedError(run, outcome.reason);
     held.add(chain);
   }
   return false;
@@ -240,21 +240,21 @@ async function writeNext(deps: Deps, run: Run): Promise<boolean> {
 /**
  * Writes the first waiting page although an entry before it was never published; throws if more than that is missing.
  */
-async function writeAnyway(deps: Deps, run: Run): Promise<void> {
+async function writeWithTolerance(deps: Deps, run: Run): Promise<void> {
   const { waiting, heads, shifts } = run;
   // Postings that are on no published page may be what a page before these lacks.
-  const published = waiting.filter(({ written }) => written);
-  const isNext = ({ chain, written }: OwnPage) =>
-    written !== undefined && written.number <= (heads.get(chain) ?? 0n) + 1n;
-  const page = published.find(isNext) ?? published[0] ?? waiting[0];
+  const withPage = waiting.filter(({ published }) => published);
+  const isNext = ({ chain, published }: OwnPage) =>
+    published !== undefined && published.number <= (heads.get(chain) ?? 0n) + 1n;
+  const page = withPage.find(isNext) ?? withPage[0] ?? waiting[0];
   if (!page) return;
-  let outcome = await deps.rewriter.page(page, 'numbers', shifts);
-  if (!isDone(outcome) && deps.gaps === 'pass') outcome = await deps.rewriter.page(page, 'gaps', shifts);
-  if (isDone(outcome)) return note(deps, run, page, outcome);
-  throw cannot(run, outcome.reason);
+  let outcome = await deps.rewriter.page(page, 'otherWalletNumbers', shifts);
+  if (!isDone(outcome) && deps.gaps === 'pass') outcome = await deps.rewriter.page(page, 'withGaps', shifts);
+  if (isDone(outcome)) return recordProgress(deps, run, page, outcome);
+  throw stoppedError(run, outcome.reason);
 }
 
-function cannot({ partition }: Run, reason: string): PartitionStoppedError {
+function stoppedError({ partition }: Run, reason: string): PartitionStoppedError {
   return new PartitionStoppedError(
     `${topics.ledger.name}, partition ${partition}, can't bring our database forward: ${reason}`,
     'restore a younger backup; where there is none, OWN_EVENTS_GAPS=pass goes on without what is missing (docs/database-restored.md)',
@@ -262,27 +262,28 @@ function cannot({ partition }: Run, reason: string): PartitionStoppedError {
 }
 
 /** The error for events in the topic that the database should have. */
-function strange(partition: number, lacking: string): PartitionStoppedError {
+function unexpectedEventsError(partition: number, lacking: string): PartitionStoppedError {
   return new PartitionStoppedError(
     `${topics.ledger.name}, partition ${partition}, has ${lacking}, which our database lacks, though nothing says that it is an older one`,
     'restore an older backup, if it was restored; if not, find out who wrote it (docs/runbooks/partition-stopped.md)',
   );
 }
 
-function nameOf({ chain, written, postings }: OwnPage): string {
-  return written ? `page ${written.number} of ${chain}` : namesOf(postings).join(', ');
+function nameOf({ chain, published, postings }: OwnPage): string {
+  return published ? `page ${published.number} of ${chain}` : namesOf(postings).join(', ');
 }
 
-type Done = Extract<Repetition, { readonly kind: 'known' | 'written' }>;
+type Done = Extract<RewriteOutcome, { readonly kind: 'alreadyWritten' | 'written' }>;
 
-const isDone = (outcome: Repetition): outcome is Done =>
-  outcome.kind === 'known' || outcome.kind === 'written';
+const isDone = (outcome: RewriteOutcome): outcome is Done =>
+  outcome.kind === 'alreadyWritten' || outcome.kind === 'written';
 
-function note({ logger }: Deps, { waiting, heads, shifts, count }: Run, page: OwnPage, outcome: Done): void {
+function recordProgress({ logger }: Deps, run: Run, page: OwnPage, outcome: Done): void {
+  const { waiting, heads, shifts, count } = run;
   const { chain } = page;
   waiting.splice(waiting.indexOf(page), 1);
-  if (outcome.kind === 'known') {
-    const number = page.written?.number ?? 0n;
+  if (outcome.kind === 'alreadyWritten') {
+    const number = page.published?.number ?? 0n;
     if (number > (heads.get(chain) ?? 0n)) heads.set(chain, number);
     return;
   }

@@ -7,12 +7,12 @@ import {
   toWallet,
   type WalletDocument,
 } from './documents.ts';
-import { answerEntryIds, type KnownAnswers } from './domain/answers.ts';
+import { answerEntryIds, type StoredAnswers } from './domain/answers.ts';
 import { type Hold, holdEndings, type Snapshot } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
 
 /** What must be read for a batch of instructions. */
-export interface Question {
+export interface ReadSet {
   readonly wallets: readonly string[];
   /** Payouts whose hold may have been refused. */
   readonly references: readonly string[];
@@ -22,23 +22,23 @@ export interface Question {
 }
 
 /** The stored state, and the time of the newest entry of all its wallets; 0 if there is none. */
-export interface Stored {
+export interface StoredState {
   readonly snapshot: Snapshot;
   readonly newestMs: number;
 }
 
 /** Builds the function that reads the stored state for a batch, within the batch's transaction. */
-export function createSnapshots(db: Db): (question: Question, session: ClientSession) => Promise<Stored> {
+export function createSnapshots(db: Db): (readSet: ReadSet, session: ClientSession) => Promise<StoredState> {
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const entries = db.collection<EntryDocument>(collectionNames.entries);
   const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
   const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
-  return async (question, session) => {
+  return async (readSet, session) => {
     // Sequentially, because a session runs one operation at a time.
-    const foundWallets = await findAll(wallets, question.wallets, session);
-    const foundEntries = await findAll(entries, question.entryIds, session);
-    const foundRefusals = await findAll(refusals, question.references, session);
-    const foundOrders = await findAll(refusedOrders, question.orderIds, session);
+    const foundWallets = await findAll(wallets, readSet.wallets, session);
+    const foundEntries = await findAll(entries, readSet.entryIds, session);
+    const foundRefusals = await findAll(refusals, readSet.references, session);
+    const foundOrders = await findAll(refusedOrders, readSet.orderIds, session);
     const entryIds = new Set(foundEntries.map(({ _id }) => _id));
     for (const { _id } of foundOrders) entryIds.add(_id);
     return {
@@ -55,7 +55,7 @@ export function createSnapshots(db: Db): (question: Question, session: ClientSes
 /** Builds the reader of what was answered before; it reads within the batch's transaction. */
 export function createAnswerReader(
   db: Db,
-): (instructions: readonly Instruction[], session: ClientSession) => Promise<KnownAnswers> {
+): (instructions: readonly Instruction[], session: ClientSession) => Promise<StoredAnswers> {
   const entries = db.collection<EntryDocument>(collectionNames.entries);
   const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
   const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);

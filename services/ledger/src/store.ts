@@ -14,11 +14,11 @@ import {
   type WalletDocument,
 } from './documents.ts';
 import type { Turnover } from './domain/accounts.ts';
-import type { KnownAnswers } from './domain/answers.ts';
+import type { StoredAnswers } from './domain/answers.ts';
 import type { Folded, Wallet } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
-import { createPages, type Head, type Pages, type Written } from './pages.ts';
-import { createAnswerReader, createSnapshots, type Question, type Stored } from './snapshots.ts';
+import { type AppendedPage, createPages, type Head, type Pages } from './pages.ts';
+import { createAnswerReader, createSnapshots, type ReadSet, type StoredState } from './snapshots.ts';
 
 /** A shared account, as the sum of its buckets. */
 export interface SharedAccount extends Turnover {
@@ -27,12 +27,12 @@ export interface SharedAccount extends Turnover {
 
 /** The money of this service's database. */
 export interface LedgerStore {
-  readonly read: (question: Question, session: ClientSession) => Promise<Stored>;
+  readonly read: (readSet: ReadSet, session: ClientSession) => Promise<StoredState>;
   /** The stored records of instructions that were answered before. */
   readonly readAnswers: (
     instructions: readonly Instruction[],
     session: ClientSession,
-  ) => Promise<KnownAnswers>;
+  ) => Promise<StoredAnswers>;
   /**
    * Writes the changes of a batch: its entries as the next page of its chain, the wallets, the buckets. Their time is
    * the later of `atMs` and the previous page's, so that it never decreases along a chain.
@@ -45,7 +45,7 @@ export interface LedgerStore {
      * Our own work while the server writes. Called once, with the time of the entries and with the page, which is
      * undefined if there are no entries.
      */
-    meanwhile: (at: Date, page: Written | undefined) => void,
+    meanwhile: (at: Date, page: AppendedPage | undefined) => void,
   ) => Promise<void>;
   /** The newest page of a chain. */
   readonly newestPage: (chain: string, session?: ClientSession) => Promise<Pick<Head, 'number' | 'atMs'>>;

@@ -33,7 +33,7 @@ export async function openReplica(
   const { clock, ids } = scope;
   const messaging = await openMessaging(scope, {
     service: 'payout-gateway',
-    collections: payoutDatabaseSchema,
+    databaseSchema: payoutDatabaseSchema,
   });
   const { db } = messaging;
   const deps: SubmissionDeps = {
@@ -44,7 +44,7 @@ export async function openReplica(
     clock,
     ids,
     routePayout: async () => ({ kind: 'routed', rail: 'upstream' }),
-    isWhole: () => true,
+    isComplete: () => true,
     canSpend: async () => true,
     ...overrides,
   };

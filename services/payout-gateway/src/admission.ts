@@ -17,7 +17,7 @@ export interface AdmissionDeps {
    * Whether the database has every payout that was ever published. Until then a new request may repeat one that the
    * database has forgotten (ADR 46).
    */
-  readonly isWhole: () => boolean;
+  readonly isComplete: () => boolean;
   /** Whether the wallet seems to hold the minor units; only advice, because the ledger decides (contract 10.8). */
   readonly canSpend: Balances['canSpend'];
 }
@@ -55,7 +55,7 @@ export async function admit(
   merchant: Merchant,
   { requests, total, pathOf }: Requested,
 ): Promise<Result<Admission, RequestRefusal>> {
-  if (!deps.isWhole()) return refuse(takesNoWork);
+  if (!deps.isComplete()) return refuse(takesNoWork);
   const { currency, minor } = total;
   const rails = await routeAll(deps, requests, pathOf);
   if (!rails.ok) return rails;

@@ -68,8 +68,8 @@ async function openGateway() {
       balances,
       clock: systemClock,
       resubmitGraceMs: 0,
-      whole: async () => undefined,
-      claimAtBirth: (changes) => changes,
+      untilComplete: async () => undefined,
+      claimOnWrite: (changes) => changes,
       becameDue: () => undefined,
     }),
   );

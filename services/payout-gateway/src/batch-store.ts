@@ -1,3 +1,4 @@
+import { DAY_MS } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
 import type { BatchTerms } from './domain/submission.ts';
 import type { Reservation } from './store.ts';
@@ -10,8 +11,6 @@ export interface Batch extends Reservation {
   readonly fees: bigint;
   readonly acceptedAtMs: number;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The accepted batches, for people to look at; nothing in the lives of their items depends on them (invariant P7). */
 export type BatchStore = ReturnType<typeof openBatchStore>;

@@ -37,7 +37,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const { config, logger, clock, ids } = scope;
   const messaging = await openMessaging(scope, {
     service: 'payout-gateway',
-    collections: payoutDatabaseSchema,
+    databaseSchema: payoutDatabaseSchema,
     sharesTransactions: true,
   });
   const { db } = messaging;
@@ -62,7 +62,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     clock,
     ids,
     routePayout: processors.route,
-    isWhole: rebuilding.isWhole,
+    isComplete: rebuilding.isComplete,
     canSpend: balances.canSpend,
   };
   const payouts = createPayouts({
@@ -78,9 +78,9 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       payouts,
       balances,
       resubmitGraceMs,
-      claimAtBirth: submitter.claimAtBirth,
+      claimOnWrite: submitter.claimOnWrite,
       becameDue: submitter.wake,
-      whole: rebuilding.whole,
+      untilComplete: rebuilding.untilComplete,
     }),
   );
   await scope.open('recovery gate', gate.watch(submitter.wake));
@@ -113,7 +113,7 @@ async function openRebuilding(
     startRebuilding({ ...parts, completenessMark, health, clock, logger }),
   );
   // It usually succeeds at once, so that no request is refused; without Kafka the service starts all the same.
-  await rebuilding.whole().catch(() => undefined);
+  await rebuilding.untilComplete().catch(() => undefined);
   return rebuilding;
 }
 

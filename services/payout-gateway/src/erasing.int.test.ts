@@ -1,4 +1,4 @@
-import { createIds, systemClock } from '@pesewa/kernel';
+import { createIds, DAY_MS, systemClock } from '@pesewa/kernel';
 import { startEraser } from '@pesewa/messaging';
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +6,6 @@ import { batch, merchantWith, openReplica, single, whole } from './acceptance.fi
 import { viewLookedUp } from './answers.ts';
 import { erasuresOf, personalData } from './erasing.ts';
 
-const DAY_MS = 86_400_000;
 const resources = new AsyncDisposableStack();
 const demo = merchantWith('demo');
 let scope: ReturnType<typeof openTestScope>;

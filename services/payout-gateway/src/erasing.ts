@@ -31,7 +31,7 @@ export const personalData: Erasure<PayoutDocument> = {
   by: 'reference',
   prefix: 'po',
   open: () => ({ step: { $ne: 'ended' } }),
-  whole: { 'order.sender': { $ne: null } },
+  notErased: { 'order.sender': { $ne: null } },
   erase: [
     {
       $set: {
@@ -50,7 +50,7 @@ const reservations: Erasure<PayoutDocument> = {
   name: 'payouts/reservations',
   prefix: 'ba',
   open: () => ({ step: { $exists: true } }),
-  whole: {},
+  notErased: {},
   erase: [{ $replaceWith: { _id: '$_id' } }],
 };
 

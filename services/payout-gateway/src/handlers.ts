@@ -8,7 +8,7 @@ import {
 } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
 import type { PayoutEnd } from './domain/payout-state.ts';
-import type { CausedCommand, ClaimAtBirth, Payouts } from './payouts.ts';
+import type { CausedCommand, ClaimOnWrite, Payouts } from './payouts.ts';
 import { republish } from './republishing.ts';
 import type { Payout, PayoutStore } from './store.ts';
 
@@ -49,9 +49,9 @@ export function createHandlers(deps: {
   readonly clock: Clock;
   readonly resubmitGraceMs: number;
   /** Waits until the database has every payout that was ever published. */
-  readonly whole: () => Promise<void>;
+  readonly untilComplete: () => Promise<void>;
   /** Claims payouts that a hold makes due for submission, as far as there is room. */
-  readonly claimAtBirth: ClaimAtBirth;
+  readonly claimOnWrite: ClaimOnWrite;
   /** Called when payouts have become due for submission that are not claimed. */
   readonly becameDue: () => void;
 }): readonly TopicHandler[] {
@@ -63,7 +63,7 @@ export function createHandlers(deps: {
     const commands = events.map((event) => orderOf(event, nowMs));
     // What follows from an end that this service published changes nothing, unless an older database lacks that end.
     const isOfEnded = events.some(({ type }) => type === 'pesewa.ledger.PayoutRefunded');
-    const options = { onlyUnended: !isOfEnded, claimAtBirth: deps.claimAtBirth };
+    const options = { onlyUnended: !isOfEnded, claimOnWrite: deps.claimOnWrite };
     wakeFor(await deps.payouts.apply(commands, transaction, options), transaction);
   });
   const facts = handleTopic('payoutFacts', FACTS, async (events, transaction) => {
@@ -86,7 +86,7 @@ export function createHandlers(deps: {
       ),
   );
   // Events about a forgotten payout must not be applied before it is back.
-  return [holds, facts, balances].map((handler) => ({ ...handler, prepare: deps.whole }));
+  return [holds, facts, balances].map((handler) => ({ ...handler, prepare: deps.untilComplete }));
 }
 
 /** The command that a ledger event gives for its payout. */

@@ -19,7 +19,7 @@ function open(
 describe('name enquiry', () => {
   it("gives the rail's name as one clean line, with the account as it was asked for", async () => {
     const { enquire, logged } = open({
-      account: { accountName: ' Ama\u0000 \u001b[31mMensah\r\n\u2028 ' },
+      account: { accountName: ' Ama\u0000 \u001b[31mMensah\r\n\u2028\u202e\u2066 ' },
     });
     expect(await enquire(query)).toEqual({
       kind: 'found',

@@ -1,3 +1,4 @@
+import { replaceUnseen } from '@pesewa/contracts';
 import type { AccountName, NameQuery, Rail } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
 import type { Route } from './domain/routing.ts';
@@ -53,10 +54,7 @@ function sameText(one: string, other: string): boolean {
   return bare(one) === bare(other);
 }
 
-/** A rail's text as one line of bounded length without control characters. */
+/** A rail's text as one line of bounded length, without characters that hide or reverse text. */
 function cleanLine(text: string): string {
-  return text
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')
-    .trim()
-    .slice(0, TEXT_LENGTH_MAX);
+  return replaceUnseen(text, '').trim().slice(0, TEXT_LENGTH_MAX);
 }

@@ -79,7 +79,7 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
   });
 
   test('while it is unknown what the database has forgotten no new payout is accepted, and duplicates are answered', async () => {
-    const restored = await open({ isWhole: () => false, canSpend: async () => false });
+    const restored = await open({ isComplete: () => false, canSpend: async () => false });
     await left.payouts.submit(demo, single('known'));
     await left.batches.submit(demo, batch('batch-known', [['known-item', 5]]));
     expect(codeOf(await restored.payouts.submit(demo, single('known')))).toBe('accepted');

@@ -13,7 +13,7 @@ import {
 import { type AdmissionDeps, admit } from './admission.ts';
 import { describe } from './domain/describe.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
-import { type RequestRefusal, readRequest } from './domain/submission.ts';
+import { normaliseRequest, type RequestRefusal } from './domain/submission.ts';
 import { eventOf } from './events.ts';
 import type { Payout, PayoutChange, Taken } from './store.ts';
 
@@ -33,11 +33,11 @@ interface ApplyOptions {
   /** Whether the commands can change payouts only that have not ended; no others are loaded then. */
   readonly onlyUnended?: boolean;
   /** Claims payouts that have become due, as far as it can, by the write that makes them due (ADR 66). */
-  readonly claimAtBirth?: ClaimAtBirth;
+  readonly claimOnWrite?: ClaimOnWrite;
 }
 
 /** Gives the changes with the claims that are to be written with them; called once by each run of the transaction. */
-export type ClaimAtBirth = (
+export type ClaimOnWrite = (
   changes: readonly PayoutChange[],
   transaction: Transaction,
 ) => readonly PayoutChange[];
@@ -76,7 +76,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
 
   return {
     submit: async (merchant, request, traceparent) => {
-      const order = readRequest(request);
+      const order = normaliseRequest(request);
       if (!order.ok) return order;
       const contentHash = contentHashOf(order.value);
       const admission = await admit(deps, merchant, {
@@ -104,9 +104,9 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       return sameOrRefused(acceptance, contentHash);
     },
     find: async (merchantId, reference) => {
-      const isWhole = deps.isWhole();
+      const isComplete = deps.isComplete();
       const found = await store.find(merchantId, reference);
-      if (!found && !isWhole) throw new Error('whether there is such a payout is not known yet');
+      if (!found && !isComplete) throw new Error('whether there is such a payout is not known yet');
       return found;
     },
     apply: (commands, transaction, options) => applyCommands(deps, commands, transaction, options),
@@ -124,7 +124,7 @@ async function applyCommands(
   { store, clock, refused }: Pick<PayoutsDeps, 'store' | 'clock' | 'refused'>,
   commands: readonly CausedCommand[],
   transaction: Transaction,
-  { onlyUnended = false, claimAtBirth }: ApplyOptions = {},
+  { onlyUnended = false, claimOnWrite }: ApplyOptions = {},
 ): Promise<readonly Payout[]> {
   const known = commands.flatMap((command) => command.known ?? []);
   const unknown = commands.flatMap((command) => (command.known ? [] : command.reference));
@@ -158,7 +158,7 @@ async function applyCommands(
     changes.set(reference, { before: change.before, after });
   }
   const changed = [...changes.values()].filter(({ before, after }) => before !== after);
-  const written = claimAtBirth?.(changed, transaction) ?? changed;
+  const written = claimOnWrite?.(changed, transaction) ?? changed;
   await store.save(written, transaction.session);
   return written.map(({ after }) => after);
 }

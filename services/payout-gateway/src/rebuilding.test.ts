@@ -94,8 +94,8 @@ async function world(options: {
   return { rebuilding, since, back, details, newest, marks };
 }
 
-const untilWhole = ({ isWhole }: { readonly isWhole: () => boolean }) =>
-  eventually(() => expect(isWhole()).toBe(true));
+const untilComplete = ({ isComplete }: { readonly isComplete: () => boolean }) =>
+  eventually(() => expect(isComplete()).toBe(true));
 
 it('brings back what was published and has no record, and nothing else', async () => {
   const { rebuilding, back, since } = await world({
@@ -104,7 +104,7 @@ it('brings back what was published and has no record, and nothing else', async (
     newestMs: 100_000,
   });
   await using _closing = rebuilding;
-  await untilWhole(rebuilding);
+  await untilComplete(rebuilding);
   expect(back.map(({ reference }) => reference)).toEqual(['po-2', 'po-3']);
   expect(since).toEqual(Array.from({ length: 8 }, () => 70_000));
 });
@@ -112,7 +112,7 @@ it('brings back what was published and has no record, and nothing else', async (
 it('reads all of the topic into an empty database', async () => {
   const { rebuilding, since } = await world({ topic: [] });
   await using _closing = rebuilding;
-  await untilWhole(rebuilding);
+  await untilComplete(rebuilding);
   expect(new Set(since)).toEqual(new Set([0]));
 });
 
@@ -120,9 +120,9 @@ it('is not whole while Kafka is away, or while what it brings back is not writte
   const fails = { kafka: 20, insert: 3 };
   const { rebuilding, back, details } = await world({ topic: ['po-1'], fails });
   await using _closing = rebuilding;
-  expect(rebuilding.isWhole()).toBe(false);
+  expect(rebuilding.isComplete()).toBe(false);
   expect(details.map((detail) => detail())).toEqual([expect.stringContaining('no payout is accepted')]);
-  await untilWhole(rebuilding);
+  await untilComplete(rebuilding);
   expect(fails.insert).toBe(-1);
   expect(back.map(({ reference }) => reference)).toEqual(['po-1']);
   expect(details.map((detail) => detail())).toEqual([undefined]);
@@ -132,10 +132,10 @@ it('accepts without Kafka in a database that was whole a moment ago, and reads a
   const away = { kafka: 1_000_000, insert: 0 };
   const old = await world({ topic: [], fails: { ...away }, wholeMsAgo: 30_001 });
   await using _old = old.rebuilding;
-  expect(old.rebuilding.isWhole()).toBe(false);
+  expect(old.rebuilding.isComplete()).toBe(false);
   const { rebuilding, back, details } = await world({ topic: ['po-1'], fails: away, wholeMsAgo: 30_000 });
   await using _closing = rebuilding;
-  expect(rebuilding.isWhole()).toBe(true);
+  expect(rebuilding.isComplete()).toBe(true);
   expect(details.map((detail) => detail())).toEqual([undefined]);
   away.kafka = 0;
   await eventually(() => expect(back.map(({ reference }) => reference)).toEqual(['po-1']));
@@ -148,7 +148,7 @@ it('says that the database is whole once it knows, so that of two replicas of a 
   await eventually(() => expect(since.length).toBeGreaterThan(5));
   expect(marks.set).toBe(0);
   fails.kafka = 0;
-  await untilWhole(rebuilding);
+  await untilComplete(rebuilding);
   await eventually(() => expect(marks.set).toBeGreaterThan(2));
 });
 
@@ -164,7 +164,7 @@ it('reads from the same time on, whatever is accepted until Kafka answers', asyn
 it('brings back the first of two payouts with one reference of their merchant, and reports the other', async () => {
   const { rebuilding, back } = await world({ topic: ['po-1', 'po-2'], merchantReference: 'inv-1' });
   await using _closing = rebuilding;
-  await untilWhole(rebuilding);
+  await untilComplete(rebuilding);
   expect(back.map(({ reference }) => reference)).toEqual(['po-1']);
 });
 
@@ -174,14 +174,14 @@ it('leaves a reference to whom the database gives it', async () => {
   ];
   const { rebuilding, back } = await world({ topic: ['po-1', 'po-2'], takenIds });
   await using _closing = rebuilding;
-  await untilWhole(rebuilding);
+  await untilComplete(rebuilding);
   expect(back.map(({ reference }) => reference)).toEqual(['po-2']);
 });
 
 it('ends with its process, whole or not', async () => {
   const { rebuilding } = await world({ topic: [], fails: { kafka: 1_000_000, insert: 0 } });
   await rebuilding[Symbol.asyncDispose]();
-  expect(rebuilding.isWhole()).toBe(false);
+  expect(rebuilding.isComplete()).toBe(false);
 });
 
 it('keeps every topic waiting until it is whole', async () => {
@@ -192,8 +192,8 @@ it('keeps every topic waiting until it is whole', async () => {
     balances: { apply: async () => undefined },
     clock: systemClock,
     resubmitGraceMs: 0,
-    whole: () => Promise.reject(waiting),
-    claimAtBirth: (changes) => changes,
+    untilComplete: () => Promise.reject(waiting),
+    claimOnWrite: (changes) => changes,
     becameDue: () => undefined,
   });
   expect(handlers).toHaveLength(3);

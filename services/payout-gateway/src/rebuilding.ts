@@ -14,9 +14,9 @@ import type { PayoutStore } from './store.ts';
  */
 export interface Rebuilding extends AsyncDisposable {
   /** Whether every published payout is in the database, as far as that must be known; once true, it stays true. */
-  readonly isWhole: () => boolean;
+  readonly isComplete: () => boolean;
   /** Waits some seconds until our own events are read; rejects if it takes longer. */
-  readonly whole: () => Promise<void>;
+  readonly untilComplete: () => Promise<void>;
 }
 
 /** The dependencies of {@link Rebuilding}. */
@@ -53,9 +53,9 @@ export async function startRebuilding(deps: RebuildingDeps): Promise<Rebuilding>
   const newestMs = async () => (await store.newestAcceptedMs()) ?? OVERLAP_MS;
   let sinceMs = isInUse ? (await newestMs()) - OVERLAP_MS : undefined;
   let isRead = false;
-  const isWhole = () => isRead || isInUse;
+  const isComplete = () => isRead || isInUse;
   deps.health.addDetail('acceptance', () =>
-    isWhole()
+    isComplete()
       ? undefined
       : 'no payout is accepted before our own events show which ones the database has forgotten',
   );
@@ -76,13 +76,13 @@ export async function startRebuilding(deps: RebuildingDeps): Promise<Rebuilding>
           const level = looks === 1 ? 'warn' : 'debug';
           logger[level]({ err: error }, 'what the database has forgotten, if anything, is not known yet');
         });
-      if (isWhole()) await mark();
+      if (isComplete()) await mark();
       await clock.sleep(LOOK_PAUSE_MS, closing.signal);
     }
   })();
   return {
-    isWhole,
-    whole: () => withDeadline(done.promise, WAIT_MS, clock),
+    isComplete,
+    untilComplete: () => withDeadline(done.promise, WAIT_MS, clock),
     [Symbol.asyncDispose]: async () => {
       closing.abort();
       await running;

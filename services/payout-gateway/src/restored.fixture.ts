@@ -72,16 +72,16 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
   { pauseMs = 20 }: { readonly pauseMs?: number } = {},
 ) {
   const { clock } = scope;
-  const whole = { isWhole: () => false };
-  const replica = await openReplica(scope, { isWhole: () => whole.isWhole() });
+  const whole = { isComplete: () => false };
+  const replica = await openReplica(scope, { isComplete: () => whole.isComplete() });
   const { messaging, payouts, store } = replica;
   const rebuilding = await scope.open(
     'rebuilding',
     startRebuilding({ ...scope, messaging, store, completenessMark: completenessMarkOf(replica.db) }),
   );
-  whole.isWhole = rebuilding.isWhole;
+  whole.isComplete = rebuilding.isComplete;
   // Reading may take longer here than a service waits before it starts to listen.
-  await rebuilding.whole().catch(() => rebuilding.whole());
+  await rebuilding.untilComplete().catch(() => rebuilding.untilComplete());
   const asked: string[] = [];
   if (rail) {
     const { ids, logger, health, crashPoint } = scope;
@@ -92,7 +92,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
       return rail(reference);
     };
     const rails = [{ name: 'upstream', isAvailable: () => true, payouts: { submit } }];
-    const { claimAtBirth, wake: becameDue } = await scope.open(
+    const { claimOnWrite, wake: becameDue } = await scope.open(
       'submitter',
       Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),
     );
@@ -104,8 +104,8 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
         balances: { apply: async () => undefined },
         clock,
         resubmitGraceMs: 0,
-        whole: rebuilding.whole,
-        claimAtBirth,
+        untilComplete: rebuilding.untilComplete,
+        claimOnWrite,
         becameDue,
       }),
     );

@@ -171,7 +171,7 @@ function start({ store, database }: Place, options: Options = {}) {
 /** Makes accepted payouts due in one transaction, as their holds do; `beforeCommit` runs between write and commit. */
 async function makeDue(
   { store, database }: Place,
-  { claimAtBirth }: Pick<Submitter, 'claimAtBirth'>,
+  { claimOnWrite }: Pick<Submitter, 'claimOnWrite'>,
   references: readonly string[],
   beforeCommit: () => void = () => undefined,
 ): Promise<void> {
@@ -188,7 +188,7 @@ async function makeDue(
   const work = async (session: ClientSession) => {
     rollBack();
     actions = [];
-    const written = claimAtBirth(changes, {
+    const written = claimOnWrite(changes, {
       session,
       emit: () => undefined,
       afterCommit: (action) => void actions.push(action),

@@ -12,7 +12,7 @@ import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult }
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
 import { outgoingPayout } from './outgoing-payout.ts';
-import type { CausedCommand, ClaimAtBirth, Payouts } from './payouts.ts';
+import type { CausedCommand, ClaimOnWrite, Payouts } from './payouts.ts';
 import {
   fromDocument,
   type Payout,
@@ -51,7 +51,7 @@ interface SubmitterDeps {
 
 /** Submits payouts, and claims those that become due by the write that makes them due. */
 export interface Submitter extends Loop, Endable {
-  readonly claimAtBirth: ClaimAtBirth;
+  readonly claimOnWrite: ClaimOnWrite;
 }
 
 /**
@@ -90,7 +90,7 @@ export function startSubmitter(deps: SubmitterDeps): Submitter {
     submissionQueues.map((queue) => startQueue(deps, { rail, queue, mayCall, record })),
   );
   return {
-    claimAtBirth: (changes, transaction) => {
+    claimOnWrite: (changes, transaction) => {
       const claimed = new Map<string, PayoutChange>();
       for (const queue of queues)
         for (const change of claimIn(queue, changes, transaction, clock.nowMs()))
@@ -133,7 +133,7 @@ function claimIn(
   );
   if (due.length === 0) return [];
   const keys = due.map(({ after }) => after.reference);
-  const { granted, fields, begin } = loop.claimAtBirth(transaction, { keys });
+  const { granted, fields, begin } = loop.claimOnWrite(transaction, { keys });
   const claimed = due
     .filter((_change, index) => granted[index])
     .map(({ before, after }) => {

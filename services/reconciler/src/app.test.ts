@@ -49,7 +49,7 @@ function operator(
       propose: async () => refuse('break.unknown'),
       decide: async () => refuse('decision.unknown'),
     },
-    sharedMayOrder: true,
+    allowsSharedToken: true,
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
   return app;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@pesewa/kernel';
 import { openMessaging } from '@pesewa/messaging';
 import type { Rails } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
@@ -36,8 +37,6 @@ import { createComparison } from './wallets/comparison.ts';
 import { openWalletStore } from './wallets/store.ts';
 import { openPaymentsAtRail } from './wallets/suspects.ts';
 import { createWorkingSet } from './working-set.ts';
-
-const DAY_MS = 86_400_000;
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
@@ -96,16 +95,16 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   await composeSteps(scope, { ...parts, workingSet });
   await composeCloses(scope, { ...parts, proof, schedule }, polled, rateLimit);
   const decisions = createDecisions(parts);
-  const sharedMayOrder = config.NODE_ENV !== 'production';
+  const allowsSharedToken = config.NODE_ENV !== 'production';
   const life = createBreakLife({
     ...parts,
     isOperator: (name) =>
-      (sharedMayOrder && name === 'operator') || config.OPERATORS.some((one) => one.name === name),
+      (allowsSharedToken && name === 'operator') || config.OPERATORS.some((one) => one.name === name),
   });
-  await composeStatements(scope, { ...parts, railNames, sharedMayOrder });
+  await composeStatements(scope, { ...parts, railNames, allowsSharedToken });
   const statusStore = openStatusStore(parts.db, store.collection);
   addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
-  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames, sharedMayOrder });
+  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames, allowsSharedToken });
 }
 
 /** The parts that everything else is built from: messaging, the stores, and what the process provides. */
@@ -113,7 +112,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
   const { config, logger, clock, random, ids, crashPoint } = scope;
   const messaging = await openMessaging(scope, {
     service: 'reconciler',
-    collections: reconcilerDatabaseSchema,
+    databaseSchema: reconcilerDatabaseSchema,
     sharesTransactions: true,
   });
   const { db } = messaging;

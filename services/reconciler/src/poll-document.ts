@@ -4,7 +4,7 @@ import type { Claim } from './domain/claim.ts';
 import {
   awaited,
   inFlight,
-  isOver,
+  needsNoWork,
   type OpenState,
   openStateOf,
   type TimelineEntry,
@@ -87,7 +87,7 @@ export function toDocument(tracked: Tracked, keepMs: number): PollDocument {
     openedAt: new Date(openedAtMs),
     ...(status === 'open' && { openState: openStateOf(tracked) }),
     ...(dueAtMs !== null && { watch: watchOf(tracked) }),
-    ...(endedAtMs !== null && isOver(tracked) && { forgetAt: new Date(endedAtMs + keepMs) }),
+    ...(endedAtMs !== null && needsNoWork(tracked) && { forgetAt: new Date(endedAtMs + keepMs) }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true, ...moves }),
     ...(callbacks.length > 0 && {
       callbacks: callbacks.map(({ atMs, lastAtMs, ...callback }) => {

@@ -1,4 +1,5 @@
 import type { PaymentKind } from '@pesewa/contracts';
+import { DAY_MS } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { OPEN_KEY } from './database-schema.ts';
 import { type OpenState, openStates, type Tracked } from './domain/tracked.ts';
@@ -118,5 +119,3 @@ async function oldestOpen(
   );
   return { kind, state, openedAt: oldest?.openedAt ?? null };
 }
-
-const DAY_MS = 86_400_000;

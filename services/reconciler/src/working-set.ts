@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
 import type { Resolution } from './breaks/opening.ts';
-import { type BreakStore, breakId, breaksOf } from './breaks/store.ts';
+import { type BreakStore, breakId, breaksOfVerdict } from './breaks/store.ts';
 import { afterAutoResolutions, autoResolutionsOf } from './domain/auto-resolution.ts';
 import type { FoundBreak } from './domain/break.ts';
 import { gapFinding } from './domain/coverage.ts';
@@ -138,7 +138,7 @@ function takeProven(
       const from = { source: 'provenCallback', atMs: claim.atMs, causationId: event.eventId } as const;
       transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
     }
-    outcome.opened.push(...breaksOf(tracked, terms, verdict, new Date(nowMs)));
+    outcome.opened.push(...breaksOfVerdict(tracked, terms, verdict, new Date(nowMs)));
     tracked = afterProven(tracked, claim, verdict, nowMs);
   }
   return tracked;
@@ -174,7 +174,8 @@ function withAuditFinding(
   const finding = observation.kind === 'audited' ? gapFinding(before, observation.record) : undefined;
   if (finding === undefined) return after;
   const found = { fact: null, findings: [finding] };
-  if (after.terms !== null) outcome.opened.push(...breaksOf(after, after.terms, found, new Date(nowMs)));
+  if (after.terms !== null)
+    outcome.opened.push(...breaksOfVerdict(after, after.terms, found, new Date(nowMs)));
   return afterVerdict(after, found, nowMs);
 }
 

@@ -17,7 +17,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
   const { config, clock } = scope;
   const messaging = await openMessaging(scope, {
     service: 'webhook-dispatcher',
-    collections: webhookDatabaseSchema,
+    databaseSchema: webhookDatabaseSchema,
     sharesTransactions: true,
   });
   const store = openDeliveryStore(messaging.db, config.DELIVERY_KEEP_DAYS);
@@ -36,7 +36,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
     messaging,
     clock,
     ended: metrics.ended,
-    claimAtBirth: (...request) => deliverer.claimAtBirth(...request),
+    claimOnWrite: (...request) => deliverer.claimOnWrite(...request),
     becameDue: () => deliverer.wake(),
   });
   const deliverer = await scope.open(

@@ -145,7 +145,7 @@ export async function openDispatcher(
     clock,
     messaging: { groupCommit: transactions.groupCommit },
     ended: (state) => void heard.push(state),
-    claimAtBirth: (...request) => deliverer.claimAtBirth(...request),
+    claimOnWrite: (...request) => deliverer.claimOnWrite(...request),
     becameDue: () => deliverer.wake(),
   });
   const sender = resources.use(

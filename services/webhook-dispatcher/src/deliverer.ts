@@ -83,7 +83,7 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
   });
   return {
     ...loop,
-    claimAtBirth: (transaction, { keys }) => loop.claimAtBirth(transaction, { keys, roomOf: bulkheads.room }),
+    claimOnWrite: (transaction, { keys }) => loop.claimOnWrite(transaction, { keys, roomOf: bulkheads.room }),
   };
 }
 

@@ -31,7 +31,7 @@ export function createDeliveries(deps: {
   /** Called for each delivery that has ended, after the commit. */
   readonly ended: (state: Exclude<DeliveryState, 'pending'>) => void;
   /** Claims new deliveries for this process, one for each bulkhead that is named. */
-  readonly claimAtBirth: ClaimLoop<DeliveryDocument>['claimAtBirth'];
+  readonly claimOnWrite: ClaimLoop<DeliveryDocument>['claimOnWrite'];
   /** Called when deliveries have become due. */
   readonly becameDue: () => void;
 }): Deliveries {
@@ -66,7 +66,7 @@ export function createDeliveries(deps: {
         ({ _id }, index) => !existing.includes(_id) && ids.indexOf(_id) === index,
       );
       if (born.length === 0) return;
-      const claim = deps.claimAtBirth(transaction, { keys: born.map(({ bulkhead }) => bulkhead) });
+      const claim = deps.claimOnWrite(transaction, { keys: born.map(({ bulkhead }) => bulkhead) });
       const documents = born.map((one, index) =>
         newDeliveryDocument(one, claim.granted[index] ? claim.fields : undefined),
       );

@@ -1,4 +1,5 @@
 import { type deliveryOperations, paymentEnds, webhookIdOf } from '@pesewa/contracts';
+import { DAY_MS } from '@pesewa/kernel';
 import { createWriter } from '@pesewa/messaging';
 import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
@@ -75,7 +76,6 @@ export interface DeliveryStore {
 /** The maximum count of pending deliveries, because the cost of a scrape must not grow with the backlog. */
 export const PENDING_MAX = 50_000;
 const EXHAUSTED_MAX = 10_000;
-const DAY_MS = 86_400_000;
 const ends = [...new Set(Object.values(paymentEnds))];
 
 /** Opens the store; finished deliveries are deleted after so many days, with their attempts. */

@@ -39,7 +39,7 @@ async function openInstance(
   const { clock, ids, metrics } = scope;
   const messaging = await openMessaging(scope, {
     service: 'webhook-ingress',
-    collections: callbackDatabaseSchema,
+    databaseSchema: callbackDatabaseSchema,
   });
   const store = openCallbackStore(messaging.db, { keepDays: 400, unverifiedKeepDays: 30 });
   const callbacks = createCallbacks({

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { createIds, DAY_MS, systemClock, systemRandom } from '@pesewa/kernel';
 import { ensureDatabaseSchema, openDatabase, startEraser } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
@@ -9,8 +9,6 @@ import { callbackDatabaseSchema } from './database-schema.ts';
 import type { CallbackDocument } from './documents.ts';
 import { bodiesAndSenders } from './erasing.ts';
 import { openCallbackStore } from './store.ts';
-
-const DAY_MS = 86_400_000;
 
 /** A callback that was received so many days ago, as MongoDB holds it. */
 function callback(daysAgo: number, state: CallbackDocument['state']): CallbackDocument {

@@ -9,7 +9,7 @@ export const bodiesAndSenders: Erasure<CallbackDocument> = {
   by: 'id',
   prefix: 'cb',
   open: () => ({ state: 'failed' }),
-  whole: { erased: { $exists: false } },
+  notErased: { erased: { $exists: false } },
   erase: {
     $set: { body: new Binary(Buffer.alloc(0)), headers: [], claimedReason: null, erased: true },
     $unset: { peerAddress: true, clientAddress: true },

@@ -21,7 +21,7 @@ await runService({ name: 'webhook-ingress', settings, environment, prepare }, as
   noteUnauthenticatedRails({ rails: config.RAILS, isProduction, logger, registry });
   const messaging = await openMessaging(scope, {
     service: 'webhook-ingress',
-    collections: callbackDatabaseSchema,
+    databaseSchema: callbackDatabaseSchema,
   });
   const store = openCallbackStore(messaging.db, {
     keepDays: config.CALLBACK_KEEP_DAYS,

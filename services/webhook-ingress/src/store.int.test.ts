@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DAY_MS } from '@pesewa/kernel';
 import { ensureDatabaseSchema, isDuplicateKey, openDatabase } from '@pesewa/messaging';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callbackDatabaseSchema } from './database-schema.ts';
@@ -8,7 +9,6 @@ import { type CallbackRecord, receive } from './domain/reception.ts';
 import { type CallbackStore, openCallbackStore } from './store.ts';
 
 const retention = { keepDays: 400, unverifiedKeepDays: 30 };
-const DAY_MS = 86_400_000;
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let store: CallbackStore;
 

@@ -1,4 +1,5 @@
 import type { callbackOperations } from '@pesewa/contracts';
+import { DAY_MS } from '@pesewa/kernel';
 import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
 import { type CallbackDocument, recordFields, recordOf, requestFields } from './documents.ts';
@@ -55,7 +56,6 @@ export interface Retention {
   readonly unverifiedKeepDays: number;
 }
 
-const DAY_MS = 86_400_000;
 const COUNT_MAX = 10_000;
 const COUNT_TIMEOUT_MS = 1_000;
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import {
   type AdjustmentView,
+  type BreakDetailView,
   type BreakFilters,
   type BreakView,
   breakChanges,
   breakOperations,
   type CallOf,
-  type WholeBreakView,
 } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 
@@ -25,8 +25,8 @@ export interface Breaks {
     filters: BreakFilters,
     limit: number,
   ) => Promise<{ readonly items: readonly BreakView[]; readonly hasMore: boolean }>;
-  readonly show: (id: string) => Promise<WholeBreakView>;
-  readonly change: (id: string, change: BreakChange) => Promise<WholeBreakView>;
+  readonly show: (id: string) => Promise<BreakDetailView>;
+  readonly change: (id: string, change: BreakChange) => Promise<BreakDetailView>;
   /** Writes all of them to a file. */
   readonly export: (filters: BreakFilters, format: 'csv' | 'json', file: string) => Promise<void>;
 }
@@ -49,12 +49,12 @@ export function createBreaks({ call, list, save }: Caller): Breaks {
 }
 
 /** The id of the next order for a break; it stays the same until one of its adjustments is added. */
-export function nextCommandId({ id, adjustments }: Pick<WholeBreakView, 'id' | 'adjustments'>): string {
+export function nextCommandId({ id, adjustments }: Pick<BreakDetailView, 'id' | 'adjustments'>): string {
   const digest = createHash('sha256').update(`${id}\n${adjustments.length}`).digest('hex');
   return `bk-${digest.slice(0, 24)}`;
 }
 
 /** The adjustment that waits for the second operator, if any. */
-export function pendingOf({ adjustments }: Pick<WholeBreakView, 'adjustments'>): AdjustmentView | undefined {
+export function pendingOf({ adjustments }: Pick<BreakDetailView, 'adjustments'>): AdjustmentView | undefined {
   return adjustments.find(({ status }) => status === 'proposed');
 }

@@ -9,7 +9,7 @@ import {
 import type { Caller } from './call.ts';
 
 /** The results of a close that people must look at. */
-export const openResults = ['differs', 'missing_there', 'unclear'] as const;
+export const unmatchedResults = ['differs', 'missing_there', 'unclear'] as const;
 
 /** Daily closes (ADR 29): the payments of a day, looked up again at their rails and matched. */
 export interface Closes {
@@ -20,7 +20,7 @@ export interface Closes {
   /** Records of one result, at most `limit`. */
   readonly records: (
     id: string,
-    result: (typeof openResults)[number],
+    result: (typeof unmatchedResults)[number],
     limit: number,
   ) => Promise<readonly CloseRecordView[]>;
   /** Writes a close with all its records to a file. */

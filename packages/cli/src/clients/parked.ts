@@ -1,9 +1,9 @@
 import {
   type ConsumerGroup,
   consumerGroups,
+  type ParkedDetailView,
   type ParkedView,
   parkedOperations,
-  type WholeParkedView,
 } from '@pesewa/contracts';
 import { CliError } from '../errors.ts';
 import type { Caller } from './call.ts';
@@ -23,7 +23,7 @@ export interface ParkedSearch {
 export interface Parked {
   /** The newest first. */
   readonly list: (search: ParkedSearch) => Promise<Answers<ParkedView>>;
-  readonly show: (id: string) => Promise<WholeParkedView>;
+  readonly show: (id: string) => Promise<ParkedDetailView>;
   readonly replay: (id: string) => Promise<ParkedView>;
   readonly discard: (id: string, reason: string) => Promise<ParkedView>;
   readonly approve: (id: string) => Promise<ParkedView>;

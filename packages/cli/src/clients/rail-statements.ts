@@ -1,10 +1,10 @@
 import {
   dryRunOf,
+  type RailStatementPreviewView,
+  type RailStatementRecordView,
   type RailStatementView,
-  type StatementPreviewView,
-  type StatementRecordView,
+  railStatementOperations,
   type StatementTermsQuery,
-  statementOperations,
 } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 
@@ -29,14 +29,14 @@ type Progress = (sent: number, size: number) => void;
 export interface RailStatements {
   readonly upload: (request: StatementRequest, progress: Progress) => Promise<RailStatementView>;
   /** Matches the file and keeps nothing. */
-  readonly tryOut: (request: StatementRequest, progress: Progress) => Promise<StatementPreviewView>;
+  readonly tryOut: (request: StatementRequest, progress: Progress) => Promise<RailStatementPreviewView>;
   readonly show: (id: string) => Promise<RailStatementView>;
   /** Records of one result, at most `limit`. */
   readonly records: (
     id: string,
     result: (typeof discrepantResults)[number],
     limit: number,
-  ) => Promise<readonly StatementRecordView[]>;
+  ) => Promise<readonly RailStatementRecordView[]>;
   /** Writes every record to a file. */
   readonly export: (id: string, format: 'csv' | 'json', file: string) => Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface RailStatements {
 /** Builds {@link RailStatements}. */
 export function createRailStatements({ call, save, send }: Caller): RailStatements {
   const service = 'reconciler';
-  const { upload, show } = statementOperations;
+  const { upload, show } = railStatementOperations;
   return {
     upload: ({ file, ...terms }, progress) =>
       send(service, upload, { file, progress, given: (sha256) => ({ query: { ...terms, sha256 } }) }),
@@ -57,9 +57,9 @@ export function createRailStatements({ call, save, send }: Caller): RailStatemen
     show: (id) => call(service, show, { parameters: { id } }),
     records: async (id, result, limit) => {
       const given = { parameters: { id }, query: { result, limit } };
-      return (await call(service, statementOperations.records, given)).items;
+      return (await call(service, railStatementOperations.records, given)).items;
     },
     export: (id, format, file) =>
-      save(service, statementOperations.export, { parameters: { id }, query: { format } }, file),
+      save(service, railStatementOperations.export, { parameters: { id }, query: { format } }, file),
   };
 }

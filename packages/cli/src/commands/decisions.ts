@@ -6,7 +6,7 @@ import type { Operations } from '../clients/operations.ts';
 import { openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { repeatable } from '../ledger-commands.ts';
+import { withRetryHint } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 import { inWords } from '../words.ts';
@@ -174,7 +174,7 @@ async function sendProposal(
   const proposed = await operations.decisions.propose(proposal).catch((error: unknown) => {
     throw error instanceof RefusedError
       ? error
-      : repeatable(error, proposal.commandId, 'it may have been taken');
+      : withRetryHint(error, proposal.commandId, 'it may have been taken');
   });
   ports.print(`${summary(proposed)}${nextStep(proposed)}`);
 }

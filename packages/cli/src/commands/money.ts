@@ -3,7 +3,7 @@ import { readCurrency, readPositiveAmount, readSignedAmount } from '../arguments
 import { type CommandContext, findMerchant, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { addOrderOptions, type OrderOptions, placeOrder } from '../ledger-commands.ts';
+import { addOrderOptions, type OrderOptions, proposeOrder } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 
 const currencyArgument = ['<currency>', 'ISO 4217 code'] as const;
@@ -66,7 +66,7 @@ function addTreasuryCommands(parent: Command, ports: CliPorts, verb: TreasuryVer
           amount: amount.text,
           change,
         } as const;
-        await placeOrder(context, request, options);
+        await proposeOrder(context, request, options);
       },
     );
   withExamples(addOrderOptions(wallet, 'optional'), [
@@ -87,7 +87,7 @@ function addTreasuryCommands(parent: Command, ports: CliPorts, verb: TreasuryVer
         const context = await openContext(ports, command);
         const change = verb.sign * amount.minor;
         const kind = `${verb.verb}-float` as const;
-        await placeOrder(
+        await proposeOrder(
           context,
           { kind, account: { rail }, currency, amount: amount.text, change },
           options,
@@ -128,7 +128,7 @@ function addAdjustCommand(program: Command, ports: CliPorts): void {
           change: minor,
           direction,
         } as const;
-        await placeOrder(context, request, options);
+        await proposeOrder(context, request, options);
       },
     );
   withExamples(addOrderOptions(adjust, 'required'), [
@@ -157,7 +157,7 @@ function addSuspenseCommand(program: Command, ports: CliPorts): void {
           change: minor,
           direction,
         } as const;
-        await placeOrder(await openContext(ports, command), request, options);
+        await proposeOrder(await openContext(ports, command), request, options);
       },
     );
   withExamples(addOrderOptions(suspense, 'required'), [

@@ -1,9 +1,9 @@
 import {
   type ConsumerGroup,
   consumerGroups,
+  type ParkedDetailView,
   type ParkedView,
   parkedStates,
-  type WholeParkedView,
 } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readCount, readLine } from '../arguments.ts';
@@ -239,7 +239,7 @@ function latest({ state, lastReplay, discard }: ParkedView): string {
   return lastReplay ? `a replay by ${lastReplay.by} failed` : '';
 }
 
-function details(one: WholeParkedView): string {
+function details(one: ParkedDetailView): string {
   const { lastReplay, discard, headers } = one;
   const decided =
     discard?.decidedBy && `, ${discard.status} by ${discard.decidedBy} at ${discard.decidedAt ?? '?'}`;

@@ -1,4 +1,4 @@
-import { type AdjustmentView, type OrderView, type WholeBreakView } from '@pesewa/contracts';
+import { type AdjustmentView, type BreakDetailView, type OrderView } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { readCurrency, readLine, readSignedAmount, type SignedAmount } from '../arguments.ts';
 import { nextCommandId, pendingOf } from '../clients/breaks.ts';
@@ -6,7 +6,7 @@ import { requireAddress } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { type OrderRequest, placeOrder } from '../ledger-commands.ts';
+import { type OrderRequest, proposeOrder } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { requireWallet } from './money.ts';
 
@@ -67,7 +67,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
         };
         await known.change(id, { verb: 'adjustment', body });
       }
-      await placeOrder(context, request, order, 'repeat the same call').catch(async (error: unknown) => {
+      await proposeOrder(context, request, order, 'repeat the same call').catch(async (error: unknown) => {
         // If the ledger refused the order itself, nothing was ordered and nothing waits for it.
         if (error instanceof RefusedError && wasNeverOrdered(error)) {
           await known.change(id, { verb: 'withdraw', body: { commandId } });
@@ -88,7 +88,7 @@ function wasNeverOrdered({ status, code }: RefusedError): boolean {
 
 async function requestOf(
   context: CommandContext,
-  found: WholeBreakView,
+  found: BreakDetailView,
   { wallet, suspense, ...options }: AdjustOptions,
 ): Promise<{ readonly request: OrderRequest; readonly amount: SignedAmount }> {
   if ((wallet === undefined) === (suspense === undefined)) {
@@ -112,7 +112,7 @@ async function requestOf(
 }
 
 /** The id of the order: if the same order waits already, its id, so that a repetition orders nothing twice. */
-function commandIdOf(found: WholeBreakView, request: OrderRequest, amount: SignedAmount): string {
+function commandIdOf(found: BreakDetailView, request: OrderRequest, amount: SignedAmount): string {
   if (found.status === 'resolved') throw new CliError(`${found.id} is resolved: reopen it first`);
   const pending = pendingOf(found);
   if (!pending) return nextCommandId(found);

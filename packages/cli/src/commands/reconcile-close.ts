@@ -1,5 +1,5 @@
 import type { ClosePreviewView, CloseRecordView, CloseRequest, CloseView } from '@pesewa/contracts';
-import { displayAmount } from '@pesewa/kernel';
+import { DAY_MS, displayAmount } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -10,7 +10,7 @@ import {
   readTime,
   requireBefore,
 } from '../arguments.ts';
-import { type Closes, openResults } from '../clients/closes.ts';
+import { type Closes, unmatchedResults } from '../clients/closes.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
@@ -27,7 +27,6 @@ interface CloseOptions extends FileOptions {
   readonly json?: boolean;
 }
 
-const DAY_MS = 86_400_000;
 const LOOK_MS = 1_000;
 /** How many payments of each result are printed. */
 const SHOWN = 20;
@@ -86,7 +85,7 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
 
 /** The number of payments that people must look at. */
 function unmatchedOf({ results }: Pick<CloseView, 'results'>): number {
-  return openResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
+  return unmatchedResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
 }
 
 function requestOf({ date, from, to, rail }: CloseOptions, nowMs: number): CloseRequest {
@@ -130,7 +129,7 @@ async function write(closes: Closes, close: CloseView, options: CloseOptions, fi
 /** The first payments of each result that people must look at. */
 async function openRecords(closes: Closes, { id, results }: CloseView): Promise<readonly CloseRecordView[]> {
   const found: CloseRecordView[] = [];
-  for (const result of openResults) {
+  for (const result of unmatchedResults) {
     if (results === null || results[result] === 0) continue;
     found.push(...(await closes.records(id, result, SHOWN)));
   }

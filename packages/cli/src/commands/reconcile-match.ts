@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { RailStatementView, StatementPreviewView, StatementRecordView } from '@pesewa/contracts';
+import type { RailStatementPreviewView, RailStatementRecordView, RailStatementView } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -124,7 +124,7 @@ async function tryOut(
   ports: CliPorts,
   statements: RailStatements,
   request: StatementRequest,
-): Promise<StatementPreviewView> {
+): Promise<RailStatementPreviewView> {
   return statements.tryOut(request, sending(ports, 'matching')).finally(() => ports.progress(''));
 }
 
@@ -160,8 +160,8 @@ async function matchWhole(
 async function problemsOf(
   statements: RailStatements,
   { id, counts }: RailStatementView,
-): Promise<readonly StatementRecordView[]> {
-  const found: StatementRecordView[] = [];
+): Promise<readonly RailStatementRecordView[]> {
+  const found: RailStatementRecordView[] = [];
   for (const result of discrepantResults) {
     if (counts?.[result]) found.push(...(await statements.records(id, result, SHOWN)));
   }
@@ -169,8 +169,8 @@ async function problemsOf(
 }
 
 function describe(
-  statement: RailStatementView | StatementPreviewView,
-  records: readonly StatementRecordView[],
+  statement: RailStatementView | RailStatementPreviewView,
+  records: readonly RailStatementRecordView[],
   { dryRun }: MatchOptions,
   colours: boolean,
 ): string {

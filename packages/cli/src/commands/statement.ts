@@ -1,4 +1,5 @@
 import { formatCsv } from '@pesewa/contracts';
+import { DAY_MS } from '@pesewa/kernel';
 import { type Command, Option } from 'commander';
 import { readDay, readTime, requireBefore } from '../arguments.ts';
 import type { Statement } from '../clients/statements.ts';
@@ -13,8 +14,6 @@ interface StatementOptions {
   readonly to?: string;
   readonly format: 'table' | 'csv' | 'json';
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Adds `statement`: the entries of one account between two times (ADR 16). */
 export function addStatementCommand(program: Command, ports: CliPorts): void {

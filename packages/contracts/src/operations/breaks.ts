@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currencyCode } from '../iso-codes.ts';
 import { commandId, line } from '../text.ts';
 import { exportFormat, pageCursor, pageLimit, pageOf, smallNumber } from './lists.ts';
-import { declareOperations, fileAnswer } from './operation.ts';
+import { declareOperations, fileAnswer, strictFields } from './operation.ts';
 
 const TEXT_LENGTH_MAX = 500;
 
@@ -47,7 +47,7 @@ const adjustmentView = z.object({
   concludedAt: nullable,
 });
 
-const wholeBreakView = breakView
+const breakDetailView = breakView
   .extend({
     /** The findings of other kinds that it covers. */
     alsoFound: z.array(z.object({ kind: z.string(), amount: nullable, detail: z.string() })),
@@ -67,7 +67,7 @@ export const breakColumns = breakView.keyof().options;
 export type BreakView = z.output<typeof breakView>;
 
 /** A break with its history, its adjustments, and where to find more about it. */
-export type WholeBreakView = z.output<typeof wholeBreakView>;
+export type BreakDetailView = z.output<typeof breakDetailView>;
 
 /** A correction that was proposed for a break. */
 export type AdjustmentView = z.output<typeof adjustmentView>;
@@ -97,16 +97,10 @@ export function isBreakCommand(id: string): boolean {
   return id.startsWith('bk-');
 }
 
-/** Unknown fields are refused: a mistyped field must not be ignored. */
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(
+  strictFields(
     { ...shape, version: smallNumber.optional() },
-    {
-      error: (issue) =>
-        issue.code === 'unrecognized_keys'
-          ? `${issue.keys.join(', ')} is no field of this request: your token says who you are`
-          : 'the body must be a JSON object',
-    },
+    (names) => `${names.join(', ')} is no field of this request: your token says who you are`,
   );
 
 const said = line(TEXT_LENGTH_MAX);
@@ -130,7 +124,7 @@ const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, s
     summary,
     caller: 'named',
     body,
-    answers: { 200: wholeBreakView },
+    answers: { 200: breakDetailView },
     refusals: {
       invalid: 400,
       not_found: 404,
@@ -170,7 +164,7 @@ export const breakOperations = declareOperations({
     method: 'get',
     path: '/breaks/{id}',
     summary: 'Shows a break with its history, its adjustments, and paths to everything known of its payment',
-    answers: { 200: wholeBreakView },
+    answers: { 200: breakDetailView },
     refusals: { not_found: 404 },
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commandId, line, reference } from '../text.ts';
 import { pageCursor, pageOf } from './lists.ts';
-import { declareOperations } from './operation.ts';
+import { declareOperations, strictFields } from './operation.ts';
 
 const NOTE_LENGTH_MAX = 200;
 const BREAK_ID_LENGTH_MAX = 120;
@@ -40,14 +40,11 @@ const decisionView = z
 /** A decision; amounts are decimal text, times in UTC. */
 export type DecisionView = z.output<typeof decisionView>;
 
-/** Unknown fields are refused: where money moves, a mistyped field must not be ignored. */
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? `${issue.keys.join(', ')} is no field of a decision: your token says who you are`
-        : 'the body must be a JSON object',
-  });
+  strictFields(
+    shape,
+    (names) => `${names.join(', ')} is no field of a decision: your token says who you are`,
+  );
 
 const proposal = fields({
   breakId: line(BREAK_ID_LENGTH_MAX).optional(),

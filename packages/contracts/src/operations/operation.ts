@@ -1,5 +1,20 @@
 import { z } from 'zod';
 
+/**
+ * An object whose unknown fields are refused: a mistyped field must not be ignored.
+ *
+ * @param describeUnknown what is wrong with fields of these names
+ */
+export function strictFields<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  describeUnknown: (names: readonly string[]) => string,
+  otherwise = 'the body must be a JSON object',
+): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? describeUnknown(issue.keys) : otherwise),
+  });
+}
+
 /** One operation of an operator API (ADR 63): what a service serves, what its clients send and read, and its document. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'delete';

@@ -10,7 +10,7 @@ import { orderOperations, proposalOperations } from './orders.ts';
 import { parkedOperations } from './parked.ts';
 import { paymentOperations } from './payments.ts';
 import { positionOperations } from './positions.ts';
-import { mappingOperations, statementOperations } from './rail-statements.ts';
+import { railStatementOperations, statementMappingOperations } from './rail-statements.ts';
 import {
   comparisonOperations,
   coverageOperations,
@@ -34,8 +34,8 @@ export const operatorApis = {
     breaks: { ...breakOperations, ...breakChanges },
     decisions: decisionOperations,
     closes: closeOperations,
-    statements: statementOperations,
-    mappings: mappingOperations,
+    statements: railStatementOperations,
+    mappings: statementMappingOperations,
     ...consuming,
   },
   ledger: {

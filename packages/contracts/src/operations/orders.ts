@@ -2,7 +2,7 @@ import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
 import { commandId, line } from '../text.ts';
 import { pageOf } from './lists.ts';
-import { declareOperations } from './operation.ts';
+import { declareOperations, strictFields } from './operation.ts';
 
 const REASON_LENGTH_MAX = 200;
 
@@ -58,12 +58,7 @@ const reason = line(REASON_LENGTH_MAX);
 const oneOf = <const Names extends readonly string[]>(...names: Names) =>
   z.enum(names, { error: `must be ${names.join(' or ')}` });
 
-/** Unknown fields are refused: where money moves, a mistyped field must not be ignored. */
-const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys' ? describeUnknown(issue.keys) : 'the body must be a JSON object',
-  });
+const fields = <Shape extends z.ZodRawShape>(shape: Shape) => strictFields(shape, describeUnknown);
 
 function describeUnknown(keys: readonly string[]): string {
   const identity = keys.find((key) => key === 'requestedBy' || key === 'approvedBy');

@@ -38,7 +38,7 @@ const parkedView = z
   })
   .meta({ id: 'ParkedMessage' });
 
-const wholeParkedView = parkedView.extend({
+const parkedDetailView = parkedView.extend({
   headers: z.record(z.string(), z.string()).nullable(),
   /** Null if it could not be decoded, or was too large to keep. */
   payload: z.unknown(),
@@ -50,7 +50,7 @@ const wholeParkedView = parkedView.extend({
 export type ParkedView = z.output<typeof parkedView>;
 
 /** The same with its headers and its payload. */
-export type WholeParkedView = z.output<typeof wholeParkedView>;
+export type ParkedDetailView = z.output<typeof parkedDetailView>;
 
 const discardRefusals = {
   not_found: 404,
@@ -80,7 +80,7 @@ export const parkedOperations = declareOperations({
     method: 'get',
     path: '/parked/{id}',
     summary: 'Shows a message with its headers and its payload',
-    answers: { 200: wholeParkedView },
+    answers: { 200: parkedDetailView },
     refusals: { not_found: 404 },
   },
   replay: {

@@ -6,7 +6,7 @@ import { declareOperations, fileAnswer } from './operation.ts';
 const MAPPING_LENGTH_MAX = 4_096;
 
 /** Every result that a record of a statement can have (ADR 30). */
-export const statementResults = [
+export const railStatementResults = [
   'matched',
   'differs',
   'missing_here',
@@ -24,7 +24,7 @@ const recordView = z
     id: z.string(),
     /** Null for a payment without a line. */
     line: z.number().nullable(),
-    result: z.enum(statementResults).nullable(),
+    result: z.enum(railStatementResults).nullable(),
     by: nullable,
     confidence: z.number().nullable(),
     payment: nullable,
@@ -80,10 +80,10 @@ const mappingView = z.object({ name: z.string(), by: z.string(), mapping: z.unkn
 export type RailStatementView = z.output<typeof statementView>;
 
 /** What the matching of a statement would give. */
-export type StatementPreviewView = z.output<typeof triedStatementView>;
+export type RailStatementPreviewView = z.output<typeof triedStatementView>;
 
 /** A line of a rail's statement or a payment without a line, and its result; amounts are decimal text. */
-export type StatementRecordView = z.output<typeof recordView>;
+export type RailStatementRecordView = z.output<typeof recordView>;
 
 const time = z.iso
   .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-20T08:00:00Z' })
@@ -124,10 +124,10 @@ const uploadQuery = z
 /** How a file is matched, besides its SHA-256. */
 export type StatementTermsQuery = Omit<z.input<typeof uploadQuery>, 'sha256' | 'dryRun'>;
 
-const records = recordQueries(statementResults);
+const records = recordQueries(railStatementResults);
 
 /** The rails' statements, compared with our payments (ADR 30). */
-export const statementOperations = declareOperations({
+export const railStatementOperations = declareOperations({
   upload: {
     method: 'post',
     path: '/statements',
@@ -190,7 +190,7 @@ export const statementOperations = declareOperations({
 });
 
 /** The mappings of statements that are kept under a name. */
-export const mappingOperations = declareOperations({
+export const statementMappingOperations = declareOperations({
   list: {
     method: 'get',
     path: '/statement-mappings',

@@ -80,7 +80,7 @@ describe('what goes first', () => {
 
   it('is half of each end where more is due than there is room for, and everything where it is not', async () => {
     const all = await insert(11);
-    const claim = createClaimer(rules({ first: 'halves' }));
+    const claim = createClaimer(rules({ priority: 'newestAndOldest' }));
     expect(await claimedBy(claim, 4)).toEqual([...all.slice(0, 2), ...all.slice(9)]);
     expect(await claimedBy(claim, 4)).toEqual([...all.slice(2, 4), ...all.slice(7, 9)]);
     expect(await claimedBy(claim, 4)).toEqual(all.slice(4, 7));
@@ -95,7 +95,7 @@ describe('what goes first', () => {
     }));
     await jobs.insertMany(old);
     const backlog = old.map(({ _id }) => _id);
-    const claim = createClaimer(rules({ first: 'halves' }));
+    const claim = createClaimer(rules({ priority: 'newestAndOldest' }));
     expect(await claimedBy(claim, 4)).toEqual([...fresh.slice(1), ...backlog.slice(0, 2)].toSorted());
     expect(await claimedBy(claim, 4)).toEqual([...fresh.slice(0, 1), ...backlog.slice(2, 5)].toSorted());
     expect(await claimedBy(claim, 4)).toEqual(backlog.slice(5, 9));
@@ -104,7 +104,7 @@ describe('what goes first', () => {
 
   it('is either end in turn where there is room for one: both go on', async () => {
     const all = await insert(4);
-    const claim = createClaimer(rules({ first: 'halves' }));
+    const claim = createClaimer(rules({ priority: 'newestAndOldest' }));
     const order = [];
     for (let round = 0; round < 4; round += 1) order.push(...(await claimedBy(claim, 1)));
     expect(order).toEqual([all[3], all[0], all[2], all[1]]);
@@ -119,7 +119,7 @@ describe('what goes first', () => {
         dueAt: new Date(systemClock.nowMs() + 1_500 + index),
       })),
     );
-    const claim = createClaimer(rules({ first: 'halves', clock: clockAhead(3_000) }));
+    const claim = createClaimer(rules({ priority: 'newestAndOldest', clock: clockAhead(3_000) }));
     // The first claim finds out how far it is ahead.
     expect(await claimedBy(claim, 4)).toEqual(all.slice(0, 2));
     expect(await claimedBy(claim, 4)).toEqual([...all.slice(2, 4), ...all.slice(18)]);
@@ -135,7 +135,7 @@ describe('a rate limit', () => {
         return { count: Math.min(wanted, tokens.shift() ?? 0) };
       },
       giveBack: async (unused: number) => void asked.at(-1)?.push(unused),
-      againMs: 10,
+      retryAfterMs: 10,
     };
     return { rateLimit, asked };
   };
@@ -143,7 +143,7 @@ describe('a rate limit', () => {
   it('bounds what is claimed; no more is taken than is due, and none where nothing is', async () => {
     const all = await insert(5);
     const { rateLimit, asked } = rateLimited([2, 0, 9]);
-    const claim = createClaimer(rules({ first: 'halves', rateLimit }));
+    const claim = createClaimer(rules({ priority: 'newestAndOldest', rateLimit }));
     expect(await claimedBy(claim, 100)).toEqual([all[0], all[4]]);
     expect(await claim(100)).toMatchObject({ records: [], isRateLimited: true, more: true });
     expect(await claimedBy(claim, 100)).toEqual(all.slice(1, 4));
@@ -170,7 +170,7 @@ describe('a claim', () => {
     await insert(100, 'b');
     await jobs.db.command({ profile: 2 });
     try {
-      expect(await claimedBy(createClaimer(rules({ first: 'halves' })), 200)).toHaveLength(200);
+      expect(await claimedBy(createClaimer(rules({ priority: 'newestAndOldest' })), 200)).toHaveLength(200);
     } finally {
       await jobs.db.command({ profile: 0 });
     }
@@ -204,7 +204,7 @@ it('several loops with clocks apart work on each record once, and on all of them
   const worked: string[] = [];
   const loops = [-1_000, 0, 1_000].map((aheadMs) =>
     startClaimLoop({
-      ...rules({ first: 'halves', clock: clockAhead(aheadMs) }),
+      ...rules({ priority: 'newestAndOldest', clock: clockAhead(aheadMs) }),
       name: 'test',
       clock: clockAhead(aheadMs),
       workTimeoutMs: 1_000,

@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import { type Loop, startLoop } from '../loop.ts';
-import { type BirthClaims, type ClaimAtBirth, createBirthClaims } from './birth-claim.ts';
 import { type Claimable, type ClaimRules, createClaimer } from './claim.ts';
+import { type ClaimOnWrite, createWriteClaims, type WriteClaims } from './claim-on-write.ts';
 import { createInHand, type WorkOptions } from './in-hand.ts';
 
 /** How a claim loop works. */
@@ -21,7 +21,7 @@ export interface ClaimLoop<Record extends Claimable> extends Loop {
    * Claims records as a transaction writes them, as far as the loop has room, so that no claim is written for them. What
    * a crash leaves of them is due after the lease.
    */
-  readonly claimAtBirth: ClaimAtBirth<Record>;
+  readonly claimOnWrite: ClaimOnWrite<Record>;
 }
 
 /** How long a full loop waits for places that transactions have reserved. */
@@ -43,11 +43,11 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
   let claiming = 0;
   let isClosing = false;
   const claimBatch = createClaimer(options);
-  const births: BirthClaims<Record> = createBirthClaims(options, {
+  const writeClaims: WriteClaims<Record> = createWriteClaims(options, {
     ...inHand,
     roomLeft: () => (!isClosing && options.mayClaim?.() !== false ? roomLeft() : 0),
   });
-  const roomLeft = () => inHand.roomLeft() - claiming - births.reserved();
+  const roomLeft = () => inHand.roomLeft() - claiming - writeClaims.reserved();
 
   const loop = startLoop({
     name: options.name,
@@ -58,7 +58,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       if (options.mayClaim?.() === false) return false;
       const room = Math.min(options.batchMax, roomLeft());
       if (room <= 0) {
-        const reserved = births.reserved() > 0 ? [options.clock.sleep(RESERVED_FOR_MS, signal)] : [];
+        const reserved = writeClaims.reserved() > 0 ? [options.clock.sleep(RESERVED_FOR_MS, signal)] : [];
         await Promise.race([...inHand.all, ...reserved]);
         return true;
       }
@@ -70,18 +70,18 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       });
       for (const record of records) inHand.begin(record, token, claimedAtMs);
       processed(records.length);
-      births.areLimited(isRateLimited);
+      writeClaims.areLimited(isRateLimited);
       options.claimed?.(records.length, isRateLimited);
       if (!options.rateLimit || !isRateLimited) return more;
       // After a rate limit waking up is useless: no tokens come sooner.
-      await options.clock.sleep(Math.min(options.rateLimit.againMs, options.pauseMs), signal);
+      await options.clock.sleep(Math.min(options.rateLimit.retryAfterMs, options.pauseMs), signal);
       return true;
     },
   });
 
   return {
     wake: loop.wake,
-    claimAtBirth: births.claimAtBirth,
+    claimOnWrite: writeClaims.claimOnWrite,
     [Symbol.asyncDispose]: async () => {
       isClosing = true;
       await loop[Symbol.asyncDispose]();

@@ -25,7 +25,7 @@ export interface ClaimRateLimit {
   /** Returns tokens for which nothing was claimed because others were quicker. */
   readonly giveBack: (unused: number) => Promise<void>;
   /** When to try again after tokens have run out; milliseconds. */
-  readonly againMs: number;
+  readonly retryAfterMs: number;
 }
 
 /** How records are claimed. */
@@ -38,18 +38,18 @@ export interface ClaimRules<Record extends Claimable> {
   /** The field that gets the time of the claim, by the database's clock. */
   readonly stamp?: keyof Record & string;
   /**
-   * Which records go first if more are due than can be claimed. `oldest` is the default. `halves` gives up to half of
+   * Which records go first if more are due than can be claimed. `oldestFirst` is the default. `newestAndOldest` gives up to half of
    * the batch to the newest of those due for less than half a minute, and the rest to the oldest: a backlog delays no
    * new record and is itself worked off in order.
    */
-  readonly first?: 'oldest' | 'halves';
+  readonly priority?: 'oldestFirst' | 'newestAndOldest';
   /** The rate limit on claims; without it as many are claimed as there is room for. */
   readonly rateLimit?: ClaimRateLimit;
   /** Runs the claim when the transactions that write the same records are over; at once, if left out. */
   readonly inTurn?: InTurn;
   readonly leaseMs: number;
   /**
-   * Called after every search for due records, and after claims at birth, with how many were claimed and whether the
+   * Called after every search for due records, and after claims on write, with how many were claimed and whether the
    * rate limit left others waiting.
    */
   readonly claimed?: (records: number, isRateLimited: boolean) => void;
@@ -88,7 +88,7 @@ export function createClaimer<Record extends Claimable>(
   const find = (due: Filter<Record>, direction: 1 | -1, limit: number) =>
     idsOf(collection, due, direction, limit);
 
-  const halves = async (dueUntilMs: number, oldest: readonly string[], granted: number) => {
+  const pickNewestAndOldest = async (dueUntilMs: number, oldest: readonly string[], granted: number) => {
     // If the number is odd, the two ends get the larger half in turn, so that a limit of one at a time serves both.
     const share = newestIsNext ? Math.ceil(granted / 2) : Math.floor(granted / 2);
     newestIsNext = !newestIsNext;
@@ -123,8 +123,8 @@ export function createClaimer<Record extends Claimable>(
     const granted = rules.rateLimit && wanted > 0 ? (await rules.rateLimit.take(wanted)).count : wanted;
     const isRateLimited = granted < wanted;
     const isFull = oldest.length === room || wanted < oldest.length;
-    const isFair = rules.first === 'halves' && (isRateLimited || isFull);
-    const chosen = isFair ? await halves(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
+    const isFair = rules.priority === 'newestAndOldest' && (isRateLimited || isFull);
+    const chosen = isFair ? await pickNewestAndOldest(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
     if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isRateLimited };
     const { claimedAtMs, records } = await claimAll(rules, due, chosen, token);
     learn(records, claimedAtMs, clock.nowMs());

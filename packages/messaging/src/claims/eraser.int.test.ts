@@ -1,5 +1,5 @@
 import { ERASURES } from '@pesewa/contracts';
-import { createIds, firstIdAt, systemClock, systemRandom } from '@pesewa/kernel';
+import { createIds, DAY_MS, firstIdAt, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import type { Collection, Db } from 'mongodb';
@@ -12,7 +12,6 @@ interface Thing {
   readonly name?: string;
 }
 
-const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 5, 1);
 const logger = createLogger({ name: 'test', level: 'silent' });
 const resources = new AsyncDisposableStack();
@@ -56,7 +55,7 @@ function openEraser(owner: string, aheadMs = 0, keepDays = 100) {
       by: 'reference',
       prefix: 'po',
       open: () => ({ state: 'open' }),
-      whole: { name: { $exists: true } },
+      notErased: { name: { $exists: true } },
       erase: { $unset: { name: true } },
     },
     keepDays,

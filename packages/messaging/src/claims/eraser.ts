@@ -1,11 +1,10 @@
 import { ERASURES } from '@pesewa/contracts';
-import { type Clock, firstIdAt, type IdPrefix } from '@pesewa/kernel';
+import { type Clock, DAY_MS, firstIdAt, type IdPrefix } from '@pesewa/kernel';
 import type { Logger, ReportProcessed, ServiceScope } from '@pesewa/runtime';
 import type { Db, Document, Filter, UpdateFilter } from 'mongodb';
 import { type Loop, startLoop } from '../loop.ts';
 import { leasesOf, takeLease } from './lease.ts';
 
-const DAY_MS = 86_400_000;
 const PAUSE_MS = 3_600_000;
 const LEASE_MS = 60_000;
 const PAGE = 500;
@@ -34,7 +33,7 @@ export interface Erasure<Record extends Document> {
   /** Matches records that are still open at a time: nothing of them is erased, however old they are. */
   readonly open: (nowMs: number) => Filter<Record>;
   /** Matches records that still have the data to erase. */
-  readonly whole: Filter<Record>;
+  readonly notErased: Filter<Record>;
   readonly erase: UpdateFilter<Record> | Document[];
 }
 
@@ -92,7 +91,7 @@ export function startEraser<Record extends Document>(
 /** Begins a run at the mark; each call of the result handles a page and returns whether there may be another. */
 async function beginRun<Record extends Document>(
   db: Db,
-  { name, by, prefix, whole, erase, ...erasure }: Erasure<Record>,
+  { name, by, prefix, notErased, erase, ...erasure }: Erasure<Record>,
   { nowMs, keepMs }: { readonly nowMs: number; readonly keepMs: number },
   processed: ReportProcessed,
 ): Promise<(processed: ReportProcessed) => Promise<boolean>> {
@@ -106,7 +105,7 @@ async function beginRun<Record extends Document>(
   };
   /** Erases the data of the ended records that match; returns the ids of the open ones. */
   const eraseOf = async (some: object, erased: ReportProcessed): Promise<readonly string[]> => {
-    const over = { $and: [some, whole, { $nor: [open] }] } as unknown as Filter<Record>;
+    const over = { $and: [some, notErased, { $nor: [open] }] } as unknown as Filter<Record>;
     // They are read before the update: a record that ends in between stays in the list, so the next run erases it.
     const stillOpen = await keysOf({ $and: [some, open] }, PAGE);
     erased((await collection.updateMany(over, erase)).modifiedCount);

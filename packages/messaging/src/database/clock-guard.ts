@@ -31,7 +31,7 @@ export async function measureClockSkewMs(client: MongoClient, clock: Pick<Clock,
 }
 
 /** Throws a {@link ClockSkewError} where the clocks are further apart than they may be. */
-export function refuseClockSkew(skewMs: number): void {
+export function assertClockSkew(skewMs: number): void {
   if (Math.abs(skewMs) <= CLOCK_SKEW_MAX_MS) return;
   const seconds = Math.round(Math.abs(skewMs) / 1_000);
   throw new ClockSkewError(
@@ -62,7 +62,7 @@ export function startClockGuard(options: {
     round: async () => {
       newestMs = await options.measure();
       try {
-        refuseClockSkew(newestMs);
+        assertClockSkew(newestMs);
       } catch (error) {
         if (!(error instanceof ClockSkewError)) throw error;
         options.skewed(error);
@@ -70,5 +70,5 @@ export function startClockGuard(options: {
       return false;
     },
   });
-  return { ...loop, check: () => refuseClockSkew(newestMs) };
+  return { ...loop, check: () => assertClockSkew(newestMs) };
 }

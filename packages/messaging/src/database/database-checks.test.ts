@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FoundServer, judgeServer } from './database-checks.ts';
+import { checkServer, type FoundServer } from './database-checks.ts';
 import { type CollectionSchema, databaseSchemaOf, type FoundCollection } from './schema.ts';
 
 const declared: readonly CollectionSchema[] = [
@@ -37,7 +37,7 @@ const safe: FoundServer = {
 };
 
 const problemsWith = (found: Partial<FoundServer>) =>
-  judgeServer({ ...safe, ...found }, declared).problems.map(({ message }) => message);
+  checkServer({ ...safe, ...found }, declared).problems.map(({ message }) => message);
 
 const indexesAs = (change: (index: FoundCollection['indexes'][number]) => object | undefined) =>
   problemsWith({
@@ -50,7 +50,7 @@ const indexesAs = (change: (index: FoundCollection['indexes'][number]) => object
 describe('a server', () => {
   it('that has all that is declared is accepted, whatever else it has', () => {
     const more = { ...payments, indexes: [...payments.indexes, { key: { other: 1 } }] };
-    expect(judgeServer({ ...safe, collections: [more, refused] }, declared)).toEqual({
+    expect(checkServer({ ...safe, collections: [more, refused] }, declared)).toEqual({
       problems: [],
       unchecked: [],
     });
@@ -64,7 +64,7 @@ describe('a server', () => {
   it('that lets transactions live for long is refused; one that does not say is named', () => {
     expect(problemsWith({ transactionLifetimeS: 10 })).toEqual([]);
     expect(problemsWith({ transactionLifetimeS: 60 })).toEqual([expect.stringMatching(/is 60: a killed/)]);
-    const { problems, unchecked } = judgeServer({ ...safe, transactionLifetimeS: undefined }, declared);
+    const { problems, unchecked } = checkServer({ ...safe, transactionLifetimeS: undefined }, declared);
     expect(problems).toEqual([]);
     expect(unchecked).toEqual([expect.stringMatching(/is not known/)]);
   });
@@ -75,7 +75,7 @@ describe('a collection', () => {
     expect(problemsWith({ collections: [refused] })).toEqual([
       'MongoDB: hub_payouts.payments does not exist',
     ]);
-    const all = judgeServer(safe, databaseSchemaOf(declared)).problems.map(({ message }) => message);
+    const all = checkServer(safe, databaseSchemaOf(declared)).problems.map(({ message }) => message);
     expect(all).toContain('MongoDB: hub_payouts.outbox does not exist');
   });
 

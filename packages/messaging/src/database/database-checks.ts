@@ -1,5 +1,5 @@
-import type { StartJudgement, StartProblem } from '@pesewa/kafka';
-import { type CollectionSchema, collectionProblems, type FoundCollection } from './schema.ts';
+import type { StartCheckResult, StartProblem } from '@pesewa/kafka';
+import { type CollectionSchema, type FoundCollection, schemaProblems } from './schema.ts';
 
 /** What a server reports about itself and about one database. */
 export interface FoundServer {
@@ -24,10 +24,10 @@ export function hasTransactions({ setName, msg }: FoundServer['hello']): boolean
 export const REPLICA_SET_REMEDY = 'start mongod with --replSet and initiate the set';
 
 /** The problems because of which money must not be kept in this database. */
-export function judgeServer(
+export function checkServer(
   { hello, transactionLifetimeS, database, collections }: FoundServer,
   declared: readonly CollectionSchema[],
-): StartJudgement {
+): StartCheckResult {
   const standalone: readonly StartProblem[] = hasTransactions(hello)
     ? []
     : [
@@ -40,7 +40,7 @@ export function judgeServer(
     problems: [
       ...standalone,
       ...lifetimeProblems(transactionLifetimeS),
-      ...collectionProblems(database, declared, collections),
+      ...schemaProblems(database, declared, collections),
     ],
     unchecked: transactionLifetimeS === undefined ? [LIFETIME_UNKNOWN] : [],
   };

@@ -1,6 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import { type Db, MongoClient, MongoError, type TransactionOptions } from 'mongodb';
-import { measureClockSkewMs, refuseClockSkew } from './clock-guard.ts';
+import { assertClockSkew, measureClockSkewMs } from './clock-guard.ts';
 import { hasTransactions, REPLICA_SET_REMEDY } from './database-checks.ts';
 
 /** A MongoDB connection; disposing of it closes its pool. */
@@ -70,7 +70,7 @@ export async function openDatabase(options: {
   }
   if (options.clock) {
     try {
-      refuseClockSkew(await measureClockSkewMs(client, options.clock));
+      assertClockSkew(await measureClockSkewMs(client, options.clock));
     } catch (error) {
       await client.close();
       throw error;
@@ -113,14 +113,14 @@ const LIFETIME_EXCEEDED = 290;
  * Whether the server has ended a transaction because it took too long, or lost it in a failover. The same work may
  * succeed in several smaller transactions.
  */
-export function hasOutlived(error: unknown): boolean {
+export function isTransactionExpired(error: unknown): boolean {
   return (
     error instanceof MongoError && (error.code === NO_SUCH_TRANSACTION || error.code === LIFETIME_EXCEEDED)
   );
 }
 
 /** Whether the error comes from the connection or the cluster and not from the request: it is transient. */
-export function isPassing(error: unknown): boolean {
+export function isTransientMongoError(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
   return (
     error.hasErrorLabel(TRANSIENT) ||

@@ -51,7 +51,7 @@ export function databaseSchemaOf(own: readonly CollectionSchema[] = []): readonl
 }
 
 /** What a database lacks of the declared collections, one problem for each thing; anything beyond them is ignored. */
-export function collectionProblems(
+export function schemaProblems(
   database: string,
   declared: readonly CollectionSchema[],
   found: readonly FoundCollection[],

@@ -1,6 +1,6 @@
 import { recordApplied } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
-import { isDuplicateKey, isPassing } from '../database/mongo.ts';
+import { isDuplicateKey, isTransientMongoError } from '../database/mongo.ts';
 import type { OutgoingEvent, Transaction } from '../outbox/outbox.ts';
 import type { Transact } from '../outbox/transact.ts';
 import { RegistryAwayError } from '../schemas/codec.ts';
@@ -211,7 +211,7 @@ export const mustStop = (error: unknown): boolean => error instanceof FencedErro
 /** Whether the error is a transient fault of the connection or the cluster; the batch is then retried in place. */
 export function isTransient(error: unknown): boolean {
   return (
-    isPassing(error) ||
+    isTransientMongoError(error) ||
     error instanceof RegistryAwayError ||
     (error instanceof Error && error.name.startsWith('Kafka'))
   );

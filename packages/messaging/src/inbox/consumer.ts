@@ -204,7 +204,7 @@ function watch(
   const { events } = consumer;
   let heartbeatSentMs = 0;
   const sure = () =>
-    options.ownership.sureUntil(heartbeatSentMs + options.sessionTimeoutMs * SESSION_SHARE_SURE);
+    options.ownership.partitionsSafeUntil(heartbeatSentMs + options.sessionTimeoutMs * SESSION_SHARE_SURE);
   consumer.on(events.REQUEST, ({ payload }) => {
     signs.lastHeardMs = options.monotonicMs();
     // The broker counts a session from when the request arrives. We count from when it was sent, which is never later.

@@ -1,8 +1,7 @@
-import type { Result } from '@pesewa/kernel';
+import { DAY_MS, type Result } from '@pesewa/kernel';
 import { expect, it } from 'vitest';
 import { decideDiscard, type ParkedMessage, proposeDiscard } from './parked-message.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const parked: ParkedMessage = {
   id: 'books/payouts.events.v1/3/17',
   topic: 'payouts.events.v1',

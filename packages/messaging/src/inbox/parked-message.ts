@@ -1,7 +1,7 @@
 import type { ParkedView } from '@pesewa/contracts';
 import {
   accept,
-  judgeDecision,
+  checkDecision,
   type ProposalRefusal,
   proposalExpiryMs,
   type Result,
@@ -83,7 +83,7 @@ export function decideDiscard<Message extends ParkedMessage>(
   const { discard } = message;
   if (message.state === 'replayed') return refuse('parked.closed');
   if (!discard) return refuse('discard.none');
-  const judged = judgeDecision(discard, decision);
+  const judged = checkDecision(discard, decision);
   if (!judged.ok) return refuse(`discard.${judged.refusal}` as const);
   if (judged.value === 'repeated') return accept(message);
   const decided = { decidedBy: decision.by, decidedAt: decision.at };

@@ -10,7 +10,7 @@ import {
   noteCut,
 } from './offsets.ts';
 import type { PartitionDeps } from './partition.ts';
-import { judgePosition } from './position.ts';
+import { checkPosition } from './position.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
 import type { TopicHandler } from './topic-handler.ts';
 
@@ -51,7 +51,7 @@ export async function openPartition(
   const { partitions } = topics[handler.topic];
   const judge = (stored: ConsumerOffset | null, bounds: PartitionBounds | undefined) => {
     if (!bounds) throw new Error(`Kafka does not say what ${place.topic}/${place.partition} holds`);
-    const position = judgePosition({ group: deps.group, stored, bounds, partitions });
+    const position = checkPosition({ group: deps.group, stored, bounds, partitions });
     return { stored, bounds, position };
   };
   const bounds = await kafka.found();

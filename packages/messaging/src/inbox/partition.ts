@@ -1,6 +1,6 @@
 import { topics } from '@pesewa/contracts';
 import type { KafkaMessage } from '@pesewa/kafka';
-import { hasOutlived } from '../database/mongo.ts';
+import { isTransactionExpired } from '../database/mongo.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Relay } from '../outbox/relay.ts';
 import type { Codec } from '../schemas/codec.ts';
@@ -56,7 +56,7 @@ export function createPartitionWorker(
       next = to;
       return committed;
     } catch (error) {
-      if (messages.length === 1 || (mustStop(error) && !hasOutlived(error))) throw error;
+      if (messages.length === 1 || (mustStop(error) && !isTransactionExpired(error))) throw error;
     }
     const middle = messages.length >> 1;
     const border = BigInt(messages[middle]?.offset ?? last.offset);

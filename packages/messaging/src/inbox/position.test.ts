@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgePosition, type Position, type PositionMismatch } from './position.ts';
+import { checkPosition, type Position, type PositionMismatch } from './position.ts';
 
 const TOPIC_ID = 'a1';
 const bounds = { topic: 'payouts.events.v1', partition: 3, topicId: TOPIC_ID, low: 0n, high: 100n };
@@ -18,7 +18,7 @@ interface Case {
 }
 
 function judge({ stored, committed, ...more }: Case): Position {
-  return judgePosition({
+  return checkPosition({
     group: 'ledger',
     stored: stored ? { topicId: TOPIC_ID, ...stored } : null,
     bounds: { ...bounds, committed, ...more },

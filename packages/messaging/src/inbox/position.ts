@@ -48,7 +48,7 @@ export interface PositionFacts {
  * A position that does not fit is never corrected by guessing: mistaken for a repetition, or for a new beginning, it
  * would lose messages. The caller must make sure that the stored position has not moved since Kafka was asked.
  */
-export function judgePosition(standing: PositionFacts): Position {
+export function checkPosition(standing: PositionFacts): Position {
   const { stored, bounds, partitions } = standing;
   const { topicId, low, high, partition, committed = 0n } = bounds;
   const stopped = (misfit: PositionMismatch, reason: string): Position => ({

@@ -25,11 +25,11 @@ export function addOperatorRoutes(
   const handlers = new Map(
     parts.handlers.map((handler) => [topicPrefix + topics[handler.topic].name, handler]),
   );
-  const sharedMayOrder = config.NODE_ENV !== 'production';
+  const allowsSharedToken = config.NODE_ENV !== 'production';
   const parked = createParked({ ...parts, handlers, clock, logger });
-  addParkedRoutes(operator, { parked, codec, logger, sharedMayOrder });
+  addParkedRoutes(operator, { parked, codec, logger, allowsSharedToken });
   gaugeParked({ store, topicNames: [...handlers.keys()], registry, clock });
   const positions = createServicePositions({ ...parts, handlers, clock });
-  addPositionRoutes(operator, { positions, logger, sharedMayOrder });
+  addPositionRoutes(operator, { positions, logger, allowsSharedToken });
   return positions;
 }

@@ -1,4 +1,9 @@
-import { formatPageCursor, type ParkedView, parkedOperations, type WholeParkedView } from '@pesewa/contracts';
+import {
+  formatPageCursor,
+  type ParkedDetailView,
+  type ParkedView,
+  parkedOperations,
+} from '@pesewa/contracts';
 import { proposalExpiryMs } from '@pesewa/kernel';
 import { answer, type Logger, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -17,7 +22,7 @@ export interface ParkedRouteDeps {
   readonly codec: Pick<Codec, 'decode'>;
   readonly logger: Pick<Logger, 'info'>;
   /** Whether the shared token, which belongs to no person, may replay and discard: only in development. */
-  readonly sharedMayOrder: boolean;
+  readonly allowsSharedToken: boolean;
 }
 
 /**
@@ -64,7 +69,7 @@ export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
       approve: ({ parameters: { id }, operator: by }) => decide(id, 'approve', by),
       reject: ({ parameters: { id }, operator: by }) => decide(id, 'reject', by),
     },
-    deps.sharedMayOrder,
+    deps.allowsSharedToken,
   );
 }
 
@@ -121,7 +126,7 @@ function viewDiscard(discard: NonNullable<ParkedMessage['discard']>): ParkedView
 }
 
 /** The same with the message's content: its payload or, if it can't be decoded, its first bytes. */
-async function viewWhole(message: KeptParked, codec: Pick<Codec, 'decode'>): Promise<WholeParkedView> {
+async function viewWhole(message: KeptParked, codec: Pick<Codec, 'decode'>): Promise<ParkedDetailView> {
   const { kept } = message;
   const whole = { ...view(message), headers: kept?.headers ?? null };
   if (!kept?.value) return { ...whole, payload: null };

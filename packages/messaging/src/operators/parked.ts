@@ -1,7 +1,7 @@
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Db } from 'mongodb';
-import { isPassing } from '../database/mongo.ts';
+import { isTransientMongoError } from '../database/mongo.ts';
 import { handOver } from '../inbox/batch.ts';
 import { noteDiscarded, offsetsOf } from '../inbox/offsets.ts';
 import {
@@ -134,7 +134,7 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
         return await replaying.submit({ id, partition: message.partition, by, ...read.value });
       } catch (error) {
         // Whether it took effect is unknown; replaying it again is safe and shows it.
-        if (isPassing(error)) throw error;
+        if (isTransientMongoError(error)) throw error;
         if (error instanceof ParkedAgainError) return fail(id, by, error.message);
         deps.logger.error({ err: error, parked: id }, 'handler failed');
         return fail(id, by, describeFailure(error));

@@ -16,7 +16,7 @@ export interface PositionRouteDeps {
   readonly positions: ServicePositions;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Whether the shared token, which belongs to no person, may realign: only in development. */
-  readonly sharedMayOrder: boolean;
+  readonly allowsSharedToken: boolean;
 }
 
 /** Adds the routes by which operators list positions and realign stopped ones (ADR 43). */
@@ -63,7 +63,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
       approve: ({ body, operator: by }) => answered(decide(body, 'approve', by)),
       reject: ({ body, operator: by }) => answered(decide(body, 'reject', by)),
     },
-    deps.sharedMayOrder,
+    deps.allowsSharedToken,
   );
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { judgePosition, type PositionFacts } from '../inbox/position.ts';
+import { checkPosition, type PositionFacts } from '../inbox/position.ts';
 import {
+  checkRealignment,
   decideRealignment,
-  judgeRealignment,
   type PlanRefusal,
   planRealignment,
   type Realignment,
@@ -21,7 +21,7 @@ function plan({ next, topicId = 'a1', ...more }: Case, to: RealignTarget) {
   const bounds = { topic: 't', partition: 0, topicId: 'a1', low: 10n, high: 100n, committed: undefined };
   const stored = next === undefined ? null : { next, topicId };
   const standing: PositionFacts = { group: 'g', stored, bounds: { ...bounds, ...more }, partitions: 12 };
-  return planRealignment(standing, judgePosition(standing), to);
+  return planRealignment(standing, checkPosition(standing), to);
 }
 
 describe('a plan', () => {
@@ -76,12 +76,12 @@ const proposed: Realignment = {
 };
 
 it('waits for the open proposal, and repeats it', () => {
-  expect(judgeRealignment(null, proposed)).toEqual({ ok: true, value: 'fresh' });
-  expect(judgeRealignment(proposed, { ...proposed, at: day(2) })).toEqual({ ok: true, value: 'repeated' });
+  expect(checkRealignment(null, proposed)).toEqual({ ok: true, value: 'fresh' });
+  expect(checkRealignment(proposed, { ...proposed, at: day(2) })).toEqual({ ok: true, value: 'repeated' });
   const other = { ...proposed, requestedBy: 'kofi', at: day(2) };
-  expect(judgeRealignment(proposed, other)).toEqual({ ok: false, refusal: 'realign.open' });
-  expect(judgeRealignment(proposed, { ...other, at: day(8) })).toEqual({ ok: true, value: 'fresh' });
-  expect(judgeRealignment({ ...proposed, status: 'done' }, other)).toEqual({ ok: true, value: 'fresh' });
+  expect(checkRealignment(proposed, other)).toEqual({ ok: false, refusal: 'realign.open' });
+  expect(checkRealignment(proposed, { ...other, at: day(8) })).toEqual({ ok: true, value: 'fresh' });
+  expect(checkRealignment({ ...proposed, status: 'done' }, other)).toEqual({ ok: true, value: 'fresh' });
 });
 
 it('is decided by another, once', () => {

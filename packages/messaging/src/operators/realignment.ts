@@ -1,6 +1,6 @@
 import {
   accept,
-  judgeDecision,
+  checkDecision,
   type ProposalRefusal,
   proposalExpiryMs,
   type Result,
@@ -87,7 +87,7 @@ export interface Realignment extends RealignPlan {
 export type RealignmentRefusal = 'realign.open' | 'realign.none' | `realign.${ProposalRefusal}`;
 
 /** Judges a proposal in view of the latest one: `repeated` is the same proposal again. */
-export function judgeRealignment(
+export function checkRealignment(
   standing: Realignment | null,
   proposed: Realignment,
 ): Result<'fresh' | 'repeated', RealignmentRefusal> {
@@ -107,7 +107,7 @@ export function decideRealignment(
   decision: { readonly verdict: 'approve' | 'reject'; readonly by: string; readonly at: Date },
 ): Result<{ readonly realignment: Realignment; readonly isFresh: boolean }, RealignmentRefusal> {
   if (!standing || standing.status === 'done') return refuse('realign.none');
-  const judged = judgeDecision({ ...standing, status: standing.status }, decision);
+  const judged = checkDecision({ ...standing, status: standing.status }, decision);
   if (!judged.ok) return refuse(`realign.${judged.refusal}` as const);
   if (judged.value === 'repeated') return accept({ realignment: standing, isFresh: false });
   const status = decision.verdict === 'approve' ? 'approved' : 'rejected';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgePosition } from '../inbox/position.ts';
+import { checkPosition } from '../inbox/position.ts';
 import type { Realignment } from './realignment.ts';
 import { judgeRecovery, mayHaveGoneBack, type Recovery } from './recovery.ts';
 import type { PartitionPosition } from './service-positions.ts';
@@ -22,7 +22,7 @@ function partition(given: {
   return {
     ...standing,
     id: 'g/t/0',
-    position: judgePosition(standing),
+    position: checkPosition(standing),
     realignment: realigned ? done : null,
   };
 }

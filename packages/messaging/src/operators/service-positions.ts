@@ -5,11 +5,11 @@ import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
 import { isDuplicateKey, transactionOptions } from '../database/mongo.ts';
 import { type ConsumerOffset, findOffset, offsetsOf } from '../inbox/offsets.ts';
 import { discardedIn } from '../inbox/parked-store.ts';
-import { judgePosition, type Position, type PositionFacts } from '../inbox/position.ts';
+import { checkPosition, type Position, type PositionFacts } from '../inbox/position.ts';
 import type { TopicHandler } from '../inbox/topic-handler.ts';
 import {
+  checkRealignment,
   decideRealignment,
-  judgeRealignment,
   type PlanRefusal,
   planRealignment,
   type Realignment,
@@ -118,7 +118,7 @@ export function createServicePositions(deps: ServicePositionsDeps): ServicePosit
       const wanted = { ...foreseen, id: seen.id, topicId, from: fromOf(seen), reason };
       const made: Realignment = { ...wanted, requestedBy: by, at: now(), status: 'done' };
       if (foreseen.skipped === 0n) return write(seen.realignment, made, seen);
-      const judged = judgeRealignment(seen.realignment, { ...made, status: 'proposed' });
+      const judged = checkRealignment(seen.realignment, { ...made, status: 'proposed' });
       if (!judged.ok) return judged;
       return judged.value === 'repeated' && seen.realignment
         ? accept(seen.realignment)
@@ -182,7 +182,7 @@ function createLook(
       // A position that moved while it was read is fine. It can't be compared with Kafka's bounds, which are of an
       // earlier moment.
       const moves = stored !== null && stored.next !== before[index]?.next;
-      const position = moves ? ({ kind: 'continues', next: stored.next } as const) : judgePosition(standing);
+      const position = moves ? ({ kind: 'continues', next: stored.next } as const) : checkPosition(standing);
       return [{ ...standing, stored, id, position, realignment: lastById.get(id) ?? null }];
     });
   };

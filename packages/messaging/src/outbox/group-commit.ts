@@ -1,4 +1,4 @@
-import { isDuplicateKey, isPassing, isWriteConflict } from '../database/mongo.ts';
+import { isDuplicateKey, isTransientMongoError, isWriteConflict } from '../database/mongo.ts';
 import { UnexpectedDocumentError } from '../database/writer.ts';
 import type { Transaction } from './outbox.ts';
 import type { Transact } from './transact.ts';
@@ -235,7 +235,7 @@ function createFinish<Item, Outcome>(options: {
       if (options.conflicts === 'throw' && isWriteConflict(error)) return conflicted(live);
       // A transient fault is not the items' fault: they may be stored, or nothing can be stored now, and trying each by
       // itself would only take longer.
-      if (live.length === 1 || isPassing(error))
+      if (live.length === 1 || isTransientMongoError(error))
         for (const entry of live) {
           options.close(entry);
           entry.done.reject(error);

@@ -8,11 +8,11 @@ export interface Ownership {
   readonly take: (source: string) => void;
   readonly lose: (source: string) => void;
   /** Until when, by {@link performance.now}, no other process can have got a partition of this process. */
-  readonly sureUntil: (untilMs: number) => void;
+  readonly partitionsSafeUntil: (untilMs: number) => void;
   /**
    * Until when, by the same clock, no other process can take this one for dead and send the outbox records it has committed.
    */
-  readonly aliveUntil: (untilMs: number) => void;
+  readonly heartbeatSafeUntil: (untilMs: number) => void;
   readonly maySend: (source: string) => boolean;
 }
 
@@ -28,10 +28,10 @@ export function createOwnership(owner: string, nowMs: () => number): Ownership {
   return {
     take: (source) => void owned.add(source),
     lose: (source) => void owned.delete(source),
-    sureUntil: (untilMs) => {
+    partitionsSafeUntil: (untilMs) => {
       sureUntilMs = Math.max(sureUntilMs, untilMs);
     },
-    aliveUntil: (untilMs) => {
+    heartbeatSafeUntil: (untilMs) => {
       aliveUntilMs = Math.max(aliveUntilMs, untilMs);
     },
     maySend: (source) => {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { commitSource, type Outbox, type OutboxRecord, outboxRecordId } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
 import { openRelay } from './relay.ts';
-import { type PresenceDeps, startPresence } from './sweeper.ts';
+import { type PresenceDeps, startHeartbeat } from './sweeper.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 
@@ -24,7 +24,7 @@ async function openPresence() {
       database.ended = lease;
     },
   };
-  const presence = await startPresence({
+  const presence = await startHeartbeat({
     leases: leases as unknown as PresenceDeps['leases'],
     owner: 'me',
     clock: createAutoAdvancingClock(),

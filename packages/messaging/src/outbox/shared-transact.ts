@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { hasOutlived, isPassing, isWriteConflict } from '../database/mongo.ts';
+import { isTransactionExpired, isTransientMongoError, isWriteConflict } from '../database/mongo.ts';
 import type { Conflicts } from '../database/transaction.ts';
 import type { Committed, Job, Transact, TransactAll } from './transact.ts';
 import type { InTurn } from './turns.ts';
@@ -39,7 +39,7 @@ export function createSharedTransact(transactAll: TransactAll, inTurn: InTurn): 
       const all = await transactAll(jobs, 'throw');
       for (const [index, committed] of all.entries()) jobs[index]?.done.resolve(committed);
     } catch (error) {
-      if (isPassing(error) && !hasOutlived(error) && !isWriteConflict(error))
+      if (isTransientMongoError(error) && !isTransactionExpired(error) && !isWriteConflict(error))
         for (const { done } of jobs) done.reject(error);
       else for (const job of jobs) await runAlone(job);
     }

@@ -8,7 +8,7 @@ import { leasesOf, outboxOf } from '../index.ts';
 import { gaugeOldestOutboxRecord } from '../metrics.ts';
 import { commitSource, outboxRecordId, packOutboxRecord } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
-import { startPresence, startSweeper } from './sweeper.ts';
+import { startHeartbeat, startSweeper } from './sweeper.ts';
 
 let config: TestConfig;
 
@@ -60,7 +60,7 @@ it('sends what the dead left, each source in its order, and leaves the living th
   const { sent, relay } = openFakeRelay(outbox);
   const monotonicMs = () => performance.now();
   const ownership = createOwnership('living', monotonicMs);
-  const living1 = await startPresence({ ...shared, owner: 'living', ownership, monotonicMs });
+  const living1 = await startHeartbeat({ ...shared, owner: 'living', ownership, monotonicMs });
   await using _sweeper = startSweeper({ ...shared, outbox, relay, owner: 'me' });
   await eventually(async () => expect(await outbox.countDocuments()).toBe(1));
   expect(sent.filter((id) => id !== forgotten._id)).toEqual(dead.map(({ _id }) => _id));

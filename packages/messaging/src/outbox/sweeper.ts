@@ -105,7 +105,7 @@ function endingLease(
 
 /** The dependencies of a process's sign of life. */
 export interface PresenceDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
-  readonly ownership: Pick<Ownership, 'aliveUntil'>;
+  readonly ownership: Pick<Ownership, 'heartbeatSafeUntil'>;
   /** The clock that {@link Ownership} uses. */
   readonly monotonicMs: () => number;
 }
@@ -118,13 +118,13 @@ export interface PresenceDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
  * after the next renewal: outbox records that were swept meanwhile are in Kafka twice, but none comes for the first time after
  * a newer one. A process that ends in order ends its sign of life, so that others can send its outbox records at once.
  */
-export async function startPresence(deps: PresenceDeps): Promise<Loop> {
+export async function startHeartbeat(deps: PresenceDeps): Promise<Loop> {
   const { leases, owner, clock, logger, ownership } = deps;
   const say = async () => {
     // The lease counts from when the server gets the request, so it ends no earlier than this.
     const untilMs = deps.monotonicMs() + ALIVE_MS;
     await takeLease(leases, { name: aliveLease(owner), owner, durationMs: ALIVE_MS });
-    ownership.aliveUntil(untilMs);
+    ownership.heartbeatSafeUntil(untilMs);
   };
   await leases.deleteMany({ _id: /^alive\//, until: { $lt: new Date(clock.nowMs() - GONE_AFTER_MS) } });
   await say();

@@ -4,6 +4,7 @@ import {
   findCollectionRefusal,
   findMobileOperator,
   jsonNumber,
+  replaceUnseen,
   servedCountries,
   twoLetterCode,
 } from '@pesewa/contracts';
@@ -14,17 +15,14 @@ import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from
 import type {
   CompletionResult,
   InitiationResult,
+  LookupResult,
   NotSent,
-  Observation,
   OutgoingCollection,
   Unknown,
 } from '../rail.ts';
 import { base64, reasonLine } from '../text.ts';
 
 const ADDRESS_LENGTH_MAX = 2_048;
-/** Control, format and bidirectional characters, which could hide, break or reverse the text around them. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
-
 /** A value that is not a text counts as absent and does not invalidate the answer. */
 const lenientText = z.string().optional().catch(undefined);
 
@@ -155,7 +153,7 @@ function readAnswer(answer: Answered): ReadAnswer {
  * http is allowed only if the rail itself is reached by it, as on a developer's machine.
  */
 export function readPaymentLink(text: string, collectionsUrl: string): string {
-  const url = UNSEEN.test(text) ? null : URL.parse(text);
+  const url = replaceUnseen(text, '') !== text ? null : URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return '';
   const isFit = url.protocol === 'https:' || (url.protocol === 'http:' && collectionsUrl.startsWith('http:'));
   return isFit && url.href.length <= ADDRESS_LENGTH_MAX ? url.href : '';
@@ -176,7 +174,7 @@ export function checkBody(reference: string, country: string): unknown {
  *
  * A state counts only if code and message agree: `00` alone may also mean that the question was answered.
  */
-export function readCheck(answer: Answered): Observation {
+export function readCheck(answer: Answered): LookupResult {
   if (answer.status >= 300) return unknown(`the check was refused with HTTP ${answer.status}`);
   const parsed = checkAnswer.safeParse(answer.body);
   if (!parsed.success) return malformed(answer, parsed.error);

@@ -3,7 +3,7 @@ import { formatAmount, parseAmount, unreachable } from '@pesewa/kernel';
 import type { z } from 'zod';
 import type { Answered } from '../call.ts';
 import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from '../outcomes.ts';
-import type { Observation, OutgoingPayout, SubmissionResult, Unknown } from '../rail.ts';
+import type { LookupResult, OutgoingPayout, SubmissionResult, Unknown } from '../rail.ts';
 import { reasonLine } from '../text.ts';
 
 /** The codes that prove that a payout was not executed and never will be (contract 10.1). */
@@ -103,7 +103,7 @@ function readRefusal(code: string | undefined, message: string): SubmissionResul
 export function readLookup(
   answer: Answered,
   query: { readonly reference: string; readonly currency: string },
-): Observation {
+): LookupResult {
   const envelope = readEnvelope(answer);
   if ('kind' in envelope) return envelope;
   if (!envelope.isSuccessful) {

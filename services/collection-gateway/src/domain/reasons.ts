@@ -1,8 +1,7 @@
-import { type CollectionRefusal, findCollectionRefusal } from '@pesewa/contracts';
+import { type CollectionRefusal, findCollectionRefusal, replaceUnseen } from '@pesewa/contracts';
 import type { CompletionOutcome } from './state.ts';
 
 const REASON_LENGTH_MAX = 140;
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
 /** What merchants see of a rail's refusal that concerns only the request between us and the rail. */
 export const DECLINED = 'DECLINED BY OPERATOR';
@@ -37,7 +36,7 @@ export function merchantReason(reason: string): string {
 
 /** A rail's reason as one line of bounded length in capitals; never empty. */
 export function cleanReason(reason: string): string {
-  const line = reason.replaceAll(UNSEEN, ' ').replace(/ +/g, ' ').trim().slice(0, REASON_LENGTH_MAX).trim();
+  const line = replaceUnseen(reason, ' ').replace(/ +/g, ' ').trim().slice(0, REASON_LENGTH_MAX).trim();
   return line === '' ? 'FAILED' : line.toUpperCase();
 }
 

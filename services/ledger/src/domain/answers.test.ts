@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
-  answerAgain,
   answerEntryIds,
-  type KnownAnswers,
-  type KnownEntry,
-  type KnownRefusal,
+  repeatAnswer,
+  type StoredAnswers,
+  type StoredEntry,
+  type StoredRefusal,
 } from './answers.ts';
 import type { Folded, Snapshot } from './books.ts';
 import type { Instruction } from './instructions.ts';
@@ -14,9 +14,9 @@ import { foldInstructions } from './posting.ts';
 const at = new Date(1_000);
 
 /** The result of a fold in its stored form. */
-function storedBy({ entries, holds, refusedOrders }: Folded): KnownAnswers {
+function storedBy({ entries, holds, refusedOrders }: Folded): StoredAnswers {
   return {
-    entries: new Map<string, KnownEntry>(
+    entries: new Map<string, StoredEntry>(
       entries.map(({ id, amount, causationId, touched, kind, reference }) => [
         id,
         {
@@ -29,7 +29,7 @@ function storedBy({ entries, holds, refusedOrders }: Folded): KnownAnswers {
         },
       ]),
     ),
-    refusals: new Map<string, KnownRefusal>([
+    refusals: new Map<string, StoredRefusal>([
       ...[...holds.values()].flatMap(({ after: { reference, amount, fee, rail, refusal } }) =>
         refusal ? [[reference, { amount, fee, rail, ...refusal, at }] as const] : [],
       ),
@@ -73,7 +73,7 @@ test.each<{ readonly name: string; readonly before: Snapshot; readonly said: rea
 ])('$name is answered again as it was, whichever event asks', ({ before, said }) => {
   const folded = foldInstructions(before, said, policy);
   const stored = storedBy(folded);
-  const answers = said.map((one) => answerAgain({ ...one, causationId: 'ev-again' }, stored));
+  const answers = said.map((one) => repeatAnswer({ ...one, causationId: 'ev-again' }, stored));
   const given = folded.outcomes.map(
     (outcome) => outcome.kind === 'posted' && { domainEvent: outcome.domainEvent, at },
   );
@@ -92,5 +92,5 @@ test.each<{ readonly name: string; readonly before: Snapshot; readonly said: rea
 
 test('what was never answered is not answered again', () => {
   for (const one of [hold, capture, release, refund, collect, fund, fundFloat])
-    expect(answerAgain(one, { entries: new Map(), refusals: new Map() })).toBeUndefined();
+    expect(repeatAnswer(one, { entries: new Map(), refusals: new Map() })).toBeUndefined();
 });

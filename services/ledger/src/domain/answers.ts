@@ -5,7 +5,7 @@ import { domainEventOfOrder, orderEntryId } from './order-postings.ts';
 import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
 
 /** The fields of a stored entry that the answer was made from. */
-export interface KnownEntry {
+export interface StoredEntry {
   readonly amount: bigint;
   readonly causationId: string;
   /** The wallet's sequence after the entry; absent if it touches none. */
@@ -18,7 +18,7 @@ export interface KnownEntry {
 }
 
 /** The fields of a stored refusal. */
-export interface KnownRefusal {
+export interface StoredRefusal {
   /** The requested amount in minor units; for a payout without the fee. */
   readonly amount: bigint;
   readonly fee?: bigint;
@@ -30,20 +30,20 @@ export interface KnownRefusal {
 }
 
 /** What is stored of instructions that were applied or refused before. */
-export interface KnownAnswers {
+export interface StoredAnswers {
   /** Keyed by id. */
-  readonly entries: ReadonlyMap<string, KnownEntry>;
+  readonly entries: ReadonlyMap<string, StoredEntry>;
   /** Refused holds by the payout's reference, refused orders by the id of the entry that was not written. */
-  readonly refusals: ReadonlyMap<string, KnownRefusal>;
+  readonly refusals: ReadonlyMap<string, StoredRefusal>;
 }
 
 /** An answer that was given before, and when. */
-export interface Answer {
+export interface RepeatedAnswer {
   readonly domainEvent: LedgerDomainEvent;
   readonly at: Date;
 }
 
-const PARTS = {
+const ENTRY_KINDS = {
   hold: ['hold'],
   capture: ['capture', 'fee', 'railCost'],
   release: ['release'],
@@ -54,7 +54,8 @@ const PARTS = {
 /** The ids of the entries that show how an instruction was answered. */
 export function answerEntryIds(instruction: Instruction): readonly string[] {
   const { kind, reference } = instruction;
-  const parts: readonly string[] = kind in PARTS ? PARTS[kind as keyof typeof PARTS] : [kind];
+  const parts: readonly string[] =
+    kind in ENTRY_KINDS ? ENTRY_KINDS[kind as keyof typeof ENTRY_KINDS] : [kind];
   return parts.map((part) => `${reference}/${part}`);
 }
 
@@ -62,12 +63,12 @@ export function answerEntryIds(instruction: Instruction): readonly string[] {
  * The answer to a repeated instruction, the same as the first time, because the sender may never have received
  * the first one. Undefined if it was not answered before.
  */
-export function answerAgain(instruction: Instruction, known: KnownAnswers): Answer | undefined {
+export function repeatAnswer(instruction: Instruction, stored: StoredAnswers): RepeatedAnswer | undefined {
   const { reference } = instruction;
-  const entryOf = (kind: string) => known.entries.get(`${reference}/${kind}`);
+  const entryOf = (kind: string) => stored.entries.get(`${reference}/${kind}`);
   switch (instruction.kind) {
     case 'hold':
-      return heldAgain(instruction, known);
+      return heldAgain(instruction, stored);
     case 'capture': {
       const { fee, railCost } = { fee: entryOf('fee'), railCost: entryOf('railCost') };
       return answer(entryOf('capture'), fee, (captured) => ({
@@ -99,7 +100,7 @@ export function answerAgain(instruction: Instruction, known: KnownAnswers): Answ
     case 'collect': {
       const fee = entryOf('fee');
       const net = entryOf('collect')?.amount ?? 0n;
-      return answer(known.entries.get(collectEntryId(instruction)), undefined, () => ({
+      return answer(stored.entries.get(collectEntryId(instruction)), undefined, () => ({
         ...causeOf(instruction),
         kind: 'collectionCredited',
         amountReceived: net + (fee?.amount ?? 0n),
@@ -112,7 +113,7 @@ export function answerAgain(instruction: Instruction, known: KnownAnswers): Answ
     case 'withdraw':
     case 'adjust': {
       const { merchantId: owner } = instruction;
-      const refused = known.refusals.get(orderEntryId(instruction));
+      const refused = stored.refusals.get(orderEntryId(instruction));
       if (!refused)
         return answer(entryOf(instruction.kind), undefined, () => domainEventOfOrder(instruction));
       const { amount, reason = '', causationId, sequence, at } = refused;
@@ -129,16 +130,16 @@ export function answerAgain(instruction: Instruction, known: KnownAnswers): Answ
   }
 }
 
-function heldAgain(instruction: InstructionOf<'hold'>, known: KnownAnswers): Answer | undefined {
+function heldAgain(instruction: InstructionOf<'hold'>, stored: StoredAnswers): RepeatedAnswer | undefined {
   const cause = causeOf(instruction);
-  const refused = known.refusals.get(instruction.reference);
+  const refused = stored.refusals.get(instruction.reference);
   if (refused) {
     const { causationId, sequence, at, amount, fee = 0n, rail = '' } = refused;
     const terms = { held: amount + fee, fee, rail };
     const common = { ...cause, kind: 'holdRefused', ...terms, reason: insufficientFunds } as const;
     return { domainEvent: { ...common, causationId, sequence }, at };
   }
-  const entry = known.entries.get(`${instruction.reference}/hold`);
+  const entry = stored.entries.get(`${instruction.reference}/hold`);
   return answer(entry, undefined, ({ amount: held, fee = 0n, rail = '' }) => ({
     ...cause,
     kind: 'holdPlaced',
@@ -150,10 +151,10 @@ function heldAgain(instruction: InstructionOf<'hold'>, known: KnownAnswers): Ans
 
 /** The answer that an entry stands for. If a later entry belongs to it, that one has the wallet's final sequence. */
 function answer(
-  entry: KnownEntry | undefined,
-  later: KnownEntry | undefined,
-  toDomainEvent: (entry: KnownEntry) => Unnumbered,
-): Answer | undefined {
+  entry: StoredEntry | undefined,
+  later: StoredEntry | undefined,
+  toDomainEvent: (entry: StoredEntry) => Unnumbered,
+): RepeatedAnswer | undefined {
   if (!entry) return undefined;
   const sequence = later?.walletSequence ?? entry.walletSequence ?? 0n;
   return { domainEvent: { ...toDomainEvent(entry), causationId: entry.causationId, sequence }, at: entry.at };

@@ -126,7 +126,7 @@ interface Change {
 }
 
 /** The working state of one fold. */
-export interface Books {
+export interface BatchState {
   readonly holdOf: (reference: string) => Hold | undefined;
   readonly saveHold: (hold: Hold) => void;
   /** Whether the entry exists or was refused. */
@@ -147,7 +147,7 @@ export interface Books {
 }
 
 /** Opens the books over a snapshot, which is not changed. */
-export function openBooks(snapshot: Snapshot): Books {
+export function openBatchState(snapshot: Snapshot): BatchState {
   const wallets = new Map<string, Mutable<Wallet>>();
   const changed = new Map<string, WalletChange>();
   const holds = new Map<string, HoldChange>();

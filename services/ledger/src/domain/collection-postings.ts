@@ -1,8 +1,8 @@
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
-import type { Books } from './books.ts';
+import type { BatchState } from './books.ts';
 import type { InstructionOf } from './instructions.ts';
-import { causeOf, isAmount, isCost, known, type Outcome, park, posted } from './outcomes.ts';
+import { alreadyApplied, causeOf, isAmount, isCost, type Outcome, park, posted } from './outcomes.ts';
 
 /** The id of an entry that every credited collection has; a replay is recognised by it. */
 export function collectEntryId({ reference, received, fee }: InstructionOf<'collect'>): string {
@@ -11,8 +11,8 @@ export function collectEntryId({ reference, received, fee }: InstructionOf<'coll
 }
 
 /** Credits a collection, less our fee. */
-export function collect(books: Books, instruction: InstructionOf<'collect'>): Outcome {
-  if (books.knows(collectEntryId(instruction))) return known;
+export function collect(books: BatchState, instruction: InstructionOf<'collect'>): Outcome {
+  if (books.knows(collectEntryId(instruction))) return alreadyApplied;
   const { currency, received, fee, rail, railFee } = instruction;
   if (!isAmount(received) || !isCost(fee) || !isCost(railFee)) return park('amount or fee out of range');
   if (fee > received) return park('the fee exceeds the amount received');

@@ -173,12 +173,12 @@ describe('an order', () => {
 
   it.each(table)('$name: once, whether it comes again in the batch or later', ({ given: snapshot, when }) => {
     const again = foldInstructions(snapshot, [when, when], policy);
-    expect(again.outcomes.map(brief)[1]).toBe('known');
+    expect(again.outcomes.map(brief)[1]).toBe('alreadyApplied');
     expect([...again.entries, ...again.refusedOrders]).toHaveLength(1);
     const entryIds = new Set([`cm-1/${when.kind}`]);
     const rich = { ...given(5_000n, 0n), entryIds };
     const later = foldInstructions(rich, [when], policy);
-    expect(later.outcomes.map(brief)).toEqual(['known']);
+    expect(later.outcomes.map(brief)).toEqual(['alreadyApplied']);
     expect([...later.entries, ...later.refusedOrders]).toEqual([]);
   });
 

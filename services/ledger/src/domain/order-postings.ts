@@ -1,11 +1,11 @@
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
-import type { Books } from './books.ts';
+import type { BatchState } from './books.ts';
 import { appliedKindOf, type FloatOrder, type WalletOrder } from './instructions.ts';
 import {
+  alreadyApplied,
   insufficientFunds,
   isAmount,
-  known,
   type Outcome,
   park,
   posted,
@@ -18,9 +18,9 @@ export function orderEntryId({ reference, kind }: WalletOrder | FloatOrder): str
 }
 
 /** Applies an order about a wallet, or refuses it if the wallet has too little money or can't hold more. */
-export function orderOfWallet(books: Books, order: WalletOrder): Outcome {
+export function orderOfWallet(books: BatchState, order: WalletOrder): Outcome {
   const id = orderEntryId(order);
-  if (books.knows(id)) return known;
+  if (books.knows(id)) return alreadyApplied;
   const { kind, merchantId, currency, amount } = order;
   if (!isAmount(amount)) return park('amount out of range');
   const { walletKey, wallet } = books.wallet(order);
@@ -47,8 +47,8 @@ function whyNot(availableAfter: bigint): string | undefined {
 }
 
 /** Applies an order about a float. A float may be overdrawn, because only the rail knows what we have there. */
-export function orderOfFloat(books: Books, order: FloatOrder): Outcome {
-  if (books.knows(orderEntryId(order))) return known;
+export function orderOfFloat(books: BatchState, order: FloatOrder): Outcome {
+  if (books.knows(orderEntryId(order))) return alreadyApplied;
   const { kind, rail, currency, amount } = order;
   if (!isAmount(amount)) return park('amount out of range');
   const isGain = kind === 'fundFloat' || (kind === 'suspense' && order.direction === 'surplus');

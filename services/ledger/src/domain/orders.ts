@@ -1,4 +1,4 @@
-import { accept, judgeDecision, type ProposalRefusal, type Result, refuse } from '@pesewa/kernel';
+import { accept, checkDecision, type ProposalRefusal, type Result, refuse } from '@pesewa/kernel';
 
 /** What an operator may order from the ledger (ADR 17), in minor units; the direction says where the money goes. */
 export type OperatorRequest = {
@@ -54,7 +54,7 @@ export type DecisionRefusal = `order.${ProposalRefusal}`;
  */
 export function decideOrder(order: Order, decision: Decision): Result<Order, DecisionRefusal> {
   const { verdict, by, at } = decision;
-  const judged = judgeDecision(order, { verdict: verdict.kind, by, at });
+  const judged = checkDecision(order, { verdict: verdict.kind, by, at });
   if (!judged.ok) return refuse(`order.${judged.refusal}` as const);
   if (judged.value === 'repeated') return accept(order);
   if (verdict.kind === 'approve') {

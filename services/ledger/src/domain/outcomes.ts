@@ -5,17 +5,17 @@ import type { LedgerDomainEvent, Payment } from './instructions.ts';
 export type Outcome =
   | { readonly kind: 'posted'; readonly domainEvent: LedgerDomainEvent }
   /** Applied or refused before: it changes nothing, and gets the same answer again. */
-  | { readonly kind: 'known' }
+  | { readonly kind: 'alreadyApplied' }
   /** It asks for nothing, and has no answer. */
-  | { readonly kind: 'nothing' }
+  | { readonly kind: 'noEffect' }
   /** It can't be applied, now or later; people must look at it. */
   | { readonly kind: 'parked'; readonly reason: string };
 
 /** Applied or refused before. */
-export const known: Outcome = { kind: 'known' };
+export const alreadyApplied: Outcome = { kind: 'alreadyApplied' };
 
 /** There was nothing to do. */
-export const nothing: Outcome = { kind: 'nothing' };
+export const noEffect: Outcome = { kind: 'noEffect' };
 
 /** Why a hold or an order that its wallet can't cover is refused. */
 export const insufficientFunds = 'Insufficient funds';

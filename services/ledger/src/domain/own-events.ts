@@ -18,7 +18,7 @@ export type OwnEvent = TopicEvent<'ledger'> & {
 };
 
 /** The instruction that an event answered. */
-export interface Answered {
+export interface AnsweredInstruction {
   readonly event: OwnEvent;
   readonly instruction: Instruction;
 }
@@ -26,9 +26,9 @@ export interface Answered {
 /** The content of an own event. */
 export type ParsedEvent =
   /** Something was booked. */
-  | ({ readonly kind: 'posting' } & Answered)
+  | ({ readonly kind: 'posting' } & AnsweredInstruction)
   /** Something was refused for good. */
-  | ({ readonly kind: 'refusal'; readonly atMs: number } & Answered)
+  | ({ readonly kind: 'refusal'; readonly atMs: number } & AnsweredInstruction)
   | { readonly kind: 'page'; readonly page: PublishedPage }
   | { readonly kind: 'order'; readonly event: OwnEvent; readonly decided: DecidedOrder };
 
@@ -65,7 +65,7 @@ const orderKinds: ReadonlySet<string> = new Set<Instruction['kind']>(['fund', 'w
  * Whether an event has everything that its instruction needs. A field that an older schema lacked is read as an empty
  * text, which our own events never contain.
  */
-export function isWhole({ type, payload, causationId }: OwnEvent): boolean {
+export function hasAllFields({ type, payload, causationId }: OwnEvent): boolean {
   if (Object.values(payload).some((value) => value === '')) return false;
   if (type === 'pesewa.ledger.OrderDecided') return isOrder(payload);
   if (type === 'pesewa.ledger.CommandRefused' && !orderKinds.has(payload.order)) return false;

@@ -1,12 +1,18 @@
-import { type Answered, type ParsedEvent, type PublishedPage, postingId, topicOf } from './own-events.ts';
+import {
+  type AnsweredInstruction,
+  type ParsedEvent,
+  type PublishedPage,
+  postingId,
+  topicOf,
+} from './own-events.ts';
 
 /** A page to write again, with its postings as they were published. */
 export interface OwnPage {
   readonly chain: string;
   /** Undefined if the page itself was never published. */
-  readonly written: PublishedPage | undefined;
+  readonly published: PublishedPage | undefined;
   readonly atMs: number;
-  readonly postings: readonly Answered[];
+  readonly postings: readonly AnsweredInstruction[];
   /** Names of postings that are on the page but not in the topic. */
   readonly missing: readonly string[];
 }
@@ -23,7 +29,7 @@ export interface OwnPages {
 
 /** Builds {@link OwnPages} for one partition of the topic. */
 export function createOwnPages(partition: number): OwnPages {
-  const waiting = new Map<string, Answered>();
+  const waiting = new Map<string, AnsweredInstruction>();
   return {
     add: (news) => {
       if (news.kind === 'posting') {
@@ -36,17 +42,17 @@ export function createOwnPages(partition: number): OwnPages {
       const missing = postings.filter((id) => !waiting.has(id));
       const found = postings.flatMap((id) => waiting.get(id) ?? []);
       for (const id of postings) waiting.delete(id);
-      return { chain, written: news.page, atMs, postings: found, missing };
+      return { chain, published: news.page, atMs, postings: found, missing };
     },
     rest: () => {
-      const atOf = ({ event }: Answered) => Number(event.payload.occurredAt);
+      const atOf = ({ event }: AnsweredInstruction) => Number(event.payload.occurredAt);
       const pages = Map.groupBy(
         waiting.values(),
         (one) => `${topicOf(one.instruction.kind)}/${partition} ${atOf(one)}`,
       );
       return [...pages].map(([place, postings]) => ({
         chain: place.slice(0, place.indexOf(' ')),
-        written: undefined,
+        published: undefined,
         atMs: Number(place.slice(place.indexOf(' ') + 1)),
         postings,
         missing: [],

@@ -1,14 +1,14 @@
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
-import { type Books, holdEndings } from './books.ts';
+import { type BatchState, holdEndings } from './books.ts';
 import type { InstructionOf } from './instructions.ts';
 import {
+  alreadyApplied,
   causeOf,
   insufficientFunds,
   isAmount,
   isCost,
-  known,
-  nothing,
+  noEffect,
   type Outcome,
   park,
   posted,
@@ -30,8 +30,8 @@ export function holdEntryIds({
 }
 
 /** Sets a payout's amount and fee aside, or refuses to. */
-export function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome {
-  if (books.holdOf(instruction.reference)) return known;
+export function hold(books: BatchState, instruction: InstructionOf<'hold'>): Outcome {
+  if (books.holdOf(instruction.reference)) return alreadyApplied;
   const { reference, amount, fee, rail } = instruction;
   if (!isAmount(amount) || !isCost(fee)) return park('amount or fee out of range');
   const held = amount + fee;
@@ -56,11 +56,11 @@ export function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome 
 }
 
 /** Takes the held money for good. */
-export function capture(books: Books, instruction: InstructionOf<'capture'>): Outcome {
+export function capture(books: BatchState, instruction: InstructionOf<'capture'>): Outcome {
   const { currency, rail, railFee } = instruction;
   const found = books.holdOf(instruction.reference);
   if (!found) return park('completed without a hold');
-  if (found.status === 'captured' || found.status === 'refunded') return known;
+  if (found.status === 'captured' || found.status === 'refunded') return alreadyApplied;
   if (found.status !== 'open') return park(`completed, but its hold is ${found.status}`);
   if (!matches(found, instruction)) return park('completed with other money than was held');
   if (!isCost(railFee)) return park('rail fee out of range');
@@ -83,11 +83,11 @@ export function capture(books: Books, instruction: InstructionOf<'capture'>): Ou
 }
 
 /** Returns the held money. */
-export function release(books: Books, instruction: InstructionOf<'release'>): Outcome {
+export function release(books: BatchState, instruction: InstructionOf<'release'>): Outcome {
   const found = books.holdOf(instruction.reference);
   // A refused hold makes its payout fail: there is nothing to return.
-  if (!found || found.status === 'refused') return nothing;
-  if (found.status === 'released') return known;
+  if (!found || found.status === 'refused') return noEffect;
+  if (found.status === 'released') return alreadyApplied;
   if (found.status !== 'open') return park(`failed, but its hold is ${found.status}`);
   if (!matches(found, instruction)) return park('failed with other money than was held');
   const held = found.amount + found.fee;
@@ -102,10 +102,14 @@ export function release(books: Books, instruction: InstructionOf<'release'>): Ou
 }
 
 /** Returns the captured money; the policy decides whether with the fee. */
-export function refund(books: Books, instruction: InstructionOf<'refund'>, policy: PostingPolicy): Outcome {
+export function refund(
+  books: BatchState,
+  instruction: InstructionOf<'refund'>,
+  policy: PostingPolicy,
+): Outcome {
   const found = books.holdOf(instruction.reference);
   if (!found) return park('reversed without a hold');
-  if (found.status === 'refunded') return known;
+  if (found.status === 'refunded') return alreadyApplied;
   if (found.status !== 'captured') return park(`reversed, but its hold is ${found.status}`);
   if (!matches(found, instruction)) return park('reversed with other money than was captured');
   const { amount, rail } = found;

@@ -22,7 +22,7 @@ describe('a batch of instructions', () => {
       hold,
     ];
     const folded = foldInstructions(given(1_500n, 0n), holds, policy);
-    expect(folded.outcomes.map(brief)).toEqual(['holdPlaced', 'holdRefused', 'holdPlaced', 'known']);
+    expect(folded.outcomes.map(brief)).toEqual(['holdPlaced', 'holdRefused', 'holdPlaced', 'alreadyApplied']);
     expect(folded.wallets.get('demo:KES')?.after).toMatchObject({
       available: 485n,
       held: 1_015n,

@@ -1,5 +1,5 @@
 import { isCurrency, unreachable } from '@pesewa/kernel';
-import { type Books, type Folded, openBooks, type Snapshot } from './books.ts';
+import { type BatchState, type Folded, openBatchState, type Snapshot } from './books.ts';
 import { collect } from './collection-postings.ts';
 import type { Instruction } from './instructions.ts';
 import { orderOfFloat, orderOfWallet } from './order-postings.ts';
@@ -16,13 +16,13 @@ export function foldInstructions(
   instructions: readonly Instruction[],
   policy: PostingPolicy,
 ): Folded & { readonly outcomes: readonly Outcome[] } {
-  const books = openBooks(snapshot);
+  const books = openBatchState(snapshot);
   const outcomes = instructions.map((instruction) => postInstruction(books, instruction, policy));
   return { ...books.close(), outcomes };
 }
 
 /** Posts one instruction, unless it is known, refused or can't be applied. */
-export function postInstruction(books: Books, instruction: Instruction, policy: PostingPolicy): Outcome {
+export function postInstruction(books: BatchState, instruction: Instruction, policy: PostingPolicy): Outcome {
   if (!isCurrency(instruction.currency)) return park('not a currency');
   switch (instruction.kind) {
     case 'hold':

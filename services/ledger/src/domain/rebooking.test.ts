@@ -4,7 +4,7 @@ import { eventOf } from '../events.ts';
 import { published } from '../forward.fixture.ts';
 import { anyScenario } from '../scenarios.fixture.ts';
 import type { Snapshot } from './books.ts';
-import { type Answered, type ParsedEvent, readOwnEvent } from './own-events.ts';
+import { type AnsweredInstruction, type ParsedEvent, readOwnEvent } from './own-events.ts';
 import { foldInstructions } from './posting.ts';
 import { rebookPostings, rebookRefusals } from './rebooking.ts';
 
@@ -41,7 +41,7 @@ it('published events are enough to book again what was booked, and to refuse aga
       expect([...refused.holds]).toEqual(refusedHolds);
       for (const { event } of answered.filter(
         (one) => isOf('posting')(one) || isOf('refusal')(one),
-      ) as Answered[])
+      ) as AnsweredInstruction[])
         kinds.add(event.type);
     }),
     { seed: SEED, numRuns: 100 },

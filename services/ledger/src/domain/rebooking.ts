@@ -1,15 +1,15 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { type Books, type Folded, openBooks, type Snapshot } from './books.ts';
+import { type BatchState, type Folded, openBatchState, type Snapshot } from './books.ts';
 import { eventTypeOf, type Instruction, type LedgerDomainEvent } from './instructions.ts';
 import { orderEntryId } from './order-postings.ts';
 import { insufficientFunds, type Outcome } from './outcomes.ts';
-import { type Answered, isWhole, postingId } from './own-events.ts';
+import { type AnsweredInstruction, hasAllFields, postingId } from './own-events.ts';
 import { postInstruction } from './posting.ts';
 
 /** The result of booking published postings again. */
 export interface Repeated {
   readonly folded: Folded;
-  readonly postings: readonly Answered[];
+  readonly postings: readonly AnsweredInstruction[];
   /** The outcome of each posting, in order. */
   readonly outcomes: readonly Outcome[];
   /** Names of postings whose result differs from what was published, apart from the wallet's number. */
@@ -18,9 +18,9 @@ export interface Repeated {
   readonly shifts: ReadonlyMap<string, bigint>;
 }
 
-/** Books published postings again, in the order in which they were published; what is booked already stays. */
-export function rebookPostings(snapshot: Snapshot, postings: readonly Answered[]): Repeated {
-  const books = openBooks(snapshot);
+/** BatchState published postings again, in the order in which they were published; what is booked already stays. */
+export function rebookPostings(snapshot: Snapshot, postings: readonly AnsweredInstruction[]): Repeated {
+  const books = openBatchState(snapshot);
   const differing: string[] = [];
   const shifts = new Map<string, bigint>();
   const outcomes = postings.map((answered) => {
@@ -28,10 +28,10 @@ export function rebookPostings(snapshot: Snapshot, postings: readonly Answered[]
     // The setting may have changed; the event shows its value then.
     const refundFee = 'fee' in answered.event.payload && answered.event.payload.fee > 0n;
     const outcome = postInstruction(books, instruction, { refundFee });
-    if (outcome.kind === 'known') return outcome;
+    if (outcome.kind === 'alreadyApplied') return outcome;
     if (
       outcome.kind !== 'posted' ||
-      !isWhole(answered.event) ||
+      !hasAllFields(answered.event) ||
       !isSameEvent(outcome.domainEvent, answered)
     ) {
       differing.push(postingId(instruction));
@@ -47,7 +47,7 @@ export function rebookPostings(snapshot: Snapshot, postings: readonly Answered[]
 }
 
 /** The events of a release and a refund have one sum; the hold shows its parts. */
-function complete(books: Books, instruction: Instruction): Instruction {
+function complete(books: BatchState, instruction: Instruction): Instruction {
   if (instruction.kind !== 'release' && instruction.kind !== 'refund') return instruction;
   const found = books.holdOf(instruction.reference);
   return found ? { ...instruction, amount: found.amount, fee: found.fee } : instruction;
@@ -56,7 +56,7 @@ function complete(books: Books, instruction: Instruction): Instruction {
 const envelope: ReadonlySet<string> = new Set(['eventId', 'occurredAt']);
 
 /** Whether the result is what was published, apart from its number. */
-function isSameEvent(domainEvent: LedgerDomainEvent, { event }: Answered): boolean {
+function isSameEvent(domainEvent: LedgerDomainEvent, { event }: AnsweredInstruction): boolean {
   // A refused hold has every field of a placed one.
   if (event.type !== eventTypeOf(domainEvent)) return false;
   const now: Readonly<Record<string, unknown>> = { ...domainEvent };
@@ -64,8 +64,8 @@ function isSameEvent(domainEvent: LedgerDomainEvent, { event }: Answered): boole
 }
 
 /** Stores again the refusals that the ledger published. */
-export function rebookRefusals(snapshot: Snapshot, refused: readonly Answered[]): Folded {
-  const books = openBooks(snapshot);
+export function rebookRefusals(snapshot: Snapshot, refused: readonly AnsweredInstruction[]): Folded {
+  const books = openBatchState(snapshot);
   for (const { instruction, event } of refused) {
     const refusal = { causationId: event.causationId, sequence: event.version };
     if (instruction.kind === 'hold') {

@@ -11,10 +11,10 @@ import { accept, formatAmount, type Result, refuse } from '@pesewa/kernel';
 import { BoundsError, parseItems, splitBody } from './json-items.ts';
 import {
   type BatchTerms,
+  normaliseBatchTerms,
+  normaliseItem,
   type PayoutRequest,
   type RequestRefusal,
-  readBatchTerms,
-  readItemRequest,
 } from './submission.ts';
 
 /** A batch as a merchant ordered it, normalised: the shared terms, and the items, each a payout of its own. */
@@ -43,7 +43,7 @@ export function* readBatch(text: string): Generator<void, Result<BatchRequest, R
     if (!header.success) return malformed(describeProblem(firstProblem(header.error)));
     if (items === undefined) return malformed(describeMissingItems(body));
     if (items.length === 0) return malformed(`${ITEMS} must have at least one item`);
-    const terms = readBatchTerms(header.data);
+    const terms = normaliseBatchTerms(header.data);
     if (!terms.ok) return terms;
     const orders = yield* readItems(terms.value, items);
     if (!orders.ok) return orders;
@@ -66,7 +66,7 @@ function* readItems(
       const path = itemPath(orders.length);
       const read = bulkPayoutItem.safeParse(item);
       if (!read.success) return malformed(describeItemProblem(path, firstProblem(read.error)));
-      const order = readItemRequest(terms, read.data, path);
+      const order = normaliseItem(terms, read.data, path);
       if (!order.ok) return order;
       const { merchantReference } = order.value;
       if (references.has(merchantReference))

@@ -1,4 +1,4 @@
-import { displayAmount, type Money } from '@pesewa/kernel';
+import { DAY_MS, displayAmount, type Money } from '@pesewa/kernel';
 import type { RequestRefusal } from './submission.ts';
 
 /** A merchant's limits on amounts, in minor units by currency; absent means unlimited. */
@@ -34,7 +34,6 @@ export interface DayLimit {
   readonly forgetAtMs: number;
 }
 
-const DAY_MS = 86_400_000;
 const KEPT_DAYS = 40;
 
 /** The daily limit that applies to a payout; undefined if the merchant has none in its currency. */

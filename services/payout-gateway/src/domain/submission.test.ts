@@ -1,7 +1,7 @@
 import { bulkPayoutItem, parseJson, singlePayoutRequest } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { canonicalContent, readRequest } from './submission.ts';
+import { canonicalContent, normaliseRequest } from './submission.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -42,7 +42,7 @@ function withField(body: Json, path: string, value: unknown): Json {
 
 const read = (body: unknown) => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return readRequest(singlePayoutRequest.parse(parseJson(text)));
+  return normaliseRequest(singlePayoutRequest.parse(parseJson(text)));
 };
 const refusalOf = (body: unknown) => {
   const order = read(body);

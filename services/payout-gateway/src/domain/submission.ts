@@ -41,8 +41,8 @@ export interface RequestRefusal {
 }
 
 /** Normalises a well-formed request and judges its conditional fields (contract 2.2 and 10.5). */
-export function readRequest(request: SinglePayoutRequest): Result<PayoutRequest, RequestRefusal> {
-  const shared = readShared(request);
+export function normaliseRequest(request: SinglePayoutRequest): Result<PayoutRequest, RequestRefusal> {
+  const shared = normaliseShared(request);
   if (!shared.ok) return shared;
   const { currency, ...rest } = shared.value;
   const amount = readPositive(request.beneficiary.amount, currency, 'beneficiary.amount');
@@ -58,8 +58,8 @@ export function readRequest(request: SinglePayoutRequest): Result<PayoutRequest,
 }
 
 /** Normalises the shared fields of a batch; the conditional rules of contract 2.2 apply to single payouts only. */
-export function readBatchTerms(header: BulkPayoutHeader): Result<BatchTerms, RequestRefusal> {
-  const shared = readShared(header);
+export function normaliseBatchTerms(header: BulkPayoutHeader): Result<BatchTerms, RequestRefusal> {
+  const shared = normaliseShared(header);
   if (!shared.ok) return shared;
   const { currency, ...rest } = shared.value;
   const total = readPositive(header.totalAmount, currency, 'totalAmount');
@@ -68,7 +68,7 @@ export function readBatchTerms(header: BulkPayoutHeader): Result<BatchTerms, Req
 }
 
 /** Normalises an item of a batch; `path` names it in a refusal. */
-export function readItemRequest(
+export function normaliseItem(
   terms: BatchTerms,
   item: BulkPayoutItem,
   path: string,
@@ -86,7 +86,7 @@ export function readItemRequest(
   });
 }
 
-function readShared(
+function normaliseShared(
   request: SinglePayoutRequest | BulkPayoutHeader,
 ): Result<
   Pick<PayoutRequest, 'country' | 'channel' | 'transactionType' | 'sender'> & { readonly currency: string },

@@ -93,7 +93,7 @@ export const absentPayment: AbsentPayment = { status: 'ABSENT', attempts: 0 };
 
 const noCallbacks: CallbackProgress = { done: 0, attempts: 0, attemptedAtMs: 0 };
 
-/** The state after an event; an event that does not fit the state is breakage. */
+/** The state after an event; throws if the event does not fit the state. */
 export function evolve(payment: Payment, event: PaymentEvent): Payment {
   switch (payment.status) {
     case 'ABSENT':

@@ -46,13 +46,13 @@ export interface CoverageDeps {
 /**
  * A payment that may differ, and the difference at the first look; undefined if it was reported before and may have gone.
  */
-interface Suspect {
+interface CoverageSuspect {
   readonly reference: string;
   readonly gap: Gap | undefined;
 }
 
 /** A suspect with the record that was read for the second check. */
-interface Look extends Suspect {
+interface Look extends CoverageSuspect {
   readonly record: OwnerRecord | null;
 }
 
@@ -160,8 +160,8 @@ async function trySource(audit: SourceAudit, id: string): Promise<CoverageSource
 async function auditSource(audit: SourceAudit): Promise<void> {
   const { source, coverageStore, clock, lagMs, tally, signal } = audit;
   const before = new Date(clock.nowMs() - lagMs);
-  const suspects: Suspect[] = [];
-  const suspect = async (found: readonly Suspect[]) => {
+  const suspects: CoverageSuspect[] = [];
+  const suspect = async (found: readonly CoverageSuspect[]) => {
     suspects.push(...found);
     if (suspects.length >= SUSPECTS_MAX) await lookAgain(audit, suspects.splice(0));
     signal.throwIfAborted();
@@ -197,7 +197,7 @@ async function* reportedOf({
   source,
   breaks,
   coverageStore,
-}: SourceAudit): AsyncGenerator<readonly Suspect[]> {
+}: SourceAudit): AsyncGenerator<readonly CoverageSuspect[]> {
   const reported = { kind: 'coverage.behind', status: 'unresolved', limit: REPORTED_PAGE } as const;
   for await (const page of pagesOfBreaks(breaks, reported)) {
     const references = page.map(({ reference }) => reference);
@@ -211,7 +211,7 @@ async function* reportedOf({
  * Checks suspects again after late events have had their time and everything in Kafka then is applied. A difference
  * found in both checks is reported and repaired.
  */
-async function lookAgain(audit: SourceAudit, suspects: readonly Suspect[]): Promise<void> {
+async function lookAgain(audit: SourceAudit, suspects: readonly CoverageSuspect[]): Promise<void> {
   if (suspects.length === 0) return;
   const { source, submit, clock, lagMs, tally, signal } = audit;
   await clock.sleep(lagMs, signal);

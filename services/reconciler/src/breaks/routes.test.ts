@@ -43,12 +43,12 @@ const path = `/breaks/${encodeURIComponent(found._id)}`;
 
 /** The routes behind the guard; `said` records their calls. */
 function open(
-  options: { readonly changed?: Result<Break, BreakRefusal>; readonly sharedMayOrder?: boolean } = {},
+  options: { readonly changed?: Result<Break, BreakRefusal>; readonly allowsSharedToken?: boolean } = {},
 ) {
   const said: unknown[] = [];
   const routes = new Hono();
   addBreakRoutes(routes, {
-    sharedMayOrder: options.sharedMayOrder ?? true,
+    allowsSharedToken: options.allowsSharedToken ?? true,
     clock: { nowMs: () => Date.UTC(2026, 0, 9) },
     life: {
       change: async (order) => {
@@ -187,7 +187,7 @@ describe('the routes of breaks', () => {
     const { ask, said } = open();
     expect(await ask(`${path}/${verb}`, { ...body, version: 4 })).toMatchObject([200, { id: found._id }]);
     expect(said).toMatchObject([{ id: found._id, by: 'ama', version: 4, request }]);
-    const production = open({ sharedMayOrder: false });
+    const production = open({ allowsSharedToken: false });
     const refused = [403, { code: 'named_operator_required' }];
     expect(await production.ask(`${path}/${verb}`, body, OPERATOR)).toMatchObject(refused);
     expect(production.said).toEqual([]);

@@ -8,7 +8,7 @@ import { answerFile } from '../exports.ts';
 import { exportBreaks } from './export.ts';
 import type { BreakLife, BreakRefusal } from './life.ts';
 import type { BreakQuery } from './store.ts';
-import { viewBreak, viewBreakWhole } from './views.ts';
+import { viewBreak, viewBreakDetail } from './views.ts';
 
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -16,7 +16,7 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 export interface BreakRouteDeps {
   readonly life: BreakLife;
   /** Whether the shared token, which belongs to no person, may change breaks: only in development. */
-  readonly sharedMayOrder: boolean;
+  readonly allowsSharedToken: boolean;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
@@ -45,7 +45,7 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
     },
     show: async ({ parameters: { id } }) => {
       const found = await life.find(id);
-      return found ? answer(200, viewBreakWhole(found)) : unknown;
+      return found ? answer(200, viewBreakDetail(found)) : unknown;
     },
   });
   addChanges(operator, deps);
@@ -57,7 +57,7 @@ interface ChangeRequest<Body> {
   readonly operator: string;
 }
 
-function addChanges(operator: Hono, { life, sharedMayOrder }: BreakRouteDeps): void {
+function addChanges(operator: Hono, { life, allowsSharedToken }: BreakRouteDeps): void {
   const by =
     <Body extends { readonly version?: number | undefined }>(
       requestOf: (body: Body) => BreakRequest | string,
@@ -66,7 +66,7 @@ function addChanges(operator: Hono, { life, sharedMayOrder }: BreakRouteDeps): v
       const request = requestOf(body);
       if (typeof request === 'string') return refused('invalid', request);
       const changed = await life.change({ id, request, by: name, version: body.version });
-      return changed.ok ? answer(200, viewBreakWhole(changed.value)) : refuseBreak(changed.refusal);
+      return changed.ok ? answer(200, viewBreakDetail(changed.value)) : refuseBreak(changed.refusal);
     };
   serveOperations(
     operator,
@@ -80,7 +80,7 @@ function addChanges(operator: Hono, { life, sharedMayOrder }: BreakRouteDeps): v
       adjustment: by(adjustRequest),
       withdraw: by(({ commandId }) => ({ what: 'withdraw', commandId })),
     },
-    sharedMayOrder,
+    allowsSharedToken,
   );
 }
 

@@ -30,7 +30,7 @@ export function toFoundBreak(
 }
 
 /** The breaks that a verdict opens. */
-export function breaksOf(
+export function breaksOfVerdict(
   tracked: Pick<Tracked, 'reference' | 'causedBy' | 'traceparent'>,
   terms: Terms,
   { findings }: Pick<Verdict, 'findings'>,

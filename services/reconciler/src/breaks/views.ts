@@ -1,4 +1,4 @@
-import { type AdjustmentView, type BreakView, type WholeBreakView } from '@pesewa/contracts';
+import { type AdjustmentView, type BreakDetailView, type BreakView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { Adjustment } from '../domain/adjustments.ts';
 import { type Break, type BreakChange, statusOf, subjectOf } from '../domain/break.ts';
@@ -26,7 +26,7 @@ export function viewBreak(one: Break): BreakView {
 }
 
 /** One break with its history, its adjustments, and links to everything else known about it. */
-export function viewBreakWhole(one: Break): WholeBreakView {
+export function viewBreakDetail(one: Break): BreakDetailView {
   return {
     ...viewBreak(one),
     /** The findings of other kinds that this break covers. */

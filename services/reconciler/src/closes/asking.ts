@@ -9,7 +9,7 @@ import {
 import type { NotSent } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, WithId } from 'mongodb';
-import { type BreakStore, breaksOf } from '../breaks/store.ts';
+import { type BreakStore, breaksOfVerdict } from '../breaks/store.ts';
 import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
 import type { Question, RailAnswer } from '../domain/question.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
@@ -211,7 +211,7 @@ function judged(
     ours: sideOf(tracked, terms),
     matching,
     factPublished: verdict.fact !== null,
-    opened: breaksOf(tracked, terms, verdict, now),
+    opened: breaksOfVerdict(tracked, terms, verdict, now),
     after: {
       ...afterVerdict({ ...tracked, timeline }, verdict, now.getTime()),
       ...untilTaken(tracked, verdict, now.getTime()),

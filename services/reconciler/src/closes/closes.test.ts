@@ -1,8 +1,8 @@
+import { DAY_MS } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import { createCloses } from './closes.ts';
 import type { CloseDocument } from './store.ts';
 
-const DAY_MS = 86_400_000;
 const counts = { pending: 0, matched: 0, differs: 0, missing_there: 0, unclear: 0 };
 
 /** Closes over a store that records what was made, at a time of the 21st. */

@@ -1,4 +1,4 @@
-import { accept, type Clock, type Result } from '@pesewa/kernel';
+import { accept, type Clock, DAY_MS, type Result } from '@pesewa/kernel';
 import type { CloseCounts, CloseDocument, CloseRecord, CloseStore, RecordQuery } from './store.ts';
 import {
   type CloseWindow,
@@ -53,7 +53,6 @@ export interface Closes {
 
 /** Named as the requester of closes that the clock starts. */
 const NIGHTLY = 'nightly';
-const DAY_MS = 86_400_000;
 
 /** Builds {@link Closes}. */
 export function createCloses(deps: {

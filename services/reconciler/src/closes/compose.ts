@@ -3,7 +3,7 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
 import type { PolledRail } from '../polling/polled-rail.ts';
-import { againMs, type RailRateLimit } from '../polling/rail-rate-limit.ts';
+import { type RailRateLimit, retryAfterMs } from '../polling/rail-rate-limit.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
 import { createCloses } from './closes.ts';
@@ -64,7 +64,7 @@ export async function composeCloses(
     railNames: rails.map(({ name }) => name),
     closeLagMs: config.CLOSE_LAG_MS,
     closePollsPerSecond: config.CLOSE_POLLS_PER_SECOND,
-    sharedMayOrder: config.NODE_ENV !== 'production',
+    allowsSharedToken: config.NODE_ENV !== 'production',
   });
 }
 
@@ -88,6 +88,6 @@ function closeRateLimit(
       await rateLimit.giveBack(share, unused);
       await rateLimit.giveBack(rail, unused);
     },
-    againMs: againMs(perSecond),
+    retryAfterMs: retryAfterMs(perSecond),
   };
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@pesewa/kernel';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agreed, closeSteps, type Until } from '../fixtures/closes.ts';
@@ -5,7 +6,6 @@ import { createHarness } from '../fixtures/harness.ts';
 import { createCloses } from './closes.ts';
 import { openCloseStore } from './store.ts';
 
-const DAY_MS = 86_400_000;
 const harness = createHarness('nightly', {
   ...process.env,
   CLOSE_LAG_MS: '0',

@@ -65,11 +65,11 @@ const records: readonly CloseRecord[] = [
 function open({
   count = new Map([['upstream', 41]]),
   found = progress,
-  sharedMayOrder = true,
+  allowsSharedToken = true,
 }: {
   readonly count?: ReadonlyMap<string, number> | null;
   readonly found?: CloseProgress;
-  readonly sharedMayOrder?: boolean;
+  readonly allowsSharedToken?: boolean;
 } = {}) {
   const asked: unknown[] = [];
   let reading = 0;
@@ -105,7 +105,7 @@ function open({
     railNames: ['upstream', 'other'],
     closeLagMs: LAG_MS,
     closePollsPerSecond: 20,
-    sharedMayOrder,
+    allowsSharedToken,
   });
   const ama = { name: 'ama', tokenHash: createHash('sha256').update('token-of-ama').digest() };
   const guarded = guardOperator(operator, createOperators('a-token', [ama]));
@@ -175,7 +175,7 @@ describe('a close is asked for', () => {
   });
 
   it('by named operators alone where the shared token may not order; all may look', async () => {
-    const { asked, post, request } = open({ sharedMayOrder: false });
+    const { asked, post, request } = open({ allowsSharedToken: false });
     for (const path of ['/closes', '/closes?dryRun=true']) {
       expect(await post({ date: '2026-11-20' }, path)).toMatchObject({
         status: 403,

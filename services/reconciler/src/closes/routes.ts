@@ -21,7 +21,7 @@ export interface CloseRouteDeps {
   /** How often a close may ask a rail. */
   readonly closePollsPerSecond: number;
   /** Whether the shared token, which belongs to no person, may start closes: only in development. */
-  readonly sharedMayOrder: boolean;
+  readonly allowsSharedToken: boolean;
 }
 
 /** Adds the routes of daily closes (ADR 29). */
@@ -59,7 +59,7 @@ export function addCloseRoutes(operator: Hono, deps: CloseRouteDeps): void {
         return answerFile(`close-${found.close._id}`, format, exportClose(found, records, format));
       },
     },
-    deps.sharedMayOrder,
+    deps.allowsSharedToken,
   );
 }
 

@@ -1,4 +1,4 @@
-import { accept, type Result, refuse } from '@pesewa/kernel';
+import { accept, DAY_MS, type Result, refuse } from '@pesewa/kernel';
 
 /** The payments that a close is about: those that ended in a period, at one rail or at all. */
 export interface CloseWindow {
@@ -13,8 +13,6 @@ export type WindowRefusal = 'window.empty' | 'window.too_long' | 'window.not_ove
 
 /** The longest window: a month. */
 export const WINDOW_DAYS_MAX = 31;
-
-const DAY_MS = 86_400_000;
 
 /** The window of a day, UTC, as its midnight. */
 export function dayFrom(midnight: Date, rail: string | null): CloseWindow {

@@ -6,16 +6,16 @@ import type { BreakChange } from '../domain/break.ts';
 import { changed } from '../domain/break-versions.ts';
 import {
   type ApprovedDecision,
-  type BreakRefusal,
   blocksOthers,
   type DecideRefusal,
   type Decision,
   type DecisionRequest,
   decide,
   isSameDecision,
+  type OperatorVerdict,
   type ProposeRefusal,
   readDecidedAmount,
-  type Verdict,
+  type UndecidableReason,
   whyUndecidable,
 } from '../domain/decisions.ts';
 import type { Terms, Tracked } from '../domain/tracked.ts';
@@ -37,7 +37,10 @@ export interface Decisions {
     id?: string,
   ) => Promise<Result<Decision, ProposeRefusal>>;
   /** Approves or rejects; an approval publishes the decision in the same transaction. */
-  readonly decide: (id: string, verdict: Omit<Verdict, 'at'>) => Promise<Result<Decision, DecideRefusal>>;
+  readonly decide: (
+    id: string,
+    verdict: Omit<OperatorVerdict, 'at'>,
+  ) => Promise<Result<Decision, DecideRefusal>>;
   readonly find: (id: string) => Promise<Decision | undefined>;
   readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
 }
@@ -60,7 +63,7 @@ interface Proposed {
 
 interface Decided {
   readonly id: string;
-  readonly verdict: Verdict;
+  readonly verdict: OperatorVerdict;
 }
 
 /** Builds {@link Decisions}. */
@@ -219,7 +222,7 @@ async function matterOf(
   breakId: string,
   what: 'amount' | 'outcome',
   session: ClientSession,
-): Promise<Result<Matter, BreakRefusal>> {
+): Promise<Result<Matter, UndecidableReason>> {
   const [about] = await breaks.findAll([breakId], session);
   const reference = about?.reference ?? '';
   const tracked = about && (await store.load([reference], session)).get(reference);

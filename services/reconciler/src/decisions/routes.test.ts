@@ -15,13 +15,13 @@ function open(
   answers: {
     readonly proposed?: Result<Decision, ProposeRefusal>;
     readonly decided?: Result<Decision, DecideRefusal>;
-    readonly sharedMayOrder?: boolean;
+    readonly allowsSharedToken?: boolean;
   } = {},
 ) {
   const said: unknown[] = [];
   const routes = new Hono();
   addDecisionRoutes(routes, {
-    sharedMayOrder: answers.sharedMayOrder ?? true,
+    allowsSharedToken: answers.allowsSharedToken ?? true,
     decisions: {
       propose: async (...call) => {
         said.push(call);
@@ -74,7 +74,7 @@ describe('the routes of decisions', () => {
   ])(
     'refuse at %s to %s with a token that belongs to no person, in production',
     async (path, _name, body) => {
-      const { ask, said } = open({ sharedMayOrder: false });
+      const { ask, said } = open({ allowsSharedToken: false });
       expect(await ask(path, body, OPERATOR)).toMatchObject([403, { code: 'named_operator_required' }]);
       expect(await ask(path, body, 'an-unknown-token')).toMatchObject([403, { code: 'forbidden' }]);
       expect(await ask(path, body, null)).toMatchObject([401, { code: 'unauthenticated' }]);

@@ -17,11 +17,11 @@ const DECISIONS_PER_PAGE = 100;
 export interface DecisionRouteDeps {
   readonly decisions: Decisions;
   /** Whether the shared token, which belongs to no person, may propose and decide: only in development. */
-  readonly sharedMayOrder: boolean;
+  readonly allowsSharedToken: boolean;
 }
 
 /** Adds the routes by which two operators decide what a customer paid, or how a payout ended (ADR 23, ADR 34). */
-export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }: DecisionRouteDeps): void {
+export function addDecisionRoutes(operator: Hono, { decisions, allowsSharedToken }: DecisionRouteDeps): void {
   const decide = async (id: string, decision: Parameters<Decisions['decide']>[1]) => {
     const decided = await decisions.decide(id, decision);
     return decided.ok ? answer(200, viewDecision(decided.value)) : refuseDecision(decided.refusal);
@@ -47,7 +47,7 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
       reject: ({ parameters: { id }, body, operator: by }) =>
         decide(id, { verdict: 'reject', reason: body?.reason, by }),
     },
-    sharedMayOrder,
+    allowsSharedToken,
   );
 }
 

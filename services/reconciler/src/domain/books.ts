@@ -1,4 +1,4 @@
-import { displayAmount } from '@pesewa/kernel';
+import { DAY_MS, displayAmount } from '@pesewa/kernel';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import type { Finding } from './question.ts';
@@ -83,7 +83,7 @@ function offBy(tracked: Tracked, terms: Terms): bigint | null {
 }
 
 /** An older entry may belong to a payment whose own events the topics no longer hold (seven days at least). */
-const EXPLAINED_WITHIN_MS = 7 * 86_400_000;
+const EXPLAINED_WITHIN_MS = 7 * DAY_MS;
 
 /** Schedules the comparison of the payment with its entries for a grace time later, unless they match by now. */
 export function dueBooks(

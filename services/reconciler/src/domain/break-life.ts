@@ -9,7 +9,7 @@ import type { Break, BreakChange } from './break.ts';
 import { closeBreak } from './break-finding.ts';
 import { termsOfBreak } from './break-kinds.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
-import { correctedBy, isRailsWord, reportsOf } from './discrepancies.ts';
+import { correctedBy, differencesOf, isRailsWord } from './discrepancies.ts';
 
 /** An operator's request about a break. */
 export type BreakRequest =
@@ -171,7 +171,7 @@ function adjust(
   if (why) return refuse(why);
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
-  const reports = reportsOf(current);
+  const reports = differencesOf(current);
   const asReported = reports.length > 0 && { reports };
   const proposed: Adjustment = {
     ...terms,

@@ -1,7 +1,7 @@
 import { type DecisionView } from '@pesewa/contracts';
 import {
   accept,
-  judgeDecision,
+  checkDecision,
   type Money,
   type ProposalRefusal,
   parseAmount,
@@ -85,14 +85,14 @@ interface Approval {
 export type ApprovedDecision = Extract<Decision, { readonly status: 'approved' }>;
 
 /** Why nothing can be decided about a break. */
-export type BreakRefusal = 'break.unknown' | 'break.undecidable' | 'break.closed' | 'payment.ended';
+export type UndecidableReason = 'break.unknown' | 'break.undecidable' | 'break.closed' | 'payment.ended';
 
 /** Why a proposal is refused. */
-export type ProposeRefusal = BreakRefusal | 'amount.invalid' | 'decision.open' | 'decision.differs';
+export type ProposeRefusal = UndecidableReason | 'amount.invalid' | 'decision.open' | 'decision.differs';
 
 /** Why a decision about a proposal is refused. */
 export type DecideRefusal =
-  | BreakRefusal
+  | UndecidableReason
   | 'rail.unconfigured'
   | 'decision.unknown'
   | `decision.${ProposalRefusal}`;
@@ -109,7 +109,7 @@ export function whyUndecidable(
   about: { readonly kind: string; readonly status: string } | undefined,
   tracked: (Pick<Tracked, 'status'> & { readonly terms?: Pick<Terms, 'kind'> | null }) | undefined,
   what: 'amount' | 'outcome',
-): BreakRefusal | undefined {
+): UndecidableReason | undefined {
   if (!about) return 'break.unknown';
   const kinds: readonly string[] = what === 'amount' ? [DECIDABLE] : OUTCOME_DECIDABLE;
   if (!kinds.includes(about.kind)) return 'break.undecidable';
@@ -149,7 +149,7 @@ export function isSameDecision(one: Decision, other: Decision): boolean {
 }
 
 /** An operator's verdict on a proposal. */
-export interface Verdict {
+export interface OperatorVerdict {
   readonly verdict: 'approve' | 'reject';
   readonly reason?: string | undefined;
   readonly by: string;
@@ -159,13 +159,13 @@ export interface Verdict {
 /** Decides about a proposal by the rule of two operators; the same decision again gives the same object. */
 export function decide(
   decision: Decision,
-  { verdict, reason, by, at }: Verdict,
+  { verdict, reason, by, at }: OperatorVerdict,
   railFee: bigint,
 ): Result<Decision, `decision.${ProposalRefusal}`> {
   // An applied decision was approved before.
   const status = decision.status === 'applied' ? 'approved' : decision.status;
   const { requestedBy } = decision;
-  const judged = judgeDecision({ status, requestedBy, at: decision.at }, { verdict, by, at });
+  const judged = checkDecision({ status, requestedBy, at: decision.at }, { verdict, by, at });
   if (!judged.ok) return refuse(`decision.${judged.refusal}` as const);
   if (judged.value === 'repeated') return accept(decision);
   const decided = { ...decision, decidedBy: by, decidedAt: at };

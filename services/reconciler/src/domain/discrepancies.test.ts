@@ -4,7 +4,7 @@ import { findBreak } from './break-finding.ts';
 import type { ReportedDiscrepancy } from './break-kinds.ts';
 import { breakKinds } from './break-kinds.ts';
 import { changeBreak, concludeAdjustment } from './break-life.ts';
-import { correctedBy, fieldPolicies, mergeFindings, placeFinding, reportsOf } from './discrepancies.ts';
+import { correctedBy, differencesOf, fieldPolicies, mergeFindings, placeFinding } from './discrepancies.ts';
 
 const at = new Date(0);
 
@@ -104,7 +104,7 @@ describe('one discrepancy', () => {
   it.each(['callback.denied', 'callback.amount_differs', 'callback.unknown_reference'])(
     'is not what is beside it: %s',
     (kind) => {
-      const field = reportsOf(found(kind))[0]?.field ?? 'status';
+      const field = differencesOf(found(kind))[0]?.field ?? 'status';
       const line = field === 'existence' ? found('statement.missing_here') : differs('statement', field);
       expect(placeFinding(line, [opened(found(kind))]).own).toBeDefined();
       expect(placeFinding(found(kind), [opened(line)]).own).toBeDefined();

@@ -54,14 +54,18 @@ export const fieldPolicies: Readonly<Record<BreakKind, FieldPolicy | null>> = {
 };
 
 /** The differences of a break: those that it was found with or, for a kind with one field, its amount. */
-export function reportsOf({ kind, reports, amount: minor }: Pick<FoundBreak, 'kind' | 'reports' | 'amount'>) {
+export function differencesOf({
+  kind,
+  reports,
+  amount: minor,
+}: Pick<FoundBreak, 'kind' | 'reports' | 'amount'>) {
   if (reports) return reports;
   return (policyOf(kind)?.fields ?? []).map((field): ReportedDiscrepancy => ({ field, amount: minor }));
 }
 
 /** The fields of a payment that an order for a break corrects; two orders for one field would correct it twice. */
 export function correctedBy(one: Pick<FoundBreak, 'kind' | 'reference' | 'reports' | 'amount'>) {
-  return [...new Set(reportsOf(one).map(({ field }) => `${one.reference}/${field}`))];
+  return [...new Set(differencesOf(one).map(({ field }) => `${one.reference}/${field}`))];
 }
 
 /** A finding compared with the existing breaks. */
@@ -80,7 +84,7 @@ export interface Placing {
  */
 export function placeFinding(found: FoundBreak, breaks: readonly Break[]): Placing {
   const { kind, reference } = found;
-  const reports = reportsOf(found);
+  const reports = differencesOf(found);
   const word = policyOf(kind)?.word;
   if (word === undefined || word === 'beside' || reports.length === 0)
     return { own: found, others: new Map() };
@@ -113,8 +117,8 @@ export function placeFinding(found: FoundBreak, breaks: readonly Break[]): Placi
 
 /** Merges two findings that belong to one break. */
 export function mergeFindings(one: FoundBreak, other: FoundBreak): FoundBreak {
-  const reports = reportsOf(one);
-  const further = reportsOf(other).filter(({ field }) =>
+  const reports = differencesOf(one);
+  const further = differencesOf(other).filter(({ field }) =>
     reports.every((reported) => reported.field !== field),
   );
   if (further.length === 0) return one;

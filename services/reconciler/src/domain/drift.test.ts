@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causeOf, judgeLooks, measureDrift, type Standing } from './drift.ts';
+import { judgeLooks, measureDrift, type Standing, whyBackInRange } from './drift.ts';
 
 const still = { credits: 1_000n, debits: 300n };
 const nothing = { mayDebit: 0n, mayCredit: 0n };
@@ -89,7 +89,7 @@ describe('several looks at a wallet', () => {
 describe('what brought a wallet back into its range', () => {
   const out: Standing = { railBalance: 699n, float: 700n, ordered: 500n, unexplained: -1n };
   const cause = (change: Partial<Standing>) =>
-    causeOf(out, { ...out, unexplained: 0n, ...change }, (minor) => `${minor} units`);
+    whyBackInRange(out, { ...out, unexplained: 0n, ...change }, (minor) => `${minor} units`);
 
   it.each([
     [{ railBalance: 700n }, "the rail's balance moved by +1 units"],

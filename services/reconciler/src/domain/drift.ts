@@ -29,7 +29,7 @@ export interface Drift {
 }
 
 /** The state of our books about a wallet at one time. */
-export type Books = Pick<Measurement, 'after' | 'inFlight'>;
+export type WalletBooks = Pick<Measurement, 'after' | 'inFlight'>;
 
 /**
  * Compares a rail's wallet with our float (ADR 28).
@@ -43,7 +43,7 @@ export type Books = Pick<Measurement, 'after' | 'inFlight'>;
  */
 export function measureDrift(
   { railBalance, before, after, inFlight }: Measurement,
-  newest: Books = { after, inFlight },
+  newest: WalletBooks = { after, inFlight },
 ): Drift {
   const float = after.credits - after.debits;
   const lower = before.credits - after.debits - inFlight.mayDebit;
@@ -83,7 +83,7 @@ export interface Standing {
  *
  * @param text formats minor units as an amount of the wallet's currency
  */
-export function causeOf(out: Standing, back: Standing, text: (minor: bigint) => string): string {
+export function whyBackInRange(out: Standing, back: Standing, text: (minor: bigint) => string): string {
   const signed = (minor: bigint) => (minor > 0n ? `+${text(minor)}` : text(minor));
   const atRail = back.railBalance - out.railBalance;
   const ordered = back.ordered - out.ordered;

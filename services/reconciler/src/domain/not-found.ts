@@ -1,6 +1,6 @@
 import { waitedMs } from './arrived.ts';
 import { claimedEnd, isProven } from './claim.ts';
-import { type Finding, isOver, type Judged, type Question } from './question.ts';
+import { type Finding, isGraceOver, type Judged, type Question } from './question.ts';
 
 /** The owner needs one grace time before it initiates the collection again, and the rail another to know it. */
 const COLLECTION_GRACES = 2;
@@ -38,11 +38,11 @@ export function notFoundBreak(question: Question): 'opens' | 'awaited' | undefin
 function lostPayout(question: Question): Finding | undefined {
   const { tracked, terms } = question;
   const { amount } = terms;
-  if (isOver(question, tracked.acceptedAtMs)) {
+  if (isGraceOver(question, tracked.acceptedAtMs)) {
     const detail = 'the rail accepted it, yet its lookup does not find it';
     return { kind: 'payout.not_found', amount, detail };
   }
-  if (isOver(question, tracked.refusedAtMs)) {
+  if (isGraceOver(question, tracked.refusedAtMs)) {
     const detail = 'the rail refused it after an unclear attempt, and its lookup finds neither';
     return { kind: 'payout.refused_again', amount, detail };
   }
@@ -66,7 +66,7 @@ function isUnattempted(question: Question): boolean {
 function lostCollection(question: Question): Finding | undefined {
   const { tracked, terms, notFoundGraceMs } = question;
   const withLongerGrace = { ...question, notFoundGraceMs: COLLECTION_GRACES * notFoundGraceMs };
-  if (!isOver(withLongerGrace, tracked.notFoundSinceMs)) return undefined;
+  if (!isGraceOver(withLongerGrace, tracked.notFoundSinceMs)) return undefined;
   const detail = 'the rail has not known it since it was first polled again, and still does not';
   return { kind: 'collection.not_found', amount: terms.amount, detail };
 }

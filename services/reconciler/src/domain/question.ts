@@ -82,7 +82,7 @@ export interface Judged {
 }
 
 /** Whether the grace time after an answer of the rail is over; never if there was no such answer. */
-export function isOver(
+export function isGraceOver(
   { polledAtMs, notFoundGraceMs }: Pick<Question, 'polledAtMs' | 'notFoundGraceMs'>,
   answeredAtMs: number | null,
 ): boolean {

@@ -1,4 +1,4 @@
-import type { PaymentKind, StatementRecordView } from '@pesewa/contracts';
+import type { PaymentKind, RailStatementRecordView } from '@pesewa/contracts';
 import type { ReportedDiscrepancy } from './break-kinds.ts';
 import type { TrackedStatus } from './claim.ts';
 import type { StatementRow } from './statement-rows.ts';
@@ -20,7 +20,7 @@ export interface StatementPayment {
 export type How = 'rail' | 'currency' | 'direction' | 'status' | 'amount' | 'fee';
 
 /** A result that a record of a statement can have (ADR 30). */
-export type StatementResult = NonNullable<StatementRecordView['result']>;
+export type StatementResult = NonNullable<RailStatementRecordView['result']>;
 
 /** The result of a line that names a payment of ours. */
 export interface Outcome {
@@ -128,7 +128,7 @@ export function compare(row: StatementRow, payment: StatementPayment, rail: stri
  * The differences that a line shows in its payment; a line against its direction shows money moved that our record
  * lacks.
  */
-export function reportsOf({
+export function statementReportsOf({
   how = [],
   difference,
   feeDifference,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import { apply, type PaymentObservation } from './observations.ts';
-import { awaited, inFlight, isOver, remember, type Tracked } from './tracked.ts';
+import { awaited, inFlight, needsNoWork, remember, type Tracked } from './tracked.ts';
 
 const terms = termsOf('payout');
 const opened: PaymentObservation = {
@@ -245,7 +245,7 @@ describe('a payment that is over', () => {
   const over: Tracked = { ...fold(opened, ended('completed', 5n), posted('capture')), dueAtMs: null };
 
   it('has ended, is borne out by the books, and had no break', () => {
-    expect(isOver(over)).toBe(true);
+    expect(needsNoWork(over)).toBe(true);
   });
 
   it.each([
@@ -257,6 +257,6 @@ describe('a payment that is over', () => {
     ['had a break', { ...over, breaks: ['payment.contradiction'] }],
     ['has a reported finding', { ...over, known: [{ kind: 'a', about: 'b', since: 'resolved' }] }],
   ] as const)('is none while it %s', (_what, tracked: Tracked) => {
-    expect(isOver(tracked)).toBe(false);
+    expect(needsNoWork(tracked)).toBe(false);
   });
 });

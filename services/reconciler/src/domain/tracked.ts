@@ -132,7 +132,7 @@ const TIMELINE_KEPT = { first: 10, newest: 40 } as const;
  * Whether a payment needs no more work: it has ended, the books match, nothing is asked about it, and it never had a
  * break.
  */
-export function isOver(tracked: Tracked): boolean {
+export function needsNoWork(tracked: Tracked): boolean {
   const { status, terms, dueAtMs, booksDueAtMs, breaks, known } = tracked;
   const hasEnded = status !== 'open' && status !== 'awaited';
   const { mayDebit, mayCredit } = inFlight(tracked);

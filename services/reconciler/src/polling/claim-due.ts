@@ -19,14 +19,14 @@ export type ClaimDue = (
  * @param wake called with the rails of payments that are due and were not claimed, once the transaction has committed
  */
 export function createClaimDue(
-  loops: ReadonlyMap<string, Pick<ClaimLoop<PollDocument>, 'claimAtBirth'>>,
+  loops: ReadonlyMap<string, Pick<ClaimLoop<PollDocument>, 'claimOnWrite'>>,
   wake: (watches: readonly string[]) => void,
 ): ClaimDue {
   return (payments, nowMs, transaction) => {
     const due = payments.filter(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs);
     const claimed = new Map<string, Tracked>();
     for (const [watch, ofRail] of Map.groupBy(due, watchOf)) {
-      const claim = loops.get(watch)?.claimAtBirth(transaction, { keys: ofRail.map(() => watch) });
+      const claim = loops.get(watch)?.claimOnWrite(transaction, { keys: ofRail.map(() => watch) });
       if (!claim) continue;
       const mine = ofRail
         .filter((_, index) => claim.granted[index])

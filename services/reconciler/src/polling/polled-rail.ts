@@ -1,9 +1,9 @@
-import type { NotSent, Observation, Rail, RailCollections, RailPayouts } from '@pesewa/rails';
+import type { LookupResult, NotSent, Rail, RailCollections, RailPayouts } from '@pesewa/rails';
 import type { RailAnswer } from '../domain/question.ts';
 import type { Terms } from '../domain/tracked.ts';
 
 /** The outcome of a poll: the rail's answer, or why it can't be asked. */
-export type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
+export type PollAnswer = LookupResult | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
 
 /** The parts of a rail that polling needs. */
 export type PolledRail = Pick<Rail, 'name' | 'capabilities' | 'isAvailable'> & {

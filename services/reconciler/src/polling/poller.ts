@@ -9,7 +9,7 @@ import {
 } from '@pesewa/messaging';
 import type { NotSent } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
-import { type BreakStore, breaksOf } from '../breaks/store.ts';
+import { type BreakStore, breaksOfVerdict } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { Verdict } from '../domain/question.ts';
@@ -24,7 +24,7 @@ import type { WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
 import { type ClaimDue, createClaimDue } from './claim-due.ts';
 import { ask, type PollAnswer, type PolledRail } from './polled-rail.ts';
-import { againMs, type RailRateLimit } from './rail-rate-limit.ts';
+import { type RailRateLimit, retryAfterMs } from './rail-rate-limit.ts';
 
 interface PollOutcome {
   readonly reference: string;
@@ -164,7 +164,7 @@ function claimsOfRail({ rateLimit }: PollerDeps, { name, capabilities, isAvailab
       rateLimit: {
         take: (wanted) => rateLimit.take(name, { wanted, perSecond }),
         giveBack: (unused) => rateLimit.giveBack(name, unused),
-        againMs: againMs(perSecond),
+        retryAfterMs: retryAfterMs(perSecond),
       },
     },
   };
@@ -184,7 +184,7 @@ function startPollLoop(
     // A little before the rail is asked. Owners compare this time with their attempts, which are from the same clock,
     // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
     stamp: 'askedAt',
-    first: 'halves',
+    priority: 'newestAndOldest',
     inTurn: deps.messaging.inTurn,
     leaseMs: workTimeoutMs * LEASE_FACTOR,
     workTimeoutMs,
@@ -247,7 +247,7 @@ async function commitPolls(
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
     }
-    opened.push(...breaksOf(tracked, terms, verdict, new Date(deps.clock.nowMs())));
+    opened.push(...breaksOfVerdict(tracked, terms, verdict, new Date(deps.clock.nowMs())));
     loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, verdict));
   }
   await deps.store.save([...loaded.values()], transaction.session);

@@ -1,10 +1,10 @@
-import { type NotSent, type Observation, railSettings as readSettings } from '@pesewa/rails';
+import { type LookupResult, type NotSent, railSettings as readSettings } from '@pesewa/rails';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { directRail, railSettings } from '../fixtures/rail.ts';
 import { backOffWhenTurnedAway } from './rail-back-off.ts';
 
 const query = { reference: 'po-1', currency: 'GHS' };
-const turnedAway = (retryAfterMs: number): Observation => ({
+const turnedAway = (retryAfterMs: number): LookupResult => ({
   kind: 'unknown',
   why: 'HTTP 429',
   retryAfterMs,
@@ -18,7 +18,7 @@ function open() {
   const [real] = rails.all;
   if (!real) throw new Error('no rail');
   const rail = backOffWhenTurnedAway(real, { nowMs: () => nowMs });
-  const ask = (answer: Observation | NotSent, how: 'lookUp' | 'check' = 'lookUp') => {
+  const ask = (answer: LookupResult | NotSent, how: 'lookUp' | 'check' = 'lookUp') => {
     answers.set(query.reference, answer);
     return how === 'lookUp'
       ? rail.payouts?.lookUp(query)
@@ -66,7 +66,7 @@ describe('a rail that turns a question away', () => {
   });
 });
 
-it.each<Observation | NotSent>([
+it.each<LookupResult | NotSent>([
   { kind: 'unknown', why: 'timeout' },
   { kind: 'notSent', why: 'rate limit of the rail', retryAfterMs: 60_000 },
   { kind: 'notFound' },

@@ -1,5 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
-import type { NotSent, Observation } from '@pesewa/rails';
+import type { LookupResult, NotSent } from '@pesewa/rails';
 import type { PolledRail } from './polled-rail.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { PolledRail } from './polled-rail.ts';
  */
 export function backOffWhenTurnedAway(rail: PolledRail, clock: Pick<Clock, 'nowMs'>): PolledRail {
   let backOff = { fromMs: 0, untilMs: 0 };
-  const heard = (answer: Observation | NotSent): Observation | NotSent => {
+  const heard = (answer: LookupResult | NotSent): LookupResult | NotSent => {
     if (answer.kind === 'unknown' && answer.retryAfterMs !== undefined) {
       const fromMs = clock.nowMs();
       // Concurrent answers may cross: the longest back-off applies.

@@ -34,7 +34,7 @@ const SAVED_UP_S = 0.5;
 const NONE: Tokens = { count: 0 };
 
 /** When to take tokens again after they have run out: not at once, even if the rate is high. */
-export function againMs(perSecond: number): number {
+export function retryAfterMs(perSecond: number): number {
   return Math.max(50, 1_000 / perSecond);
 }
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@pesewa/kernel';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from '../fixtures/harness.ts';
@@ -27,7 +28,6 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
 const breakOf = async (reference: string) => (await operator(`/breaks?reference=${reference}`)).items[0];
 const resolutions = (breakId: string) =>
   heard.filter(({ type, payload }) => type.endsWith('.BreakResolved') && payload['breakId'] === breakId);
-const DAY_MS = 86_400_000;
 
 beforeAll(harness.open);
 afterAll(harness.close);

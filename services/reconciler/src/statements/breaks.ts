@@ -7,7 +7,7 @@ import { mergeFindings } from '../domain/discrepancies.ts';
 import { afterReport, type Tracked } from '../domain/tracked.ts';
 import { breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
-import { breaksOf } from './findings.ts';
+import { breaksOfRecords } from './findings.ts';
 import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
 
 /** Opens the breaks of a matched statement, and closes those that it explains. */
@@ -180,7 +180,7 @@ async function open(
     .toArray();
   if (!current || current.status !== 'matching') return true;
   if (fresh.length === 0) return current.opened < deps.openMax;
-  const found = await breaksOf(statementStore, statement, fresh, {
+  const found = await breaksOfRecords(statementStore, statement, fresh, {
     session,
     openedAt: new Date(deps.clock.nowMs()),
   });

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
@@ -10,14 +11,12 @@ import { addStatementRoutes } from './routes.ts';
 import { type StatementDeps, startStatements } from './statements.ts';
 import { openStatementStore } from './store.ts';
 
-const DAY_MS = 86_400_000;
-
 type Parts = Pick<StatementBreakDeps, 'store' | 'breaks' | 'clock'> &
   Pick<StatementDeps, 'ids' | 'logger'> & {
     readonly messaging: StatementBreakDeps['messaging'] & StatementDeps['messaging'];
     readonly railFee: RailFee;
     readonly railNames: readonly string[];
-    readonly sharedMayOrder: boolean;
+    readonly allowsSharedToken: boolean;
   };
 
 /** Puts the statements of rails together (ADR 30); everything it opens closes with the scope. */

@@ -2,7 +2,7 @@ import type { Transaction } from '@pesewa/messaging';
 import { toFoundBreak } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
-import { movedAgain, reportsOf } from '../domain/statement-matching.ts';
+import { movedAgain, statementReportsOf } from '../domain/statement-matching.ts';
 import {
   type RecordDocument,
   type StatementDocument,
@@ -19,7 +19,7 @@ const kinds = {
 } as const satisfies Record<string, BreakKind>;
 
 /** The breaks for records, by record: none if no money is involved. */
-export async function breaksOf(
+export async function breaksOfRecords(
   statementStore: StatementStore,
   statement: StatementDocument,
   records: readonly RecordDocument[],
@@ -52,7 +52,7 @@ export async function breaksOf(
     const place = { rail: statement.rail, currency: row.currency };
     found.set(record._id, {
       ...toFoundBreak(reference, { kind, amount, detail: detailOf(record) }, place, openedAt),
-      ...(result === 'differs' && { reports: reportsOf(record) }),
+      ...(result === 'differs' && { reports: statementReportsOf(record) }),
     });
   }
   return found;

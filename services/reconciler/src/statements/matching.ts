@@ -1,4 +1,4 @@
-import { statementResults } from '@pesewa/contracts';
+import { railStatementResults } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation } from 'mongodb';
 import { inBatches } from '../batches.ts';
@@ -239,7 +239,7 @@ async function reportMissing(deps: MatchingDeps, { _id }: StatementDocument): Pr
 /** Counts the records of a statement by their results. */
 export async function countResults({ records }: StatementStore, statement: string): Promise<StatementCounts> {
   const counts = await Promise.all(
-    statementResults.map(
+    railStatementResults.map(
       async (result) => [result, await records.countDocuments({ statement, result })] as const,
     ),
   );

@@ -3,9 +3,9 @@ import {
   firstProblem,
   formatPageCursor,
   JsonError,
-  mappingOperations,
   parseJson,
-  statementOperations,
+  railStatementOperations,
+  statementMappingOperations,
 } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
@@ -41,7 +41,7 @@ export interface StatementRouteDeps {
   readonly mappings: MappingStore;
   /** The rails that are configured here. */
   readonly railNames: readonly string[];
-  readonly sharedMayOrder: boolean;
+  readonly allowsSharedToken: boolean;
   readonly clock: Clock;
 }
 
@@ -50,7 +50,7 @@ export function addStatementRoutes(operator: Hono, deps: StatementRouteDeps): vo
   const { statements, records } = deps.statementStore;
   serveOperations(
     operator,
-    statementOperations,
+    railStatementOperations,
     {
       upload: (request) => upload(deps, request),
       drop: async ({ parameters: { id } }) =>
@@ -85,14 +85,14 @@ export function addStatementRoutes(operator: Hono, deps: StatementRouteDeps): vo
         return answerFile(id, format, exportRecords(statement, found, format));
       },
     },
-    deps.sharedMayOrder,
+    deps.allowsSharedToken,
   );
   addMappings(operator, deps);
 }
 
 const unknown = refused('not_found', 'there is no such statement');
 
-type Upload = typeof statementOperations.upload;
+type Upload = typeof railStatementOperations.upload;
 
 async function upload(
   deps: StatementRouteDeps,
@@ -121,10 +121,10 @@ async function upload(
   }
 }
 
-function addMappings(operator: Hono, { mappings, clock, sharedMayOrder }: StatementRouteDeps): void {
+function addMappings(operator: Hono, { mappings, clock, allowsSharedToken }: StatementRouteDeps): void {
   serveOperations(
     operator,
-    mappingOperations,
+    statementMappingOperations,
     {
       list: async () => {
         const items = await mappings.list();
@@ -145,7 +145,7 @@ function addMappings(operator: Hono, { mappings, clock, sharedMayOrder }: Statem
         return answer(200, { name: name.data, by, mapping: mapping.data });
       },
     },
-    sharedMayOrder,
+    allowsSharedToken,
   );
 }
 

@@ -1,8 +1,8 @@
 import {
   type ExportFormat,
+  type RailStatementRecordView,
   type RailStatementView,
-  type StatementRecordView,
-  statementResults,
+  railStatementResults,
 } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { exportItems } from '../exports.ts';
@@ -16,7 +16,8 @@ const AGREED: readonly string[] = ['matched', 'set_aside'];
 export function viewStatement(statement: StatementDocument): RailStatementView {
   const { _id, rail, currency, status, stage, at, by, lines, counts, opened, hidden, doneAt } = statement;
   const window = windowOf(statement);
-  const found = counts && Object.fromEntries(statementResults.map((result) => [result, counts[result] ?? 0]));
+  const found =
+    counts && Object.fromEntries(railStatementResults.map((result) => [result, counts[result] ?? 0]));
   const discrepancies = Object.entries(counts ?? {})
     .filter(([result]) => !AGREED.includes(result))
     .reduce((sum, [, count]) => sum + count, 0);
@@ -41,7 +42,7 @@ export function viewStatement(statement: StatementDocument): RailStatementView {
 }
 
 /** A record as operators see it; amounts in decimal text. */
-export function viewRecord(record: RecordDocument): StatementRecordView {
+export function viewRecord(record: RecordDocument): RailStatementRecordView {
   const { row } = record;
   const text = (minor: bigint | undefined) =>
     minor === undefined || !row ? null : formatAmount(minor, row.currency);
@@ -89,10 +90,10 @@ const FIELDS = {
   candidates: 'candidates',
   reason: 'reason',
   break: 'breakId',
-} as const satisfies Readonly<Record<string, keyof StatementRecordView>>;
+} as const satisfies Readonly<Record<string, keyof RailStatementRecordView>>;
 
 const columns = Object.fromEntries(
-  Object.entries(FIELDS).map(([column, field]) => [column, (view: StatementRecordView) => view[field]]),
+  Object.entries(FIELDS).map(([column, field]) => [column, (view: RailStatementRecordView) => view[field]]),
 );
 
 /** Writes records as they are read, so that memory does not grow with them; JSON is `{"statement","records"}`. */

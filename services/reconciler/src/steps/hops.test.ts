@@ -1,8 +1,10 @@
-import { type MessagingUse, messagingServices, services } from '@pesewa/contracts';
+import { type DeclaredMessaging, messagingServices, services } from '@pesewa/contracts';
 import { expect, it } from 'vitest';
 import { toEntries, toOwners, toWebhooks, wholeWay } from './hops.ts';
 
-const uses = new Map<string, MessagingUse>(messagingServices.map((name) => [name, services[name].messaging]));
+const uses = new Map<string, DeclaredMessaging>(
+  messagingServices.map((name) => [name, services[name].messaging]),
+);
 
 it.each([...toOwners, ...toWebhooks, ...toEntries, ...wholeWay.payout, ...wholeWay.collection])(
   'a hop leads over topics that $from produce and $by consumes',

@@ -1,8 +1,8 @@
+import { DAY_MS } from '@pesewa/kernel';
 import type { Db } from 'mongodb';
 import { expect, it } from 'vitest';
 import { openStepWatches } from './watches.ts';
 
-const DAY_MS = 86_400_000;
 const to = new Date(400 * DAY_MS);
 
 interface Row {

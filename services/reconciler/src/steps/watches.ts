@@ -1,4 +1,5 @@
 import { type PaymentKind, WEBHOOK_KEEP_DAYS_MIN, webhookIdOf } from '@pesewa/contracts';
+import { DAY_MS } from '@pesewa/kernel';
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { CoverageStore } from '../audits/coverage-store.ts';
 import { inPagesBy } from '../batches.ts';
@@ -157,7 +158,7 @@ function watchWebhooks(
  * Within this time after an end its webhook certainly still exists: half of the time that webhooks are kept, because a
  * check may come late.
  */
-const WEBHOOK_SURE_MS = (WEBHOOK_KEEP_DAYS_MIN / 2) * 86_400_000;
+const WEBHOOK_SURE_MS = (WEBHOOK_KEEP_DAYS_MIN / 2) * DAY_MS;
 
 /** A reversal follows a completion; if that was long ago, its webhook may be deleted. */
 function webhooksOf({ _id: reference, status, openedAt, endedAt }: EndedRow): readonly string[] {

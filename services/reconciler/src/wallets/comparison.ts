@@ -4,7 +4,7 @@ import type { Resolution } from '../breaks/opening.ts';
 import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
 import type { BreakCause, FoundBreak } from '../domain/break.ts';
 import { candidatesOf, type StandingBreak } from '../domain/candidates.ts';
-import { causeOf } from '../domain/drift.ts';
+import { whyBackInRange } from '../domain/drift.ts';
 import { breakOpened, breakResolved, driftMeasured } from '../events.ts';
 import { oneAtATime } from '../replica-jobs.ts';
 import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
@@ -99,7 +99,7 @@ async function record(
   const resolving = newest.flatMap((run): readonly Resolution[] => {
     const out = known.get(walletId(run))?.lastOut;
     if (!run.withinRange || !out) return [];
-    const resolution = causeOf(out, run, (minor) => displayAmount(minor, run.currency));
+    const resolution = whyBackInRange(out, run, (minor) => displayAmount(minor, run.currency));
     return [{ id: breakId(walletId(run), DRIFT), resolution }];
   });
   const measured = new Map<string, string>();

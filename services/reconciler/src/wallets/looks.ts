@@ -2,7 +2,7 @@ import type { Clock, Ids } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import type { Rail } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
-import { type Books, judgeLooks, type Measurement } from '../domain/drift.ts';
+import { judgeLooks, type Measurement, type WalletBooks } from '../domain/drift.ts';
 import type { OnItsWay } from '../on-its-way.ts';
 import type { Float, RunDocument, WalletStore } from './store.ts';
 import type { InFlight, PaymentsAtRail } from './suspects.ts';
@@ -152,7 +152,7 @@ function judge(last: Look, earlier: readonly Look[], known: readonly string[]): 
 }
 
 function walletLook({ at, reported, before, books }: Look, currency: string): WalletLook {
-  const own: Books & { readonly after: Float } = {
+  const own: WalletBooks & { readonly after: Float } = {
     after: books.after.get(currency) ?? NO_FLOAT,
     inFlight: books.inFlight.get(currency) ?? NOT_IN_FLIGHT,
   };

@@ -5,7 +5,7 @@ import { type Claimable, type ClaimRateLimit, type ClaimRules, giveUp } from './
 import type { InHand } from './in-hand.ts';
 
 /** The records that a transaction is about to write, in order: one key for each. */
-export interface BirthRequest {
+export interface WriteClaimRequest {
   /** Records share a key where they share a limit. */
   readonly keys: readonly string[];
   /** How many more records of a key there is room for; if left out, only the loop's own room counts. */
@@ -13,7 +13,7 @@ export interface BirthRequest {
 }
 
 /** A claim on records that a transaction writes. */
-export interface BirthClaim<Record extends Claimable> {
+export interface WriteClaim<Record extends Claimable> {
   /** For each requested record, in order, whether it is written with the claim; if not, it is written due. */
   readonly granted: readonly boolean[];
   /** The fields of the records that are written with the claim. */
@@ -22,44 +22,44 @@ export interface BirthClaim<Record extends Claimable> {
   readonly begin: (records: readonly WithId<Record>[]) => void;
 }
 
-/** The token of a claim at birth, and the earliest time by our own clock at which it can have been made. */
-interface BirthToken {
+/** The token of a claim on write, and the earliest time by our own clock at which it can have been made. */
+interface WriteClaimToken {
   readonly claim: string;
   readonly claimedAtMs: number;
 }
 
 /** Claims records for this process as a transaction writes them; called in each run of the transaction. */
-export type ClaimAtBirth<Record extends Claimable> = (
+export type ClaimOnWrite<Record extends Claimable> = (
   transaction: Pick<Transaction, 'afterCommit' | 'afterRollback'>,
-  request: BirthRequest,
-) => BirthClaim<Record>;
+  request: WriteClaimRequest,
+) => WriteClaim<Record>;
 
-/** The claims at birth of a loop, and how many places of the loop open transactions have reserved. */
-export interface BirthClaims<Record extends Claimable> {
-  readonly claimAtBirth: ClaimAtBirth<Record>;
+/** The claims on write of a loop, and how many places of the loop open transactions have reserved. */
+export interface WriteClaims<Record extends Claimable> {
+  readonly claimOnWrite: ClaimOnWrite<Record>;
   readonly reserved: () => number;
-  /** Whether records wait for tokens of the rate limit: they come before any that are born. */
+  /** Whether records wait for tokens of the rate limit: they come before any that are claimed on write. */
   readonly areLimited: (are: boolean) => void;
 }
 
 /**
- * Builds {@link BirthClaims}. Places are reserved from before the write until the work begins, or until that run of the
+ * Builds {@link WriteClaims}. Places are reserved from before the write until the work begins, or until that run of the
  * transaction has left nothing behind.
  *
  * The lease counts from before the write, by our own clock, and is longer by as much as that may be behind the
  * database's: measured from `claimedAtMs`, it never runs out early.
  */
-export function createBirthClaims<Record extends Claimable>(
+export function createWriteClaims<Record extends Claimable>(
   rules: ClaimRules<Record>,
   loop: Pick<InHand<Record>, 'begin' | 'keep' | 'roomLeft'>,
-): BirthClaims<Record> {
+): WriteClaims<Record> {
   const { rateLimit } = rules;
   let areLimited = false;
   /** Begins the work as far as there are tokens for it; the other records are due. */
   const beginLimited = async (
     limit: ClaimRateLimit,
     records: readonly WithId<Record>[],
-    token: BirthToken,
+    token: WriteClaimToken,
   ) => {
     const { count, at } = await limit.take(records.length);
     const stamped = rules.stamp !== undefined && { [rules.stamp]: at };
@@ -70,7 +70,7 @@ export function createBirthClaims<Record extends Claimable>(
     const others = records.slice(count).map(({ _id }) => _id);
     if (others.length > 0) await giveUp(rules, others, token.claim);
   };
-  const begin = (records: readonly WithId<Record>[], token: BirthToken, release: () => void): void => {
+  const begin = (records: readonly WithId<Record>[], token: WriteClaimToken, release: () => void): void => {
     if (rateLimit && records.length > 0)
       return loop.keep(beginLimited(rateLimit, records, token).finally(release));
     release();
@@ -78,7 +78,7 @@ export function createBirthClaims<Record extends Claimable>(
   };
   const roomLeft = () => (rateLimit && areLimited ? 0 : loop.roomLeft());
   const reserved = createCounts();
-  const claimAtBirth: ClaimAtBirth<Record> = ({ afterCommit, afterRollback }, { keys, roomOf }) => {
+  const claimOnWrite: ClaimOnWrite<Record> = ({ afterCommit, afterRollback }, { keys, roomOf }) => {
     const claim = rules.ids.next('cm');
     const claimedAtMs = rules.clock.nowMs();
     const held: string[] = [];
@@ -105,7 +105,7 @@ export function createBirthClaims<Record extends Claimable>(
     };
   };
   return {
-    claimAtBirth,
+    claimOnWrite,
     reserved: reserved.all,
     areLimited: (are) => {
       areLimited = are;

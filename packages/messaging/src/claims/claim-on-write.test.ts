@@ -75,13 +75,18 @@ function transaction() {
   };
 }
 
-type Loop = Pick<ReturnType<typeof start>, 'claimAtBirth'>;
+type Loop = Pick<ReturnType<typeof start>, 'claimOnWrite'>;
 type Transaction = Pick<ReturnType<typeof transaction>, 'afterCommit' | 'afterRollback'>;
 
 /** Writes records with their claims; the first letter of an id is its key. Gives the ids of those that were granted. */
-function bear(loop: Loop, open: Transaction, ids: readonly string[], roomOf?: (key: string) => number) {
+function claimAllOnWrite(
+  loop: Loop,
+  open: Transaction,
+  ids: readonly string[],
+  roomOf?: (key: string) => number,
+) {
   const keys = ids.map((id) => id.slice(0, 1));
-  const { granted, fields, begin } = loop.claimAtBirth(open, { keys, ...(roomOf && { roomOf }) });
+  const { granted, fields, begin } = loop.claimOnWrite(open, { keys, ...(roomOf && { roomOf }) });
   const claimed = ids.filter((_, index) => granted[index]);
   begin(claimed.map((_id) => ({ _id, ...fields })));
   return claimed;
@@ -92,7 +97,7 @@ describe('records that are claimed as they are written', () => {
     const loop = start();
     const open = transaction();
     const beforeMs = systemClock.nowMs();
-    const { granted, fields, begin } = loop.claimAtBirth(open, { keys: ['a', 'a'] });
+    const { granted, fields, begin } = loop.claimOnWrite(open, { keys: ['a', 'a'] });
     const afterMs = systemClock.nowMs();
     expect(granted).toEqual([true, true]);
     begin([{ _id: 'a1', ...fields }]);
@@ -109,29 +114,32 @@ describe('records that are claimed as they are written', () => {
   it('are no more than there is room for, in all and under a key', async () => {
     const loop = start();
     const first = transaction();
-    expect(bear(loop, first, ['a1', 'a2', 'b1'], (key) => (key === 'a' ? 1 : 5))).toEqual(['a1', 'b1']);
+    expect(claimAllOnWrite(loop, first, ['a1', 'a2', 'b1'], (key) => (key === 'a' ? 1 : 5))).toEqual([
+      'a1',
+      'b1',
+    ]);
     first.commit();
     const second = transaction();
-    expect(bear(loop, second, ['a3', 'b2'])).toEqual(['a3']);
+    expect(claimAllOnWrite(loop, second, ['a3', 'b2'])).toEqual(['a3']);
     second.commit();
-    expect(bear(loop, transaction(), ['b3'])).toEqual([]);
+    expect(claimAllOnWrite(loop, transaction(), ['b3'])).toEqual([]);
     expect(loop.ids()).toEqual(['a1', 'b1', 'a3']);
   });
 
   it('are none where the loop may not claim', async () => {
-    expect(bear(start({ mayClaim: () => false }), transaction(), ['a1'])).toEqual([]);
+    expect(claimAllOnWrite(start({ mayClaim: () => false }), transaction(), ['a1'])).toEqual([]);
   });
 
   it('are worked on to the end by a loop that closes, which claims no more', async () => {
     const loop = start();
     const open = transaction();
-    bear(loop, open, ['a1']);
+    claimAllOnWrite(loop, open, ['a1']);
     let isClosed = false;
     const closed = loop.close().then(() => {
       isClosed = true;
     });
     open.commit();
-    expect(bear(loop, transaction(), ['a2'])).toEqual([]);
+    expect(claimAllOnWrite(loop, transaction(), ['a2'])).toEqual([]);
     await new Promise(setImmediate);
     expect(loop.ids()).toEqual(['a1']);
     expect(isClosed).toBe(false);
@@ -144,9 +152,9 @@ describe('the room for records that a transaction writes', () => {
   it('is reserved until it ends, under a key too', async () => {
     const loop = start();
     const open = transaction();
-    expect(bear(loop, open, ['a1', 'b1'], () => 1)).toEqual(['a1', 'b1']);
-    expect(bear(loop, transaction(), ['a2', 'c1', 'c2'], () => 1)).toEqual(['c1']);
-    expect(bear(loop, transaction(), ['d1'])).toEqual([]);
+    expect(claimAllOnWrite(loop, open, ['a1', 'b1'], () => 1)).toEqual(['a1', 'b1']);
+    expect(claimAllOnWrite(loop, transaction(), ['a2', 'c1', 'c2'], () => 1)).toEqual(['c1']);
+    expect(claimAllOnWrite(loop, transaction(), ['d1'])).toEqual([]);
   });
 
   it('is not what a search has found, which leaves it what is reserved', async () => {
@@ -158,23 +166,23 @@ describe('the room for records that a transaction writes', () => {
     });
     const loop = start({ collection });
     const open = transaction();
-    expect(bear(loop, open, ['a1'])).toEqual(['a1']);
+    expect(claimAllOnWrite(loop, open, ['a1'])).toEqual(['a1']);
     search.resolve([{ _id: 'b1' }, { _id: 'b2' }, { _id: 'b3' }]);
     await new Promise(setImmediate);
     // Of three places one was reserved when three records were found.
     expect(updateMany.mock.calls[0]?.[0]).toMatchObject({ _id: { $in: ['b1', 'b2'] } });
-    expect(bear(loop, transaction(), ['a2'])).toEqual([]);
+    expect(claimAllOnWrite(loop, transaction(), ['a2'])).toEqual([]);
     written.reject(new Error('connection reset'));
   });
 
   it('is free after a transaction that failed, which begins nothing', async () => {
     const loop = start();
     const failing = transaction();
-    bear(loop, failing, ['a1', 'a2', 'a3']);
-    expect(bear(loop, transaction(), ['b1'])).toEqual([]);
+    claimAllOnWrite(loop, failing, ['a1', 'a2', 'a3']);
+    expect(claimAllOnWrite(loop, transaction(), ['b1'])).toEqual([]);
     await failing.fail();
     expect(loop.begun).toEqual([]);
-    expect(bear(loop, transaction(), ['b1', 'b2', 'b3'])).toHaveLength(3);
+    expect(claimAllOnWrite(loop, transaction(), ['b1', 'b2', 'b3'])).toHaveLength(3);
   });
 
   it('is reserved once by a transaction that runs again', async () => {
@@ -182,9 +190,9 @@ describe('the room for records that a transaction writes', () => {
     const open = transaction();
     for (let run = 0; run < 20; run += 1) {
       open.rerun();
-      expect(bear(loop, open, ['a1', 'a2'])).toEqual(['a1', 'a2']);
+      expect(claimAllOnWrite(loop, open, ['a1', 'a2'])).toEqual(['a1', 'a2']);
     }
-    expect(bear(loop, transaction(), ['b1', 'b2'])).toEqual(['b1']);
+    expect(claimAllOnWrite(loop, transaction(), ['b1', 'b2'])).toEqual(['b1']);
     open.commit();
     expect(loop.ids()).toEqual(['a1', 'a2']);
   });
@@ -205,7 +213,7 @@ describe('records that are claimed as they are written, within a rate limit', ()
         return { count, at: tokensAt };
       },
       giveBack: async () => undefined,
-      againMs: 10,
+      retryAfterMs: 10,
     };
     const collection = Object.assign(Object.create(foundBy(nothing)) as Collection<Claimable>, {
       updateMany: async (held: object) => void givenUp.push(held),
@@ -222,7 +230,7 @@ describe('records that are claimed as they are written, within a rate limit', ()
   it('take no tokens while the transaction is open', async () => {
     const loop = startLimited(5);
     const open = transaction();
-    expect(bear(loop, open, ['a1', 'a2'])).toEqual(['a1', 'a2']);
+    expect(claimAllOnWrite(loop, open, ['a1', 'a2'])).toEqual(['a1', 'a2']);
     await new Promise(setImmediate);
     expect(loop.takes).toEqual([]);
     open.commit();
@@ -234,12 +242,12 @@ describe('records that are claimed as they are written, within a rate limit', ()
     const loop = startLimited(1);
     await expect.poll(() => loop.claimed).toEqual([[0, false]]);
     const open = transaction();
-    bear(loop, open, ['a1', 'a2']);
+    claimAllOnWrite(loop, open, ['a1', 'a2']);
     open.commit();
     await expect.poll(() => loop.givenUp).toMatchObject([{ _id: { $in: ['a2'] } }]);
     expect(loop.ids()).toEqual(['a1']);
     expect(loop.claimed.at(-1)).toEqual([1, true]);
-    expect(bear(loop, transaction(), ['a3'])).toEqual([]);
+    expect(claimAllOnWrite(loop, transaction(), ['a3'])).toEqual([]);
   });
 
   it('have the time of their tokens, by the database’s clock', async () => {
@@ -247,7 +255,7 @@ describe('records that are claimed as they are written, within a rate limit', ()
     const rateLimit = {
       take: async (wanted: number) => ({ count: wanted, at: tokensAt }),
       giveBack: async () => undefined,
-      againMs: 10,
+      retryAfterMs: 10,
     };
     const loop = start({
       rateLimit,
@@ -255,7 +263,7 @@ describe('records that are claimed as they are written, within a rate limit', ()
       work: async ({ dueAt }) => void stamped.push(dueAt),
     });
     const open = transaction();
-    bear(loop, open, ['a1']);
+    claimAllOnWrite(loop, open, ['a1']);
     open.commit();
     await expect.poll(() => stamped).toEqual([tokensAt]);
   });

@@ -7,7 +7,7 @@ import { accepted, openSubmitters } from './submitter.fixture.ts';
 let submitters: Awaited<ReturnType<typeof openSubmitters>>;
 
 beforeAll(async () => {
-  submitters = await openSubmitters(process.env['MONGODB_URL'] ?? '', 'births');
+  submitters = await openSubmitters(process.env['MONGODB_URL'] ?? '', 'writeClaims');
 });
 afterEach(() => submitters.clear());
 afterAll(() => submitters[Symbol.asyncDispose]());
