@@ -51,6 +51,7 @@ export async function measureLives(options: BenchOptions, subject: Subject): Pro
     livesRow(options, subject, lives),
     ...cpuRows(subject, used, lives.seconds),
     ...volumeRows(subject, volumes, after),
+    ...collectionRows(subject, volumes, after),
     topicsRow(subject, bytesBefore, bytes),
     ...(await memoryRows(subject, pids)),
   ];
@@ -115,6 +116,25 @@ function cpuRows(
       value: (MS_PER_SECOND * own) / COUNT,
       unit: `ms/${subject.one}`,
       detail: `${own.toFixed(1)} s of ${seconds.toFixed(1)} s, ${Math.round((100 * own) / sum)} %`,
+    }),
+  );
+}
+
+const COLLECTIONS_SHOWN = 12;
+
+/** The collections in which the database spends most of its time, and all of them together. */
+function collectionRows({ name, one }: Subject, before: Volumes, after: Volumes): readonly Row[] {
+  const used = [...after.collectionMs].map(
+    ([collection, ms]) => [collection, ms - (before.collectionMs.get(collection) ?? 0)] as const,
+  );
+  const all = used.reduce((sum, [, ms]) => sum + ms, 0);
+  const longest = used.toSorted(([, left], [, right]) => right - left).slice(0, COLLECTIONS_SHOWN);
+  return [['all', all] as const, ...longest].map(([collection, ms]) =>
+    alone({
+      name: `${name}.mongodb.time.${collection}`,
+      value: ms / COUNT,
+      unit: `ms/${one}`,
+      detail: `${Math.round((100 * ms) / all)} % of the time of all collections, waiting included`,
     }),
   );
 }

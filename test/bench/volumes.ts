@@ -14,6 +14,8 @@ export interface Volumes {
   readonly journalBytes: number;
   /** Bytes of documents and indexes, uncompressed. */
   readonly storedBytes: number;
+  /** The time that the server has spent in each collection, in milliseconds; commits are in none. */
+  readonly collectionMs: ReadonlyMap<string, number>;
 }
 
 interface ServerStatus {
@@ -22,13 +24,21 @@ interface ServerStatus {
   readonly wiredTiger: { readonly log: Readonly<Record<string, number>> };
 }
 
+/** The server's time by collection, in microseconds; its first entry is a note, which has none. */
+interface Top {
+  readonly totals: Readonly<Record<string, { readonly total?: { readonly time: unknown } }>>;
+}
+
 /** The databases of the services. */
 const databases = ['payouts', 'collections', 'ingress', 'reconciler', 'ledger', 'webhooks'] as const;
+
+const US_PER_MS = 1_000;
 
 /** Reads the counters of MongoDB. */
 export async function readVolumes({ env }: Infrastructure): Promise<Volumes> {
   await using client = await new MongoClient(env.MONGODB_URL).connect();
   const status = (await client.db('admin').command({ serverStatus: 1 })) as ServerStatus;
+  const { totals } = (await client.db('admin').command({ top: 1 })) as Top;
   const { inserted, updated, deleted } = status.metrics.document;
   let storedBytes = 0;
   for (const name of databases) {
@@ -40,6 +50,9 @@ export async function readVolumes({ env }: Infrastructure): Promise<Volumes> {
     commands: Object.values(status.opcounters).reduce((sum, count) => sum + Number(count), 0),
     journalBytes: Number(status.wiredTiger.log['log bytes written'] ?? 0),
     storedBytes,
+    collectionMs: new Map(
+      Object.entries(totals).map(([name, { total }]) => [name, Number(total?.time ?? 0) / US_PER_MS]),
+    ),
   };
 }
 
