@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** A day; a calendar day may be an hour shorter or longer. */
 export const DAY_MS = 86_400_000;
 
@@ -14,19 +12,27 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
-  sleep: async (durationMs, signal) => {
-    try {
-      await delay(durationMs, undefined, { ...(signal && { signal }) });
-    } catch (error) {
-      if (signal?.aborted !== true) throw error;
-    }
-  },
+  // By a plain timer: one of promises makes an error with a stack for each that is called off, and most are.
+  sleep: (durationMs, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const over = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', over);
+        resolve();
+      };
+      const timer = setTimeout(over, durationMs);
+      signal?.addEventListener('abort', over);
+    }),
 };
 
 /** Nothing came within its time. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
+
+/** A reason of its own: without one an abort makes an error with a stack. */
+const CALLED_OFF = 'called off';
 
 /** The promise's outcome, or a {@link DeadlineError} once the time has passed; a later outcome is ignored. */
 export async function withDeadline<Value>(
@@ -41,6 +47,6 @@ export async function withDeadline<Value>(
   try {
     return await Promise.race([promise, overdue]);
   } finally {
-    finished.abort();
+    finished.abort(CALLED_OFF);
   }
 }

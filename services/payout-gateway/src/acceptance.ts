@@ -82,7 +82,7 @@ export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) =
   const counted = deps.messaging.groupCommit<Candidate, Acceptance>(
     'payouts.accept-counted',
     (candidates, transaction) => acceptAll(deps, candidates, transaction, true),
-    { groupsMax: 1, ownerOf },
+    { ownerOf },
   );
   return (candidate) => (candidate.dayLimit === undefined ? free : counted).submit(candidate);
 }

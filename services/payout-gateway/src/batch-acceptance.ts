@@ -46,7 +46,7 @@ export function createBatchAcceptance(
       for (const batch of batches) outcomes.push(await acceptBatch(deps, batch, transaction, isRetry));
       return outcomes;
     },
-    { itemsMax: 1, groupsMax: 1 },
+    { itemsMax: 1 },
   );
   return group.submit;
 }

@@ -27,7 +27,6 @@ const transact = (async (_name, _origin, work) => ({
 
 function open(apply: ApplyGroup<string, string>, limits: GroupLimits<string> = {}) {
   return createGroupCommit({
-    groupsMax: 1,
     ...limits,
     name: 'test',
     source: 'test',

@@ -38,8 +38,6 @@ export type ApplyGroup<Item, Outcome> = (
 export interface GroupLimits<Item> {
   /** The most items that share a transaction; with 1 a conflict is retried in place. */
   readonly itemsMax?: number;
-  /** The most transactions in flight, not counting those of items in conflict. */
-  readonly groupsMax?: number;
   /** Whether its groups share transactions with the service's batches, because they write the same documents. */
   readonly sharesTransactions?: boolean;
   /**
@@ -76,7 +74,8 @@ const CONFLICTING_GROUPS_MAX = 2;
 const CONFLICT_PAUSE_MS = { first: 20, last: 320 } as const;
 
 /**
- * Builds a {@link GroupCommit}: at most `groupsMax` transactions in flight, each of up to `itemsMax` items.
+ * Builds a {@link GroupCommit}: one transaction in flight, of up to `itemsMax` items. What comes
+ * meanwhile shares the next: more in flight would only be smaller.
  *
  * Items in conflict with another transaction leave their group at once and are retried in a queue of their own: the
  * other transaction may take seconds, and no other item should wait for it.
@@ -90,14 +89,14 @@ export function createGroupCommit<Item, Outcome>(
     readonly apply: ApplyGroup<Item, Outcome>;
   },
 ): GroupCommit<Item, Outcome> {
-  const { itemsMax = 200, groupsMax = 2, ownerOf } = options;
+  const { itemsMax = 200, ownerOf } = options;
   const ownerOfEntry = ownerOf && (({ item }: Entry<Item, Outcome>) => ownerOf(item));
   const waiting: Entry<Item, Outcome>[] = [];
   const conflicting: Group<Item, Outcome>[] = [];
   const finish = createFinish({ ...options, conflicts: itemsMax === 1 ? 'retry' : 'throw', close });
   let unfinished = 0;
 
-  const pump = createPump(groupsMax, takeGroup, (group) => finish(group, apart));
+  const pump = createPump(1, takeGroup, (group) => finish(group, apart));
   const pumpConflicting = createPump(
     CONFLICTING_GROUPS_MAX,
     () => conflicting.shift(),

@@ -86,7 +86,7 @@ export function startPoller(deps: PollerDeps): Poller {
   const outcomes = deps.messaging.groupCommit<PollOutcome, void>(
     'reconciler.poll',
     (polls, transaction) => commitPolls(deps, rails, polls, transaction),
-    { sharesTransactions: true, groupsMax: 1 },
+    { sharesTransactions: true },
   );
   let isEnding = false;
   const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<Recording> => {
