@@ -57,6 +57,7 @@ export interface PayoutDocument extends PaymentDocument<Payout> {
   /** Which of its rail's queues it is in; `none` if it must never be sent. */
   readonly queue: (typeof submissionQueues)[number] | 'none';
   readonly causedBy?: string;
+  readonly acceptedByRail?: true;
   readonly statusReason?: string;
   readonly decided?: DecidedDocument;
 }
@@ -194,8 +195,9 @@ function toUpdate(after: Payout) {
   return paymentUpdate(after, { ...mutable(after), ...(statusReason !== null && { statusReason }) });
 }
 
-function mutable({ decided, causedBy }: Payout) {
+function mutable({ decided, causedBy, acceptedByRail }: Payout) {
   return {
+    ...(acceptedByRail && { acceptedByRail }),
     ...(causedBy !== null && { causedBy }),
     ...(decided !== null && { decided: decidedToDocument(decided) }),
   };
@@ -238,6 +240,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     batchReference: document.batchReference ?? null,
     causedBy: document.causedBy ?? null,
     attemptedAtMs: document.attemptedAt?.getTime() ?? null,
+    acceptedByRail: document.acceptedByRail ?? false,
     statusReason: document.statusReason ?? null,
     recipientKnown: document.order.sender !== null,
     decided: document.decided ? decidedFromDocument(document.decided) : null,

@@ -27,7 +27,6 @@ const TIMES = {
   dueAtMs: 'dueAt',
   scheduledAtMs: 'scheduledAt',
   askedAtMs: 'askedAt',
-  acceptedAtMs: 'acceptedAt',
   refusedAtMs: 'refusedAt',
   notFoundSinceMs: 'notFoundSince',
   endReportedAtMs: 'endReportedAt',

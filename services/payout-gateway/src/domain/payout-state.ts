@@ -15,6 +15,8 @@ export interface PayoutState {
   readonly attempts: number;
   /** Whether an earlier attempt was unclear and may therefore still be executed after the newest one. */
   readonly earlierUnclear: boolean;
+  /** Whether the rail has clearly accepted it, also after its end: then it is never sent again. */
+  readonly acceptedByRail: boolean;
   /** When the newest attempt was committed, in milliseconds since the epoch; null before the first. */
   readonly attemptedAtMs: number | null;
   /** When a held payout must be submitted; null while there is nothing to do. */
@@ -79,6 +81,7 @@ export const initial: PayoutState = {
   version: 1n,
   attempts: 0,
   earlierUnclear: false,
+  acceptedByRail: false,
   attemptedAtMs: null,
   dueAtMs: null,
   railFee: 0n,
@@ -96,10 +99,11 @@ export function evolve(state: PayoutState, domainEvent: PayoutDomainEvent): Payo
     case 'withheld':
       return { ...next, step: 'unknown' };
     case 'submitted': {
-      const step = domainEvent.answer === 'accepted' ? 'submitted' : 'unknown';
+      const acceptedByRail = domainEvent.answer === 'accepted';
+      const step = acceptedByRail ? 'submitted' : 'unknown';
       // A decision of people keeps waiting for an attempt whose answer is unclear.
       if (step === 'unknown' && state.decided?.stands) return { ...next, step };
-      return { ...next, step, dueAtMs: null, decided: lapsed(state) };
+      return { ...next, step, acceptedByRail, dueAtMs: null, decided: lapsed(state) };
     }
     case 'decided':
       return { ...next, dueAtMs: domainEvent.dueAtMs, decided: { ...domainEvent.decided, stands: true } };

@@ -31,7 +31,7 @@ interface PaymentRow extends Document {
   readonly amountReceived?: bigint;
   readonly rail: string;
   readonly status: string;
-  readonly step: string;
+  readonly acceptedByRail?: true;
   readonly acceptedAt: Date;
   readonly attemptedAt?: Date;
   readonly order: { readonly country: string };
@@ -54,14 +54,11 @@ const FIELDS = {
   amountReceived: 1,
   rail: 1,
   status: 1,
-  step: 1,
+  acceptedByRail: 1,
   acceptedAt: 1,
   attemptedAt: 1,
   'order.country': 1,
 } as const;
-
-/** The step of a payout that its rail has accepted. */
-const TAKEN_ON = 'submitted';
 
 /** A slower read is given up: one gateway's database must not delay the audit of the other. */
 const READ_TIMEOUT_MS = 30_000;
@@ -70,7 +67,7 @@ const READ_TIMEOUT_MS = 30_000;
 export function openCoverageSources(
   database: (name: string) => Db,
   railFee: RailFee,
-): readonly CoverageSource[] {
+): readonly [payouts: CoverageSource, collections: CoverageSource] {
   return [
     openSource(database('payouts'), { kind: 'payout', unended: 'INITIALIZED' }, railFee),
     openSource(database('collections'), { kind: 'collection', unended: 'PENDING' }, railFee),
@@ -106,7 +103,7 @@ function openSource(
 }
 
 function recordOf(row: PaymentRow, kind: PaymentKind, railFee: RailFee): OwnerRecord {
-  const { reference, merchantId, currency, rail, order, step, attemptedAt } = row;
+  const { reference, merchantId, currency, rail, order, acceptedAt, attemptedAt = acceptedAt } = row;
   const amount = row.amountReceived ?? row.amount;
   const status = STATUSES[row.status];
   // An audit that mistakes an unknown status for an end would be worse than none.
@@ -123,7 +120,7 @@ function recordOf(row: PaymentRow, kind: PaymentKind, railFee: RailFee): OwnerRe
       amount,
       railFee: railFee(rail, kind, amount) ?? 0n,
     },
-    acceptedAtMs: row.acceptedAt.getTime(),
-    takenOnAtMs: kind === 'payout' && step === TAKEN_ON ? (attemptedAt?.getTime() ?? null) : null,
+    acceptedAtMs: acceptedAt.getTime(),
+    takenOnAtMs: row.acceptedByRail ? attemptedAt.getTime() : null,
   };
 }

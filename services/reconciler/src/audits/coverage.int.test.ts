@@ -5,36 +5,11 @@ import { keepInOutbox } from '../fixtures/outboxes.ts';
 import { accepted, collected, completed, ids, initiated } from '../fixtures/owners.ts';
 
 const harness = createHarness('cov', process.env);
-const { about, answers, asked, gateway, operator, publish, rowOf } = harness;
+const { about, answers, asked, gateway, insertRecord, operator, publish, rowOf } = harness;
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
-
-/** Inserts a record of a gateway, old enough for the audit to look at it. */
-const insertRecord = async (
-  name: 'payouts' | 'collections',
-  reference: string,
-  status: string,
-  more: object = {},
-) => {
-  const record = {
-    reference,
-    merchantId: 'demo',
-    currency: 'KES',
-    amount: 10_000n,
-    rail: 'upstream',
-    status,
-    step: 'unknown',
-    version: 4n,
-    acceptedAt: new Date(Date.now() - 60_000),
-    order: { country: name === 'payouts' ? 'KEN' : 'KE', beneficiary: { accountName: 'never read' } },
-    ...more,
-  };
-  await gateway(name)
-    .collection<{ _id: string }>(name)
-    .replaceOne({ _id: `demo:${reference}` }, record, { upsert: true });
-};
 
 /** Profiles a database's reads with this sort order, until the result is requested. */
 const profile = async (db: ReturnType<typeof gateway>, order: string) => {

@@ -14,7 +14,7 @@ import {
 } from '../fixtures/owners.ts';
 
 const harness = createHarness('life', process.env);
-const { about, answers, database, operator, postAs, publish, rowOf } = harness;
+const { about, answers, database, insertRecord, operator, postAs, publish, rowOf } = harness;
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);
@@ -43,6 +43,7 @@ async function contradicted(): Promise<{ readonly reference: string; readonly id
 async function lost(): Promise<{ readonly reference: string; readonly id: string }> {
   const reference = ids.next('po');
   answers.set(reference, { kind: 'notFound' });
+  await insertRecord('payouts', reference, 'INITIALIZED', { acceptedByRail: true });
   await publish(accepted(reference), submitted(reference, 'accepted'));
   await until('the break', () => eventsOf(reference).includes('Opened'));
   return { reference, id: `${reference}/payout.not_found` };

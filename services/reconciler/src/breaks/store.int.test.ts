@@ -4,7 +4,7 @@ import { createHarness } from '../fixtures/harness.ts';
 import { accepted, callback, ids, payoutFailed, submitted } from '../fixtures/owners.ts';
 
 const harness = createHarness('brk', process.env);
-const { about, answers, breaksOf, publish, rowOf } = harness;
+const { about, answers, breaksOf, insertRecord, publish, rowOf } = harness;
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);
@@ -17,6 +17,7 @@ describe('a discrepancy that moves nothing', () => {
   it('opens one break where the rail does not find what it took on, and takes its later word (ADR 5)', async () => {
     const [lost, unclear, refused] = [ids.next('po'), ids.next('po'), ids.next('po')];
     for (const reference of [lost, unclear, refused]) answers.set(reference, { kind: 'notFound' });
+    await insertRecord('payouts', lost, 'INITIALIZED', { acceptedByRail: true });
     await publish(accepted(lost), submitted(lost, 'accepted'));
     await publish(accepted(unclear), submitted(unclear, 'unknown'));
     await publish(accepted(refused), submitted(refused, 'unknown', { refused: true }));

@@ -5,7 +5,7 @@ import { createHarness } from '../fixtures/harness.ts';
 import { accepted, callback, completed, ids, payoutFailed, submitted } from '../fixtures/owners.ts';
 
 const harness = createHarness('out', process.env);
-const { about, answers, database, operator, postAs, publish, rowOf, start, stop } = harness;
+const { about, answers, database, insertRecord, operator, postAs, publish, rowOf, start, stop } = harness;
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);
@@ -18,6 +18,7 @@ const note = 'the rail confirmed it in writing';
 async function stuck(): Promise<string> {
   const reference = ids.next('po');
   answers.set(reference, { kind: 'notFound' });
+  await insertRecord('payouts', reference, 'INITIALIZED', { acceptedByRail: true });
   await publish(accepted(reference), submitted(reference, 'accepted'));
   await until('the break', () =>
     about(reference, 'BreakOpened').some(({ payload }) => payload['breakId'] === breakIdOf(reference)),

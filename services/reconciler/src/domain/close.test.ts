@@ -10,7 +10,6 @@ const ended = (kind: PaymentKind, status: EndStatus | 'open', given: Partial<Tra
   ...awaited(kind === 'payout' ? 'po-1' : 'co-1', 0),
   terms: terms(kind),
   status,
-  acceptedAtMs: 1,
   ...(kind === 'payout' && status !== 'failed' && { charged: 50n }),
   ...given,
 });
@@ -59,8 +58,8 @@ describe('a payment of a close, once its difference was reported twice', () => {
     ['a reversed payout', payout('reversed'), paid(10_000n, 50n, 'reversed')],
     [
       'a payout that failed before any rail took it on',
-      payout('failed', { acceptedAtMs: null }),
-      { kind: 'notFound' },
+      payout('failed'),
+      { kind: 'notFound', acceptedAtMs: null },
     ],
     ['a collection, on its status alone', collection('completed', { received: 9_000n }), checked],
     ['a failed collection', collection('failed'), refused],
@@ -114,7 +113,7 @@ describe('a payment of a close, once its difference was reported twice', () => {
     ['a failed payout that the rail took on', payout('failed'), 0n],
     ['a completed collection', collection('completed', { received: 9_000n }), -9_000n],
   ])('is missing there: %s', (_name, tracked, amount) => {
-    const found = match(tracked, { kind: 'notFound' });
+    const found = match(tracked, { kind: 'notFound', acceptedAtMs: 1 });
     expect(found.result).toBe('missing_there');
     expect(found.opens).toMatchObject({ kind: 'close.missing_there', amount });
   });

@@ -83,7 +83,7 @@ export function matchRecord(question: CloseQuestion): Matching {
     case 'notFound': {
       const theirs = { status: 'not_found', amount: null, fee: null } as const;
       // It failed before the rail accepted it, so neither side has moved money.
-      if (ours.status === 'failed' && tracked.acceptedAtMs === null) return matched(theirs);
+      if (ours.status === 'failed' && (answer.acceptedAtMs ?? null) === null) return matched(theirs);
       return later(question, theirs, differencesOf(ours, theirs, terms), false);
     }
     case 'failed':

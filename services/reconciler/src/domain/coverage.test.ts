@@ -5,12 +5,12 @@ import { type Gap, gapBetween, gapFinding, isStillNews, type OwnerRecord } from 
 import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
-const record = (status: OwnerRecord['status'], takenOnAtMs: number | null = null): OwnerRecord => ({
+const record = (status: OwnerRecord['status']): OwnerRecord => ({
   reference: 'po-1',
   status,
   terms: terms('payout'),
   acceptedAtMs: 500,
-  takenOnAtMs,
+  takenOnAtMs: null,
 });
 const ended = (status: 'completed' | 'reversed' = 'completed'): PaymentObservation => ({
   kind: 'ended',
@@ -67,7 +67,7 @@ describe('a gap between the working set and a record', () => {
 });
 
 describe('a payment that the audit missed', () => {
-  const taken = audit(awaited('po-1', 7_000), record('open', 600), 'coverage.missing');
+  const taken = audit(awaited('po-1', 7_000), record('open'), 'coverage.missing');
 
   it('is taken in with its terms, and polled at once', () => {
     expect(taken).toMatchObject({
@@ -75,7 +75,6 @@ describe('a payment that the audit missed', () => {
       status: 'open',
       version: 0n,
       openedAtMs: 500,
-      acceptedAtMs: 600,
       breaks: ['coverage.missing'],
     });
     expect(taken.dueAtMs).toBeLessThanOrEqual(500 + timing.firstPollAfterMs);

@@ -58,7 +58,6 @@ describe('a collection that the rail does not know', () => {
       ['notFound', []],
     ],
     ['after its end', { notFoundSinceMs: 0, status: 'completed' }, 900_000, [null, []]],
-    ['though it took it on once', { acceptedAtMs: 0 }, 900_000, ['notFound', []]],
   ])('%s', (_name, given, polledAtMs, expected) => {
     expect(poll(given, polledAtMs)).toEqual(expected);
   });
@@ -73,6 +72,8 @@ describe('a collection that the rail does not know', () => {
     expect(poll({}, 900_000, absent, payout)).toEqual(['notFound', ['payout.unattempted']]);
     expect(poll({ version: 4n }, 900_000, absent, payout)).toEqual(['notFound', []]);
     expect(poll({ breaks: ['hold.unanswered'] }, 900_000, absent, payout)).toEqual(['notFound', []]);
+    const justAccepted: RailAnswer = { kind: 'notFound', acceptedAtMs: 899_000 };
+    expect(poll({ version: 1n }, 900_000, justAccepted, payout)).toEqual(['notFound', []]);
   });
 
   it.each<RailAnswer>([{ kind: 'pending' }, { kind: 'unknown' }])('is none where it says %j', (answer) => {

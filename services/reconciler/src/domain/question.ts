@@ -5,7 +5,9 @@ import type { Known, Terms, Tracked } from './tracked.ts';
 
 /** A rail's answer about a payment; amounts in minor units, null if not reported. */
 export type RailAnswer =
-  | { readonly kind: 'pending' | 'notFound' }
+  | { readonly kind: 'pending' }
+  /** With when the rail accepted the payout, by its owner's record; null or absent if it never did. */
+  | { readonly kind: 'notFound'; readonly acceptedAtMs?: number | null }
   /** No answer; a rail that turned the question away may say how long it must not be asked again. */
   | { readonly kind: 'unknown'; readonly retryAfterMs?: number }
   /** It can't be asked at all, because something is missing here. */

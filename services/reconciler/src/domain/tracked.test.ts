@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import { apply, type PaymentObservation } from './observations.ts';
-import { awaited, inFlight, needsNoWork, remember, type Tracked } from './tracked.ts';
+import { awaited, inFlight, needsNoWork, openStateOf, remember, type Tracked } from './tracked.ts';
 
 const terms = termsOf('payout');
 const opened: PaymentObservation = {
@@ -129,15 +129,38 @@ describe('a payment of the working set', () => {
     expect(end('reversed')).toBeNull();
   });
 
-  it('remembers when the rail took it on, and whether it refused the newest attempt', () => {
+  it('does not change when the rail accepts a payout that goes straight (ADR 69)', () => {
     const accepted: PaymentObservation = { ...asked, answer: 'accepted' };
+    const open = fold(opened);
+    expect(apply(open, accepted, timing)).toBe(open);
+    // Its first poll must be no sooner than half of the usual time after that.
+    expect(apply(open, { ...accepted, atMs: 16_000 }, timing)).toBe(open);
+    expect(apply(open, { ...accepted, atMs: 16_001 }, timing)).toMatchObject({ dueAtMs: 46_001 });
+    const hinted = fold(opened, hint('PENDING'));
+    expect(apply(hinted, accepted, timing)).toBe(hinted);
+  });
+
+  it('changes when the rail accepts a payout that was asked about, or whose earlier attempt was unclear', () => {
+    const accepted: PaymentObservation = { ...asked, answer: 'accepted', version: 5n };
+    const due = { version: 5n, dueAtMs: 35_000, pollsInRound: 0 };
+    expect(apply({ ...fold(opened), polls: 1, pollsInRound: 1 }, accepted, timing)).toMatchObject(due);
+    expect(fold(opened, asked, accepted)).toMatchObject(due);
+    expect(fold(accepted)).toMatchObject({ version: 5n, status: 'awaited' });
+  });
+
+  it('remembers whether the rail refused the newest attempt', () => {
     const refused: PaymentObservation = { ...asked, answer: 'refused', version: 5n, atMs: 6_000 };
-    expect(fold(opened, asked)).toMatchObject({ acceptedAtMs: null, refusedAtMs: null });
-    expect(fold(opened, accepted)).toMatchObject({ acceptedAtMs: 5_000, refusedAtMs: null });
-    expect(fold(accepted, opened)).toMatchObject({ acceptedAtMs: 5_000 });
-    expect(fold(opened, asked, refused)).toMatchObject({ acceptedAtMs: null, refusedAtMs: 6_000 });
-    const later: PaymentObservation = { ...asked, version: 6n, atMs: 6_500 };
+    expect(fold(opened, asked)).toMatchObject({ refusedAtMs: null });
+    expect(fold(opened, asked, refused)).toMatchObject({ refusedAtMs: 6_000 });
+    const later: PaymentObservation = { ...asked, answer: 'accepted', version: 6n, atMs: 6_500 };
     expect(fold(opened, asked, refused, later)).toMatchObject({ refusedAtMs: null });
+  });
+
+  it('is shown as accepted once the rail has told a poll that it has it', () => {
+    const open = fold(opened);
+    const polled = (detail: string) =>
+      openStateOf({ ...open, timeline: remember(open.timeline, { what: 'poll', detail, atMs: 40_000 }) });
+    expect([openStateOf(open), polled('unknown'), polled('pending')]).toEqual(['begun', 'begun', 'accepted']);
   });
 
   it('keeps how its timeline began and ends, and counts what happened between', () => {

@@ -83,8 +83,6 @@ export interface Tracked {
   readonly hintedPolls: number;
   /** Scheduled polls since the rail was last asked to move the money; the pause to the next one grows with them. */
   readonly pollsInRound: number;
-  /** When the rail accepted the payment, by its own answer; null if it has not, or if that is unknown. */
-  readonly acceptedAtMs: number | null;
   /** When the rail refused the newest attempt while an earlier one may still be executed; null if it did not. */
   readonly refusedAtMs: number | null;
   /** Since when the rail's only clear answer has been NOT FOUND; null if it has not. */
@@ -173,7 +171,6 @@ export function awaited(reference: string, nowMs: number): Tracked {
     polls: 0,
     hintedPolls: 0,
     pollsInRound: 0,
-    acceptedAtMs: null,
     refusedAtMs: null,
     notFoundSinceMs: null,
     callbacks: [],
@@ -258,15 +255,15 @@ export const openStates = ['begun', 'accepted', 'refused', 'not_found'] as const
 /** One of {@link openStates}. */
 export type OpenState = (typeof openStates)[number];
 
-/** The state of an open payment: the rail denies it, refused its newest attempt, accepted it, or none of these. */
+/** The state of an open payment: the rail denies it, refused its newest attempt, told a poll that it has it, or none of these. */
 export function openStateOf({
   notFoundSinceMs,
   refusedAtMs,
-  acceptedAtMs,
-}: Pick<Tracked, 'notFoundSinceMs' | 'refusedAtMs' | 'acceptedAtMs'>): OpenState {
+  timeline,
+}: Pick<Tracked, 'notFoundSinceMs' | 'refusedAtMs' | 'timeline'>): OpenState {
   if (notFoundSinceMs !== null) return 'not_found';
   if (refusedAtMs !== null) return 'refused';
-  return acceptedAtMs === null ? 'begun' : 'accepted';
+  return timeline.some(({ what, detail }) => what === 'poll' && detail === 'pending') ? 'accepted' : 'begun';
 }
 
 /**

@@ -30,15 +30,13 @@ function poll(given: {
   readonly breaks?: readonly string[];
   readonly known?: Tracked['known'];
   readonly polls?: number;
-  readonly acceptedAtMs?: number;
   readonly refusedAtMs?: number;
   readonly answer: RailAnswer;
   readonly polledAtMs?: number;
 }) {
   const terms = given.terms ?? payout;
   const { answer, polledAtMs = 1_000, status = 'open', callbacks = [], polls = 0 } = given;
-  const { acceptedAtMs = null, refusedAtMs = null, breaks = [], known = [] } = given;
-  const answers = { acceptedAtMs, refusedAtMs };
+  const { refusedAtMs = null, breaks = [], known = [] } = given;
   const tracked: Tracked = {
     ...awaited('po-1', 0),
     terms,
@@ -47,7 +45,7 @@ function poll(given: {
     breaks,
     known,
     polls,
-    ...answers,
+    refusedAtMs,
   };
   const verdict = judge({
     tracked,
@@ -141,19 +139,18 @@ describe('a payout under poll', () => {
     ],
     [
       'not found a grace time after the rail took it on',
-      { answer: { kind: 'notFound' }, acceptedAtMs: 1_000, polledAtMs: 1_000 + GRACE_MS },
+      { answer: { kind: 'notFound', acceptedAtMs: 1_000 }, polledAtMs: 1_000 + GRACE_MS },
       { fact: 'notFound', breaks: ['payout.not_found'] },
     ],
     [
       'not found a moment earlier',
-      { answer: { kind: 'notFound' }, acceptedAtMs: 1_000, polledAtMs: 999 + GRACE_MS },
+      { answer: { kind: 'notFound', acceptedAtMs: 1_000 }, polledAtMs: 999 + GRACE_MS },
       { fact: 'notFound' },
     ],
     [
       'not found once more: one break, and never stuck as well',
       {
-        answer: { kind: 'notFound' },
-        acceptedAtMs: 0,
+        answer: { kind: 'notFound', acceptedAtMs: 0 },
         polledAtMs: 900_000,
         polls: 40,
         breaks: ['payout.not_found'],
@@ -163,8 +160,7 @@ describe('a payout under poll', () => {
     [
       'not found where a callback claims an end: still one discrepancy',
       {
-        answer: { kind: 'notFound' },
-        acceptedAtMs: 0,
+        answer: { kind: 'notFound', acceptedAtMs: 0 },
         polledAtMs: LAG_MS,
         callbacks: [says('COMPLETED')],
       },
@@ -172,7 +168,7 @@ describe('a payout under poll', () => {
     ],
     [
       'not found within the grace time where a callback claims an end',
-      { answer: { kind: 'notFound' }, acceptedAtMs: 0, callbacks: [says('COMPLETED')] },
+      { answer: { kind: 'notFound', acceptedAtMs: 0 }, callbacks: [says('COMPLETED')] },
       { fact: 'notFound', lagging: true },
     ],
     [
@@ -243,7 +239,7 @@ describe('an ended payout under poll', () => {
     ['reversed, yet failed here', { status: 'failed', answer: back }, { breaks: ['payment.contradiction'] }],
     [
       'not found after the end that the rail reported',
-      { status: 'completed', answer: { kind: 'notFound' }, acceptedAtMs: 0, polledAtMs: 900_000 },
+      { status: 'completed', answer: { kind: 'notFound', acceptedAtMs: 0 }, polledAtMs: 900_000 },
       {},
     ],
     ['not found after a refused hold', { status: 'failed', answer: { kind: 'notFound' } }, {}],

@@ -5,29 +5,15 @@ import type { Metrics } from '../metrics.ts';
 import { type Poller, type PollerDeps, startPoller } from './poller.ts';
 import { createUnknownReferences, type UnknownReferenceDeps } from './unknown-references.ts';
 
-/** The parts that come from the settings and the metrics. */
-type SuppliedHere = 'pauseMs' | 'polled' | 'claimed' | 'lookAtUnknown';
-
 /** Starts the polling of every rail, and the check of unknown references, by the settings. */
 export async function composePolling(
-  scope: Pick<ServiceScope<z.output<typeof settings>>, 'config' | 'open'>,
-  parts: Omit<PollerDeps, SuppliedHere> & Omit<UnknownReferenceDeps, 'openMax' | 'hidden'>,
+  { config, open }: Pick<ServiceScope<z.output<typeof settings>>, 'config' | 'open'>,
+  parts: Omit<PollerDeps, 'pauseMs' | 'lookAtUnknown' | keyof Metrics> &
+    Omit<UnknownReferenceDeps, 'openMax' | 'hidden'>,
   metrics: Pick<Metrics, 'hidden' | 'polled' | 'claimed'>,
 ): Promise<Poller> {
-  const { config } = scope;
-  const lookAtUnknown = createUnknownReferences({
-    ...parts,
-    openMax: config.UNKNOWN_REFERENCES_OPEN_MAX,
-    hidden: metrics.hidden,
-  });
-  return scope.open(
-    'poller',
-    startPoller({
-      ...parts,
-      pauseMs: config.POLL_PAUSE_MS,
-      polled: metrics.polled,
-      claimed: metrics.claimed,
-      lookAtUnknown,
-    }),
-  );
+  const openMax = config.UNKNOWN_REFERENCES_OPEN_MAX;
+  const lookAtUnknown = createUnknownReferences({ ...parts, openMax, hidden: metrics.hidden });
+  const pauseMs = config.POLL_PAUSE_MS;
+  return open('poller', startPoller({ ...parts, ...metrics, pauseMs, lookAtUnknown }));
 }

@@ -34,15 +34,11 @@ export interface UnknownReferenceDeps {
 
 /** Builds the function that opens a break for an unknown reference, or deletes it once it has waited long enough. */
 export function createUnknownReferences(deps: UnknownReferenceDeps): (reference: string) => Promise<void> {
-  const locks = deps.db.collection<LockDocument>('locks');
-  const lockRail = async (rail: string, session: ClientSession): Promise<void> => {
-    await locks.updateOne({ _id: `${KIND}/${rail}` }, { $inc: { taken: 1 } }, { session, upsert: true });
-  };
   const looks = deps.messaging.groupCommit<string, void>(
     'reconciler.unknown',
     async (references, transaction) => {
       const loaded = await deps.store.load(references, transaction.session);
-      await finish(deps, lockRail, [...loaded.values()], transaction);
+      await finish(deps, [...loaded.values()], transaction);
       return references.map(() => undefined);
     },
   );
@@ -51,7 +47,6 @@ export function createUnknownReferences(deps: UnknownReferenceDeps): (reference:
 
 async function finish(
   deps: UnknownReferenceDeps,
-  lockRail: (rail: string, session: ClientSession) => Promise<void>,
   loaded: readonly Tracked[],
   transaction: Transaction,
 ): Promise<void> {
@@ -63,7 +58,7 @@ async function finish(
   // then.
   const old = unknown.filter(({ openedAtMs, askedAtMs }) => (askedAtMs ?? nowMs) - openedAtMs >= deps.keepMs);
   const fresh = unknown.filter((tracked) => !old.includes(tracked));
-  const shown = await show(deps, lockRail, fresh, nowMs, transaction);
+  const shown = await show(deps, fresh, nowMs, transaction);
   const known = waiting
     .filter((tracked) => !isUnknown(tracked))
     .map((tracked) => ({ ...tracked, dueAtMs: null, claim: null }));
@@ -74,7 +69,6 @@ async function finish(
 /** Opens a break for each reference without one, as far as its rail's limit allows. */
 async function show(
   deps: UnknownReferenceDeps,
-  lockRail: (rail: string, session: ClientSession) => Promise<void>,
   fresh: readonly Tracked[],
   nowMs: number,
   transaction: Transaction,
@@ -91,7 +85,7 @@ async function show(
     shown.push(next);
     const rail = tracked.callbacks[0]?.rail;
     if (rail === undefined || known.has(breakId(tracked.reference, KIND))) continue;
-    const room = rooms.get(rail) ?? (await roomOf(deps, lockRail, rail, session));
+    const room = rooms.get(rail) ?? (await roomOf(deps, rail, session));
     rooms.set(rail, Math.max(0, room - 1));
     if (room === 0) {
       transaction.afterCommit(() => deps.hidden(rail));
@@ -110,13 +104,13 @@ async function show(
 }
 
 async function roomOf(
-  { breaks, openMax }: UnknownReferenceDeps,
-  lockRail: (rail: string, session: ClientSession) => Promise<void>,
+  { db, breaks, openMax }: UnknownReferenceDeps,
   rail: string,
   session: ClientSession,
 ): Promise<number> {
   if (openMax === 0) return 0;
-  await lockRail(rail, session);
+  const locks = db.collection<LockDocument>('locks');
+  await locks.updateOne({ _id: `${KIND}/${rail}` }, { $inc: { taken: 1 } }, { session, upsert: true });
   return openMax - (await breaks.countOpenOf({ kind: KIND, rail }, openMax, session));
 }
 
