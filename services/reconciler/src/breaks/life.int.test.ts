@@ -12,9 +12,11 @@ import {
   payoutFailed,
   submitted,
 } from '../fixtures/owners.ts';
+import { recordsOf } from '../fixtures/records.ts';
 
 const harness = createHarness('life', process.env);
-const { about, answers, database, insertRecord, operator, postAs, publish, rowOf } = harness;
+const { about, answers, database, operator, postAs, publish, rowOf } = harness;
+const insertRecord = recordsOf(harness.gateway);
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);

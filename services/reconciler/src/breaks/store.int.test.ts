@@ -2,9 +2,11 @@ import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from '../fixtures/harness.ts';
 import { accepted, callback, ids, payoutFailed, submitted } from '../fixtures/owners.ts';
+import { recordsOf } from '../fixtures/records.ts';
 
 const harness = createHarness('brk', process.env);
-const { about, answers, breaksOf, insertRecord, publish, rowOf } = harness;
+const { about, answers, breaksOf, publish, rowOf } = harness;
+const insertRecord = recordsOf(harness.gateway);
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);

@@ -3,9 +3,11 @@ import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from '../fixtures/harness.ts';
 import { accepted, callback, completed, ids, payoutFailed, submitted } from '../fixtures/owners.ts';
+import { recordsOf } from '../fixtures/records.ts';
 
 const harness = createHarness('out', process.env);
-const { about, answers, database, insertRecord, operator, postAs, publish, rowOf, start, stop } = harness;
+const { about, answers, database, operator, postAs, publish, rowOf, start, stop } = harness;
+const insertRecord = recordsOf(harness.gateway);
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);

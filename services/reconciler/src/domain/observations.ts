@@ -4,7 +4,7 @@ import { dueBooks } from './books.ts';
 import { type Claim, claimedEnd, type EndStatus, isConsistentWith, isEnd, isOwn, isProven } from './claim.ts';
 import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
 import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
-import { hastened, type Timing } from './schedule.ts';
+import { goesStraight, hastened, type Timing } from './schedule.ts';
 import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
 /** What every event of a payment's owner has. */
@@ -159,19 +159,6 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
     default:
       return unreachable(event);
   }
-}
-
-/**
- * Whether a rail has accepted a payout of which nothing but its beginning is known, soon enough that its first poll need
- * not wait longer. Nothing is written of that: its owner's record says so to whoever has to know (ADR 69).
- */
-function goesStraight(
-  { status, version, polls, openedAtMs }: Tracked,
-  { answer, atMs }: Extract<PaymentObservation, { kind: 'asked' }>,
-  { firstPollAfterMs }: Timing,
-): boolean {
-  const isFirst = status === 'open' && version === 1n && polls === 0;
-  return answer === 'accepted' && isFirst && atMs - openedAtMs <= firstPollAfterMs / 2;
 }
 
 /**

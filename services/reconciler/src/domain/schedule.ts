@@ -79,6 +79,19 @@ export function untilTaken(
   return status !== 'open' && fact !== null ? { dueAtMs: nowMs + LOOK_AGAIN_MS, claim: null } : {};
 }
 
+/**
+ * Whether a rail has accepted a payout of which nothing but its beginning is known, soon enough that its first poll need
+ * not wait longer. Nothing is written of that: its owner's record says so to whoever has to know (ADR 69).
+ */
+export function goesStraight(
+  { status, version, polls, openedAtMs }: Tracked,
+  { answer, atMs }: { readonly answer: 'accepted' | 'refused' | null; readonly atMs: number },
+  { firstPollAfterMs }: Timing,
+): boolean {
+  const isFirst = status === 'open' && version === 1n && polls === 0;
+  return answer === 'accepted' && isFirst && atMs - openedAtMs <= firstPollAfterMs / 2;
+}
+
 /** Whether a poll that began then was due by the schedule, and not only because of a callback. */
 export function isScheduled({ scheduledAtMs }: Pick<Tracked, 'scheduledAtMs'>, polledAtMs: number): boolean {
   return scheduledAtMs !== null && polledAtMs >= scheduledAtMs;

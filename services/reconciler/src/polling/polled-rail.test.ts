@@ -1,5 +1,4 @@
-import type { LookupResult } from '@pesewa/rails';
-import { railSettings as readSettings } from '@pesewa/rails';
+import { type LookupResult, railSettings as readSettings } from '@pesewa/rails';
 import { expect, it, vi } from 'vitest';
 import { directRail, railSettings } from '../fixtures/rail.ts';
 import { terms } from '../fixtures/verdicts.ts';
@@ -9,7 +8,7 @@ function open(acceptedAtMs: (reference: string) => Promise<number | null>) {
   const { rails, answers } = directRail(readSettings.parse(JSON.stringify([railSettings])));
   const [real] = rails.all;
   if (!real) throw new Error('no rail');
-  const read = vi.fn(acceptedAtMs);
+  const read = vi.fn<typeof acceptedAtMs>(acceptedAtMs);
   const askAbout = (kind: 'payout' | 'collection', answer: LookupResult) => {
     answers.set('po-1', answer);
     return ask({ ...real, acceptedAtMs: read }, 'po-1', terms(kind));
