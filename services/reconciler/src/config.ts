@@ -23,7 +23,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
   FIRST_POLL_AFTER_MS: durationMsSetting
     .default(30_000)
-    .describe('time from the request to the rail until the first poll'),
+    .describe('time from the beginning of a payment, or a later request to its rail, until the first poll'),
   POLL_BASE_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(30_000)
     .describe('pause after the first poll; it doubles from poll to poll'),
