@@ -7,7 +7,7 @@ const EVENT_BYTES = 160;
 /**
  * The floor of the ledger: the same transactions in a bare loop, without Kafka, Avro or a domain.
  *
- * Each is {offset compare-and-set, 250 entries, one balance update per wallet, one outbox document}.
+ * Each is {offset compare-and-set, 250 postings, one balance update per wallet, one outbox document}.
  */
 export async function bareLedger(options: {
   readonly url: string;
@@ -19,9 +19,9 @@ export async function bareLedger(options: {
   const db = client.db(`bare_${randomUUID().slice(0, 8)}`);
   const offsets = db.collection<{ _id: number; next: bigint }>('offsets');
   const wallets = db.collection<{ _id: string; available: bigint; held: bigint }>('wallets');
-  const entries = db.collection<{ _id: string; wallet: string; walletSequence: bigint }>('entries');
+  const stored = db.collection<{ _id: string; wallet: string; walletSequence: bigint }>('postings');
   const outbox = db.collection<{ _id: string; messages: readonly object[] }>('outbox');
-  await entries.createIndex({ wallet: 1, walletSequence: 1 });
+  await stored.createIndex({ wallet: 1, walletSequence: 1 });
   await db.createCollection('outbox');
   const names = Array.from({ length: options.wallets }, (_, index) => `bench${index}:KES`);
   await wallets.insertMany(names.map((_id) => ({ _id, available: 10n ** 12n, held: 0n })));
@@ -34,9 +34,7 @@ export async function bareLedger(options: {
     const postings = Array.from({ length: BATCH }, (_, index) => ({
       _id: `po-${partition}-${batch}-${index}/hold`,
       kind: 'hold',
-      debit: 'available',
-      credit: 'held',
-      amount: 1_010n,
+      entries: [{ kind: 'hold', debit: 'available', credit: 'held', amount: 1_010n }],
       currency: 'KES',
       reference: `po-${partition}-${batch}-${index}`,
       causationId: `ev-${partition}-${batch}-${index}`,
@@ -64,7 +62,7 @@ export async function bareLedger(options: {
             { $set: { next: next + BigInt(BATCH) } },
             { session },
           );
-          await entries.insertMany(postings, { session, ordered: false });
+          await stored.insertMany(postings, { session, ordered: false });
           await wallets.bulkWrite(
             touched.map((_id) => ({
               updateOne: { filter: { _id }, update: { $inc: { available: -1_010n, held: 1_010n } } },

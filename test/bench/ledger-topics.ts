@@ -14,8 +14,8 @@ export interface LedgerTopics extends AsyncDisposable {
     run: string,
     captured: boolean,
   ) => Promise<number>;
-  /** The entries of a run that the ledger holds. */
-  readonly countEntries: (run: string) => Promise<number>;
+  /** The postings of a run that the ledger holds. */
+  readonly countPostings: (run: string) => Promise<number>;
   /**
    * Waits until the ledger has published that many further events; gives their rate, in events per second, after the
    * first `trimmed` of them, in which a process warms up.
@@ -72,10 +72,10 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
       await feed.send('payouts', asked);
       return (1_000 * asked.length) / (performance.now() - startedMs);
     },
-    countEntries: (run) =>
+    countPostings: (run) =>
       client
         .db('ledger')
-        .collection<{ _id: string }>('entries')
+        .collection<{ _id: string }>('postings')
         // A minus sorts before a dot, so this covers all ids that begin with the run.
         .countDocuments({ _id: { $gte: `po-${run}-`, $lt: `po-${run}.` } }),
     measure: async (count, trimmed = 0) => {

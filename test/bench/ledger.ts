@@ -11,17 +11,13 @@ const WARM_UP = 30_000;
 const FLOOR_POSTINGS = 50_000;
 const MS_PER_SECOND = 1_000;
 
-/**
- * The kinds of load: `events` is how many events the ledger publishes for a payout, `postings` how many entries it
- * makes.
- */
+/** The kinds of load: `postings` is how many the ledger makes for a payout, each with an event. */
 const shapes = [
   {
     name: 'ledger.spread',
     wallets: 1_000,
     partitions: topics.payouts.partitions,
     payouts: PAYOUTS,
-    events: 1,
     postings: 1,
     what: 'holds of 1,000 wallets',
   },
@@ -30,7 +26,6 @@ const shapes = [
     wallets: 1,
     partitions: 1,
     payouts: PAYOUTS,
-    events: 1,
     postings: 1,
     what: 'holds of one hot wallet',
   },
@@ -39,9 +34,8 @@ const shapes = [
     wallets: 1_000,
     partitions: topics.payouts.partitions,
     payouts: PAYOUTS / 2,
-    events: 2,
-    postings: 4,
-    what: 'holds and their captures, of three postings each',
+    postings: 2,
+    what: 'holds and their captures, of three entries each',
   },
 ] as const;
 
@@ -86,16 +80,16 @@ async function runRound(
   const { partitions } = shape;
   const floor = await bareLedger({ url, postings: FLOOR_POSTINGS, wallets: shape.wallets, partitions });
   // The backlog is in the topic before the ledger starts, so that draining is measured, not arrival.
-  const acceptedPerSecond = await feed.request(shape.payouts, wallets, run, shape.events === 2);
-  const measuring = feed.measure(shape.payouts * shape.events, WARM_UP);
+  const acceptedPerSecond = await feed.request(shape.payouts, wallets, run, shape.postings === 2);
+  const measuring = feed.measure(shape.payouts * shape.postings, WARM_UP);
   await using _ledger = await openService({ ...options, name: 'ledger' });
   const startedMs = performance.now();
-  const eventsPerSecond = await measuring;
+  const appliedPerSecond = await measuring;
   return {
     acceptedPerSecond,
-    appliedPerSecond: (eventsPerSecond * shape.postings) / shape.events,
+    appliedPerSecond,
     drainSeconds: (performance.now() - startedMs) / MS_PER_SECOND,
-    lost: shape.payouts * shape.postings - (await feed.countEntries(run)),
+    lost: shape.payouts * shape.postings - (await feed.countPostings(run)),
     floor,
   };
 }

@@ -53,12 +53,12 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
         all(storedCallback, 'ingress', 'callbacks'),
         all(storedAccount, 'ledger', 'accounts'),
         all(storedBatch, 'payouts', 'batches'),
-        all(storedEntry, 'ledger', 'entries'),
+        all(storedPosting, 'ledger', 'postings'),
         all(storedRefusal, 'ledger', 'refusals'),
         all(storedBreak, 'reconciler', 'breaks'),
         all(storedDelivery, 'webhooks', 'deliveries'),
       ]);
-      const [batches, entries, refusals, breaks, deliveries] = rest;
+      const [batches, postings, refusals, breaks, deliveries] = rest;
       const payments = [
         ...payouts.map((one) => toPayment('payout', one)),
         ...collections.map((one) => toPayment('collection', one)),
@@ -67,7 +67,7 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
       return {
         payments,
         batches,
-        entries,
+        entries: postings.flat(),
         refusals,
         callbacks: callbacks.flatMap((one) => toCallback(one, payments)),
         breaks,
@@ -84,7 +84,7 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
       Promise.all([
         sumOf(collection('payouts', 'payouts'), '$version'),
         sumOf(collection('collections', 'collections'), '$version'),
-        collection('ledger', 'entries').countDocuments(),
+        collection('ledger', 'postings').countDocuments(),
         collection('reconciler', 'breaks').countDocuments(),
         collection('reconciler', 'breaks').countDocuments({ status: 'resolved' }),
         collection('webhooks', 'deliveries').countDocuments(),
@@ -157,7 +157,9 @@ const storedBatch = z
   })
   .transform(({ _id: reference, ...batch }) => ({ reference, ...batch }));
 
-const storedEntry = z.object({ reference: z.string(), kind: z.string() });
+const storedPosting = z
+  .object({ reference: z.string(), entries: z.array(z.object({ kind: z.string() })) })
+  .transform(({ reference, entries }) => entries.map(({ kind }) => ({ reference, kind })));
 
 const storedRefusal = z.object({ _id: z.string() }).transform(({ _id }) => _id);
 

@@ -61,6 +61,18 @@ export const chart: ReadonlyMap<string, readonly (readonly [AccountRole, Account
   } satisfies Record<string, [AccountRole, AccountRole][]>),
 );
 
+/** The kinds of entries of postings that have several, in their order (ADR 61). */
+const parts: ReadonlyMap<string, readonly string[]> = new Map([
+  ['capture', ['capture', 'fee', 'railCost']],
+  ['collect', ['collect', 'fee', 'railCost']],
+  ['refund', ['refund', 'refundFee']],
+]);
+
+/** The kinds of entries that a posting may have, in their order. */
+export function partsOf(kind: string): readonly string[] {
+  return parts.get(kind) ?? [kind];
+}
+
 /** Reads account names and caches them, because entries use the same few over and over. */
 export function createAccountReader(): (name: unknown) => Account | undefined {
   const known = new Map<string, Account>();

@@ -2,26 +2,26 @@ import { archiveNoteOf, ERASURES } from '@pesewa/contracts';
 import { type IdPrefix, isId } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
 import type { Findings, Invariant } from './findings.ts';
-import type { EntryRecord } from './records.ts';
+import type { PostingRecord } from './records.ts';
 
 /** The databases that contain payments, each in a collection of the same name. */
 export type Gateway = 'payouts' | 'collections';
 
-/** Checks ledger entries without a payment against what a gateway has archived. */
+/** Checks postings without a payment against what a gateway has archived. */
 export interface Archive {
-  /** Returns those of the entries without a payment that archiving does not explain. */
+  /** Returns those of the postings without a payment that archiving does not explain. */
   readonly lost: (
-    entries: readonly Pick<EntryRecord, '_id' | 'reference' | 'kind'>[],
-  ) => Promise<readonly Pick<EntryRecord, '_id'>[]>;
-  /** Reports a violation if fewer payments are archived than the entries name: the others are lost. */
+    postings: readonly Pick<PostingRecord, '_id' | 'reference' | 'kind'>[],
+  ) => Promise<readonly Pick<PostingRecord, '_id'>[]>;
+  /** Reports a violation if fewer payments are archived than the postings name: the others are lost. */
   readonly compare: () => Promise<void>;
-  /** The number of archived payments that the entries name. */
+  /** The number of archived payments that the postings name. */
   readonly count: () => number;
 }
 
 const prefixes: Readonly<Record<Gateway, IdPrefix>> = { payouts: 'po', collections: 'co' };
 
-/** The kinds of a payment's first entry, of which each payment has at most one (L7). */
+/** The kinds of a payment's first posting, of which each payment has at most one (L7). */
 const FIRST: ReadonlySet<string> = new Set(['hold', 'collect']);
 
 /**
@@ -41,20 +41,20 @@ export function createArchive(deps: {
   let count = 0;
   const isArchived = (reference: string) => isId(prefixes[gateway], reference) && reference < horizon;
   return {
-    lost: async (entries) => {
-      if (entries.some(({ reference }) => !isArchived(reference))) {
+    lost: async (postings) => {
+      if (postings.some(({ reference }) => !isArchived(reference))) {
         // Read only now: a note that was read before the payment could be older than the run that archived the payment.
         const notes = db.collection<{ readonly _id: string; readonly until: string }>(ERASURES);
         horizon = (await notes.findOne({ _id: archiveNoteOf(gateway) }, { session }))?.until ?? '';
       }
-      count += entries.filter(({ kind, reference }) => FIRST.has(kind) && isArchived(reference)).length;
-      return entries.filter(({ reference }) => !isArchived(reference));
+      count += postings.filter(({ kind, reference }) => FIRST.has(kind) && isArchived(reference)).length;
+      return postings.filter(({ reference }) => !isArchived(reference));
     },
     compare: async () => {
       if (count === 0) return;
       const stored = await db.collection(gateway).countDocuments({ end: { $exists: true } }, { session });
       if (stored >= count) return;
-      const message = `entries name ${count} archived payments, and ${stored} are archived: the others are lost`;
+      const message = `postings name ${count} archived payments, and ${stored} are archived: the others are lost`;
       findings.report(invariant, gateway, message);
     },
     count: () => count,

@@ -10,9 +10,9 @@ import { checkPlacement } from './page-membership.ts';
 import { readPages } from './page-stream.ts';
 import { type LedgerSnapshot, readSnapshot } from './snapshot.ts';
 
-/** The progress of an audit: entries of the books, or payments of the cross check. */
+/** The progress of an audit: postings of the books, or payments of the cross check. */
 export interface AuditProgress {
-  readonly stage: 'entries' | 'payments';
+  readonly stage: 'postings' | 'payments';
   readonly done: number;
   readonly total: number;
 }
@@ -102,13 +102,13 @@ async function auditDatabases(
   const check = crossCheck ? createCrossCheck(deps) : undefined;
   const placed = createIdSum(moment.idKey);
   for await (const batch of readPages(ledger, moment.heads, ahead)) {
-    for (const { page, entries } of batch.pages) {
-      audit.page(page, entries, batch.earlier);
-      for (const entry of entries) if (entry) placed.add(entry._id);
+    for (const { page, postings } of batch.pages) {
+      audit.page(page, postings, batch.earlier);
+      for (const posting of postings) if (posting) placed.add(posting._id);
     }
-    await orders.entries(batch);
-    await check?.entries(batch);
-    options.onProgress?.({ stage: 'entries', done: placed.count(), total: moment.entryIds.count() });
+    await orders.postings(batch);
+    await check?.postings(batch);
+    options.onProgress?.({ stage: 'postings', done: placed.count(), total: moment.postingIds.count() });
   }
   await comparePlaces(databases, session, audit, moment, placed);
   audit.close(moment);
@@ -118,27 +118,27 @@ async function auditDatabases(
 }
 
 /**
- * Checks that every entry is on one page and every page in one chain (L6). Sums show whether that holds; only if they
- * differ are all ids read to find the entries.
+ * Checks that every posting is on one page and every page in one chain (L6). Sums show whether that holds; only if they
+ * differ are all ids read to find the postings.
  */
 async function comparePlaces(
   { ledger }: Databases,
   session: ClientSession,
   { findings, counts }: LedgerAudit,
-  { entryIds, pageCount }: LedgerSnapshot,
+  { postingIds, pageCount }: LedgerSnapshot,
   placed: IdSum,
 ): Promise<void> {
   const { pages } = counts();
   if (pages !== pageCount) {
     findings.report('L6', 'pages', `${pageCount} are stored, of which ${pages} stand in chains`);
   }
-  if (placed.count() === entryIds.count() && placed.value() === entryIds.value()) return;
-  const named = await checkPlacement(ledger, session, findings, entryIds.count());
+  if (placed.count() === postingIds.count() && placed.value() === postingIds.value()) return;
+  const named = await checkPlacement(ledger, session, findings, postingIds.count());
   if (named > 0) return;
   findings.report(
     'L6',
-    'entries',
-    `${entryIds.count()} are stored, others than the ${placed.count()} on pages`,
+    'postings',
+    `${postingIds.count()} are stored, others than the ${placed.count()} on pages`,
   );
 }
 

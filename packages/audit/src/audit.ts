@@ -1,7 +1,7 @@
 import { createBuckets, type StoredBalances } from './buckets.ts';
-import { type ChainsOptions, createChains, type Head, type PageEntries } from './chains.ts';
-import { checkDependentEntries, type EarlierEntries, noEarlierEntries } from './dependent-entries.ts';
-import { createEntryReader } from './entries.ts';
+import { type ChainsOptions, createChains, type Head, type PagePostings } from './chains.ts';
+import { checkDependentEntries, type EarlierPostings, noEarlierPostings } from './dependent-entries.ts';
+import { createPostingReader } from './entries.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { readPage } from './parse-page.ts';
 import type { PageRecord } from './records.ts';
@@ -29,10 +29,10 @@ export interface AuditCounts {
  */
 export interface LedgerAudit {
   /**
-   * Takes the next page of a chain with its entries; the chains' pages may come in any order. `earlier` has at least
-   * the entries that those of the page refer to.
+   * Takes the next page of a chain with its postings; the chains' pages may come in any order. `earlier` has at least
+   * the postings that those of the page refer to.
    */
-  readonly page: (page: PageRecord, entries: PageEntries, earlier?: EarlierEntries) => void;
+  readonly page: (page: PageRecord, postings: PagePostings, earlier?: EarlierPostings) => void;
   /** Compares with the stored balances, which must be as of the newest of the given pages. */
   readonly close: (balances: Balances) => void;
   readonly counts: () => AuditCounts;
@@ -51,22 +51,23 @@ export interface LedgerAuditOptions extends ChainsOptions {
 /** Builds a {@link LedgerAudit}. */
 export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit {
   const { findings = createFindings(), waitingMax } = options;
-  const readEntry = createEntryReader(findings);
+  const readPosting = createPostingReader(findings);
   const chains = createChains(findings, options);
   const wallets = createWallets(findings, waitingMax);
   const buckets = createBuckets(findings);
   let entryCount = 0;
   return {
     findings,
-    page: (stored, entries, earlier = noEarlierEntries) => {
+    page: (stored, postings, earlier = noEarlierPostings) => {
       const page = readPage(findings, stored);
       if (!page) return;
-      chains.page(page, entries);
-      const read = entries.flatMap((record) => (record ? [readEntry(record)] : []));
-      entryCount += read.length;
-      checkDependentEntries(findings, read, earlier);
-      buckets.page(page, read);
-      for (const entry of read) wallets.entry(entry);
+      chains.page(page, postings);
+      const read = postings.flatMap((record) => (record ? [readPosting(record)] : []));
+      for (const entries of read) checkDependentEntries(findings, entries, earlier);
+      const entries = read.flat();
+      entryCount += entries.length;
+      buckets.page(page, entries);
+      for (const entry of entries) wallets.entry(entry);
     },
     close: (balances) => {
       chains.close(balances.heads);

@@ -1,9 +1,9 @@
 import { GENESIS, pageHash, pageId, topics } from '@pesewa/contracts';
 import type { Findings } from './findings.ts';
-import type { EntryRecord, PageRecord } from './records.ts';
+import type { PageRecord, PostingRecord } from './records.ts';
 
-/** The entries of a page, in order; undefined for an id that has no entry. */
-export type PageEntries = readonly (EntryRecord | undefined)[];
+/** The postings of a page, in order; undefined for an id that has no posting. */
+export type PagePostings = readonly (PostingRecord | undefined)[];
 
 /**
  * The newest page of a chain as an audit found it. Kept outside the system, it proves later that nothing before it was
@@ -27,7 +27,7 @@ export interface ChainsOptions {
 /** Verifies the chains of pages (L6). */
 export interface Chains {
   /** Takes the next page of a chain. */
-  readonly page: (page: PageRecord, entries: PageEntries) => void;
+  readonly page: (page: PageRecord, postings: PagePostings) => void;
   /** Compares with the newest page of each chain, as stored when the audit began. */
   readonly close: (heads: ReadonlyMap<string, bigint>) => void;
   readonly pages: () => number;
@@ -75,7 +75,7 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
   }
 
   return {
-    page: (page, entries) => {
+    page: (page, postings) => {
       const { _id: id, chain, number, hash, at } = page;
       pages += 1;
       if (!writers.has(chain)) findings.report('L6', id, 'belongs to a chain that no partition writes');
@@ -90,7 +90,7 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
       if (!isSame(page.previous, before.hash)) {
         findings.report('L6', id, 'does not follow the hash of the page before');
       }
-      checkHash(findings, page, entries);
+      checkHash(findings, page, postings);
       checkTime(page, before);
     },
     close: (heads) => {
@@ -109,12 +109,12 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
   };
 }
 
-function checkHash(findings: Findings, page: PageRecord, entries: PageEntries): void {
+function checkHash(findings: Findings, page: PageRecord, postings: PagePostings): void {
   const { chain, number, previous, accounts } = page;
-  const there = entries.filter((entry) => entry !== undefined);
-  if (there.length < entries.length) {
-    const missing = page.entries[entries.indexOf(undefined)] ?? '';
-    findings.report('L6', page._id, `names the entry ${missing}, which does not exist`);
+  const there = postings.filter((posting) => posting !== undefined);
+  if (there.length < postings.length) {
+    const missing = page.postings[postings.indexOf(undefined)] ?? '';
+    findings.report('L6', page._id, `names the posting ${missing}, which does not exist`);
     return;
   }
   const atMs = page.at.getTime();
@@ -128,11 +128,11 @@ function checkHash(findings: Findings, page: PageRecord, entries: PageEntries): 
     return;
   }
   if (isSame(pageHash({ chain, number, previous }, there, accounts), page.hash)) return;
-  const [first, last] = [page.entries.at(0) ?? 'none', page.entries.at(-1) ?? 'none'];
+  const [first, last] = [page.postings.at(0) ?? 'none', page.postings.at(-1) ?? 'none'];
   findings.report(
     'L6',
     page._id,
-    `its hash is not that of its ${entries.length} entries, ${first} to ${last}: one was changed, or the page was`,
+    `its hash is not that of its ${postings.length} postings, ${first} to ${last}: one was changed, or the page was`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ClientSession, Db } from 'mongodb';
 import { createArchive, type Gateway } from './archive.ts';
-import { type Batch, readEntries } from './page-stream.ts';
+import { type Batch, readPostings } from './page-stream.ts';
 import {
   checkCollection,
   checkMoney,
@@ -10,7 +10,7 @@ import {
   payoutKinds,
 } from './payments.ts';
 import { type CheckDeps, RECORDS_PER_READ, recheckAll } from './recheck.ts';
-import type { EntryRecord, PaymentRecord } from './records.ts';
+import type { PaymentRecord, PostingRecord } from './records.ts';
 import { collections } from './snapshot.ts';
 
 /** The databases that a cross check reads. */
@@ -22,11 +22,11 @@ export interface Databases {
 
 /** Compares the gateways' records with the books, in both directions (L5, L10, L11). Archived ones are only counted. */
 export interface CrossCheck {
-  /** Checks that the payments of these entries exist. */
-  readonly entries: (batch: Batch) => Promise<void>;
+  /** Checks that the payments of these postings exist. */
+  readonly postings: (batch: Batch) => Promise<void>;
   /** Checks all payments of both gateways; `onRead` gets how many were read so far. */
   readonly payments: (onRead: (count: number) => void) => Promise<void>;
-  /** The number of payments that entries name and whose records are archived. */
+  /** The number of payments that postings name and whose records are archived. */
   readonly archived: () => number;
 }
 
@@ -42,19 +42,15 @@ const projection = {
   step: 1,
 } as const;
 
-/** The rule that is broken by an entry whose payment does not exist. */
+/** The rule that is broken by a posting whose payment does not exist. */
 const rules = { payouts: 'L5', collections: 'L11' } as const;
 
-/**
- * The gateway that must have an entry's payment; undefined for kinds that depend on another entry and are judged with
- * it.
- */
-function gatewayOf({ kind, debit }: EntryRecord): Gateway | undefined {
-  if (kind === 'hold' || kind === 'refund' || kind === 'refundFee') return 'payouts';
-  if (kind === 'collect') return 'collections';
-  // The fee of a payout is taken from the held part of the wallet, that of a collection from the float.
-  return kind === 'fee' && String(debit).startsWith('float:') ? 'collections' : undefined;
-}
+/** The gateway that must have a posting's payment; the other kinds depend on one of these and are judged with it. */
+const gateways: ReadonlyMap<string, Gateway> = new Map([
+  ['hold', 'payouts'],
+  ['refund', 'payouts'],
+  ['collect', 'collections'],
+]);
 
 /**
  * Builds a {@link CrossCheck}. The ledger lags behind the gateways, which it follows by events: a payment that differs
@@ -83,10 +79,10 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
     return disagreements(gateway, payments);
   };
   return {
-    entries: async ({ pages }) => {
+    postings: async ({ pages }) => {
       for (const gateway of ['payouts', 'collections'] as const) {
-        const own = pages.flatMap(({ entries }) =>
-          entries.flatMap((entry) => (entry && gatewayOf(entry) === gateway ? [entry] : [])),
+        const own = pages.flatMap(({ postings }) =>
+          postings.flatMap((posting) => (posting && gateways.get(posting.kind) === gateway ? [posting] : [])),
         );
         if (own.length === 0) continue;
         const references = own.map(({ reference }) => reference);
@@ -123,7 +119,7 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
 
 async function checkPayouts(ledger: Db, session: ClientSession, payouts: readonly PaymentRecord[]) {
   const references = payouts.map(({ reference }) => reference);
-  const entries = await entriesOf(ledger, session, references, payoutKinds);
+  const entries = await entriesByReference(ledger, session, references, payoutKinds);
   const refusals = await ledger
     .collection<{ readonly _id: string }>(collections.refusals)
     .find({ _id: { $in: references } }, { session, projection: { _id: 1 } })
@@ -139,7 +135,7 @@ async function checkPayouts(ledger: Db, session: ClientSession, payouts: readonl
 
 async function checkCollections(ledger: Db, session: ClientSession, payins: readonly PaymentRecord[]) {
   const references = payins.map(({ reference }) => reference);
-  const entries = await entriesOf(ledger, session, references, collectionKinds);
+  const entries = await entriesByReference(ledger, session, references, collectionKinds);
   return new Map(
     payins.map((payin) => [
       payin.reference,
@@ -148,19 +144,19 @@ async function checkCollections(ledger: Db, session: ClientSession, payins: read
   );
 }
 
-async function entriesOf(
+async function entriesByReference(
   ledger: Db,
   session: ClientSession,
   references: readonly string[],
   kinds: readonly string[],
 ): Promise<ReadonlyMap<string, EntriesByKind>> {
   const ids = references.flatMap((reference) => kinds.map((kind) => `${reference}/${kind}`));
-  const byReference = new Map<string, Map<string, EntryRecord>>();
-  for (const [id, entry] of await readEntries(ledger, ids, session)) {
-    const slash = id.lastIndexOf('/');
-    const reference = id.slice(0, slash);
-    const own = byReference.get(reference) ?? new Map<string, EntryRecord>();
-    byReference.set(reference, own.set(id.slice(slash + 1), entry));
-  }
-  return byReference;
+  const postings = await readPostings(ledger, ids, session);
+  const byReference = Map.groupBy(postings.values(), ({ _id }) => _id.slice(0, _id.lastIndexOf('/')));
+  return new Map(
+    [...byReference].map(([reference, own]) => [reference, new Map(own.flatMap(statedEntries))]),
+  );
 }
+
+const statedEntries = ({ currency, wallet, entries }: PostingRecord) =>
+  entries.map(({ kind, amount }) => [kind, { amount, currency, wallet }] as const);

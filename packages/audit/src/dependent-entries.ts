@@ -1,53 +1,53 @@
 import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
-import { type EntryRecord, toWhole } from './records.ts';
+import { type EntryRecord, type PostingRecord, toWhole } from './records.ts';
 
-/** The entries, by id, that a page's entries refer to on any page. */
-export type EarlierEntries = Pick<ReadonlyMap<string, EntryRecord>, 'get'>;
+/** The postings, by id, that a page's postings refer to on any page. */
+export type EarlierPostings = Pick<ReadonlyMap<string, PostingRecord>, 'get'>;
 
-/** The earlier entries of entries that refer to none. */
-export const noEarlierEntries: EarlierEntries = new Map();
+/** The earlier postings of postings that refer to none. */
+export const noEarlierPostings: EarlierPostings = new Map();
 
-/** The ids of entries that must have been written before this one, on any page; most entries have none. */
-export function earlierIdsOf({
+/** The id of the posting that must have been written before this one, on any page; most postings have none. */
+export function earlierIdOf({
   kind,
   reference,
-}: Pick<EntryRecord, 'kind' | 'reference'>): readonly string[] {
-  if (kind === 'refund') return [`${reference}/capture`];
-  return kind === 'refundFee' ? [`${reference}/fee`] : [];
+}: Pick<PostingRecord, 'kind' | 'reference'>): string | undefined {
+  return kind === 'refund' ? `${reference}/capture` : undefined;
 }
 
 /**
- * Checks entries that are valid only together with others (L5, L7, L10): a refund needs an earlier capture, the refund
- * of a fee follows its refund, and a rail cost follows the payment that it was paid for.
+ * Checks the entries of a posting that are valid only together with others (L5, L7, L10): a refund needs an earlier
+ * capture, the refund of a fee follows its refund, and a rail cost follows the payment that it was paid for.
  */
 export function checkDependentEntries(
   findings: Findings,
   entries: readonly ReadEntry[],
-  earlier: EarlierEntries,
+  earlier: EarlierPostings,
 ): void {
   for (const [index, entry] of entries.entries()) {
-    const { kind, reference } = entry;
-    if (kind !== 'railCost' && kind !== 'refund' && kind !== 'refundFee') continue;
-    if (kind === 'refund') {
-      checkRefund(findings, entry, earlier.get(`${reference}/capture`));
-      continue;
-    }
-    // They are written together, in this order: capture or collect, its fee if there is one, its rail cost.
-    const before = entries.slice(Math.max(0, index - 2), index).filter((one) => one.reference === reference);
-    if (kind === 'railCost') checkRailCost(findings, entry, before);
-    else checkRefundFee(findings, entry, before, earlier.get(`${reference}/fee`));
+    const before = entries.slice(0, index);
+    if (entry.kind === 'railCost') checkRailCost(findings, entry, before);
+    if (entry.kind !== 'refund' && entry.kind !== 'refundFee') continue;
+    const capture = earlier.get(`${entry.reference}/capture`);
+    const captured = capture && isBefore(capture, entry) ? capture.entries : [];
+    if (entry.kind === 'refund') checkRefund(findings, entry, captured);
+    else checkRefundFee(findings, entry, before, captured);
   }
 }
 
-function checkRefund(findings: Findings, entry: ReadEntry, capture: EntryRecord | undefined): void {
-  const { id, reference, amount, debit } = entry;
-  if (!capture || !isBefore(capture, 'capture', entry)) {
+function checkRefund(
+  findings: Findings,
+  { id, reference, amount, debit }: ReadEntry,
+  captured: readonly EntryRecord[],
+): void {
+  const capture = captured.find(({ kind }) => kind === 'capture');
+  if (!capture) {
     findings.report('L5', id, `refunds ${reference}, which was not captured before`);
     return;
   }
-  const captured = toWhole(capture.amount);
-  if (amount !== captured) findings.report('L10', id, `gives back ${amount}; ${captured} was captured`);
+  const taken = toWhole(capture.amount);
+  if (amount !== taken) findings.report('L10', id, `gives back ${amount}; ${taken} was captured`);
   if (debit?.name !== capture.credit) {
     findings.report(
       'L5',
@@ -59,15 +59,14 @@ function checkRefund(findings: Findings, entry: ReadEntry, capture: EntryRecord 
 
 function checkRefundFee(
   findings: Findings,
-  entry: ReadEntry,
+  { id, reference, amount, wallet }: ReadEntry,
   before: readonly ReadEntry[],
-  fee: EntryRecord | undefined,
+  captured: readonly EntryRecord[],
 ): void {
-  const { id, reference, amount } = entry;
-  if (!before.some(({ kind, wallet }) => kind === 'refund' && wallet === entry.wallet)) {
+  if (!before.some((one) => one.kind === 'refund' && one.wallet === wallet)) {
     findings.report('L5', id, `gives the fee of ${reference} back, but stands behind no refund`);
   }
-  const taken = fee && isBefore(fee, 'fee', entry) ? toWhole(fee.amount) : 0n;
+  const taken = toWhole(captured.find(({ kind }) => kind === 'fee')?.amount);
   if (amount !== taken) findings.report('L10', id, `gives a fee of ${amount} back; ${taken} was taken`);
 }
 
@@ -87,8 +86,10 @@ function checkRailCost(findings: Findings, entry: ReadEntry, before: readonly Re
   }
 }
 
-function isBefore(earlier: EntryRecord, kind: string, { wallet, sequence }: ReadEntry): boolean {
+function isBefore(earlier: PostingRecord, { wallet, sequence }: ReadEntry): boolean {
   return (
-    earlier.kind === kind && earlier.wallet === wallet && toWhole(earlier.walletSequence) < BigInt(sequence)
+    earlier.kind === 'capture' &&
+    earlier.wallet === wallet &&
+    toWhole(earlier.walletSequence) < BigInt(sequence)
   );
 }

@@ -1,10 +1,11 @@
 import { isCurrency } from '@pesewa/kernel';
-import { type Account, chart, createAccountReader } from './accounts.ts';
+import { type Account, chart, createAccountReader, partsOf } from './accounts.ts';
 import type { Findings } from './findings.ts';
-import { type EntryRecord, isPlainText, readWhole } from './records.ts';
+import { type EntryRecord, isPlainText, type PostingRecord, readWhole } from './records.ts';
 
-/** An entry, read and checked by itself. */
+/** An entry, read and checked by itself, with what its posting says of it. */
 export interface ReadEntry {
+  /** `<reference>/<kind>`, but the posting's id for an entry of the posting's own kind. */
   readonly id: string;
   readonly kind: string;
   readonly reference: string;
@@ -17,80 +18,107 @@ export interface ReadEntry {
   readonly wallet: string | undefined;
   readonly sequence: number;
   readonly atMs: number;
-  /** The wallet's balances after the entry, as the entry states them. */
-  readonly after: { readonly available: bigint; readonly held: bigint };
+  /** The wallet's balances after the last of the posting's entries that touch it, as the posting states them. */
+  readonly after?: { readonly available: bigint; readonly held: bigint } | undefined;
 }
 
-/** Checks entries one by one: legs, identity, money and currency (L1, L7, L8, L9). */
-export function createEntryReader(findings: Findings): (entry: EntryRecord) => ReadEntry {
+/** Checks postings one by one: parts, legs, identity, money and currency (L1, L7, L8, L9); gives their entries. */
+export function createPostingReader(findings: Findings): (posting: PostingRecord) => readonly ReadEntry[] {
   const accountOf = createAccountReader();
-  return (entry) => {
-    const { _id: id, kind, reference } = entry;
-    const report = findings.report;
-    checkFields(findings, entry);
-    const debit = accountOf(entry.debit);
-    const credit = accountOf(entry.credit);
+  return (posting) => {
+    const { _id: id, kind, reference, currency } = posting;
+    const { report } = findings;
+    checkFields(findings, posting);
     if (id !== `${reference}/${kind}`) {
       report('L7', id, `is the ${kind} of ${reference}, so its id must be ${reference}/${kind}`);
     }
-    const amount = readWhole(findings, id, 'amount', entry.amount);
-    if (amount <= 0n) report('L1', id, `moves ${amount}, which is not above zero`);
-    checkLegs(findings, entry, debit, credit);
-    if (!isCurrency(entry.currency)) report('L8', id, `its currency ${entry.currency} has no known scale`);
-    const wallet = debit?.wallet ?? credit?.wallet;
-    if (wallet !== entry.wallet) {
-      report('L3', id, `names the wallet ${entry.wallet ?? 'none'}, but touches ${wallet ?? 'none'}`);
-    }
+    if (!isCurrency(currency)) report('L8', id, `its currency ${currency} has no known scale`);
     const whole = (field: 'fee' | 'walletSequence' | 'availableAfter' | 'heldAfter'): bigint =>
-      entry[field] === undefined ? 0n : readWhole(findings, id, field, entry[field]);
-    return {
-      id,
-      kind,
-      reference,
-      amount,
-      fee: whole('fee'),
-      debit,
-      credit,
-      wallet,
-      sequence: Number(whole('walletSequence')),
-      atMs: entry.at instanceof Date ? entry.at.getTime() : 0,
-      after: { available: whole('availableAfter'), held: whole('heldAfter') },
-    };
+      posting[field] === undefined ? 0n : readWhole(findings, id, field, posting[field]);
+    const [fee, sequence] = [whole('fee'), Number(whole('walletSequence'))];
+    const after = { available: whole('availableAfter'), held: whole('heldAfter') };
+    const atMs = posting.at instanceof Date ? posting.at.getTime() : 0;
+    checkParts(findings, posting);
+    const entries = posting.entries.map((entry) => {
+      const [debit, credit] = [accountOf(entry.debit), accountOf(entry.credit)];
+      const wallet = debit?.wallet ?? credit?.wallet;
+      const own = entry.kind === kind ? id : `${reference}/${entry.kind}`;
+      const amount = readWhole(findings, own, 'amount', entry.amount);
+      if (amount <= 0n) report('L1', own, `moves ${amount}, which is not above zero`);
+      checkLegs(findings, { ...entry, id: own, currency }, debit, credit);
+      return { id: own, kind: entry.kind, reference, amount, fee, debit, credit, wallet, atMs };
+    });
+    checkWallet(findings, posting, entries);
+    const touching = entries.filter(({ wallet }) => wallet !== undefined);
+    return entries.map((entry) => {
+      const behind = touching.length - 1 - touching.indexOf(entry);
+      if (entry.wallet === undefined) return { ...entry, sequence: 0 };
+      return { ...entry, sequence: sequence - behind, ...(behind === 0 && { after }) };
+    });
   };
 }
 
-/** The fields of an entry that the hash of its page covers; money and time are checked where they are read. */
-const texts = ['_id', 'kind', 'debit', 'credit', 'currency', 'reference', 'causationId'] as const;
+/** The fields of a posting that the hash of its page covers; money and time are checked where they are read. */
+const texts = ['_id', 'kind', 'currency', 'reference', 'causationId'] as const;
 const optionalTexts = ['wallet', 'rail'] as const;
-const others = ['amount', 'walletSequence', 'availableAfter', 'heldAfter', 'fee', 'at'] as const;
-const fields: ReadonlySet<string> = new Set<keyof EntryRecord>([...texts, ...optionalTexts, ...others]);
+const others = ['entries', 'walletSequence', 'availableAfter', 'heldAfter', 'fee', 'at'] as const;
+const fields: ReadonlySet<string> = new Set<keyof PostingRecord>([...texts, ...optionalTexts, ...others]);
+const entryTexts = ['kind', 'debit', 'credit'] as const;
+const entryFields: ReadonlySet<string> = new Set<keyof EntryRecord>([...entryTexts, 'amount']);
 
 /**
- * Checks that an entry has no fields outside its hash, and that none of its texts is ambiguous in the hashed text (L6).
+ * Checks that a posting has no fields outside its hash, and that none of its texts is ambiguous in the hashed text
+ * (L6).
  */
-function checkFields(findings: Findings, entry: EntryRecord): void {
-  for (const field of texts) {
-    if (!isPlainText(entry[field])) findings.report('L6', entry._id, `its ${field} is no plain text`);
-  }
+function checkFields(findings: Findings, posting: PostingRecord): void {
+  const report = (message: string) => findings.report('L6', posting._id, message);
+  for (const field of texts) if (!isPlainText(posting[field])) report(`its ${field} is no plain text`);
   for (const field of optionalTexts) {
-    const value = entry[field];
-    if (value !== undefined && !isPlainText(value)) {
-      findings.report('L6', entry._id, `its ${field} is no plain text`);
-    }
+    const value = posting[field];
+    if (value !== undefined && !isPlainText(value)) report(`its ${field} is no plain text`);
   }
-  // This runs for every entry, and Object.keys would make a list each time.
-  for (const field in entry) {
-    if (!fields.has(field)) findings.report('L6', entry._id, `holds ${field}, which no hash covers`);
+  // This runs for every posting, and Object.keys would make a list each time.
+  for (const field in posting) if (!fields.has(field)) report(`holds ${field}, which no hash covers`);
+  if (posting.entries.length === 0) report('has no list of entries');
+  for (const entry of posting.entries) {
+    for (const field of entryTexts) if (!isPlainText(entry[field])) report(`its ${field} is no plain text`);
+    for (const field in entry) if (!entryFields.has(field)) report(`holds ${field}, which no hash covers`);
+  }
+}
+
+/** Checks that a posting has the entries that its kind may have, each once and in their order (L1, L7). */
+function checkParts(findings: Findings, { _id: id, kind, entries }: PostingRecord): void {
+  const parts = partsOf(kind);
+  let place = -1;
+  for (const { kind: part } of entries) {
+    const next = parts.indexOf(part);
+    if (next < 0) findings.report('L1', id, `has a ${part}, as no ${kind} may have`);
+    else if (next === place) findings.report('L7', id, `has two entries of the kind ${part}`);
+    else if (next < place) findings.report('L7', id, `has its ${part} behind what follows from it`);
+    place = Math.max(place, next);
+  }
+}
+
+/** Checks that a posting names the only wallet that its entries touch (L1, L3). */
+function checkWallet(
+  findings: Findings,
+  { _id: id, wallet }: PostingRecord,
+  entries: readonly Pick<ReadEntry, 'wallet'>[],
+): void {
+  const touched = [...new Set(entries.flatMap((entry) => entry.wallet ?? []))];
+  if (touched.length > 1) findings.report('L1', id, `moves money of several wallets: ${touched.join(', ')}`);
+  if (touched[0] !== wallet) {
+    findings.report('L3', id, `names the wallet ${wallet ?? 'none'}, but touches ${touched[0] ?? 'none'}`);
   }
 }
 
 function checkLegs(
   findings: Findings,
-  entry: EntryRecord,
+  entry: EntryRecord & Pick<PostingRecord, 'currency'> & { readonly id: string },
   debit: Account | undefined,
   credit: Account | undefined,
 ): void {
-  const { _id: id, kind, currency } = entry;
+  const { id, kind, currency } = entry;
   if (!debit) findings.report('L1', id, `debits ${entry.debit}, which is no account`);
   if (!credit) findings.report('L1', id, `credits ${entry.credit}, which is no account`);
   if (!debit || !credit) return;

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import type { Batch } from './page-stream.ts';
 import { type CheckDeps, RECORDS_PER_READ, recheckAll, type Suspects } from './recheck.ts';
-import type { EntryRecord, OrderRecord } from './records.ts';
+import type { EntryRecord, OrderRecord, PostingRecord } from './records.ts';
 import { collections } from './snapshot.ts';
 
-/** The kinds of entries that only an order can lead to; an order leads to an entry of its own kind (ADR 17). */
+/** The kinds of postings that only an order can lead to; an order leads to one entry of its own kind (ADR 17). */
 const orderKinds: ReadonlySet<string> = new Set([
   'fund',
   'withdraw',
@@ -14,9 +14,9 @@ const orderKinds: ReadonlySet<string> = new Set([
   'suspense',
 ]);
 
-type OrderedEntry = Pick<EntryRecord, 'kind' | 'debit' | 'credit' | 'amount' | 'currency'>;
+type OrderedEntry = Partial<EntryRecord> & Pick<PostingRecord, 'kind' | 'currency'>;
 
-/** Why an entry does not match its order; undefined if it does (L12). */
+/** Why an order's entry does not match its order; undefined if it does (L12). */
 function checkOrder(entry: OrderedEntry, order: OrderRecord | undefined): string | undefined {
   if (!order) return 'has no order';
   const { status, requestedBy, decidedBy, target, currency } = order;
@@ -46,8 +46,8 @@ function directionOf(kind: string, isCredit: boolean): string | undefined {
 
 /** Compares the operators' orders with the books, in both directions (L12). */
 export interface OrderCheck {
-  /** Checks that these entries were ordered and approved. */
-  readonly entries: (batch: Batch) => Promise<void>;
+  /** Checks that these postings were ordered and approved. */
+  readonly postings: (batch: Batch) => Promise<void>;
   /** Checks that every approved order was applied or refused. */
   readonly orders: () => Promise<void>;
 }
@@ -67,7 +67,7 @@ export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): Ord
 
   async function suspectsOf(approved: readonly OrderRecord[]): Promise<Suspects> {
     const ids = approved.map(({ _id, kind }) => `${_id}/${kind}`);
-    const applied = await idsThere(collections.entries, ids);
+    const applied = await idsThere(collections.postings, ids);
     const refused = await idsThere(collections.refusedOrders, ids);
     return new Map(
       approved.flatMap(({ _id, kind }) => {
@@ -85,19 +85,20 @@ export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): Ord
     suspectsOf(await orders.find({ _id: { $in: references }, status: 'approved' }, { session }).toArray());
 
   return {
-    entries: async ({ pages }) => {
-      const ordered = pages.flatMap(({ entries }) =>
-        entries.filter((entry) => entry !== undefined && orderKinds.has(entry.kind)),
+    postings: async ({ pages }) => {
+      const ordered = pages.flatMap(({ postings }) =>
+        postings.filter((posting) => posting !== undefined && orderKinds.has(posting.kind)),
       );
       if (ordered.length === 0) return;
-      const ids = ordered.flatMap((entry) => (entry ? [entry.reference] : []));
+      const ids = ordered.flatMap((posting) => (posting ? [posting.reference] : []));
       const found = await orders
         .find({ _id: { $in: ids } }, { session, batchSize: ids.length + 1 })
         .toArray();
       const byId = new Map(found.map((order) => [order._id, order]));
-      for (const entry of ordered) {
-        const message = entry && checkOrder(entry, byId.get(entry.reference));
-        if (entry && message !== undefined) findings.report('L12', entry._id, message);
+      for (const posting of ordered) {
+        if (!posting) continue;
+        const message = checkOrder({ ...posting.entries[0], ...posting }, byId.get(posting.reference));
+        if (message !== undefined) findings.report('L12', posting._id, message);
       }
     },
     orders: async () => {

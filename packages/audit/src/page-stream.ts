@@ -1,18 +1,18 @@
 import { pageId } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
-import type { PageEntries } from './chains.ts';
-import { type EarlierEntries, earlierIdsOf, noEarlierEntries } from './dependent-entries.ts';
-import { pageEntryIds, pageMs } from './parse-page.ts';
-import type { EntryRecord, PageRecord } from './records.ts';
+import type { PagePostings } from './chains.ts';
+import { type EarlierPostings, earlierIdOf, noEarlierPostings } from './dependent-entries.ts';
+import { pageMs, pagePostingIds } from './parse-page.ts';
+import type { EntryRecord, PageRecord, PostingRecord } from './records.ts';
 import { collections } from './snapshot.ts';
 
-/** Pages with their entries, and the earlier entries that those refer to. */
+/** Pages with their postings, and the earlier postings that those refer to. */
 export interface Batch {
-  readonly pages: readonly { readonly page: PageRecord; readonly entries: PageEntries }[];
-  readonly earlier: EarlierEntries;
+  readonly pages: readonly { readonly page: PageRecord; readonly postings: PagePostings }[];
+  readonly earlier: EarlierPostings;
 }
 
-const ENTRIES_PER_BATCH = 2_000;
+const POSTINGS_PER_BATCH = 2_000;
 const PAGES_PER_READ = 25;
 
 /**
@@ -57,8 +57,8 @@ async function* cutBatches(pages: AsyncIterable<PageRecord>): AsyncGenerator<rea
   let count = 0;
   for await (const page of pages) {
     batch.push(page);
-    count += pageEntryIds(page).length;
-    if (count < ENTRIES_PER_BATCH) continue;
+    count += pagePostingIds(page).length;
+    if (count < POSTINGS_PER_BATCH) continue;
     yield batch;
     batch = [];
     count = 0;
@@ -79,27 +79,36 @@ async function readBatch(
   session: ClientSession,
 ): Promise<Batch | undefined> {
   if (!pages) return undefined;
-  const byId = await readEntries(db, pages.flatMap(pageEntryIds), session);
-  const earlierIds = [...byId.values()].flatMap(earlierIdsOf);
-  const earlier = earlierIds.length > 0 ? await readEntries(db, earlierIds, session) : noEarlierEntries;
+  const byId = await readPostings(db, pages.flatMap(pagePostingIds), session);
+  const earlierIds = [...byId.values()].flatMap((posting) => earlierIdOf(posting) ?? []);
+  const earlier = earlierIds.length > 0 ? await readPostings(db, earlierIds, session) : noEarlierPostings;
   return {
-    pages: pages.map((page) => ({ page, entries: pageEntryIds(page).map((id) => byId.get(id)) })),
+    pages: pages.map((page) => ({ page, postings: pagePostingIds(page).map((id) => byId.get(id)) })),
     earlier,
   };
 }
 
-/** The entries with these ids that exist, by their ids. */
-export async function readEntries(
+/** The postings with these ids that exist, by their ids. */
+export async function readPostings(
   db: Db,
   ids: readonly string[],
   session: ClientSession,
-): Promise<ReadonlyMap<string, EntryRecord>> {
+): Promise<ReadonlyMap<string, PostingRecord>> {
   const found = await db
-    .collection<EntryRecord>(collections.entries)
+    .collection<PostingRecord>(collections.postings)
     .find({ _id: { $in: ids } }, { session, batchSize: ids.length + 1 })
     .toArray();
-  return new Map(found.map((entry) => [entry._id, entry]));
+  return new Map(found.map((posting) => [posting._id, withEntries(posting)]));
 }
+
+/** A posting with a list of entries, whatever is stored, so that an audit can go on. */
+function withEntries(posting: PostingRecord): PostingRecord {
+  const stored: unknown = posting.entries;
+  const entries = Array.isArray(stored) ? (stored as unknown[]).filter(isEntry) : [];
+  return { ...posting, entries };
+}
+
+const isEntry = (value: unknown): value is EntryRecord => typeof value === 'object' && value !== null;
 
 /** Merges streams by a key that ascends within each; equal keys come in the order of the streams. */
 async function* mergeBy<Item>(

@@ -23,8 +23,8 @@ export function pageMs({ at }: Pick<PageRecord, 'at'>): number {
 }
 
 /** The ids on a page; empty if it has no valid list of them. */
-export function pageEntryIds({ entries }: Pick<PageRecord, 'entries'>): readonly string[] {
-  return isList(entries) ? entries.filter((id) => typeof id === 'string') : [];
+export function pagePostingIds({ postings }: Pick<PageRecord, 'postings'>): readonly string[] {
+  return isList(postings) ? postings.filter((id) => typeof id === 'string') : [];
 }
 
 const fields: ReadonlySet<string> = new Set<keyof PageRecord>([
@@ -34,7 +34,7 @@ const fields: ReadonlySet<string> = new Set<keyof PageRecord>([
   'at',
   'previous',
   'hash',
-  'entries',
+  'postings',
   'accounts',
 ]);
 
@@ -51,7 +51,7 @@ const lineFields: ReadonlySet<string> = new Set<keyof LineRecord>([
  * (L6).
  */
 export function readPage(findings: Findings, stored: PageRecord): PageRecord | undefined {
-  const { _id: id, at, previous, hash, entries, accounts } = stored;
+  const { _id: id, at, previous, hash, postings, accounts } = stored;
   const address = readPageId(id);
   const report = (message: string) => findings.report('L6', id, message);
   if (!address) {
@@ -64,8 +64,8 @@ export function readPage(findings: Findings, stored: PageRecord): PageRecord | u
   }
   if (!isDate(at)) report('has no time');
   if (!isBytes(previous) || !isBytes(hash)) report('has no hash');
-  const ids = pageEntryIds(stored);
-  if (!isList(entries) || ids.length !== entries.length) report('has no list of entries');
+  const ids = pagePostingIds(stored);
+  if (!isList(postings) || ids.length !== postings.length) report('has no list of postings');
   const lines = isList(accounts) ? accounts.filter((line) => isPlainText(line?.account)) : [];
   if (!isList(accounts) || lines.length !== accounts.length) report('has no list of accounts');
   const unknown =
@@ -79,7 +79,7 @@ export function readPage(findings: Findings, stored: PageRecord): PageRecord | u
     at: new Date(pageMs(stored)),
     previous: isBytes(previous) ? previous : new Uint8Array(),
     hash: isBytes(hash) ? hash : new Uint8Array(),
-    entries: ids,
+    postings: ids,
     accounts: lines,
   };
 }

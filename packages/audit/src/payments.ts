@@ -1,15 +1,18 @@
 import type { Findings } from './findings.ts';
 import type { Disagreement } from './recheck.ts';
-import { type EntryRecord, type PaymentRecord, readWhole, toWhole } from './records.ts';
+import { type EntryRecord, type PaymentRecord, type PostingRecord, readWhole, toWhole } from './records.ts';
 
-/** The kinds of entries of a payout. */
-export const payoutKinds = ['hold', 'capture', 'fee', 'release', 'refund', 'refundFee'] as const;
+/** The kinds of postings of a payout. */
+export const payoutKinds = ['hold', 'capture', 'release', 'refund'] as const;
 
-/** The kinds of entries of a collection. */
-export const collectionKinds = ['collect', 'fee'] as const;
+/** The kinds of postings of a collection. */
+export const collectionKinds = ['collect'] as const;
 
 /** A payment's entries, keyed by their kind. */
-export type EntriesByKind = ReadonlyMap<string, Pick<EntryRecord, 'amount' | 'currency' | 'wallet'>>;
+export type EntriesByKind = ReadonlyMap<
+  string,
+  Pick<EntryRecord, 'amount'> & Pick<PostingRecord, 'currency' | 'wallet'>
+>;
 
 /** The entries that a payout has in each status; kinds in neither list are optional. */
 const expectations: Readonly<

@@ -1,9 +1,12 @@
-import type { ChainedEntry, ChainedLine } from '@pesewa/contracts';
+import type { ChainedEntry, ChainedLine, ChainedPosting } from '@pesewa/contracts';
 import type { Findings } from './findings.ts';
 
 /**
- * An entry as the ledger stores it. The types of all records here say what the ledger writes; the audit checks them.
+ * A posting as the ledger stores it. The types of all records here say what the ledger writes; the audit checks them.
  */
+export type PostingRecord = ChainedPosting;
+
+/** One movement of a posting as the ledger stores it. */
 export type EntryRecord = ChainedEntry;
 
 /** A page of a chain as the ledger stores it. */
@@ -15,9 +18,9 @@ export interface PageRecord {
   readonly at: Date;
   readonly previous: Uint8Array;
   readonly hash: Uint8Array;
-  /** The ids of its entries, in order. */
-  readonly entries: readonly string[];
-  /** For each shared account: what the page's entries add to it, and the chain's total there at the end of the page. */
+  /** The ids of its postings, in order. */
+  readonly postings: readonly string[];
+  /** For each shared account: what the page's postings add to it, and the chain's total there at the end of the page. */
   readonly accounts: readonly LineRecord[];
 }
 
@@ -32,7 +35,7 @@ export interface WalletRecord {
   readonly available: bigint;
   readonly held: bigint;
   readonly sequence: bigint;
-  /** The time of its newest entry. */
+  /** The time of its newest posting. */
   readonly at: Date;
 }
 
@@ -57,7 +60,7 @@ export interface PaymentRecord {
   readonly step: string;
 }
 
-/** An order of the operators as the ledger stores it; `_id` is the reference of its entry. */
+/** An order of the operators as the ledger stores it; `_id` is the reference of its posting. */
 export interface OrderRecord {
   readonly _id: string;
   readonly kind: string;

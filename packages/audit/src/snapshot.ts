@@ -9,7 +9,7 @@ import type { BucketRecord, PageRecord, WalletRecord } from './records.ts';
 /** The names of the ledger's collections. */
 export const collections = {
   pages: 'pages',
-  entries: 'entries',
+  postings: 'postings',
   wallets: 'wallets',
   buckets: 'accounts',
   refusals: 'refusals',
@@ -19,8 +19,8 @@ export const collections = {
 
 /** The ledger's stored state at one moment. */
 export interface LedgerSnapshot extends Balances {
-  /** The sum of all entries' ids, to compare with the sum of those on pages, which uses the same key. */
-  readonly entryIds: IdSum;
+  /** The sum of all postings' ids, to compare with the sum of those on pages, which uses the same key. */
+  readonly postingIds: IdSum;
   readonly idKey: IdKey;
   readonly pageCount: number;
   /** The moment by the database's clock, in milliseconds since the epoch. */
@@ -30,7 +30,7 @@ export interface LedgerSnapshot extends Balances {
 const IDS_PER_READ = 20_000;
 
 /**
- * Reads balances, heads and the ids of entries as of one moment, so that a ledger that keeps writing causes no
+ * Reads balances, heads and the ids of postings as of one moment, so that a ledger that keeps writing causes no
  * contradictions. The sessions of `openSession` see at least that moment, even on a secondary that lags.
  */
 export async function readSnapshot(
@@ -49,11 +49,11 @@ export async function readSnapshot(
   const byId = { ...inSnapshot, hint: { _id: 1 } } as const;
   const pageCount = await db.collection(collections.pages).countDocuments({}, byId);
   const idKey = createKey();
-  const entryIds = createIdSum(idKey);
+  const postingIds = createIdSum(idKey);
   const ids = db
-    .collection<{ readonly _id: string }>(collections.entries)
+    .collection<{ readonly _id: string }>(collections.postings)
     .find({}, { ...byId, projection: { _id: 1 }, batchSize: IDS_PER_READ });
-  for await (const { _id } of ids) entryIds.add(String(_id));
+  for await (const { _id } of ids) postingIds.add(String(_id));
   const { clusterTime } = snapshot;
   const openSession = (): ClientSession => {
     const session = client.startSession({ causalConsistency: true });
@@ -63,7 +63,7 @@ export async function readSnapshot(
     }
     return session;
   };
-  return { moment: { heads, wallets, buckets, pageCount, entryIds, idKey, atMs }, openSession };
+  return { moment: { heads, wallets, buckets, pageCount, postingIds, idKey, atMs }, openSession };
 }
 
 function createKey(): IdKey {

@@ -20,7 +20,7 @@ export function emptyWalletState(): WalletState {
 
 const sides = ['available', 'held'] as const;
 
-/** Applies the next entry of a wallet and checks the balances after it (L3, L4). */
+/** Applies the next entry of a wallet and checks the balances after it, where they are stated (L3, L4). */
 export function applyEntry(findings: Findings, fold: WalletState, entry: ReadEntry): void {
   const { id, wallet = '', debit, credit, amount, sequence, after, atMs } = entry;
   if (debit?.wallet === wallet) fold[debit.role === 'held' ? 'held' : 'available'] -= amount;
@@ -33,7 +33,7 @@ export function applyEntry(findings: Findings, fold: WalletState, entry: ReadEnt
     if (fold[side] < 0n) {
       findings.report('L4', wallet, `after ${id}, its entry ${sequence}, ${side} is ${fold[side]}`);
     }
-    if (after[side] !== fold[side]) {
+    if (after && after[side] !== fold[side]) {
       const told = `${id}, its entry ${sequence}, leaves ${after[side]} ${side}`;
       findings.report('L3', wallet, `${told}; its entries come to ${fold[side]}`);
     }

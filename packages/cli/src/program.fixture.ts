@@ -138,7 +138,7 @@ export function commandLine(
     prepare: () => Promise.resolve(),
     audit: ({ onProgress, ...request }) => {
       requests.push(request);
-      onProgress({ stage: 'entries', done: 3_000, total: 12_000 });
+      onProgress({ stage: 'postings', done: 3_000, total: 12_000 });
       return Promise.resolve(report);
     },
     clock: {

@@ -89,7 +89,7 @@ describe('ledger verify', () => {
   it('shows how far it is', async () => {
     const line = commandLine();
     await line.run('ledger', 'verify');
-    expect(line.shown).toEqual(['entries ██████░░░░░░░░░░░░░░░░░░ 25 % of 12,000']);
+    expect(line.shown).toEqual(['postings ██████░░░░░░░░░░░░░░░░░░ 25 % of 12,000']);
   });
 
   it('explains the rules', async () => {

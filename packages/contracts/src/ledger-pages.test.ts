@@ -1,21 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import { type ChainedEntry, type ChainedLine, entryText, GENESIS, pageHash, pageId } from './ledger-pages.ts';
+import {
+  type ChainedEntry,
+  type ChainedLine,
+  type ChainedPosting,
+  GENESIS,
+  pageHash,
+  pageId,
+  postingText,
+} from './ledger-pages.ts';
 
-const entry: Required<ChainedEntry> = {
-  _id: 'po-1/hold',
-  kind: 'hold',
-  debit: 'wallet:demo:KES:available',
-  credit: 'wallet:demo:KES:held',
-  amount: 1_010n,
-  currency: 'KES',
+const entry: ChainedEntry = {
+  kind: 'capture',
+  debit: 'wallet:demo:KES:held',
+  credit: 'float:upstream:KES',
+  amount: 1_000n,
+};
+
+const fee: ChainedEntry = { ...entry, kind: 'fee', credit: 'feeIncome:KES', amount: 10n };
+
+const posting: Required<ChainedPosting> = {
+  _id: 'po-1/capture',
+  kind: 'capture',
   reference: 'po-1',
   causationId: 'ev-1',
+  currency: 'KES',
+  fee: 10n,
+  rail: 'upstream',
+  entries: [entry, fee],
   wallet: 'demo:KES',
   walletSequence: 8n,
   availableAfter: 90n,
   heldAfter: 1_010n,
-  fee: 10n,
-  rail: 'upstream',
   at: new Date(1_000),
 };
 
@@ -32,38 +47,56 @@ const hex = (hash: Uint8Array) => Buffer.from(hash).toString('hex');
 
 describe('the hash of a page', () => {
   it('is the same for the same page, in 32 bytes', () => {
-    expect(hex(pageHash(place, [{ ...entry }], [line]))).toBe(hex(pageHash({ ...place }, [entry], [line])));
-    expect(pageHash(place, [entry], [line])).toHaveLength(32);
+    expect(hex(pageHash(place, [{ ...posting }], [line]))).toBe(
+      hex(pageHash({ ...place }, [posting], [line])),
+    );
+    expect(pageHash(place, [posting], [line])).toHaveLength(32);
   });
 
-  it.each(Object.keys(entry) as (keyof ChainedEntry)[])(
-    'is another where an entry has another %s',
+  const hashOf = (...postings: readonly ChainedPosting[]) => hex(pageHash(place, postings, [line]));
+  const changed = (value: unknown): unknown => {
+    if (typeof value === 'bigint') return value + 1n;
+    return value instanceof Date ? new Date(1_001) : `${String(value)}x`;
+  };
+
+  it.each((Object.keys(posting) as (keyof ChainedPosting)[]).filter((field) => field !== 'entries'))(
+    'is another where a posting has another %s',
     (field) => {
-      const value = entry[field];
-      const other =
-        typeof value === 'bigint'
-          ? value + 1n
-          : value instanceof Date
-            ? new Date(1_001)
-            : `${String(value)}x`;
-      expect(entryText({ ...entry, [field]: other })).not.toBe(entryText(entry));
-      expect(hex(pageHash(place, [{ ...entry, [field]: other }], [line]))).not.toBe(
-        hex(pageHash(place, [entry], [line])),
-      );
+      const other: ChainedPosting = { ...posting, [field]: changed(posting[field]) };
+      expect(postingText(other)).not.toBe(postingText(posting));
+      expect(hashOf(other)).not.toBe(hashOf(posting));
     },
   );
+
+  it.each(Object.keys(entry) as (keyof ChainedEntry)[])(
+    'is another where an entry of a posting has another %s',
+    (field) => {
+      for (const index of [0, 1]) {
+        const own = posting.entries[index] ?? entry;
+        const entries = posting.entries.with(index, { ...own, [field]: changed(own[field]) });
+        expect(hashOf({ ...posting, entries })).not.toBe(hashOf(posting));
+      }
+    },
+  );
+
+  it('is another in another order of the entries, or with an entry more or less', () => {
+    const hashes = [[entry, fee], [fee, entry], [entry], [entry, fee, fee], []].map((entries) =>
+      hashOf({ ...posting, entries }),
+    );
+    expect(new Set(hashes).size).toBe(5);
+  });
 
   it.each([
     { ...place, chain: 'payouts/1' },
     { ...place, number: 8n },
     { ...place, previous: new Uint8Array(32).fill(1) },
   ])('is another at another place', (other) => {
-    expect(hex(pageHash(other, [entry], [line]))).not.toBe(hex(pageHash(place, [entry], [line])));
+    expect(hex(pageHash(other, [posting], [line]))).not.toBe(hashOf(posting));
   });
 
-  it('is another in another order, or with an entry more or less', () => {
-    const second = { ...entry, _id: 'po-2/hold' };
-    const hashes = [[entry, second], [second, entry], [entry], []].map((page) =>
+  it('is another in another order, or with a posting more or less', () => {
+    const second = { ...posting, _id: 'po-2/hold' };
+    const hashes = [[posting, second], [second, posting], [posting], []].map((page) =>
       hex(pageHash(place, page, [line])),
     );
     expect(new Set(hashes).size).toBe(4);
@@ -72,31 +105,32 @@ describe('the hash of a page', () => {
   it.each(Object.keys(line) as (keyof ChainedLine)[])('is another where a line has another %s', (field) => {
     const value = line[field];
     const other = { ...line, [field]: typeof value === 'bigint' ? value + 1n : `${value}x` };
-    expect(hex(pageHash(place, [entry], [other]))).not.toBe(hex(pageHash(place, [entry], [line])));
+    expect(hex(pageHash(place, [posting], [other]))).not.toBe(hashOf(posting));
   });
 
   it('is another with a line more or less', () => {
-    const hashes = [[line, line], [line], []].map((lines) => hex(pageHash(place, [entry], lines)));
+    const hashes = [[line, line], [line], []].map((lines) => hex(pageHash(place, [posting], lines)));
     expect(new Set(hashes).size).toBe(3);
   });
 
-  it('is another where an entry hides in a field of its neighbour', () => {
-    const second = { ...entry, _id: 'po-2/hold' };
+  it('is another where a posting hides in a field of its neighbour', () => {
+    const second = { ...posting, _id: 'po-2/hold' };
     // Where the first text ends, the second could continue.
-    const between = `\n${entryText(second)}`;
-    const hiding = { ...entry, heldAfter: `${entry.heldAfter}${between}` as unknown as bigint };
-    const withLength = {
-      ...entry,
-      heldAfter:
-        `${entry.heldAfter}\n${entryText(second).length}\u001f${entryText(second)}` as unknown as bigint,
-    };
-    const hashes = [[entry, second], [hiding], [withLength]].map((page) => hex(pageHash(place, page, [])));
+    const between = `\n${postingText(second)}`;
+    const withLength = `\n${postingText(second).length}\u001f${postingText(second)}`;
+    const hiding = [between, withLength].map((more) => {
+      const last = { ...fee, amount: `${fee.amount}${more}` as unknown as bigint };
+      return { ...posting, entries: [entry, last] };
+    });
+    const hashes = [[posting, second], ...hiding.map((one) => [one])].map((page) =>
+      hex(pageHash(place, page, [])),
+    );
     expect(new Set(hashes).size).toBe(3);
   });
 
   it('keeps an absent field and its neighbour apart', () => {
-    const { fee: _fee, rail: _rail, ...bare } = entry;
-    expect(entryText({ ...bare, fee: 5n })).not.toBe(entryText({ ...bare, rail: '5' }));
+    const { fee: _fee, rail: _rail, ...bare } = posting;
+    expect(postingText({ ...bare, fee: 5n })).not.toBe(postingText({ ...bare, rail: '5' }));
   });
 });
 

@@ -1,27 +1,36 @@
 import { createHash } from 'node:crypto';
 
-/** The fields of an entry that the ledger's hash chain covers: the whole document, as MongoDB holds it (ADR 16). */
+/** One movement of a posting: an amount from one account to another. */
 export interface ChainedEntry {
-  /** `<reference>/<kind>` */
-  readonly _id: string;
   readonly kind: string;
   readonly debit: string;
   readonly credit: string;
   /** Minor units, as all amounts here. */
   readonly amount: bigint;
-  readonly currency: string;
+}
+
+/** The fields of a posting that the ledger's hash chain covers: the whole document, as MongoDB holds it (ADR 16). */
+export interface ChainedPosting {
+  /** `<reference>/<kind>` */
+  readonly _id: string;
+  readonly kind: string;
   readonly reference: string;
   readonly causationId: string;
+  readonly currency: string;
+  /** For a hold: our fee in it. */
+  readonly fee?: bigint | undefined;
+  /** The rail that a payment's money goes to or comes from. */
+  readonly rail?: string | undefined;
+  /** In the order in which they happen. */
+  readonly entries: readonly ChainedEntry[];
   /**
-   * The wallet that the entry touches, with its sequence number and its balances after the entry; absent if it touches
-   * none.
+   * The wallet that the entries touch, with the number of the last of them there and the balances after it; absent if
+   * they touch none.
    */
   readonly wallet?: string | undefined;
   readonly walletSequence?: bigint | undefined;
   readonly availableAfter?: bigint | undefined;
   readonly heldAfter?: bigint | undefined;
-  readonly fee?: bigint | undefined;
-  readonly rail?: string | undefined;
   readonly at: Date;
 }
 
@@ -52,9 +61,9 @@ export interface ChainedLine {
  */
 const S = '\u001f';
 
-/** The text of an entry that is hashed. It is one template, because it is made for every entry that is written. */
-export function entryText(entry: ChainedEntry): string {
-  const { _id, kind, debit, credit, amount, currency, reference, causationId, at } = entry;
+/** The text of a posting that is hashed; it has the number of its entries, so that none is taken for a field. */
+export function postingText(posting: ChainedPosting): string {
+  const { _id, kind, reference, causationId, currency, entries, at } = posting;
   const {
     wallet = '',
     walletSequence = '',
@@ -62,10 +71,13 @@ export function entryText(entry: ChainedEntry): string {
     heldAfter = '',
     fee = '',
     rail = '',
-  } = entry;
-  const cause = `${_id}${S}${kind}${S}${reference}${S}${causationId}${S}${at.getTime()}`;
-  const money = `${debit}${S}${credit}${S}${amount}${S}${currency}${S}${fee}${S}${rail}`;
-  return `${cause}${S}${money}${S}${wallet}${S}${walletSequence}${S}${availableAfter}${S}${heldAfter}`;
+  } = posting;
+  const cause = `${_id}${S}${kind}${S}${reference}${S}${causationId}${S}${at.getTime()}${S}${currency}`;
+  const after = `${wallet}${S}${walletSequence}${S}${availableAfter}${S}${heldAfter}`;
+  let text = `${cause}${S}${fee}${S}${rail}${S}${after}${S}${entries.length}`;
+  for (const entry of entries)
+    text += `${S}${entry.kind}${S}${entry.debit}${S}${entry.credit}${S}${entry.amount}`;
+  return text;
 }
 
 function lineText({ account, debits, credits, debitsAfter, creditsAfter }: ChainedLine): string {
@@ -73,17 +85,17 @@ function lineText({ account, debits, credits, debitsAfter, creditsAfter }: Chain
 }
 
 /**
- * The hash of a page: SHA-256 over the previous hash, its place, and its entries and account lines in order. Their
+ * The hash of a page: SHA-256 over the previous hash, its place, and its postings and account lines in order. Their
  * numbers come first and each text is preceded by its length, so that different pages never give the same bytes.
  */
 export function pageHash(
   place: PagePlace,
-  entries: readonly ChainedEntry[],
+  postings: readonly ChainedPosting[],
   lines: readonly ChainedLine[],
 ): Uint8Array {
-  let text = `${place.chain}${S}${place.number}${S}${entries.length}${S}${lines.length}`;
-  for (const entry of entries) {
-    const own = entryText(entry);
+  let text = `${place.chain}${S}${place.number}${S}${postings.length}${S}${lines.length}`;
+  for (const posting of postings) {
+    const own = postingText(posting);
     text += `\n${own.length}${S}${own}`;
   }
   for (const line of lines) {

@@ -11,11 +11,11 @@ import {
 import type { Hono } from 'hono';
 import { balanceOf, currencyOf, floatPrefix } from './domain/accounts.ts';
 import { viewEntry, viewStatementItem, viewSums } from './entry-views.ts';
-import type { SharedPlace, WalletPlace } from './statement.ts';
+import { type SharedPlace, statedEntriesOf, type WalletPlace } from './statement.ts';
 import type { Statements } from './statements.ts';
 import type { LedgerStore } from './store.ts';
 
-const ENTRIES_PER_PAGE = 100;
+const POSTINGS_PER_PAGE = 100;
 
 /**
  * How long after a time an entry with that time may still be committed: a transaction lives ten seconds at most (ADR
@@ -28,7 +28,7 @@ const WALLET = 'wallet:';
 
 /** The dependencies of the routes of accounts. */
 export interface AccountRouteDeps {
-  readonly store: Pick<LedgerStore, 'findWallet' | 'findEntries' | 'findShared'>;
+  readonly store: Pick<LedgerStore, 'findWallet' | 'findPostings' | 'findShared'>;
   readonly statements: Statements;
   readonly clock: Clock;
 }
@@ -66,9 +66,9 @@ export function addAccountRoutes(app: Hono, deps: AccountRouteDeps): void {
     },
     entries: async ({ query: { reference, cursor = '' } }) => {
       if (cursor !== '' && !cursor.startsWith(`${reference}/`)) return foreignCursor;
-      const entries = await store.findEntries(reference, cursor, ENTRIES_PER_PAGE);
-      const next = entries.length === ENTRIES_PER_PAGE ? (entries.at(-1)?._id ?? null) : null;
-      return answer(200, { items: entries.map(viewEntry), next });
+      const postings = await store.findPostings(reference, cursor, POSTINGS_PER_PAGE);
+      const next = postings.length === POSTINGS_PER_PAGE ? (postings.at(-1)?._id ?? null) : null;
+      return answer(200, { items: postings.flatMap(statedEntriesOf).map(viewEntry), next });
     },
     statement: (request) => readStatement(deps, request),
   });

@@ -2,15 +2,20 @@ import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { describe, expect, it } from 'vitest';
 import { createApp } from './app.ts';
-import type { EntryDocument } from './documents.ts';
+import type { PostingDocument } from './documents.ts';
 import { anyTarget } from './orders.fixture.ts';
 
-const entry: EntryDocument = {
+const posting: PostingDocument = {
   _id: 'po-1/hold',
   kind: 'hold',
-  debit: 'wallet:demo:KES:available',
-  credit: 'wallet:demo:KES:held',
-  amount: 101_050n,
+  entries: [
+    {
+      kind: 'hold',
+      debit: 'wallet:demo:KES:available',
+      credit: 'wallet:demo:KES:held',
+      amount: 101_050n,
+    },
+  ],
   currency: 'KES',
   reference: 'po-1',
   causationId: 'ev-1',
@@ -33,11 +38,11 @@ function open() {
         key === 'demo:KES'
           ? { merchantId: 'demo', currency: 'KES', available: 10_050n, held: 1n, sequence: 3n }
           : undefined,
-      findEntries: async (reference, _after, limit) =>
+      findPostings: async (reference, _after, limit) =>
         reference === 'po-1'
-          ? [entry]
+          ? [posting]
           : reference === 'po-many'
-            ? Array.from({ length: limit }, () => ({ ...entry, _id: 'po-many/x' }))
+            ? Array.from({ length: limit }, () => ({ ...posting, _id: 'po-many/x' }))
             : [],
       findShared: async (prefix) => shared.filter(({ account }) => account.startsWith(prefix)),
     },

@@ -1,8 +1,7 @@
 import type { ClientSession, Db } from 'mongodb';
 import { COMMANDS, findOrders, type OrderDocument } from './commands.ts';
 import { collectionNames } from './documents.ts';
-import type { FloatOrder, WalletOrder } from './domain/instructions.ts';
-import { orderEntryId } from './domain/order-postings.ts';
+import { type FloatOrder, postingId, type WalletOrder } from './domain/instructions.ts';
 import { whyUnapproved } from './domain/orders.ts';
 
 /** An order as an event requests it, with the operators that the event names. */
@@ -24,7 +23,7 @@ export type Approvals = (
 /** Builds {@link Approvals}; it reads within the transaction that applies the orders. */
 export function createApprovals(db: Db): Approvals {
   const commands = db.collection<OrderDocument>(COMMANDS);
-  const decided = [collectionNames.entries, collectionNames.refusedOrders].map((name) =>
+  const decided = [collectionNames.postings, collectionNames.refusedOrders].map((name) =>
     db.collection<{ readonly _id: string }>(name),
   );
   return async (orders, session) => {
@@ -42,18 +41,18 @@ export function createApprovals(db: Db): Approvals {
     }
     if (reasons.size === 0) return reasons;
     // Rare: a replay of orders from before approvals existed, or an order that was never proposed.
-    const entryIds = new Map(
+    const postingIds = new Map(
       [...reasons.keys()].flatMap((index) => {
         const named = orders[index];
-        return named ? [[index, orderEntryId(named.order)] as const] : [];
+        return named ? [[index, postingId(named.order)] as const] : [];
       }),
     );
     for (const collection of decided) {
       const known = await collection
-        .find({ _id: { $in: [...entryIds.values()] } }, { session, projection: { _id: 1 } })
+        .find({ _id: { $in: [...postingIds.values()] } }, { session, projection: { _id: 1 } })
         .toArray();
       const knownIds = new Set(known.map(({ _id }) => _id));
-      for (const [index, entryId] of entryIds) if (knownIds.has(entryId)) reasons.delete(index);
+      for (const [index, id] of postingIds) if (knownIds.has(id)) reasons.delete(index);
     }
     return reasons;
   };

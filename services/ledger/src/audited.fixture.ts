@@ -6,7 +6,7 @@ import type { Db } from 'mongodb';
 import { openBatchLedger } from './batches.fixture.ts';
 import { COMMANDS, type OrderDocument } from './commands.ts';
 import { ledgerDatabaseSchema } from './database-schema.ts';
-import type { Entry, Folded } from './domain/books.ts';
+import type { Folded, Posting } from './domain/books.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import { topicOf } from './domain/own-events.ts';
 import { cut } from './scenarios.fixture.ts';
@@ -19,10 +19,10 @@ export interface AuditedLedger extends AsyncDisposable {
   readonly collections: Db;
   /** Applies instructions as the consumers of their topics would; orders among them are approved first. */
   readonly apply: (...instructions: readonly Instruction[]) => Promise<void>;
-  /** Writes entries without an instruction, as the next page of a chain; everything else stays consistent. */
+  /** Writes postings without an instruction, as the next page of a chain; everything else stays consistent. */
   readonly post: (
     place: { readonly chain: string; readonly atMs?: number },
-    ...entries: readonly Entry[]
+    ...postings: readonly Posting[]
   ) => Promise<void>;
   readonly audit: (options?: Pick<AuditOptions, 'crossCheck' | 'earlierHeads'>) => Promise<AuditReport>;
   /** Saves all databases in their present state. */
@@ -65,10 +65,10 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
         await consumers.apply(batch, { topic, partition: 0 });
       }
     },
-    post: ({ chain, atMs = systemClock.nowMs() }, ...entries) => {
+    post: ({ chain, atMs = systemClock.nowMs() }, ...postings) => {
       hasWritten = true;
       return inTransaction((transaction) =>
-        store.write(foldedOf(entries), { chain, atMs }, transaction, () => undefined),
+        store.write(foldedOf(postings), { chain, atMs }, transaction, () => undefined),
       );
     },
     audit: (options) =>
@@ -133,8 +133,8 @@ async function eachCollection(
   }
 }
 
-/** The result of folding bare entries: wallets as in their last entry, and the changes of shared accounts. */
-function foldedOf(entries: readonly Entry[]): Folded {
+/** The result of folding bare postings: wallets as in their last posting, and the changes of shared accounts. */
+function foldedOf(postings: readonly Posting[]): Folded {
   const wallets = new Map<
     string,
     Folded['wallets'] extends ReadonlyMap<string, infer Change> ? Change : never
@@ -146,13 +146,15 @@ function foldedOf(entries: readonly Entry[]): Folded {
     delta[side] += amount;
     accountDeltas.set(account, delta);
   };
-  for (const { touched, currency, causationId, debit, credit, amount } of entries) {
+  for (const { debit, credit, amount } of postings.flatMap(({ entries }) => entries)) {
     move(debit, 'debits', amount);
     move(credit, 'credits', amount);
-    if (!touched) continue;
-    const { wallet, ...state } = touched;
-    const merchantId = wallet.split(':')[0] ?? '';
-    wallets.set(wallet, { isNew: false, after: { merchantId, currency, ...state }, causationId });
   }
-  return { entries, wallets, holds: new Map(), refusedOrders: [], accountDeltas };
+  for (const { wallet, currency, causationId, ...stated } of postings) {
+    if (wallet === undefined) continue;
+    const { walletSequence: sequence = 0n, availableAfter: available = 0n, heldAfter: held = 0n } = stated;
+    const after = { merchantId: wallet.split(':')[0] ?? '', currency, available, held, sequence };
+    wallets.set(wallet, { isNew: false, after, causationId });
+  }
+  return { postings, wallets, holds: new Map(), refusedOrders: [], accountDeltas };
 }

@@ -18,14 +18,16 @@ const refusing = (fields: object, optional: object = {}) => ({
   $jsonSchema: object(fields, { _id: text, ...optional }),
 });
 
-const entry = {
-  debit: text,
-  credit: text,
-  amount: positive,
-  currency: text,
+const posting = {
   kind: text,
   reference: text,
   causationId: text,
+  currency: text,
+  entries: {
+    bsonType: 'array',
+    minItems: 1,
+    items: object({ kind: text, debit: text, credit: text, amount: positive }),
+  },
   at: date,
 };
 const wallet = { merchantId: text, currency: text, available: whole, held: whole, sequence: whole, at: date };
@@ -36,7 +38,7 @@ const page = {
   at: date,
   previous: { bsonType: 'binData' },
   hash: { bsonType: 'binData' },
-  entries: { bsonType: 'array', minItems: 1, items: text },
+  postings: { bsonType: 'array', minItems: 1, items: text },
   accounts: {
     bsonType: 'array',
     items: object({
@@ -63,10 +65,10 @@ const command = {
  * integer.
  */
 export const ledgerDatabaseSchema: readonly CollectionSchema[] = [
-  // A wallet's entries in order: the time never decreases. Not unique, because the wallet itself counts.
+  // A wallet's postings in order: the time never decreases. Not unique, because the wallet itself counts.
   {
-    name: 'entries',
-    validator: refusing(entry, {
+    name: 'postings',
+    validator: refusing(posting, {
       wallet: text,
       walletSequence: whole,
       availableAfter: whole,

@@ -1,17 +1,18 @@
-import { type ChainedEntry, type ChainedLine, walletKeyOf } from '@pesewa/contracts';
+import { type ChainedLine, type ChainedPosting, walletKeyOf } from '@pesewa/contracts';
 import type { Binary } from 'mongodb';
 import type { Turnover } from './domain/accounts.ts';
-import type { Entry, EntryKind, Hold, Refusal, RefusedOrder, Wallet } from './domain/books.ts';
+import type { Hold, Posting, Refusal, RefusedOrder, Wallet } from './domain/books.ts';
 
-/** An entry as MongoDB holds it; `_id` is its reference and kind. */
-export interface EntryDocument extends ChainedEntry {
-  readonly kind: EntryKind;
+/** A posting as MongoDB holds it; `_id` is its reference and kind. */
+export interface PostingDocument extends ChainedPosting {
+  readonly kind: Posting['kind'];
+  readonly entries: Posting['entries'];
 }
 
 /** A wallet; `_id` is `merchantId:currency`. */
 export interface WalletDocument extends Wallet {
   readonly _id: string;
-  /** The time of its newest entry. */
+  /** The time of its newest posting. */
   readonly at: Date;
 }
 
@@ -21,7 +22,7 @@ export interface RefusalDocument extends Omit<Hold, 'reference' | 'status' | 're
   readonly at: Date;
 }
 
-/** A refused order, stored for the same reason; `_id` is that of the entry which was not written. */
+/** A refused order, stored for the same reason; `_id` is that of the posting which was not written. */
 export interface RefusedOrderDocument extends Omit<RefusedOrder, 'id'> {
   readonly _id: string;
   readonly at: Date;
@@ -34,26 +35,26 @@ export interface BucketDocument extends Turnover {
   readonly account: string;
 }
 
-/** One batch's entries, chained to the batch before (ADR 16); `_id` is its chain and number. */
+/** One batch's postings, chained to the batch before (ADR 16); `_id` is its chain and number. */
 export interface PageDocument {
   readonly _id: string;
   /** The writer partition: `<topic>/<partition>`. */
   readonly chain: string;
   /** From 1, without a gap. */
   readonly number: bigint;
-  /** The time of all its entries. */
+  /** The time of all its postings. */
   readonly at: Date;
   /** The hash of the page before. */
   readonly previous: Binary;
   readonly hash: Binary;
-  /** The ids of its entries, in order. */
-  readonly entries: readonly string[];
+  /** The ids of its postings, in order. */
+  readonly postings: readonly string[];
   readonly accounts: readonly ChainedLine[];
 }
 
 /** The collections of the ledger's database that postings write. */
 export const collectionNames = {
-  entries: 'entries',
+  postings: 'postings',
   wallets: 'wallets',
   refusals: 'refusals',
   refusedOrders: 'refusedOrders',
@@ -66,30 +67,12 @@ export function bucketId(account: string, chain: string): string {
   return `${account}#${chain}`;
 }
 
-/** An entry with its time, and for a hold the fee and the rail; absent fields are not written. */
-export function toEntryDocument(entry: Entry, hold: Hold | undefined, at: Date): EntryDocument {
-  const { kind, touched } = entry;
-  const placed = kind === 'hold' ? hold : undefined;
-  return {
-    _id: entry.id,
-    kind,
-    debit: entry.debit,
-    credit: entry.credit,
-    amount: entry.amount,
-    currency: entry.currency,
-    reference: entry.reference,
-    causationId: entry.causationId,
-    wallet: touched?.wallet,
-    walletSequence: touched?.sequence,
-    availableAfter: touched?.available,
-    heldAfter: touched?.held,
-    fee: placed?.fee,
-    rail: (kind === 'capture' ? hold : placed)?.rail,
-    at,
-  };
+/** A posting with its time; absent fields are not written. */
+export function toPostingDocument({ id, ...posting }: Posting, at: Date): PostingDocument {
+  return { _id: id, ...posting, at };
 }
 
-/** A wallet to be stored, with the time of its newest entry. */
+/** A wallet to be stored, with the time of its newest posting. */
 export function toWalletDocument(wallet: Wallet, at: Date): WalletDocument {
   return { _id: walletKeyOf(wallet.merchantId, wallet.currency), ...wallet, at };
 }

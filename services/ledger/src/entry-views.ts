@@ -1,14 +1,13 @@
 import type { AccountStatementView, EntryView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import type { EntryDocument } from './documents.ts';
-import type { Sums } from './statement.ts';
+import type { StatedEntry, Sums } from './statement.ts';
 
 /** An entry as operators see it: amounts as decimal text, times in ISO 8601. */
-export function viewEntry(entry: EntryDocument): EntryView {
-  const { _id, amount, fee, walletSequence, availableAfter, heldAfter, at, ...rest } = entry;
+export function viewEntry(entry: StatedEntry): EntryView {
+  const { id, amount, fee, walletSequence, availableAfter, heldAfter, at, ...rest } = entry;
   const { currency } = entry;
   return {
-    id: _id,
+    id,
     ...rest,
     amount: formatAmount(amount, currency),
     ...(fee !== undefined && { fee: formatAmount(fee, currency) }),
@@ -21,13 +20,13 @@ export function viewEntry(entry: EntryDocument): EntryView {
 
 /** An entry on a statement: the change that it made to the account, and the balance after it. */
 export function viewStatementItem(item: {
-  readonly entry: EntryDocument;
+  readonly entry: StatedEntry;
   readonly amount: Sums;
   readonly after: Sums;
 }): AccountStatementView['items'][number] {
-  const { _id, at, kind, reference, causationId, debit, credit, currency } = item.entry;
+  const { id, at, kind, reference, causationId, debit, credit, currency } = item.entry;
   return {
-    id: _id,
+    id,
     at: at.toISOString(),
     kind,
     reference,

@@ -1,11 +1,10 @@
-import { entryText, pageId } from '@pesewa/contracts';
+import { pageId, postingText } from '@pesewa/contracts';
 import type { AuditedLedger } from './audited.fixture.ts';
-import type { EntryDocument } from './documents.ts';
+import type { PostingDocument } from './documents.ts';
 import { available, float, held } from './domain/posting.fixture.ts';
 import {
-  changeEntry,
   changePage,
-  entries,
+  changePosting,
   type InjectedFault,
   orders,
   pageAgain,
@@ -13,6 +12,7 @@ import {
   payouts,
   payoutsChain,
   postAt,
+  postings,
   postNext,
   unvalidated,
   wallet,
@@ -36,23 +36,39 @@ const changeOrder = (books: AuditedLedger, _id: string, change: object) =>
 const pageTwo = pageId(payoutsChain, 2n);
 const TOMORROW_MS = 86_400_000;
 
-/** Removes an entry, and puts its text into a field of the entry before it; neither may touch a wallet. */
-async function hideInField(books: AuditedLedger, page: string, keptId: string, hiddenId: string) {
-  const find = async (_id: string) => {
-    const found = await books.ledger.collection<EntryDocument>('entries').findOne({ _id });
-    if (!found) throw new Error('the entry is gone');
-    return found;
-  };
-  const [kept, hidden] = [await find(keptId), await find(hiddenId)];
-  // Four fields that are empty in both follow the rail.
-  await changeEntry(books, keptId, {
-    rail: `${entryText(kept).slice(-4)}\n${entryText(hidden).slice(0, -4)}`,
-  });
-  await entries(books).deleteOne({ _id: hiddenId });
-  await pages(books).updateOne({ _id: page }, { $pull: { entries: hiddenId } as object }, unvalidated);
+const S = '\u001f';
+
+async function findPosting(books: AuditedLedger, _id: string): Promise<PostingDocument> {
+  const found = await books.ledger.collection<PostingDocument>('postings').findOne({ _id });
+  if (!found) throw new Error('the posting is gone');
+  return found;
 }
 
-/** Entries without any request, posted correctly, and orders that differ from what was applied. */
+/** Removes a posting, which may not touch a wallet, and puts its text into the last field of the one before it. */
+async function hidePosting(books: AuditedLedger, page: string, keptId: string, hiddenId: string) {
+  const [kept, hidden] = [await findPosting(books, keptId), await findPosting(books, hiddenId)];
+  const last = kept.entries.at(-1);
+  const text = postingText(hidden);
+  // The hidden one's amount follows.
+  const credit = [last?.credit, `${last?.amount}\n${text.length}`, text.slice(0, text.lastIndexOf(S))].join(
+    S,
+  );
+  const entries = [...kept.entries.slice(0, -1), { ...last, credit, amount: hidden.entries.at(-1)?.amount }];
+  await changePosting(books, keptId, { entries });
+  await postings(books).deleteOne({ _id: hiddenId });
+  await pages(books).updateOne({ _id: page }, { $pull: { postings: hiddenId } as object }, unvalidated);
+}
+
+/** Removes the last entry of a posting, and puts its text into the one before it. */
+async function hideEntry(books: AuditedLedger, id: string) {
+  const { entries } = await findPosting(books, id);
+  const [before, last] = entries.slice(-2);
+  const credit = [before?.credit, before?.amount, last?.kind, last?.debit, last?.credit].join(S);
+  const hiding = [...entries.slice(0, -2), { ...before, credit, amount: last?.amount }];
+  await changePosting(books, id, { entries: hiding });
+}
+
+/** Postings without any request, posted correctly, and orders that differ from what was applied. */
 export const forgeries: readonly InjectedFault[] = [
   [
     'a refund of a payout that completed',
@@ -97,38 +113,42 @@ export const forgeries: readonly InjectedFault[] = [
     async (books) => {
       await reverse(books, 'po-1');
       const reference = 'po-1';
-      await postNext(books, { ...refunding, reference }, { ...refundingFee, amount: 11n, reference });
+      await postNext(
+        books,
+        { ...refunding, reference },
+        { ...refundingFee, amount: 11n, of: 'refund', reference },
+      );
     },
   ],
   [
     'a fee refunded without its payout',
     'L5',
     'po-1/refundFee',
-    (books) => postNext(books, { ...refundingFee, reference: 'po-1' }),
+    (books) => postNext(books, { ...refundingFee, of: 'refund', reference: 'po-1' }),
   ],
   [
     'a fee of a collection that failed',
     'L11',
     'co-3',
-    (books) => postNext(books, { ...takingFee, reference: 'co-3' }),
+    (books) => postNext(books, { ...takingFee, of: 'collect', reference: 'co-3' }),
   ],
   [
     'a fee of no collection',
     'L11',
-    'co-9/fee',
-    (books) => postNext(books, { ...takingFee, reference: 'co-9' }),
+    'co-9/collect',
+    (books) => postNext(books, { ...takingFee, of: 'collect', reference: 'co-9' }),
   ],
   [
     "a collection's fee of a payout",
     'L11',
-    'po-2/fee',
-    (books) => postNext(books, { ...takingFee, reference: 'po-2' }),
+    'po-2/collect',
+    (books) => postNext(books, { ...takingFee, of: 'collect', reference: 'po-2' }),
   ],
   [
     'a rail cost of nothing that was paid',
     'L7',
     'po-2/railCost',
-    (books) => postNext(books, { ...costing, reference: 'po-2' }),
+    (books) => postNext(books, { ...costing, of: 'capture', reference: 'po-2' }),
   ],
   [
     'money without an order',
@@ -207,10 +227,16 @@ export const forgeries: readonly InjectedFault[] = [
 /** Chains that were rewritten so that their hashes still match. */
 export const rewritings: readonly InjectedFault[] = [
   [
+    'a posting hidden in a field of another',
+    'L6',
+    pageId('ledgerCommands/0', 2n),
+    (books) => hidePosting(books, pageId('ledgerCommands/0', 2n), 'cm-5/adjust', 'cm-6/suspense'),
+  ],
+  [
     'an entry hidden in a field of another',
     'L6',
     pageId('collections/0', 1n),
-    (books) => hideInField(books, pageId('collections/0', 1n), 'co-1/fee', 'co-1/railCost'),
+    (books) => hideEntry(books, 'co-1/collect'),
   ],
   [
     'a control character in a text',
@@ -222,7 +248,20 @@ export const rewritings: readonly InjectedFault[] = [
     'a field that no hash covers',
     'L6',
     'po-1/hold',
-    (books) => changeEntry(books, 'po-1/hold', { note: 'paid twice' }),
+    (books) => changePosting(books, 'po-1/hold', { note: 'paid twice' }),
+  ],
+  [
+    'a field of an entry that no hash covers',
+    'L6',
+    'po-1/capture',
+    (books) => changePosting(books, 'po-1/capture', { 'entries.1.note': 'paid twice' }),
+  ],
+  [
+    'a posting without a list of entries',
+    'L6',
+    'po-1/hold',
+    (books) => changePosting(books, 'po-1/hold', { entries: 'none' }),
+    `L6 ${pageId(payoutsChain, 1n)}`,
   ],
   [
     'a field of a page that no hash covers',
@@ -231,13 +270,13 @@ export const rewritings: readonly InjectedFault[] = [
     (books) => changePage(books, pageTwo, { note: 'paid twice' }),
   ],
   [
-    'an entry on two pages evened out by a stray one',
+    'a posting on two pages evened out by a stray one',
     'L6',
     'cm-3/fundFloat',
     async (books) => {
       await pageAgain(books, 'cm-3/fundFloat', 'payouts/7');
-      const like = await entries(books).findOne({ _id: 'cm-3/fundFloat' });
-      await entries(books).insertOne({ ...like, _id: 'cm-7/fundFloat' });
+      const like = await postings(books).findOne({ _id: 'cm-3/fundFloat' });
+      await postings(books).insertOne({ ...like, _id: 'cm-7/fundFloat' });
     },
   ],
   [
@@ -264,8 +303,8 @@ export const rewritings: readonly InjectedFault[] = [
       { at: new Date(0) },
       { hash: 'none' },
       { previous: 7n },
-      { entries: 'none' },
-      { entries: [5n] },
+      { postings: 'none' },
+      { postings: [5n] },
       { accounts: 'none' },
       { accounts: [null] },
     ] as const

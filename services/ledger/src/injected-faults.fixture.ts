@@ -1,15 +1,16 @@
 import { GENESIS, pageId } from '@pesewa/contracts';
 import { Binary, Double } from 'mongodb';
-import { available, held } from './domain/posting.fixture.ts';
+import { available, float, held } from './domain/posting.fixture.ts';
 import {
   buckets,
   changeEntry,
+  changePosting,
   collections,
-  entries,
   type InjectedFault,
   pages,
   payouts,
   payoutsChain,
+  postings,
   postNext,
   unvalidated,
   wallet,
@@ -19,9 +20,14 @@ import {
 const holding = { debit: available, credit: held, kind: 'hold', amount: 20n } as const;
 const releasing = { debit: held, credit: available, kind: 'release', amount: 1_010n } as const;
 
+const funding = { debit: 'treasury:KES', credit: available, kind: 'fund', amount: 5n } as const;
+const takingFee = { debit: float, credit: 'feeIncome:KES', kind: 'fee', amount: 20n } as const;
+const costing = { debit: 'railCost:KES', credit: float, kind: 'railCost', amount: 3n } as const;
+const ofCollection = { of: 'collect', reference: 'co-3' } as const;
+
 const firstPage = `L6 ${pageId(payoutsChain, 1n)}`;
 
-/** Single changes of stored records, and entries that nothing asked for. */
+/** Single changes of stored records, and postings that nothing asked for. */
 export const changes: readonly InjectedFault[] = [
   [
     'an unknown account',
@@ -35,6 +41,42 @@ export const changes: readonly InjectedFault[] = [
     'L1',
     'po-2/hold',
     (books) => changeEntry(books, 'po-2/hold', { debit: held, credit: available }),
+    firstPage,
+  ],
+  [
+    'an entry that its posting may not have',
+    'L1',
+    'po-6/hold',
+    (books) =>
+      postNext(books, { ...holding, reference: 'po-6' }, { ...funding, of: 'hold', reference: 'po-6' }),
+  ],
+  [
+    'an entry twice in a posting',
+    'L7',
+    'co-3/collect',
+    (books) => postNext(books, { ...takingFee, ...ofCollection }, { ...takingFee, ...ofCollection }),
+  ],
+  [
+    'entries in another order',
+    'L7',
+    'co-3/collect',
+    (books) => postNext(books, { ...costing, ...ofCollection }, { ...takingFee, ...ofCollection }),
+  ],
+  [
+    'an entry taken out of its posting',
+    'L6',
+    pageId(payoutsChain, 2n),
+    (books) =>
+      postings(books).updateOne(
+        { _id: 'po-1/capture' },
+        { $pull: { entries: { kind: 'railCost' } } as object },
+      ),
+  ],
+  [
+    'a wallet that no entry of its posting touches',
+    'L3',
+    'po-1/hold',
+    (books) => changePosting(books, 'po-1/hold', { wallet: 'rival:KES' }),
     firstPage,
   ],
   ['nothing moved', 'L1', 'po-1/fee', (books) => changeEntry(books, 'po-1/fee', { amount: 0n }), firstPage],
@@ -63,7 +105,7 @@ export const changes: readonly InjectedFault[] = [
     'a number twice',
     'L3',
     wallet,
-    (books) => changeEntry(books, 'po-2/hold', { walletSequence: 2n }),
+    (books) => changePosting(books, 'po-2/hold', { walletSequence: 2n }),
     firstPage,
   ],
   [
@@ -127,16 +169,16 @@ export const changes: readonly InjectedFault[] = [
     (books) => payouts(books).updateOne({ reference: 'po-6' }, { $set: { step: 'submitted' } }),
   ],
   [
-    'an entry edited',
+    'a posting edited',
     'L6',
     pageId(payoutsChain, 1n),
-    (books) => changeEntry(books, 'po-1/hold', { causationId: 'x' }),
+    (books) => changePosting(books, 'po-1/hold', { causationId: 'x' }),
   ],
   [
-    'an entry deleted',
+    'a posting deleted',
     'L6',
     pageId(payoutsChain, 1n),
-    (books) => entries(books).deleteOne({ _id: 'po-1/hold' }),
+    (books) => postings(books).deleteOne({ _id: 'po-1/hold' }),
   ],
   [
     'a hash broken',
@@ -159,12 +201,12 @@ export const changes: readonly InjectedFault[] = [
     'L6 cm-4/withdraw',
   ],
   [
-    'an entry that stands on no page',
+    'a posting that stands on no page',
     'L6',
     'po-9/hold',
     async (books) => {
-      const like = await entries(books).findOne({ _id: 'po-4/hold' });
-      await entries(books).insertOne({ ...like, _id: 'po-9/hold' });
+      const like = await postings(books).findOne({ _id: 'po-4/hold' });
+      await postings(books).insertOne({ ...like, _id: 'po-9/hold' });
     },
   ],
   [
@@ -195,7 +237,7 @@ export const changes: readonly InjectedFault[] = [
     'a currency without a scale',
     'L8',
     'po-1/hold',
-    (books) => changeEntry(books, 'po-1/hold', { currency: 'QQQ' }),
+    (books) => changePosting(books, 'po-1/hold', { currency: 'QQQ' }),
     firstPage,
   ],
   [
@@ -209,7 +251,7 @@ export const changes: readonly InjectedFault[] = [
     'another currency than its legs',
     'L9',
     'po-1/fee',
-    (books) => changeEntry(books, 'po-1/fee', { currency: 'XOF' }),
+    (books) => changePosting(books, 'po-1/capture', { currency: 'XOF' }),
     firstPage,
   ],
   [

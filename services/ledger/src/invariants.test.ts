@@ -1,7 +1,8 @@
-import type { EntryRecord } from '@pesewa/audit';
 import { pageId } from '@pesewa/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PostingDocument } from './documents.ts';
+import type { Entry } from './domain/books.ts';
 import { auditRecords, openMemoryLedger, type Records } from './memory-ledger.fixture.ts';
 import { anyCuts, anyScenario, type Batch, cut, lawfulScenario } from './scenarios.fixture.ts';
 
@@ -33,7 +34,7 @@ describe(`the books keep L1 to L9 after any messages (seed ${SEED})`, () => {
             ledger.apply(topic, instructions);
             expect(auditRecords(ledger.records())).toEqual([]);
           }
-          entries += ledger.records().entries.size;
+          for (const posting of ledger.records().postings.values()) entries += posting.entries.length;
         }),
         40,
       );
@@ -82,10 +83,10 @@ describe(`batches and replays (seed ${SEED})`, () => {
           const byTopic = Map.groupBy(cut(scenario, others), ({ topic }) => topic);
           for (const { topic, instructions } of [...byTopic.values()].flat())
             ledger.apply(topic, instructions);
-          const { pages, entries, buckets } = ledger.records();
-          expect({ pages, entries, buckets }).toEqual({
+          const { pages, postings, buckets } = ledger.records();
+          expect({ pages, postings, buckets }).toEqual({
             pages: before.pages,
-            entries: before.entries,
+            postings: before.postings,
             buckets: before.buckets,
           });
         }),
@@ -98,35 +99,46 @@ describe(`batches and replays (seed ${SEED})`, () => {
 
 /** Every kind of change to the books that leaves no other trace. */
 const tamperings: Readonly<Record<string, (records: Records, chance: number) => void>> = {
-  'an amount': ({ entries }, chance) =>
-    change(entries, chance, (entry) => ({ ...entry, amount: entry.amount + 1n })),
-  'a cause': ({ entries }, chance) =>
-    change(entries, chance, (entry) => ({ ...entry, causationId: 'another' })),
-  'a leg': ({ entries }, chance) => change(entries, chance, (entry) => ({ ...entry, debit: entry.credit })),
-  'a rail': ({ entries }, chance) => change(entries, chance, (entry) => ({ ...entry, rail: 'another' })),
-  'a fee': ({ entries }, chance) =>
-    change(entries, chance, (entry) => ({ ...entry, fee: (entry.fee ?? 0n) + 1n })),
-  'the time of an entry': ({ entries }, chance) =>
-    change(entries, chance, (entry) => ({ ...entry, at: new Date(entry.at.getTime() + 1) })),
-  'the time of a page and its entries': ({ pages, entries }, chance) => {
+  'an amount': ({ postings }, chance) =>
+    changeEntry(postings, chance, (entry) => ({ ...entry, amount: entry.amount + 1n })),
+  'a leg': ({ postings }, chance) =>
+    changeEntry(postings, chance, (entry) => ({ ...entry, debit: entry.credit })),
+  'the kind of an entry': ({ postings }, chance) =>
+    changeEntry(postings, chance, (entry) => ({ ...entry, kind: entry.kind === 'fee' ? 'capture' : 'fee' })),
+  'an entry less': ({ postings }, chance) =>
+    change(postings, chance, (posting) => ({ ...posting, entries: posting.entries.slice(1) })),
+  'an entry more': ({ postings }, chance) =>
+    change(postings, chance, (posting) => ({
+      ...posting,
+      entries: [...posting.entries, pick(posting.entries, chance)],
+    })),
+  'a cause': ({ postings }, chance) =>
+    change(postings, chance, (posting) => ({ ...posting, causationId: 'another' })),
+  'a rail': ({ postings }, chance) =>
+    change(postings, chance, (posting) => ({ ...posting, rail: 'another' })),
+  'a fee': ({ postings }, chance) =>
+    change(postings, chance, (posting) => ({ ...posting, fee: (posting.fee ?? 0n) + 1n })),
+  'the time of a posting': ({ postings }, chance) =>
+    change(postings, chance, (posting) => ({ ...posting, at: new Date(posting.at.getTime() + 1) })),
+  'the time of a page and its postings': ({ pages, postings }, chance) => {
     const page = pick(pages, chance);
     const at = new Date(page.at.getTime() + 1);
     Object.assign(page, { at });
-    for (const id of page.entries) set(entries, id, { at });
+    for (const id of page.postings) set(postings, id, { at });
   },
   'the time of a wallet': ({ wallets }, chance) => {
     Object.assign(pick(wallets, chance), { at: new Date(1_000_000) });
   },
-  'an entry less': ({ entries }, chance) => void entries.delete(pick([...entries.keys()], chance)),
-  'an entry more on a page': ({ pages, entries }, chance) => {
+  'a posting less': ({ postings }, chance) => void postings.delete(pick([...postings.keys()], chance)),
+  'a posting more on a page': ({ pages, postings }, chance) => {
     const page = pick(pages, chance);
-    const entry = set(entries, page.entries[0] ?? '', {});
-    entries.set('cm-99/fund', { ...entry, _id: 'cm-99/fund', reference: 'cm-99', kind: 'fund' });
-    Object.assign(page, { entries: [...page.entries, 'cm-99/fund'] });
+    const posting = set(postings, page.postings[0] ?? '', {});
+    postings.set('cm-99/fund', { ...posting, _id: 'cm-99/fund', reference: 'cm-99', kind: 'fund' });
+    Object.assign(page, { postings: [...page.postings, 'cm-99/fund'] });
   },
-  'an entry twice on a page': ({ pages }, chance) => {
+  'a posting twice on a page': ({ pages }, chance) => {
     const page = pick(pages, chance);
-    Object.assign(page, { entries: [...page.entries, pick(page.entries, chance)] });
+    Object.assign(page, { postings: [...page.postings, pick(page.postings, chance)] });
   },
   'a page less': ({ pages }, chance) => void pages.splice(chance % pages.length, 1),
   'a page more': ({ pages }, chance) => {
@@ -146,12 +158,16 @@ const tamperings: Readonly<Record<string, (records: Records, chance: number) => 
     const none = { debits: 0n, credits: 0n, debitsAfter: 0n, creditsAfter: 0n };
     Object.assign(page, { accounts: [...page.accounts, { account: 'treasury:GHS', ...none }] });
   },
-  'an amount with all that follows of it': ({ pages, entries, buckets }, chance) => {
+  'an amount with all that follows of it': ({ pages, postings, buckets }, chance) => {
     const lines = pages.flatMap((page) => page.accounts.map((line) => ({ page, line })));
     const { page, line } = pick(lines, chance);
-    const id = page.entries.find((each) => touches(entries.get(each), line.account)) ?? '';
-    const side = entries.get(id)?.debit === line.account ? 'debits' : 'credits';
-    set(entries, id, { amount: (entries.get(id)?.amount ?? 0n) + 1n });
+    const id = page.postings.find((each) => entryOn(postings.get(each), line.account)) ?? '';
+    const entry = entryOn(postings.get(id), line.account);
+    const side = entry?.debit === line.account ? 'debits' : 'credits';
+    const entries = postings
+      .get(id)
+      ?.entries.map((one) => (one === entry ? { ...one, amount: one.amount + 1n } : one));
+    set(postings, id, { entries: entries ?? [] });
     for (const { chain, accounts } of pages.slice(pages.indexOf(page))) {
       const own = chain === page.chain ? accounts.find(({ account }) => account === line.account) : undefined;
       if (own) Object.assign(own, { [`${side}After`]: own[`${side}After`] + 1n });
@@ -178,16 +194,23 @@ const tamperings: Readonly<Record<string, (records: Records, chance: number) => 
     void buckets.push({ _id: 'treasury:GHS#payouts/0', account: 'treasury:GHS', debits: 1n, credits: 0n }),
 };
 
-function touches(entry: EntryRecord | undefined, account: string): boolean {
-  return entry?.debit === account || entry?.credit === account;
+function entryOn(posting: PostingDocument | undefined, account: string): Entry | undefined {
+  return posting?.entries.find(({ debit, credit }) => debit === account || credit === account);
 }
 
-function set(entries: Records['entries'], id: string, edit: Partial<EntryRecord>): EntryRecord {
-  const entry = entries.get(id);
-  if (!entry) throw new RangeError('there is no such entry');
-  const edited = { ...entry, ...edit };
-  entries.set(id, edited);
+function set(postings: Records['postings'], id: string, edit: Partial<PostingDocument>): PostingDocument {
+  const posting = postings.get(id);
+  if (!posting) throw new RangeError('there is no such posting');
+  const edited = { ...posting, ...edit };
+  postings.set(id, edited);
   return edited;
+}
+
+function changeEntry(postings: Records['postings'], chance: number, edit: (entry: Entry) => Entry): void {
+  change(postings, chance, (posting) => {
+    const index = chance % posting.entries.length;
+    return { ...posting, entries: posting.entries.with(index, edit(pick(posting.entries, chance))) };
+  });
 }
 
 function pick<Item>(items: readonly Item[], chance: number): Item {

@@ -152,8 +152,8 @@ test('payouts are held, captured, released and refunded, and duplicates change n
   expect(page.items.map(({ id }) => id)).toEqual([
     'po-a/capture',
     'po-a/fee',
-    'po-a/hold',
     'po-a/railCost',
+    'po-a/hold',
     'po-a/refund',
   ]);
   expect(await heard('payer')).toEqual([
@@ -206,7 +206,7 @@ test('a replay of every topic from the start changes nothing, and says nothing n
   await publish(collected('replayed', 'co-r', 500n));
   await becomes('replayed', 480n, 0n, 1);
   const contents = async () => {
-    const names = ['entries', 'wallets', 'refusals', 'accounts'];
+    const names = ['postings', 'wallets', 'refusals', 'accounts'];
     return Promise.all(names.map((name) => ledger.db.collection(name).find().sort({ _id: 1 }).toArray()));
   };
   const before = await contents();
@@ -234,12 +234,12 @@ test('a replay of every topic from the start changes nothing, and says nothing n
 });
 
 test('what every account was debited is what every other was credited', async () => {
-  const entries = await ledger.db
-    .collection<{ debit: string; credit: string; amount: bigint }>('entries')
+  const postings = await ledger.db
+    .collection<{ entries: readonly { debit: string; credit: string; amount: bigint }[] }>('postings')
     .find()
     .toArray();
   const balances = new Map<string, bigint>();
-  for (const { debit, credit, amount } of entries) {
+  for (const { debit, credit, amount } of postings.flatMap(({ entries }) => entries)) {
     balances.set(debit, (balances.get(debit) ?? 0n) + amount);
     balances.set(credit, (balances.get(credit) ?? 0n) - amount);
   }

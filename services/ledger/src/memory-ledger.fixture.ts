@@ -1,21 +1,21 @@
-import {
-  type BucketRecord,
-  createLedgerAudit,
-  type EntryRecord,
-  type PageRecord,
-  type Violation,
-} from '@pesewa/audit';
+import { type BucketRecord, createLedgerAudit, type PageRecord, type Violation } from '@pesewa/audit';
 import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
-import { bucketId, toEntryDocument, toWalletDocument, type WalletDocument } from './documents.ts';
+import {
+  bucketId,
+  type PostingDocument,
+  toPostingDocument,
+  toWalletDocument,
+  type WalletDocument,
+} from './documents.ts';
 import type { Turnover } from './domain/accounts.ts';
-import type { Hold, RefusedOrder, Snapshot, Wallet } from './domain/books.ts';
+import type { Hold, Posting, RefusedOrder, Snapshot, Wallet } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
 import { foldInstructions } from './domain/posting.ts';
 
 /** What the ledger stores, as an audit reads it. */
 export interface Records {
   readonly pages: PageRecord[];
-  readonly entries: Map<string, EntryRecord>;
+  readonly postings: Map<string, PostingDocument>;
   readonly wallets: WalletDocument[];
   readonly buckets: BucketRecord[];
 }
@@ -26,13 +26,13 @@ export function openMemoryLedger(refundFee: boolean) {
   /** The time of each wallet's newest entry. */
   const times = new Map<string, Date>();
   const holds = new Map<string, Hold>();
-  const decided = new Set<string>();
+  const decided = new Map<string, Pick<Posting, 'entries'>>();
   const refusedOrders: RefusedOrder[] = [];
-  const entries = new Map<string, EntryRecord>();
+  const postings = new Map<string, PostingDocument>();
   const buckets = new Map<string, BucketRecord>();
   const pages: PageRecord[] = [];
   const addPage = createPages(pages, buckets);
-  const snapshot: Snapshot = { wallets, holds, entryIds: decided };
+  const snapshot: Snapshot = { wallets, holds, postings: decided };
   let nowMs = 0;
 
   return {
@@ -44,25 +44,23 @@ export function openMemoryLedger(refundFee: boolean) {
         wallets.set(key, { ...after });
         times.set(key, new Date(nowMs));
       }
-      for (const [key, { after }] of folded.holds) holds.set(key, after);
+      for (const [key, hold] of folded.holds) holds.set(key, hold);
       for (const refused of folded.refusedOrders) {
-        decided.add(refused.id);
+        decided.set(refused.id, { entries: [] });
         refusedOrders.push(refused);
       }
-      const added = folded.entries.map((entry) =>
-        toEntryDocument(entry, folded.holds.get(entry.reference)?.after, new Date(nowMs)),
-      );
-      for (const entry of added) {
-        if (entries.has(entry._id)) throw new Error(`${entry._id} was written twice`);
-        entries.set(entry._id, entry);
-        decided.add(entry._id);
+      const added = folded.postings.map((posting) => toPostingDocument(posting, new Date(nowMs)));
+      for (const posting of added) {
+        if (postings.has(posting._id)) throw new Error(`${posting._id} was written twice`);
+        postings.set(posting._id, posting);
+        decided.set(posting._id, posting);
       }
       if (added.length > 0) addPage(`${topic}/0`, added, folded.accountDeltas);
     },
-    /** The stored state now; pages and entries grow with the next batch. */
+    /** The stored state now; pages and postings grow with the next batch. */
     records: (): Records => ({
       pages,
-      entries,
+      postings,
       buckets: [...buckets.values()],
       wallets: [...wallets].map(([key, wallet]) => toWalletDocument(wallet, times.get(key) ?? new Date(0))),
     }),
@@ -73,7 +71,7 @@ export function openMemoryLedger(refundFee: boolean) {
         holds,
         refusedOrders,
         buckets,
-        entries: new Map([...entries].map(([id, { at: _at, ...entry }]) => [id, entry])),
+        postings: new Map([...postings].map(([id, { at: _at, ...posting }]) => [id, posting])),
       }),
   };
 }
@@ -81,7 +79,7 @@ export function openMemoryLedger(refundFee: boolean) {
 /** Adds pages to their chains, and their movements to the buckets. */
 function createPages(pages: PageRecord[], buckets: Map<string, BucketRecord>) {
   const heads = new Map<string, PageRecord>();
-  return (chain: string, added: readonly EntryRecord[], deltas: ReadonlyMap<string, Turnover>): void => {
+  return (chain: string, added: readonly PostingDocument[], deltas: ReadonlyMap<string, Turnover>): void => {
     const head = heads.get(chain);
     const [number, previous] = [(head?.number ?? 0n) + 1n, head?.hash ?? GENESIS];
     const accounts = [...deltas].map(([account, { debits, credits }]) => {
@@ -99,7 +97,7 @@ function createPages(pages: PageRecord[], buckets: Map<string, BucketRecord>) {
       at: added[0]?.at ?? new Date(0),
       previous,
       hash: new Uint8Array(pageHash({ chain, number, previous }, added, accounts)),
-      entries: added.map(({ _id }) => _id),
+      postings: added.map(({ _id }) => _id),
       accounts,
     };
     heads.set(chain, page);
@@ -109,7 +107,7 @@ function createPages(pages: PageRecord[], buckets: Map<string, BucketRecord>) {
 
 /** Audits records; pages come as they were written, or chain by chain. */
 export function auditRecords(
-  { pages, entries, wallets, buckets }: Records,
+  { pages, postings, wallets, buckets }: Records,
   order: 'written' | 'byChain' = 'written',
 ): readonly Violation[] {
   const audit = createLedgerAudit();
@@ -118,8 +116,8 @@ export function auditRecords(
   for (const page of sorted)
     audit.page(
       page,
-      page.entries.map((id) => entries.get(id)),
-      entries,
+      page.postings.map((id) => postings.get(id)),
+      postings,
     );
   const heads = new Map(pages.map(({ chain, number }) => [chain, number]));
   audit.close({ wallets, buckets, heads });

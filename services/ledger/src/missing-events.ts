@@ -37,7 +37,7 @@ interface LeftOut extends Named {
 
 /** Builds {@link MissingEvents}. */
 export function createMissingEvents(db: Db): MissingEvents {
-  const entries = db.collection<Named>(collectionNames.entries);
+  const bookings = db.collection<Named>(collectionNames.postings);
   const refusals = db.collection<Named>(collectionNames.refusals);
   const refusedOrders = db.collection<Named>(collectionNames.refusedOrders);
   const orders = db.collection<OrderDocument>(COMMANDS);
@@ -45,13 +45,13 @@ export function createMissingEvents(db: Db): MissingEvents {
   const pages = db.collection<PageDocument>(collectionNames.pages);
   async function unanswered(names: readonly string[]): Promise<ReadonlySet<string>> {
     const [booked, holds, refused, left] = await Promise.all([
-      idsIn(entries, names.flatMap(entryIdsOf)),
+      idsIn(bookings, names),
       idsIn(refusals, names.filter(isHold).map(referenceOf)),
       idsIn(refusedOrders, names),
       idsIn(leftOut, names),
     ]);
     const isAnswered = (name: string) =>
-      entryIdsOf(name).some((id) => booked.has(id)) ||
+      booked.has(name) ||
       refused.has(name) ||
       left.has(name) ||
       (isHold(name) && holds.has(referenceOf(name)));
@@ -108,8 +108,3 @@ const idOf = ({ chain, number }: PublishedPage): string => pageId(chain, number)
 
 const isHold = (name: string): boolean => name.endsWith('/hold');
 const referenceOf = (name: string): string => name.slice(0, name.lastIndexOf('/'));
-
-/** The entry of a posting; a collection that the fee takes completely has another one. */
-function entryIdsOf(name: string): readonly string[] {
-  return name.endsWith('/collect') ? [name, `${referenceOf(name)}/fee`] : [name];
-}

@@ -1,8 +1,9 @@
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { Collection } from 'mongodb';
 import { COMMANDS, type OrderDocument, toOrderDocument } from './commands.ts';
+import { postingId } from './domain/instructions.ts';
 import type { Order } from './domain/orders.ts';
-import { type AnsweredInstruction, postingId } from './domain/own-events.ts';
+import type { AnsweredInstruction } from './domain/own-events.ts';
 import type { OwnPage } from './domain/own-pages.ts';
 import { type Repeated, rebookPostings, rebookRefusals } from './domain/rebooking.ts';
 import { pageEventOf } from './events.ts';

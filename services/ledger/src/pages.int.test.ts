@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
 import { type Database, openDatabase } from '@pesewa/messaging';
 import { prepareTestEnvironment } from '@pesewa/testkit';
-import type { Collection } from 'mongodb';
+import { type Collection, Double } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
-import type { EntryDocument, PageDocument } from './documents.ts';
+import type { PageDocument, PostingDocument } from './documents.ts';
 import type { Instruction } from './domain/instructions.ts';
 
 const CHAIN = 'payouts/0';
@@ -46,13 +46,13 @@ function chainOf(chain: string): Promise<PageDocument[]> {
   return pages.find({ chain }).sort({ _id: 1 }).toArray();
 }
 
-async function entriesOf(page: PageDocument): Promise<readonly EntryDocument[]> {
+async function postingsOf(page: PageDocument): Promise<readonly PostingDocument[]> {
   const found = await database.db
-    .collection<EntryDocument>('entries')
-    .find({ _id: { $in: page.entries } })
+    .collection<PostingDocument>('postings')
+    .find({ _id: { $in: page.postings } })
     .toArray();
-  const byId = new Map(found.map((entry) => [entry._id, entry]));
-  return page.entries.flatMap((id) => byId.get(id) ?? []);
+  const byId = new Map(found.map((posting) => [posting._id, posting]));
+  return page.postings.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** Expects a chain without gap or fork, in which every page has a correct hash. */
@@ -64,10 +64,10 @@ async function expectChain(chain: string, length: number): Promise<void> {
   let previous = GENESIS;
   for (const page of found) {
     expect(Buffer.from(page.previous.value())).toEqual(Buffer.from(previous));
-    const entries = await entriesOf(page);
-    expect(entries).toHaveLength(page.entries.length);
-    expect(entries.every(({ at }) => at.getTime() === page.at.getTime())).toBe(true);
-    previous = pageHash({ chain, number: page.number, previous }, entries, page.accounts);
+    const postings = await postingsOf(page);
+    expect(postings).toHaveLength(page.postings.length);
+    expect(postings.every(({ at }) => at.getTime() === page.at.getTime())).toBe(true);
+    previous = pageHash({ chain, number: page.number, previous }, postings, page.accounts);
     expect(Buffer.from(page.hash.value())).toEqual(Buffer.from(previous));
   }
 }
@@ -153,17 +153,26 @@ test('time never goes back: not along a chain, and not along a wallet that other
   expect(await at('ledgerCommands/0')).toEqual([970_000]);
 });
 
-test('the server itself refuses a page without entries, and a balance that is no whole number', async () => {
+test('the server itself refuses a page without postings, a posting without entries, and a balance that is no whole number', async () => {
   await ledger.apply([fund(1n)]);
   const [page] = await chainOf(CHAIN);
   if (!page) throw new Error('there is no page');
-  await expect(pages.insertOne({ ...page, _id: 'x', entries: [] })).rejects.toThrow('validation');
+  await expect(pages.insertOne({ ...page, _id: 'x', postings: [] })).rejects.toThrow('validation');
   const line = { account: 'a', debits: 1n, credits: 0n, debitsAfter: -1n, creditsAfter: 0n };
   await expect(pages.insertOne({ ...page, _id: 'x', accounts: [line] })).rejects.toThrow('validation');
-  const [entry] = await entriesOf(page);
-  if (!entry) throw new Error('there is no entry');
-  const entries = database.db.collection<{ _id: string }>('entries');
-  await expect(
-    entries.insertOne({ ...entry, _id: 'x', availableAfter: -1n } as { _id: string }),
-  ).rejects.toThrow('validation');
+  const [posting] = await postingsOf(page);
+  const entry = posting?.entries[0];
+  if (!entry) throw new Error('there is no posting');
+  const postings = database.db.collection<{ _id: string }>('postings');
+  const wrong = [
+    { availableAfter: -1n },
+    { entries: [] },
+    { entries: [entry, { ...entry, amount: 0n }] },
+    { entries: [entry, { ...entry, amount: new Double(1) }] },
+  ];
+  for (const change of wrong) {
+    await expect(postings.insertOne({ ...posting, _id: 'x', ...change } as { _id: string })).rejects.toThrow(
+      'validation',
+    );
+  }
 });

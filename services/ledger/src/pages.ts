@@ -5,8 +5,8 @@ import {
   type BucketDocument,
   bucketId,
   collectionNames,
-  type EntryDocument,
   type PageDocument,
+  type PostingDocument,
 } from './documents.ts';
 import type { Turnover } from './domain/accounts.ts';
 
@@ -37,7 +37,7 @@ export interface Pages {
    */
   readonly append: (
     head: Head,
-    entries: readonly EntryDocument[],
+    postings: readonly PostingDocument[],
     deltas: ReadonlyMap<string, Turnover>,
     transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
   ) => Promise<AppendedPage>;
@@ -91,15 +91,15 @@ export function createPages(db: Db): Pages {
       heads.delete(chain);
       return head ?? readHead(chain, session);
     },
-    append: async (head, entries, deltas, { session, afterCommit }) => {
-      const [first] = entries;
-      if (!first) throw new TypeError('a page has entries');
+    append: async (head, postings, deltas, { session, afterCommit }) => {
+      const [first] = postings;
+      if (!first) throw new TypeError('a page has postings');
       const { chain, hash: previous, totals } = head;
       const { at } = first;
       const number = head.number + 1n;
       await completeTotals(head, [...deltas.keys()], session);
       const accounts = [...deltas].map(([account, delta]) => toLine(account, delta, totals));
-      const hash = pageHash({ chain, number, previous }, entries, accounts);
+      const hash = pageHash({ chain, number, previous }, postings, accounts);
       const page: PageDocument = {
         _id: pageId(chain, number),
         chain,
@@ -107,7 +107,7 @@ export function createPages(db: Db): Pages {
         at,
         previous: new Binary(previous),
         hash: new Binary(hash),
-        entries: entries.map(({ _id }) => _id),
+        postings: postings.map(({ _id }) => _id),
         accounts,
       };
       await writer.insert([page], session).catch(rerunOnStaleHead);

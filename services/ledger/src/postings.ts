@@ -1,13 +1,11 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { type Clock, unreachable } from '@pesewa/kernel';
+import type { Clock } from '@pesewa/kernel';
 import type { BatchTransaction } from '@pesewa/messaging';
 import { type RepeatedAnswer, repeatAnswer } from './domain/answers.ts';
-import { collectEntryId } from './domain/collection-postings.ts';
-import type { Instruction, LedgerDomainEvent } from './domain/instructions.ts';
-import { orderEntryId } from './domain/order-postings.ts';
+import { type Instruction, type LedgerDomainEvent, postingId } from './domain/instructions.ts';
 import type { Outcome } from './domain/outcomes.ts';
-import { postingId } from './domain/own-events.ts';
-import { holdEntryIds, type PostingPolicy } from './domain/payout-postings.ts';
+import { topicOf } from './domain/own-events.ts';
+import { holdPostingIds, type PostingPolicy } from './domain/payout-postings.ts';
 import { foldInstructions } from './domain/posting.ts';
 import { balanceEventOf, eventOf, pageEventOf } from './events.ts';
 import type { AppendedPage } from './pages.ts';
@@ -49,7 +47,7 @@ export function createPostings(deps: {
       const { folded, newestMs, snapshot } =
         trusting && provesItself(instructions, trusting.folded.outcomes) ? trusting : await fold(false);
       const chain = `${topic}/${transaction.partition}`;
-      // Not before the newest entry of any wallet, which a process whose clock is ahead may have written.
+      // Not before the newest posting of any wallet, which a process whose clock is ahead may have written.
       const atMs = Math.max(deps.clock.nowMs(), newestMs);
       const repeated = instructions.filter((_, index) => folded.outcomes[index]?.kind === 'alreadyApplied');
       // Rare, and read before anything is written: the answers to this batch's new instructions are published anyway.
@@ -104,7 +102,7 @@ const isRefusal = ({ kind }: LedgerDomainEvent): boolean =>
   kind === 'holdRefused' || kind === 'commandRefused';
 
 /**
- * Whether the write itself proves that all holds assumed to be new are new: each then writes an entry whose id can
+ * Whether the write itself proves that all holds assumed to be new are new: each then writes a posting whose id can
  * exist once. A hold that writes none, because it is refused or parked, must be looked up.
  */
 function provesItself(instructions: readonly Instruction[], outcomes: readonly Outcome[]): boolean {
@@ -118,48 +116,28 @@ function provesItself(instructions: readonly Instruction[], outcomes: readonly O
 export function readSetOf(instructions: readonly Instruction[], trusting: boolean): ReadSet {
   const wallets = new Set<string>();
   const references = new Set<string>();
-  const entryIds = new Set<string>();
+  const postingIds = new Set<string>();
   const orderIds = new Set<string>();
-  const addWallet = (of: { readonly merchantId: string; readonly currency: string }) =>
-    wallets.add(walletKeyOf(of.merchantId, of.currency));
-  const addOrder = (entryId: string) => {
-    entryIds.add(entryId);
-    orderIds.add(entryId);
-  };
   for (const instruction of instructions) {
+    if ('merchantId' in instruction) wallets.add(walletKeyOf(instruction.merchantId, instruction.currency));
     switch (instruction.kind) {
       case 'hold':
       case 'capture':
       case 'release':
       case 'refund':
-        addWallet(instruction);
         references.add(instruction.reference);
         if (trusting && instruction.kind === 'hold') break;
-        for (const id of holdEntryIds(instruction)) entryIds.add(id);
-        break;
-      case 'collect':
-        addWallet(instruction);
-        entryIds.add(collectEntryId(instruction));
-        break;
-      case 'fund':
-      case 'withdraw':
-      case 'adjust':
-        addWallet(instruction);
-        addOrder(orderEntryId(instruction));
-        break;
-      case 'fundFloat':
-      case 'withdrawFloat':
-      case 'suspense':
-        addOrder(orderEntryId(instruction));
+        for (const id of holdPostingIds(instruction)) postingIds.add(id);
         break;
       default:
-        unreachable(instruction);
+        postingIds.add(postingId(instruction));
+        if (topicOf(instruction.kind) === 'ledgerCommands') orderIds.add(postingId(instruction));
     }
   }
   return {
     wallets: [...wallets],
     references: [...references],
-    entryIds: [...entryIds],
+    postingIds: [...postingIds],
     orderIds: [...orderIds],
   };
 }

@@ -2,7 +2,7 @@ import { type Database, openDatabase } from '@pesewa/messaging';
 import { prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Applied, type BatchLedger, openBatchLedger } from './batches.fixture.ts';
-import type { EntryDocument, WalletDocument } from './documents.ts';
+import type { PostingDocument, WalletDocument } from './documents.ts';
 import type { Instruction } from './domain/instructions.ts';
 
 const ROUNDS = 10;
@@ -107,20 +107,20 @@ test('whole batches that race for one wallet take all it has, and never more', a
   );
   expect(taken).toHaveLength(50);
   expect((await walletOf('crowd'))?.available).toBe(0n);
-  const entries = await database.db
-    .collection<EntryDocument>('entries')
+  const postings = await database.db
+    .collection<PostingDocument>('postings')
     .find({ wallet: 'crowd:KES' })
     .sort({ walletSequence: 1 })
     .toArray();
-  expect(entries.map(({ walletSequence }) => Number(walletSequence))).toEqual(
+  expect(postings.map(({ walletSequence }) => Number(walletSequence))).toEqual(
     Array.from({ length: 51 }, (_, index) => index + 1),
   );
-  expect(entries.map(({ availableAfter }) => Number(availableAfter))).toEqual(
+  expect(postings.map(({ availableAfter }) => Number(availableAfter))).toEqual(
     Array.from({ length: 51 }, (_, index) => 5_000 - index * 100),
   );
 });
 
-test('a refused order is remembered by the id of the entry that it does not get, with its reason', async () => {
+test('a refused order is remembered by the id of the posting that it does not get, with its reason', async () => {
   await commands.apply([withdraw('poor', 1n)], { topic: 'ledgerCommands' });
   const refused = await database.db.collection('refusedOrders').find({ merchantId: 'poor' }).toArray();
   expect(refused).toEqual([

@@ -37,7 +37,7 @@ function hold(reference: string, amount: bigint, round = 1): Instruction {
 }
 
 async function books() {
-  const names = ['entries', 'wallets', 'refusals', 'pages', 'accounts'];
+  const names = ['postings', 'wallets', 'refusals', 'pages', 'accounts'];
   return Promise.all(names.map((name) => database.db.collection(name).find().sort({ _id: 1 }).toArray()));
 }
 

@@ -113,7 +113,7 @@ describe('a ledger whose database is an older one', () => {
     const truth = await books();
     await restoreDatabase(database, backup);
     await expect(rollPartitionForward(database, topic, { diesAt: 50 })).rejects.toThrow('died');
-    expect(await database.db.collection('entries').countDocuments()).toBeGreaterThan(20);
+    expect(await database.db.collection('postings').countDocuments()).toBeGreaterThan(20);
     expect(await rollPartitionForward(database, topic)).toEqual(asExpected);
     expect(await books()).toEqual(truth);
   });
@@ -141,8 +141,8 @@ describe('a ledger whose database is an older one', () => {
     await restoreDatabase(database, backup);
     const { warnings, emitted } = await rollPartitionForward(database, topic);
     expect(warnings).toEqual(otherwise.warnings);
-    const entries = await database.db.collection('entries').find().sort({ _id: 1 }).toArray();
-    expect(entries.map(({ _id }) => String(_id))).toEqual(['cm-1/fund', 'po-1/hold']);
+    const postings = await database.db.collection('postings').find().sort({ _id: 1 }).toArray();
+    expect(postings.map(({ _id }) => String(_id))).toEqual(['cm-1/fund', 'po-1/hold']);
     // The page is published now, so a backup that is restored once more comes forward over it.
     topic.push(...emitted);
     ledger = await openBatchLedger(database, openTicking());

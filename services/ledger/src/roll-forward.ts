@@ -2,12 +2,12 @@ import { topics } from '@pesewa/contracts';
 import { CLOCK_SKEW_MAX_MS, type Messaging, PartitionStoppedError } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
+import { postingId } from './domain/instructions.ts';
 import {
   type AnsweredInstruction,
   hasAllFields,
   type OwnEvent,
   type ParsedEvent,
-  postingId,
   readOwnEvent,
 } from './domain/own-events.ts';
 import { createOwnPages, type OwnPage, type OwnPages } from './domain/own-pages.ts';

@@ -3,27 +3,35 @@ import {
   type BucketDocument,
   bucketId,
   collectionNames,
-  type EntryDocument,
   type PageDocument,
+  type PostingDocument,
 } from './documents.ts';
 import { balanceOf } from './domain/accounts.ts';
-import type { Period, SharedPlace, Statement, StatementPage, Sums } from './statement.ts';
+import {
+  type Period,
+  type SharedPlace,
+  type StatedEntry,
+  type Statement,
+  type StatementPage,
+  type Sums,
+  statedEntriesOf,
+} from './statement.ts';
 
 interface SharedItem {
-  readonly entry: EntryDocument;
+  readonly entry: StatedEntry;
   readonly amount: Sums;
   readonly after: Sums;
   readonly place: SharedPlace;
 }
 
-/** How many entries are read at once. */
+/** How many postings are read at once. */
 const IDS_PER_READ = 1_000;
 
 /** One account and the session that reads it. */
 interface Reading {
   readonly account: string;
   readonly pages: Collection<PageDocument>;
-  readonly entries: Collection<EntryDocument>;
+  readonly postings: Collection<PostingDocument>;
   readonly session: ClientSession;
 }
 
@@ -35,7 +43,7 @@ interface Reading {
 export function createSharedStatements(db: Db) {
   const buckets = db.collection<BucketDocument>(collectionNames.buckets);
   const pages = db.collection<PageDocument>(collectionNames.pages);
-  const entries = db.collection<EntryDocument>(collectionNames.entries);
+  const postings = db.collection<PostingDocument>(collectionNames.postings);
   return async (
     account: string,
     { from, to }: Period,
@@ -44,7 +52,7 @@ export function createSharedStatements(db: Db) {
   ): Promise<Statement<SharedPlace> | undefined> => {
     const chains = await chainsOf(buckets, account, session);
     if (chains.length === 0) return undefined;
-    const reading: Reading = { account, pages, entries, session };
+    const reading: Reading = { account, pages, postings, session };
     const first = { atMs: from.getTime(), pageId: '', position: -1 };
     const opening = await balanceBefore(reading, chains, first);
     const closing = await balanceBefore(reading, chains, { atMs: to.getTime(), pageId: '' });
@@ -114,11 +122,11 @@ async function itemsAfter(
   let ids = 0;
   const following = reading.pages
     .find(pagesFrom(reading.account, stretch), { session: reading.session })
-    .project<PageDocument>({ at: 1, entries: 1 })
+    .project<PageDocument>({ at: 1, postings: 1 })
     .sort({ at: 1, _id: 1 });
   for await (const page of following) {
     batch.push(page);
-    ids += page.entries.length;
+    ids += page.postings.length;
     if (ids < IDS_PER_READ) continue;
     await add(batch);
     batch = [];
@@ -130,16 +138,17 @@ async function itemsAfter(
 }
 
 /** The account's entries on the pages, in order. */
-async function movementsOn({ account, entries, session }: Reading, batch: readonly PageDocument[]) {
-  const ids = batch.flatMap((page) => page.entries);
-  const touching = { _id: { $in: ids }, $or: [{ debit: account }, { credit: account }] };
-  const found = await entries.find(touching, { session, batchSize: ids.length + 1 }).toArray();
-  const byId = new Map(found.map((entry) => [entry._id, entry]));
+async function movementsOn({ account, postings, session }: Reading, batch: readonly PageDocument[]) {
+  const ids = batch.flatMap((page) => page.postings);
+  const touching = { _id: { $in: ids }, $or: [{ 'entries.debit': account }, { 'entries.credit': account }] };
+  const found = await postings.find(touching, { session, batchSize: ids.length + 1 }).toArray();
+  const byId = new Map(found.map((posting) => [posting._id, posting]));
   return batch.flatMap((page) =>
-    page.entries.flatMap((id, position) => {
-      const entry = byId.get(id);
-      return entry ? [{ entry, place: { atMs: page.at.getTime(), pageId: page._id, position } }] : [];
-    }),
+    page.postings
+      .flatMap((id) => byId.get(id) ?? [])
+      .flatMap(statedEntriesOf)
+      .filter(({ debit, credit }) => debit === account || credit === account)
+      .map((entry, position) => ({ entry, place: { atMs: page.at.getTime(), pageId: page._id, position } })),
   );
 }
 
@@ -153,7 +162,7 @@ function pagesFrom(account: string, { start, to, chains }: Stretch): Filter<Page
   };
 }
 
-function movedOf({ debit, credit, amount }: EntryDocument, account: string): bigint {
+function movedOf({ debit, credit, amount }: StatedEntry, account: string): bigint {
   const debits = debit === account ? amount : 0n;
   const credits = credit === account ? amount : 0n;
   return balanceOf(account, { debits, credits });

@@ -1,27 +1,27 @@
 import type { ClientSession, Collection, Db, WithId } from 'mongodb';
 import {
   collectionNames,
-  type EntryDocument,
+  type PostingDocument,
   type RefusalDocument,
   type RefusedOrderDocument,
   toWallet,
   type WalletDocument,
 } from './documents.ts';
-import { answerEntryIds, type StoredAnswers } from './domain/answers.ts';
+import type { StoredAnswers } from './domain/answers.ts';
 import { type Hold, holdEndings, type Snapshot } from './domain/books.ts';
-import type { Instruction } from './domain/instructions.ts';
+import { type Instruction, postingId } from './domain/instructions.ts';
 
 /** What must be read for a batch of instructions. */
 export interface ReadSet {
   readonly wallets: readonly string[];
   /** Payouts whose hold may have been refused. */
   readonly references: readonly string[];
-  readonly entryIds: readonly string[];
-  /** Ids of the entries of orders, which may have been refused. */
+  readonly postingIds: readonly string[];
+  /** Those of orders, which may have been refused. */
   readonly orderIds: readonly string[];
 }
 
-/** The stored state, and the time of the newest entry of all its wallets; 0 if there is none. */
+/** The stored state, and the time of the newest posting of all its wallets; 0 if there is none. */
 export interface StoredState {
   readonly snapshot: Snapshot;
   readonly newestMs: number;
@@ -30,22 +30,23 @@ export interface StoredState {
 /** Builds the function that reads the stored state for a batch, within the batch's transaction. */
 export function createSnapshots(db: Db): (readSet: ReadSet, session: ClientSession) => Promise<StoredState> {
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
-  const entries = db.collection<EntryDocument>(collectionNames.entries);
+  const postings = db.collection<PostingDocument>(collectionNames.postings);
   const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
   const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
   return async (readSet, session) => {
     // Sequentially, because a session runs one operation at a time.
     const foundWallets = await findAll(wallets, readSet.wallets, session);
-    const foundEntries = await findAll(entries, readSet.entryIds, session);
+    const foundPostings = await findAll(postings, readSet.postingIds, session);
     const foundRefusals = await findAll(refusals, readSet.references, session);
     const foundOrders = await findAll(refusedOrders, readSet.orderIds, session);
-    const entryIds = new Set(foundEntries.map(({ _id }) => _id));
-    for (const { _id } of foundOrders) entryIds.add(_id);
     return {
       snapshot: {
         wallets: new Map(foundWallets.map((document) => [document._id, toWallet(document)])),
-        holds: new Map([...foundRefusals.map(toRefusedHold), ...toHolds(foundEntries)]),
-        entryIds,
+        holds: new Map([...foundRefusals.map(toRefusedHold), ...toHolds(foundPostings)]),
+        postings: new Map([
+          ...foundPostings.map(({ _id, entries }) => [_id, { entries }] as const),
+          ...foundOrders.map(({ _id }) => [_id, { entries: [] }] as const),
+        ]),
       },
       newestMs: foundWallets.reduce((newest, { at }) => Math.max(newest, at.getTime()), 0),
     };
@@ -56,17 +57,17 @@ export function createSnapshots(db: Db): (readSet: ReadSet, session: ClientSessi
 export function createAnswerReader(
   db: Db,
 ): (instructions: readonly Instruction[], session: ClientSession) => Promise<StoredAnswers> {
-  const entries = db.collection<EntryDocument>(collectionNames.entries);
+  const postings = db.collection<PostingDocument>(collectionNames.postings);
   const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
   const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
   return async (instructions, session) => {
-    const ids = instructions.flatMap(answerEntryIds);
+    const ids = instructions.map(postingId);
     const references = instructions.map(({ reference }) => reference);
-    const foundEntries = await findAll(entries, ids, session);
+    const foundPostings = await findAll(postings, ids, session);
     const foundRefusals = await findAll(refusals, references, session);
     const foundOrders = await findAll(refusedOrders, ids, session);
     return {
-      entries: new Map(foundEntries.map((entry) => [entry._id, entry])),
+      postings: new Map(foundPostings.map((posting) => [posting._id, posting])),
       refusals: new Map([...foundRefusals, ...foundOrders].map((refusal) => [refusal._id, refusal])),
     };
   };
@@ -82,22 +83,22 @@ function toRefusedHold({
   return [_id, { reference: _id, ...hold, status: 'refused' }];
 }
 
-/** Holds as their entries show them: placed by one, ended by another. */
-function toHolds(entries: readonly EntryDocument[]): readonly (readonly [string, Hold])[] {
-  const byId = new Map(entries.map((entry) => [entry._id, entry]));
-  return entries
+/** Holds as their postings show them: placed by one, ended by another. */
+function toHolds(postings: readonly PostingDocument[]): readonly (readonly [string, Hold])[] {
+  const byId = new Map(postings.map((posting) => [posting._id, posting]));
+  return postings
     .filter(({ kind }) => kind === 'hold')
-    .map(({ reference, wallet = '', currency, amount, fee = 0n, rail = '' }) => {
-      const endings = holdEndings.filter(({ kind }) => byId.has(`${reference}/${kind}`));
+    .map(({ reference, wallet = '', currency, entries: [placed], fee = 0n, rail = '' }) => {
+      const endings = holdEndings.filter(({ kind }) => byId.has(postingId({ reference, kind })));
       return [
         reference,
         {
           reference,
           merchantId: wallet.slice(0, wallet.lastIndexOf(':')),
           currency,
-          amount: amount - fee,
+          amount: (placed?.amount ?? 0n) - fee,
           fee,
-          rail: byId.get(`${reference}/capture`)?.rail ?? rail,
+          rail: byId.get(postingId({ reference, kind: 'capture' }))?.rail ?? rail,
           status: endings.at(-1)?.status ?? 'open',
         },
       ];

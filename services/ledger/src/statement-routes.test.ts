@@ -1,13 +1,12 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { addAccountRoutes } from './account-routes.ts';
-import type { EntryDocument } from './documents.ts';
-import type { Statement } from './statement.ts';
+import type { StatedEntry, Statement } from './statement.ts';
 
 const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 
-const entry: EntryDocument = {
-  _id: 'po-1/capture',
+const entry: StatedEntry = {
+  id: 'po-1/capture',
   kind: 'capture',
   debit: 'wallet:demo:KES:held',
   credit: 'float:upstream:KES',
@@ -30,7 +29,7 @@ function open(readAtMs = NOW_MS) {
   });
   const unread = () => Promise.reject(new Error('only statements are read'));
   addAccountRoutes(app, {
-    store: { findWallet: unread, findEntries: unread, findShared: unread },
+    store: { findWallet: unread, findPostings: unread, findShared: unread },
     clock: { nowMs: () => NOW_MS, sleep: () => Promise.resolve() },
     statements: {
       ofWallet: async (wallet, period, page) => {

@@ -103,7 +103,7 @@ async function allPages<Place>(
   return { ...page, items };
 }
 
-const ids = (statement: Statement<unknown> | undefined) => statement?.items.map(({ entry }) => entry._id);
+const ids = (statement: Statement<unknown> | undefined) => statement?.items.map(({ entry }) => entry.id);
 
 test.each([
   [0, 100],
@@ -142,7 +142,7 @@ test('the first time belongs to a period, the last does not', async () => {
 
 test('an item has the signed movement on the account, and the balance after it', async () => {
   const wallet = await statements.ofWallet('demo:KES', period(2, 3), wholePage);
-  expect(wallet?.items.map(({ entry, amount, after }) => [entry._id, amount, after])).toEqual([
+  expect(wallet?.items.map(({ entry, amount, after }) => [entry.id, amount, after])).toEqual([
     ['po-1/hold', { available: -110n, held: 110n }, { available: 890n, held: 110n }],
     ['po-1/capture', { available: 0n, held: -100n }, { available: 890n, held: 10n }],
     ['po-1/fee', { available: 0n, held: -10n }, { available: 890n, held: 0n }],
@@ -150,7 +150,7 @@ test('an item has the signed movement on the account, and the balance after it',
   ]);
   const float = await statements.ofShared(FLOAT, period(2, 3), wholePage);
   expect(
-    float?.items.map(({ entry, amount, after }) => [entry._id, amount['balance'], after['balance']]),
+    float?.items.map(({ entry, amount, after }) => [entry.id, amount['balance'], after['balance']]),
   ).toEqual([
     ['po-1/capture', -100n, -100n],
     ['po-1/railCost', -5n, -105n],
@@ -242,7 +242,11 @@ test('no statement scans: each is read by an index in its order', async () => {
       (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
     );
   const plans = [
-    await explain('entries', { wallet: 'demo:KES', at: { $lt: new Date() } }, { at: -1, walletSequence: -1 }),
+    await explain(
+      'postings',
+      { wallet: 'demo:KES', at: { $lt: new Date() } },
+      { at: -1, walletSequence: -1 },
+    ),
     await explain(
       'pages',
       { 'accounts.account': FLOAT, chain: { $in: ['payouts/0', 'payouts/2'] }, at: { $gte: new Date(0) } },

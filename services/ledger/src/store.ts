@@ -5,8 +5,8 @@ import {
   type BucketDocument,
   bucketId,
   collectionNames,
-  type EntryDocument,
-  toEntryDocument,
+  type PostingDocument,
+  toPostingDocument,
   toRefusalDocument,
   toRefusedOrderDocument,
   toWallet,
@@ -34,7 +34,7 @@ export interface LedgerStore {
     session: ClientSession,
   ) => Promise<StoredAnswers>;
   /**
-   * Writes the changes of a batch: its entries as the next page of its chain, the wallets, the buckets. Their time is
+   * Writes the changes of a batch: its postings as the next page of its chain, the wallets, the buckets. Their time is
    * the later of `atMs` and the previous page's, so that it never decreases along a chain.
    */
   readonly write: (
@@ -42,20 +42,20 @@ export interface LedgerStore {
     mark: { readonly chain: string; readonly atMs: number },
     transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
     /**
-     * Our own work while the server writes. Called once, with the time of the entries and with the page, which is
-     * undefined if there are no entries.
+     * Our own work while the server writes. Called once, with the time of the postings and with the page, which is
+     * undefined if there are no postings.
      */
     meanwhile: (at: Date, page: AppendedPage | undefined) => void,
   ) => Promise<void>;
   /** The newest page of a chain. */
   readonly newestPage: (chain: string, session?: ClientSession) => Promise<Pick<Head, 'number' | 'atMs'>>;
   readonly findWallet: (walletKey: string) => Promise<Wallet | undefined>;
-  /** The entries of a reference with ids after a given one, sorted by id. */
-  readonly findEntries: (
+  /** The postings of a reference with ids after a given one, sorted by id. */
+  readonly findPostings: (
     reference: string,
     afterId: string,
     limit: number,
-  ) => Promise<readonly EntryDocument[]>;
+  ) => Promise<readonly PostingDocument[]>;
   /** The shared accounts whose names begin with the prefix, by name. */
   readonly findShared: (prefix: string) => Promise<readonly SharedAccount[]>;
 }
@@ -64,7 +64,7 @@ export interface LedgerStore {
 export function openLedgerStore(db: Db): LedgerStore {
   const pages = createPages(db);
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
-  const entries = db.collection<EntryDocument>(collectionNames.entries);
+  const postings = db.collection<PostingDocument>(collectionNames.postings);
   const buckets = db.collection<BucketDocument>(collectionNames.buckets);
   return {
     read: createSnapshots(db),
@@ -75,8 +75,8 @@ export function openLedgerStore(db: Db): LedgerStore {
       const found = await wallets.findOne({ _id: walletKey });
       return found ? toWallet(found) : undefined;
     },
-    findEntries: (reference, afterId, limit) =>
-      entries
+    findPostings: (reference, afterId, limit) =>
+      postings
         // Ids begin with the reference and a slash, so the index of _id serves this query too.
         .find({ _id: { $gt: afterId === '' ? `${reference}/` : afterId, $lt: `${reference}0` } })
         .sort({ _id: 1 })
@@ -94,7 +94,7 @@ export function openLedgerStore(db: Db): LedgerStore {
 }
 
 function createBatchWriter(db: Db, pages: Pages): LedgerStore['write'] {
-  const entries = createWriter(db, collectionNames.entries);
+  const postings = createWriter(db, collectionNames.postings);
   const wallets = createWriter(db, collectionNames.wallets);
   const refusals = createWriter(db, collectionNames.refusals);
   const refusedOrders = createWriter(db, collectionNames.refusedOrders);
@@ -102,27 +102,25 @@ function createBatchWriter(db: Db, pages: Pages): LedgerStore['write'] {
   return async (folded, { chain, atMs }, transaction, meanwhile) => {
     const { session } = transaction;
     const asked = new Date(atMs);
-    const refused = [...folded.holds.values()].filter(({ after }) => after.status === 'refused');
+    const refused = [...folded.holds.values()].filter(({ status }) => status === 'refused');
     await refusals.insert(
-      refused.map(({ after }) => toRefusalDocument(after, asked)),
+      refused.map((hold) => toRefusalDocument(hold, asked)),
       session,
     );
     await refusedOrders.insert(
       folded.refusedOrders.map((refused) => toRefusedOrderDocument(refused, asked)),
       session,
     );
-    if (folded.entries.length === 0) {
+    if (folded.postings.length === 0) {
       meanwhile(asked, undefined);
       return;
     }
     const head = await pages.take(chain, session);
     const at = new Date(Math.max(atMs, head.atMs));
-    const documents = folded.entries.map((entry) =>
-      toEntryDocument(entry, folded.holds.get(entry.reference)?.after, at),
-    );
+    const documents = folded.postings.map((posting) => toPostingDocument(posting, at));
     // The page is written first: it reads the buckets as they were before the batch, and a stale head is found soonest.
     const page = await pages.append(head, documents, folded.accountDeltas, transaction);
-    const inserted = entries.insert(documents, session);
+    const inserted = postings.insert(documents, session);
     // A failure is noticed below. First the command is sent, then we work while the server does.
     inserted.catch(() => undefined);
     await nextTurn();

@@ -71,9 +71,9 @@ async function expectStop(
   expect(await copyDatabase(database)).toEqual(before);
 }
 
-async function entryIds(): Promise<readonly string[]> {
-  const entries = await database.db.collection('entries').find().sort({ _id: 1 }).toArray();
-  return entries.map(({ _id }) => String(_id));
+async function postingIds(): Promise<readonly string[]> {
+  const postings = await database.db.collection('postings').find().sort({ _id: 1 }).toArray();
+  return postings.map(({ _id }) => String(_id));
 }
 
 const withdraw = (reference: string): Batch => ({
@@ -148,9 +148,9 @@ it('stops where a page has the number of another, and lets it hide nothing', asy
   await expect(rollPartitionForward(database, [...others, ...events])).rejects.toThrow(
     'is another one in our database',
   );
-  expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
+  expect(await postingIds()).toEqual(['cm-1/fund', 'po-2/hold']);
   await rollPartitionForward(database, events, { gaps: 'pass' });
-  expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
+  expect(await postingIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
 });
 
 it('knows a page that had to come out otherwise by what it holds', async () => {
@@ -169,9 +169,9 @@ it('takes nothing for a page that is missing while a published one waits', async
   await expect(rollPartitionForward(database, events)).rejects.toThrow(
     'payouts/0 is at page 0, and page 2 comes next; restore a younger backup',
   );
-  expect(await entryIds()).toEqual(['cm-1/fund']);
+  expect(await postingIds()).toEqual(['cm-1/fund']);
   await rollPartitionForward(database, events, { gaps: 'pass' });
-  expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-3/hold']);
+  expect(await postingIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-3/hold']);
 });
 
 it('asks once whether what is missing may be left out, however quiet the partition is', async () => {
@@ -179,10 +179,10 @@ it('asks once whether what is missing may be left out, however quiet the partiti
   await expect(rollPartitionForward(database, events)).rejects.toThrow('page 1 of payouts/0 lacks po-1/hold');
   await rollPartitionForward(database, events, { gaps: 'pass' });
   expect(await rollPartitionForward(database, events, { isOlder: false })).toEqual(asOne);
-  expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
+  expect(await postingIds()).toEqual(['cm-1/fund', 'po-2/hold']);
   // The ledger's inputs may still have it.
   await apply(hold('po-1'));
-  expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
+  expect(await postingIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
 });
 
 /** An event in which an older schema lacked a field. */

@@ -22,6 +22,15 @@ export function isWalletAccount(account: string): boolean {
   return account.startsWith(WALLET);
 }
 
+/** What a movement adds to each of the two accounts of a wallet, given as `merchantId:currency`. */
+export function movedOnWallet(
+  wallet: string,
+  { debit, credit, amount }: { readonly debit: string; readonly credit: string; readonly amount: bigint },
+): { readonly available: bigint; readonly held: bigint } {
+  const moved = (account: string) => (credit === account ? amount : 0n) - (debit === account ? amount : 0n);
+  return { available: moved(accounts.available(wallet)), held: moved(accounts.held(wallet)) };
+}
+
 /** The prefix of every float's name. */
 export const floatPrefix = FLOAT;
 

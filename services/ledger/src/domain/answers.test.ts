@@ -1,36 +1,18 @@
 import { expect, test } from 'vitest';
-import {
-  answerEntryIds,
-  repeatAnswer,
-  type StoredAnswers,
-  type StoredEntry,
-  type StoredRefusal,
-} from './answers.ts';
+import { repeatAnswer, type StoredAnswers, type StoredRefusal } from './answers.ts';
 import type { Folded, Snapshot } from './books.ts';
-import type { Instruction } from './instructions.ts';
+import { type Instruction, postingId } from './instructions.ts';
 import { capture, collect, fund, fundFloat, given, hold, refund, release } from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
 
 const at = new Date(1_000);
 
 /** The result of a fold in its stored form. */
-function storedBy({ entries, holds, refusedOrders }: Folded): StoredAnswers {
+function storedBy({ postings, holds, refusedOrders }: Folded): StoredAnswers {
   return {
-    entries: new Map<string, StoredEntry>(
-      entries.map(({ id, amount, causationId, touched, kind, reference }) => [
-        id,
-        {
-          amount,
-          causationId,
-          walletSequence: touched?.sequence,
-          ...(kind === 'hold' && { fee: holds.get(reference)?.after.fee }),
-          ...((kind === 'capture' || kind === 'hold') && { rail: holds.get(reference)?.after.rail }),
-          at,
-        },
-      ]),
-    ),
+    postings: new Map(postings.map((posting) => [posting.id, { ...posting, at }])),
     refusals: new Map<string, StoredRefusal>([
-      ...[...holds.values()].flatMap(({ after: { reference, amount, fee, rail, refusal } }) =>
+      ...[...holds.values()].flatMap(({ reference, amount, fee, rail, refusal }) =>
         refusal ? [[reference, { amount, fee, rail, ...refusal, at }] as const] : [],
       ),
       ...refusedOrders.map((refused) => [refused.id, { ...refused, at }] as const),
@@ -77,20 +59,20 @@ test.each<{ readonly name: string; readonly before: Snapshot; readonly said: rea
   const given = folded.outcomes.map(
     (outcome) => outcome.kind === 'posted' && { domainEvent: outcome.domainEvent, at },
   );
-  // If a collection credits nothing, no entry has the sequence of its wallet.
+  // If a collection credits nothing, its posting does not have the sequence of its wallet.
   const blind = answers.map(
     (answer) => answer && { ...answer, domainEvent: { ...answer.domainEvent, sequence: 0n } },
   );
-  const isBlind = folded.entries.every(({ touched }) => !touched);
+  const isBlind = folded.postings.every(({ wallet }) => !wallet);
   expect(isBlind ? blind : answers).toEqual(
     isBlind
       ? given.map((one) => one && { ...one, domainEvent: { ...one.domainEvent, sequence: 0n } })
       : given,
   );
-  expect(said.flatMap(answerEntryIds)).toEqual(expect.arrayContaining([...stored.entries.keys()]));
+  expect(said.map(postingId)).toEqual(expect.arrayContaining([...stored.postings.keys()]));
 });
 
 test('what was never answered is not answered again', () => {
   for (const one of [hold, capture, release, refund, collect, fund, fundFloat])
-    expect(repeatAnswer(one, { entries: new Map(), refusals: new Map() })).toBeUndefined();
+    expect(repeatAnswer(one, { postings: new Map(), refusals: new Map() })).toBeUndefined();
 });

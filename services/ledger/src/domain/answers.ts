@@ -1,21 +1,13 @@
 import { unreachable } from '@pesewa/kernel';
-import { collectEntryId } from './collection-postings.ts';
-import type { Instruction, InstructionOf, LedgerDomainEvent } from './instructions.ts';
-import { domainEventOfOrder, orderEntryId } from './order-postings.ts';
+import type { EntryKind, Posting } from './books.ts';
+import { type Instruction, type LedgerDomainEvent, postingId } from './instructions.ts';
+import { domainEventOfOrder } from './order-postings.ts';
 import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
 
-/** The fields of a stored entry that the answer was made from. */
-export interface StoredEntry {
-  readonly amount: bigint;
-  readonly causationId: string;
-  /** The wallet's sequence after the entry; absent if it touches none. */
-  readonly walletSequence?: bigint | undefined;
-  /** For a hold: our fee in it. */
-  readonly fee?: bigint | undefined;
-  /** For a hold and a capture: the rail that the money goes or went to. */
-  readonly rail?: string | undefined;
+/** The fields of a stored posting that the answer was made from. */
+export type StoredPosting = Pick<Posting, 'entries' | 'causationId' | 'walletSequence' | 'fee' | 'rail'> & {
   readonly at: Date;
-}
+};
 
 /** The fields of a stored refusal. */
 export interface StoredRefusal {
@@ -32,8 +24,8 @@ export interface StoredRefusal {
 /** What is stored of instructions that were applied or refused before. */
 export interface StoredAnswers {
   /** Keyed by id. */
-  readonly entries: ReadonlyMap<string, StoredEntry>;
-  /** Refused holds by the payout's reference, refused orders by the id of the entry that was not written. */
+  readonly postings: ReadonlyMap<string, StoredPosting>;
+  /** Refused holds by the payout's reference, refused orders by the id of the posting that was not written. */
   readonly refusals: ReadonlyMap<string, StoredRefusal>;
 }
 
@@ -43,119 +35,63 @@ export interface RepeatedAnswer {
   readonly at: Date;
 }
 
-const ENTRY_KINDS = {
-  hold: ['hold'],
-  capture: ['capture', 'fee', 'railCost'],
-  release: ['release'],
-  refund: ['refund', 'refundFee', 'capture', 'hold'],
-  collect: ['collect', 'fee', 'railCost'],
-} as const;
-
-/** The ids of the entries that show how an instruction was answered. */
-export function answerEntryIds(instruction: Instruction): readonly string[] {
-  const { kind, reference } = instruction;
-  const parts: readonly string[] =
-    kind in ENTRY_KINDS ? ENTRY_KINDS[kind as keyof typeof ENTRY_KINDS] : [kind];
-  return parts.map((part) => `${reference}/${part}`);
-}
-
 /**
  * The answer to a repeated instruction, the same as the first time, because the sender may never have received
  * the first one. Undefined if it was not answered before.
  */
 export function repeatAnswer(instruction: Instruction, stored: StoredAnswers): RepeatedAnswer | undefined {
-  const { reference } = instruction;
-  const entryOf = (kind: string) => stored.entries.get(`${reference}/${kind}`);
+  const id = postingId(instruction);
+  const refused = stored.refusals.get(instruction.kind === 'hold' ? instruction.reference : id);
+  if (refused) return refuseAgain(instruction, refused);
+  const posting = stored.postings.get(id);
+  if (!posting) return undefined;
+  const { causationId, walletSequence: sequence = 0n, at } = posting;
+  return { domainEvent: { ...answerOf(instruction, posting), causationId, sequence }, at };
+}
+
+function answerOf(instruction: Instruction, { entries, fee = 0n, rail = '' }: StoredPosting): Unnumbered {
+  const amountOf = (kind: EntryKind) => entries.find((entry) => entry.kind === kind)?.amount ?? 0n;
   switch (instruction.kind) {
     case 'hold':
-      return heldAgain(instruction, stored);
+      return { ...causeOf(instruction), kind: 'holdPlaced', held: amountOf('hold'), fee, rail };
     case 'capture': {
-      const { fee, railCost } = { fee: entryOf('fee'), railCost: entryOf('railCost') };
-      return answer(entryOf('capture'), fee, (captured) => ({
-        ...causeOf(instruction),
-        kind: 'holdCaptured',
-        amount: captured.amount,
-        fee: fee?.amount ?? 0n,
-        rail: captured.rail ?? instruction.rail,
-        railCost: railCost?.amount ?? 0n,
-      }));
+      const paid = { amount: amountOf('capture'), fee: amountOf('fee'), railCost: amountOf('railCost') };
+      return { ...causeOf(instruction), kind: 'holdCaptured', ...paid, rail };
     }
     case 'release':
-      return answer(entryOf('release'), undefined, ({ amount: held }) => ({
-        ...causeOf(instruction),
-        kind: 'holdReleased',
-        held,
-      }));
+      return { ...causeOf(instruction), kind: 'holdReleased', held: amountOf('release') };
     case 'refund': {
-      const fee = entryOf('refundFee');
-      const rail = entryOf('capture')?.rail ?? entryOf('hold')?.rail ?? '';
-      return answer(entryOf('refund'), fee, ({ amount }) => ({
-        ...causeOf(instruction),
-        kind: 'payoutRefunded',
-        amount,
-        fee: fee?.amount ?? 0n,
-        rail,
-      }));
+      const returned = { amount: amountOf('refund'), fee: amountOf('refundFee') };
+      return { ...causeOf(instruction), kind: 'payoutRefunded', ...returned, rail };
     }
     case 'collect': {
-      const fee = entryOf('fee');
-      const net = entryOf('collect')?.amount ?? 0n;
-      return answer(stored.entries.get(collectEntryId(instruction)), undefined, () => ({
-        ...causeOf(instruction),
-        kind: 'collectionCredited',
-        amountReceived: net + (fee?.amount ?? 0n),
-        fee: fee?.amount ?? 0n,
-        rail: instruction.rail,
-        railCost: entryOf('railCost')?.amount ?? 0n,
-      }));
+      const kept = { fee: amountOf('fee'), railCost: amountOf('railCost') };
+      const amountReceived = amountOf('collect') + kept.fee;
+      return { ...causeOf(instruction), kind: 'collectionCredited', amountReceived, ...kept, rail };
     }
     case 'fund':
     case 'withdraw':
-    case 'adjust': {
-      const { merchantId: owner } = instruction;
-      const refused = stored.refusals.get(orderEntryId(instruction));
-      if (!refused)
-        return answer(entryOf(instruction.kind), undefined, () => domainEventOfOrder(instruction));
-      const { amount, reason = '', causationId, sequence, at } = refused;
-      const common = { causationId, currency: instruction.currency, amount, commandId: reference };
-      const refusal = { owner, reason, order: instruction.kind, sequence };
-      return { domainEvent: { ...common, kind: 'commandRefused', ...refusal }, at };
-    }
+    case 'adjust':
     case 'fundFloat':
     case 'withdrawFloat':
     case 'suspense':
-      return answer(entryOf(instruction.kind), undefined, () => domainEventOfOrder(instruction));
+      return domainEventOfOrder(instruction);
     default:
       return unreachable(instruction);
   }
 }
 
-function heldAgain(instruction: InstructionOf<'hold'>, stored: StoredAnswers): RepeatedAnswer | undefined {
-  const cause = causeOf(instruction);
-  const refused = stored.refusals.get(instruction.reference);
-  if (refused) {
-    const { causationId, sequence, at, amount, fee = 0n, rail = '' } = refused;
-    const terms = { held: amount + fee, fee, rail };
-    const common = { ...cause, kind: 'holdRefused', ...terms, reason: insufficientFunds } as const;
-    return { domainEvent: { ...common, causationId, sequence }, at };
-  }
-  const entry = stored.entries.get(`${instruction.reference}/hold`);
-  return answer(entry, undefined, ({ amount: held, fee = 0n, rail = '' }) => ({
-    ...cause,
-    kind: 'holdPlaced',
-    held,
-    fee,
-    rail,
-  }));
-}
-
-/** The answer that an entry stands for. If a later entry belongs to it, that one has the wallet's final sequence. */
-function answer(
-  entry: StoredEntry | undefined,
-  later: StoredEntry | undefined,
-  toDomainEvent: (entry: StoredEntry) => Unnumbered,
+function refuseAgain(
+  instruction: Instruction,
+  { amount, fee = 0n, rail = '', reason = insufficientFunds, causationId, sequence, at }: StoredRefusal,
 ): RepeatedAnswer | undefined {
-  if (!entry) return undefined;
-  const sequence = later?.walletSequence ?? entry.walletSequence ?? 0n;
-  return { domainEvent: { ...toDomainEvent(entry), causationId: entry.causationId, sequence }, at: entry.at };
+  if (instruction.kind === 'hold') {
+    const refusal = { held: amount + fee, fee, rail, reason, causationId, sequence };
+    return { domainEvent: { ...causeOf(instruction), kind: 'holdRefused', ...refusal }, at };
+  }
+  if (instruction.kind !== 'fund' && instruction.kind !== 'withdraw' && instruction.kind !== 'adjust')
+    return undefined;
+  const { kind: order, reference: commandId, merchantId: owner, currency } = instruction;
+  const refusal = { causationId, currency, amount, commandId, owner, reason, order, sequence };
+  return { domainEvent: { ...refusal, kind: 'commandRefused' }, at };
 }

@@ -1,6 +1,6 @@
-import { walletKeyOf } from '@pesewa/contracts';
-import { isWalletAccount, type Turnover } from './accounts.ts';
-import type { FloatOrder, WalletOrder } from './instructions.ts';
+import { type ChainedPosting, walletKeyOf } from '@pesewa/contracts';
+import { isWalletAccount, movedOnWallet, type Turnover } from './accounts.ts';
+import { type FloatOrder, type Instruction, postingId, type WalletOrder } from './instructions.ts';
 
 /** The kind of an entry (ADR 61). */
 export type EntryKind =
@@ -15,28 +15,21 @@ export type EntryKind =
   | WalletOrder['kind']
   | FloatOrder['kind'];
 
-/** One posting with both its legs; written once, never changed. */
+/** One movement of a posting: an amount above zero, from one account to another. */
 export interface Entry {
-  /** `<reference>/<kind>`: derived from the cause, so that it can exist only once. */
-  readonly id: string;
   readonly kind: EntryKind;
   readonly debit: string;
   readonly credit: string;
-  /** Minor units, above zero. */
+  /** Minor units. */
   readonly amount: bigint;
-  readonly currency: string;
-  /** Our payment reference, or the command's id. */
-  readonly reference: string;
-  readonly causationId: string;
-  readonly touched?: Touch;
 }
 
-/** The wallet that an entry touches, in its state after the entry. */
-interface Touch {
-  readonly wallet: string;
-  readonly sequence: bigint;
-  readonly available: bigint;
-  readonly held: bigint;
+/** Everything that one instruction moves; written once, never changed. */
+export interface Posting extends Omit<ChainedPosting, '_id' | 'at'> {
+  /** `<reference>/<kind>`: derived from the cause, so that it can exist only once. */
+  readonly id: string;
+  readonly kind: Instruction['kind'];
+  readonly entries: readonly Entry[];
 }
 
 /** The money of one merchant in one currency, in minor units. */
@@ -70,7 +63,7 @@ export interface Hold {
 
 /** An order that was refused for good: no money moved, and a replay must refuse it again. */
 export interface RefusedOrder extends Refusal {
-  /** The id of the entry that was not written. */
+  /** The id of the posting that was not written. */
   readonly id: string;
   readonly merchantId: string;
   readonly currency: string;
@@ -78,12 +71,12 @@ export interface RefusedOrder extends Refusal {
   readonly reason: string;
 }
 
-/** The entries that end a hold, with the status they lead to; a later one overrides. */
+/** The postings that end a hold, with the status they lead to; a later one overrides. */
 export const holdEndings = [
   { kind: 'capture', status: 'captured' },
   { kind: 'release', status: 'released' },
   { kind: 'refund', status: 'refunded' },
-] as const satisfies readonly { readonly kind: EntryKind; readonly status: Hold['status'] }[];
+] as const satisfies readonly { readonly kind: Posting['kind']; readonly status: Hold['status'] }[];
 
 /** The stored state of everything that a batch of instructions concerns. */
 export interface Snapshot {
@@ -91,28 +84,23 @@ export interface Snapshot {
   readonly wallets: ReadonlyMap<string, Wallet>;
   /** Keyed by reference. */
   readonly holds: ReadonlyMap<string, Hold>;
-  /** The ids of existing entries, and of those that refused orders asked for. */
-  readonly entryIds: ReadonlySet<string>;
+  /** What exists already, keyed by id; a refused order has no entries. */
+  readonly postings: ReadonlyMap<string, Pick<Posting, 'entries'>>;
 }
 
-/** A changed wallet: its new state, and the event behind its newest entry. */
+/** A changed wallet: its new state, and the event behind its newest posting. */
 export interface WalletChange {
   readonly isNew: boolean;
   readonly after: Wallet;
   readonly causationId: string;
 }
 
-/** A hold that changed. */
-export interface HoldChange {
-  readonly isNew: boolean;
-  readonly after: Hold;
-}
-
 /** All changes of a batch, ready to be written. */
 export interface Folded {
-  readonly entries: readonly Entry[];
+  readonly postings: readonly Posting[];
   readonly wallets: ReadonlyMap<string, WalletChange>;
-  readonly holds: ReadonlyMap<string, HoldChange>;
+  /** The holds that changed, keyed by reference. */
+  readonly holds: ReadonlyMap<string, Hold>;
   readonly refusedOrders: readonly RefusedOrder[];
   /** What the batch adds to shared accounts. */
   readonly accountDeltas: ReadonlyMap<string, Turnover>;
@@ -120,102 +108,110 @@ export interface Folded {
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
-interface Change {
-  readonly available: bigint;
-  readonly held: bigint;
-}
+/** The kind of an entry, its debit and its credit account, its amount. */
+export type Movement = readonly [kind: EntryKind, debit: string, credit: string, amount: bigint];
 
 /** The working state of one fold. */
 export interface BatchState {
   readonly holdOf: (reference: string) => Hold | undefined;
   readonly saveHold: (hold: Hold) => void;
-  /** Whether the entry exists or was refused. */
-  readonly knows: (entryId: string) => boolean;
+  /** What the instruction's posting holds, if it exists; a refused order has no entries. */
+  readonly known: (instruction: Instruction) => Pick<Posting, 'entries'> | undefined;
   readonly refuseOrder: (refused: RefusedOrder) => void;
   /** The present state of a wallet, empty if none is stored yet. */
   readonly wallet: (of: { merchantId: string; currency: string }) => { walletKey: string; wallet: Wallet };
-  /** Adds an entry and moves its money; an amount of zero adds nothing. */
-  readonly move: (
-    cause: { readonly reference: string; readonly currency: string; readonly causationId: string },
-    kind: EntryKind,
-    debit: string,
-    credit: string,
-    amount: bigint,
-    touch?: Change & { readonly wallet: Wallet },
+  /** Books all movements of an instruction as one posting; an amount of zero adds nothing. */
+  readonly post: (
+    instruction: Instruction,
+    movements: readonly Movement[],
+    terms?: Pick<Posting, 'fee' | 'rail'>,
   ) => void;
   readonly close: () => Folded;
+}
+
+/** The entries of movements; one of nothing is left out. */
+export function entriesOf(movements: readonly Movement[]): readonly Entry[] {
+  return movements.flatMap(([kind, debit, credit, amount]) =>
+    amount === 0n ? [] : [{ kind, debit, credit, amount }],
+  );
 }
 
 /** Opens the books over a snapshot, which is not changed. */
 export function openBatchState(snapshot: Snapshot): BatchState {
   const wallets = new Map<string, Mutable<Wallet>>();
   const changed = new Map<string, WalletChange>();
-  const holds = new Map<string, HoldChange>();
-  const entries: Entry[] = [];
-  const refusedOrders: RefusedOrder[] = [];
-  const decided = new Set<string>();
+  const holds = new Map<string, Hold>();
+  const postings = new Map<string, Posting>();
+  const refusedOrders = new Map<string, RefusedOrder>();
   const deltas = new Map<string, Mutable<Turnover>>();
 
   function addToAccount(account: string, side: 'debits' | 'credits', amount: bigint): void {
     if (isWalletAccount(account)) return;
-    let delta = deltas.get(account);
-    if (!delta) {
-      delta = { debits: 0n, credits: 0n };
-      deltas.set(account, delta);
-    }
+    const delta = deltas.get(account) ?? { debits: 0n, credits: 0n };
+    deltas.set(account, delta);
     delta[side] += amount;
   }
 
-  function touchWallet(wallet: Wallet, change: Change, causationId: string): Touch {
-    const key = walletKeyOf(wallet.merchantId, wallet.currency);
-    const own = wallets.get(key);
-    if (!own) throw new Error('a wallet was moved that the books did not open');
-    own.available += change.available;
-    own.held += change.held;
-    own.sequence += 1n;
-    if (own.available < 0n || own.held < 0n) throw new RangeError('a wallet would fall below zero');
-    changed.set(key, { isNew: !snapshot.wallets.has(key), after: own, causationId });
-    return { wallet: key, sequence: own.sequence, available: own.available, held: own.held };
+  function openWallet(of: { readonly merchantId: string; readonly currency: string }) {
+    const walletKey = walletKeyOf(of.merchantId, of.currency);
+    let wallet = wallets.get(walletKey);
+    if (!wallet) {
+      const { merchantId, currency } = of;
+      const empty = { merchantId, currency, available: 0n, held: 0n, sequence: 0n };
+      wallet = { ...(snapshot.wallets.get(walletKey) ?? empty) };
+      wallets.set(walletKey, wallet);
+    }
+    return { walletKey, wallet };
+  }
+
+  /** Moves the entries' money on the wallet; gives what its posting says of it, nothing if they don't touch it. */
+  function moveOnWallet(
+    entries: readonly Entry[],
+    of: Extract<Instruction, { readonly merchantId: string }>,
+  ) {
+    const { walletKey, wallet } = openWallet(of);
+    const before = wallet.sequence;
+    for (const entry of entries) {
+      const moved = movedOnWallet(walletKey, entry);
+      if (moved.available === 0n && moved.held === 0n) continue;
+      wallet.available += moved.available;
+      wallet.held += moved.held;
+      wallet.sequence += 1n;
+      if (wallet.available < 0n || wallet.held < 0n) throw new RangeError('a wallet would fall below zero');
+    }
+    if (wallet.sequence === before) return undefined;
+    const isNew = !snapshot.wallets.has(walletKey);
+    changed.set(walletKey, { isNew, after: wallet, causationId: of.causationId });
+    const { sequence: walletSequence, available: availableAfter, held: heldAfter } = wallet;
+    return { wallet: walletKey, walletSequence, availableAfter, heldAfter };
   }
 
   return {
-    holdOf: (reference) => holds.get(reference)?.after ?? snapshot.holds.get(reference),
-    saveHold: (hold) =>
-      void holds.set(hold.reference, { isNew: !snapshot.holds.has(hold.reference), after: hold }),
-    knows: (entryId) => decided.has(entryId) || snapshot.entryIds.has(entryId),
-    refuseOrder: (refused) => {
-      decided.add(refused.id);
-      refusedOrders.push(refused);
+    holdOf: (reference) => holds.get(reference) ?? snapshot.holds.get(reference),
+    saveHold: (hold) => void holds.set(hold.reference, hold),
+    known: (instruction) => {
+      const id = postingId(instruction);
+      return postings.get(id) ?? (refusedOrders.has(id) ? { entries: [] } : snapshot.postings.get(id));
     },
-    wallet: ({ merchantId, currency }) => {
-      const walletKey = walletKeyOf(merchantId, currency);
-      let wallet = wallets.get(walletKey);
-      if (!wallet) {
-        const empty = { merchantId, currency, available: 0n, held: 0n, sequence: 0n };
-        wallet = { ...(snapshot.wallets.get(walletKey) ?? empty) };
-        wallets.set(walletKey, wallet);
+    refuseOrder: (refused) => void refusedOrders.set(refused.id, refused),
+    wallet: openWallet,
+    post: (instruction, movements, terms) => {
+      const { kind, reference, causationId, currency } = instruction;
+      const entries = entriesOf(movements);
+      for (const { debit, credit, amount } of entries) {
+        addToAccount(debit, 'debits', amount);
+        addToAccount(credit, 'credits', amount);
       }
-      return { walletKey, wallet };
+      const touched = 'merchantId' in instruction ? moveOnWallet(entries, instruction) : undefined;
+      const id = postingId(instruction);
+      postings.set(id, { id, kind, reference, causationId, currency, ...terms, entries, ...touched });
     },
-    move: ({ reference, currency, causationId }, kind, debit, credit, amount, touch) => {
-      if (amount === 0n) return;
-      const id = `${reference}/${kind}`;
-      const touched = touch && touchWallet(touch.wallet, touch, causationId);
-      addToAccount(debit, 'debits', amount);
-      addToAccount(credit, 'credits', amount);
-      decided.add(id);
-      entries.push({
-        id,
-        kind,
-        debit,
-        credit,
-        amount,
-        currency,
-        reference,
-        causationId,
-        ...(touched && { touched }),
-      });
-    },
-    close: () => ({ entries, wallets: changed, holds, refusedOrders, accountDeltas: deltas }),
+    close: () => ({
+      postings: [...postings.values()],
+      wallets: changed,
+      holds,
+      refusedOrders: [...refusedOrders.values()],
+      accountDeltas: deltas,
+    }),
   };
 }

@@ -56,6 +56,11 @@ export type Instruction =
 /** The instructions of some kinds. */
 export type InstructionOf<Kind extends Instruction['kind']> = Extract<Instruction, { readonly kind: Kind }>;
 
+/** The name of what an instruction books: each exists once. */
+export function postingId({ reference, kind }: Pick<Instruction, 'reference' | 'kind'>): string {
+  return `${reference}/${kind}`;
+}
+
 /** An event about something that was booked or refused, as the ledger publishes it. */
 export type PostingEvent = Exclude<
   TopicEvent<'ledger'>,

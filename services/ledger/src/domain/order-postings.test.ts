@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EntryKind, Snapshot } from './books.ts';
 import type { FloatOrder, WalletOrder } from './instructions.ts';
-import { available, brief, float, fund, fundFloat, given, policy } from './posting.fixture.ts';
+import { available, brief, entriesIn, float, fund, fundFloat, given, policy } from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
 
 const withdraw = { ...fund, kind: 'withdraw' } as const;
@@ -69,7 +69,7 @@ const table: readonly Line[] = [
   },
   {
     name: 'refuses a withdrawal from a wallet that nothing has touched',
-    given: { wallets: new Map(), holds: new Map(), entryIds: new Set() },
+    given: { wallets: new Map(), holds: new Map(), postings: new Map() },
     when: withdraw,
     published: {
       kind: 'commandRefused',
@@ -161,9 +161,9 @@ describe('an order', () => {
     };
     expect(folded.outcomes).toEqual([{ kind: 'posted', domainEvent }]);
     expect(
-      folded.entries.map(({ kind, debit: from, credit: to, amount }) => [kind, from, to, amount]),
+      entriesIn(folded).map(({ kind, debit: from, credit: to, amount }) => [kind, from, to, amount]),
     ).toEqual(entry ? [entry] : []);
-    expect(folded.entries.map(({ id }) => id)).toEqual(entry ? [`cm-1/${when.kind}`] : []);
+    expect(folded.postings.map(({ id }) => id)).toEqual(entry ? [`cm-1/${when.kind}`] : []);
     expect(folded.refusedOrders.map(({ id, reason }) => [id, reason])).toEqual(
       entry ? [] : [[`cm-1/${when.kind}`, published['reason']]],
     );
@@ -174,12 +174,12 @@ describe('an order', () => {
   it.each(table)('$name: once, whether it comes again in the batch or later', ({ given: snapshot, when }) => {
     const again = foldInstructions(snapshot, [when, when], policy);
     expect(again.outcomes.map(brief)[1]).toBe('alreadyApplied');
-    expect([...again.entries, ...again.refusedOrders]).toHaveLength(1);
-    const entryIds = new Set([`cm-1/${when.kind}`]);
-    const rich = { ...given(5_000n, 0n), entryIds };
+    expect([...again.postings, ...again.refusedOrders]).toHaveLength(1);
+    const postings = new Map([[`cm-1/${when.kind}`, { entries: [] }]]);
+    const rich = { ...given(5_000n, 0n), postings };
     const later = foldInstructions(rich, [when], policy);
     expect(later.outcomes.map(brief)).toEqual(['alreadyApplied']);
-    expect([...later.entries, ...later.refusedOrders]).toEqual([]);
+    expect([...later.postings, ...later.refusedOrders]).toEqual([]);
   });
 
   it.each([
@@ -191,7 +191,7 @@ describe('an order', () => {
   ] as const)('is parked where it makes no sense: %s', (reason, when) => {
     const folded = foldInstructions(given(5_000n, 0n), [when], policy);
     expect(folded.outcomes.map(brief)).toEqual([`parked: ${reason}`]);
-    expect([...folded.entries, ...folded.refusedOrders]).toEqual([]);
+    expect([...folded.postings, ...folded.refusedOrders]).toEqual([]);
   });
 
   it('is judged by what the earlier ones of its batch left, and one that is refused takes no other with it', () => {
@@ -200,6 +200,6 @@ describe('an order', () => {
     const folded = foldInstructions(given(1_000n, 0n), [...orders.slice(0, 2), last], policy);
     expect(folded.outcomes.map(brief)).toEqual(['walletWithdrawn', 'commandRefused', 'walletWithdrawn']);
     expect(folded.wallets.get('demo:KES')?.after).toMatchObject({ available: 0n, sequence: 9n });
-    expect(folded.entries.map(({ touched }) => touched?.available)).toEqual([300n, 0n]);
+    expect(folded.postings.map(({ availableAfter }) => availableAfter)).toEqual([300n, 0n]);
   });
 });

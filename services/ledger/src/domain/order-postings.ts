@@ -1,7 +1,7 @@
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
 import type { BatchState } from './books.ts';
-import { appliedKindOf, type FloatOrder, type WalletOrder } from './instructions.ts';
+import { appliedKindOf, type FloatOrder, postingId, type WalletOrder } from './instructions.ts';
 import {
   alreadyApplied,
   insufficientFunds,
@@ -12,15 +12,9 @@ import {
   type Unnumbered,
 } from './outcomes.ts';
 
-/** The id of an order's only entry; a replay is recognised by it, whether it was applied or refused. */
-export function orderEntryId({ reference, kind }: WalletOrder | FloatOrder): string {
-  return `${reference}/${kind}`;
-}
-
 /** Applies an order about a wallet, or refuses it if the wallet has too little money or can't hold more. */
 export function orderOfWallet(books: BatchState, order: WalletOrder): Outcome {
-  const id = orderEntryId(order);
-  if (books.knows(id)) return alreadyApplied;
+  if (books.known(order)) return alreadyApplied;
   const { kind, merchantId, currency, amount } = order;
   if (!isAmount(amount)) return park('amount out of range');
   const { walletKey, wallet } = books.wallet(order);
@@ -30,6 +24,7 @@ export function orderOfWallet(books: BatchState, order: WalletOrder): Outcome {
   if (reason !== undefined) {
     // Stored, so that a replay does not find another balance and decide differently.
     const { causationId } = order;
+    const id = postingId(order);
     books.refuseOrder({ id, merchantId, currency, amount, reason, causationId, sequence: wallet.sequence });
     const refused = { causationId, currency, amount, commandId: order.reference, owner: merchantId, reason };
     return posted({ ...refused, kind: 'commandRefused', order: kind }, wallet.sequence);
@@ -37,7 +32,7 @@ export function orderOfWallet(books: BatchState, order: WalletOrder): Outcome {
   const own = accounts.available(walletKey);
   const other = kind === 'adjust' ? accounts.suspense(currency) : accounts.treasury(currency);
   const [debit, credit] = isGain ? [other, own] : [own, other];
-  books.move(order, kind, debit, credit, amount, { wallet, available: change, held: 0n });
+  books.post(order, [[kind, debit, credit, amount]]);
   return posted(domainEventOfOrder(order), wallet.sequence);
 }
 
@@ -48,14 +43,14 @@ function whyNot(availableAfter: bigint): string | undefined {
 
 /** Applies an order about a float. A float may be overdrawn, because only the rail knows what we have there. */
 export function orderOfFloat(books: BatchState, order: FloatOrder): Outcome {
-  if (books.knows(orderEntryId(order))) return alreadyApplied;
+  if (books.known(order)) return alreadyApplied;
   const { kind, rail, currency, amount } = order;
   if (!isAmount(amount)) return park('amount out of range');
   const isGain = kind === 'fundFloat' || (kind === 'suspense' && order.direction === 'surplus');
   const own = accounts.float(rail, currency);
   const other = kind === 'suspense' ? accounts.suspense(currency) : accounts.treasury(currency);
   const [debit, credit] = isGain ? [own, other] : [other, own];
-  books.move(order, kind, debit, credit, amount);
+  books.post(order, [[kind, debit, credit, amount]]);
   return posted(domainEventOfOrder(order), 0n);
 }
 

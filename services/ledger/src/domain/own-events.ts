@@ -48,11 +48,6 @@ export interface PublishedPage {
   readonly postings: readonly string[];
 }
 
-/** The name of a posting on its page. */
-export function postingId({ reference, kind }: Instruction): string {
-  return `${reference}/${kind}`;
-}
-
 /** The topic that an instruction comes from. */
 export function topicOf(kind: Instruction['kind']): 'payouts' | 'collections' | 'ledgerCommands' {
   if (kind === 'hold' || kind === 'capture' || kind === 'release' || kind === 'refund') return 'payouts';

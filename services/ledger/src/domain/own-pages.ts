@@ -1,10 +1,5 @@
-import {
-  type AnsweredInstruction,
-  type ParsedEvent,
-  type PublishedPage,
-  postingId,
-  topicOf,
-} from './own-events.ts';
+import { postingId } from './instructions.ts';
+import { type AnsweredInstruction, type ParsedEvent, type PublishedPage, topicOf } from './own-events.ts';
 
 /** A page to write again, with its postings as they were published. */
 export interface OwnPage {

@@ -1,7 +1,7 @@
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
 import { type BatchState, holdEndings } from './books.ts';
-import type { InstructionOf } from './instructions.ts';
+import { type InstructionOf, postingId } from './instructions.ts';
 import {
   alreadyApplied,
   causeOf,
@@ -20,13 +20,14 @@ export interface PostingPolicy {
   readonly refundFee: boolean;
 }
 
-/** The ids of the entries that show the outcome of a payout's hold, as far as the instruction depends on it. */
-export function holdEntryIds({
+/** The ids of the postings that show the outcome of a payout's hold, as far as the instruction depends on it. */
+export function holdPostingIds({
   kind,
   reference,
 }: InstructionOf<'hold' | 'capture' | 'release' | 'refund'>): readonly string[] {
-  const placed = `${reference}/hold`;
-  return kind === 'hold' ? [placed] : [placed, ...holdEndings.map((ending) => `${reference}/${ending.kind}`)];
+  const placed = postingId({ reference, kind: 'hold' });
+  if (kind === 'hold') return [placed];
+  return [placed, ...holdEndings.map((ending) => postingId({ reference, kind: ending.kind }))];
 }
 
 /** Sets a payout's amount and fee aside, or refuses to. */
@@ -47,11 +48,8 @@ export function hold(books: BatchState, instruction: InstructionOf<'hold'>): Out
     );
   }
   books.saveHold({ ...kept, status: 'open' });
-  books.move(instruction, 'hold', accounts.available(walletKey), accounts.held(walletKey), held, {
-    wallet,
-    available: -held,
-    held,
-  });
+  const movement = ['hold', accounts.available(walletKey), accounts.held(walletKey), held] as const;
+  books.post(instruction, [movement], { fee, rail });
   return posted({ ...causeOf(instruction), kind: 'holdPlaced', held, fee, rail }, wallet.sequence);
 }
 
@@ -68,13 +66,12 @@ export function capture(books: BatchState, instruction: InstructionOf<'capture'>
   const { walletKey, wallet } = books.wallet(instruction);
   const heldAccount = accounts.held(walletKey);
   const float = accounts.float(rail, currency);
-  books.move(instruction, 'capture', heldAccount, float, amount, { wallet, available: 0n, held: -amount });
-  books.move(instruction, 'fee', heldAccount, accounts.feeIncome(currency), fee, {
-    wallet,
-    available: 0n,
-    held: -fee,
-  });
-  books.move(instruction, 'railCost', accounts.railCost(currency), float, railFee);
+  const movements = [
+    ['capture', heldAccount, float, amount],
+    ['fee', heldAccount, accounts.feeIncome(currency), fee],
+    ['railCost', accounts.railCost(currency), float, railFee],
+  ] as const;
+  books.post(instruction, movements, { rail });
   books.saveHold({ ...found, rail, status: 'captured' });
   return posted(
     { ...causeOf(instruction), kind: 'holdCaptured', amount, fee, rail, railCost: railFee },
@@ -92,11 +89,7 @@ export function release(books: BatchState, instruction: InstructionOf<'release'>
   if (!matches(found, instruction)) return park('failed with other money than was held');
   const held = found.amount + found.fee;
   const { walletKey, wallet } = books.wallet(instruction);
-  books.move(instruction, 'release', accounts.held(walletKey), accounts.available(walletKey), held, {
-    wallet,
-    available: held,
-    held: -held,
-  });
+  books.post(instruction, [['release', accounts.held(walletKey), accounts.available(walletKey), held]]);
   books.saveHold({ ...found, status: 'released' });
   return posted({ ...causeOf(instruction), kind: 'holdReleased', held }, wallet.sequence);
 }
@@ -119,8 +112,11 @@ export function refund(
   const available = accounts.available(walletKey);
   const feeIncome = accounts.feeIncome(found.currency);
   const float = accounts.float(rail, found.currency);
-  books.move(instruction, 'refund', float, available, amount, { wallet, available: amount, held: 0n });
-  books.move(instruction, 'refundFee', feeIncome, available, fee, { wallet, available: fee, held: 0n });
+  const movements = [
+    ['refund', float, available, amount],
+    ['refundFee', feeIncome, available, fee],
+  ] as const;
+  books.post(instruction, movements, { rail });
   books.saveHold({ ...found, status: 'refunded' });
   return posted({ ...causeOf(instruction), kind: 'payoutRefunded', amount, fee, rail }, wallet.sequence);
 }

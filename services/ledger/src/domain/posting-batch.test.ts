@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { brief, capture, float, given, hold, policy, refund } from './posting.fixture.ts';
+import { brief, capture, entriesIn, float, given, hold, policy, refund } from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
 
 describe('a batch of instructions', () => {
   it('gives the fee back where the policy says so', () => {
     const folded = foldInstructions(given(0n, 0n, 'captured'), [refund], { refundFee: true });
-    expect(folded.entries.map(({ kind, debit, amount }) => [kind, debit, amount])).toEqual([
+    expect(entriesIn(folded).map(({ kind, debit, amount }) => [kind, debit, amount])).toEqual([
       ['refund', float, 1_000n],
       ['refundFee', 'feeIncome:KES', 10n],
     ]);
@@ -28,7 +28,7 @@ describe('a batch of instructions', () => {
       held: 1_015n,
       sequence: 9n,
     });
-    expect([...folded.holds.values()].map(({ after }) => after.status)).toEqual(['open', 'refused', 'open']);
+    expect([...folded.holds.values()].map(({ status }) => status)).toEqual(['open', 'refused', 'open']);
   });
 
   it('leaves the snapshot as it was, so that a rerun starts from the same', () => {

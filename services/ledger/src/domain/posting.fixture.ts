@@ -1,4 +1,4 @@
-import type { Hold, Snapshot, Wallet } from './books.ts';
+import type { Folded, Hold, Snapshot, Wallet } from './books.ts';
 import type { foldInstructions } from './posting.ts';
 
 /** A refund keeps the fee. */
@@ -52,7 +52,7 @@ export function given(available: bigint, held: bigint, status?: Hold['status']):
   return {
     wallets: new Map([['demo:KES', wallet]]),
     holds: new Map(status ? [['po-1', stored]] : []),
-    entryIds: new Set(),
+    postings: new Map(),
   };
 }
 
@@ -62,6 +62,10 @@ export const available = 'wallet:demo:KES:available';
 export const held = 'wallet:demo:KES:held';
 /** The account of our money at the rail. */
 export const float = 'float:upstream:KES';
+
+/** The entries of postings, in order. */
+export const entriesIn = ({ postings }: Pick<Folded, 'postings'>) =>
+  postings.flatMap(({ entries }) => entries);
 
 /** An outcome in short form. */
 export function brief(outcome: ReturnType<typeof foldInstructions>['outcomes'][number]): string {

@@ -6,6 +6,7 @@ import {
   brief,
   capture,
   collect,
+  entriesIn,
   float,
   given,
   held,
@@ -25,6 +26,8 @@ interface Line {
   /** Available, held and sequence afterwards; absent if the wallet stays unchanged. */
   readonly wallet?: readonly [bigint, bigint, bigint];
 }
+
+const [credited = { entries: [] }] = foldInstructions(given(0n, 0n), [collect], policy).postings;
 
 const table: readonly Line[] = [
   {
@@ -175,11 +178,24 @@ const table: readonly Line[] = [
   },
   {
     name: 'credits a collection once',
-    given: { ...given(1n, 0n), entryIds: new Set(['co-1/collect']) },
+    given: { ...given(1n, 0n), postings: new Map([['co-1/collect', credited]]) },
     when: collect,
     outcome: 'alreadyApplied',
     entries: [],
   },
+  ...[
+    { ...collect, received: 400n },
+    { ...collect, fee: 500n },
+    { ...collect, fee: 0n },
+    { ...collect, merchantId: 'rival' },
+    { ...collect, rail: 'bank' },
+  ].map((when) => ({
+    name: 'parks a credit of other money than before',
+    given: { ...given(1n, 0n), postings: new Map([['co-1/collect', credited]]) },
+    when,
+    outcome: 'parked: credited before with other money',
+    entries: [],
+  })),
   {
     name: 'posts the fee alone where it takes all',
     given: given(1n, 0n),
@@ -200,10 +216,11 @@ describe('foldInstructions', () => {
   it.each(table)('$name', ({ given: snapshot, when, outcome, entries, wallet }) => {
     const folded = foldInstructions(snapshot, [when], policy);
     expect(folded.outcomes.map(brief)).toEqual([outcome]);
-    expect(folded.entries.map(({ kind, debit, credit, amount }) => [kind, debit, credit, amount])).toEqual(
+    expect(entriesIn(folded).map(({ kind, debit, credit, amount }) => [kind, debit, credit, amount])).toEqual(
       entries,
     );
-    expect(folded.entries.map(({ id }) => id)).toEqual(entries.map(([kind]) => `${when.reference}/${kind}`));
+    const ids = entries.length > 0 ? [`${when.reference}/${when.kind}`] : [];
+    expect(folded.postings.map(({ id }) => id)).toEqual(ids);
     const after = folded.wallets.get('demo:KES')?.after;
     expect(after && [after.available, after.held, after.sequence]).toEqual(wallet);
   });

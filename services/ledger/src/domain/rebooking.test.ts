@@ -9,7 +9,7 @@ import { foldInstructions } from './posting.ts';
 import { rebookPostings, rebookRefusals } from './rebooking.ts';
 
 const SEED = 45;
-const nothing: Snapshot = { wallets: new Map(), holds: new Map(), entryIds: new Set() };
+const nothing: Snapshot = { wallets: new Map(), holds: new Map(), postings: new Map() };
 const at = new Date(1_000);
 
 const isOf =
@@ -29,15 +29,15 @@ it('published events are enough to book again what was booked, and to refuse aga
       const repeated = rebookPostings(nothing, postings);
       expect(repeated.differing).toEqual([]);
       expect(new Set(repeated.shifts.values())).toEqual(new Set(repeated.shifts.size > 0 ? [0n] : []));
-      const { entries, wallets, accountDeltas } = repeated.folded;
-      expect({ entries, wallets, accountDeltas }).toEqual({
-        entries: folded.entries,
+      const { postings: booked, wallets, accountDeltas } = repeated.folded;
+      expect({ booked, wallets, accountDeltas }).toEqual({
+        booked: folded.postings,
         wallets: folded.wallets,
         accountDeltas: folded.accountDeltas,
       });
       const refused = rebookRefusals(nothing, answered.filter(isOf('refusal')));
       expect(refused.refusedOrders).toEqual(folded.refusedOrders);
-      const refusedHolds = [...folded.holds].filter(([, { after }]) => after.status === 'refused');
+      const refusedHolds = [...folded.holds].filter(([, { status }]) => status === 'refused');
       expect([...refused.holds]).toEqual(refusedHolds);
       for (const { event } of answered.filter(
         (one) => isOf('posting')(one) || isOf('refusal')(one),

@@ -1,9 +1,8 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { type BatchState, type Folded, openBatchState, type Snapshot } from './books.ts';
-import { eventTypeOf, type Instruction, type LedgerDomainEvent } from './instructions.ts';
-import { orderEntryId } from './order-postings.ts';
+import { eventTypeOf, type Instruction, type LedgerDomainEvent, postingId } from './instructions.ts';
 import { insufficientFunds, type Outcome } from './outcomes.ts';
-import { type AnsweredInstruction, hasAllFields, postingId } from './own-events.ts';
+import { type AnsweredInstruction, hasAllFields } from './own-events.ts';
 import { postInstruction } from './posting.ts';
 
 /** The result of booking published postings again. */
@@ -77,9 +76,9 @@ export function rebookRefusals(snapshot: Snapshot, refused: readonly AnsweredIns
     if (instruction.kind !== 'fund' && instruction.kind !== 'withdraw' && instruction.kind !== 'adjust')
       continue;
     const { merchantId, currency, amount } = instruction;
-    const id = orderEntryId(instruction);
     const reason = 'reason' in event.payload ? event.payload.reason : null;
-    if (books.knows(id)) continue;
+    if (books.known(instruction)) continue;
+    const id = postingId(instruction);
     books.refuseOrder({ id, merchantId, currency, amount, reason: reason ?? insufficientFunds, ...refusal });
   }
   return books.close();
