@@ -61,16 +61,17 @@ export const chart: ReadonlyMap<string, readonly (readonly [AccountRole, Account
   } satisfies Record<string, [AccountRole, AccountRole][]>),
 );
 
-/** The kinds of entries of postings that have several, in their order (ADR 61). */
-const parts: ReadonlyMap<string, readonly string[]> = new Map([
-  ['capture', ['capture', 'fee', 'railCost']],
-  ['collect', ['collect', 'fee', 'railCost']],
-  ['refund', ['refund', 'refundFee']],
+/** The kinds of entries, in order, of postings that may have several (ADR 61). */
+const compositions: ReadonlyMap<string, RegExp> = new Map([
+  ['capture', /^capture( fee)?( railCost)?$/],
+  ['collect', /^(collect|collect fee|fee)( railCost)?$/],
+  ['refund', /^refund( refundFee)?$/],
 ]);
 
-/** The kinds of entries that a posting may have, in their order. */
-export function partsOf(kind: string): readonly string[] {
-  return parts.get(kind) ?? [kind];
+/** Whether a posting may have entries of these kinds, in this order. */
+export function mayHave(kind: string, entryKinds: readonly string[]): boolean {
+  const kinds = entryKinds.join(' ');
+  return compositions.get(kind)?.test(kinds) ?? kinds === kind;
 }
 
 /** Reads account names and caches them, because entries use the same few over and over. */

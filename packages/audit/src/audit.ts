@@ -1,10 +1,10 @@
 import { createBuckets, type StoredBalances } from './buckets.ts';
 import { type ChainsOptions, createChains, type Head, type PagePostings } from './chains.ts';
-import { checkDependentEntries, type EarlierPostings, noEarlierPostings } from './dependent-entries.ts';
 import { createPostingReader } from './entries.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { readPage } from './parse-page.ts';
 import type { PageRecord } from './records.ts';
+import { checkRefunds, type EarlierPostings, noEarlierPostings } from './refunds.ts';
 import { createWallets } from './wallets.ts';
 
 /** The stored balances and heads, as of one moment. */
@@ -63,7 +63,7 @@ export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit
       if (!page) return;
       chains.page(page, postings);
       const read = postings.flatMap((record) => (record ? [readPosting(record)] : []));
-      for (const entries of read) checkDependentEntries(findings, entries, earlier);
+      for (const entries of read) checkRefunds(findings, entries, earlier);
       const entries = read.flat();
       entryCount += entries.length;
       buckets.page(page, entries);

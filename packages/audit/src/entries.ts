@@ -1,5 +1,5 @@
 import { isCurrency } from '@pesewa/kernel';
-import { type Account, chart, createAccountReader, partsOf } from './accounts.ts';
+import { type Account, chart, createAccountReader, mayHave } from './accounts.ts';
 import type { Findings } from './findings.ts';
 import { type EntryRecord, isPlainText, type PostingRecord, readWhole } from './records.ts';
 
@@ -22,7 +22,7 @@ export interface ReadEntry {
   readonly after?: { readonly available: bigint; readonly held: bigint } | undefined;
 }
 
-/** Checks postings one by one: parts, legs, identity, money and currency (L1, L7, L8, L9); gives their entries. */
+/** Checks postings one by one: entries, legs, identity, money and currency (L1, L7, L8, L9); gives their entries. */
 export function createPostingReader(findings: Findings): (posting: PostingRecord) => readonly ReadEntry[] {
   const accountOf = createAccountReader();
   return (posting) => {
@@ -38,7 +38,9 @@ export function createPostingReader(findings: Findings): (posting: PostingRecord
     const [fee, sequence] = [whole('fee'), Number(whole('walletSequence'))];
     const after = { available: whole('availableAfter'), held: whole('heldAfter') };
     const atMs = posting.at instanceof Date ? posting.at.getTime() : 0;
-    checkParts(findings, posting);
+    const kinds = posting.entries.map((entry) => entry.kind);
+    if (!mayHave(kind, kinds))
+      report('L7', id, `has the entries ${kinds.join(', ')}, as no ${kind} may have`);
     const entries = posting.entries.map((entry) => {
       const [debit, credit] = [accountOf(entry.debit), accountOf(entry.credit)];
       const wallet = debit?.wallet ?? credit?.wallet;
@@ -48,7 +50,7 @@ export function createPostingReader(findings: Findings): (posting: PostingRecord
       checkLegs(findings, { ...entry, id: own, currency }, debit, credit);
       return { id: own, kind: entry.kind, reference, amount, fee, debit, credit, wallet, atMs };
     });
-    checkWallet(findings, posting, entries);
+    checkAccounts(findings, posting, entries);
     const touching = entries.filter(({ wallet }) => wallet !== undefined);
     return entries.map((entry) => {
       const behind = touching.length - 1 - touching.indexOf(entry);
@@ -86,29 +88,20 @@ function checkFields(findings: Findings, posting: PostingRecord): void {
   }
 }
 
-/** Checks that a posting has the entries that its kind may have, each once and in their order (L1, L7). */
-function checkParts(findings: Findings, { _id: id, kind, entries }: PostingRecord): void {
-  const parts = partsOf(kind);
-  let place = -1;
-  for (const { kind: part } of entries) {
-    const next = parts.indexOf(part);
-    if (next < 0) findings.report('L1', id, `has a ${part}, as no ${kind} may have`);
-    else if (next === place) findings.report('L7', id, `has two entries of the kind ${part}`);
-    else if (next < place) findings.report('L7', id, `has its ${part} behind what follows from it`);
-    place = Math.max(place, next);
-  }
-}
-
-/** Checks that a posting names the only wallet that its entries touch (L1, L3). */
-function checkWallet(
+/** Checks that a posting names the only wallet that its entries touch, and that they touch one float at most (L1, L3). */
+function checkAccounts(
   findings: Findings,
   { _id: id, wallet }: PostingRecord,
-  entries: readonly Pick<ReadEntry, 'wallet'>[],
+  entries: readonly Pick<ReadEntry, 'debit' | 'credit'>[],
 ): void {
-  const touched = [...new Set(entries.flatMap((entry) => entry.wallet ?? []))];
-  if (touched.length > 1) findings.report('L1', id, `moves money of several wallets: ${touched.join(', ')}`);
-  if (touched[0] !== wallet) {
-    findings.report('L3', id, `names the wallet ${wallet ?? 'none'}, but touches ${touched[0] ?? 'none'}`);
+  const accounts = entries.flatMap(({ debit, credit }) => [debit, credit]);
+  const wallets = [...new Set(accounts.flatMap((account) => account?.wallet ?? []))];
+  const floats = new Set(accounts.flatMap((account) => (account?.role === 'float' ? account.name : [])));
+  if (wallets.length > 1 || floats.size > 1) {
+    findings.report('L1', id, `moves money of several: ${[...wallets, ...floats].join(', ')}`);
+  }
+  if (wallets[0] !== wallet) {
+    findings.report('L3', id, `names the wallet ${wallet ?? 'none'}, but touches ${wallets[0] ?? 'none'}`);
   }
 }
 
@@ -133,7 +126,5 @@ function checkLegs(
       id,
       `is in ${currency}, but moves from ${debit.currency} to ${credit.currency}: ${entry.debit}, ${entry.credit}`,
     );
-  } else if (debit.wallet !== undefined && credit.wallet !== undefined && debit.wallet !== credit.wallet) {
-    findings.report('L1', id, `moves money between two wallets: ${debit.wallet}, ${credit.wallet}`);
   }
 }

@@ -1,12 +1,12 @@
 /** The rules that the books must always keep (docs/adr/0018-the-audit-reads-the-databases.md). */
 export const invariants = {
-  L1: 'an entry moves one amount above zero between two accounts that its kind may name, in a posting that may have it',
+  L1: 'an entry moves one amount above zero between two accounts that its kind may name, and a posting those of one wallet and one float',
   L2: 'the sum over all accounts of a currency is zero',
   L3: 'a stored balance is the sum of its entries, and the entries of a wallet are numbered without a gap',
   L4: 'available and held are never below zero, after any entry',
   L5: 'a payout has one hold, and its hold one end; held is the sum of the open holds',
   L6: 'every posting stands on exactly one page, the hashes of the pages verify, and their times never go back',
-  L7: 'a reference has at most one posting of a kind, and that one entry of a kind; a rail cost stands behind what caused it',
+  L7: 'a reference has at most one posting of a kind, which has the entries of that kind: each once, and a rail cost behind what caused it',
   L8: 'money is stored as 64-bit whole numbers of a known currency',
   L9: 'an entry never mixes currencies',
   L10: 'amount and fee of a payout are the same in its record and in its entries',

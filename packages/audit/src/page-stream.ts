@@ -1,9 +1,9 @@
 import { pageId } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
 import type { PagePostings } from './chains.ts';
-import { type EarlierPostings, earlierIdOf, noEarlierPostings } from './dependent-entries.ts';
 import { pageMs, pagePostingIds } from './parse-page.ts';
 import type { EntryRecord, PageRecord, PostingRecord } from './records.ts';
+import { type EarlierPostings, earlierIdOf, noEarlierPostings } from './refunds.ts';
 import { collections } from './snapshot.ts';
 
 /** Pages with their postings, and the earlier postings that those refer to. */

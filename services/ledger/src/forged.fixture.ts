@@ -122,8 +122,8 @@ export const forgeries: readonly InjectedFault[] = [
   ],
   [
     'a fee refunded without its payout',
-    'L5',
-    'po-1/refundFee',
+    'L7',
+    'po-1/refund',
     (books) => postNext(books, { ...refundingFee, of: 'refund', reference: 'po-1' }),
   ],
   [
@@ -147,7 +147,7 @@ export const forgeries: readonly InjectedFault[] = [
   [
     'a rail cost of nothing that was paid',
     'L7',
-    'po-2/railCost',
+    'po-2/capture',
     (books) => postNext(books, { ...costing, of: 'capture', reference: 'po-2' }),
   ],
   [

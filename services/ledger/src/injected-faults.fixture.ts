@@ -45,7 +45,7 @@ export const changes: readonly InjectedFault[] = [
   ],
   [
     'an entry that its posting may not have',
-    'L1',
+    'L7',
     'po-6/hold',
     (books) =>
       postNext(books, { ...holding, reference: 'po-6' }, { ...funding, of: 'hold', reference: 'po-6' }),

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
-import { type BatchState, type Entry, entriesOf } from './books.ts';
+import { type BatchState, entriesOf } from './books.ts';
 import type { InstructionOf } from './instructions.ts';
 import { alreadyApplied, causeOf, isAmount, isCost, type Outcome, park, posted } from './outcomes.ts';
 
@@ -16,7 +17,8 @@ export function collect(books: BatchState, instruction: InstructionOf<'collect'>
     ['railCost', accounts.railCost(currency), float, railFee],
   ] as const;
   const known = books.known(instruction);
-  if (known && !isSame(known.entries, entriesOf(movements))) return park('credited before with other money');
+  if (known && !isDeepStrictEqual(known.entries, entriesOf(movements)))
+    return park('credited before with other money');
   if (known) return alreadyApplied;
   if (!isAmount(received) || !isCost(fee) || !isCost(railFee)) return park('amount or fee out of range');
   if (fee > received) return park('the fee exceeds the amount received');
@@ -30,14 +32,4 @@ export function collect(books: BatchState, instruction: InstructionOf<'collect'>
     railCost: railFee,
   } as const;
   return posted({ ...causeOf(instruction), ...domainEvent }, wallet.sequence);
-}
-
-function isSame(some: readonly Entry[], others: readonly Entry[]): boolean {
-  return (
-    some.length === others.length &&
-    some.every((one, index) => {
-      const other = others[index];
-      return other?.debit === one.debit && other.credit === one.credit && other.amount === one.amount;
-    })
-  );
 }
