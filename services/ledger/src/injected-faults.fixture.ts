@@ -65,7 +65,7 @@ export const changes: readonly InjectedFault[] = [
   [
     'an entry taken out of its posting',
     'L6',
-    pageId(payoutsChain, 2n),
+    pageId(payoutsChain, 1n),
     (books) =>
       postings(books).updateOne(
         { _id: 'po-1/capture' },
