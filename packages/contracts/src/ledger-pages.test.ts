@@ -128,6 +128,12 @@ describe('the hash of a page', () => {
     expect(new Set(hashes).size).toBe(3);
   });
 
+  it('is another where an entry hides in a field of its neighbour', () => {
+    const credit = [entry.credit, entry.amount, fee.kind, fee.debit, fee.credit].join('\u001f');
+    const hiding = { ...entry, credit, amount: fee.amount };
+    expect(hashOf({ ...posting, entries: [hiding] })).not.toBe(hashOf(posting));
+  });
+
   it('keeps an absent field and its neighbour apart', () => {
     const { fee: _fee, rail: _rail, ...bare } = posting;
     expect(postingText({ ...bare, fee: 5n })).not.toBe(postingText({ ...bare, rail: '5' }));

@@ -2,8 +2,9 @@ import { pageId } from '@pesewa/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AuditedLedger, openAuditedLedger } from './audited.fixture.ts';
 import { capture, collect, fund, fundFloat, hold, release } from './domain/posting.fixture.ts';
-import { forgeries, rewritings } from './forged.fixture.ts';
+import { forgeries } from './forged.fixture.ts';
 import { changes } from './injected-faults.fixture.ts';
+import { rewritings } from './rewritten.fixture.ts';
 
 const faults = [...changes, ...forgeries, ...rewritings].map(
   ([what, invariant, subject, inject, first = `${invariant} ${subject}`]) =>

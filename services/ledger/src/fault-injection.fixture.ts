@@ -94,7 +94,11 @@ export async function postAt(books: AuditedLedger, atMs: number | undefined, ...
     const after = { wallet, walletSequence: sequence, availableAfter: available, heldAfter: held };
     return [
       {
-        ...{ id, kind: kindOf(first), reference, causationId, currency: 'KES' },
+        id,
+        kind: kindOf(first),
+        reference,
+        causationId,
+        currency: 'KES',
         entries: entries.map(({ kind, debit, credit, amount }) => ({ kind, debit, credit, amount })),
         ...(sequence > before && after),
       },

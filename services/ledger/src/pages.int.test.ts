@@ -171,8 +171,6 @@ test('the server itself refuses a page without postings, a posting without entri
     { entries: [entry, { ...entry, amount: new Double(1) }] },
   ];
   for (const change of wrong) {
-    await expect(postings.insertOne({ ...posting, _id: 'x', ...change } as { _id: string })).rejects.toThrow(
-      'validation',
-    );
+    await expect(postings.insertOne({ ...posting, _id: 'x', ...change })).rejects.toThrow('validation');
   }
 });

@@ -120,19 +120,14 @@ export function readSetOf(instructions: readonly Instruction[], trusting: boolea
   const orderIds = new Set<string>();
   for (const instruction of instructions) {
     if ('merchantId' in instruction) wallets.add(walletKeyOf(instruction.merchantId, instruction.currency));
-    switch (instruction.kind) {
-      case 'hold':
-      case 'capture':
-      case 'release':
-      case 'refund':
-        references.add(instruction.reference);
-        if (trusting && instruction.kind === 'hold') break;
-        for (const id of holdPostingIds(instruction)) postingIds.add(id);
-        break;
-      default:
-        postingIds.add(postingId(instruction));
-        if (topicOf(instruction.kind) === 'ledgerCommands') orderIds.add(postingId(instruction));
+    if (topicOf(instruction.kind) === 'payouts') {
+      references.add(instruction.reference);
+      if (trusting && instruction.kind === 'hold') continue;
+      for (const id of holdPostingIds(instruction)) postingIds.add(id);
+      continue;
     }
+    postingIds.add(postingId(instruction));
+    if (topicOf(instruction.kind) === 'ledgerCommands') orderIds.add(postingId(instruction));
   }
   return {
     wallets: [...wallets],

@@ -138,8 +138,7 @@ export function entriesOf(movements: readonly Movement[]): readonly Entry[] {
 
 /** Opens the books over a snapshot, which is not changed. */
 export function openBatchState(snapshot: Snapshot): BatchState {
-  const wallets = new Map<string, Mutable<Wallet>>();
-  const changed = new Map<string, WalletChange>();
+  const wallets = openWallets(snapshot);
   const holds = new Map<string, Hold>();
   const postings = new Map<string, Posting>();
   const refusedOrders = new Map<string, RefusedOrder>();
@@ -152,40 +151,6 @@ export function openBatchState(snapshot: Snapshot): BatchState {
     delta[side] += amount;
   }
 
-  function openWallet(of: { readonly merchantId: string; readonly currency: string }) {
-    const walletKey = walletKeyOf(of.merchantId, of.currency);
-    let wallet = wallets.get(walletKey);
-    if (!wallet) {
-      const { merchantId, currency } = of;
-      const empty = { merchantId, currency, available: 0n, held: 0n, sequence: 0n };
-      wallet = { ...(snapshot.wallets.get(walletKey) ?? empty) };
-      wallets.set(walletKey, wallet);
-    }
-    return { walletKey, wallet };
-  }
-
-  /** Moves the entries' money on the wallet; gives what its posting says of it, nothing if they don't touch it. */
-  function moveOnWallet(
-    entries: readonly Entry[],
-    of: Extract<Instruction, { readonly merchantId: string }>,
-  ) {
-    const { walletKey, wallet } = openWallet(of);
-    const before = wallet.sequence;
-    for (const entry of entries) {
-      const moved = movedOnWallet(walletKey, entry);
-      if (moved.available === 0n && moved.held === 0n) continue;
-      wallet.available += moved.available;
-      wallet.held += moved.held;
-      wallet.sequence += 1n;
-      if (wallet.available < 0n || wallet.held < 0n) throw new RangeError('a wallet would fall below zero');
-    }
-    if (wallet.sequence === before) return undefined;
-    const isNew = !snapshot.wallets.has(walletKey);
-    changed.set(walletKey, { isNew, after: wallet, causationId: of.causationId });
-    const { sequence: walletSequence, available: availableAfter, held: heldAfter } = wallet;
-    return { wallet: walletKey, walletSequence, availableAfter, heldAfter };
-  }
-
   return {
     holdOf: (reference) => holds.get(reference) ?? snapshot.holds.get(reference),
     saveHold: (hold) => void holds.set(hold.reference, hold),
@@ -194,7 +159,7 @@ export function openBatchState(snapshot: Snapshot): BatchState {
       return postings.get(id) ?? (refusedOrders.has(id) ? { entries: [] } : snapshot.postings.get(id));
     },
     refuseOrder: (refused) => void refusedOrders.set(refused.id, refused),
-    wallet: openWallet,
+    wallet: wallets.open,
     post: (instruction, movements, terms) => {
       const { kind, reference, causationId, currency } = instruction;
       const entries = entriesOf(movements);
@@ -202,16 +167,56 @@ export function openBatchState(snapshot: Snapshot): BatchState {
         addToAccount(debit, 'debits', amount);
         addToAccount(credit, 'credits', amount);
       }
-      const touched = 'merchantId' in instruction ? moveOnWallet(entries, instruction) : undefined;
+      const touched = 'merchantId' in instruction ? wallets.move(entries, instruction) : undefined;
       const id = postingId(instruction);
       postings.set(id, { id, kind, reference, causationId, currency, ...terms, entries, ...touched });
     },
     close: () => ({
       postings: [...postings.values()],
-      wallets: changed,
+      wallets: wallets.changed,
       holds,
       refusedOrders: [...refusedOrders.values()],
       accountDeltas: deltas,
     }),
+  };
+}
+
+/** The wallets of a batch. */
+function openWallets(snapshot: Snapshot) {
+  const wallets = new Map<string, Mutable<Wallet>>();
+  const changed = new Map<string, WalletChange>();
+
+  function open({ merchantId, currency }: { readonly merchantId: string; readonly currency: string }) {
+    const walletKey = walletKeyOf(merchantId, currency);
+    let wallet = wallets.get(walletKey);
+    if (!wallet) {
+      const empty = { merchantId, currency, available: 0n, held: 0n, sequence: 0n };
+      wallet = { ...(snapshot.wallets.get(walletKey) ?? empty) };
+      wallets.set(walletKey, wallet);
+    }
+    return { walletKey, wallet };
+  }
+
+  return {
+    changed,
+    open,
+    /** Moves the entries' money on the wallet; gives its state for their posting, nothing if they don't touch it. */
+    move: (entries: readonly Entry[], of: Extract<Instruction, { readonly merchantId: string }>) => {
+      const { walletKey, wallet } = open(of);
+      const before = wallet.sequence;
+      for (const entry of entries) {
+        const moved = movedOnWallet(walletKey, entry);
+        if (moved.available === 0n && moved.held === 0n) continue;
+        wallet.available += moved.available;
+        wallet.held += moved.held;
+        wallet.sequence += 1n;
+        if (wallet.available < 0n || wallet.held < 0n) throw new RangeError('a wallet would fall below zero');
+      }
+      if (wallet.sequence === before) return undefined;
+      const isNew = !snapshot.wallets.has(walletKey);
+      changed.set(walletKey, { isNew, after: wallet, causationId: of.causationId });
+      const { sequence: walletSequence, available: availableAfter, held: heldAfter } = wallet;
+      return { wallet: walletKey, walletSequence, availableAfter, heldAfter };
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
 import { type BatchState, holdEndings } from './books.ts';
-import { type InstructionOf, postingId } from './instructions.ts';
+import { type Instruction, type InstructionOf, postingId } from './instructions.ts';
 import {
   alreadyApplied,
   causeOf,
@@ -24,7 +24,7 @@ export interface PostingPolicy {
 export function holdPostingIds({
   kind,
   reference,
-}: InstructionOf<'hold' | 'capture' | 'release' | 'refund'>): readonly string[] {
+}: Pick<Instruction, 'kind' | 'reference'>): readonly string[] {
   const placed = postingId({ reference, kind: 'hold' });
   if (kind === 'hold') return [placed];
   return [placed, ...holdEndings.map((ending) => postingId({ reference, kind: ending.kind }))];

@@ -183,14 +183,14 @@ const table: readonly Line[] = [
     outcome: 'alreadyApplied',
     entries: [],
   },
-  ...[
-    { ...collect, received: 400n },
-    { ...collect, fee: 500n },
-    { ...collect, fee: 0n },
-    { ...collect, merchantId: 'rival' },
-    { ...collect, rail: 'bank' },
-  ].map((when) => ({
-    name: 'parks a credit of other money than before',
+  ...Object.entries({
+    amount: { ...collect, received: 400n },
+    'fee that takes all': { ...collect, fee: 500n },
+    'fee of nothing': { ...collect, fee: 0n },
+    wallet: { ...collect, merchantId: 'rival' },
+    rail: { ...collect, rail: 'bank' },
+  }).map(([what, when]) => ({
+    name: `parks a credit that contradicts the first: another ${what}`,
     given: { ...given(1n, 0n), postings: new Map([['co-1/collect', credited]]) },
     when,
     outcome: 'parked: credited before with other money',
