@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
-import { type BatchState, entriesOf } from './books.ts';
+import { type BatchState, type Entry, entriesOf } from './books.ts';
 import type { InstructionOf } from './instructions.ts';
 import { alreadyApplied, causeOf, isAmount, isCost, type Outcome, park, posted } from './outcomes.ts';
 
@@ -17,7 +16,7 @@ export function collect(books: BatchState, instruction: InstructionOf<'collect'>
     ['railCost', accounts.railCost(currency), float, railFee],
   ] as const;
   const known = books.known(instruction);
-  if (known && !isDeepStrictEqual(known.entries, entriesOf(movements)))
+  if (known && textOf(known.entries) !== textOf(entriesOf(movements)))
     return park('credited before with other money');
   if (known) return alreadyApplied;
   if (!isAmount(received) || !isCost(fee) || !isCost(railFee)) return park('amount or fee out of range');
@@ -32,4 +31,9 @@ export function collect(books: BatchState, instruction: InstructionOf<'collect'>
     railCost: railFee,
   } as const;
   return posted({ ...causeOf(instruction), ...domainEvent }, wallet.sequence);
+}
+
+/** What entries move, as a text to compare. */
+function textOf(entries: readonly Entry[]): string {
+  return entries.map(({ debit, credit, amount }) => `${debit} ${credit} ${amount}`).join();
 }
