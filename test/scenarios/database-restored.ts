@@ -81,7 +81,7 @@ const stoppedList = z.object({
       topic: z.string(),
       partition: z.number(),
       state: z.string(),
-      misfit: z.string().optional(),
+      mismatch: z.string().optional(),
     }),
   ),
 });
@@ -130,7 +130,7 @@ export function createRestoring(scenario: Scenario, client: MongoClient, folder:
     realign: async (database) => {
       const service = ownerOf[database];
       const stopped = await list(service);
-      expect(stopped.filter(({ misfit }) => misfit !== 'restored')).toEqual([]);
+      expect(stopped.filter(({ mismatch }) => mismatch !== 'restored')).toEqual([]);
       const reason = 'restored from the backup of the test';
       await Promise.all(
         stopped.map(({ topic, partition }) =>

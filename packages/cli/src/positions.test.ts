@@ -25,7 +25,7 @@ const stopped = {
   ...fitting,
   ...place,
   state: 'stopped',
-  misfit: 'restored',
+  mismatch: 'restored',
   reason: 'Kafka knows that we had come to 80',
   remedy: `pesewa realign ledger ${TOPIC} 3 --to stored`,
   stored: { next: '50', topicId: 'a1' },

@@ -22,25 +22,25 @@ import type { TopicHandler } from './inbox/topic-handler.ts';
 import { openTopicHistory, type TopicHistory } from './inbox/topic-history.ts';
 import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
-import { openRecovery, type RecoverySigns } from './operators/recovery.ts';
+import { createRecoveryChecks, type RecoveryChecks } from './operators/recovery.ts';
 import type { ServicePositions } from './operators/service-positions.ts';
 import { createGroupCommit, type OpenGroupCommit } from './outbox/group-commit.ts';
 import { createMessageEncoder } from './outbox/message-encoder.ts';
-import { commitSource, outboxOf, type Transaction } from './outbox/outbox.ts';
+import { groupCommitSource, outboxOf, type Transaction } from './outbox/outbox.ts';
 import { openOutboxBound } from './outbox/outbox-bound.ts';
 import { createOwnership } from './outbox/ownership.ts';
 import { openRelay } from './outbox/relay.ts';
 import { createSharedTransact } from './outbox/shared-transact.ts';
 import { startHeartbeat, startSweeper } from './outbox/sweeper.ts';
 import { createTransact, createTransactAll } from './outbox/transact.ts';
-import { createTurns, type InTurn } from './outbox/turns.ts';
+import { createSerialiser, type RunSerially } from './outbox/turns.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
 import { openCodec } from './schemas/codec.ts';
 import { type RegistrySettings, registryConnection } from './schemas/registry.ts';
 import { openCheckedDatabase } from './start-checks.ts';
 
 /** Connects a service's database with Kafka (ADR 2). */
-export interface Messaging extends TopicHistory, Progress, RecoverySigns {
+export interface Messaging extends TopicHistory, Progress, RecoveryChecks {
   readonly client: MongoClient;
   readonly db: Db;
   /** Another database on the same server, by its name without this installation's prefix. */
@@ -50,7 +50,7 @@ export interface Messaging extends TopicHistory, Progress, RecoverySigns {
   /** Lets concurrent work of one kind share transactions. */
   readonly groupCommit: OpenGroupCommit;
   /** Runs work while no shared transaction is in progress. */
-  readonly inTurn: InTurn;
+  readonly runSerially: RunSerially;
   /** Whether requests from outside may be accepted; false while too many events wait for Kafka. */
   readonly acceptsWork: () => boolean;
   /** Starts consuming. Call it once and last, when everything the handlers need is open. */
@@ -118,16 +118,16 @@ export async function openMessagingAs(
   // Work without a name has no crash points; its tests stop it where they like.
   const alone = createTransact({ ...parts, clock, random, crashPoint: () => undefined });
   const positions = await scope.open('positions', openPositions({ ...kafka, clock }));
-  let standing: ServicePositions | undefined;
-  const { groupCommit, shared, inTurn, nextSequence } = createCommits(parts);
+  let servicePositions: ServicePositions | undefined;
+  const { groupCommit, shared, runSerially, nextSequence } = createCommits(parts);
   return {
     client,
     db,
     owner,
     groupCommit,
-    inTurn,
+    runSerially,
     inTransaction: async (work) =>
-      (await alone('alone', { source: commitSource('alone', owner), sequence: nextSequence() }, work)).value,
+      (await alone('alone', { source: groupCommitSource('alone', owner), sequence: nextSequence() }, work)).value,
     acceptsWork: parts.bound.acceptsWork,
     consume: async (handlers) => {
       checkHandlers(options, handlers);
@@ -135,7 +135,7 @@ export async function openMessagingAs(
       const { ids, logger, health, abort, config, metrics: registry } = scope;
       const parkedStore = openParkedStore(db);
       const consumed = { ...parts, group: options.service, handlers, positions };
-      standing = addOperatorRoutes(scope, { ...consumed, store: parkedStore, groupCommit });
+      servicePositions = addOperatorRoutes(scope, { ...consumed, store: parkedStore, groupCommit });
       const consumer = runConsumer({
         ...parts,
         transact: options.sharesTransactions ? shared : transact,
@@ -162,7 +162,7 @@ export async function openMessagingAs(
       });
       await scope.open('consumer', consumer);
     },
-    ...openRecovery(() => standing),
+    ...createRecoveryChecks(() => servicePositions),
     ...limitTo(options, {
       database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
       since: openTopicHistory(positions, parts),
@@ -174,18 +174,18 @@ export async function openMessagingAs(
 function createCommits({ owner, transact, transactAll }: Awaited<ReturnType<typeof openParts>>) {
   let sequence = 0;
   const nextSequence = () => (sequence += 1);
-  const inTurn = createTurns();
-  const shared = createSharedTransact(transactAll, inTurn);
+  const runSerially = createSerialiser();
+  const shared = createSharedTransact(transactAll, runSerially);
   const groupCommit: OpenGroupCommit = (name, apply, limits = {}) =>
     createGroupCommit({
       ...limits,
       name,
-      source: commitSource(name, owner),
+      source: groupCommitSource(name, owner),
       transact: limits.sharesTransactions ? shared : transact,
       nextSequence,
       apply,
     });
-  return { groupCommit, shared, inTurn, nextSequence };
+  return { groupCommit, shared, runSerially, nextSequence };
 }
 
 async function openParts(scope: ServiceScope<MessagingConfig>, options: MessagingOptions) {

@@ -94,7 +94,7 @@ function createLookClock() {
 const hashOf = (name: string) => Uint8Array.from(createHash('sha256').update(`token-of-${name}`).digest());
 
 /** A service that consumes the topic; its effects are documents that count how often each event was applied. */
-export async function openLookedAtService(config: TestConfig, group: string) {
+export async function openServiceWithPositions(config: TestConfig, group: string) {
   const stops: Record<string, unknown>[] = [];
   const stream = {
     write: (line: string) => {
@@ -156,5 +156,5 @@ export async function openLookedAtService(config: TestConfig, group: string) {
   };
 }
 
-/** What {@link openLookedAtService} gives. */
-export type LookedAtService = Awaited<ReturnType<typeof openLookedAtService>>;
+/** What {@link openServiceWithPositions} gives. */
+export type ServiceWithPositions = Awaited<ReturnType<typeof openServiceWithPositions>>;

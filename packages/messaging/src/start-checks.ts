@@ -83,19 +83,19 @@ async function checkStart(deps: Deps): Promise<void> {
 
 function checkLater(deps: Deps): AsyncDisposable {
   const { clock, logger, abort } = deps.scope;
-  let isJudged = false;
+  let isChecked = false;
   return startLoop({
     name: 'topic check',
     pauseMs: KAFKA_PAUSE_MS,
     clock,
     logger,
     round: async () => {
-      if (isJudged) return false;
+      if (isChecked) return false;
       // If this rejects, the loop logs it and repeats the round.
-      const judgement = await askKafka(deps);
-      isJudged = true;
+      const result = await askKafka(deps);
+      isChecked = true;
       try {
-        refuse(logger, [judgement]);
+        refuse(logger, [result]);
       } catch (error) {
         if (!(error instanceof UnsafeError)) throw error;
         abort(error);
@@ -105,9 +105,9 @@ function checkLater(deps: Deps): AsyncDisposable {
   });
 }
 
-function refuse(logger: Scope['logger'], judgements: readonly StartCheckResult[]): void {
-  for (const unchecked of judgements.flatMap((one) => one.unchecked)) logger.warn(unchecked);
-  const problems = judgements.flatMap((one) => one.problems);
+function refuse(logger: Scope['logger'], results: readonly StartCheckResult[]): void {
+  for (const unchecked of results.flatMap((one) => one.unchecked)) logger.warn(unchecked);
+  const problems = results.flatMap((one) => one.problems);
   for (const { message, remedy } of problems) logger.error({ remedy }, message);
   if (problems.length > 0)
     throw new UnsafeError(`production must not run like this: ${problems.length} problem(s), each logged`);

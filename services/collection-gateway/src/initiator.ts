@@ -111,7 +111,7 @@ export function startInitiator(
     name: 'collection initiator',
     collection: deps.store.collection,
     open: { step: 'queued' },
-    mark: claimMark(deps.initiateForMs),
+    alsoSet: claimMark(deps.initiateForMs),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,

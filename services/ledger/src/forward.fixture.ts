@@ -95,7 +95,7 @@ export async function rollPartitionForward(
       db,
       inTransaction,
       since: since as unknown as Messaging['since'],
-      mayHaveGoneBack: async () => options.isOlder ?? true,
+      mayBeRestored: async () => options.isOlder ?? true,
     },
     store: openLedgerStore(db),
     gaps: options.gaps ?? 'stop',

@@ -135,8 +135,8 @@ async function realign(life: Life, topic: (typeof TOPICS)[number]): Promise<numb
     expect(all).toHaveLength(8);
     return all.filter(({ state }) => state === 'stopped');
   });
-  for (const { partition, misfit } of stopped) {
-    expect(misfit).toBe('restored');
+  for (const { partition, mismatch } of stopped) {
+    expect(mismatch).toBe('restored');
     const request = { topic: topicNameOf(config, topic), partition, to: 'stored' };
     await life.call('/positions/realign', { ...request, reason: 'restored from the backup of noon' });
   }

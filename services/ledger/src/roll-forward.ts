@@ -63,7 +63,7 @@ interface Run {
 
 /** The dependencies of {@link RollForward}. */
 export interface RollForwardDeps {
-  readonly messaging: Pick<Messaging, 'db' | 'since' | 'inTransaction' | 'mayHaveGoneBack'>;
+  readonly messaging: Pick<Messaging, 'db' | 'since' | 'inTransaction' | 'mayBeRestored'>;
   readonly store: Pick<LedgerStore, 'newestPage' | 'read' | 'write'>;
   readonly gaps: GapPolicy;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -102,7 +102,7 @@ async function rollPartitionForward(deps: Deps, marks: Collection<Mark>, partiti
   const begin = async (lacking: string) => {
     if (isBegun) return;
     // Otherwise anybody with the right to write to the topic could have entries booked.
-    if (!(await messaging.mayHaveGoneBack())) throw unexpectedEventsError(partition, lacking);
+    if (!(await messaging.mayBeRestored())) throw unexpectedEventsError(partition, lacking);
     await marks.updateOne({ _id: partition }, { $setOnInsert: { sinceMs } }, { upsert: true });
     isBegun = true;
     logger.info({ partition }, 'the database is an older one: the ledger comes forward by its own events');

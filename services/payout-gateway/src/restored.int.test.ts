@@ -78,9 +78,9 @@ async function realignAll({ scope }: Gateway): Promise<void> {
   const headers = { authorization: 'Bearer the-token', 'content-type': 'application/json' };
   const listed = await app.request('/positions', { headers });
   const { items } = (await listed.json()) as {
-    items: { readonly topic: string; readonly partition: number; readonly misfit?: string }[];
+    items: { readonly topic: string; readonly partition: number; readonly mismatch?: string }[];
   };
-  const stopped = items.filter(({ misfit }) => misfit === 'restored');
+  const stopped = items.filter(({ mismatch }) => mismatch === 'restored');
   expect(stopped).toMatchObject([{ topic: topicNameOf(config, 'ledger') }]);
   for (const { topic, partition } of stopped) {
     const body = JSON.stringify({

@@ -163,7 +163,7 @@ function startQueue(
     name: `payout submitter ${rail.name}/${queue}`,
     collection: deps.store.collection,
     open: { step: 'held', rail: rail.name, queue },
-    mark: attemptMark('submitting'),
+    alsoSet: attemptMark('submitting'),
     mayClaim: () => deps.mayAct() && rail.isAvailable(),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,

@@ -93,11 +93,11 @@ async function list(ports: CliPorts, options: RealignOptions, command: Command):
 function describe(items: PositionList['items'], colours: boolean): string {
   const table = formatTable(
     ['SERVICE', 'TOPIC', 'PARTITION', 'STATE', 'NEXT', 'LOW', 'HIGH', 'COMMITTED', 'LAG', 'PROPOSED'],
-    items.map(({ service, topic, partition, state, misfit, stored, kafka, lag, realignment }) => [
+    items.map(({ service, topic, partition, state, mismatch, stored, kafka, lag, realignment }) => [
       service,
       topic,
       partition,
-      misfit ? `${state}: ${misfit}` : state,
+      mismatch ? `${state}: ${mismatch}` : state,
       stored?.next,
       kafka.low,
       kafka.high,

@@ -31,7 +31,7 @@ const positionView = z
     topic: z.string(),
     partition: z.number(),
     state: z.enum(['begins', 'continues', 'stopped']),
-    misfit: z.string().optional(),
+    mismatch: z.string().optional(),
     reason: z.string().optional(),
     remedy: z.string().optional(),
     stored: z.object({ next: z.string(), topicId: z.string() }).nullable(),

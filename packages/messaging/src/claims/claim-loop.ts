@@ -2,7 +2,7 @@ import type { Clock } from '@pesewa/kernel';
 import { type Loop, startLoop } from '../loop.ts';
 import { type Claimable, type ClaimRules, createClaimer } from './claim.ts';
 import { type ClaimOnWrite, createWriteClaims, type WriteClaims } from './claim-on-write.ts';
-import { createInHand, type WorkOptions } from './in-hand.ts';
+import { createClaimedWork, type WorkOptions } from './in-hand.ts';
 
 /** How a claim loop works. */
 export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Record>, WorkOptions<Record> {
@@ -39,7 +39,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       `${options.name}: a lease of ${options.leaseMs} ms does not outlast work of ${options.workTimeoutMs} ms`,
     );
   }
-  const inHand = createInHand(options);
+  const inHand = createClaimedWork(options);
   let claiming = 0;
   let isClosing = false;
   const claimBatch = createClaimer(options);
@@ -70,7 +70,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       });
       for (const record of records) inHand.begin(record, token, claimedAtMs);
       processed(records.length);
-      writeClaims.areLimited(isRateLimited);
+      writeClaims.setRateLimited(isRateLimited);
       options.claimed?.(records.length, isRateLimited);
       if (!options.rateLimit || !isRateLimited) return more;
       // After a rate limit waking up is useless: no tokens come sooner.

@@ -259,7 +259,7 @@ describe('records that are claimed as they are written, within a rate limit', ()
     };
     const loop = start({
       rateLimit,
-      stamp: 'dueAt',
+      claimTimeField: 'dueAt',
       work: async ({ dueAt }) => void stamped.push(dueAt),
     });
     const open = transaction();

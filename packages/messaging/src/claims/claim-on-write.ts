@@ -1,8 +1,8 @@
 import type { WithId } from 'mongodb';
 import { CLOCK_SKEW_MAX_MS } from '../database/clock-guard.ts';
 import type { Transaction } from '../outbox/outbox.ts';
-import { type Claimable, type ClaimRateLimit, type ClaimRules, giveUp } from './claim.ts';
-import type { InHand } from './in-hand.ts';
+import { type Claimable, type ClaimRateLimit, type ClaimRules, releaseClaims } from './claim.ts';
+import type { ClaimedWork } from './in-hand.ts';
 
 /** The records that a transaction is about to write, in order: one key for each. */
 export interface WriteClaimRequest {
@@ -39,7 +39,7 @@ export interface WriteClaims<Record extends Claimable> {
   readonly claimOnWrite: ClaimOnWrite<Record>;
   readonly reserved: () => number;
   /** Whether records wait for tokens of the rate limit: they come before any that are claimed on write. */
-  readonly areLimited: (are: boolean) => void;
+  readonly setRateLimited: (are: boolean) => void;
 }
 
 /**
@@ -51,10 +51,10 @@ export interface WriteClaims<Record extends Claimable> {
  */
 export function createWriteClaims<Record extends Claimable>(
   rules: ClaimRules<Record>,
-  loop: Pick<InHand<Record>, 'begin' | 'keep' | 'roomLeft'>,
+  loop: Pick<ClaimedWork<Record>, 'begin' | 'track' | 'roomLeft'>,
 ): WriteClaims<Record> {
   const { rateLimit } = rules;
-  let areLimited = false;
+  let isRateLimited = false;
   /** Begins the work as far as there are tokens for it; the other records are due. */
   const beginLimited = async (
     limit: ClaimRateLimit,
@@ -62,21 +62,21 @@ export function createWriteClaims<Record extends Claimable>(
     token: WriteClaimToken,
   ) => {
     const { count, at } = await limit.take(records.length);
-    const stamped = rules.stamp !== undefined && { [rules.stamp]: at };
+    const stamped = rules.claimTimeField !== undefined && { [rules.claimTimeField]: at };
     for (const record of records.slice(0, count))
       loop.begin({ ...record, ...stamped }, token.claim, token.claimedAtMs);
-    areLimited = count < records.length;
-    rules.claimed?.(count, areLimited);
+    isRateLimited = count < records.length;
+    rules.claimed?.(count, isRateLimited);
     const others = records.slice(count).map(({ _id }) => _id);
-    if (others.length > 0) await giveUp(rules, others, token.claim);
+    if (others.length > 0) await releaseClaims(rules, others, token.claim);
   };
   const begin = (records: readonly WithId<Record>[], token: WriteClaimToken, release: () => void): void => {
     if (rateLimit && records.length > 0)
-      return loop.keep(beginLimited(rateLimit, records, token).finally(release));
+      return loop.track(beginLimited(rateLimit, records, token).finally(release));
     release();
     for (const record of records) loop.begin(record, token.claim, token.claimedAtMs);
   };
-  const roomLeft = () => (rateLimit && areLimited ? 0 : loop.roomLeft());
+  const roomLeft = () => (rateLimit && isRateLimited ? 0 : loop.roomLeft());
   const reserved = createCounts();
   const claimOnWrite: ClaimOnWrite<Record> = ({ afterCommit, afterRollback }, { keys, roomOf }) => {
     const claim = rules.ids.next('cm');
@@ -107,8 +107,8 @@ export function createWriteClaims<Record extends Claimable>(
   return {
     claimOnWrite,
     reserved: reserved.all,
-    areLimited: (are) => {
-      areLimited = are;
+    setRateLimited: (are) => {
+      isRateLimited = are;
     },
   };
 }

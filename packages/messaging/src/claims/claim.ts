@@ -1,6 +1,6 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { Collection, Document, Filter, WithId } from 'mongodb';
-import type { InTurn } from '../outbox/turns.ts';
+import type { RunSerially } from '../outbox/turns.ts';
 
 /** The fields that claimable records share. */
 export interface Claimable {
@@ -34,9 +34,9 @@ export interface ClaimRules<Record extends Claimable> {
   /** Which records can be claimed; needs an index that ends in `dueAt`, or in `dueAt` and `_id`. */
   readonly open: Filter<Record>;
   /** Further aggregation `$set` fields that the claim writes, such as the next state. */
-  readonly mark?: Document;
+  readonly alsoSet?: Document;
   /** The field that gets the time of the claim, by the database's clock. */
-  readonly stamp?: keyof Record & string;
+  readonly claimTimeField?: keyof Record & string;
   /**
    * Which records go first if more are due than can be claimed. `oldestFirst` is the default. `newestAndOldest` gives up to half of
    * the batch to the newest of those due for less than half a minute, and the rest to the oldest: a backlog delays no
@@ -46,7 +46,7 @@ export interface ClaimRules<Record extends Claimable> {
   /** The rate limit on claims; without it as many are claimed as there is room for. */
   readonly rateLimit?: ClaimRateLimit;
   /** Runs the claim when the transactions that write the same records are over; at once, if left out. */
-  readonly inTurn?: InTurn;
+  readonly runSerially?: RunSerially;
   readonly leaseMs: number;
   /**
    * Called after every search for due records, and after claims on write, with how many were claimed and whether the
@@ -58,7 +58,7 @@ export interface ClaimRules<Record extends Claimable> {
 }
 
 /** What was claimed. */
-export interface Batch<Record extends Claimable> {
+export interface ClaimedBatch<Record extends Claimable> {
   readonly token: string;
   /** The earliest time at which it can have been claimed, by our own clock. */
   readonly claimedAtMs: number;
@@ -78,7 +78,7 @@ const FRESH_MS = 30_000;
  */
 export function createClaimer<Record extends Claimable>(
   rules: ClaimRules<Record>,
-): (room: number, reserve?: (found: number) => number) => Promise<Batch<Record>> {
+): (room: number, reserve?: (found: number) => number) => Promise<ClaimedBatch<Record>> {
   const { collection, clock } = rules;
   // Records are searched by the server's clock, as the newest claim showed it. If we searched by a clock that is
   // ahead, the newest records found would not be due on the server yet and could not be claimed.
@@ -101,7 +101,7 @@ export function createClaimer<Record extends Claimable>(
     return [...newest, ...others.slice(0, granted - newest.length)];
   };
 
-  const learn = (records: readonly WithId<Record>[], askedMs: number, answeredMs: number): void => {
+  const measureServerClock = (records: readonly WithId<Record>[], askedMs: number, answeredMs: number): void => {
     const serverMs = (records[0]?.dueAt?.getTime() ?? Number.NaN) - rules.leaseMs;
     if (Number.isNaN(serverMs)) return;
     serverAheadMs = Math.min(0, serverMs - askedMs) + Math.max(0, serverMs - answeredMs);
@@ -127,7 +127,7 @@ export function createClaimer<Record extends Claimable>(
     const chosen = isFair ? await pickNewestAndOldest(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
     if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isRateLimited };
     const { claimedAtMs, records } = await claimAll(rules, due, chosen, token);
-    learn(records, claimedAtMs, clock.nowMs());
+    measureServerClock(records, claimedAtMs, clock.nowMs());
     // Claimed records are worked on even if tokens can't be given back: lost tokens only slow us down.
     if (granted > records.length)
       await rules.rateLimit?.giveBack(granted - records.length).catch(() => undefined);
@@ -143,9 +143,9 @@ async function claimAll<Record extends Claimable>(
   ids: readonly string[],
   token: string,
 ): Promise<{ readonly records: readonly WithId<Record>[]; readonly claimedAtMs: number }> {
-  const { collection, clock, inTurn = (work) => work() } = rules;
+  const { collection, clock, runSerially = (work) => work() } = rules;
   const stillDue = { ...due, _id: { $in: ids }, $expr: { $lte: ['$dueAt', '$$NOW'] } } as Filter<Record>;
-  const stamped = rules.stamp !== undefined && { [rules.stamp]: '$$NOW' };
+  const stamped = rules.claimTimeField !== undefined && { [rules.claimTimeField]: '$$NOW' };
   const lease = { ...stamped, claim: token, dueAt: { $add: ['$$NOW', rules.leaseMs] } };
   const readClaimed = () =>
     collection
@@ -155,9 +155,9 @@ async function claimAll<Record extends Claimable>(
       .toArray();
   let claimedAtMs = clock.nowMs();
   try {
-    await inTurn(() => {
+    await runSerially(() => {
       claimedAtMs = clock.nowMs();
-      return collection.updateMany(stillDue, [{ $set: { ...rules.mark, ...lease } }], { hint: { _id: 1 } });
+      return collection.updateMany(stillDue, [{ $set: { ...rules.alsoSet, ...lease } }], { hint: { _id: 1 } });
     });
   } catch (error) {
     // The driver does not retry this update. Records that it changed before the connection broke are ours all the
@@ -170,13 +170,13 @@ async function claimAll<Record extends Claimable>(
 }
 
 /** Makes records due again that were claimed and are not worked on, unless their claims were replaced. */
-export async function giveUp<Record extends Claimable>(
-  { collection, inTurn = (work) => work() }: Pick<ClaimRules<Record>, 'collection' | 'inTurn'>,
+export async function releaseClaims<Record extends Claimable>(
+  { collection, runSerially = (work) => work() }: Pick<ClaimRules<Record>, 'collection' | 'runSerially'>,
   ids: readonly string[],
   claim: string,
 ): Promise<void> {
   const held = { _id: { $in: ids }, claim } as unknown as Filter<Record>;
-  await inTurn(() => collection.updateMany(held, [{ $set: { dueAt: '$$NOW' } }, { $unset: 'claim' }]));
+  await runSerially(() => collection.updateMany(held, [{ $set: { dueAt: '$$NOW' } }, { $unset: 'claim' }]));
 }
 
 /** The ids of so many records, from one end of the index. */

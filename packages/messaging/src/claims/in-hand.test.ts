@@ -1,10 +1,10 @@
 import { createLogger } from '@pesewa/runtime';
 import { expect, it } from 'vitest';
 import type { Claimable } from './claim.ts';
-import { createInHand, type WorkOptions } from './in-hand.ts';
+import { createClaimedWork, type WorkOptions } from './in-hand.ts';
 
 const start = (options: Pick<WorkOptions<Claimable>, 'work'> & Partial<WorkOptions<Claimable>>) =>
-  createInHand<Claimable>({
+  createClaimedWork<Claimable>({
     name: 'test',
     concurrencyMax: 1,
     clock: { nowMs: () => 0 },

@@ -3,10 +3,10 @@ import type { Logger } from '@pesewa/runtime';
 import { bulkhead } from 'cockatiel';
 import type { WithId } from 'mongodb';
 import type { Claimable } from './claim.ts';
-import { createPace } from './pace.ts';
+import { createThroughputMeter } from './pace.ts';
 
 /** Records what came of a piece of work, without a place: others are worked on meanwhile. */
-export type Recording = () => Promise<void>;
+export type RecordOutcome = () => Promise<void>;
 
 /** How claimed records are worked on. */
 export interface WorkOptions<Record extends Claimable> {
@@ -29,25 +29,25 @@ export interface WorkOptions<Record extends Claimable> {
     record: WithId<Record>,
     claim: string,
     claimedAtMs: number,
-  ) => Promise<Recording> | Promise<void>;
+  ) => Promise<RecordOutcome> | Promise<void>;
 }
 
 /** The claimed records of a loop that wait for a place, are worked on, or are being recorded. */
-export interface InHand<Record extends Claimable> {
+export interface ClaimedWork<Record extends Claimable> {
   readonly begin: (record: WithId<Record>, claim: string, claimedAtMs: number) => void;
   /** Waits for further work of the loop as for that on a record. */
-  readonly keep: (work: Promise<void>, record?: string) => void;
+  readonly track: (work: Promise<void>, record?: string) => void;
   /** How many more records may be taken in hand. */
   readonly roomLeft: () => number;
   readonly all: ReadonlySet<Promise<void>>;
 }
 
-/** Builds {@link InHand}. */
-export function createInHand<Record extends Claimable>(options: WorkOptions<Record>): InHand<Record> {
+/** Builds {@link ClaimedWork}. */
+export function createClaimedWork<Record extends Claimable>(options: WorkOptions<Record>): ClaimedWork<Record> {
   const all = new Set<Promise<void>>();
   const places = bulkhead(options.concurrencyMax, Number.MAX_SAFE_INTEGER);
-  const pace = createPace(options.clock);
-  const keep: InHand<Record>['keep'] = (work, record) => {
+  const pace = createThroughputMeter(options.clock);
+  const keep: ClaimedWork<Record>['track'] = (work, record) => {
     const kept = work
       .catch((error: unknown) => {
         options.logger.error(
@@ -60,13 +60,13 @@ export function createInHand<Record extends Claimable>(options: WorkOptions<Reco
   };
   const work = async (...claimed: Parameters<typeof options.work>) => {
     const recorded = await places
-      .execute((): Promise<Recording | void> => options.work(...claimed))
-      .finally(pace.ended);
+      .execute((): Promise<RecordOutcome | void> => options.work(...claimed))
+      .finally(pace.countEnd);
     await recorded?.();
   };
   return {
     begin: (record, claim, claimedAtMs) => keep(work(record, claim, claimedAtMs), record._id),
-    keep,
+    track: keep,
     roomLeft: () => options.concurrencyMax + Math.min(options.waitingMax ?? 0, pace.perSecond()) - all.size,
     all,
   };

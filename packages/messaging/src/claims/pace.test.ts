@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { createPace } from './pace.ts';
+import { createThroughputMeter } from './pace.ts';
 
 it('is what ended in this second or in the one before, whichever is more', () => {
   let nowMs = 10_500;
-  const pace = createPace({ nowMs: () => nowMs });
+  const pace = createThroughputMeter({ nowMs: () => nowMs });
   expect(pace.perSecond()).toBe(0);
-  for (let work = 0; work < 3; work += 1) pace.ended();
+  for (let work = 0; work < 3; work += 1) pace.countEnd();
   expect(pace.perSecond()).toBe(3);
   nowMs = 11_000;
-  pace.ended();
+  pace.countEnd();
   expect(pace.perSecond()).toBe(3);
   nowMs = 12_000;
   expect(pace.perSecond()).toBe(1);

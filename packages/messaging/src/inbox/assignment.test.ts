@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { expect, it, vi } from 'vitest';
 import { type OutboxRecord, outboxRecordId, packOutboxRecord } from '../outbox/outbox.ts';
 import { createOwnership } from '../outbox/ownership.ts';
-import { type AssignmentDeps, createAssignment, type Flow } from './assignment.ts';
+import { type AssignmentDeps, createAssignment, type PartitionControl } from './assignment.ts';
 import { type StoppedPartitions, showStoppedPartitions } from './stopped-partitions.ts';
 import { handleTopic } from './topic-handler.ts';
 
@@ -65,9 +65,9 @@ function openAssignment(ways: {
     applied: () => undefined,
   };
   const flow = {
-    pause: vi.fn<Flow['pause']>(),
-    resumeAt: vi.fn<Flow['resumeAt']>(),
-    commit: vi.fn<Flow['commit']>(),
+    pause: vi.fn<PartitionControl['pause']>(),
+    resumeAt: vi.fn<PartitionControl['resumeAt']>(),
+    commit: vi.fn<PartitionControl['commit']>(),
   };
   return { assignment: createAssignment(deps as unknown as AssignmentDeps, flow), flow, released };
 }

@@ -2,7 +2,7 @@ import { topics } from '@pesewa/contracts';
 import type { EachBatchPayload, PartitionBounds, Positions, TopicPartition } from '@pesewa/kafka';
 import type { FollowedPartitions } from '../metrics.ts';
 import type { Ownership } from '../outbox/ownership.ts';
-import { mustStop } from './batch.ts';
+import { isFencedOrTransient } from './batch.ts';
 import {
   consumeBatch,
   type FetchedBatchDeps,
@@ -11,7 +11,7 @@ import {
   RETRY_PAUSE_MS,
 } from './fetched-batch.ts';
 import { createPartitionWorker, type PartitionDeps, partitionSource } from './partition.ts';
-import { openPartition, type PartitionOfKafka } from './partition-opening.ts';
+import { openPartition, type KafkaPartition } from './partition-opening.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
 import type { TopicHandler } from './topic-handler.ts';
 
@@ -25,7 +25,7 @@ export interface AssignmentDeps extends PartitionDeps, FetchedBatchDeps {
 }
 
 /** Controls where a member of the group goes on in each partition. */
-export interface Flow {
+export interface PartitionControl {
   readonly pause: (place: TopicPartition) => void;
   readonly resumeAt: (place: TopicPartition, next: bigint) => void;
   /** Commits to Kafka that the group goes on at this offset. */
@@ -45,34 +45,34 @@ export interface Assignment {
 
 const STOPPED_PAUSE_MS = 15_000;
 
-function newHeld(place: TopicPartition, handler: TopicHandler, source: string): OwnedPartition {
+function newOwnedPartition(place: TopicPartition, handler: TopicHandler, source: string): OwnedPartition {
   const lost = new AbortController();
-  return { place, handler, source, lost, row: { count: 0 }, worker: undefined, hasMismatch: false };
+  return { place, handler, source, lost, consecutiveParked: { count: 0 }, worker: undefined, hasMismatch: false };
 }
 
 /** Builds an {@link Assignment}. */
-export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
+export function createAssignment(deps: AssignmentDeps, flow: PartitionControl): Assignment {
   const partitions = new Map<string, OwnedPartition>();
   const idOf = ({ topic, partition }: TopicPartition) => `${topic}/${partition}`;
   const opener = createOpener(deps, flow);
-  const inHand = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
 
   async function apply(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
     const held = partitions.get(idOf(batch));
     const [first] = batch.messages;
     if (!held?.worker || !first) return;
-    if (!follows(held, BigInt(first.offset))) {
+    if (!isNextInOrder(held, BigInt(first.offset))) {
       opener.reopen(held);
       return;
     }
     try {
       await consumeBatch(deps, held, held.worker, payload);
     } catch (error) {
-      if (isOfGroup(error)) throw error;
+      if (endsMembership(error)) throw error;
       if (error instanceof LostPartitionError || held.lost.signal.aborted) return;
       if (error instanceof PartitionStoppedError) opener.stop(held, error);
-      else if (mustStop(error)) opener.reopen(held);
+      else if (isFencedOrTransient(error)) opener.reopen(held);
       else {
         deps.abort(error instanceof Error ? error : new Error('consumer failed'));
         throw error;
@@ -93,7 +93,7 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
         // first.
         partitions.get(idOf(place))?.lost.abort();
         void deps.relay.release(source);
-        const held = newHeld(place, handler, source);
+        const held = newOwnedPartition(place, handler, source);
         partitions.set(idOf(place), held);
         deps.ownership.take(source);
         deps.followed.follow(place, () => held.worker?.next());
@@ -103,8 +103,8 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
     },
     consume: async (payload) => {
       const done = apply(payload);
-      inHand.add(done);
-      await done.finally(() => inHand.delete(done));
+      inProgress.add(done);
+      await done.finally(() => inProgress.delete(done));
     },
     release: async () => {
       const all = [...partitions.values()];
@@ -117,26 +117,26 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
         flow.pause(place);
       }
       // A join may come during one fetch while batches of other fetches are still being applied.
-      await Promise.allSettled(inHand);
+      await Promise.allSettled(inProgress);
       await Promise.all(all.map(({ source }) => deps.relay.release(source)));
     },
   };
 }
 
 /** Opens partitions, retrying for as long as each is ours. */
-function createOpener(deps: AssignmentDeps, flow: Flow) {
+function createOpener(deps: AssignmentDeps, flow: PartitionControl) {
   const boundsOf = async ({ place }: OwnedPartition) =>
     (await deps.positions.bounds(deps.topicPrefix + deps.group, [place]))[0];
 
-  async function tryOpen(held: OwnedPartition, found: PartitionOfKafka['found']): Promise<void> {
+  async function tryOpen(held: OwnedPartition, found: KafkaPartition['initialBounds']): Promise<void> {
     const next = await openPartition(deps, held, {
-      found,
-      look: () => boundsOf(held),
+      initialBounds: found,
+      readBounds: () => boundsOf(held),
       offsetForTime: (timeMs) => deps.positions.offsetForTime(held.place, timeMs),
       commit: (offset) => flow.commit(held.place, offset),
     });
     if (held.lost.signal.aborted) return;
-    held.worker = createPartitionWorker(deps, held.handler, held.place.partition, next, held.row);
+    held.worker = createPartitionWorker(deps, held.handler, held.place.partition, next, held.consecutiveParked);
     if (held.hasMismatch) deps.stopped.delete(held.place);
     flow.resumeAt(held.place, next);
   }
@@ -169,7 +169,7 @@ function createOpener(deps: AssignmentDeps, flow: Flow) {
   }
 
   return {
-    open: (held: OwnedPartition, readBounds: PartitionOfKafka['found']): void => void open(held, readBounds),
+    open: (held: OwnedPartition, readBounds: KafkaPartition['initialBounds']): void => void open(held, readBounds),
     /** Checks anew where a partition stands; nothing of it is consumed meanwhile. */
     reopen: (held: OwnedPartition): void => {
       held.worker = undefined;
@@ -188,13 +188,13 @@ function createOpener(deps: AssignmentDeps, flow: Flow) {
 }
 
 /** Errors that end the group membership: kafkajs joins again after them. */
-const isOfGroup = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Kafka');
+const endsMembership = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Kafka');
 
 /**
  * Whether a batch begins at the expected offset. Only a compacted topic may miss offsets; if the expected offset is
  * gone, kafkajs silently begins anew at the other end (tulios/kafkajs#1119).
  */
-function follows(held: OwnedPartition, first: bigint): boolean {
+function isNextInOrder(held: OwnedPartition, first: bigint): boolean {
   const next = held.worker?.next() ?? first;
   return topics[held.handler.topic].cleanup === 'compact' ? first >= next : first === next;
 }

@@ -80,12 +80,12 @@ export function createBatches(
         const fromMs = deps.clock.nowMs();
         const discarded = await advanceOffset(deps.offsets, move, transaction.session);
         const wanted = withoutDiscarded(readings, discarded);
-        const unfit = await handOver(handler, partition, wanted, transaction, isRetry);
-        const counted = countInARow(deps, place, wanted, unfit, row.count);
+        const unfit = await runHandler(handler, partition, wanted, transaction, isRetry);
+        const counted = countConsecutiveParked(deps, place, wanted, unfit, row.count);
         for (const [reading, reason] of unfit) {
-          await parking.keep(reading, reason, transaction.session);
-          transaction.send(parking.message(reading, reason));
-          transaction.afterCommit(() => parking.announce(reading, reason));
+          await parking.store(reading, reason, transaction.session);
+          transaction.send(parking.encodePointer(reading, reason));
+          transaction.afterCommit(() => parking.report(reading, reason));
         }
         transaction.afterCommit(() => {
           row.count = counted;
@@ -117,7 +117,7 @@ export function createBatches(
     try {
       return await commit(reading ? [reading] : [], from, to);
     } catch (error) {
-      if (mustStop(error) || error instanceof PartitionStoppedError || reading?.kind !== 'event') throw error;
+      if (isFencedOrTransient(error) || error instanceof PartitionStoppedError || reading?.kind !== 'event') throw error;
       const { offset, message, event } = reading;
       const failed = { err: error, topic: topicName, partition, offset: offset.toString() };
       if (row.loggedOffset !== offset) deps.logger.error(failed, 'handler failed');
@@ -137,7 +137,7 @@ function withoutDiscarded(readings: readonly Reading[], ids: readonly string[]):
 }
 
 /** Hands the events to their handler; gives the readings to park, with the reasons. */
-export async function handOver(
+export async function runHandler(
   handler: TopicHandler,
   partition: number,
   readings: readonly Reading[],
@@ -185,7 +185,7 @@ function unknownType(
  * How many messages are parked in a row after these readings; a handled message begins the count anew. Many in a row
  * are a fault of ours and not of the messages; then the next one is not parked (ADR 39).
  */
-function countInARow(
+function countConsecutiveParked(
   { group, parkedInARowMax }: Pick<BatchDeps, 'group' | 'parkedInARowMax'>,
   { topicName, partition }: TopicPartition,
   readings: readonly Reading[],
@@ -206,7 +206,7 @@ function countInARow(
 }
 
 /** Whether the error means that the partition must be checked anew, or that the fault is transient. */
-export const mustStop = (error: unknown): boolean => error instanceof FencedError || isTransient(error);
+export const isFencedOrTransient = (error: unknown): boolean => error instanceof FencedError || isTransient(error);
 
 /** Whether the error is a transient fault of the connection or the cluster; the batch is then retried in place. */
 export function isTransient(error: unknown): boolean {

@@ -31,7 +31,7 @@ export interface ConsumerOptions extends Omit<AssignmentDeps, 'handlers'> {
 }
 
 const RESTART_PAUSE_MS = { first: 200, last: 5_000 } as const;
-const LIVED_WELL_MS = 60_000;
+const STABLE_AFTER_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 8_000;
 /**
  * Several times the client's timeout for an answer, its retries included: a working consumer has given up and begun
@@ -39,19 +39,19 @@ const CLOSE_TIMEOUT_MS = 8_000;
  */
 const SILENCE_MAX_MS = 300_000;
 /** The share of a session's time that we rely on: our clock and the broker's may run at slightly different speeds. */
-const SESSION_SHARE_SURE = 0.9;
+const SESSION_SAFE_SHARE = 0.9;
 
 /** Signs of life of the consumer. */
-interface Signs {
+interface ConsumerHealth {
   joined: boolean;
   hasJoined: boolean;
   /**
    * When it last started or had an answer from Kafka, by the monotonic clock: a step of the wall clock must not restart
    * all replicas.
    */
-  lastHeardMs: number;
+  lastAnswerMs: number;
   /** The batches being consumed, each with the time of its last progress. */
-  readonly batches: Set<{ lastSeenMs: number }>;
+  readonly batches: Set<{ lastProgressMs: number }>;
 }
 
 /**
@@ -64,10 +64,10 @@ interface Signs {
 export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   const closing = new AbortController();
   const { clock, health, group } = options;
-  const signs: Signs = {
+  const signs: ConsumerHealth = {
     joined: false,
     hasJoined: false,
-    lastHeardMs: options.monotonicMs(),
+    lastAnswerMs: options.monotonicMs(),
     batches: new Set(),
   };
   const unjoined = 'not joined its group: Kafka does not answer, or another member is joining';
@@ -80,13 +80,13 @@ export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   health.addLiveness(`consumer ${group}`, () => {
     // Without a batch in progress the silence is Kafka's, and restarting us would not end it. Each batch is checked by
     // itself, because one that hangs holds up its partition even if the others move.
-    const stalledMs = Math.max(2 * options.sessionTimeoutMs, LIVED_WELL_MS);
+    const stalledMs = Math.max(2 * options.sessionTimeoutMs, STABLE_AFTER_MS);
     const sinceMs = clock.nowMs() - stalledMs;
-    if ([...signs.batches].some(({ lastSeenMs }) => lastSeenMs < sinceMs)) throw new Error('stalled');
+    if ([...signs.batches].some(({ lastProgressMs: lastProgressMs }) => lastProgressMs < sinceMs)) throw new Error('stalled');
     // A consumer that has had no answer for this long and has not given up either is stuck, whatever Kafka does.
-    if (signs.lastHeardMs < options.monotonicMs() - SILENCE_MAX_MS) throw new Error('silent');
+    if (signs.lastAnswerMs < options.monotonicMs() - SILENCE_MAX_MS) throw new Error('silent');
   });
-  const running = live(options, signs, closing.signal);
+  const running = runUntilClosed(options, signs, closing.signal);
   return {
     [Symbol.asyncDispose]: async () => {
       closing.abort();
@@ -95,16 +95,16 @@ export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   };
 }
 
-async function live(options: ConsumerOptions, signs: Signs, closing: AbortSignal): Promise<void> {
+async function runUntilClosed(options: ConsumerOptions, signs: ConsumerHealth, closing: AbortSignal): Promise<void> {
   let pauseMs: number = RESTART_PAUSE_MS.first;
   while (!closing.aborted) {
-    const bornMs = options.clock.nowMs();
-    signs.lastHeardMs = options.monotonicMs();
+    const startedMs = options.clock.nowMs();
+    signs.lastAnswerMs = options.monotonicMs();
     const error = await consumeUntilCrash(options, signs, closing);
     signs.joined = false;
     if (closing.aborted) return;
     options.logger.warn({ err: error, group: options.group }, 'the consumer begins anew');
-    if (options.clock.nowMs() - bornMs > LIVED_WELL_MS) pauseMs = RESTART_PAUSE_MS.first;
+    if (options.clock.nowMs() - startedMs > STABLE_AFTER_MS) pauseMs = RESTART_PAUSE_MS.first;
     await options.clock.sleep(pauseMs, closing);
     pauseMs = Math.min(pauseMs * 2, RESTART_PAUSE_MS.last);
   }
@@ -113,7 +113,7 @@ async function live(options: ConsumerOptions, signs: Signs, closing: AbortSignal
 /** Runs one consumer until it ends; gives the error that ended it. */
 async function consumeUntilCrash(
   options: ConsumerOptions,
-  signs: Signs,
+  signs: ConsumerHealth,
   closing: AbortSignal,
 ): Promise<unknown> {
   const handlers = new Map(
@@ -142,9 +142,9 @@ async function consumeUntilCrash(
     sessionTimeoutMs: options.sessionTimeoutMs,
     beforeHandOver: () => assignment.release(),
   });
-  watch(consumer, options, signs, { joined: (places) => assignment.take(places), ended: end.resolve });
+  trackConsumer(consumer, options, signs, { joined: (places) => assignment.take(places), ended: end.resolve });
   const started = start(consumer, [...handlers.keys()], (payload) =>
-    watchBatch(signs, options.clock, payload, assignment.consume),
+    trackBatch(signs, options.clock, payload, assignment.consume),
   );
   started.catch(end.resolve);
   const reason = await end.promise;
@@ -161,16 +161,16 @@ async function consumeUntilCrash(
 }
 
 /** Consumes a batch; each heartbeat, during the work or while waiting for Kafka, counts as progress. */
-async function watchBatch(
-  { batches }: Signs,
+async function trackBatch(
+  { batches }: ConsumerHealth,
   clock: Clock,
   payload: EachBatchPayload,
   consume: Assignment['consume'],
 ): Promise<void> {
-  const batch = { lastSeenMs: clock.nowMs() };
+  const batch = { lastProgressMs: clock.nowMs() };
   batches.add(batch);
   const heartbeat = async () => {
-    batch.lastSeenMs = clock.nowMs();
+    batch.lastProgressMs = clock.nowMs();
     await payload.heartbeat();
   };
   try {
@@ -192,10 +192,10 @@ async function start(consumer: Consumer, names: string[], eachBatch: Assignment[
 }
 
 /** Follows a consumer's events: its signs of life, the partitions it gets, and until when they are surely its own. */
-function watch(
+function trackConsumer(
   consumer: Consumer,
   options: ConsumerOptions,
-  signs: Signs,
+  signs: ConsumerHealth,
   on: {
     readonly joined: (places: readonly TopicPartition[]) => void;
     readonly ended: (error: unknown) => void;
@@ -203,19 +203,19 @@ function watch(
 ): void {
   const { events } = consumer;
   let heartbeatSentMs = 0;
-  const sure = () =>
-    options.ownership.partitionsSafeUntil(heartbeatSentMs + options.sessionTimeoutMs * SESSION_SHARE_SURE);
+  const extendSafeTime = () =>
+    options.ownership.partitionsSafeUntil(heartbeatSentMs + options.sessionTimeoutMs * SESSION_SAFE_SHARE);
   consumer.on(events.REQUEST, ({ payload }) => {
-    signs.lastHeardMs = options.monotonicMs();
+    signs.lastAnswerMs = options.monotonicMs();
     // The broker counts a session from when the request arrives. We count from when it was sent, which is never later.
     if (['Heartbeat', 'SyncGroup'].includes(payload.apiName))
       heartbeatSentMs = options.monotonicMs() - payload.duration;
   });
-  consumer.on(events.HEARTBEAT, sure);
+  consumer.on(events.HEARTBEAT, extendSafeTime);
   consumer.on(events.GROUP_JOIN, ({ payload }) => {
     signs.joined = true;
     signs.hasJoined = true;
-    sure();
+    extendSafeTime();
     on.joined(
       Object.entries(payload.memberAssignment).flatMap(([topic, partitions]) =>
         partitions.map((partition) => ({ topic, partition })),

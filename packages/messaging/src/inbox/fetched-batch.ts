@@ -4,7 +4,7 @@ import type { Logger } from '@pesewa/runtime';
 import { type ConsecutiveParked, isTransient } from './batch.ts';
 import { FencedError } from './offsets.ts';
 import type { PartitionWorker } from './partition.ts';
-import type { Opening } from './partition-opening.ts';
+import type { AssignedPartition } from './partition-opening.ts';
 import type { StoppedPartitions } from './stopped-partitions.ts';
 
 /** The dependencies of consuming a fetched batch. */
@@ -17,13 +17,13 @@ export interface FetchedBatchDeps {
 }
 
 /** A partition that this process owns, from its assignment on. */
-export interface OwnedPartition extends Opening {
+export interface OwnedPartition extends AssignedPartition {
   readonly lost: AbortController;
   /**
    * Belongs to the partition, not to its worker: a partition stopped for too many parked messages is opened again,
    * and must not start counting anew.
    */
-  readonly row: ConsecutiveParked;
+  readonly consecutiveParked: ConsecutiveParked;
   worker: PartitionWorker | undefined;
   /**
    * Whether it is stopped because its position does not fit. If so, opening it lets it go on; if not, applying a
@@ -52,12 +52,12 @@ export async function consumeBatch(
   const { batch } = payload;
   const unsent: Promise<void>[] = [];
   await payload.heartbeat();
-  const goesOn = () => payload.isRunning() && !payload.isStale() && !held.lost.signal.aborted;
-  for (let start = 0; start < batch.messages.length && goesOn(); ) {
+  const mayContinue = () => payload.isRunning() && !payload.isStale() && !held.lost.signal.aborted;
+  for (let start = 0; start < batch.messages.length && mayContinue(); ) {
     const end = start + deps.batchMessagesMax;
     const messages = batch.messages.slice(start, end);
     const following = batch.messages.slice(end, end + deps.batchMessagesMax);
-    const { sent } = await persist(deps, held, payload, () => worker.apply(messages, following));
+    const { sent } = await applyWithRetries(deps, held, payload, () => worker.apply(messages, following));
     // Awaited below; this only keeps the rejection of a dropped promise from being unhandled.
     sent.catch(() => undefined);
     unsent.push(sent);
@@ -96,7 +96,7 @@ async function withHeartbeats(
 }
 
 /** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the retries. */
-async function persist<Value>(
+async function applyWithRetries<Value>(
   deps: FetchedBatchDeps,
   { lost }: Pick<OwnedPartition, 'lost'>,
   payload: EachBatchPayload,

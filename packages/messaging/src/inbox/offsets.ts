@@ -17,9 +17,9 @@ export interface ConsumerOffset {
    * Where Kafka's log was found to end, if that is before the next offset. Once the log has grown again its offsets
    * look right, so this must be kept (ADR 43).
    */
-  readonly cutAt?: bigint;
+  readonly truncatedAt?: bigint;
   /** When that was first found: messages written since are not those that were there before. */
-  readonly cutSeenAt?: Date;
+  readonly truncationSeenAt?: Date;
   /** The ids of discarded events of this partition (ADR 39): they have no effect even if they are published again. */
   readonly discarded?: readonly string[];
 }
@@ -43,7 +43,7 @@ export function findOffset(offsets: Collection<ConsumerOffset>, id: string): Pro
  * Writes the first offset of a partition that was never consumed before; gives the stored one, which may be another
  * owner's.
  */
-export async function beginOffset(
+export async function createOffset(
   offsets: Collection<ConsumerOffset>,
   { _id, ...begin }: ConsumerOffset,
 ): Promise<ConsumerOffset> {
@@ -56,27 +56,27 @@ export async function beginOffset(
 }
 
 /** Notes that Kafka's log ended before the next offset. */
-export async function noteCut(
+export async function recordTruncation(
   offsets: Collection<ConsumerOffset>,
   {
     id,
     next,
-    ...cut
-  }: { readonly id: string; readonly next: bigint; readonly cutAt: bigint; readonly cutSeenAt: Date },
+    ...truncation
+  }: { readonly id: string; readonly next: bigint; readonly truncatedAt: bigint; readonly truncationSeenAt: Date },
 ): Promise<void> {
-  await offsets.updateOne({ _id: id, next, cutAt: { $exists: false } }, { $set: cut });
+  await offsets.updateOne({ _id: id, next, truncatedAt: { $exists: false } }, { $set: truncation });
 }
 
 /** Removes that note once Kafka is known to have the messages after all. */
-export async function forgetCut(
+export async function clearTruncation(
   offsets: Collection<ConsumerOffset>,
   { id, next }: { readonly id: string; readonly next: bigint },
 ): Promise<void> {
-  await offsets.updateOne({ _id: id, next }, { $unset: { cutAt: '', cutSeenAt: '' } });
+  await offsets.updateOne({ _id: id, next }, { $unset: { truncatedAt: '', truncationSeenAt: '' } });
 }
 
 /** Removes what an operator accepted, once the group has committed the offset that it goes on from. */
-export async function forgetAccepted(
+export async function clearAcceptedCommit(
   offsets: Collection<ConsumerOffset>,
   { id, next }: { readonly id: string; readonly next: bigint },
 ): Promise<void> {
@@ -84,7 +84,7 @@ export async function forgetAccepted(
 }
 
 /** Notes that an event of a partition must never have an effect, however often it is published. */
-export async function noteDiscarded(
+export async function recordDiscarded(
   offsets: Collection<ConsumerOffset>,
   { id, eventId }: { readonly id: string; readonly eventId: string },
   session: ClientSession,

@@ -12,7 +12,7 @@ import {
 export type ParkedState = ParkedView['state'];
 
 /** What is kept of a message in order to read it again. */
-export interface KeptMessage {
+export interface MessageContent {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Null where the message had none. */

@@ -2,12 +2,12 @@ import type { PageCursor } from '@pesewa/contracts';
 import type { KafkaMessage } from '@pesewa/kafka';
 import { Binary, type ClientSession, type Collection, type Db, type Filter } from 'mongodb';
 import { afterCursor, nextCursor } from '../database/cursor-pagination.ts';
-import type { KeptMessage, ParkedMessage, ParkedState } from './parked-message.ts';
+import type { MessageContent, ParkedMessage, ParkedState } from './parked-message.ts';
 import { headerOf } from './topic-handler.ts';
 
 /** A parked message with the content to read it from again; without it if the message was too large to keep. */
-export interface KeptParked extends ParkedMessage {
-  readonly kept: KeptMessage | null;
+export interface StoredParkedMessage extends ParkedMessage {
+  readonly kept: MessageContent | null;
   /** How often it was changed. A change is written only if this number is still the same. */
   readonly changes: number;
 }
@@ -29,39 +29,39 @@ export interface ParkedPage {
 /** The parked messages of a service's database. */
 export interface ParkedStore {
   /** Stores a message; if it is stored already, its record stays as it is. */
-  readonly add: (message: KeptParked, session: ClientSession) => Promise<void>;
-  readonly find: (id: string, session?: ClientSession) => Promise<KeptParked | undefined>;
+  readonly add: (message: StoredParkedMessage, session: ClientSession) => Promise<void>;
+  readonly find: (id: string, session?: ClientSession) => Promise<StoredParkedMessage | undefined>;
   /** Writes a change; false if somebody else has written one since. */
-  readonly replace: (before: KeptParked, after: KeptParked, session?: ClientSession) => Promise<boolean>;
+  readonly replace: (before: StoredParkedMessage, after: StoredParkedMessage, session?: ClientSession) => Promise<boolean>;
   /**
    * Discards the other copies of a discarded event in its partition, which exist if it was published and parked again.
    */
-  readonly discardCopies: (of: KeptParked, session: ClientSession) => Promise<void>;
+  readonly discardCopies: (of: StoredParkedMessage, session: ClientSession) => Promise<void>;
   readonly list: (query: ParkedQuery) => Promise<ParkedPage>;
   /** How many messages wait, by topic. */
   readonly countWaiting: (timeoutMs: number) => Promise<ReadonlyMap<string, number>>;
 }
 
 /** A parked message as MongoDB holds it. */
-type ParkedDocument = Omit<KeptParked, 'id' | 'kept'> & {
+type ParkedDocument = Omit<StoredParkedMessage, 'id' | 'kept'> & {
   readonly _id: string;
-  readonly kept: (Omit<KeptMessage, 'value'> & { readonly value: Binary | null }) | null;
+  readonly kept: (Omit<MessageContent, 'value'> & { readonly value: Binary | null }) | null;
 };
 
 /** Opens the store. */
 export function openParkedStore(db: Db): ParkedStore {
   const collection = db.collection<ParkedDocument>('parked');
-  const find = async (id: string, session?: ClientSession): Promise<KeptParked | undefined> => {
+  const find = async (id: string, session?: ClientSession): Promise<StoredParkedMessage | undefined> => {
     const found = await collection.findOne({ _id: id }, { ...(session && { session }) });
     return found ? fromDocument(found) : undefined;
   };
   return {
     find,
     add: async (message, session) => {
-      const standing = await find(message.id, session);
+      const stored = await find(message.id, session);
       // The same message comes again after its position was set back. A different one at this place means that the
       // topic was created anew.
-      if (standing && isSame(standing, message)) return;
+      if (stored && isSame(stored, message)) return;
       await collection.replaceOne({ _id: message.id }, toDocument(message), { upsert: true, session });
     },
     replace: async ({ id: _id, changes }, after, session) => {
@@ -91,7 +91,7 @@ export function openParkedStore(db: Db): ParkedStore {
 }
 
 /** The ids of the events of a partition that were discarded. */
-export function discardedIn(
+export function findDiscardedEventIds(
   db: Db,
   { topic, partition }: Pick<ParkedMessage, 'topic' | 'partition'>,
   session: ClientSession,
@@ -117,8 +117,8 @@ async function list(
   };
 }
 
-function isSame(one: KeptParked, other: KeptParked): boolean {
-  const bytes = ({ kept }: KeptParked) => Buffer.from(kept?.value ?? []);
+function isSame(one: StoredParkedMessage, other: StoredParkedMessage): boolean {
+  const bytes = ({ kept }: StoredParkedMessage) => Buffer.from(kept?.value ?? []);
   return (
     one.eventId === other.eventId &&
     one.eventType === other.eventType &&
@@ -128,12 +128,12 @@ function isSame(one: KeptParked, other: KeptParked): boolean {
   );
 }
 
-function toDocument({ id, kept, ...message }: KeptParked): ParkedDocument {
+function toDocument({ id, kept, ...message }: StoredParkedMessage): ParkedDocument {
   const value = kept?.value ?? null;
   return { _id: id, ...message, kept: kept && { ...kept, value: value && new Binary(value) } };
 }
 
-function fromDocument({ _id, kept, ...message }: ParkedDocument): KeptParked {
+function fromDocument({ _id, kept, ...message }: ParkedDocument): StoredParkedMessage {
   return { id: _id, ...message, kept: kept && { ...kept, value: kept.value && kept.value.value() } };
 }
 
@@ -149,7 +149,7 @@ const SHOWN_LENGTH_MAX = 200;
 export function keepMessage(
   message: Pick<KafkaMessage, 'key' | 'value' | 'headers'>,
   eventId: string,
-): Pick<KeptParked, 'key' | 'eventType' | 'eventId' | 'valueBytes' | 'kept'> {
+): Pick<StoredParkedMessage, 'key' | 'eventType' | 'eventId' | 'valueBytes' | 'kept'> {
   const key = message.key?.toString() ?? '';
   const headers = Object.fromEntries(
     HEADERS.flatMap((name) =>
@@ -169,7 +169,7 @@ export function keepMessage(
 }
 
 /** A kept message in the form in which Kafka gave it. */
-export function toKafkaMessage(offset: bigint, { key, headers, value }: KeptMessage): KafkaMessage {
+export function toKafkaMessage(offset: bigint, { key, headers, value }: MessageContent): KafkaMessage {
   return {
     key: Buffer.from(key),
     value: value && Buffer.from(value),

@@ -22,10 +22,10 @@ export interface ParkingDeps {
 
 /** Puts messages that can't be applied aside: each is stored, and a pointer to its place is published (ADR 39). */
 export interface Parking {
-  readonly message: (reading: Reading, reason: string) => EncodedMessage;
-  readonly keep: (reading: Reading, reason: string, session: ClientSession) => Promise<void>;
+  readonly encodePointer: (reading: Reading, reason: string) => EncodedMessage;
+  readonly store: (reading: Reading, reason: string, session: ClientSession) => Promise<void>;
   /** Logs and counts the parked message, once the pointer is committed. */
-  readonly announce: (reading: Reading, reason: string) => void;
+  readonly report: (reading: Reading, reason: string) => void;
 }
 
 const TYPE = 'pesewa.messaging.MessageParked';
@@ -38,7 +38,7 @@ export function describeFailure(error: unknown): string {
 }
 
 /** The id of the event that a message was read as; empty if it could not be read. */
-function readIdOf(reading: Reading): string {
+function eventIdOfReading(reading: Reading): string {
   if (reading.kind === 'event') return reading.event.eventId;
   return (reading.kind === 'poison' && reading.eventId) || '';
 }
@@ -53,7 +53,7 @@ const originOf = (reading: Reading) =>
 export function createParking(deps: ParkingDeps, topicName: string, partition: number): Parking {
   const topic = deps.topicPrefix + parkedTopic(deps.group).name;
   return {
-    message: (reading, reason) => {
+    encodePointer: (reading, reason) => {
       const key = reading.message.key?.toString() ?? '';
       const place = { consumerGroup: deps.group, topic: topicName, partition, offset: reading.offset };
       const eventId = eventIdOf({ type: TYPE, payload: place, version: 0n });
@@ -71,14 +71,14 @@ export function createParking(deps: ParkingDeps, topicName: string, partition: n
         },
       });
     },
-    keep: (reading, reason, session) =>
+    store: (reading, reason, session) =>
       deps.parkedStore.add(
         {
           id: `${deps.group}/${topicName}/${partition}/${reading.offset}`,
           topic: topicName,
           partition,
           offset: reading.offset,
-          ...keepMessage(reading.message, readIdOf(reading)),
+          ...keepMessage(reading.message, eventIdOfReading(reading)),
           reason,
           parkedAt: new Date(deps.clock.nowMs()),
           state: 'parked',
@@ -86,7 +86,7 @@ export function createParking(deps: ParkingDeps, topicName: string, partition: n
         },
         session,
       ),
-    announce: (reading, reason) => {
+    report: (reading, reason) => {
       deps.parked(topicName);
       const offset = reading.offset.toString();
       deps.logger.error(

@@ -2,7 +2,7 @@ import type { PartitionBounds } from '@pesewa/kafka';
 import { ignoringAll } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import type { PartitionDeps } from './partition.ts';
-import { type Opening, openPartition } from './partition-opening.ts';
+import { type AssignedPartition, openPartition } from './partition-opening.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
 import { handleTopic } from './topic-handler.ts';
 
@@ -41,7 +41,7 @@ function openAtSeven() {
   const left: object[] = [];
   const lost = new AbortController();
   const handler = handleTopic('ledger', ignoringAll('ledger'), async () => undefined);
-  const opening: Opening = { place, handler, source, lost };
+  const opening: AssignedPartition = { place, handler, source, lost };
   /** The write times of the messages from offset 0 on. */
   const writtenMs = Array.from({ length: 7 }, () => 900);
   return {
@@ -52,8 +52,8 @@ function openAtSeven() {
       clock.ms += 15_000;
       const bounds: PartitionBounds = { ...place, topicId: 't-1', low, high, committed: 7n };
       const kafka = {
-        found: async () => bounds,
-        look: async () => bounds,
+        initialBounds: async () => bounds,
+        readBounds: async () => bounds,
         offsetForTime: async (timeMs: number) => {
           const first = writtenMs.slice(0, Number(high)).findIndex((atMs) => atMs >= timeMs);
           return first < 0 ? undefined : BigInt(first);
@@ -79,7 +79,7 @@ const GONE = 'Kafka ended at 5, but 7 is to come next: its log was cut';
 it('an end that a new leader does not know of yet stops a partition for as long as it does not', async () => {
   const { clock, writtenMs, look, noted } = openAtSeven();
   for (let looks = 0; looks < 9; looks += 1) expect(await look(5n)).toBe(GONE);
-  expect(noted()).toMatchObject({ cutAt: 5n });
+  expect(noted()).toMatchObject({ truncatedAt: 5n });
   // The message at the next offset may have been written meanwhile.
   writtenMs.push(clock.ms);
   expect(await look(8n)).toBe(7n);

@@ -2,12 +2,12 @@ import { topics } from '@pesewa/contracts';
 import type { PartitionBounds, TopicPartition } from '@pesewa/kafka';
 import { outboxRecordsOf, unpackOutboxRecord } from '../outbox/outbox.ts';
 import {
-  beginOffset,
+  createOffset,
   type ConsumerOffset,
   findOffset,
-  forgetAccepted,
-  forgetCut,
-  noteCut,
+  clearAcceptedCommit,
+  clearTruncation,
+  recordTruncation,
 } from './offsets.ts';
 import type { PartitionDeps } from './partition.ts';
 import { checkPosition } from './position.ts';
@@ -15,10 +15,10 @@ import { PartitionStoppedError } from './stopped-partitions.ts';
 import type { TopicHandler } from './topic-handler.ts';
 
 /** What Kafka is asked while a partition is opened. */
-export interface PartitionOfKafka {
+export interface KafkaPartition {
   /** The partition's bounds at its assignment, for the first check. */
-  readonly found: () => Promise<PartitionBounds | undefined>;
-  readonly look: () => Promise<PartitionBounds | undefined>;
+  readonly initialBounds: () => Promise<PartitionBounds | undefined>;
+  readonly readBounds: () => Promise<PartitionBounds | undefined>;
   /** The offset of the first message written at or after a time, in milliseconds; undefined if there is none. */
   readonly offsetForTime: (timeMs: number) => Promise<bigint | undefined>;
   /** Commits, as the partition's owner, the offset at which its group goes on. */
@@ -26,7 +26,7 @@ export interface PartitionOfKafka {
 }
 
 /** A partition being opened by the process that it was assigned to. */
-export interface Opening {
+export interface AssignedPartition {
   readonly place: TopicPartition;
   readonly handler: TopicHandler;
   readonly source: string;
@@ -44,49 +44,49 @@ const LEFT_PAUSE_MS = 50;
  */
 export async function openPartition(
   deps: PartitionDeps,
-  opened: Opening,
-  kafka: PartitionOfKafka,
+  opened: AssignedPartition,
+  kafka: KafkaPartition,
 ): Promise<bigint> {
   const { place, handler, source, lost } = opened;
   const { partitions } = topics[handler.topic];
-  const judge = (stored: ConsumerOffset | null, bounds: PartitionBounds | undefined) => {
+  const check = (stored: ConsumerOffset | null, bounds: PartitionBounds | undefined) => {
     if (!bounds) throw new Error(`Kafka does not say what ${place.topic}/${place.partition} holds`);
     const position = checkPosition({ group: deps.group, stored, bounds, partitions });
     return { stored, bounds, position };
   };
-  const bounds = await kafka.found();
-  let looked = judge(await findOffset(deps.offsets, source), bounds);
-  if (looked.position.kind === 'stopped') {
+  const bounds = await kafka.initialBounds();
+  let checked = check(await findOffset(deps.offsets, source), bounds);
+  if (checked.position.kind === 'stopped') {
     const sinceMs = deps.clock.nowMs();
-    looked = judge(...(await lookCalmly(deps, source, kafka)));
-    if (looked.position.kind === 'stopped' && looked.position.misfit === 'end gone' && looked.stored)
-      looked = judge(
-        await resolveCut(deps, looked.stored, { sinceMs, ...looked.bounds }, kafka),
-        looked.bounds,
+    checked = check(...(await readConsistently(deps, source, kafka)));
+    if (checked.position.kind === 'stopped' && checked.position.mismatch === 'log truncated' && checked.stored)
+      checked = check(
+        await resolveTruncation(deps, checked.stored, { sinceMs, ...checked.bounds }, kafka),
+        checked.bounds,
       );
   }
-  const { stored, position } = looked;
+  const { stored, position } = checked;
   if (position.kind === 'stopped') throw new PartitionStoppedError(position.reason, position.remedy);
   const { next } = position;
   await handler.prepare?.(place.partition);
   if (position.kind === 'begins') {
-    const { topicId } = looked.bounds;
-    const begun = await beginOffset(deps.offsets, { _id: source, next, topicId, owner: deps.owner });
+    const { topicId } = checked.bounds;
+    const begun = await createOffset(deps.offsets, { _id: source, next, topicId, owner: deps.owner });
     // The stored offset may be beyond the bounds that Kafka gave, or of another topic.
     if (begun.owner !== deps.owner) throw new Error(`another owner begins ${source}: it is looked at anew`);
-  } else if (stored?.acceptedCommitted !== undefined) await forget(deps, source, next, kafka);
-  await sendLeftovers(deps, source, lost.signal);
+  } else if (stored?.acceptedCommitted !== undefined) await commitRealigned(deps, source, next, kafka);
+  await sendUnsent(deps, source, lost.signal);
   return next;
 }
 
 /** What the database and Kafka say at one moment. Rejects if an earlier owner is still advancing the partition. */
-async function lookCalmly(
+async function readConsistently(
   deps: PartitionDeps,
   source: string,
-  kafka: PartitionOfKafka,
+  kafka: KafkaPartition,
 ): Promise<readonly [ConsumerOffset | null, PartitionBounds | undefined]> {
   const before = await findOffset(deps.offsets, source);
-  const bounds = await kafka.look();
+  const bounds = await kafka.readBounds();
   const after = await findOffset(deps.offsets, source);
   if (before?.next !== after?.next || before?.topicId !== after?.topicId)
     throw new Error(`another owner advances ${source}: it is looked at anew`);
@@ -98,38 +98,38 @@ async function lookCalmly(
  * its followers have answered; in that case no message before our next offset was written since. Gives the offset as it
  * is stored then.
  */
-async function resolveCut(
+async function resolveTruncation(
   { offsets }: PartitionDeps,
   stored: ConsumerOffset,
   { sinceMs, low, high }: Pick<PartitionBounds, 'low' | 'high'> & { readonly sinceMs: number },
-  kafka: PartitionOfKafka,
+  kafka: KafkaPartition,
 ): Promise<ConsumerOffset> {
-  const { cutAt, cutSeenAt, ...uncut } = stored;
+  const { truncatedAt, truncationSeenAt, ...restored } = stored;
   const { _id: id, next } = stored;
-  if (cutAt === undefined) {
-    const cut = { cutAt: high, cutSeenAt: new Date(sinceMs) };
-    await noteCut(offsets, { id, next, ...cut });
-    return { ...uncut, ...cut };
+  if (truncatedAt === undefined) {
+    const truncation = { truncatedAt: high, truncationSeenAt: new Date(sinceMs) };
+    await recordTruncation(offsets, { id, next, ...truncation });
+    return { ...restored, ...truncation };
   }
   // Messages that were removed can't be checked, and neither can those that are not there yet.
-  if (high < next || low > cutAt || cutSeenAt === undefined) return stored;
-  const written = await kafka.offsetForTime(cutSeenAt.getTime());
+  if (high < next || low > truncatedAt || truncationSeenAt === undefined) return stored;
+  const written = await kafka.offsetForTime(truncationSeenAt.getTime());
   if (written !== undefined && written < next) return stored;
-  await forgetCut(offsets, { id, next });
-  return uncut;
+  await clearTruncation(offsets, { id, next });
+  return restored;
 }
 
 /** Commits a realigned position to Kafka, so that Kafka shows it if the database is restored again later. */
-async function forget(
+async function commitRealigned(
   deps: PartitionDeps,
   source: string,
   next: bigint,
-  kafka: PartitionOfKafka,
+  kafka: KafkaPartition,
 ): Promise<void> {
   await kafka.commit(next);
   // A member that is leaving its group does not commit and reports no error.
-  if ((await kafka.look())?.committed !== next) throw new Error(`the group has not committed ${source} yet`);
-  await forgetAccepted(deps.offsets, { id: source, next });
+  if ((await kafka.readBounds())?.committed !== next) throw new Error(`the group has not committed ${source} yet`);
+  await clearAcceptedCommit(deps.offsets, { id: source, next });
 }
 
 /**
@@ -137,13 +137,13 @@ async function forget(
  * outbox records get the ids of earlier ones, so those must be gone first. Once the partition is lost, its new owner sends
  * them; given to our relay they would wait for ever.
  */
-async function sendLeftovers(deps: PartitionDeps, source: string, lost: AbortSignal): Promise<void> {
+async function sendUnsent(deps: PartitionDeps, source: string, lost: AbortSignal): Promise<void> {
   const sends: Promise<void>[] = [];
   let areLeft = false;
   for await (const outboxRecord of deps.outbox.find(outboxRecordsOf(source)).sort({ _id: 1 })) {
     lost.throwIfAborted();
     areLeft = true;
-    if (!deps.relay.holds(outboxRecord._id)) sends.push(deps.relay.send(unpackOutboxRecord(outboxRecord)));
+    if (!deps.relay.isPending(outboxRecord._id)) sends.push(deps.relay.send(unpackOutboxRecord(outboxRecord)));
   }
   await Promise.all(sends);
   while (areLeft) {

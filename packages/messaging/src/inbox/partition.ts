@@ -4,7 +4,7 @@ import { isTransactionExpired } from '../database/mongo.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Relay } from '../outbox/relay.ts';
 import type { Codec } from '../schemas/codec.ts';
-import { type BatchDeps, type ConsecutiveParked, createBatches, mustStop, type Sent } from './batch.ts';
+import { type BatchDeps, type ConsecutiveParked, createBatches, isFencedOrTransient, type Sent } from './batch.ts';
 import { type Reading, readMessages, type TopicHandler } from './topic-handler.ts';
 
 /** What the partitions of a service's consumer share. */
@@ -31,11 +31,11 @@ export function createPartitionWorker(
   handler: TopicHandler,
   partition: number,
   first: bigint,
-  row: ConsecutiveParked = { count: 0 },
+  consecutiveParked: ConsecutiveParked = { count: 0 },
 ): PartitionWorker {
   const topicName = deps.topicPrefix + topics[handler.topic].name;
   const source = partitionSource(deps, handler, partition);
-  const batches = createBatches(deps, handler, { topicName, partition, source }, row);
+  const batches = createBatches(deps, handler, { topicName, partition, source }, consecutiveParked);
   const reader = createReader(handler, deps.codec);
   let next = first;
 
@@ -56,7 +56,7 @@ export function createPartitionWorker(
       next = to;
       return committed;
     } catch (error) {
-      if (messages.length === 1 || (mustStop(error) && !isTransactionExpired(error))) throw error;
+      if (messages.length === 1 || (isFencedOrTransient(error) && !isTransactionExpired(error))) throw error;
     }
     const middle = messages.length >> 1;
     const border = BigInt(messages[middle]?.offset ?? last.offset);

@@ -1,14 +1,14 @@
 import { topics } from '@pesewa/contracts';
 import { eventually, prepareTestEnvironment } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
-import { type LookedAtService, openDamagedTopic, openLookedAtService } from '../partitions.fixture.ts';
+import { type ServiceWithPositions, openDamagedTopic, openServiceWithPositions } from '../partitions.fixture.ts';
 
 const GROUP = 'looker';
 
 async function openDamage() {
   const config = await prepareTestEnvironment([GROUP]);
   const topic = await openDamagedTopic(config);
-  return { topic, openService: () => openLookedAtService(config, GROUP) };
+  return { topic, openService: () => openServiceWithPositions(config, GROUP) };
 }
 
 type Damage = Awaited<ReturnType<typeof openDamage>>;
@@ -32,7 +32,7 @@ async function applyFive({ topic, openService }: Damage): Promise<void> {
  */
 async function expectStopped(
   { topic }: Damage,
-  service: LookedAtService,
+  service: ServiceWithPositions,
   expected: { readonly reason: string; readonly remedy: string; readonly applied: readonly string[] },
 ): Promise<void> {
   await eventually(() => expect(service.stops.map(({ partition }) => partition)).toContain(0));
@@ -145,7 +145,7 @@ describe('a log that ends before what comes next', () => {
     await service.start();
     await eventually(() => expect(service.stops).toHaveLength(1));
     await eventually(async () =>
-      expect(await service.offsets.findOne({ _id: service.idOf(0) })).toHaveProperty('cutAt', 5n),
+      expect(await service.offsets.findOne({ _id: service.idOf(0) })).toHaveProperty('truncatedAt', 5n),
     );
     await damage.topic.write(0, ids(8, 11));
     await expectStopped(damage, service, {
@@ -161,13 +161,13 @@ describe('a log that ends before what comes next', () => {
     await applyFive(damage);
     await using service = await damage.openService();
     // The note that is left if a new leader did not know the last of five messages yet.
-    const noted = { cutAt: 4n, cutSeenAt: new Date() };
+    const noted = { truncatedAt: 4n, truncationSeenAt: new Date() };
     await service.offsets.updateOne({ _id: service.idOf(0) }, { $set: noted });
     await damage.topic.write(0, ids(6, 7));
     await service.start();
     await eventually(async () => expect(await service.applied()).toEqual(once(ids(1, 7))));
     expect(service.stops).toEqual([]);
-    expect(await service.offsets.findOne({ _id: service.idOf(0) })).not.toHaveProperty('cutAt');
+    expect(await service.offsets.findOne({ _id: service.idOf(0) })).not.toHaveProperty('truncatedAt');
   });
 });
 

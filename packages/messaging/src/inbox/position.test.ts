@@ -9,7 +9,7 @@ interface Case {
     readonly next: bigint;
     readonly topicId?: string;
     readonly acceptedCommitted?: bigint;
-    readonly cutAt?: bigint;
+    readonly truncatedAt?: bigint;
   };
   readonly committed?: bigint;
   readonly low?: bigint;
@@ -56,7 +56,7 @@ describe('a partition begins', () => {
 
 it('gives the same result for a log that was cut, however it grows', () => {
   const cut = judge({ stored: { next: 120n }, high: 100n });
-  expect(judge({ stored: { next: 120n, cutAt: 100n }, high: 200n })).toEqual(cut);
+  expect(judge({ stored: { next: 120n, truncatedAt: 100n }, high: 200n })).toEqual(cut);
   expect(judge({ stored: { next: 50n }, low: 70n })).toEqual(judge({ stored: { next: 50n }, low: 60n }));
 });
 
@@ -69,19 +69,19 @@ describe('a partition is stopped', () => {
       'recreated',
       '--to start',
     ],
-    ['cut log', { stored: { next: 50n }, committed: 50n, low: 51n }, 'start gone', '--to start'],
+    ['cut log', { stored: { next: 50n }, committed: 50n, low: 51n }, 'messages removed', '--to start'],
     [
       'cut log of a restored database',
       { stored: { next: 50n }, committed: 90n, low: 51n },
-      'start gone',
+      'messages removed',
       '--to start',
     ],
-    ['log that ends before', { stored: { next: 101n }, committed: 101n }, 'end gone', '--to start'],
-    ['log that is empty again', { stored: { next: 1n }, high: 0n }, 'end gone', '--to start'],
+    ['log that ends before', { stored: { next: 101n }, committed: 101n }, 'log truncated', '--to start'],
+    ['log that is empty again', { stored: { next: 1n }, high: 0n }, 'log truncated', '--to start'],
     [
       'log that has grown again',
-      { stored: { next: 90n, cutAt: 80n }, committed: 90n },
-      'end gone',
+      { stored: { next: 90n, truncatedAt: 80n }, committed: 90n },
+      'log truncated',
       '--to start',
     ],
     ['lost document', { committed: 1n }, 'lost', '--to start'],
@@ -103,12 +103,12 @@ describe('a partition is stopped', () => {
     ],
     ['added partition', { partition: 12 }, 'added', 'deploy the version'],
     ['added partition that has a position', { partition: 12, stored: { next: 1n } }, 'added', 'deploy'],
-  ])('%s', (_name, given, misfit, remedy) => {
+  ])('%s', (_name, given, mismatch, remedy) => {
     const position = judge(given);
-    expect(position).toMatchObject({ kind: 'stopped', misfit });
+    expect(position).toMatchObject({ kind: 'stopped', mismatch });
     const remedyText = position.kind === 'stopped' ? position.remedy : '';
     expect(remedyText).toContain(remedy);
     expect(remedyText).toContain('docs/runbooks/partition-stopped.md');
-    expect(remedyText.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(misfit !== 'added');
+    expect(remedyText.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(mismatch !== 'added');
   });
 });

@@ -7,8 +7,8 @@ import type { ConsumerOffset } from './offsets.ts';
  * - `lost`: our database has no position, but Kafka knows that there was one
  * - `unknown start`: there is no position anywhere, and Kafka no longer keeps the first messages
  * - `recreated`: the topic was deleted and created again
- * - `start gone`: Kafka has removed messages that we had not applied yet
- * - `end gone`: Kafka has lost messages that we have applied
+ * - `messages removed`: Kafka has removed messages that we had not applied yet
+ * - `log truncated`: Kafka has lost messages that we have applied
  * - `restored`: our database is older than what we have committed to Kafka
  */
 export type PositionMismatch =
@@ -16,8 +16,8 @@ export type PositionMismatch =
   | 'lost'
   | 'unknown start'
   | 'recreated'
-  | 'start gone'
-  | 'end gone'
+  | 'messages removed'
+  | 'log truncated'
   | 'restored';
 
 /** Where a partition goes on, or why it must not. */
@@ -26,7 +26,7 @@ export type Position =
   | { readonly kind: 'continues'; readonly next: bigint }
   | {
       readonly kind: 'stopped';
-      readonly misfit: PositionMismatch;
+      readonly mismatch: PositionMismatch;
       /** Does not change for as long as it is stopped, whatever Kafka writes or removes meanwhile. */
       readonly reason: string;
       /** What people must do, with the command for it. */
@@ -36,7 +36,7 @@ export type Position =
 /** The facts that a position is judged by. */
 export interface PositionFacts {
   readonly group: string;
-  readonly stored: Pick<ConsumerOffset, 'next' | 'topicId' | 'acceptedCommitted' | 'cutAt'> | null;
+  readonly stored: Pick<ConsumerOffset, 'next' | 'topicId' | 'acceptedCommitted' | 'truncatedAt'> | null;
   readonly bounds: PartitionBounds;
   /** How many partitions this version expects of the topic. */
   readonly partitions: number;
@@ -48,14 +48,14 @@ export interface PositionFacts {
  * A position that does not fit is never corrected by guessing: mistaken for a repetition, or for a new beginning, it
  * would lose messages. The caller must make sure that the stored position has not moved since Kafka was asked.
  */
-export function checkPosition(standing: PositionFacts): Position {
-  const { stored, bounds, partitions } = standing;
+export function checkPosition(facts: PositionFacts): Position {
+  const { stored, bounds, partitions } = facts;
   const { topicId, low, high, partition, committed = 0n } = bounds;
-  const stopped = (misfit: PositionMismatch, reason: string): Position => ({
+  const stopped = (mismatch: PositionMismatch, reason: string): Position => ({
     kind: 'stopped',
-    misfit,
+    mismatch,
     reason,
-    remedy: remedyOf(misfit, standing),
+    remedy: remedyOf(mismatch, facts),
   });
   if (partition >= partitions)
     return stopped(
@@ -80,11 +80,11 @@ export function checkPosition(standing: PositionFacts): Position {
   if (stored.topicId !== topicId)
     return stopped('recreated', 'the topic was deleted and created again since we read it');
   if (next < low)
-    return stopped('start gone', `Kafka no longer keeps ${next}, which is to come next: messages are lost`);
-  if (next > high || stored.cutAt !== undefined)
+    return stopped('messages removed', `Kafka no longer keeps ${next}, which is to come next: messages are lost`);
+  if (next > high || stored.truncatedAt !== undefined)
     return stopped(
-      'end gone',
-      `Kafka ended at ${stored.cutAt ?? high}, but ${next} is to come next: its log was cut`,
+      'log truncated',
+      `Kafka ended at ${stored.truncatedAt ?? high}, but ${next} is to come next: its log was cut`,
     );
   if (committed > next && committed !== stored.acceptedCommitted)
     return stopped(
@@ -96,19 +96,19 @@ export function checkPosition(standing: PositionFacts): Position {
 
 const RUNBOOK = 'docs/runbooks/partition-stopped.md';
 
-function remedyOf(misfit: PositionMismatch, { group, bounds, partitions }: PositionFacts): string {
+function remedyOf(mismatch: PositionMismatch, { group, bounds, partitions }: PositionFacts): string {
   const realign = (to: string) =>
-    `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --to ${to} --reason "${misfit}"`;
-  switch (misfit) {
+    `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --to ${to} --reason "${mismatch}"`;
+  switch (mismatch) {
     case 'added':
       return `deploy the version that gives the topic more partitions; this one writes to the first ${partitions} alone (${RUNBOOK})`;
     case 'restored':
       return `${realign('stored')}, once the other databases were looked at (${RUNBOOK})`;
     case 'lost':
     case 'recreated':
-    case 'end gone':
+    case 'log truncated':
       return `${realign('start')}, once what happened is known: it applies again what Kafka has (${RUNBOOK})`;
-    case 'start gone':
+    case 'messages removed':
     case 'unknown start':
       return `${realign('start')}, once what is missing was made good or is known not to matter (${RUNBOOK})`;
   }

@@ -36,7 +36,7 @@ export function openProgress(
   },
 ): Progress {
   const { db, topicPrefix, kafka, group } = parts;
-  const untilApplied = createCatchingUp({ positions, offsets: offsetsOf(db), group, clock });
+  const waitUntilApplied = createCatchUp({ positions, offsets: offsetsOf(db), group, clock });
   const prefixed = (names: readonly TopicName[]) => names.map((name) => topicPrefix + topics[name].name);
   const inTime = <Value>(answer: Promise<Value>, timeoutMs: number): Promise<Value | undefined> =>
     withDeadline(answer, timeoutMs, clock).catch((error: unknown) => {
@@ -45,14 +45,14 @@ export function openProgress(
     });
   return {
     caughtUp: async (names, timeoutMs) =>
-      (await inTime(untilApplied(prefixed(names), timeoutMs), timeoutMs)) ?? false,
+      (await inTime(waitUntilApplied(prefixed(names), timeoutMs), timeoutMs)) ?? false,
     ends: (names, timeoutMs) => inTime(positions.ends(prefixed(names)), timeoutMs),
     hasApplied: (service, ends, timeoutMs) =>
       inTime(positions.isPast(topicPrefix + service, ends), timeoutMs),
   };
 }
 
-const LOOK_PAUSE_MS = 100;
+const POLL_PAUSE_MS = 100;
 
 /**
  * Builds a function that waits until a consumer group has applied every message that the topics, given by full name,
@@ -61,7 +61,7 @@ const LOOK_PAUSE_MS = 100;
  * A comparison of a projection with the world outside needs this first: else the projection's lag looks like a
  * difference.
  */
-function createCatchingUp(options: {
+function createCatchUp(options: {
   readonly positions: Pick<Positions, 'ends'>;
   readonly offsets: Collection<ConsumerOffset>;
   readonly group: string;
@@ -81,7 +81,7 @@ function createCatchingUp(options: {
       const nextById = new Map(found.map(({ _id, next }) => [_id, next]));
       if (ends.every(([id, end]) => (nextById.get(id) ?? 0n) >= end)) return true;
       if (clock.nowMs() >= deadlineMs) return false;
-      await clock.sleep(LOOK_PAUSE_MS);
+      await clock.sleep(POLL_PAUSE_MS);
     }
   };
 }

@@ -20,7 +20,7 @@ export function showStoppedPartitions(options: {
 }): StoppedPartitions {
   const stopped = new Map<string, PartitionStoppedError>();
   // A stopped partition is checked at intervals and after each rebalance; the same reason is logged once.
-  const said = new Map<string, string>();
+  const loggedReasons = new Map<string, string>();
   const gauge = new Gauge({
     name: 'consumer_partitions_stopped',
     help: 'Partitions that are stopped until an operator realigns them, by topic.',
@@ -40,14 +40,14 @@ export function showStoppedPartitions(options: {
       const { reason, remedy } = error;
       stopped.set(id, error);
       count(topic);
-      if (said.get(id) === reason) return;
-      said.set(id, reason);
+      if (loggedReasons.get(id) === reason) return;
+      loggedReasons.set(id, reason);
       options.logger.error({ topic, partition, reason, remedy }, 'a partition is stopped');
     },
     delete: ({ topic, partition }) => {
       const id = `${topic}/${partition}`;
       if (stopped.delete(id)) count(topic);
-      if (said.delete(id)) options.logger.info({ topic, partition }, 'a stopped partition continues');
+      if (loggedReasons.delete(id)) options.logger.info({ topic, partition }, 'a stopped partition continues');
     },
     release: ({ topic, partition }) => {
       if (stopped.delete(`${topic}/${partition}`)) count(topic);

@@ -25,7 +25,7 @@ export interface TopicHistory {
 type Read = Extract<Reading, { readonly kind: 'event' }>;
 
 /** Only events of the topic are read, which the type can't express. */
-function toPast<Name extends TopicName>({ event, message }: Read): HistoricalEvent<Name> {
+function toHistoricalEvent<Name extends TopicName>({ event, message }: Read): HistoricalEvent<Name> {
   return { ...event, causationId: headerOf(message, 'causation-id') } as unknown as HistoricalEvent<Name>;
 }
 
@@ -40,7 +40,7 @@ export function openTopicHistory(
     const place = { topic: parts.topicPrefix + topics[name].name, partition };
     for await (const messages of positions.since(place, timeMs)) {
       const readings = await readMessages(messages, all, parts.codec);
-      yield readings.flatMap((reading) => (reading.kind === 'event' ? [toPast<Name>(reading)] : []));
+      yield readings.flatMap((reading) => (reading.kind === 'event' ? [toHistoricalEvent<Name>(reading)] : []));
     }
   };
 }

@@ -8,7 +8,7 @@ import { proposalExpiryMs } from '@pesewa/kernel';
 import { answer, type Logger, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { type ParkedMessage } from '../inbox/parked-message.ts';
-import type { KeptParked } from '../inbox/parked-store.ts';
+import type { StoredParkedMessage } from '../inbox/parked-store.ts';
 import { type Codec, UndecodableError } from '../schemas/codec.ts';
 import type { ParkedMessages } from './parked.ts';
 
@@ -126,7 +126,7 @@ function viewDiscard(discard: NonNullable<ParkedMessage['discard']>): ParkedView
 }
 
 /** The same with the message's content: its payload or, if it can't be decoded, its first bytes. */
-async function viewWhole(message: KeptParked, codec: Pick<Codec, 'decode'>): Promise<ParkedDetailView> {
+async function viewWhole(message: StoredParkedMessage, codec: Pick<Codec, 'decode'>): Promise<ParkedDetailView> {
   const { kept } = message;
   const whole = { ...view(message), headers: kept?.headers ?? null };
   if (!kept?.value) return { ...whole, payload: null };

@@ -2,15 +2,15 @@ import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Db } from 'mongodb';
 import { isTransientMongoError } from '../database/mongo.ts';
-import { handOver } from '../inbox/batch.ts';
-import { noteDiscarded, offsetsOf } from '../inbox/offsets.ts';
+import { runHandler } from '../inbox/batch.ts';
+import { recordDiscarded, offsetsOf } from '../inbox/offsets.ts';
 import {
   type DiscardRefusal,
   decideDiscard,
   type ParkedMessage,
   proposeDiscard,
 } from '../inbox/parked-message.ts';
-import { type KeptParked, type ParkedStore, toKafkaMessage } from '../inbox/parked-store.ts';
+import { type StoredParkedMessage, type ParkedStore, toKafkaMessage } from '../inbox/parked-store.ts';
 import { describeFailure } from '../inbox/parking.ts';
 import { type Reading, readMessages, type TopicHandler } from '../inbox/topic-handler.ts';
 import type { GroupCommit, OpenGroupCommit } from '../outbox/group-commit.ts';
@@ -28,7 +28,7 @@ export type ParkedRefusal = 'parked.unknown' | DiscardRefusal;
 /** The operators' actions on the parked messages of a service (ADR 39). */
 export interface ParkedMessages {
   readonly list: ParkedStore['list'];
-  readonly find: (id: string) => Promise<KeptParked | undefined>;
+  readonly find: (id: string) => Promise<StoredParkedMessage | undefined>;
   /**
    * Passes a message to its topic's handler, in a transaction of its own together with the events that the handler
    * emits. A message that took effect before is not touched; one that fails stays parked with the reason.
@@ -92,7 +92,7 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
     const standing = await store.find(id, transaction.session);
     if (!standing) return refuse('parked.unknown');
     if (standing.state !== 'parked') return judgeEnded(standing);
-    const reason = (await handOver(handler, partition, [reading], transaction, isRetry)).get(reading);
+    const reason = (await runHandler(handler, partition, [reading], transaction, isRetry)).get(reading);
     if (reason !== undefined) throw new ParkedAgainError(reason);
     const replayed = { ...standing, state: 'replayed', lastReplay: { by, at: now() } } as const;
     // Read in this transaction's snapshot: a concurrent write is a conflict, and the transaction reruns.
@@ -103,7 +103,7 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
 
   async function change(
     id: string,
-    judge: (message: KeptParked) => Result<KeptParked, ParkedRefusal>,
+    judge: (message: StoredParkedMessage) => Result<StoredParkedMessage, ParkedRefusal>,
   ): Promise<Result<ParkedMessage, ParkedRefusal>> {
     for (;;) {
       const before = await store.find(id);
@@ -171,7 +171,7 @@ function createDiscarding(
     const { state, eventId } = decided.value;
     if (state === 'discarded' && eventId !== '') {
       const partition = id.slice(0, id.lastIndexOf('/'));
-      await noteDiscarded(offsetsOf(db), { id: partition, eventId }, session);
+      await recordDiscarded(offsetsOf(db), { id: partition, eventId }, session);
       await store.discardCopies(decided.value, session);
     }
     // Read in this transaction's snapshot: a concurrent write is a conflict, and the transaction reruns.
@@ -188,14 +188,14 @@ function createDiscarding(
 }
 
 /** The outcome of replaying a message that is not parked any more: it took effect once, or never will. */
-function judgeEnded(message: KeptParked): Result<KeptParked, 'parked.closed'> {
+function judgeEnded(message: StoredParkedMessage): Result<StoredParkedMessage, 'parked.closed'> {
   return message.state === 'replayed' ? accept(message) : refuse('parked.closed');
 }
 
 /** The event that a kept message is for its topic's handler, or the reason why it is none. */
 async function readKept(
   { handlers, codec, group }: ParkedDeps,
-  { topic, offset, eventType, kept }: KeptParked,
+  { topic, offset, eventType, kept }: StoredParkedMessage,
 ): Promise<Result<Pick<Replayable, 'handler' | 'reading'>, string>> {
   const handler = handlers.get(topic);
   if (!handler) return refuse(`${group} no longer consumes ${topic}`);

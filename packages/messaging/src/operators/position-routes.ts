@@ -128,7 +128,7 @@ function view({ stored, bounds, position, realignment }: PartitionPosition): Pos
     partition,
     state: position.kind,
     ...(position.kind === 'stopped' && {
-      misfit: position.misfit,
+      mismatch: position.mismatch,
       reason: position.reason,
       remedy: position.remedy,
     }),

@@ -1,6 +1,6 @@
 import { eventually, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
-import { type LookedAtService, openDamagedTopic, openLookedAtService } from '../partitions.fixture.ts';
+import { type ServiceWithPositions, openDamagedTopic, openServiceWithPositions } from '../partitions.fixture.ts';
 
 let config: TestConfig;
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 type Topic = Awaited<ReturnType<typeof openDamagedTopic>>;
 
 async function applyAll(topic: Topic, group: string, last: string) {
-  await using service = await openLookedAtService(config, group);
+  await using service = await openServiceWithPositions(config, group);
   await service.start();
   await eventually(async () => expect(await service.applied()).toHaveProperty([last], 1));
   await eventually(async () => expect(await topic.committed(group, 0)).toBe(String(await endOf(topic))));
@@ -22,20 +22,20 @@ async function endOf({ admin, topic }: Topic): Promise<number> {
   return Number(ends.find(({ partition }) => partition === 0)?.high);
 }
 
-async function positionOf(service: LookedAtService): Promise<Record<string, unknown>> {
+async function positionOf(service: ServiceWithPositions): Promise<Record<string, unknown>> {
   const { status, body } = await service.call('GET', '/positions');
   expect(status).toBe(200);
   const items = body['items'] as readonly Record<string, unknown>[];
   return items.find(({ partition }) => partition === 0) ?? {};
 }
 
-const stoppedAt = (service: LookedAtService) => eventually(() => expect(service.stops).toHaveLength(1));
+const stoppedAt = (service: ServiceWithPositions) => eventually(() => expect(service.stops).toHaveLength(1));
 
 it('goes on from where a restored database stands, and notices the next one that is restored', async () => {
   await using topic = await openDamagedTopic(config);
   await topic.write(0, ['s-1', 's-2', 's-3', 's-4']);
   await applyAll(topic, 'stayer', 's-4');
-  await using service = await openLookedAtService(config, 'stayer');
+  await using service = await openServiceWithPositions(config, 'stayer');
   const end = await endOf(topic);
   const next = BigInt(end - 2);
   await service.offsets.updateOne({ _id: service.idOf(0) }, { $set: { next } });
@@ -43,7 +43,7 @@ it('goes on from where a restored database stands, and notices the next one that
   await stoppedAt(service);
   expect(await positionOf(service)).toMatchObject({
     state: 'stopped',
-    misfit: 'restored',
+    mismatch: 'restored',
     stored: { next: String(next) },
     kafka: { low: '0', high: String(end), committed: String(end) },
     lag: null,
@@ -91,7 +91,7 @@ it('starts anew where the position is lost, by one operator', async () => {
   await using topic = await openDamagedTopic(config);
   await topic.write(0, ['t-1', 't-2']);
   await applyAll(topic, 'starter', 't-2');
-  await using service = await openLookedAtService(config, 'starter');
+  await using service = await openServiceWithPositions(config, 'starter');
   await service.offsets.deleteMany({});
   await service.start();
   await stoppedAt(service);
@@ -126,7 +126,7 @@ it('skips messages by two operators alone', async () => {
   await topic.write(0, ['u-1', 'u-2']);
   await applyAll(topic, 'skipper', 'u-2');
   await topic.write(0, ['u-3']);
-  await using service = await openLookedAtService(config, 'skipper');
+  await using service = await openServiceWithPositions(config, 'skipper');
   const end = await endOf(topic);
   await service.offsets.updateOne({ _id: service.idOf(0) }, { $set: { next: BigInt(end - 2) } });
   await service.start();

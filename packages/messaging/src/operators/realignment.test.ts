@@ -38,11 +38,11 @@ describe('a plan', () => {
     ['restored, to the end', restored, 'end', { next: 100n, appliedAgain: 0n, skipped: 50n }],
     ['lost, from the start', lost, 'start', { next: 10n, appliedAgain: 70n, skipped: 0n }],
     ['lost, to where Kafka knows us', lost, 80n, { next: 80n, appliedAgain: 0n, skipped: 70n }],
-    ['start gone, from what is left', cut, 'start', { next: 10n, appliedAgain: 0n, skipped: 6n }],
+    ['messages removed, from what is left', cut, 'start', { next: 10n, appliedAgain: 0n, skipped: 6n }],
     ['no known position, from what is left', {}, 'start', { next: 10n, appliedAgain: 0n, skipped: 0n }],
-    ['end gone, from the start', shortened, 'start', { next: 10n, appliedAgain: 90n, skipped: 0n }],
+    ['log truncated, from the start', shortened, 'start', { next: 10n, appliedAgain: 90n, skipped: 0n }],
     // Messages written since the cut may be new, whatever their offsets.
-    ['end gone, from the end', shortened, 'end', { next: 100n, appliedAgain: 0n, skipped: 90n }],
+    ['log truncated, from the end', shortened, 'end', { next: 100n, appliedAgain: 0n, skipped: 90n }],
     ['recreated, from the start', recreated, 'start', { next: 10n, appliedAgain: 0n, skipped: 0n }],
     ['recreated, as in the old one', recreated, 'stored', { next: 50n, appliedAgain: 0n, skipped: 40n }],
   ])('%s', (_name, given, to, expected) => {

@@ -41,14 +41,14 @@ export function planRealignment(
   const { stored, bounds } = standing;
   const { low, high, committed = 0n } = bounds;
   if (position.kind !== 'stopped') return refuse('realign.fits');
-  if (position.misfit === 'added') return refuse('realign.added');
+  if (position.mismatch === 'added') return refuse('realign.added');
   if (to === 'stored' && stored === null) return refuse('realign.nothing_stored');
   const next = to === 'start' ? low : to === 'end' ? high : to === 'stored' ? (stored?.next ?? low) : to;
   if (next < low) return refuse('realign.not_kept');
   if (next > high) return refuse('realign.beyond_end');
-  const surely = appliedBefore(standing, position.misfit);
+  const surely = appliedBefore(standing, position.mismatch);
   // Of a topic that was created again we have applied nothing, however far we were in the old one.
-  const once = position.misfit === 'recreated' ? low : most(stored?.next ?? 0n, committed);
+  const once = position.mismatch === 'recreated' ? low : most(stored?.next ?? 0n, committed);
   return accept({
     next,
     appliedAgain: most(0n, least(once, high) - next),
@@ -57,9 +57,9 @@ export function planRealignment(
 }
 
 /** The offset before which this database has surely applied everything; messages from there on count as skipped. */
-function appliedBefore({ stored, bounds }: PositionFacts, misfit: string): bigint {
-  // With any other misfit, the message at an offset may not be the one that we applied.
-  const isOurs = misfit === 'restored' || misfit === 'start gone';
+function appliedBefore({ stored, bounds }: PositionFacts, mismatch: string): bigint {
+  // With any other mismatch, the message at an offset may not be the one that we applied.
+  const isOurs = mismatch === 'restored' || mismatch === 'messages removed';
   return isOurs && stored ? stored.next : bounds.low;
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { checkPosition } from '../inbox/position.ts';
 import type { Realignment } from './realignment.ts';
-import { judgeRecovery, mayHaveGoneBack, type Recovery } from './recovery.ts';
+import { recoveryOf, mayBeRestored, type Recovery } from './recovery.ts';
 import type { PartitionPosition } from './service-positions.ts';
 
 const topicId = 'a1';
@@ -57,13 +57,13 @@ it.each<readonly [string, PartitionPosition, Recovery]>([
     'current',
   ],
 ])('a database with a partition that %s', (_name, one, recovery) => {
-  expect(judgeRecovery([one])).toBe(recovery);
-  expect(judgeRecovery([fits, one, fits])).toBe(recovery);
+  expect(recoveryOf([one])).toBe(recovery);
+  expect(recoveryOf([fits, one, fits])).toBe(recovery);
 });
 
 it('is older as long as one partition is, however far the others are', () => {
   const older = partition({ next: 40n, committed: 80n });
-  expect(judgeRecovery([partition({ next: 60n, realigned: {} }), older])).toBe('older');
+  expect(recoveryOf([partition({ next: 60n, realigned: {} }), older])).toBe('older');
 });
 
 it.each<readonly [string, PartitionPosition, boolean]>([
@@ -84,9 +84,9 @@ it.each<readonly [string, PartitionPosition, boolean]>([
     false,
   ],
 ])('a database with a partition that %s is said to have gone back, or not', (_name, one, goneBack) => {
-  expect(mayHaveGoneBack([fits, one, fits])).toBe(goneBack);
+  expect(mayBeRestored([fits, one, fits])).toBe(goneBack);
 });
 
 it('may have gone back where Kafka knows nothing of the whole group', () => {
-  expect(mayHaveGoneBack([partition({ next: 40n }), partition({ next: 100n })])).toBe(true);
+  expect(mayBeRestored([partition({ next: 40n }), partition({ next: 100n })])).toBe(true);
 });

@@ -9,7 +9,7 @@ import type { PartitionPosition, ServicePositions } from './service-positions.ts
 export type Recovery = 'older' | 'behind' | 'current';
 
 /** Judges a database by all the partitions that its service consumes. */
-export function judgeRecovery(partitions: readonly PartitionPosition[]): Recovery {
+export function recoveryOf(partitions: readonly PartitionPosition[]): Recovery {
   if (partitions.some(isOlder)) return 'older';
   return partitions.some(isBehind) ? 'behind' : 'current';
 }
@@ -19,17 +19,17 @@ export function judgeRecovery(partitions: readonly PartitionPosition[]): Recover
  * a partition that has not moved since. Also true if Kafka knows nothing of the whole group, because then nothing rules
  * it out.
  */
-export function mayHaveGoneBack(partitions: readonly PartitionPosition[]): boolean {
-  return partitions.some(wentBack) || partitions.every(({ bounds }) => bounds.committed === undefined);
+export function mayBeRestored(partitions: readonly PartitionPosition[]): boolean {
+  return partitions.some(showsRestore) || partitions.every(({ bounds }) => bounds.committed === undefined);
 }
 
-function wentBack(one: PartitionPosition): boolean {
+function showsRestore(one: PartitionPosition): boolean {
   const { stored } = one;
   return isOlder(one) || (stored !== null && (stored.acceptedCommitted ?? 0n) > stored.next);
 }
 
 function isOlder({ position }: PartitionPosition): boolean {
-  return position.kind === 'stopped' && (position.misfit === 'restored' || position.misfit === 'lost');
+  return position.kind === 'stopped' && (position.mismatch === 'restored' || position.mismatch === 'lost');
 }
 
 function isBehind({ position, bounds, realignment }: PartitionPosition): boolean {
@@ -42,7 +42,7 @@ function isBehind({ position, bounds, realignment }: PartitionPosition): boolean
 }
 
 /** What a service asks about the recovery of its own database. */
-export interface RecoverySigns {
+export interface RecoveryChecks {
   /**
    * Whether the database was restored, as far as Kafka shows; call it after `consume`. Rejects while Kafka or the
    * database does not answer.
@@ -52,18 +52,18 @@ export interface RecoverySigns {
    * Whether there is a sign that the database is an older one, or no way to rule it out; call it as {@link
    * RecoverySigns.recovery}.
    */
-  readonly mayHaveGoneBack: () => Promise<boolean>;
+  readonly mayBeRestored: () => Promise<boolean>;
 }
 
-/** Builds {@link RecoverySigns}, to be asked once the service consumes. */
-export function openRecovery(standing: () => ServicePositions | undefined): RecoverySigns {
+/** Builds {@link RecoveryChecks}, to be asked once the service consumes. */
+export function createRecoveryChecks(currentPositions: () => ServicePositions | undefined): RecoveryChecks {
   const list = async () => {
-    const positions = standing();
+    const positions = currentPositions();
     if (!positions) throw new Error('nothing is consumed yet');
     return positions.list();
   };
   return {
-    recovery: async () => judgeRecovery(await list()),
-    mayHaveGoneBack: async () => mayHaveGoneBack(await list()),
+    recovery: async () => recoveryOf(await list()),
+    mayBeRestored: async () => mayBeRestored(await list()),
   };
 }

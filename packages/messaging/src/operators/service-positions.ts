@@ -4,7 +4,7 @@ import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
 import { isDuplicateKey, transactionOptions } from '../database/mongo.ts';
 import { type ConsumerOffset, findOffset, offsetsOf } from '../inbox/offsets.ts';
-import { discardedIn } from '../inbox/parked-store.ts';
+import { findDiscardedEventIds } from '../inbox/parked-store.ts';
 import { checkPosition, type Position, type PositionFacts } from '../inbox/position.ts';
 import type { TopicHandler } from '../inbox/topic-handler.ts';
 import {
@@ -213,7 +213,7 @@ async function moveOffset(
 ): Promise<void> {
   const { committed } = bounds;
   const offsets = offsetsOf(db);
-  const discarded = await discardedIn(db, bounds, session);
+  const discarded = await findDiscardedEventIds(db, bounds, session);
   const moved: Omit<ConsumerOffset, '_id'> = {
     next,
     topicId,

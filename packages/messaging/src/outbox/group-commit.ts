@@ -58,7 +58,7 @@ interface Entry<Item, Outcome> {
   readonly item: Item;
   readonly done: PromiseWithResolvers<Outcome>;
   /** The timer that rejects the item when its time is over. */
-  late: NodeJS.Timeout | undefined;
+  timer: NodeJS.Timeout | undefined;
   /** Its time is over and its caller was answered so: no new transaction may include it. */
   abandoned: boolean;
   /** How often it was in conflict when it was alone in its group. */
@@ -93,18 +93,18 @@ export function createGroupCommit<Item, Outcome>(
   const ownerOfEntry = ownerOf && (({ item }: Entry<Item, Outcome>) => ownerOf(item));
   const waiting: Entry<Item, Outcome>[] = [];
   const conflicting: Group<Item, Outcome>[] = [];
-  const finish = createFinish({ ...options, conflicts: itemsMax === 1 ? 'retry' : 'throw', close });
+  const commitGroup = createGroupCommitter({ ...options, conflicts: itemsMax === 1 ? 'retry' : 'throw', stopWaiting: stopWaiting });
   let unfinished = 0;
 
-  const pump = createPump(1, takeGroup, (group) => finish(group, apart));
-  const pumpConflicting = createPump(
+  const runWaiting = createBoundedRunner(1, takeGroup, (group) => commitGroup(group, commitInParts));
+  const runConflicting = createBoundedRunner(
     CONFLICTING_GROUPS_MAX,
     () => conflicting.shift(),
-    (group) => finish(group, again),
+    (group) => commitGroup(group, retryConflicting),
   );
 
   /** Closes the entry; gives whether its caller was still waiting. */
-  function close({ late, abandoned }: Entry<Item, Outcome>): boolean {
+  function stopWaiting({ timer: late, abandoned }: Entry<Item, Outcome>): boolean {
     if (abandoned) return false;
     clearTimeout(late);
     unfinished -= 1;
@@ -119,14 +119,14 @@ export function createGroupCommit<Item, Outcome>(
    * Handles a conflict of a group: other owners' items commit at once, those of the conflicting owner go to their own
    * queue.
    */
-  async function apart(group: Group<Item, Outcome>): Promise<void> {
+  async function commitInParts(group: Group<Item, Outcome>): Promise<void> {
     const parts = splitByOwner(group, ownerOfEntry);
-    if (parts) for (const part of parts) await finish(part, apart);
+    if (parts) for (const part of parts) await commitGroup(part, commitInParts);
     else enqueueConflicting(group);
   }
 
   /** Handles a conflict in that queue: splits the group, or pauses if it is one item. */
-  function again(group: Group<Item, Outcome>): void {
+  function retryConflicting(group: Group<Item, Outcome>): void {
     const parts = splitByOwner(group);
     const [only] = group;
     if (parts) for (const part of parts) enqueueConflicting(part);
@@ -139,7 +139,7 @@ export function createGroupCommit<Item, Outcome>(
 
   function enqueueConflicting(group: Group<Item, Outcome>): void {
     conflicting.push(group);
-    pumpConflicting();
+    runConflicting();
   }
 
   /**
@@ -158,49 +158,49 @@ export function createGroupCommit<Item, Outcome>(
     submit: (item) => {
       const done = Promise.withResolvers<Outcome>();
       if (unfinished >= UNFINISHED_MAX) return Promise.reject(new CommitTimeoutError('too much is waiting'));
-      const entry: Entry<Item, Outcome> = { item, done, late: undefined, abandoned: false, conflicts: 0 };
-      entry.late = setTimeout(() => abandon(entry), ANSWER_TIMEOUT_MS);
+      const entry: Entry<Item, Outcome> = { item, done, timer: undefined, abandoned: false, conflicts: 0 };
+      entry.timer = setTimeout(() => abandon(entry), ANSWER_TIMEOUT_MS);
       unfinished += 1;
       waiting.push(entry);
       // Waits for one turn of the event loop, so that requests that arrived together share even the first transaction.
-      if (waiting.length === 1) setImmediate(pump);
+      if (waiting.length === 1) setImmediate(runWaiting);
       return done.promise;
     },
   };
 }
 
 /** Runs the waiting work, at most `runsMax` pieces at once; the work must not fail. */
-function createPump<Work>(
+function createBoundedRunner<Work>(
   runsMax: number,
   take: () => Work | undefined,
   run: (work: Work) => Promise<void>,
 ): () => void {
   let runs = 0;
-  const pump = () => {
+  const start = () => {
     while (runs < runsMax) {
       const work = take();
       if (work === undefined) return;
       runs += 1;
       void run(work).finally(() => {
         runs -= 1;
-        pump();
+        start();
       });
     }
   };
-  return pump;
+  return start;
 }
 
 /**
  * Builds the function that commits a group and gives each entry its outcome; a group in conflict goes to `conflicted`.
  */
-function createFinish<Item, Outcome>(options: {
+function createGroupCommitter<Item, Outcome>(options: {
   readonly name: string;
   readonly source: string;
   readonly transact: Transact;
   readonly nextSequence: () => number;
   readonly apply: ApplyGroup<Item, Outcome>;
   readonly conflicts: 'retry' | 'throw';
-  readonly close: (entry: Entry<Item, Outcome>) => boolean;
+  readonly stopWaiting: (entry: Entry<Item, Outcome>) => boolean;
 }) {
   async function commit(group: Group<Item, Outcome>, isRetry: boolean): Promise<void> {
     const origin = { source: options.source, sequence: options.nextSequence() };
@@ -216,12 +216,12 @@ function createFinish<Item, Outcome>(options: {
     const { live, outcomes } = value;
     let index = 0;
     for (const entry of live) {
-      if (options.close(entry)) entry.done.resolve(outcomes[index] as Outcome);
+      if (options.stopWaiting(entry)) entry.done.resolve(outcomes[index] as Outcome);
       index += 1;
     }
   }
 
-  return async function finish(
+  return async function commitGroup(
     group: Group<Item, Outcome>,
     conflicted: (group: Group<Item, Outcome>) => Promise<void> | void,
   ): Promise<void> {
@@ -230,17 +230,17 @@ function createFinish<Item, Outcome>(options: {
     } catch (error) {
       const live = group.filter(isLive);
       if (live.length === 0) return;
-      if (error instanceof AbandonedError) return finish(live, conflicted);
+      if (error instanceof AbandonedError) return commitGroup(live, conflicted);
       if (options.conflicts === 'throw' && isWriteConflict(error)) return conflicted(live);
       // A transient fault is not the items' fault: they may be stored, or nothing can be stored now, and trying each by
       // itself would only take longer.
       if (live.length === 1 || isTransientMongoError(error))
         for (const entry of live) {
-          options.close(entry);
+          options.stopWaiting(entry);
           entry.done.reject(error);
         }
       // One item that can't be applied must not make the others fail.
-      else for (const single of live) await finish([single], conflicted);
+      else for (const single of live) await commitGroup([single], conflicted);
     }
   };
 }

@@ -49,7 +49,7 @@ it('refuses work from where too much waits until a good part of it is gone, and 
   } as unknown as Outbox;
   await using bound = openOutboxBound({
     outbox,
-    relay: { waitsSinceMs: () => sinceMs },
+    relay: { oldestPendingSinceMs: () => sinceMs },
     bytesMax: 1_000,
     health,
     registry,

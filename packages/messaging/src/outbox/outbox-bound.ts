@@ -11,11 +11,11 @@ export interface OutboxBound extends AsyncDisposable {
   readonly acceptsWork: () => boolean;
 }
 
-const LOOK_PAUSE_MS = 1_000;
+const CHECK_PAUSE_MS = 1_000;
 /** An outbox record that has waited less than this is still on its way, and the outbox is not even read. */
 const WAITS_LONG_MS = 3_000;
 /** Work is accepted again below this share of the bound, so that the answer does not alternate. */
-const LET_GO_SHARE = 0.8;
+const RESUME_BELOW_SHARE = 0.8;
 
 /**
  * Checks the bound while an outbox record of this process has waited for seconds, and costs nothing otherwise. Work accepted
@@ -23,7 +23,7 @@ const LET_GO_SHARE = 0.8;
  */
 export function openOutboxBound(options: {
   readonly outbox: Outbox;
-  readonly relay: Pick<Relay, 'waitsSinceMs'>;
+  readonly relay: Pick<Relay, 'oldestPendingSinceMs'>;
   readonly bytesMax: number;
   readonly health: Health;
   readonly registry: Registry;
@@ -43,15 +43,15 @@ export function openOutboxBound(options: {
 
   const loop = startLoop({
     name: 'outbox bound',
-    pauseMs: LOOK_PAUSE_MS,
+    pauseMs: CHECK_PAUSE_MS,
     clock,
     logger,
     round: async () => {
-      const sinceMs = relay.waitsSinceMs();
+      const sinceMs = relay.oldestPendingSinceMs();
       const waitsLong = sinceMs !== undefined && clock.nowMs() - sinceMs > WAITS_LONG_MS;
       const bytes = waitsLong ? await bytesIn(outbox) : 0;
       const wasFull = isFull;
-      isFull = bytes > (wasFull ? bytesMax * LET_GO_SHARE : bytesMax);
+      isFull = bytes > (wasFull ? bytesMax * RESUME_BELOW_SHARE : bytesMax);
       gauge.set(isFull ? 1 : 0);
       if (isFull && !wasFull) logger.error({ bytes, bytesMax }, 'too much waits for Kafka: work is refused');
       if (wasFull && !isFull) logger.info({ bytes, bytesMax }, 'work is accepted again');

@@ -2,7 +2,7 @@ import { encodeRecordBody } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import {
   bytesOf,
-  cutOutboxRecords,
+  splitIntoOutboxRecords,
   OUTBOX_RECORD_BYTES_MAX,
   type OutboxRecordDocument,
   packOutboxRecord,
@@ -35,7 +35,7 @@ it('refuses to read what is cut off', () => {
 it('is cut where a broker would not take more, and keeps the order; small ones stay whole', () => {
   const cut = (sizes: readonly number[]) => {
     const whole = sizes.map((size) => ({ topic: 't', key: 'k', body: Buffer.alloc(size) }));
-    const outboxRecords = cutOutboxRecords({ source: 's', sequence: 7 }, whole, new Date(0));
+    const outboxRecords = splitIntoOutboxRecords({ source: 's', sequence: 7 }, whole, new Date(0));
     expect(outboxRecords.flatMap((outboxRecord) => outboxRecord.messages)).toEqual(whole);
     const shared = outboxRecords.filter((outboxRecord) => outboxRecord.messages.length > 1);
     for (const outboxRecord of shared)

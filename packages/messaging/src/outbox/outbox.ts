@@ -165,7 +165,7 @@ export function bytesOf(messages: readonly EncodedMessage[]): number {
 }
 
 /** Cuts the messages of a transaction into outbox records that a broker accepts, in their order. */
-export function cutOutboxRecords(
+export function splitIntoOutboxRecords(
   origin: { readonly source: string; readonly sequence: number },
   messages: readonly EncodedMessage[],
   createdAt: Date,
@@ -198,7 +198,7 @@ export function cutOutboxRecords(
 /**
  * The source of a process's group commits with one name. A partition's source is its group, topic and number instead.
  */
-export function commitSource(name: string, owner: string): string {
+export function groupCommitSource(name: string, owner: string): string {
   return `commit/${name}/${owner}`;
 }
 

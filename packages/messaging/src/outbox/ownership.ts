@@ -23,20 +23,20 @@ export interface Ownership {
  */
 export function createOwnership(owner: string, nowMs: () => number): Ownership {
   const owned = new Set<string>();
-  let sureUntilMs = 0;
-  let aliveUntilMs = 0;
+  let partitionsSafeUntilMs = 0;
+  let heartbeatSafeUntilMs = 0;
   return {
     take: (source) => void owned.add(source),
     lose: (source) => void owned.delete(source),
     partitionsSafeUntil: (untilMs) => {
-      sureUntilMs = Math.max(sureUntilMs, untilMs);
+      partitionsSafeUntilMs = Math.max(partitionsSafeUntilMs, untilMs);
     },
     heartbeatSafeUntil: (untilMs) => {
-      aliveUntilMs = Math.max(aliveUntilMs, untilMs);
+      heartbeatSafeUntilMs = Math.max(heartbeatSafeUntilMs, untilMs);
     },
     maySend: (source) => {
-      if (isGroupCommit(source)) return ownerOf(source) !== owner || nowMs() < aliveUntilMs;
-      return owned.has(source) && nowMs() < sureUntilMs;
+      if (isGroupCommit(source)) return ownerOf(source) !== owner || nowMs() < heartbeatSafeUntilMs;
+      return owned.has(source) && nowMs() < partitionsSafeUntilMs;
     },
   };
 }

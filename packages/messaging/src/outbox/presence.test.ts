@@ -2,10 +2,10 @@ import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { createAutoAdvancingClock } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
-import { commitSource, type Outbox, type OutboxRecord, outboxRecordId } from './outbox.ts';
+import { groupCommitSource, type Outbox, type OutboxRecord, outboxRecordId } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
 import { openRelay } from './relay.ts';
-import { type PresenceDeps, startHeartbeat } from './sweeper.ts';
+import { type HeartbeatDeps, startHeartbeat } from './sweeper.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 
@@ -25,7 +25,7 @@ async function openPresence() {
     },
   };
   const presence = await startHeartbeat({
-    leases: leases as unknown as PresenceDeps['leases'],
+    leases: leases as unknown as HeartbeatDeps['leases'],
     owner: 'me',
     clock: createAutoAdvancingClock(),
     logger,
@@ -35,7 +35,7 @@ async function openPresence() {
   return { presence, monotonic, database, maySend: ownership.maySend };
 }
 
-const own = commitSource('test', 'me');
+const own = groupCommitSource('test', 'me');
 
 /** A relay whose producer sends when the test lets it, if `maySend` still allows it then. */
 function openGatedRelay(maySend: (source: string) => boolean) {
@@ -86,7 +86,7 @@ it('a process sends its own outbox records for as long as no other process can t
   monotonic.ms += 5_100;
   expect(maySend(own)).toBe(false);
   // What another process left is the sweeper's to send.
-  expect(maySend(commitSource('test', 'dead'))).toBe(true);
+  expect(maySend(groupCommitSource('test', 'dead'))).toBe(true);
   answers.resolve();
   await expect.poll(() => maySend(own)).toBe(true);
   await presence[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import {
-  commitSource,
+  groupCommitSource,
   type Outbox,
   type OutboxRecord,
   type OutboxRecordDocument,
@@ -45,12 +45,12 @@ it('keeps in memory what fits, reads the rest again in its turn, and never holds
     logger: createLogger({ name: 'test', level: 'silent' }),
     crashPoint: () => undefined,
   });
-  const commits = Array.from({ length: 80 }, (_, index) => outboxRecord(commitSource('test', 'me'), index));
+  const commits = Array.from({ length: 80 }, (_, index) => outboxRecord(groupCommitSource('test', 'me'), index));
   for (const commit of commits) stored.set(commit._id, packOutboxRecord(commit));
   for (const commit of commits) void relay.send(commit);
   expect(sources.length).toBeGreaterThan(50);
   expect(sources.length).toBeLessThan(commits.length);
-  expect(commits.every(({ _id }) => relay.holds(_id))).toBe(true);
+  expect(commits.every(({ _id }) => relay.isPending(_id))).toBe(true);
   const own = outboxRecord('group/topic/0', 1);
   void relay.send(own);
   expect(sources.at(-1)).toBe('group/topic/0 1');
@@ -90,7 +90,7 @@ it('removes outbox records in the order of their source, so that none is sent ag
 });
 
 it('sends what is new behind what waits to be read again, though there is room by then', async () => {
-  const outboxRecords = [1, 2, 3, 4].map((sequence) => outboxRecord(commitSource('test', 'me'), sequence));
+  const outboxRecords = [1, 2, 3, 4].map((sequence) => outboxRecord(groupCommitSource('test', 'me'), sequence));
   const stored = new Map(outboxRecords.map((one) => [one._id, packOutboxRecord(one)]));
   const first = Promise.withResolvers<void>();
   const reading = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ it('sends what is new behind what waits to be read again, though there is room b
   const firstSent = relay.send(one);
   await relay.send(two);
   await relay.send(three);
-  expect(relay.waitsSinceMs()).toBeTypeOf('number');
+  expect(relay.oldestPendingSinceMs()).toBeTypeOf('number');
   first.resolve();
   await firstSent;
   // The second and the third outbox record are still being read.
@@ -137,5 +137,5 @@ it('sends what is new behind what waits to be read again, though there is room b
   expect(sent).toHaveLength(1);
   reading.resolve();
   await eventually(() => expect(removed).toEqual(outboxRecords.map(({ _id }) => _id)));
-  expect(relay.waitsSinceMs()).toBeUndefined();
+  expect(relay.oldestPendingSinceMs()).toBeUndefined();
 });

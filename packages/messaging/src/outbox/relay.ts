@@ -20,9 +20,9 @@ export interface Relay extends AsyncDisposable {
    */
   readonly release: (source: string) => Promise<void>;
   /** Whether this process has the outbox record in hand; false says nothing of other processes. */
-  readonly holds: (id: string) => boolean;
+  readonly isPending: (id: string) => boolean;
   /** Since when the oldest outbox record of this process has waited for Kafka; undefined if none waits. */
-  readonly waitsSinceMs: () => number | undefined;
+  readonly oldestPendingSinceMs: () => number | undefined;
 }
 
 /** The dependencies of a relay. */
@@ -53,33 +53,33 @@ export function openRelay(options: RelayOptions): Relay {
   const { producer, clock, crashPoint, bytesWaitingMax = BYTES_WAITING_MAX } = options;
   const removal = createRemoval(options);
   // In order of arrival, the oldest first.
-  const held = new Map<string, number>();
-  const hold = (id: string) => {
-    if (!held.has(id)) held.set(id, clock.nowMs());
+  const pendingSinceMs = new Map<string, number>();
+  const addPending = (id: string) => {
+    if (!pendingSinceMs.has(id)) pendingSinceMs.set(id, clock.nowMs());
   };
-  const lines = createSourceLines((id) => removal.remove(id, () => held.delete(id)));
-  const puts = new Set<Promise<void>>();
+  const queues = createSendQueues((id) => removal.remove(id, () => pendingSinceMs.delete(id)));
+  const sends = new Set<Promise<void>>();
   let waitingBytes = 0;
   let closed = false;
   const hasRoom = () => !closed && waitingBytes < bytesWaitingMax;
   const overflow = createOverflow(options, {
     hasRoom,
-    put: (outboxRecord) => void put(outboxRecord).catch(() => undefined),
+    sendNow: (outboxRecord) => void sendNow(outboxRecord).catch(() => undefined),
     // It was not removed here, so another replica has sent it after this process was taken for dead.
-    gone: (id) => held.delete(id),
+    sentElsewhere: (id) => pendingSinceMs.delete(id),
   });
 
-  function put(outboxRecord: OutboxRecord): Promise<void> {
-    const sent = produce(outboxRecord).finally(() => puts.delete(sent));
-    puts.add(sent);
+  function sendNow(outboxRecord: OutboxRecord): Promise<void> {
+    const sent = produce(outboxRecord).finally(() => sends.delete(sent));
+    sends.add(sent);
     return sent;
   }
 
   async function produce(outboxRecord: OutboxRecord): Promise<void> {
     const source = sourceOf(outboxRecord._id);
     const bytes = bytesOf(outboxRecord.messages);
-    const isSent = lines.add(source, outboxRecord._id);
-    hold(outboxRecord._id);
+    const isSent = queues.add(source, outboxRecord._id);
+    addPending(outboxRecord._id);
     waitingBytes += bytes;
     crashPoint('relay.before-send', () =>
       outboxRecord.messages.map(({ body }) => body.toString('latin1')).join(),
@@ -99,25 +99,25 @@ export function openRelay(options: RelayOptions): Relay {
       if (closed) return;
       // Only group commits are bounded here: a consumer waits for its own events and so bounds itself.
       if (isGroupCommit(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) {
-        hold(outboxRecord._id);
+        addPending(outboxRecord._id);
         overflow.add(outboxRecord._id);
-      } else await put(outboxRecord);
+      } else await sendNow(outboxRecord);
     },
     release: async (source) => {
       await producer.drop(source);
-      for (const id of lines.drop(source)) held.delete(id);
+      for (const id of queues.drop(source)) pendingSinceMs.delete(id);
     },
-    holds: (id) => held.has(id),
-    waitsSinceMs: () => held.values().next().value,
+    isPending: (id) => pendingSinceMs.has(id),
+    oldestPendingSinceMs: () => pendingSinceMs.values().next().value,
     [Symbol.asyncDispose]: async () => {
-      const untilRemoved = Promise.allSettled(puts).then(() => removal.idle());
-      await Promise.race([untilRemoved, bound(CLOSE_TIMEOUT_MS)]);
+      const untilRemoved = Promise.allSettled(sends).then(() => removal.idle());
+      await Promise.race([untilRemoved, timeout(CLOSE_TIMEOUT_MS)]);
       closed = true;
     },
   };
 }
 
-interface Underway {
+interface PendingSend {
   readonly id: string;
   isSent: boolean;
 }
@@ -126,26 +126,26 @@ interface Underway {
  * The outbox records of each source that are being sent. An outbox record is done only after those before it, so that none is ever
  * sent again after a newer one.
  */
-function createSourceLines(done: (id: string) => void) {
-  const lines = new Map<string, Underway[]>();
+function createSendQueues(done: (id: string) => void) {
+  const queues = new Map<string, PendingSend[]>();
   return {
     /** Adds an outbox record behind the others of its source; gives the function to call once Kafka has it. */
     add: (source: string, id: string): (() => void) => {
-      const line = lines.get(source) ?? [];
-      lines.set(source, line);
-      const mine: Underway = { id, isSent: false };
-      line.push(mine);
+      const queue = queues.get(source) ?? [];
+      queues.set(source, queue);
+      const added: PendingSend = { id, isSent: false };
+      queue.push(added);
       return () => {
-        mine.isSent = true;
-        const first = line.findIndex(({ isSent }) => !isSent);
-        for (const sent of line.splice(0, first < 0 ? line.length : first)) done(sent.id);
-        if (line.length === 0 && lines.get(source) === line) lines.delete(source);
+        added.isSent = true;
+        const first = queue.findIndex(({ isSent }) => !isSent);
+        for (const sent of queue.splice(0, first < 0 ? queue.length : first)) done(sent.id);
+        if (queue.length === 0 && queues.get(source) === queue) queues.delete(source);
       };
     },
     /** Forgets a source; gives the ids of its outbox records that are not done. */
     drop: (source: string): readonly string[] => {
-      const left = lines.get(source) ?? [];
-      lines.delete(source);
+      const left = queues.get(source) ?? [];
+      queues.delete(source);
       return left.map(({ id }) => id);
     },
   };
@@ -156,8 +156,8 @@ function createOverflow(
   options: RelayOptions,
   relay: {
     readonly hasRoom: () => boolean;
-    readonly put: (outboxRecord: OutboxRecord) => void;
-    readonly gone: (id: string) => void;
+    readonly sendNow: (outboxRecord: OutboxRecord) => void;
+    readonly sentElsewhere: (id: string) => void;
   },
 ) {
   const { outbox, clock, logger } = options;
@@ -172,8 +172,8 @@ function createOverflow(
       ids.splice(0, some.length);
       for (const id of some) {
         const document = byId.get(id);
-        if (document) relay.put(unpackOutboxRecord(document));
-        else relay.gone(id);
+        if (document) relay.sendNow(unpackOutboxRecord(document));
+        else relay.sentElsewhere(id);
       }
     }
   }
@@ -201,7 +201,7 @@ function createOverflow(
   };
 }
 
-function bound(durationMs: number): Promise<void> {
+function timeout(durationMs: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, durationMs).unref();
   });

@@ -2,7 +2,7 @@ import { MongoError, MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
 import { createSharedTransact } from './shared-transact.ts';
 import type { RawTransaction, TransactAll } from './transact.ts';
-import { createTurns } from './turns.ts';
+import { createSerialiser } from './turns.ts';
 
 /** Shared transactions over work that is run for real, but not in a database; gives the names that shared each one. */
 function share(gate: Promise<void> = Promise.resolve()) {
@@ -23,11 +23,11 @@ function share(gate: Promise<void> = Promise.resolve()) {
       running -= 1;
     }
   };
-  const inTurn = createTurns();
-  const transact = createSharedTransact(transactAll, inTurn);
+  const runSerially = createSerialiser();
+  const transact = createSharedTransact(transactAll, runSerially);
   const run = (name: string, work: () => Promise<string> = async () => name) =>
     transact(name, { source: name, sequence: 1 }, work).then(({ value }) => value);
-  return { run, transactions, conflicts, inTurn };
+  return { run, transactions, conflicts, runSerially };
 }
 
 it('runs what arrives during a transaction in the next one, in order', async () => {
@@ -83,11 +83,11 @@ it('does not repeat the work where the connection or the cluster is at fault: it
 
 it('lets other work have its turn between two transactions', async () => {
   const gate = Promise.withResolvers<void>();
-  const { run, transactions, inTurn } = share(gate.promise);
+  const { run, transactions, runSerially } = share(gate.promise);
   const first = run('a');
   await expect.poll(() => transactions).toEqual([['a']]);
   let seen: readonly string[][] = [];
-  const between = inTurn(async () => {
+  const between = runSerially(async () => {
     seen = transactions.slice();
   });
   const second = run('b');

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTransactionExpired, isTransientMongoError, isWriteConflict } from '../database/mongo.ts';
 import type { Conflicts } from '../database/transaction.ts';
 import type { Committed, Job, Transact, TransactAll } from './transact.ts';
-import type { InTurn } from './turns.ts';
+import type { RunSerially } from './turns.ts';
 
 interface Waiting extends Job {
   readonly conflicts: Conflicts;
@@ -19,7 +19,7 @@ const JOBS_MAX = 8;
  * If shared work fails, each piece runs by itself: none fails for the sake of another. Only a fault of the connection
  * or the cluster is that of all.
  */
-export function createSharedTransact(transactAll: TransactAll, inTurn: InTurn): Transact {
+export function createSharedTransact(transactAll: TransactAll, runSerially: RunSerially): Transact {
   const waiting: Waiting[] = [];
 
   async function runAlone(job: Waiting): Promise<void> {
@@ -48,7 +48,7 @@ export function createSharedTransact(transactAll: TransactAll, inTurn: InTurn): 
   return async (name, origin, work, conflicts = 'retry') => {
     const done = Promise.withResolvers<Committed<unknown>>();
     // Each turn takes up to so many.
-    if (waiting.length % JOBS_MAX === 0) void inTurn(runWaiting);
+    if (waiting.length % JOBS_MAX === 0) void runSerially(runWaiting);
     waiting.push({ name, origin, work, conflicts, done });
     return (await done.promise) as Committed<Awaited<ReturnType<typeof work>>>;
   };

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { beforeAll, expect, it } from 'vitest';
 import { leasesOf, outboxOf } from '../index.ts';
 import { gaugeOldestOutboxRecord } from '../metrics.ts';
-import { commitSource, outboxRecordId, packOutboxRecord } from './outbox.ts';
+import { groupCommitSource, outboxRecordId, packOutboxRecord } from './outbox.ts';
 import { createOwnership } from './ownership.ts';
 import { startHeartbeat, startSweeper } from './sweeper.ts';
 
@@ -27,7 +27,7 @@ async function openOutbox(scope: ReturnType<typeof openTestScope>, name: string)
 function orphan(sequence: number, owner = 'dead') {
   const messages = [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }];
   return packOutboxRecord({
-    _id: outboxRecordId(commitSource('test', owner), sequence),
+    _id: outboxRecordId(groupCommitSource('test', owner), sequence),
     messages,
     createdAt: new Date(0),
   });
@@ -36,8 +36,8 @@ function orphan(sequence: number, owner = 'dead') {
 function openFakeRelay(outbox: ReturnType<typeof outboxOf>) {
   const sent: string[] = [];
   const relay = {
-    holds: () => false,
-    waitsSinceMs: () => undefined,
+    isPending: () => false,
+    oldestPendingSinceMs: () => undefined,
     release: () => Promise.resolve(),
     send: async ({ _id }: { readonly _id: string }) => {
       sent.push(_id);

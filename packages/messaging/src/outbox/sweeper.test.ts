@@ -2,7 +2,7 @@ import { createLogger } from '@pesewa/runtime';
 import { createAutoAdvancingClock } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import {
-  commitSource,
+  groupCommitSource,
   type Outbox,
   type OutboxRecordDocument,
   outboxRecordId,
@@ -16,7 +16,7 @@ function openOutbox(owner: string, count: number) {
   const messages = [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }];
   const outboxRecords = Array.from({ length: count }, (_, index) =>
     packOutboxRecord({
-      _id: outboxRecordId(commitSource('test', owner), index),
+      _id: outboxRecordId(groupCommitSource('test', owner), index),
       messages,
       createdAt: new Date(0),
     }),
@@ -57,8 +57,8 @@ it('stops sending what a process has committed once the process says again that 
       },
     }),
   };
-  const relay: Pick<Relay, 'holds' | 'send'> = {
-    holds: (id) => !stored.has(id),
+  const relay: Pick<Relay, 'isPending' | 'send'> = {
+    isPending: (id) => !stored.has(id),
     send: async ({ _id }) => {
       sent.push(_id);
       await answered.promise;

@@ -19,7 +19,7 @@ const PAUSE_MS = 1_000;
 /** A process that has not renewed its sign of life for this long is silent: dead, or suspended. */
 const ALIVE_MS = 5_000;
 /** The signs of life of dead processes are deleted after this time. */
-const GONE_AFTER_MS = 86_400_000;
+const HEARTBEAT_KEPT_MS = 86_400_000;
 /** A process counts as dead once it was seen silent for this long. */
 const SILENT_MS = 2_000;
 const SWEEPER_LEASE_MS = 15_000;
@@ -27,7 +27,7 @@ const SWEEPER_LEASE_MS = 15_000;
  * After this time an outbox record of our own that the relay does not hold is sent: its commit had succeeded without our
  * knowing it.
  */
-const FORGOTTEN_AFTER_MS = 5_000;
+const OWN_UNSENT_AFTER_MS = 5_000;
 const RECORDS_PER_READ = 8;
 const RECORDS_AT_ONCE_MAX = 500;
 
@@ -50,7 +50,7 @@ interface SweeperDeps {
  * A partition's outbox records are sent by its next owner only: otherwise an old balance could arrive after a newer one.
  */
 export function startSweeper(deps: SweeperDeps): Loop {
-  const isDead = createDeathWatch(deps);
+  const isDead = createDeathCheck(deps);
   const sweeping = new Map<string, Promise<void>>();
   let sweeps = false;
   /** Kafka may be slow or refuse a source, so neither this round nor another source waits for it. */
@@ -72,13 +72,13 @@ export function startSweeper(deps: SweeperDeps): Loop {
       let granted: Promise<boolean> | undefined;
       for await (const source of sourcesOf(deps.outbox)) {
         if (signal.aborted) return false;
-        if (ownerOf(source) === owner) sweep(source, () => sendForgotten(deps, source));
+        if (ownerOf(source) === owner) sweep(source, () => sendOwnUnsent(deps, source));
         else if (await isDead(ownerOf(source))) {
           granted ??= takeLease(leases, { name: SWEEPER_LEASE, owner, durationMs: SWEEPER_LEASE_MS });
           sweeps = await granted;
           if (!sweeps) continue;
           sweep(source, () =>
-            sendAll(deps, source, async () => sweeps && !signal.aborted && isDead(ownerOf(source))),
+            sendLeftBehind(deps, source, async () => sweeps && !signal.aborted && isDead(ownerOf(source))),
           );
         }
       }
@@ -104,7 +104,7 @@ function endingLease(
 }
 
 /** The dependencies of a process's sign of life. */
-export interface PresenceDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
+export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
   readonly ownership: Pick<Ownership, 'heartbeatSafeUntil'>;
   /** The clock that {@link Ownership} uses. */
   readonly monotonicMs: () => number;
@@ -118,23 +118,23 @@ export interface PresenceDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
  * after the next renewal: outbox records that were swept meanwhile are in Kafka twice, but none comes for the first time after
  * a newer one. A process that ends in order ends its sign of life, so that others can send its outbox records at once.
  */
-export async function startHeartbeat(deps: PresenceDeps): Promise<Loop> {
+export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
   const { leases, owner, clock, logger, ownership } = deps;
-  const say = async () => {
+  const renew = async () => {
     // The lease counts from when the server gets the request, so it ends no earlier than this.
     const untilMs = deps.monotonicMs() + ALIVE_MS;
     await takeLease(leases, { name: aliveLease(owner), owner, durationMs: ALIVE_MS });
     ownership.heartbeatSafeUntil(untilMs);
   };
-  await leases.deleteMany({ _id: /^alive\//, until: { $lt: new Date(clock.nowMs() - GONE_AFTER_MS) } });
-  await say();
+  await leases.deleteMany({ _id: /^alive\//, until: { $lt: new Date(clock.nowMs() - HEARTBEAT_KEPT_MS) } });
+  await renew();
   const loop = startLoop({
     name: 'presence',
     pauseMs: ALIVE_MS / 4,
     clock,
     logger,
     round: async () => {
-      await say();
+      await renew();
       return false;
     },
   });
@@ -163,7 +163,7 @@ async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
  * Builds the check whether a process is dead: its sign of life has run out, and it stays silent for a while longer.
  * After a failover all processes have been silent for as long as there was no primary.
  */
-function createDeathWatch({ leases, clock }: SweeperDeps): (owner: string) => Promise<boolean> {
+function createDeathCheck({ leases, clock }: SweeperDeps): (owner: string) => Promise<boolean> {
   const silent = new Map<string, { readonly untilMs: number; readonly sinceMs: number }>();
   return async (owner) => {
     const [lease] = await leases
@@ -184,22 +184,22 @@ function createDeathWatch({ leases, clock }: SweeperDeps): (owner: string) => Pr
   };
 }
 
-async function sendForgotten(deps: SweeperDeps, source: string): Promise<void> {
-  const before = new Date(deps.clock.nowMs() - FORGOTTEN_AFTER_MS);
-  await send(deps, await idsLeft(deps, source, { createdAt: { $lt: before } }), async () => true);
+async function sendOwnUnsent(deps: SweeperDeps, source: string): Promise<void> {
+  const before = new Date(deps.clock.nowMs() - OWN_UNSENT_AFTER_MS);
+  await send(deps, await findUnsentIds(deps, source, { createdAt: { $lt: before } }), async () => true);
 }
 
 /** Checks `goesOn` before each read, because a process that lives again sends its own outbox records. */
-async function sendAll(deps: SweeperDeps, source: string, goesOn: () => Promise<boolean>): Promise<void> {
+async function sendLeftBehind(deps: SweeperDeps, source: string, goesOn: () => Promise<boolean>): Promise<void> {
   while (await goesOn()) {
-    const ids = await idsLeft(deps, source);
+    const ids = await findUnsentIds(deps, source);
     if (ids.length === 0) return;
     await send(deps, ids, goesOn);
   }
 }
 
 /** The first outbox records of a source that our relay does not hold. */
-async function idsLeft(
+async function findUnsentIds(
   { outbox, relay }: SweeperDeps,
   source: string,
   filter: Filter<OutboxRecordDocument> = {},
@@ -210,7 +210,7 @@ async function idsLeft(
     .sort({ _id: 1 })
     .limit(RECORDS_AT_ONCE_MAX)
     .toArray();
-  return left.map(({ _id }) => _id).filter((id) => !relay.holds(id));
+  return left.map(({ _id }) => _id).filter((id) => !relay.isPending(id));
 }
 
 async function send(

@@ -3,7 +3,7 @@ import type { ClientSession, MongoClient } from 'mongodb';
 import { type Conflicts, runTransaction, type TransactionDeps } from '../database/transaction.ts';
 import type { MessageEncoder } from './message-encoder.ts';
 import {
-  cutOutboxRecords,
+  splitIntoOutboxRecords,
   type EncodedMessage,
   type Outbox,
   type OutboxRecord,
@@ -138,6 +138,6 @@ async function run(
     afterCommit: (action) => void actions.push(action),
     afterRollback,
   });
-  const records = cutOutboxRecords(origin, messages, new Date(clock.nowMs()));
+  const records = splitIntoOutboxRecords(origin, messages, new Date(clock.nowMs()));
   return { name, value, records, actions, types };
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createSerialiser } from './turns.ts';
 
 it('keeps the order of the calls, also of those that come as another ends, and survives failures', async () => {
-  const inTurn = createTurns();
+  const runSerially = createSerialiser();
   const ran: string[] = [];
   let running = 0;
   const work = (name: string) => async () => {
@@ -13,9 +13,9 @@ it('keeps the order of the calls, also of those that come as another ends, and s
     ran.push(name);
     if (name === 'b') throw new Error('refused');
   };
-  const first = inTurn(work('a')).then(() => inTurn(work('d')));
-  const refused = inTurn(work('b')).catch((error: unknown) => error);
-  await Promise.all([first, refused, inTurn(work('c'))]);
+  const first = runSerially(work('a')).then(() => runSerially(work('d')));
+  const refused = runSerially(work('b')).catch((error: unknown) => error);
+  await Promise.all([first, refused, runSerially(work('c'))]);
   expect(await refused).toEqual(new Error('refused'));
   expect(ran).toEqual(['a', 'b', 'c', 'd']);
 });

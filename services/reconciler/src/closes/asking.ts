@@ -81,7 +81,7 @@ export function startAsking(deps: AskingDeps): Loop {
       collection: deps.closeStore.records,
       open: { waits: railName },
       // By the database's clock, as for polls.
-      stamp: 'askedAt',
+      claimTimeField: 'askedAt',
       // While its circuit is open, or after it has turned a question away, the rail is not asked, and no try is
       // counted.
       ...(rail && { mayClaim: rail.isAvailable, rateLimit: deps.rateLimitOf(rail.name) }),

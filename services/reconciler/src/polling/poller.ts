@@ -39,7 +39,7 @@ export interface PollerDeps {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
   readonly requestRepublication: RequestRepublication;
-  readonly messaging: Pick<Messaging, 'groupCommit' | 'inTurn'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'runSerially'>;
   readonly rails: readonly PolledRail[];
   readonly rateLimit: RailRateLimit;
   readonly schedule: PollSchedule;
@@ -183,9 +183,9 @@ function startPollLoop(
     open: claims.open,
     // A little before the rail is asked. Owners compare this time with their attempts, which are from the same clock,
     // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
-    stamp: 'askedAt',
+    claimTimeField: 'askedAt',
     priority: 'newestAndOldest',
-    inTurn: deps.messaging.inTurn,
+    runSerially: deps.messaging.runSerially,
     leaseMs: workTimeoutMs * LEASE_FACTOR,
     workTimeoutMs,
     batchMax: BATCH_MAX,
