@@ -52,7 +52,7 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
         all(storedPayment, 'collections', 'collections'),
         all(storedCallback, 'ingress', 'callbacks'),
         all(storedAccount, 'ledger', 'accounts'),
-        all(storedBatch, 'payouts', 'batches'),
+        all(storedBatch, 'payouts', 'payouts', { kind: 'batch' }),
         all(storedPosting, 'ledger', 'postings'),
         all(storedRefusal, 'ledger', 'refusals'),
         all(storedBreak, 'reconciler', 'breaks'),
@@ -147,15 +147,13 @@ function toPayment(api: Payment['api'], stored: z.output<typeof storedPayment>):
   };
 }
 
+/** A reservation; its `_id` is the merchant and the merchant's reference. */
 const storedBatch = z
-  .object({
-    _id: z.string(),
-    merchantId: z.string(),
-    merchantReference: z.string(),
-    items: whole,
-    total: minor,
-  })
-  .transform(({ _id: reference, ...batch }) => ({ reference, ...batch }));
+  .object({ _id: z.string(), merchantId: z.string(), reference: z.string() })
+  .transform(({ _id, ...batch }) => ({
+    ...batch,
+    merchantReference: _id.slice(batch.merchantId.length + 1),
+  }));
 
 const storedPosting = z
   .object({ reference: z.string(), entries: z.array(z.object({ kind: z.string() })) })

@@ -30,10 +30,14 @@ import { groupCommitSource, outboxOf, type Transaction } from './outbox/outbox.t
 import { openOutboxBound } from './outbox/outbox-bound.ts';
 import { createOwnership } from './outbox/ownership.ts';
 import { openRelay } from './outbox/relay.ts';
-import { createSharedTransact } from './outbox/shared-transact.ts';
 import { startHeartbeat, startSweeper } from './outbox/sweeper.ts';
-import { createTransact, createTransactAll } from './outbox/transact.ts';
-import { createSerialiser, type RunSerially } from './outbox/turns.ts';
+import {
+  createSerialiser,
+  createSharedTransact,
+  createTransact,
+  createTransactAll,
+  type RunSerially,
+} from './outbox/transact.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
 import { openCodec } from './schemas/codec.ts';
 import { type RegistrySettings, registryConnection } from './schemas/registry.ts';
@@ -114,9 +118,7 @@ export async function openMessagingAs(
 ): Promise<Messaging> {
   const parts = await openParts(scope, options);
   const { client, db, owner, transact, kafka } = parts;
-  const { clock, random } = scope;
-  // Work without a name has no crash points; its tests stop it where they like.
-  const alone = createTransact({ ...parts, clock, random, crashPoint: () => undefined });
+  const { clock } = scope;
   const positions = await scope.open('positions', openPositions({ ...kafka, clock }));
   let servicePositions: ServicePositions | undefined;
   const { groupCommit, shared, runSerially, nextSequence } = createCommits(parts);
@@ -127,7 +129,8 @@ export async function openMessagingAs(
     groupCommit,
     runSerially,
     inTransaction: async (work) =>
-      (await alone('alone', { source: groupCommitSource('alone', owner), sequence: nextSequence() }, work)).value,
+      (await transact('alone', { source: groupCommitSource('alone', owner), sequence: nextSequence() }, work))
+        .value,
     acceptsWork: parts.bound.acceptsWork,
     consume: async (handlers) => {
       checkHandlers(options, handlers);
@@ -250,12 +253,19 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
     openOutboxBound({ ...watched, relay, bytesMax, health, logger }),
   );
   const encoder = createMessageEncoder(codec, topicPrefix, () => beginTrace(ids));
-  const emitted = countEmitted(scope.metrics);
-  const transactions = { client, outbox, relay, encoder, clock, random, crashPoint, emitted };
-  const transact = createTransact(transactions);
-  const transactAll = createTransactAll(transactions);
-  const road = { codec, encoder, outbox, ownership, relay, transact, transactAll, bound, emitted };
-  return { client, db, owner, topicPrefix, kafka, ...road };
+  const transactAll = createTransactAll({
+    client,
+    outbox,
+    relay,
+    encoder,
+    clock,
+    random,
+    crashPoint,
+    emitted: countEmitted(scope.metrics),
+  });
+  const transact = createTransact(transactAll);
+  const sending = { codec, encoder, outbox, ownership, relay, transact, transactAll, bound };
+  return { client, db, owner, topicPrefix, kafka, ...sending };
 }
 
 function kafkaOptions(

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { countEmitted, gaugeLag } from './metrics.ts';
 import type { OutgoingEvent } from './outbox/outbox.ts';
-import { createTransact } from './outbox/transact.ts';
+import { createTransact, createTransactAll } from './outbox/transact.ts';
 
 const bounds = (partition: number, changes: Partial<PartitionBounds> = {}): PartitionBounds => ({
   topic: 'ledger.events.v1',
@@ -70,7 +70,10 @@ function openTransact() {
     encoder: { event: () => ({ topic: 't', key: 'k', body: Buffer.from('body') }) },
     emitted: countEmitted(registry),
   };
-  return { registry, transact: createTransact(deps as unknown as Parameters<typeof createTransact>[0]) };
+  return {
+    registry,
+    transact: createTransact(createTransactAll(deps as unknown as Parameters<typeof createTransactAll>[0])),
+  };
 }
 
 it('events count once they are committed, and once however often the transaction ran', async () => {

@@ -3,7 +3,6 @@ import type { Merchant, MerchantLimits } from '@pesewa/directory';
 import { openUsageStore } from '@pesewa/merchant-api';
 import { openMessaging } from '@pesewa/messaging';
 import { isArchived, type PaymentOrArchived } from '@pesewa/payments';
-import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import { payoutDatabaseSchema } from './database-schema.ts';
 import { type BatchRequest, readBatch } from './domain/batch.ts';
@@ -39,7 +38,6 @@ export async function openReplica(
   const deps: SubmissionDeps = {
     store: openPayoutStore(db),
     usage: openUsageStore(db, 'accepted'),
-    batchStore: openBatchStore(db, 4_000),
     messaging,
     clock,
     ids,

@@ -3,7 +3,6 @@ import type { Clock, Ids } from '@pesewa/kernel';
 import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
-import type { BatchStore } from './batch-store.ts';
 import { type DayLimit, overDayMax } from './domain/limits.ts';
 import { payoutDecider } from './domain/payout.ts';
 import { canonicalContent, type PayoutRequest, type RequestRefusal } from './domain/submission.ts';
@@ -14,7 +13,6 @@ import type { Payout, PayoutKey, PayoutStore, Taken } from './store.ts';
 export interface AcceptanceDeps {
   readonly store: PayoutStore;
   readonly usage: LimitUsageStore;
-  readonly batchStore: BatchStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Clock;
   readonly ids: Ids;

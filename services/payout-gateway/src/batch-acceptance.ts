@@ -70,12 +70,6 @@ async function acceptBatch(
   }
   // First, so that the same batch sent twice at once collides here and not after its last item.
   await deps.store.reserve(reservation, session);
-  const fees = payouts.reduce((sum, { fee }) => sum + fee, 0n);
-  const acceptedAtMs = deps.clock.nowMs();
-  await deps.batchStore.insert(
-    { ...reservation, terms: order.terms, items: payouts.length, fees, acceptedAtMs },
-    session,
-  );
   await inSteps(payouts.length, async (first, end) => {
     const some = payouts.slice(first, end);
     const inserted = deps.store.insert(some, session);

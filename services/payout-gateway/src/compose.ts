@@ -9,7 +9,6 @@ import type { Db } from 'mongodb';
 import type { z } from 'zod';
 import { createApp } from './app.ts';
 import { openBalances } from './balances.ts';
-import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import { completenessMarkOf } from './completeness-mark.ts';
 import type { settings } from './config.ts';
@@ -57,7 +56,6 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const submitting: SubmissionDeps = {
     store,
     usage: openUsageStore(db, 'accepted'),
-    batchStore: openBatchStore(db, config.PAYMENT_KEEP_DAYS),
     messaging,
     clock,
     ids,

@@ -13,7 +13,6 @@ export const payoutDatabaseSchema: readonly CollectionSchema[] = [
     ],
   },
   { name: ERASURES },
-  { name: 'batches', indexes: [{ key: { forgetAt: 1 }, expireAfterSeconds: 0 }] },
   { name: 'marks' },
   { name: 'processors' },
   { name: 'wallets' },

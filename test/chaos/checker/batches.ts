@@ -13,12 +13,12 @@ export function checkBatches(world: World): readonly Violation[] {
   );
   return [
     ...headersAreNoPayments(batches, byName),
-    ...torn(batches, payments),
+    ...batches.flatMap((batch) => torn(batch, asked.get(nameOfBatch(batch)) ?? [], payments, byName)),
     ...itemsOfNoBatch(batches, payments),
     ...[...asked].flatMap(([name, made]) => [
       ...accepted(made, headers.get(name), byName),
       ...refused(made, headers.get(name), byName),
-      ...conflicts(made, headers.get(name), byName),
+      ...conflicts(made, headers.get(name), payments, byName),
     ]),
   ];
 }
@@ -29,7 +29,7 @@ type Payments = ReadonlyMap<string, readonly Payment[]>;
 const recordOf = (call: Call, { reference }: Call['items'][number], payments: Payments) =>
   payments.get(nameOf({ ...call, reference }))?.[0];
 
-/** P5: the header of a batch is in the same space of references. */
+/** P5: the reference of a batch is in the same space of references. */
 function headersAreNoPayments(batches: readonly Batch[], payments: Payments): readonly Violation[] {
   return batches
     .filter((batch) => payments.has(nameOfBatch(batch)))
@@ -40,16 +40,33 @@ function headersAreNoPayments(batches: readonly Batch[], payments: Payments): re
     }));
 }
 
-/** P7: a batch's header matches its items. */
-function torn(batches: readonly Batch[], payments: readonly Payment[]): readonly Violation[] {
-  const items = Map.groupBy(payments, ({ batchReference }) => batchReference);
-  return batches.flatMap(({ reference, items: count, total }): readonly Violation[] => {
-    const own = items.get(reference) ?? [];
-    const sum = own.reduce((minor, { amount }) => minor + amount, 0n);
-    if (own.length === count && sum === total) return [];
-    const what = `has ${own.length} items of ${sum}; its header says ${count} of ${total}`;
-    return [{ rule: 'P7 torn batch', reference, what }];
-  });
+/** Whether a recorded batch has exactly the items of a request, with their contents. */
+function hasItemsOf(
+  call: Call,
+  { reference }: Batch,
+  payments: readonly Payment[],
+  byName: Payments,
+): boolean {
+  const own = payments.filter(({ batchReference }) => batchReference === reference);
+  return (
+    own.length === call.items.length &&
+    call.items.every((item) => {
+      const record = recordOf(call, item, byName);
+      return record?.batchReference === reference && record.content === item.content;
+    })
+  );
+}
+
+/** P7: a recorded batch is what its merchant sent, answered or not. */
+function torn(
+  batch: Batch,
+  calls: readonly Call[],
+  payments: readonly Payment[],
+  byName: Payments,
+): readonly Violation[] {
+  if (calls.some((call) => hasItemsOf(call, batch, payments, byName))) return [];
+  const what = 'is a batch whose items are not those that its merchant sent';
+  return [{ rule: 'P7 torn batch', reference: batch.reference, what }];
 }
 
 /** P7: an item without its batch is part of a batch that was not accepted. */
@@ -103,12 +120,11 @@ function refused(
 function conflicts(
   calls: readonly Call[],
   header: Batch | undefined,
-  payments: Payments,
+  payments: readonly Payment[],
+  byName: Payments,
 ): readonly Violation[] {
   if (!header) return [];
-  const isSame = (call: Call) =>
-    call.items.length === header.items &&
-    call.items.every((item) => recordOf(call, item, payments)?.content === item.content);
+  const isSame = (call: Call) => hasItemsOf(call, header, payments, byName);
   if (!calls.some((call) => call.outcome === 'conflict' && isSame(call))) return [];
   const what = 'is a batch that was refused as a conflict with itself';
   return [{ rule: 'P4 batch conflict with itself', reference: header.reference, what }];

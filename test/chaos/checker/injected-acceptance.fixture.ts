@@ -92,13 +92,10 @@ export const injectedInAcceptance: readonly InjectedFault[] = [
   [
     'P5 batch and payout',
     'a batch of a payout’s reference',
-    withMore('batches', {
-      merchantId: 'demo',
-      merchantReference: 'm-po-open',
-      reference: 'ba-2',
-      items: 0,
-      total: 0n,
-    }),
+    {
+      ...withMore('batches', { merchantId: 'demo', merchantReference: 'm-po-open', reference: 'ba-2' }),
+      calls: [...world.calls, { ...batch, reference: 'm-po-open', items: [] }],
+    },
   ],
   ['P5 accepted twice', 'a collection that was accepted twice', withMore('calls', callOf('m-co-paid'))],
   [
@@ -106,8 +103,25 @@ export const injectedInAcceptance: readonly InjectedFault[] = [
     'other content accepted',
     withMore('calls', { ...callOf('m-po-paid'), content: '5 KES 1234' }),
   ],
-  ['P7 torn batch', 'a batch with an item too few', changed('batches', of('ba-1'), { items: 2 })],
-  ['P7 torn batch', 'a batch whose sum differs', changed('batches', of('ba-1'), { total: 10_001n })],
+  [
+    'P7 torn batch',
+    'a batch with an item too few',
+    changed('calls', of('m-batch'), {
+      items: [...batch.items, { reference: 'm-none', content: batch.content }],
+    }),
+  ],
+  [
+    'P7 torn batch',
+    'a batch with an item of another amount',
+    changed('calls', of('m-batch'), {
+      items: batch.items.map((item) => ({ ...item, content: '5 KES 1234' })),
+    }),
+  ],
+  [
+    'P7 torn batch',
+    'a batch with an item too many',
+    changed('payments', of('po-failed'), { batchReference: 'ba-1' }),
+  ],
   [
     'P7 missing item',
     'a batch without one of its items',

@@ -18,7 +18,7 @@ export function nameOfPayment({ merchantId, api, merchantReference }: Payment): 
   return nameOf({ merchantId, api, reference: merchantReference });
 }
 
-/** The name of a batch: its header is in the space of references of payouts. */
+/** The name of a batch: its reference is in the space of references of payouts. */
 export function nameOfBatch({ merchantId, merchantReference }: Batch): string {
   return nameOf({ merchantId, api: 'payout', reference: merchantReference });
 }

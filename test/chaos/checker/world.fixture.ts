@@ -219,9 +219,7 @@ export function createWorld(): World {
   return {
     calls: [...all('calls'), refused, batch],
     payments: all('payments'),
-    batches: [
-      { merchantId: 'demo', merchantReference: 'm-batch', reference: 'ba-1', items: 1, total: 10_000n },
-    ],
+    batches: [{ merchantId: 'demo', merchantReference: 'm-batch', reference: 'ba-1' }],
     events: all('events'),
     entries: all('entries'),
     ledgerEvents: all('ledgerEvents'),

@@ -66,13 +66,11 @@ export interface Payment {
   readonly amountReceived: bigint;
 }
 
-/** A batch as payout-gateway stores it. */
+/** What a batch has reserved among the payouts: its own reference. */
 export interface Batch {
   readonly merchantId: string;
   readonly merchantReference: string;
   readonly reference: string;
-  readonly items: number;
-  readonly total: bigint;
 }
 
 /** A gateway's event about a payment, each event once. */

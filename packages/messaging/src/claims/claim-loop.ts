@@ -2,7 +2,7 @@ import type { Clock } from '@pesewa/kernel';
 import { type Loop, startLoop } from '../loop.ts';
 import { type Claimable, type ClaimRules, createClaimer } from './claim.ts';
 import { type ClaimOnWrite, createWriteClaims, type WriteClaims } from './claim-on-write.ts';
-import { createClaimedWork, type WorkOptions } from './in-hand.ts';
+import { createClaimedWork, type WorkOptions } from './claimed-work.ts';
 
 /** How a claim loop works. */
 export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Record>, WorkOptions<Record> {

@@ -2,7 +2,7 @@ import type { WithId } from 'mongodb';
 import { CLOCK_SKEW_MAX_MS } from '../database/clock-guard.ts';
 import type { Transaction } from '../outbox/outbox.ts';
 import { type Claimable, type ClaimRateLimit, type ClaimRules, releaseClaims } from './claim.ts';
-import type { ClaimedWork } from './in-hand.ts';
+import type { ClaimedWork } from './claimed-work.ts';
 
 /** The records that a transaction is about to write, in order: one key for each. */
 export interface WriteClaimRequest {

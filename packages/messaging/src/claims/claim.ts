@@ -1,6 +1,6 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { Collection, Document, Filter, WithId } from 'mongodb';
-import type { RunSerially } from '../outbox/turns.ts';
+import type { RunSerially } from '../outbox/transact.ts';
 
 /** The fields that claimable records share. */
 export interface Claimable {
@@ -101,7 +101,11 @@ export function createClaimer<Record extends Claimable>(
     return [...newest, ...others.slice(0, granted - newest.length)];
   };
 
-  const measureServerClock = (records: readonly WithId<Record>[], askedMs: number, answeredMs: number): void => {
+  const measureServerClock = (
+    records: readonly WithId<Record>[],
+    askedMs: number,
+    answeredMs: number,
+  ): void => {
     const serverMs = (records[0]?.dueAt?.getTime() ?? Number.NaN) - rules.leaseMs;
     if (Number.isNaN(serverMs)) return;
     serverAheadMs = Math.min(0, serverMs - askedMs) + Math.max(0, serverMs - answeredMs);
@@ -157,7 +161,9 @@ async function claimAll<Record extends Claimable>(
   try {
     await runSerially(() => {
       claimedAtMs = clock.nowMs();
-      return collection.updateMany(stillDue, [{ $set: { ...rules.alsoSet, ...lease } }], { hint: { _id: 1 } });
+      return collection.updateMany(stillDue, [{ $set: { ...rules.alsoSet, ...lease } }], {
+        hint: { _id: 1 },
+      });
     });
   } catch (error) {
     // The driver does not retry this update. Records that it changed before the connection broke are ours all the

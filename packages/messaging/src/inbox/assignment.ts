@@ -11,7 +11,7 @@ import {
   RETRY_PAUSE_MS,
 } from './fetched-batch.ts';
 import { createPartitionWorker, type PartitionDeps, partitionSource } from './partition.ts';
-import { openPartition, type KafkaPartition } from './partition-opening.ts';
+import { type KafkaPartition, openPartition } from './partition-opening.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
 import type { TopicHandler } from './topic-handler.ts';
 
@@ -47,7 +47,15 @@ const STOPPED_PAUSE_MS = 15_000;
 
 function newOwnedPartition(place: TopicPartition, handler: TopicHandler, source: string): OwnedPartition {
   const lost = new AbortController();
-  return { place, handler, source, lost, consecutiveParked: { count: 0 }, worker: undefined, hasMismatch: false };
+  return {
+    place,
+    handler,
+    source,
+    lost,
+    consecutiveParked: { count: 0 },
+    worker: undefined,
+    hasMismatch: false,
+  };
 }
 
 /** Builds an {@link Assignment}. */
@@ -136,7 +144,13 @@ function createOpener(deps: AssignmentDeps, flow: PartitionControl) {
       commit: (offset) => flow.commit(held.place, offset),
     });
     if (held.lost.signal.aborted) return;
-    held.worker = createPartitionWorker(deps, held.handler, held.place.partition, next, held.consecutiveParked);
+    held.worker = createPartitionWorker(
+      deps,
+      held.handler,
+      held.place.partition,
+      next,
+      held.consecutiveParked,
+    );
     if (held.hasMismatch) deps.stopped.delete(held.place);
     flow.resumeAt(held.place, next);
   }
@@ -169,7 +183,8 @@ function createOpener(deps: AssignmentDeps, flow: PartitionControl) {
   }
 
   return {
-    open: (held: OwnedPartition, readBounds: KafkaPartition['initialBounds']): void => void open(held, readBounds),
+    open: (held: OwnedPartition, readBounds: KafkaPartition['initialBounds']): void =>
+      void open(held, readBounds),
     /** Checks anew where a partition stands; nothing of it is consumed meanwhile. */
     reopen: (held: OwnedPartition): void => {
       held.worker = undefined;

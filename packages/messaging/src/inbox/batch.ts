@@ -59,7 +59,7 @@ export function createBatches(
   deps: BatchDeps,
   handler: TopicHandler,
   place: TopicPartition & { readonly source: string },
-  row: ConsecutiveParked,
+  consecutiveParked: ConsecutiveParked,
 ): Batches {
   const { topicName, partition, source } = place;
   const parking = createParking(deps, topicName, partition);
@@ -81,14 +81,14 @@ export function createBatches(
         const discarded = await advanceOffset(deps.offsets, move, transaction.session);
         const wanted = withoutDiscarded(readings, discarded);
         const unfit = await runHandler(handler, partition, wanted, transaction, isRetry);
-        const counted = countConsecutiveParked(deps, place, wanted, unfit, row.count);
+        const counted = countConsecutiveParked(deps, place, wanted, unfit, consecutiveParked.count);
         for (const [reading, reason] of unfit) {
           await parking.store(reading, reason, transaction.session);
           transaction.send(parking.encodePointer(reading, reason));
           transaction.afterCommit(() => parking.report(reading, reason));
         }
         transaction.afterCommit(() => {
-          row.count = counted;
+          consecutiveParked.count = counted;
           const applied = wanted.flatMap((reading) =>
             reading.kind === 'event' && !unfit.has(reading) ? reading.event : [],
           );
@@ -117,11 +117,12 @@ export function createBatches(
     try {
       return await commit(reading ? [reading] : [], from, to);
     } catch (error) {
-      if (isFencedOrTransient(error) || error instanceof PartitionStoppedError || reading?.kind !== 'event') throw error;
+      if (isFencedOrTransient(error) || error instanceof PartitionStoppedError || reading?.kind !== 'event')
+        throw error;
       const { offset, message, event } = reading;
       const failed = { err: error, topic: topicName, partition, offset: offset.toString() };
-      if (row.loggedOffset !== offset) deps.logger.error(failed, 'handler failed');
-      row.loggedOffset = offset;
+      if (consecutiveParked.loggedOffset !== offset) deps.logger.error(failed, 'handler failed');
+      consecutiveParked.loggedOffset = offset;
       const { eventId } = event;
       return commit([{ kind: 'poison', offset, reason: describeFailure(error), eventId, message }], from, to);
     }
@@ -206,7 +207,8 @@ function countConsecutiveParked(
 }
 
 /** Whether the error means that the partition must be checked anew, or that the fault is transient. */
-export const isFencedOrTransient = (error: unknown): boolean => error instanceof FencedError || isTransient(error);
+export const isFencedOrTransient = (error: unknown): boolean =>
+  error instanceof FencedError || isTransient(error);
 
 /** Whether the error is a transient fault of the connection or the cluster; the batch is then retried in place. */
 export function isTransient(error: unknown): boolean {

@@ -82,7 +82,8 @@ export function runConsumer(options: ConsumerOptions): AsyncDisposable {
     // itself, because one that hangs holds up its partition even if the others move.
     const stalledMs = Math.max(2 * options.sessionTimeoutMs, STABLE_AFTER_MS);
     const sinceMs = clock.nowMs() - stalledMs;
-    if ([...signs.batches].some(({ lastProgressMs: lastProgressMs }) => lastProgressMs < sinceMs)) throw new Error('stalled');
+    if ([...signs.batches].some(({ lastProgressMs: lastProgressMs }) => lastProgressMs < sinceMs))
+      throw new Error('stalled');
     // A consumer that has had no answer for this long and has not given up either is stuck, whatever Kafka does.
     if (signs.lastAnswerMs < options.monotonicMs() - SILENCE_MAX_MS) throw new Error('silent');
   });
@@ -95,7 +96,11 @@ export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   };
 }
 
-async function runUntilClosed(options: ConsumerOptions, signs: ConsumerHealth, closing: AbortSignal): Promise<void> {
+async function runUntilClosed(
+  options: ConsumerOptions,
+  signs: ConsumerHealth,
+  closing: AbortSignal,
+): Promise<void> {
   let pauseMs: number = RESTART_PAUSE_MS.first;
   while (!closing.aborted) {
     const startedMs = options.clock.nowMs();
@@ -142,7 +147,10 @@ async function consumeUntilCrash(
     sessionTimeoutMs: options.sessionTimeoutMs,
     beforeHandOver: () => assignment.release(),
   });
-  trackConsumer(consumer, options, signs, { joined: (places) => assignment.take(places), ended: end.resolve });
+  trackConsumer(consumer, options, signs, {
+    joined: (places) => assignment.take(places),
+    ended: end.resolve,
+  });
   const started = start(consumer, [...handlers.keys()], (payload) =>
     trackBatch(signs, options.clock, payload, assignment.consume),
   );

@@ -62,7 +62,12 @@ export async function recordTruncation(
     id,
     next,
     ...truncation
-  }: { readonly id: string; readonly next: bigint; readonly truncatedAt: bigint; readonly truncationSeenAt: Date },
+  }: {
+    readonly id: string;
+    readonly next: bigint;
+    readonly truncatedAt: bigint;
+    readonly truncationSeenAt: Date;
+  },
 ): Promise<void> {
   await offsets.updateOne({ _id: id, next, truncatedAt: { $exists: false } }, { $set: truncation });
 }

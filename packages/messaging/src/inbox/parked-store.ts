@@ -32,7 +32,11 @@ export interface ParkedStore {
   readonly add: (message: StoredParkedMessage, session: ClientSession) => Promise<void>;
   readonly find: (id: string, session?: ClientSession) => Promise<StoredParkedMessage | undefined>;
   /** Writes a change; false if somebody else has written one since. */
-  readonly replace: (before: StoredParkedMessage, after: StoredParkedMessage, session?: ClientSession) => Promise<boolean>;
+  readonly replace: (
+    before: StoredParkedMessage,
+    after: StoredParkedMessage,
+    session?: ClientSession,
+  ) => Promise<boolean>;
   /**
    * Discards the other copies of a discarded event in its partition, which exist if it was published and parked again.
    */

@@ -2,11 +2,11 @@ import { topics } from '@pesewa/contracts';
 import type { PartitionBounds, TopicPartition } from '@pesewa/kafka';
 import { outboxRecordsOf, unpackOutboxRecord } from '../outbox/outbox.ts';
 import {
-  createOffset,
   type ConsumerOffset,
-  findOffset,
   clearAcceptedCommit,
   clearTruncation,
+  createOffset,
+  findOffset,
   recordTruncation,
 } from './offsets.ts';
 import type { PartitionDeps } from './partition.ts';
@@ -59,7 +59,11 @@ export async function openPartition(
   if (checked.position.kind === 'stopped') {
     const sinceMs = deps.clock.nowMs();
     checked = check(...(await readConsistently(deps, source, kafka)));
-    if (checked.position.kind === 'stopped' && checked.position.mismatch === 'log truncated' && checked.stored)
+    if (
+      checked.position.kind === 'stopped' &&
+      checked.position.mismatch === 'log truncated' &&
+      checked.stored
+    )
       checked = check(
         await resolveTruncation(deps, checked.stored, { sinceMs, ...checked.bounds }, kafka),
         checked.bounds,
@@ -128,7 +132,8 @@ async function commitRealigned(
 ): Promise<void> {
   await kafka.commit(next);
   // A member that is leaving its group does not commit and reports no error.
-  if ((await kafka.readBounds())?.committed !== next) throw new Error(`the group has not committed ${source} yet`);
+  if ((await kafka.readBounds())?.committed !== next)
+    throw new Error(`the group has not committed ${source} yet`);
   await clearAcceptedCommit(deps.offsets, { id: source, next });
 }
 
@@ -143,7 +148,8 @@ async function sendUnsent(deps: PartitionDeps, source: string, lost: AbortSignal
   for await (const outboxRecord of deps.outbox.find(outboxRecordsOf(source)).sort({ _id: 1 })) {
     lost.throwIfAborted();
     areLeft = true;
-    if (!deps.relay.isPending(outboxRecord._id)) sends.push(deps.relay.send(unpackOutboxRecord(outboxRecord)));
+    if (!deps.relay.isPending(outboxRecord._id))
+      sends.push(deps.relay.send(unpackOutboxRecord(outboxRecord)));
   }
   await Promise.all(sends);
   while (areLeft) {

@@ -4,7 +4,13 @@ import { isTransactionExpired } from '../database/mongo.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Relay } from '../outbox/relay.ts';
 import type { Codec } from '../schemas/codec.ts';
-import { type BatchDeps, type ConsecutiveParked, createBatches, isFencedOrTransient, type Sent } from './batch.ts';
+import {
+  type BatchDeps,
+  type ConsecutiveParked,
+  createBatches,
+  isFencedOrTransient,
+  type Sent,
+} from './batch.ts';
 import { type Reading, readMessages, type TopicHandler } from './topic-handler.ts';
 
 /** What the partitions of a service's consumer share. */

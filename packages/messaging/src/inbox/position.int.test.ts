@@ -1,7 +1,11 @@
 import { topics } from '@pesewa/contracts';
 import { eventually, prepareTestEnvironment } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
-import { type ServiceWithPositions, openDamagedTopic, openServiceWithPositions } from '../partitions.fixture.ts';
+import {
+  openDamagedTopic,
+  openServiceWithPositions,
+  type ServiceWithPositions,
+} from '../partitions.fixture.ts';
 
 const GROUP = 'looker';
 

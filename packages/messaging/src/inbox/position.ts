@@ -80,7 +80,10 @@ export function checkPosition(facts: PositionFacts): Position {
   if (stored.topicId !== topicId)
     return stopped('recreated', 'the topic was deleted and created again since we read it');
   if (next < low)
-    return stopped('messages removed', `Kafka no longer keeps ${next}, which is to come next: messages are lost`);
+    return stopped(
+      'messages removed',
+      `Kafka no longer keeps ${next}, which is to come next: messages are lost`,
+    );
   if (next > high || stored.truncatedAt !== undefined)
     return stopped(
       'log truncated',

@@ -47,7 +47,8 @@ export function showStoppedPartitions(options: {
     delete: ({ topic, partition }) => {
       const id = `${topic}/${partition}`;
       if (stopped.delete(id)) count(topic);
-      if (loggedReasons.delete(id)) options.logger.info({ topic, partition }, 'a stopped partition continues');
+      if (loggedReasons.delete(id))
+        options.logger.info({ topic, partition }, 'a stopped partition continues');
     },
     release: ({ topic, partition }) => {
       if (stopped.delete(`${topic}/${partition}`)) count(topic);

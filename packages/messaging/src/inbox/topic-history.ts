@@ -40,7 +40,9 @@ export function openTopicHistory(
     const place = { topic: parts.topicPrefix + topics[name].name, partition };
     for await (const messages of positions.since(place, timeMs)) {
       const readings = await readMessages(messages, all, parts.codec);
-      yield readings.flatMap((reading) => (reading.kind === 'event' ? [toHistoricalEvent<Name>(reading)] : []));
+      yield readings.flatMap((reading) =>
+        reading.kind === 'event' ? [toHistoricalEvent<Name>(reading)] : [],
+      );
     }
   };
 }

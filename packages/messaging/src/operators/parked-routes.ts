@@ -126,7 +126,10 @@ function viewDiscard(discard: NonNullable<ParkedMessage['discard']>): ParkedView
 }
 
 /** The same with the message's content: its payload or, if it can't be decoded, its first bytes. */
-async function viewWhole(message: StoredParkedMessage, codec: Pick<Codec, 'decode'>): Promise<ParkedDetailView> {
+async function viewWhole(
+  message: StoredParkedMessage,
+  codec: Pick<Codec, 'decode'>,
+): Promise<ParkedDetailView> {
   const { kept } = message;
   const whole = { ...view(message), headers: kept?.headers ?? null };
   if (!kept?.value) return { ...whole, payload: null };

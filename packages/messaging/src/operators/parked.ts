@@ -3,14 +3,14 @@ import type { Logger } from '@pesewa/runtime';
 import type { Db } from 'mongodb';
 import { isTransientMongoError } from '../database/mongo.ts';
 import { runHandler } from '../inbox/batch.ts';
-import { recordDiscarded, offsetsOf } from '../inbox/offsets.ts';
+import { offsetsOf, recordDiscarded } from '../inbox/offsets.ts';
 import {
   type DiscardRefusal,
   decideDiscard,
   type ParkedMessage,
   proposeDiscard,
 } from '../inbox/parked-message.ts';
-import { type StoredParkedMessage, type ParkedStore, toKafkaMessage } from '../inbox/parked-store.ts';
+import { type ParkedStore, type StoredParkedMessage, toKafkaMessage } from '../inbox/parked-store.ts';
 import { describeFailure } from '../inbox/parking.ts';
 import { type Reading, readMessages, type TopicHandler } from '../inbox/topic-handler.ts';
 import type { GroupCommit, OpenGroupCommit } from '../outbox/group-commit.ts';

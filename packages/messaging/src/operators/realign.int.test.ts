@@ -1,6 +1,10 @@
 import { eventually, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
-import { type ServiceWithPositions, openDamagedTopic, openServiceWithPositions } from '../partitions.fixture.ts';
+import {
+  openDamagedTopic,
+  openServiceWithPositions,
+  type ServiceWithPositions,
+} from '../partitions.fixture.ts';
 
 let config: TestConfig;
 

@@ -93,7 +93,11 @@ export function createGroupCommit<Item, Outcome>(
   const ownerOfEntry = ownerOf && (({ item }: Entry<Item, Outcome>) => ownerOf(item));
   const waiting: Entry<Item, Outcome>[] = [];
   const conflicting: Group<Item, Outcome>[] = [];
-  const commitGroup = createGroupCommitter({ ...options, conflicts: itemsMax === 1 ? 'retry' : 'throw', stopWaiting: stopWaiting });
+  const commitGroup = createGroupCommitter({
+    ...options,
+    conflicts: itemsMax === 1 ? 'retry' : 'throw',
+    stopWaiting: stopWaiting,
+  });
   let unfinished = 0;
 
   const runWaiting = createBoundedRunner(1, takeGroup, (group) => commitGroup(group, commitInParts));

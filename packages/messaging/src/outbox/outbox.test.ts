@@ -2,10 +2,10 @@ import { encodeRecordBody } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import {
   bytesOf,
-  splitIntoOutboxRecords,
   OUTBOX_RECORD_BYTES_MAX,
   type OutboxRecordDocument,
   packOutboxRecord,
+  splitIntoOutboxRecords,
   unpackOutboxRecord,
 } from './outbox.ts';
 

@@ -45,7 +45,9 @@ it('keeps in memory what fits, reads the rest again in its turn, and never holds
     logger: createLogger({ name: 'test', level: 'silent' }),
     crashPoint: () => undefined,
   });
-  const commits = Array.from({ length: 80 }, (_, index) => outboxRecord(groupCommitSource('test', 'me'), index));
+  const commits = Array.from({ length: 80 }, (_, index) =>
+    outboxRecord(groupCommitSource('test', 'me'), index),
+  );
   for (const commit of commits) stored.set(commit._id, packOutboxRecord(commit));
   for (const commit of commits) void relay.send(commit);
   expect(sources.length).toBeGreaterThan(50);
@@ -90,7 +92,9 @@ it('removes outbox records in the order of their source, so that none is sent ag
 });
 
 it('sends what is new behind what waits to be read again, though there is room by then', async () => {
-  const outboxRecords = [1, 2, 3, 4].map((sequence) => outboxRecord(groupCommitSource('test', 'me'), sequence));
+  const outboxRecords = [1, 2, 3, 4].map((sequence) =>
+    outboxRecord(groupCommitSource('test', 'me'), sequence),
+  );
   const stored = new Map(outboxRecords.map((one) => [one._id, packOutboxRecord(one)]));
   const first = Promise.withResolvers<void>();
   const reading = Promise.withResolvers<void>();

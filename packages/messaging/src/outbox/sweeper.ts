@@ -190,7 +190,11 @@ async function sendOwnUnsent(deps: SweeperDeps, source: string): Promise<void> {
 }
 
 /** Checks `goesOn` before each read, because a process that lives again sends its own outbox records. */
-async function sendLeftBehind(deps: SweeperDeps, source: string, goesOn: () => Promise<boolean>): Promise<void> {
+async function sendLeftBehind(
+  deps: SweeperDeps,
+  source: string,
+  goesOn: () => Promise<boolean>,
+): Promise<void> {
   while (await goesOn()) {
     const ids = await findUnsentIds(deps, source);
     if (ids.length === 0) return;

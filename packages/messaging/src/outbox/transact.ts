@@ -1,13 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CrashPoint } from '@pesewa/runtime';
 import type { ClientSession, MongoClient } from 'mongodb';
+import { isTransactionExpired, isTransientMongoError, isWriteConflict } from '../database/mongo.ts';
 import { type Conflicts, runTransaction, type TransactionDeps } from '../database/transaction.ts';
 import type { MessageEncoder } from './message-encoder.ts';
 import {
-  splitIntoOutboxRecords,
   type EncodedMessage,
   type Outbox,
   type OutboxRecord,
   packOutboxRecord,
+  splitIntoOutboxRecords,
   type Transaction,
 } from './outbox.ts';
 import type { Relay } from './relay.ts';
@@ -50,12 +52,8 @@ export interface TransactOptions extends TransactionDeps {
   readonly emitted: (types: readonly string[]) => void;
 }
 
-/**
- * Builds {@link Transact}. The work may run more than once: a conflict or a lost connection reruns it, for some
- * seconds. So it may only read and write MongoDB through the session, and must never call the outside.
- */
-export function createTransact(options: TransactOptions): Transact {
-  const transactAll = createTransactAll(options);
+/** Builds {@link Transact}: each piece of work has a transaction of its own. */
+export function createTransact(transactAll: TransactAll): Transact {
   return async (name, origin, work, conflicts = 'retry') => {
     const [committed] = await transactAll([{ name, origin, work }], conflicts);
     return committed as Committed<Awaited<ReturnType<typeof work>>>;
@@ -84,7 +82,10 @@ interface Done {
   readonly types: readonly string[];
 }
 
-/** Builds {@link TransactAll}; for its work the rules of {@link createTransact} hold. */
+/**
+ * Builds {@link TransactAll}. The work may run more than once: a conflict or a lost connection reruns it, for some
+ * seconds. So it may only read and write MongoDB through the session, and must never call the outside.
+ */
 export function createTransactAll(options: TransactOptions): TransactAll {
   return async (jobs, conflicts) => {
     const rollbacks: (() => void)[] = [];
@@ -140,4 +141,67 @@ async function run(
   });
   const records = splitIntoOutboxRecords(origin, messages, new Date(clock.nowMs()));
   return { name, value, records, actions, types };
+}
+
+/** Runs work after all that was given to it before has ended. */
+export type RunSerially = <Value>(work: () => Promise<Value>) => Promise<Value>;
+
+/** Builds {@link RunSerially}. */
+export function createSerialiser(): RunSerially {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const outcome = last.then(work);
+    last = outcome.catch(() => undefined);
+    return outcome;
+  };
+}
+
+interface Waiting extends Job {
+  readonly conflicts: Conflicts;
+  readonly done: PromiseWithResolvers<Committed<unknown>>;
+}
+
+/** Bounds the time that a transaction takes. */
+const JOBS_MAX = 8;
+
+/**
+ * Builds a {@link Transact} with one transaction at a time: work that arrives meanwhile shares the next one. So a busy
+ * service commits less often, and its own batches never conflict (ADR 64).
+ *
+ * If shared work fails, each piece runs by itself: none fails for the sake of another. Only a fault of the connection
+ * or the cluster is that of all.
+ */
+export function createSharedTransact(transactAll: TransactAll, runSerially: RunSerially): Transact {
+  const waiting: Waiting[] = [];
+
+  async function runAlone(job: Waiting): Promise<void> {
+    await transactAll([job], job.conflicts).then(([committed]) => {
+      if (committed) job.done.resolve(committed);
+    }, job.done.reject);
+  }
+
+  async function runWaiting(): Promise<void> {
+    // The batches of one fetch arrive within one turn of the event loop.
+    await nextTurn();
+    const jobs = waiting.splice(0, JOBS_MAX);
+    const [first] = jobs;
+    if (!first) return;
+    if (jobs.length === 1) return runAlone(first);
+    try {
+      const all = await transactAll(jobs, 'throw');
+      for (const [index, committed] of all.entries()) jobs[index]?.done.resolve(committed);
+    } catch (error) {
+      if (isTransientMongoError(error) && !isTransactionExpired(error) && !isWriteConflict(error))
+        for (const { done } of jobs) done.reject(error);
+      else for (const job of jobs) await runAlone(job);
+    }
+  }
+
+  return async (name, origin, work, conflicts = 'retry') => {
+    const done = Promise.withResolvers<Committed<unknown>>();
+    // Each transaction takes up to so many.
+    if (waiting.length % JOBS_MAX === 0) void runSerially(runWaiting);
+    waiting.push({ name, origin, work, conflicts, done });
+    return (await done.promise) as Committed<Awaited<ReturnType<typeof work>>>;
+  };
 }

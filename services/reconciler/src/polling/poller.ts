@@ -3,7 +3,7 @@ import type { Clock, Ids, Random } from '@pesewa/kernel';
 import {
   type ClaimLoop,
   type Messaging,
-  type Recording,
+  type RecordOutcome,
   startClaimLoop,
   type Transaction,
 } from '@pesewa/messaging';
@@ -89,7 +89,7 @@ export function startPoller(deps: PollerDeps): Poller {
     { sharesTransactions: true },
   );
   let isEnding = false;
-  const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<Recording> => {
+  const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<RecordOutcome> => {
     const { reference, terms, askedAtMs, traceparent } = fromDocument(document);
     if (terms === null) return () => deps.lookAtUnknown(reference);
     const polledAtMs = askedAtMs ?? deps.clock.nowMs();

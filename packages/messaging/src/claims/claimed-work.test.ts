@@ -1,7 +1,7 @@
 import { createLogger } from '@pesewa/runtime';
 import { expect, it } from 'vitest';
 import type { Claimable } from './claim.ts';
-import { createClaimedWork, type WorkOptions } from './in-hand.ts';
+import { createClaimedWork, createThroughputMeter, type WorkOptions } from './claimed-work.ts';
 
 const start = (options: Pick<WorkOptions<Claimable>, 'work'> & Partial<WorkOptions<Claimable>>) =>
   createClaimedWork<Claimable>({
@@ -52,4 +52,19 @@ it('begins what waits once a call is over, while that one is still being recorde
   recorded.resolve();
   await Promise.all(inHand.all);
   expect(inHand.roomLeft()).toBe(1);
+});
+
+it('the throughput is what ended in this second or in the one before, whichever is more', () => {
+  let nowMs = 10_500;
+  const throughput = createThroughputMeter({ nowMs: () => nowMs });
+  expect(throughput.perSecond()).toBe(0);
+  for (let work = 0; work < 3; work += 1) throughput.countEnd();
+  expect(throughput.perSecond()).toBe(3);
+  nowMs = 11_000;
+  throughput.countEnd();
+  expect(throughput.perSecond()).toBe(3);
+  nowMs = 12_000;
+  expect(throughput.perSecond()).toBe(1);
+  nowMs = 14_000;
+  expect(throughput.perSecond()).toBe(0);
 });

@@ -1,8 +1,6 @@
 import { MongoError, MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
-import { createSharedTransact } from './shared-transact.ts';
-import type { RawTransaction, TransactAll } from './transact.ts';
-import { createSerialiser } from './turns.ts';
+import { createSerialiser, createSharedTransact, type RawTransaction, type TransactAll } from './transact.ts';
 
 /** Shared transactions over work that is run for real, but not in a database; gives the names that shared each one. */
 function share(gate: Promise<void> = Promise.resolve()) {
@@ -95,4 +93,23 @@ it('lets other work have its turn between two transactions', async () => {
   await Promise.all([first, between, second]);
   expect(seen).toEqual([['a']]);
   expect(transactions).toEqual([['a'], ['b']]);
+});
+
+it('a serialiser keeps the order of the calls, also of those that come as another ends, and survives failures', async () => {
+  const runSerially = createSerialiser();
+  const ran: string[] = [];
+  let running = 0;
+  const work = (name: string) => async () => {
+    running += 1;
+    expect(running).toBe(1);
+    await new Promise(setImmediate);
+    running -= 1;
+    ran.push(name);
+    if (name === 'b') throw new Error('refused');
+  };
+  const first = runSerially(work('a')).then(() => runSerially(work('d')));
+  const refused = runSerially(work('b')).catch((error: unknown) => error);
+  await Promise.all([first, refused, runSerially(work('c'))]);
+  expect(await refused).toEqual(new Error('refused'));
+  expect(ran).toEqual(['a', 'b', 'c', 'd']);
 });
