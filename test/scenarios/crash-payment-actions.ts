@@ -124,7 +124,7 @@ export const ending: Doing = async (world, { arm, death }, place) => {
   await eventually(isSubmitted, DEADLINE_MS);
   await arm();
   const now = new Date();
-  const decided = { outcome: 'failed', railFee: 0n, stands: true, knownAt: now, decidedAt: now };
+  const decided = { outcome: 'failed', railFee: 0n, isPending: true, knownAt: now, decidedAt: now };
   const attemptedAt = new Date(now.getTime() - HOUR_MS);
   await payouts.updateOne({ reference }, { $set: { step: 'submitting', attemptedAt, decided, dueAt: now } });
   await death();

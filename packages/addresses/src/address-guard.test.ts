@@ -5,12 +5,12 @@ import {
   createGuardedLookup,
   isPublicAddress,
   isPublicHost,
-  judgeAddress,
+  checkAddress,
 } from './address-guard.ts';
 
 const none: readonly string[] = [];
 const refusalOf = (text: string, allowed = none) => {
-  const judged = judgeAddress(text, allowed);
+  const judged = checkAddress(text, allowed);
   return judged.ok ? 'allowed' : judged.refusal;
 };
 
@@ -103,7 +103,7 @@ describe('addresses (contract 10.15, OWASP API7:2023)', () => {
 
   test('a listed origin passes exactly, and nothing beside it', () => {
     const allowed = ['http://127.0.0.1:4070'];
-    expect(judgeAddress('http://127.0.0.1:4070/merchant/demo/payouts', allowed)).toMatchObject({
+    expect(checkAddress('http://127.0.0.1:4070/merchant/demo/payouts', allowed)).toMatchObject({
       ok: true,
       value: { listed: true },
     });

@@ -12,7 +12,7 @@ export type AddressRefusal =
   | 'address.not_public';
 
 /** An address that may be called; `listed` ones are in WEBHOOK_ALLOWED_ORIGINS and skip the checks at connect. */
-export interface JudgedAddress {
+export interface CheckedAddress {
   readonly url: URL;
   readonly listed: boolean;
 }
@@ -30,10 +30,10 @@ const INNER_NAMES =
  * Judges a merchant's address, where a request names it and again before anything is sent (contract 10.15, OWASP
  * API7:2023): https on port 443 to a public name or address, or an origin that the operator listed exactly.
  */
-export function judgeAddress(
+export function checkAddress(
   text: string,
   allowedOrigins: readonly string[],
-): Result<JudgedAddress, AddressRefusal> {
+): Result<CheckedAddress, AddressRefusal> {
   const read = readHttpUrl(text);
   if (!read.ok) return read;
   const url = read.value;

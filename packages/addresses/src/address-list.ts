@@ -40,7 +40,7 @@ export function isAddressRange(text: string): boolean {
  * Whether a text was meant as an address or a range. Problems quote only such texts: any other may be a secret that
  * was set by mistake.
  */
-export function looksLikeAddress(text: unknown): text is string {
+export function hasAddressForm(text: unknown): text is string {
   return typeof text === 'string' && text.length <= RANGE_LENGTH_MAX && MEANT_AS_ADDRESS.test(text);
 }
 

@@ -3,8 +3,8 @@ export {
   AddressRefusedError,
   createGuardedLookup,
   isPublicHost,
-  type JudgedAddress,
-  judgeAddress,
+  type CheckedAddress as JudgedAddress,
+  checkAddress as judgeAddress,
 } from './address-guard.ts';
 export { type AddressList, createAddressList } from './address-list.ts';
 export { clientAddress } from './client-address.ts';

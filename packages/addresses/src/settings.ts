@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAddressRange, looksLikeAddress } from './address-list.ts';
+import { isAddressRange, hasAddressForm } from './address-list.ts';
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
   error: 'must be exact origins, such as http://127.0.0.1:4070',
@@ -43,7 +43,7 @@ export function refuseOriginsInProduction(
 export const addressRangeSetting = z.string().refine(isAddressRange, {
   error: ({ input }) => {
     const problem = 'must be an address or a CIDR range without bits beyond its prefix';
-    return looksLikeAddress(input) ? `${problem}: ${input}` : problem;
+    return hasAddressForm(input) ? `${problem}: ${input}` : problem;
   },
 });
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { leavesOf, pathOf } from './help.ts';
+import { leafCommandsOf, pathOf } from './help.ts';
 import { commandLine } from './program.fixture.ts';
 import { createProgram } from './program.ts';
 
@@ -130,5 +130,5 @@ it('the README names every command of reconcile, and nothing else', () => {
   if (!reconcile) throw new Error('there is no reconcile');
   const rows = [...read('packages/cli/README.md').matchAll(/^\| `(reconcile [a-z ]+?)(?: [<[].*)?` \|/gm)];
   const named = rows.map(([, name]) => `pesewa ${name}`);
-  expect(named.toSorted()).toEqual(leavesOf(reconcile).map(pathOf).toSorted());
+  expect(named.toSorted()).toEqual(leafCommandsOf(reconcile).map(pathOf).toSorted());
 });

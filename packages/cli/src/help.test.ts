@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { leavesOf, pathOf } from './help.ts';
+import { leafCommandsOf, pathOf } from './help.ts';
 import { commandLine } from './program.fixture.ts';
 import { createProgram } from './program.ts';
 
 const program = createProgram(commandLine().ports);
-const leaves = leavesOf(program);
+const leaves = leafCommandsOf(program);
 
 async function helpOf(...path: readonly string[]): Promise<string> {
   const line = commandLine();

@@ -27,8 +27,8 @@ export function withExitCodes(command: Command, text: string): void {
 }
 
 /** The commands without subcommands, which are those that do something. */
-export function leavesOf(command: Command): readonly Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+export function leafCommandsOf(command: Command): readonly Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leafCommandsOf);
 }
 
 function descendantsOf(command: Command): readonly Command[] {
@@ -46,7 +46,7 @@ export function explainEveryCommand(program: Command): void {
     for (const below of descendantsOf(command)) below.helpGroup(command.helpGroup());
   }
   program.configureHelp({
-    visibleCommands: (command) => [...leavesOf(command)],
+    visibleCommands: (command) => [...leafCommandsOf(command)],
     subcommandTerm: (command) => {
       const path = pathOf(command).replace(`${program.name()} `, '');
       const words = command.registeredArguments.map((argument) =>

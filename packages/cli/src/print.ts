@@ -1,4 +1,4 @@
-import { jsonNumber, replaceUnseen } from '@pesewa/contracts';
+import { jsonNumber, replaceInvisible } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import picocolors from 'picocolors';
 
@@ -45,5 +45,5 @@ export function amountCell(amount: string | null | undefined, currency: string |
 
 /** A cell as it is shown, without characters that could hide or change other text. */
 export function cellText(cell: Cell): string {
-  return cell === null || cell === undefined || cell === '' ? '-' : replaceUnseen(String(cell), '\uFFFD');
+  return cell === null || cell === undefined || cell === '' ? '-' : replaceInvisible(String(cell), '\uFFFD');
 }

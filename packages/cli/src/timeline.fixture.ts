@@ -112,7 +112,7 @@ export const delivery: Omit<DeliveryView, 'attempts'> = {
   kind: 'payout-completed',
   state: 'delivered',
   reason: null,
-  bornAt: at(110),
+  createdAt: at(110),
   dueAt: null,
   lastStatus: 200,
   lastError: null,

@@ -8,7 +8,7 @@ const failing = {
   state: 'failing',
   pending: 12,
   failing: 3,
-  oldestBornAt: '2026-01-02T03:04:05.000Z',
+  oldestCreatedAt: '2026-01-02T03:04:05.000Z',
   nextAt: '2026-01-02T04:04:05.000Z',
   lastStatus: 503,
   lastError: null,
@@ -28,7 +28,7 @@ it('shows the endpoints that are owed webhooks', async () => {
   const line = commandLine(endpoints([failing, waiting]));
   expect(await line.run('webhooks', 'endpoints')).toBe(0);
   expect(line.requests).toEqual(['http://webhooks/endpoints']);
-  const [from, next] = [failing.oldestBornAt, failing.nextAt];
+  const [from, next] = [failing.oldestCreatedAt, failing.nextAt];
   expect(line.printed()).toBe(
     [
       'MERCHANT  ENDPOINT              STATE    OWED  FAILING  OLDEST                    NEXT ATTEMPT              LAST ANSWER',
@@ -66,7 +66,7 @@ const delivery = {
   kind: 'payout-completed',
   state: 'exhausted',
   attempts: 12,
-  bornAt: '2026-01-02T03:04:05.000Z',
+  createdAt: '2026-01-02T03:04:05.000Z',
   dueAt: null,
   lastStatus: 503,
   lastError: null,

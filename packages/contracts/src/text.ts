@@ -7,7 +7,7 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** A text with something else in place of each character that is not seen. */
-export function replaceUnseen(text: string, by: string): string {
+export function replaceInvisible(text: string, by: string): string {
   return text.replaceAll(UNSEEN, by);
 }
 
@@ -40,7 +40,7 @@ export function optionalLine(lengthMax: number): z.ZodType<string | undefined> {
 }
 
 /** A line that must be present but may be empty, which is read as absent (contract 2.3, a batch's phone number). */
-export function presentLine(lengthMax: number): z.ZodType<string | undefined> {
+export function nonEmptyLine(lengthMax: number): z.ZodType<string | undefined> {
   return z.preprocess(
     (value) => (isBlank(value) ? '' : value),
     text(lengthMax).transform((value) => (value === '' ? undefined : value)),

@@ -1,6 +1,6 @@
 import { isBulkheadRejectedError } from 'cockatiel';
 import { describe, expect, it } from 'vitest';
-import { createDirectoryOver } from './directory.ts';
+import { createCachedDirectory } from './directory.ts';
 import { createPublicKey, hashOfHeader, hashPublicKey, publicKeyPattern } from './keys.ts';
 import { type Merchant, readMerchant } from './merchant.ts';
 
@@ -29,7 +29,7 @@ function createFixture(ttlMs?: number) {
   const asked: string[] = [];
   let failure: Error | undefined;
   let stalled = false;
-  const directory = createDirectoryOver({
+  const directory = createCachedDirectory({
     clock,
     ttlMs,
     loader: {

@@ -51,11 +51,11 @@ export function createDirectory(options: {
     byKeyHash: (keyHashes) => load({ keyHashes }),
     byId: (_id) => load({ _id }),
   };
-  return createDirectoryOver({ loader, clock: options.clock, ttlMs: options.ttlMs });
+  return createCachedDirectory({ loader, clock: options.clock, ttlMs: options.ttlMs });
 }
 
 /** Builds the directory over any loader. */
-export function createDirectoryOver(options: {
+export function createCachedDirectory(options: {
   readonly loader: MerchantLoader;
   readonly clock: Clock;
   readonly ttlMs?: number | undefined;

@@ -48,7 +48,7 @@ function ping(address: EngineAddress): Promise<boolean> {
 }
 
 /** Whether a Docker engine answers, found out without loading the client library. */
-export async function dockerAnswers(env: NodeJS.ProcessEnv): Promise<boolean> {
+export async function isDockerReachable(env: NodeJS.ProcessEnv): Promise<boolean> {
   for (const address of candidates(env)) {
     if (await ping(address)) return true;
   }

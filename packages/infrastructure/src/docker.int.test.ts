@@ -1,10 +1,10 @@
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { dockerAnswers } from './docker-engine.ts';
+import { isDockerReachable } from './docker-engine.ts';
 import { checkAddresses } from './environment.ts';
 import { openInfrastructure } from './resolve.ts';
 
-const engine = (await dockerAnswers(process.env)) && process.env['PESEWA_INFRASTRUCTURE'] !== 'local';
+const engine = (await isDockerReachable(process.env)) && process.env['PESEWA_INFRASTRUCTURE'] !== 'local';
 const reason = engine ? '' : ' (skipped: no Docker engine answers, or PESEWA_INFRASTRUCTURE is local)';
 
 describe.skipIf(!engine)(`the Docker provider${reason}`, () => {

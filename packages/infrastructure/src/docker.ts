@@ -3,7 +3,7 @@ import type { Addresses } from './environment.ts';
 import { messageOf, StartError } from './errors.ts';
 import { kafkaEnvironment, kafkaSettings } from './kafka.ts';
 import { ensurePrimary } from './mongod.ts';
-import { holdPorts } from './ports.ts';
+import { reservePorts } from './ports.ts';
 import { probeKafka, probeRegistry } from './probes.ts';
 import { registryPath } from './registry.ts';
 import { waitUntil } from './wait.ts';
@@ -108,7 +108,7 @@ async function startMongodb(opening: Opening): Promise<string> {
 }
 
 async function startKafka(opening: Opening): Promise<string> {
-  const [held] = await holdPorts(1);
+  const [held] = await reservePorts(1);
   if (held === undefined) throw new StartError('no free port for Kafka');
   await held.release();
   const settings = kafkaEnvironment(kafkaContainerSettings(opening.host, held.port));

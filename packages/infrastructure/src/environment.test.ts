@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addressesIn, checkAddresses } from './environment.ts';
 import { messageOf, StartError } from './errors.ts';
-import { holdPorts } from './ports.ts';
+import { reservePorts } from './ports.ts';
 
 const all = { MONGODB_URL: 'mongodb://m', KAFKA_BROKERS: 'k:9092', SCHEMA_REGISTRY_URL: 'http://r' };
 
@@ -24,7 +24,7 @@ describe('addresses in the environment', () => {
   });
 
   test('an address without an answer is refused in one line without the password in it', async () => {
-    const [held] = await holdPorts(1);
+    const [held] = await reservePorts(1);
     if (held === undefined) throw new Error('no port');
     const refused = await checkAddresses({
       MONGODB_URL: `mongodb://user:s3cret@127.0.0.1:${held.port}/?directConnection=true`,

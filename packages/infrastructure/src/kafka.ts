@@ -7,7 +7,7 @@ import { type Daemon, type DaemonHome, daemonOf, type LaunchedNode, launchNode, 
 import { type Cache, ensureCached } from './download.ts';
 import { StartError } from './errors.ts';
 import type { Java } from './java.ts';
-import { holdPorts } from './ports.ts';
+import { reservePorts } from './ports.ts';
 import { probeKafka } from './probes.ts';
 import { errorLine, fetchJars, runTool } from './tools.ts';
 
@@ -259,7 +259,7 @@ export async function startKafka(
   installation: string,
   homes: readonly DaemonHome[],
 ): Promise<Daemon> {
-  const held = await holdPorts(2 * homes.length);
+  const held = await reservePorts(2 * homes.length);
   const nodes = homes.map((_, index) => ({
     id: index + 1,
     brokerPort: held[2 * index]?.port ?? 0,

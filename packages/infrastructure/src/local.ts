@@ -8,7 +8,7 @@ import { StartError } from './errors.ts';
 import type { Infrastructure, InfrastructureOptions } from './infrastructure.ts';
 import { ensureJava, type Java } from './java.ts';
 import { ensureKafka, startKafka } from './kafka.ts';
-import { processLives, tryLock } from './lock.ts';
+import { isProcessAlive, tryLock } from './lock.ts';
 import { ensureMongod, startMongod } from './mongod.ts';
 import { ensureRegistry, startRegistry } from './registry.ts';
 
@@ -39,7 +39,7 @@ async function removeLeftBehind(temporary: string): Promise<void> {
     const path = join(temporary, name);
     const stats = await stat(path).catch(() => undefined);
     const owner = Number(/^run-(\d+)-/.exec(name)?.[1] ?? 0);
-    if (owner > 0 && processLives(owner)) continue;
+    if (owner > 0 && isProcessAlive(owner)) continue;
     if (stats !== undefined && Date.now() - stats.mtimeMs > leftBehindAfterMs) {
       await rm(path, { recursive: true, force: true });
     }

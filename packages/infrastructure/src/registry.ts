@@ -6,7 +6,7 @@ import { type Daemon, type DaemonHome, daemonOf, launchNode } from './daemon.ts'
 import { type Cache, ensureCached } from './download.ts';
 import { StartError } from './errors.ts';
 import type { Java } from './java.ts';
-import { holdPorts } from './ports.ts';
+import { reservePorts } from './ports.ts';
 import { probeRegistry } from './probes.ts';
 import { errorLine, fetchArtifact, runTool } from './tools.ts';
 
@@ -58,7 +58,7 @@ export async function startRegistry(
   await mkdir(home.dataDirectory, { recursive: true });
   const logFile = join(home.dataDirectory, 'registry.log');
   const archive = await openClassArchive(installation, java);
-  const [held] = await holdPorts(1);
+  const [held] = await reservePorts(1);
   if (held === undefined) throw new StartError('no free port for the schema registry');
   await held.release();
   const port = held.port;

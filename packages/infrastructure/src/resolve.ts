@@ -1,4 +1,4 @@
-import { dockerAnswers } from './docker-engine.ts';
+import { isDockerReachable } from './docker-engine.ts';
 import { type Addresses, addressesIn, checkAddresses } from './environment.ts';
 import { StartError } from './errors.ts';
 import type { Infrastructure, InfrastructureOptions, Provider } from './infrastructure.ts';
@@ -67,7 +67,7 @@ export async function openInfrastructure(options: InfrastructureOptions): Promis
   const provider = await chooseProvider({
     wanted: options.provider,
     env,
-    dockerAnswers: () => dockerAnswers(env),
+    dockerAnswers: () => isDockerReachable(env),
   });
   if (provider === 'environment') return openEnvironment(env);
   if (provider === 'docker') return openDockerProvider(options, env);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Leader } from './leaders.ts';
 import type { PartitionQueue } from './partition-queues.ts';
 import { createPartitioner } from './partitioner.ts';
-import { createProducerOf, SourceFencedError } from './producer.ts';
+import { createProducer, SourceFencedError } from './producer.ts';
 import type { PartitionAnswer } from './wire.ts';
 
 const TOO_LARGE = 10;
@@ -43,7 +43,7 @@ function openCluster() {
     },
     drop: () => undefined,
   };
-  const producer = createProducerOf(nodes, {
+  const producer = createProducer(nodes, {
     clock: createAutoAdvancingClock(),
     log: (_level, message) => void said.push(message),
     partitionsOf: () => 2,

@@ -10,7 +10,7 @@ import {
 } from './partition-queues.ts';
 import { createPartitioner } from './partitioner.ts';
 import { kafkaRemedy } from './security.ts';
-import { type PartitionAnswer, produceExchange } from './wire.ts';
+import { type PartitionAnswer, produceRequest } from './wire.ts';
 
 /** A message whose record is encoded: key, value and headers as a batch of Kafka stores them. */
 export interface EncodedRecord {
@@ -74,7 +74,7 @@ export function openProducer(options: ProducerOptions & KafkaOptions): Producer 
     const reason = fields['err'] instanceof Error ? fields['err'].message : '';
     options.log(level, message, { ...fields, remedy: kafkaRemedy(reason, options) });
   };
-  const producer = createProducerOf(
+  const producer = createProducer(
     {
       leaders: async (topics) => {
         const metadata = await nodes.metadata(topics);
@@ -89,7 +89,7 @@ export function openProducer(options: ProducerOptions & KafkaOptions): Producer 
           partitions: [{ partition, bodies: inFlight.flatMap(({ bodies }) => bodies) }],
         }));
         const input = { acks: -1, timeoutMs: REPLICATION_TIMEOUT_MS, topics };
-        return node.connectionPool.send(produceExchange(input, REQUEST_TIMEOUT_MS));
+        return node.connectionPool.send(produceRequest(input, REQUEST_TIMEOUT_MS));
       },
       drop: nodes.drop,
     },
@@ -105,7 +105,7 @@ export function openProducer(options: ProducerOptions & KafkaOptions): Producer 
 }
 
 /** Builds a producer over connections to the brokers. */
-export function createProducerOf(nodes: ProducerBrokers, options: ProducerOptions): Producer {
+export function createProducer(nodes: ProducerBrokers, options: ProducerOptions): Producer {
   const { clock, log, partitionsOf, maySend = () => true } = options;
   const partitionOf = createPartitioner();
   const queues = createPartitionQueues();

@@ -63,7 +63,7 @@ function exchange<Answer>(
 }
 
 /** Produce (version 7) with an answer for each partition; kafkajs discards all answers if one of them is an error. */
-export function produceExchange(
+export function produceRequest(
   input: ProduceInput,
   timeoutMs: number,
 ): WireRequest<readonly PartitionAnswer[]> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { appendBounded, type Bounded } from './bounded-list.ts';
+import { appendBounded, type BoundedItem } from './bounded-list.ts';
 
-interface Step extends Bounded {
+interface Step extends BoundedItem {
   readonly name: number;
 }
 

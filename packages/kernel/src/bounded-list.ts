@@ -1,5 +1,5 @@
 /** An item of a bounded list, which counts the dropped items before it. */
-export interface Bounded {
+export interface BoundedItem {
   /** How many items between the one before and this one were dropped; absent for none. */
   readonly notKept?: number;
   /** How many equal items this one stands for; absent for one. */
@@ -10,7 +10,7 @@ export interface Bounded {
  * Adds an item to a list that must not grow without end. The first items are kept, because they show how it began,
  * and so are the newest. The first of the newest counts the items dropped before it.
  */
-export function appendBounded<Item extends Bounded>(
+export function appendBounded<Item extends BoundedItem>(
   items: readonly Item[],
   item: Item,
   keep: { readonly first: number; readonly newest: number },

@@ -14,5 +14,5 @@ export {
 export { createNotFoundHandler } from './not-found.ts';
 export { buildOpenApiDocument, retryAfter } from './openapi.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
-export { createRecorder, type Recorder } from './recorder.ts';
+export { createOutcomeRecorder as createRecorder, type OutcomeRecorder as Recorder } from './outcome-recorder.ts';
 export { openPackageFiles, type StaticFiles } from './static-files.ts';

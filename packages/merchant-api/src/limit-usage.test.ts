@@ -26,7 +26,7 @@ it('without limits lets everything through', () => {
 
 it('takes back what did not happen, and never below nothing', () => {
   const book = openLimitUsage(new Map([[own.id, 2n]]));
-  book.takeBack([own, shared], 1n);
+  book.subtract([own, shared], 1n);
   expect(book.changes()).toEqual([{ limit: own, before: 2n, after: 1n }]);
   expect(book.add([own], 1n)).toBeUndefined();
   expect(book.changes()).toEqual([]);

@@ -21,7 +21,7 @@ export interface LimitUsage {
   /** Adds an amount to each limit. If one would be exceeded, it adds nothing and gives the first such limit. */
   readonly add: <Limit extends UsageLimit>(limits: readonly Limit[], amount: bigint) => Limit | undefined;
   /** Subtracts an amount from each limit, for something that was counted and did not happen. */
-  readonly takeBack: (limits: readonly UsageLimit[], amount: bigint) => void;
+  readonly subtract: (limits: readonly UsageLimit[], amount: bigint) => void;
   readonly changes: () => readonly UsageChange[];
 }
 
@@ -38,7 +38,7 @@ export function openLimitUsage(usedBefore: ReadonlyMap<string, bigint>): LimitUs
       for (const limit of limits) set(limit, usedOf(limit) + amount);
       return undefined;
     },
-    takeBack: (limits, amount) => {
+    subtract: (limits, amount) => {
       // The count of a time that was deleted meanwhile is zero.
       for (const limit of limits) if (usedOf(limit) >= amount) set(limit, usedOf(limit) - amount);
     },

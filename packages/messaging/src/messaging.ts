@@ -22,7 +22,7 @@ import type { TopicHandler } from './inbox/topic-handler.ts';
 import { openTopicHistory, type TopicHistory } from './inbox/topic-history.ts';
 import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
-import { createRecoveryChecks, type RecoveryChecks } from './operators/recovery.ts';
+import { createRecoveryChecks, type RecoveryChecks } from './operators/recovery-checks.ts';
 import type { ServicePositions } from './operators/service-positions.ts';
 import { createGroupCommit, type OpenGroupCommit } from './outbox/group-commit.ts';
 import { createMessageEncoder } from './outbox/message-encoder.ts';

@@ -1,4 +1,4 @@
-import { type ArchivedEnd, archivedEnds, archiveNoteOf, ERASURES } from '@pesewa/contracts';
+import { type ArchivedEnd, archivedEnds, archiveMarkOf, ERASURES } from '@pesewa/contracts';
 import { DAY_MS, type IdPrefix, isId } from '@pesewa/kernel';
 import type { Erasure } from '@pesewa/messaging';
 import { wholeNumberSetting } from '@pesewa/runtime';
@@ -9,7 +9,7 @@ import { z } from 'zod';
  * How long a payment must be without changes before it is archived, whenever it was accepted: longer than any consumer of
  * its events, any request for republishing and any comparison of its record looks back.
  */
-const REST_MS = 400 * DAY_MS;
+const UNCHANGED_FOR_MS = 400 * DAY_MS;
 
 /** The rest of an archived payment: its merchant's reference, which stays taken, and its end. */
 export interface ArchivedDocument {
@@ -51,9 +51,9 @@ export function readArchived({ end }: ArchivedDocument): ArchivedPayment {
 export function archiveOf<Record extends Document>(first: Erasure<Record>): Erasure<Record> {
   return {
     ...first,
-    name: archiveNoteOf(first.collection),
+    name: archiveMarkOf(first.collection),
     open: (nowMs) => {
-      const isRecent: object = { 'timeline.at': { $gt: new Date(nowMs - REST_MS) } };
+      const isRecent: object = { 'timeline.at': { $gt: new Date(nowMs - UNCHANGED_FOR_MS) } };
       return { $or: [first.open(nowMs), first.notErased, isRecent as Filter<Record>] } as Filter<Record>;
     },
     notErased: {},
@@ -69,7 +69,7 @@ export async function isBeforeHorizon(
 ): Promise<boolean> {
   if (!isId(prefix, reference)) return false;
   const notes = db.collection<{ readonly _id: string; readonly until: string }>(ERASURES);
-  const note = await notes.findOne({ _id: archiveNoteOf(collection) }, { projection: { until: 1 } });
+  const note = await notes.findOne({ _id: archiveMarkOf(collection) }, { projection: { until: 1 } });
   return note !== null && reference < note.until;
 }
 

@@ -12,8 +12,8 @@ export {
 } from './archive.ts';
 export { addPaymentRoute, viewPayment } from './payment-route.ts';
 export {
-  attempted,
-  attemptMark,
+  withAttempt as attempted,
+  attemptUpdate as attemptMark,
   fromPaymentDocument,
   openPaymentStore,
   type PaymentChange,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withoutNames } from './payment-route.ts';
+import { maskNames } from './payment-route.ts';
 
 const customer = ['Bo Jallow', '+233241234567', null];
 
@@ -11,9 +11,9 @@ it.each([
   ['(0241) 234.567', '(***'],
   ['ERROR 91 AT 12:30', 'ERROR 91 AT 12:30'],
 ])('a reason is shown without names and numbers, however they are written: %s', (reason, shown) => {
-  expect(withoutNames(reason, customer)).toBe(shown);
+  expect(maskNames(reason, customer)).toBe(shown);
 });
 
 it('no reason stays none', () => {
-  expect(withoutNames(null, customer)).toBeNull();
+  expect(maskNames(null, customer)).toBeNull();
 });

@@ -52,7 +52,7 @@ export function viewPayment(
     status: payment.status,
     step: payment.step,
     version: Number(payment.version),
-    reason: withoutNames(reason, names),
+    reason: maskNames(reason, names),
     acceptedAt: time(payment.acceptedAtMs),
     attempts: payment.attempts,
     attemptedAt: attemptedAtMs === null ? null : time(attemptedAtMs),
@@ -83,7 +83,7 @@ const WORD_LENGTH_MIN = 2;
  * A rail's reason without long numbers and without the words of these names, because the reason may name the
  * customer.
  */
-export function withoutNames(
+export function maskNames(
   reason: string | null,
   names: readonly (string | null | undefined)[],
 ): string | null {

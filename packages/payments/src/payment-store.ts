@@ -120,7 +120,7 @@ export interface PaymentStore<One, Document extends PaymentDocument> {
   /** Finds a payment of the merchant by the merchant's reference, else by ours (contract 10.3). */
   readonly find: (merchantId: string, reference: string) => Promise<PaymentOrArchived<One> | undefined>;
   /** The payments that have these references of their merchants, by {@link paymentId}; absent where one is free. */
-  readonly findTaken: (
+  readonly findByMerchantReferences: (
     keys: readonly PaymentKey[],
     session?: ClientSession,
   ) => Promise<ReadonlyMap<string, PaymentOrArchived<One>>>;
@@ -141,14 +141,14 @@ function idOf({ merchantId, order }: Payment): string {
   return paymentId({ merchantId, merchantReference: order.merchantReference });
 }
 
-/** A payment that is being sent to its rail, as {@link attemptMark} leaves it; its time is by the caller's clock. */
-export function attempted<One extends Payment>(payment: One, step: One['step'], attemptedAtMs: number): One {
+/** A payment that is being sent to its rail, as {@link attemptUpdate} leaves it; its time is by the caller's clock. */
+export function withAttempt<One extends Payment>(payment: One, step: One['step'], attemptedAtMs: number): One {
   const { attempts, version } = payment;
   return { ...payment, step, attempts: attempts + 1, version: version + 1n, attemptedAtMs };
 }
 
 /** The update by which a claim marks a payment as being sent to its rail: the attempt is committed before the call. */
-export function attemptMark(step: string) {
+export function attemptUpdate(step: string) {
   return {
     step,
     attempts: { $add: ['$attempts', 1] },
@@ -194,7 +194,7 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
     const found = await collection.find(filter as Filter<Document>, session ? { session } : {}).toArray();
     return found.map((document) => fromDocument(document as Document));
   };
-  const findTaken = async (keys: readonly PaymentKey[], session?: ClientSession) => {
+  const findByMerchantReferences = async (keys: readonly PaymentKey[], session?: ClientSession) => {
     const filter = { _id: { $in: keys.map(paymentId) } } as unknown as Filter<Document>;
     const found = collection.find<Document | ArchivedDocument>(filter, session ? { session } : {});
     const read = (document: Document | ArchivedDocument): PaymentOrArchived<One> =>
@@ -213,12 +213,12 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
     collection,
     insert: (payments, session) => writer.insert(payments.map(options.toDocument), session),
     find: async (merchantId, reference) => {
-      const [own] = (await findTaken([{ merchantId, merchantReference: reference }])).values();
+      const [own] = (await findByMerchantReferences([{ merchantId, merchantReference: reference }])).values();
       if (own) return own;
       const [byOurs] = await findAll({ reference, merchantId });
       return byOurs;
     },
-    findTaken,
+    findByMerchantReferences: findByMerchantReferences,
     findByReferences: (references, session) => findAll({ reference: { $in: [...references] } }, session),
     save: (changes, session) => writer.update(changes.map(toWrite), session),
   };

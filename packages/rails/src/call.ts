@@ -16,7 +16,7 @@ export interface Call {
   /**
    * Whether the call only asks. A refusal by the rail then answers nothing about the payment and is reported to people.
    */
-  readonly asks?: true;
+  readonly isQuery?: true;
   /** The largest answer that is read, if it may exceed the default. */
   readonly bytesMax?: number;
 }
@@ -40,7 +40,7 @@ export function createCall(dependencies: {
   readonly settings: Pick<CommonSettings, 'timeoutMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }): CallRail {
-  return async ({ method, url, headers, body, bytesMax, asks }) => {
+  return async ({ method, url, headers, body, bytesMax, isQuery: asks }) => {
     const guarded = await dependencies.guard({
       method,
       url,

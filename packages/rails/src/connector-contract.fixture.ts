@@ -225,7 +225,7 @@ function describeParts(one: ConnectorCase): void {
       callbackAddresses: ['203.0.113.7'],
     };
     const { rail } = openRail(one, answering(500, ''), settings);
-    const verdict = rail.judgeCallback({
+    const verdict = rail.verifyCallback({
       headers: [],
       body: Buffer.from('{}'),
       clientAddress: '203.0.113.8',

@@ -13,7 +13,7 @@ export interface ConnectorDependencies {
 }
 
 /** What a connector makes of a rail's settings; the rest of a {@link Rail} is the same for every connector. */
-export type RailFunctions = Pick<Rail, 'payouts' | 'collections' | 'balances' | 'judgeCallback'>;
+export type RailFunctions = Pick<Rail, 'payouts' | 'collections' | 'balances' | 'verifyCallback'>;
 
 /** The settings of one rail, with the way to connect to it. */
 export type RailSettings = CommonSettings & {

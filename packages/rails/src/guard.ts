@@ -10,7 +10,7 @@ import {
   isBulkheadRejectedError,
   wrap,
 } from 'cockatiel';
-import { WAIT_MS_MAX } from './call-times.ts';
+import { WAIT_MS_MAX } from './call-deadlines.ts';
 import {
   type Transport,
   TransportError,
@@ -23,7 +23,7 @@ import type { CommonSettings } from './settings.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
 /** The result of a guarded exchange. */
-export type Guarded =
+export type GuardedResponse =
   | { readonly kind: 'answered'; readonly response: TransportResponse }
   /** There was no connection to the rail: the request certainly did not reach it. */
   | { readonly kind: 'unreached'; readonly why: string }
@@ -35,7 +35,7 @@ export type Circuit = 'closed' | 'half_open' | 'open';
 
 /** An exchange within a rail's limits; it never throws. */
 export interface Guard {
-  (request: TransportRequest): Promise<Guarded>;
+  (request: TransportRequest): Promise<GuardedResponse>;
   /** Whether a request would be attempted now: the circuit is closed, or has been open long enough for a probe. */
   readonly isAvailable: () => boolean;
   readonly circuit: () => Circuit;
@@ -79,7 +79,7 @@ export function createGuard(dependencies: {
   const slots = bulkhead(settings.concurrencyMax, settings.concurrencyMax);
   const limits = wrap(slots, breaker);
 
-  const guard = async (request: TransportRequest): Promise<Guarded> => {
+  const guard = async (request: TransportRequest): Promise<GuardedResponse> => {
     const calledAtMs = clock.nowMs();
     const turn = bucket.take();
     if (!turn.granted) return notSent('rate limit of the rail', turn.waitMs);

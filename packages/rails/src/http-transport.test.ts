@@ -4,7 +4,7 @@ import { systemClock } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import { ANSWER_BYTES_MAX, createHttpTransport } from './http-transport.ts';
 import { openRails, railSettings } from './index.ts';
-import { leastSettings, payout } from './rails.fixture.ts';
+import { minimalSettings, payout } from './rails.fixture.ts';
 
 const accepted = JSON.stringify({
   isSuccessful: true,
@@ -38,7 +38,7 @@ async function withRail<Value>(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const rail = { ...leastSettings, transferUrl: url, collectionsUrl: url, timeoutMs: 300, ...settings };
+  const rail = { ...minimalSettings, transferUrl: url, collectionsUrl: url, timeoutMs: 300, ...settings };
   const rails = openRails(railSettings.parse(JSON.stringify([rail])), { clock: systemClock });
   const close = () =>
     new Promise<void>((resolve) => {

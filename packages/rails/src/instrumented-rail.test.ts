@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { openRails, railSettings, takesPayouts } from './index.ts';
-import { answering, createTestClock, leastSettings, payout } from './rails.fixture.ts';
+import { answering, createTestClock, minimalSettings, payout } from './rails.fixture.ts';
 
 function openRail(transport: Parameters<typeof openRails>[1]['transport']) {
   const registry = new Registry();
   const clock = createTestClock();
-  const settings = { ...leastSettings, breakerFailures: 2, breakerOpenMs: 7_000 };
+  const settings = { ...minimalSettings, breakerFailures: 2, breakerOpenMs: 7_000 };
   const [rail] = openRails(railSettings.parse(JSON.stringify([settings])), {
     clock,
     transport,

@@ -216,7 +216,7 @@ export interface Rail {
     { readonly kind: 'answered'; readonly wallets: readonly Money[] } | Unknown
   >;
   /** Judges a callback's origin and what proves it, from its raw bytes and before anything is read. */
-  readonly judgeCallback: (request: CallbackEvidence) => CallbackVerdict;
+  readonly verifyCallback: (request: CallbackEvidence) => CallbackVerdict;
 }
 
 /** A rail that takes payouts. */

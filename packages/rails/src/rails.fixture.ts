@@ -5,7 +5,7 @@ import { openRails } from './rails.ts';
 import { upstreamRail } from './upstream/upstream.ts';
 
 /** The minimum settings of a rail. */
-export const leastSettings = {
+export const minimalSettings = {
   ...upstreamRail({ name: 'upstream', url: 'http://rail.test', publicKey: 'pesewa-at-upstream' }),
   transferUrl: 'http://rail.test/transfer/',
   collectionsUrl: 'http://rail.test/collect',
@@ -29,7 +29,7 @@ export function createRailFixture(transport: Transport, settings: object = {}) {
   const requests: TransportRequest[] = [];
   const warnings: unknown[] = [];
   const clock = createTestClock();
-  const rails = openRails(railSettings.parse(JSON.stringify([{ ...leastSettings, ...settings }])), {
+  const rails = openRails(railSettings.parse(JSON.stringify([{ ...minimalSettings, ...settings }])), {
     clock,
     logger: { warn: (...line: unknown[]) => void warnings.push(line), info: () => undefined },
     transport: (request) => {

@@ -1,7 +1,7 @@
 import { END_TIMEOUT_MS } from '@pesewa/runtime';
 import { describe, expect, it } from 'vitest';
 import { CALL_TIMEOUT_MS, openRails, railSettings } from './index.ts';
-import { answering, createTestClock, leastSettings } from './rails.fixture.ts';
+import { answering, createTestClock, minimalSettings } from './rails.fixture.ts';
 
 const read = (rails: unknown) => railSettings.safeParse(JSON.stringify(rails));
 const problems = (rails: unknown) =>
@@ -9,7 +9,7 @@ const problems = (rails: unknown) =>
 
 describe('the settings of the rails', () => {
   it('need no more than where the rail is and who we are', () => {
-    const [rail] = railSettings.parse(JSON.stringify([leastSettings]));
+    const [rail] = railSettings.parse(JSON.stringify([minimalSettings]));
     expect(rail).toMatchObject({
       transferUrl: 'http://rail.test/transfer',
       timeoutMs: 10_000,
@@ -21,13 +21,13 @@ describe('the settings of the rails', () => {
 
   it('leave half of the limits to payments where nothing is said of polls', () => {
     const polling = (settings: object) => {
-      const [rail] = railSettings.parse(JSON.stringify([{ ...leastSettings, ...settings }]));
+      const [rail] = railSettings.parse(JSON.stringify([{ ...minimalSettings, ...settings }]));
       return [rail?.pollsPerSecondMax, rail?.pollConcurrencyMax];
     };
     expect(polling({})).toEqual([250, 32]);
     expect(polling({ requestsPerSecondMax: 1, concurrencyMax: 1 })).toEqual([1, 1]);
     expect(polling({ pollsPerSecondMax: 0.5, pollConcurrencyMax: 2 })).toEqual([0.5, 2]);
-    const tooMuch = { ...leastSettings, pollsPerSecondMax: 501, pollConcurrencyMax: 65 };
+    const tooMuch = { ...minimalSettings, pollsPerSecondMax: 501, pollConcurrencyMax: 65 };
     expect(problems([tooMuch])).toEqual([
       '0.pollsPerSecondMax: is more than requestsPerSecondMax',
       '0.pollConcurrencyMax: is more than concurrencyMax',
@@ -36,7 +36,7 @@ describe('the settings of the rails', () => {
 
   it('take a fee as basis points or as a schedule', () => {
     const payoutFee = { basisPoints: 25, fixedMinor: 5, maximumMinor: 500 };
-    const [rail] = railSettings.parse(JSON.stringify([{ ...leastSettings, payoutFee, collectionFee: 75 }]));
+    const [rail] = railSettings.parse(JSON.stringify([{ ...minimalSettings, payoutFee, collectionFee: 75 }]));
     expect(rail).toHaveProperty('payoutFee', {
       basisPoints: 25n,
       fixedMinor: 5n,
@@ -48,7 +48,7 @@ describe('the settings of the rails', () => {
 
   it('report every problem at once', () => {
     const wrong = {
-      ...leastSettings,
+      ...minimalSettings,
       name: 'Upstream',
       transferUrl: 'ftp://rail.test',
       timeoutMs: 0.5,
@@ -74,13 +74,13 @@ describe('the settings of the rails', () => {
   });
 
   it('refuse a time-out that an ordered end does not wait for, with the field and its bound', () => {
-    const within = (timeoutMs: number) => problems([{ ...leastSettings, timeoutMs }]);
+    const within = (timeoutMs: number) => problems([{ ...minimalSettings, timeoutMs }]);
     expect(within(15_000)).toEqual([]);
     expect(within(15_001)).toEqual([
       '0.timeoutMs: must be at most 15000: within the 20000 ms that an ending process waits for a call, its outcome has to be recorded too',
     ]);
     const [longest] = openRails(
-      railSettings.parse(JSON.stringify([{ ...leastSettings, timeoutMs: 15_000 }])),
+      railSettings.parse(JSON.stringify([{ ...minimalSettings, timeoutMs: 15_000 }])),
       {
         clock: createTestClock(),
         transport: answering(200, ''),
@@ -91,28 +91,28 @@ describe('the settings of the rails', () => {
   });
 
   it('name an address that is none', () => {
-    const settings = { ...leastSettings, callbackAddresses: ['203.0.113.0/33'] };
+    const settings = { ...minimalSettings, callbackAddresses: ['203.0.113.0/33'] };
     expect(problems([settings])).toEqual([expect.stringContaining('203.0.113.0/33')]);
   });
 
   it('refuse a callback secret that stands twice, in a rail or in two, and show it nowhere', () => {
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
     const unpadded = secret.replace(/=+$/, '');
-    const first = { ...leastSettings, callbackSecrets: [secret] };
-    const second = { ...leastSettings, name: 'second', callbackSecrets: [unpadded] };
+    const first = { ...minimalSettings, callbackSecrets: [secret] };
+    const second = { ...minimalSettings, name: 'second', callbackSecrets: [unpadded] };
     const found = problems([first, second]);
     expect(found).toEqual([expect.stringContaining('1.callbackSecrets.0: is the secret of another place')]);
     expect(JSON.stringify(found)).not.toContain(unpadded);
-    expect(problems([{ ...leastSettings, callbackSecrets: [secret, secret] }])).toEqual([
+    expect(problems([{ ...minimalSettings, callbackSecrets: [secret, secret] }])).toEqual([
       expect.stringContaining('0.callbackSecrets.1'),
     ]);
-    expect(problems([first, { ...leastSettings, name: 'second' }])).toEqual([]);
+    expect(problems([first, { ...minimalSettings, name: 'second' }])).toEqual([]);
   });
 
   it('don’t quote what was put in an address’s place by mistake', () => {
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
     for (const slip of [secret, 'deadbeef'.repeat(8), `${secret}/24`]) {
-      const found = problems([{ ...leastSettings, callbackAddresses: ['203.0.113.7', slip] }]);
+      const found = problems([{ ...minimalSettings, callbackAddresses: ['203.0.113.7', slip] }]);
       expect(found).toEqual([expect.stringContaining('0.callbackAddresses.1: must be an address')]);
       expect(found.join()).not.toContain(slip);
     }
@@ -121,8 +121,8 @@ describe('the settings of the rails', () => {
   it.each([
     ['no JSON', '[', 'must be JSON'],
     ['no rail', '[]', 'at least one'],
-    ['one name twice', JSON.stringify([leastSettings, leastSettings]), 'twice'],
-    ['proof without a secret', JSON.stringify([{ ...leastSettings, callbacks: 'proven' }]), 'proven'],
+    ['one name twice', JSON.stringify([minimalSettings, minimalSettings]), 'twice'],
+    ['proof without a secret', JSON.stringify([{ ...minimalSettings, callbacks: 'proven' }]), 'proven'],
   ])('refuse %s', (_, text, message) => {
     expect(railSettings.safeParse(text).error?.issues[0]?.message).toContain(message);
   });
@@ -130,12 +130,12 @@ describe('the settings of the rails', () => {
 
 describe('routing', () => {
   const first = {
-    ...leastSettings,
+    ...minimalSettings,
     name: 'first',
     payouts: [{ country: 'KEN', currency: 'KES', channels: ['Mobile Money'] }],
     operatorCodes: ['KESAF'],
   };
-  const second = { ...leastSettings, name: 'second' };
+  const second = { ...minimalSettings, name: 'second' };
   const rails = openRails(railSettings.parse(JSON.stringify([first, second])), {
     clock: createTestClock(),
     transport: answering(200, ''),

@@ -2,7 +2,7 @@ import type { PayoutChannel } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Registry } from 'prom-client';
-import { callDeadlineMs } from './call-times.ts';
+import { callDeadlineMs } from './call-deadlines.ts';
 import type { RailSettings } from './define-connector.ts';
 import { createGuard } from './guard.ts';
 import { createHttpTransport, type Transport } from './http-transport.ts';

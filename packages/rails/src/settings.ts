@@ -2,7 +2,7 @@ import { addressRangeSetting } from '@pesewa/addresses';
 import { channels, countryCode, mobileOperators, servedCountries } from '@pesewa/contracts';
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
-import { CALL_TIMEOUT_MS, TIMEOUT_MS_MAX } from './call-times.ts';
+import { CALL_TIMEOUT_MS, TIMEOUT_MS_MAX } from './call-deadlines.ts';
 import type { PayoutRoute } from './rail.ts';
 
 /** The address of a rail, without slashes at its end. */

@@ -5,7 +5,7 @@ import { routePath } from 'hono/route';
 import type { StatusCode } from 'hono/utils/http-status';
 import { followConnections } from './drain.ts';
 import type { Logger } from './logger.ts';
-import { hasHungUp, instrumentRequests, type RequestMeter, type ServerBindings } from './requests.ts';
+import { isDisconnected, instrumentRequests, type RequestMeter, type ServerBindings } from './requests.ts';
 import type { Endable } from './shutdown.ts';
 import { allowUploads } from './uploads.ts';
 
@@ -106,7 +106,7 @@ export function logFailure(
   failed: { readonly error: Error; readonly context: Context; readonly text: string },
 ): void {
   const fields = { err: failed.error, route: routePath(failed.context) };
-  if (hasHungUp(failed.context)) logger.debug(fields, 'the client hung up');
+  if (isDisconnected(failed.context)) logger.debug(fields, 'the client hung up');
   else logger.error(fields, failed.text);
 }
 

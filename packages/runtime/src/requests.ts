@@ -62,13 +62,13 @@ function routeOf(context: Context): string {
 }
 
 /** Whether the client has hung up: failures are then no fault of ours, and no answer reaches it. */
-export function hasHungUp(context: Context): boolean {
+export function isDisconnected(context: Context): boolean {
   return (context.env as ServerBindings | undefined)?.outgoing?.destroyed === true;
 }
 
 /** The outcome of a finished request. */
 function statusOf(context: Context): RequestStatus {
-  return hasHungUp(context) ? 'aborted' : context.res.status;
+  return isDisconnected(context) ? 'aborted' : context.res.status;
 }
 
 /** Deals with a request within its span. */

@@ -3,7 +3,7 @@ import { systemClock } from '@pesewa/kernel';
 import { Hono } from 'hono';
 import { afterEach, expect, it } from 'vitest';
 import { type HttpServer, serveHttp } from './http.ts';
-import { readUpload, UploadCutError } from './uploads.ts';
+import { readUpload, UploadAbortedError } from './uploads.ts';
 
 const servers: HttpServer[] = [];
 afterEach(async () => {
@@ -19,7 +19,7 @@ async function serve(rate = { idleMs: 700, bytesPerSecondMin: 1, graceMs: 10_000
       for await (const piece of readUpload(context, rate, systemClock)) bytes += piece.byteLength;
       return context.text(`got ${bytes}`);
     } catch (error) {
-      if (!(error instanceof UploadCutError)) throw error;
+      if (!(error instanceof UploadAbortedError)) throw error;
       return context.text(`cut: ${error.message}`, 408);
     }
   });

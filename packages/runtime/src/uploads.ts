@@ -5,7 +5,7 @@ import { type Clock, DeadlineError, withDeadline } from '@pesewa/kernel';
 import type { Context } from 'hono';
 
 /** The sender of an upload is too slow or has gone: nothing after what was read will come. */
-export class UploadCutError extends Error {
+export class UploadAbortedError extends Error {
   override readonly name = 'UploadCutError';
 }
 
@@ -78,7 +78,7 @@ export async function* readUpload(
       if (piece.done) return;
       bytes += piece.value.byteLength;
       if (waitedMs > rate.graceMs && bytes < (waitedMs * rate.bytesPerSecondMin) / SECOND_MS) {
-        throw new UploadCutError(`less than ${rate.bytesPerSecondMin} bytes came in a second`);
+        throw new UploadAbortedError(`less than ${rate.bytesPerSecondMin} bytes came in a second`);
       }
       hasStopped = true;
       yield piece.value;
@@ -107,7 +107,7 @@ async function withinIdle<Piece>(reading: Promise<Piece>, idleMs: number, clock:
   try {
     return await withDeadline(reading, idleMs, clock);
   } catch (error) {
-    throw new UploadCutError(
+    throw new UploadAbortedError(
       error instanceof DeadlineError ? `nothing came for ${idleMs} ms` : 'the sender has gone',
     );
   }

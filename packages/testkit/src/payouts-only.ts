@@ -49,7 +49,7 @@ export const payoutsOnly = defineConnector({
   connect: ({ settings, guard, clock }) => {
     const call = createCall({ settings, guard, clock });
     const { url, payouts: routes, payoutFee: fee } = settings;
-    const ask: Call = (path) => call({ method: 'GET', url: `${url}${path}`, headers: {}, asks: true });
+    const ask: Call = (path) => call({ method: 'GET', url: `${url}${path}`, headers: {}, isQuery: true });
     const send: Call = (path, body) => call({ method: 'POST', url: `${url}${path}`, headers: {}, body });
     return {
       payouts: { routes, fee, readCallback, ...payoutCalls(ask, send) },
@@ -61,7 +61,7 @@ export const payoutsOnly = defineConnector({
         const amounts = read.data.map(({ amount, currency }) => parseAmount(amount, currency));
         return { kind: 'answered', wallets: amounts.flatMap((money) => (money.ok ? [money.value] : [])) };
       },
-      judgeCallback: createCallbackJudge(settings),
+      verifyCallback: createCallbackJudge(settings),
     };
   },
 });

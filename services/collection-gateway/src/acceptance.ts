@@ -47,11 +47,11 @@ async function acceptAll(
   isRetry: boolean,
 ): Promise<readonly Acceptance[]> {
   const taken = new Map<string, string>();
-  const findTaken = async (some: readonly Candidate[]) => {
+  const findEarlier = async (some: readonly Candidate[]) => {
     const keys = some.map(({ collection }) => keyOf(collection));
-    for (const [id, earlier] of await store.findTaken(keys, session)) taken.set(id, referenceOf(earlier));
+    for (const [id, earlier] of await store.findByMerchantReferences(keys, session)) taken.set(id, referenceOf(earlier));
   };
-  if (isRetry) await findTaken(candidates);
+  if (isRetry) await findEarlier(candidates);
   const book = openLimitUsage(
     await usage.read(
       candidates.flatMap(({ limits }) => limits),
@@ -82,7 +82,7 @@ async function acceptAll(
   if (isRetry || exceeding.length === 0) return outcomes;
   // Duplicates take precedence over the limits, so they are looked for only among what the limits refuse (contract
   // 10.2).
-  await findTaken(exceeding);
+  await findEarlier(exceeding);
   return outcomes.map((outcome, index) => {
     const collection = candidates[index]?.collection;
     const earlier = outcome.kind === 'exceeded' && collection ? taken.get(idOf(collection)) : undefined;

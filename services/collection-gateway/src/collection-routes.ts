@@ -20,10 +20,10 @@ import type { AnswerDeadline } from './answer-deadline.ts';
 import { answerCompleting, answerInitiated, answerRefused } from './answers.ts';
 import { collectionOperations } from './collection-operations.ts';
 import type { Collections } from './collections.ts';
-import type { Complete } from './completer.ts';
+import type { CompleteCollection } from './completer.ts';
 import { type CollectionForm, otpProblem, readForm, securityTexts } from './domain/initiation.ts';
-import type { Initiate } from './initiator.ts';
-import { BODY_BYTES_MAX, keyOf } from './requests.ts';
+import type { InitiateCollection } from './initiator.ts';
+import { BODY_BYTES_MAX, merchantKeyOf } from './requests.ts';
 import { isSecurityModule } from './security-module.ts';
 
 const UNSTORED = {
@@ -34,8 +34,8 @@ const UNSTORED = {
 /** The dependencies of initiation and completion. */
 export interface CollectionRouteDeps extends AuthenticationDeps {
   readonly collections: Pick<Collections, 'accept'>;
-  readonly initiate: Initiate;
-  readonly complete: Complete;
+  readonly initiate: InitiateCollection;
+  readonly complete: CompleteCollection;
   readonly answerDeadline: Pick<AnswerDeadline, 'within' | 'deadlineMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** Whether a webhook may be sent to an address that a request names (contract 10.15). */
@@ -46,7 +46,7 @@ export interface CollectionRouteDeps extends AuthenticationDeps {
 /** The routes that accept collections and completions (contract 4.7, 4.8). */
 export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  const authentication = authenticate(deps, { keyOf, refuse: answerUnauthenticated });
+  const authentication = authenticate(deps, { keyOf: merchantKeyOf, refuse: answerUnauthenticated });
   routes.post(collectionOperations.payin.getRoutingPath(), authentication, (context) => payin(context, deps));
   routes.post(collectionOperations.completePayin.getRoutingPath(), authentication, (context) =>
     completePayin(context, deps),

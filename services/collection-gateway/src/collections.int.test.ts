@@ -115,7 +115,7 @@ describe('the limit per number counts what is accepted, exactly', () => {
       'DUPLICATE REFERENCE',
     );
     const numbers = fifty.map((index) => ({ merchantId: 'limited', merchantReference: `number-${index}` }));
-    const [id = ''] = (await left.store.findTaken(numbers)).keys();
+    const [id = ''] = (await left.store.findByMerchantReferences(numbers)).keys();
     const reference = id.replace('limited:', '');
     const repeated = await left.collections.accept(limited, payin(reference, customer(0)));
     expect(outcomeOf(repeated)).toBe('DUPLICATE REFERENCE');

@@ -124,6 +124,6 @@ function decide(
   const decision = collectionDecider.decide(command, collection);
   if (!decision.ok) return decision.refusal;
   if (book.add(limits, 1n)) return 'collection.number_limit';
-  if (decision.value.some(({ kind }) => kind === 'completionReturned')) book.takeBack(counted, 1n);
+  if (decision.value.some(({ kind }) => kind === 'completionReturned')) book.subtract(counted, 1n);
   return decision.value;
 }

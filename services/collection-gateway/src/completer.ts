@@ -10,7 +10,7 @@ import type { Applied, CausedCommand, Collections } from './collections.ts';
 import { type CompletionLock, type LockRequest, takeCompletionLock } from './completion-lock.ts';
 import { type CollectionForm, isSameContent } from './domain/initiation.ts';
 import { type NumberLimit, numberLimit } from './domain/limits.ts';
-import { cleanReason, completionOutcome, isOfTheRequest, merchantReason } from './domain/reasons.ts';
+import { cleanReason, completionOutcome, isRequestRefused, merchantReason } from './domain/reasons.ts';
 import type { CollectionStateRefusal } from './domain/state.ts';
 import { outgoingCollection } from './initiator.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -32,7 +32,7 @@ export interface CompletionRefusal {
  *
  * The try is counted and committed with a lease before the call; the OTP is never stored, logged or published.
  */
-export type Complete = (
+export type CompleteCollection = (
   merchant: Merchant,
   form: CollectionForm,
   otpCode: string | undefined,
@@ -40,7 +40,7 @@ export type Complete = (
 
 /** Completes collections; disposing of it ends the waiting for locks, and begins no further call. */
 export interface Completer extends AsyncDisposable {
-  readonly complete: Complete;
+  readonly complete: CompleteCollection;
 }
 
 interface CompleterDeps {
@@ -81,7 +81,7 @@ export function createCompleter(deps: CompleterDeps): Completer {
     waiting.add(lock);
     return lock.finally(() => waiting.delete(lock));
   };
-  const complete: Complete = async (merchant, form, otpCode) => {
+  const complete: CompleteCollection = async (merchant, form, otpCode) => {
     const deadlineAtMs = clock.nowMs() + answerDeadline.deadlineMs;
     const { merchantReference } = form.content;
     const found = await collections.find(merchant.id, merchantReference);
@@ -224,7 +224,7 @@ async function callRail(deps: CompleterDeps, attempt: Attempt): Promise<Completi
   const logged = { reference, rail: railName, result: result.kind };
   if (result.kind === 'unknown' || result.kind === 'notSent')
     deps.logger.warn({ ...logged, why: result.why }, 'no clear answer from the rail');
-  if (result.kind === 'refused' && isOfTheRequest(result.reason))
+  if (result.kind === 'refused' && isRequestRefused(result.reason))
     deps.logger.warn({ ...logged, reason: result.reason }, 'the rail refuses our request itself');
   // An unclear outcome is not recorded: the rail may still be processing it, so the next completion gets the lock
   // only when the lease is over.

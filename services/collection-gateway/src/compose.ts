@@ -13,7 +13,7 @@ import { createCollections } from './collections.ts';
 import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
 import { collectionDatabaseSchema } from './database-schema.ts';
-import { erasuresOf } from './erasing.ts';
+import { erasuresOf } from './erasures.ts';
 import { createHandlers } from './handlers.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';

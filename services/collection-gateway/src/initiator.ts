@@ -11,7 +11,7 @@ import {
 } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { Collections } from './collections.ts';
-import { cleanReason, isOfTheRequest } from './domain/reasons.ts';
+import { cleanReason, isRequestRefused } from './domain/reasons.ts';
 import type { InitiationOutcome } from './domain/state.ts';
 import { type Collection, type CollectionStore, fromDocument } from './store.ts';
 
@@ -31,7 +31,7 @@ export interface Initiated {
  * `attemptedAtMs` is from right before that commit, by this process's own clock. By default it is the record's time,
  * which is right for the process that accepted the collection.
  */
-export type Initiate = (collection: Collection, attemptedAtMs?: number) => Promise<Initiated>;
+export type InitiateCollection = (collection: Collection, attemptedAtMs?: number) => Promise<Initiated>;
 
 interface InitiatorDeps {
   readonly collections: Pick<Collections, 'recordOutcome'>;
@@ -42,8 +42,8 @@ interface InitiatorDeps {
   readonly crashPoint: CrashPoint;
 }
 
-/** Builds {@link Initiate}, which runs outside any transaction (ADR 5). */
-export function createInitiate(deps: InitiatorDeps): Initiate {
+/** Builds {@link InitiateCollection}, which runs outside any transaction (ADR 5). */
+export function createInitiate(deps: InitiatorDeps): InitiateCollection {
   const { collections, recorder, logger, crashPoint } = deps;
   return async (collection, attemptedAtMs = collection.attemptedAtMs) => {
     const { reference, attempts, rail: railName } = collection;
@@ -56,7 +56,7 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
         'no clear answer from the rail',
       );
     }
-    if (result.kind === 'failed' && isOfTheRequest(cleanReason(result.reason))) {
+    if (result.kind === 'failed' && isRequestRefused(cleanReason(result.reason))) {
       logger.warn(
         { reference, rail: railName, reason: result.reason },
         'the rail refuses our request itself',
@@ -100,7 +100,7 @@ async function callRail(
 export function startInitiator(
   deps: InitiatorDeps & {
     readonly store: Pick<CollectionStore, 'collection'>;
-    readonly initiate: Initiate;
+    readonly initiate: InitiateCollection;
     readonly ids: Ids;
     readonly initiateForMs: number;
     readonly concurrencyMax: number;

@@ -42,10 +42,10 @@ export function createPayins(deps: PayinDeps): AcceptCollection {
       // Duplicates take precedence over mobile operator and amount, so they are looked for even if those refuse.
       const { merchantReference } = form.content;
       const [earlier] = (
-        await deps.store.findTaken([{ merchantId: merchant.id, merchantReference }])
+        await deps.store.findByMerchantReferences([{ merchantId: merchant.id, merchantReference }])
       ).values();
       if (earlier) return refuse({ reason: 'DUPLICATE REFERENCE', reference: referenceOf(earlier) });
-      return refuse(admitted.ok ? takesNoWork : { reason: admitted.refusal, reference: '' });
+      return refuse(admitted.ok ? notAcceptingRefusal : { reason: admitted.refusal, reference: '' });
     }
     const acceptance = await acceptOne(admitted.value);
     switch (acceptance.kind) {
@@ -67,7 +67,7 @@ export function createPayins(deps: PayinDeps): AcceptCollection {
 }
 
 /** The refusal while too much accepted work waits for Kafka. */
-const takesNoWork: PayinRefusal = {
+const notAcceptingRefusal: PayinRefusal = {
   reason: 'SERVICE UNAVAILABLE',
   reference: '',
   description: 'no new collection is accepted at present: nothing was recorded, send it again later',

@@ -4,6 +4,6 @@ import type { Context } from 'hono';
 export const BODY_BYTES_MAX = 16_384;
 
 /** The value of `X-business`; undefined if `X-app` is not that of the API (contract 5). */
-export function keyOf(context: Pick<Context, 'req'>): string | undefined {
+export function merchantKeyOf(context: Pick<Context, 'req'>): string | undefined {
   return context.req.header('x-app') === 'api' ? context.req.header('x-business') : undefined;
 }

@@ -10,7 +10,7 @@ import { type Logger, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answerRejected, answerStatus } from './answers.ts';
 import type { Collections } from './collections.ts';
-import { BODY_BYTES_MAX, keyOf } from './requests.ts';
+import { BODY_BYTES_MAX, merchantKeyOf } from './requests.ts';
 import { isSecurityModule } from './security-module.ts';
 import { statusOperations } from './status-operations.ts';
 
@@ -25,7 +25,7 @@ export interface StatusRouteDeps extends AuthenticationDeps {
 export function createStatusRoutes(deps: StatusRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   const authentication = authenticate(deps, {
-    keyOf,
+    keyOf: merchantKeyOf,
     refuse: (context, refusal) => answerUnauthenticated(context, refusal, deps.clock.nowMs()),
   });
   routes.post(statusOperations.checkStatus.getRoutingPath(), authentication, (context) =>

@@ -3,11 +3,11 @@ import type { Clock, Ids } from '@pesewa/kernel';
 import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
-import { type DayLimit, overDayMax } from './domain/limits.ts';
+import { type DayLimit, dayLimitRefusal } from './domain/limits.ts';
 import { payoutDecider } from './domain/payout.ts';
 import { canonicalContent, type PayoutRequest, type RequestRefusal } from './domain/submission.ts';
 import { acceptedEvent } from './events.ts';
-import type { Payout, PayoutKey, PayoutStore, Taken } from './store.ts';
+import type { Payout, PayoutKey, PayoutStore, ReferenceUse } from './store.ts';
 
 /** The dependencies of accepting admitted payouts, single or in batches. */
 export interface AcceptanceDeps {
@@ -19,7 +19,7 @@ export interface AcceptanceDeps {
 }
 
 /** The result of submitting a payout. */
-export type Acceptance = Taken | { readonly kind: 'refused'; readonly refusal: RequestRefusal };
+export type Acceptance = ReferenceUse | { readonly kind: 'refused'; readonly refusal: RequestRefusal };
 
 /** A payout about to be stored, and the daily limit that applies to it. */
 export interface Candidate {
@@ -91,9 +91,9 @@ async function acceptAll(
   { session, emit }: Transaction,
   isRetry: boolean,
 ): Promise<readonly Acceptance[]> {
-  const taken = new Map<string, Taken>(
+  const taken = new Map<string, ReferenceUse>(
     isRetry
-      ? await store.findTaken(
+      ? await store.findUses(
           candidates.map(({ payout }) => keyOf(payout)),
           session,
         )
@@ -107,7 +107,7 @@ async function acceptAll(
     const earlier = taken.get(id);
     if (earlier) return earlier;
     if (dayLimit && days.add([dayLimit], payout.order.amount.minor))
-      return { kind: 'refused', refusal: overDayMax(dayLimit) };
+      return { kind: 'refused', refusal: dayLimitRefusal(dayLimit) };
     const own = { kind: 'payout', payout } as const;
     taken.set(id, own);
     fresh.push(payout);

@@ -3,8 +3,8 @@ import { accept, type Clock, feeFor, type Money, type Result, refuse } from '@pe
 import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
-import { type DayLimit, dayLimitOf, overDayMax, overPayoutMax } from './domain/limits.ts';
-import { noRouteRefusal, type Route, type RouteQuestion } from './domain/routing.ts';
+import { type DayLimit, dayLimitOf, dayLimitRefusal, payoutLimitRefusal } from './domain/limits.ts';
+import { noRouteRefusal, type Route, type RouteQuery } from './domain/routing.ts';
 import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
 
 /** The dependencies of admission. */
@@ -12,7 +12,7 @@ export interface AdmissionDeps {
   readonly usage: Pick<LimitUsageStore, 'read'>;
   readonly messaging: Pick<Messaging, 'acceptsWork'>;
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly routePayout: (question: RouteQuestion) => Promise<Route>;
+  readonly routePayout: (question: RouteQuery) => Promise<Route>;
   /**
    * Whether the database has every payout that was ever published. Until then a new request may repeat one that the
    * database has forgotten (ADR 46).
@@ -41,7 +41,7 @@ export interface Admission {
  * The refusal while too much accepted work waits for Kafka, and while the database may have forgotten payouts. It is
  * judged last, so that duplicates are still answered.
  */
-export const takesNoWork: RequestRefusal = {
+export const notAcceptingRefusal: RequestRefusal = {
   code: 'unavailable',
   message: 'no new payout is accepted at present and nothing was stored: send it again later',
 };
@@ -55,12 +55,12 @@ export async function admit(
   merchant: Merchant,
   { requests, total, pathOf }: Requested,
 ): Promise<Result<Admission, RequestRefusal>> {
-  if (!deps.isComplete()) return refuse(takesNoWork);
+  if (!deps.isComplete()) return refuse(notAcceptingRefusal);
   const { currency, minor } = total;
   const rails = await routeAll(deps, requests, pathOf);
   if (!rails.ok) return rails;
   for (const [index, { amount }] of requests.entries()) {
-    const overMax = overPayoutMax(merchant.limits, amount, pathOf(index, 'amount'));
+    const overMax = payoutLimitRefusal(merchant.limits, amount, pathOf(index, 'amount'));
     if (overMax) return refuse(overMax);
   }
   const dayLimit = dayLimitOf(merchant, currency, new Date(deps.clock.nowMs()));
@@ -69,13 +69,13 @@ export async function admit(
     const feeOf = ({ amount }: PayoutRequest) => feeFor(wallet.payoutFee, amount.minor);
     const fees = requests.reduce((sum, request) => sum + feeOf(request), 0n);
     if (await deps.canSpend({ merchantId: merchant.id, currency }, minor + fees)) {
-      if (!deps.messaging.acceptsWork()) return refuse(takesNoWork);
+      if (!deps.messaging.acceptsWork()) return refuse(notAcceptingRefusal);
       const railOf = ({ beneficiary }: PayoutRequest) => rails.value.get(beneficiary.bankCode) ?? '';
       return accept({ termsOf: (request) => ({ fee: feeOf(request), rail: railOf(request) }), dayLimit });
     }
   }
   if (dayLimit && openLimitUsage(await deps.usage.read([dayLimit])).add([dayLimit], minor))
-    return refuse(overDayMax(dayLimit));
+    return refuse(dayLimitRefusal(dayLimit));
   const message = wallet
     ? `the ${currency} wallet does not hold the amount and its fee`
     : `there is no wallet in ${currency}`;

@@ -1,7 +1,7 @@
 import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
-import { takesNoWork } from './admission.ts';
+import { notAcceptingRefusal } from './admission.ts';
 import { ask, merchant, openTestApp, payout } from './app.fixture.ts';
 import type { Payouts } from './payouts.ts';
 
@@ -102,10 +102,10 @@ describe('single payout (contract 4.1)', () => {
   });
 
   it('answers 91 while nothing is taken on, and says that nothing was stored', async () => {
-    const app = open({ submit: async () => refuse(takesNoWork) });
+    const app = open({ submit: async () => refuse(notAcceptingRefusal) });
     const answer = await post(app, wellFormed);
     expect([answer.status, answer.body.responseCode]).toEqual([503, '91']);
-    expect(answer.body.responseMessage).toBe(takesNoWork.message);
+    expect(answer.body.responseMessage).toBe(notAcceptingRefusal.message);
   });
 
   it('answers 91 when it does not know whether the payout is stored', async () => {

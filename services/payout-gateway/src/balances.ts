@@ -42,7 +42,7 @@ export interface Balances {
 }
 
 /** How old a read may be on which `true` is based; `false` is always based on a new one. */
-const YES_AGE_MS_MAX = 250;
+const POSITIVE_AGE_MS_MAX = 250;
 const KNOWN_MAX = 10_000;
 const READ_TIMEOUT_MS = 2_000;
 
@@ -95,7 +95,7 @@ export function createBalanceReader(deps: {
       const nowMs = clock.nowMs();
       const earlier = known.get(id);
       const ageMs = earlier ? nowMs - earlier.readAtMs : Number.POSITIVE_INFINITY;
-      if (earlier && ageMs >= 0 && ageMs <= YES_AGE_MS_MAX && earlier.available >= minor) return true;
+      if (earlier && ageMs >= 0 && ageMs <= POSITIVE_AGE_MS_MAX && earlier.available >= minor) return true;
       try {
         const available = (await read([id])).get(id) ?? 0n;
         known.set(id, { available, readAtMs: nowMs });

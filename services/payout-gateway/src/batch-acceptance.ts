@@ -5,7 +5,7 @@ import type { Transaction } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
 import { type AcceptanceDeps, contentHashOf, isSameContent, keyOf } from './acceptance.ts';
 import { type BatchRequest, itemPath } from './domain/batch.ts';
-import { type DayLimit, overDayMax } from './domain/limits.ts';
+import { type DayLimit, dayLimitRefusal } from './domain/limits.ts';
 import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
 import { acceptedEvent } from './events.ts';
 import type { Payout, Reservation } from './store.ts';
@@ -22,7 +22,7 @@ export interface CandidateBatch {
 const ITEMS_PER_STEP = 250;
 
 /** Runs over the indexes in steps, between which other requests may run. */
-export async function inSteps(
+export async function forEachStep(
   count: number,
   step: (first: number, end: number) => Promise<void> | void,
 ): Promise<void> {
@@ -58,19 +58,19 @@ async function acceptBatch(
   isRetry: boolean,
 ): Promise<Result<null, RequestRefusal>> {
   const { reservation, order, payouts, dayLimit } = batch;
-  const earlier = isRetry ? await findEarlier(deps, reservation, order, session) : undefined;
+  const earlier = isRetry ? await findEarlierBatch(deps, reservation, order, session) : undefined;
   if (earlier) return earlier;
   if (dayLimit) {
     const days = openLimitUsage(await deps.usage.read([dayLimit], session));
     if (days.add([dayLimit], order.terms.total.minor))
-      return (await findEarlier(deps, reservation, order, session)) ?? refuse(overDayMax(dayLimit));
+      return (await findEarlierBatch(deps, reservation, order, session)) ?? refuse(dayLimitRefusal(dayLimit));
     // Before the items: if it were written last, any single payout of the merchant in the meantime would undo the whole
     // batch each time.
     await deps.usage.save(days.changes(), session);
   }
   // First, so that the same batch sent twice at once collides here and not after its last item.
   await deps.store.reserve(reservation, session);
-  await inSteps(payouts.length, async (first, end) => {
+  await forEachStep(payouts.length, async (first, end) => {
     const some = payouts.slice(first, end);
     const inserted = deps.store.insert(some, session);
     // A failure is noticed below; MongoDB works while the events are encoded.
@@ -86,35 +86,35 @@ async function acceptBatch(
  * Checks the batch's references for earlier use: the same batch is accepted, anything else refused; undefined if all
  * are free.
  */
-export async function findEarlier(
+export async function findEarlierBatch(
   { store }: AcceptanceDeps,
   reservation: Reservation,
   { items }: BatchRequest,
   session?: Transaction['session'],
 ): Promise<Result<null, RequestRefusal> | undefined> {
-  const [header] = (await store.findTaken([reservation], session)).values();
+  const [header] = (await store.findUses([reservation], session)).values();
   if (header) {
     const same = header.kind === 'batch' && header.contentHash === reservation.contentHash;
-    return same ? accept(null) : refuse(usedBefore('transactionReference'));
+    return same ? accept(null) : refuse(duplicateRefusal('transactionReference'));
   }
   const keys = items.map((order) => keyOf({ merchantId: reservation.merchantId, order }));
   let taken: RequestRefusal | undefined;
-  await inSteps(keys.length, async (first, end) => {
+  await forEachStep(keys.length, async (first, end) => {
     if (taken) return;
     const some = keys.slice(first, end);
-    const ids = await store.findTakenIds(some, session);
+    const ids = await store.findUsedIds(some, session);
     const index = ids.size === 0 ? -1 : some.findIndex((key) => ids.has(paymentId(key)));
-    if (index !== -1) taken = usedBefore(`${itemPath(first + index)}.transactionReference`);
+    if (index !== -1) taken = duplicateRefusal(`${itemPath(first + index)}.transactionReference`);
   });
   if (!taken) return undefined;
-  return (await areBroughtBack({ store }, reservation, items, session)) ? accept(null) : refuse(taken);
+  return (await isRebuiltBatch({ store }, reservation, items, session)) ? accept(null) : refuse(taken);
 }
 
 /**
  * Whether the items are exactly those of one batch that was brought back: then it is that batch, sent again. No event
  * has the merchant's reference of a batch, so the batch is recognised by its items (ADR 46).
  */
-async function areBroughtBack(
+async function isRebuiltBatch(
   { store }: Pick<AcceptanceDeps, 'store'>,
   { merchantId }: Reservation,
   items: readonly PayoutRequest[],
@@ -122,10 +122,10 @@ async function areBroughtBack(
 ): Promise<boolean> {
   const batches = new Set<string | null>();
   let areSame = true;
-  await inSteps(items.length, async (first, end) => {
+  await forEachStep(items.length, async (first, end) => {
     if (!areSame) return;
     const some = items.slice(first, end);
-    const found = await store.findTaken(
+    const found = await store.findUses(
       some.map((order) => keyOf({ merchantId, order })),
       session,
     );
@@ -139,6 +139,6 @@ async function areBroughtBack(
   return areSame && batches.size === 1 && !batches.has(null);
 }
 
-function usedBefore(path: string): RequestRefusal {
+function duplicateRefusal(path: string): RequestRefusal {
   return { code: 'duplicate', message: `${path} was used before: use a new reference for a new payout` };
 }

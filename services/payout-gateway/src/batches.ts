@@ -3,7 +3,7 @@ import type { Merchant } from '@pesewa/directory';
 import { continueTrace, type Result } from '@pesewa/kernel';
 import { type AcceptanceDeps, contentHashOf, newPayout } from './acceptance.ts';
 import { type Admission, admit } from './admission.ts';
-import { createBatchAcceptance, findEarlier, inSteps } from './batch-acceptance.ts';
+import { createBatchAcceptance, findEarlierBatch, forEachStep } from './batch-acceptance.ts';
 import { type BatchRequest, canonicalBatch, itemPath } from './domain/batch.ts';
 import type { RequestRefusal } from './domain/submission.ts';
 import type { SubmissionDeps } from './payouts.ts';
@@ -40,7 +40,7 @@ export function createBatches(deps: SubmissionDeps): Batches {
         pathOf: (index, field) => `${itemPath(index)}.${field}`,
       });
       // Duplicates take precedence over routing, limits and funds, so they are looked for if those refuse.
-      if (!admission.ok) return (await findEarlier(deps, reservation, order)) ?? admission;
+      if (!admission.ok) return (await findEarlierBatch(deps, reservation, order)) ?? admission;
       const trace = continueTrace(traceparent, deps.ids);
       const { termsOf, dayLimit } = admission.value;
       const payouts = await preparePayouts(deps, { reservation, order, hashes, trace, termsOf });
@@ -51,7 +51,7 @@ export function createBatches(deps: SubmissionDeps): Batches {
 
 async function hashItems({ items }: BatchRequest): Promise<readonly string[]> {
   const hashes: string[] = [];
-  await inSteps(
+  await forEachStep(
     items.length,
     (first, end) => void hashes.push(...items.slice(first, end).map(contentHashOf)),
   );
@@ -70,7 +70,7 @@ async function preparePayouts(
   const { reservation, order, hashes, termsOf, trace } = batch;
   const { merchantId, batchReference } = reservation;
   const payouts: Payout[] = [];
-  await inSteps(order.items.length, (first, end) => {
+  await forEachStep(order.items.length, (first, end) => {
     for (const [offset, item] of order.items.slice(first, end).entries()) {
       const parts = { merchantId, batchReference, order: item, traceparent: trace };
       const contentHash = hashes[first + offset] ?? contentHashOf(item);

@@ -14,8 +14,8 @@ import { completenessMarkOf } from './completeness-mark.ts';
 import type { settings } from './config.ts';
 import { createFlagUrl } from './country-flags.ts';
 import { payoutDatabaseSchema } from './database-schema.ts';
-import { startDecidedEnds } from './decided-ends.ts';
-import { erasuresOf } from './erasing.ts';
+import { startDecisionApplier } from './decision-applier.ts';
+import { erasuresOf } from './erasures.ts';
 import { createHandlers } from './handlers.ts';
 import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
@@ -25,7 +25,7 @@ import { openListingStore } from './processor-listings.ts';
 import { openProcessors } from './processors.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { type Rebuilding, type RebuildingDeps, startRebuilding } from './rebuilding.ts';
-import { createRecoveryGate } from './recovery.ts';
+import { createRecoveryGate } from './recovery-gate.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 import { type Submitter, startSubmitter } from './submitter.ts';
 
@@ -145,7 +145,7 @@ async function startLoops(
   );
   await scope.open(
     'decided ends',
-    startDecidedEnds({
+    startDecisionApplier({
       ...rest,
       clock,
       ids,

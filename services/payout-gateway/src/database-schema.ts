@@ -9,7 +9,7 @@ export const payoutDatabaseSchema: readonly CollectionSchema[] = [
     indexes: [
       ...paymentIndexes({ due: 'held', unended: 'INITIALIZED', claimedWithin: ['rail', 'queue'] }),
       // Payouts decided by people while an attempt was in progress; there are very few.
-      { key: { dueAt: 1 }, partialFilterExpression: { 'decided.stands': true } },
+      { key: { dueAt: 1 }, partialFilterExpression: { 'decided.isPending': true } },
     ],
   },
   { name: ERASURES },

@@ -1,4 +1,4 @@
-import { replaceUnseen } from '@pesewa/contracts';
+import { replaceInvisible } from '@pesewa/contracts';
 import type { AccountName, NameQuery, Rail } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
 import type { Route } from './domain/routing.ts';
@@ -56,5 +56,5 @@ function sameText(one: string, other: string): boolean {
 
 /** A rail's text as one line of bounded length, without characters that hide or reverse text. */
 function cleanLine(text: string): string {
-  return replaceUnseen(text, '').trim().slice(0, TEXT_LENGTH_MAX);
+  return replaceInvisible(text, '').trim().slice(0, TEXT_LENGTH_MAX);
 }

@@ -15,7 +15,7 @@ import { describe } from './domain/describe.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
 import { normaliseRequest, type RequestRefusal } from './domain/submission.ts';
 import { eventOf } from './events.ts';
-import type { Payout, PayoutChange, Taken } from './store.ts';
+import type { Payout, PayoutChange, ReferenceUse } from './store.ts';
 
 /**
  * A command for one payout, and the id of the event behind it; null if that is the event that changed the payout last.
@@ -87,7 +87,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       if (!admission.ok) {
         // Duplicates take precedence over routing, limits and funds, so they are looked for if those refuse.
         const key = { merchantId: merchant.id, merchantReference: order.value.merchantReference };
-        const [earlier] = (await store.findTaken([key])).values();
+        const [earlier] = (await store.findUses([key])).values();
         return earlier ? sameOrRefused(earlier, contentHash) : admission;
       }
       const { termsOf, dayLimit } = admission.value;
@@ -113,7 +113,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
   };
 }
 
-function sameOrRefused(taken: Taken, contentHash: string): Result<Payout, RequestRefusal> {
+function sameOrRefused(taken: ReferenceUse, contentHash: string): Result<Payout, RequestRefusal> {
   if (taken.kind === 'payout' && isSameContent(taken.payout, contentHash)) return accept(taken.payout);
   const message =
     'transactionReference was used before with other content: use a new reference for a new payout';

@@ -2,11 +2,11 @@ import type { Clock } from '@pesewa/kernel';
 import { type Loop, startLoop } from '@pesewa/messaging';
 import { type PayoutRail, type Processor, type Rails, takesPayouts } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
-import type { Route, RouteQuestion } from './domain/routing.ts';
+import type { Route, RouteQuery } from './domain/routing.ts';
 import type { ListingStore } from './processor-listings.ts';
 
 /** What a payout is routed by; any channel if it is left out. */
-export type PayoutDestination = Omit<RouteQuestion, 'channel'> & Partial<Pick<RouteQuestion, 'channel'>>;
+export type PayoutDestination = Omit<RouteQuery, 'channel'> & Partial<Pick<RouteQuery, 'channel'>>;
 
 /**
  * The processors of all rails: cached in memory, refreshed in the background, and served stale while a rail is down.
@@ -27,12 +27,12 @@ interface Listing {
 /** How long a request waits for a rail that has never answered. */
 const FIRST_FETCH_MS_MAX = 5_000;
 /** How soon a request may ask again after a rail has not answered. */
-const ASK_AGAIN_MS = 1_000;
-const LOOK_EVERY_MS = 500;
+const RETRY_AFTER_MS = 1_000;
+const CHECK_PAUSE_MS = 500;
 const BACKOFF_MS = { first: 500, last: 60_000 } as const;
 
 const codeKey = (currency: string, code: string) => `${currency}:${code}`;
-const usable = ({ active, blockTransaction }: Processor) => active && !blockTransaction;
+const isUsable = ({ active, blockTransaction }: Processor) => active && !blockTransaction;
 
 interface ProcessorsDeps {
   readonly rails: Pick<Rails, 'all' | 'payoutRails'>;
@@ -53,10 +53,10 @@ export async function openProcessors(deps: ProcessorsDeps): Promise<Processors> 
   const route = async (destination: PayoutDestination): Promise<Route> => {
     const candidates = rails.payoutRails(destination);
     if (candidates.length === 0) return { kind: 'noRoute' };
-    const routing = judge(cache, candidates, destination);
+    const routing = chooseRail(cache, candidates, destination);
     if (routing.kind === 'routed' || cache.knowsAll(destination.country, candidates)) return routing;
     await cache.waitForFirst(destination.country);
-    const again = judge(cache, candidates, destination);
+    const again = chooseRail(cache, candidates, destination);
     if (again.kind === 'routed' || cache.knowsAll(destination.country, candidates)) return again;
     return { kind: 'unavailable' };
   };
@@ -67,7 +67,7 @@ export async function openProcessors(deps: ProcessorsDeps): Promise<Processors> 
       const serving = servingRails(rails.all, country);
       if (serving.length === 0) return [];
       if (!cache.knowsAny(country, serving)) await cache.waitForFirst(country);
-      return cache.knowsAny(country, serving) ? unite(cache, country, serving) : undefined;
+      return cache.knowsAny(country, serving) ? mergeListings(cache, country, serving) : undefined;
     },
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
@@ -122,7 +122,7 @@ function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
     /** Asks, unless that has just failed, and waits for a bounded time. */
     waitForFirst: async (country: string): Promise<void> => {
       const sinceMs = clock.nowMs() - (askedAtMs.get(country) ?? Number.NEGATIVE_INFINITY);
-      if (!asking.has(country) && sinceMs >= 0 && sinceMs < ASK_AGAIN_MS) return;
+      if (!asking.has(country) && sinceMs >= 0 && sinceMs < RETRY_AFTER_MS) return;
       const answered = new AbortController();
       const asked = ask(country).finally(() => answered.abort());
       await Promise.race([asked, clock.sleep(FIRST_FETCH_MS_MAX, answered.signal)]);
@@ -149,7 +149,7 @@ function startRenewal({ rails, ttlMs, clock, logger }: ProcessorsDeps, cache: Li
   };
   return startLoop({
     name: 'processors',
-    pauseMs: LOOK_EVERY_MS,
+    pauseMs: CHECK_PAUSE_MS,
     clock,
     logger,
     round: async (signal) => {
@@ -169,7 +169,7 @@ function servingRails(all: Rails['all'], country: string): readonly PayoutRail[]
 }
 
 /** The first rail that has the processor; else the reason of the rail that came closest. */
-function judge(
+function chooseRail(
   cache: ListingCache,
   candidates: readonly PayoutRail[],
   { country, currency, bankCode }: PayoutDestination,
@@ -178,7 +178,7 @@ function judge(
   for (const rail of candidates) {
     const processor = cache.get(country, rail)?.byCode.get(codeKey(currency, bankCode));
     if (!processor) continue;
-    if (usable(processor)) return { kind: 'routed', rail: rail.name };
+    if (isUsable(processor)) return { kind: 'routed', rail: rail.name };
     if (processor.blockTransaction) why = 'blocked';
     else if (why === 'unknown') why = 'inactive';
   }
@@ -186,12 +186,12 @@ function judge(
 }
 
 /** Each processor once: in the version of the first rail that can pay there, else of the first rail that lists it. */
-function unite(cache: ListingCache, country: string, serving: readonly PayoutRail[]): readonly Processor[] {
+function mergeListings(cache: ListingCache, country: string, serving: readonly PayoutRail[]): readonly Processor[] {
   const united = new Map<string, Processor>();
   for (const processor of serving.flatMap((rail) => cache.get(country, rail)?.processors ?? [])) {
     const key = codeKey(processor.currency, processor.code);
     const earlier = united.get(key);
-    if (!earlier || (!usable(earlier) && usable(processor))) united.set(key, processor);
+    if (!earlier || (!isUsable(earlier) && isUsable(processor))) united.set(key, processor);
   }
   return [...united.values()];
 }

@@ -73,7 +73,7 @@ async function world(options: {
     store: {
       newestAcceptedMs: async () => newest.ms,
       findMissing: async (references) => new Set([...references].filter((one) => !records.has(one))),
-      findTakenIds: async (keys) =>
+      findUsedIds: async (keys) =>
         new Set(keys.map(paymentId).filter((id) => options.takenIds?.includes(id))),
       insert: async (payouts) => {
         if (fails.insert-- > 0) throw new Error('another replica was faster');

@@ -22,7 +22,7 @@ export interface Rebuilding extends AsyncDisposable {
 /** The dependencies of {@link Rebuilding}. */
 export interface RebuildingDeps {
   readonly messaging: Pick<Messaging, 'since' | 'inTransaction'>;
-  readonly store: Pick<PayoutStore, 'newestAcceptedMs' | 'findMissing' | 'findTakenIds' | 'insert'>;
+  readonly store: Pick<PayoutStore, 'newestAcceptedMs' | 'findMissing' | 'findUsedIds' | 'insert'>;
   readonly completenessMark: CompletenessMark;
   readonly health: Pick<Health, 'addDetail'>;
   readonly clock: Clock;
@@ -59,9 +59,9 @@ export async function startRebuilding(deps: RebuildingDeps): Promise<Rebuilding>
       ? undefined
       : 'no payout is accepted before our own events show which ones the database has forgotten',
   );
-  const look = async () => {
+  const readOwnEvents = async () => {
     sinceMs ??= (await newestMs()) - OVERLAP_MS;
-    await rememberAll(deps, sinceMs);
+    await rebuildMissing(deps, sinceMs);
     isRead = true;
     done.resolve();
   };
@@ -72,7 +72,7 @@ export async function startRebuilding(deps: RebuildingDeps): Promise<Rebuilding>
   const running = (async () => {
     for (let looks = 1; !closing.signal.aborted; looks += 1) {
       if (!isRead)
-        await look().catch((error: unknown) => {
+        await readOwnEvents().catch((error: unknown) => {
           const level = looks === 1 ? 'warn' : 'debug';
           logger[level]({ err: error }, 'what the database has forgotten, if anything, is not known yet');
         });
@@ -90,12 +90,12 @@ export async function startRebuilding(deps: RebuildingDeps): Promise<Rebuilding>
   };
 }
 
-async function rememberAll(deps: RebuildingDeps, sinceMs: number): Promise<void> {
+async function rebuildMissing(deps: RebuildingDeps, sinceMs: number): Promise<void> {
   for (let partition = 0; partition < topics.payouts.partitions; partition += 1)
-    await remember(deps, partition, sinceMs);
+    await rebuildPartition(deps, partition, sinceMs);
 }
 
-async function remember(deps: RebuildingDeps, partition: number, sinceMs: number): Promise<void> {
+async function rebuildPartition(deps: RebuildingDeps, partition: number, sinceMs: number): Promise<void> {
   const { messaging, store, clock, logger } = deps;
   const forgotten = new Map<string, OwnEvent[]>();
   for await (const events of messaging.since('payouts', partition, sinceMs)) {
@@ -113,18 +113,18 @@ async function remember(deps: RebuildingDeps, partition: number, sinceMs: number
       logger.error({ reference }, 'a payout without a record was accepted before what its topic still has');
   }
   for (let first = 0; first < payouts.length; first += PAYOUTS_PER_TRANSACTION)
-    await bringBack(deps, payouts.slice(first, first + PAYOUTS_PER_TRANSACTION));
+    await insertRebuilt(deps, payouts.slice(first, first + PAYOUTS_PER_TRANSACTION));
 }
 
 /** Writes the payouts that the database still lacks; another replica may be doing the same. */
-async function bringBack(
+async function insertRebuilt(
   { messaging, store, logger }: RebuildingDeps,
   payouts: readonly RebuiltPayout[],
 ): Promise<void> {
   const { back, others } = await messaging.inTransaction(async ({ session }) => {
     const missing = await store.findMissing(new Set(payouts.map(({ reference }) => reference)), session);
     const lacking = payouts.filter(({ reference }) => missing.has(reference));
-    const taken = new Set(await store.findTakenIds(lacking.map(keyOf), session));
+    const taken = new Set(await store.findUsedIds(lacking.map(keyOf), session));
     // If two have the same reference of one merchant, the first one in the topic keeps it, as when both were accepted.
     const { back = [], others = [] } = Object.groupBy(lacking, (payout) => {
       const id = paymentId(keyOf(payout));

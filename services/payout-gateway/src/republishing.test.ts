@@ -7,7 +7,7 @@ import { acceptedEvent, eventOf } from './events.ts';
 import { republish } from './republishing.ts';
 import type { Payout } from './store.ts';
 
-const born: Payout = {
+const accepted: Payout = {
   ...payoutDecider.initial,
   reference: 'po-1',
   merchantId: 'demo',
@@ -32,8 +32,8 @@ const born: Payout = {
 
 /** A payout after these domain events, and its published events; each domain event is a second after the one before. */
 function live(...domainEvents: readonly PayoutDomainEvent[]) {
-  let payout = born;
-  const published = [acceptedEvent(born)];
+  let payout = accepted;
+  const published = [acceptedEvent(accepted)];
   for (const [index, domainEvent] of domainEvents.entries()) {
     const atMs = 2_000 + index * 1_000;
     const timeline = [...payout.timeline, { what: domainEvent.kind, atMs }];
@@ -106,10 +106,10 @@ describe('what is published again', () => {
 
   it('is nothing where the answer to a hold has come meanwhile', async () => {
     expect(await republished(live(held).payout, 'hold')).toEqual([]);
-    expect(await republished(born, 'hold')).toHaveLength(1);
+    expect(await republished(accepted, 'hold')).toHaveLength(1);
   });
 });
 
 it('publishes only the beginning of an order’s hash', () => {
-  expect(acceptedEvent(born).payload).toMatchObject({ contentCheck: 'q3Z' });
+  expect(acceptedEvent(accepted).payload).toMatchObject({ contentCheck: 'q3Z' });
 });

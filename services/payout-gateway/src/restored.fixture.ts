@@ -4,10 +4,10 @@ import type { SubmissionResult } from '@pesewa/rails';
 import type { Db, Document } from 'mongodb';
 import { openReplica } from './acceptance.fixture.ts';
 import { completenessMarkOf } from './completeness-mark.ts';
-import { startDecidedEnds } from './decided-ends.ts';
+import { startDecisionApplier } from './decision-applier.ts';
 import { createHandlers } from './handlers.ts';
 import { startRebuilding } from './rebuilding.ts';
-import { createRecoveryGate } from './recovery.ts';
+import { createRecoveryGate } from './recovery-gate.ts';
 import { startSubmitter } from './submitter.ts';
 
 type Scope = Parameters<typeof openReplica>[0];
@@ -96,7 +96,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
       'submitter',
       Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),
     );
-    await scope.open('decided ends', Promise.resolve(startDecidedEnds({ ...acting, resubmitGraceMs: 0 })));
+    await scope.open('decided ends', Promise.resolve(startDecisionApplier({ ...acting, resubmitGraceMs: 0 })));
     await messaging.consume(
       createHandlers({
         payouts,

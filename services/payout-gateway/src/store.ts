@@ -15,7 +15,7 @@ import {
   toPaymentDocument,
 } from '@pesewa/payments';
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
-import type { DecidedEnd } from './domain/decided.ts';
+import type { RecordedDecision } from './domain/decision.ts';
 import type { PayoutState, PayoutTerms } from './domain/payout-state.ts';
 import type { RebuiltRequest } from './domain/rebuilt-payout.ts';
 import type { PayoutRequest } from './domain/submission.ts';
@@ -41,7 +41,7 @@ export interface Reservation extends PayoutKey {
 }
 
 /** What a reference is used for; `archived` is a payout or batch so old that its content is not known. */
-export type Taken =
+export type ReferenceUse =
   | { readonly kind: 'payout'; readonly payout: Payout }
   | { readonly kind: 'batch'; readonly contentHash: string }
   | { readonly kind: 'archived' };
@@ -63,7 +63,7 @@ export interface PayoutDocument extends PaymentDocument<Payout> {
 }
 
 /** A decision of people, as MongoDB holds it. */
-interface DecidedDocument extends Omit<DecidedEnd, 'knownAtMs' | 'decidedAtMs'> {
+interface DecidedDocument extends Omit<RecordedDecision, 'knownAtMs' | 'decidedAtMs'> {
   readonly knownAt: Date;
   readonly decidedAt: Date;
 }
@@ -80,13 +80,13 @@ interface ReservationDocument {
 type StoredDocument = PayoutDocument | ReservationDocument | ArchivedDocument;
 
 /** The payouts of this service, and what batches reserve among them. */
-export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findTaken'> {
+export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findByMerchantReferences'> {
   readonly reserve: (reservation: Reservation, session: ClientSession) => Promise<void>;
   /** What each of the references is used for, by {@link paymentId}; unused ones are left out. */
-  readonly findTaken: (
+  readonly findUses: (
     keys: readonly PayoutKey[],
     session?: ClientSession,
-  ) => Promise<ReadonlyMap<string, Taken>>;
+  ) => Promise<ReadonlyMap<string, ReferenceUse>>;
   /** Those of these payouts, by our references, that have not ended. */
   readonly findUnended: (references: readonly string[], session: ClientSession) => Promise<readonly Payout[]>;
   /** Which of these payouts, by our references, have no record at all. */
@@ -94,7 +94,7 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
   /** When the newest payout was accepted of those that merchants sent to this database; undefined if there is none. */
   readonly newestAcceptedMs: () => Promise<number | undefined>;
   /** Which of the references are used, as {@link paymentId}; cheap for many. */
-  readonly findTakenIds: (
+  readonly findUsedIds: (
     keys: readonly PayoutKey[],
     session?: ClientSession,
   ) => Promise<ReadonlySet<string>>;
@@ -141,12 +141,12 @@ export function openPayoutStore(db: Db): PayoutStore {
         { session },
       );
     },
-    findTaken: async (keys, session) => {
+    findUses: async (keys, session) => {
       const filter: Filter<PayoutDocument> = { _id: { $in: keys.map(paymentId) } };
       const found = collection.find<StoredDocument>(filter, {
         ...(session && { session }),
       });
-      return new Map((await found.toArray()).map((document) => [document._id, takenBy(document)]));
+      return new Map((await found.toArray()).map((document) => [document._id, useIn(document)]));
     },
     findUnended: async (references, session) => {
       const filter: Filter<PayoutDocument> = { reference: { $in: references }, status: 'INITIALIZED' };
@@ -166,7 +166,7 @@ export function openPayoutStore(db: Db): PayoutStore {
       const newest = { sort: { reference: -1 }, projection: { acceptedAt: 1 } } as const;
       return (await collection.findOne(sent, newest))?.acceptedAt.getTime();
     },
-    findTakenIds: async (keys, session) => {
+    findUsedIds: async (keys, session) => {
       const filter = { _id: { $in: keys.map(paymentId) } };
       const options = { projection: { _id: 1 }, ...(session && { session }) };
       return new Set((await collection.find(filter, options).toArray()).map(({ _id }) => _id));
@@ -184,7 +184,7 @@ function foundIn(document: StoredDocument): PaymentOrArchived<Payout> | undefine
   return isReservation(document) ? undefined : fromDocument(document);
 }
 
-function takenBy(document: StoredDocument): Taken {
+function useIn(document: StoredDocument): ReferenceUse {
   if (isArchivedDocument(document)) return { kind: 'archived' };
   if (isReservation(document)) return { kind: 'batch', contentHash: document.contentHash };
   return { kind: 'payout', payout: fromDocument(document) };
@@ -203,11 +203,11 @@ function mutable({ decided, causedBy, acceptedByRail }: Payout) {
   };
 }
 
-function decidedToDocument({ knownAtMs, decidedAtMs, ...decided }: DecidedEnd): DecidedDocument {
+function decidedToDocument({ knownAtMs, decidedAtMs, ...decided }: RecordedDecision): DecidedDocument {
   return { ...decided, knownAt: new Date(knownAtMs), decidedAt: new Date(decidedAtMs) };
 }
 
-function decidedFromDocument({ knownAt, decidedAt, ...decided }: DecidedDocument): DecidedEnd {
+function decidedFromDocument({ knownAt, decidedAt, ...decided }: DecidedDocument): RecordedDecision {
   return { ...decided, knownAtMs: knownAt.getTime(), decidedAtMs: decidedAt.getTime() };
 }
 

@@ -5,7 +5,7 @@ import { type ControlRoutesDeps, createControlRoutes } from './control-routes.ts
 import { createLinkRoutes } from './link-routes.ts';
 import { createMerchantRoutes } from './merchant-routes.ts';
 import { createPayoutRoutes, type PayoutRoutesDeps } from './payout-routes.ts';
-import { createFaultGate, type Wire } from './wire.ts';
+import { createFaultGate, type HttpEnv } from './scripted-answers.ts';
 
 /** The dependencies of the public app; each of the two APIs has its own callback address. */
 export type AppDeps = Omit<PayoutRoutesDeps & CollectionRoutesDeps & ControlRoutesDeps, 'callbackUrl'> & {
@@ -14,8 +14,8 @@ export type AppDeps = Omit<PayoutRoutesDeps & CollectionRoutesDeps & ControlRout
 };
 
 /** The simulator's public app: the upstream's APIs, the merchants' endpoint, and the control API. */
-export function createApp(deps: AppDeps): Hono<Wire> {
-  const app = new Hono<Wire>();
+export function createApp(deps: AppDeps): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
   addErrorHandling(app, {
     logger: deps.logger,
     broken: (context) => answerJson(context, 500, { code: 'broken', message: 'internal error' }),

@@ -1,7 +1,7 @@
 import type { Logger } from '@pesewa/runtime';
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
-import { callbackBody } from './bodies.ts';
+import { callbackBody } from './payment-bodies.ts';
 import type { Faults } from './faults.ts';
 import type { SendCallback } from './payments.ts';
 

@@ -1,7 +1,7 @@
 import { type CollectionRefusal, collectionRefusals } from '@pesewa/contracts';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
-import type { KnownPayment } from './book.ts';
+import type { KnownPayment } from './payment-index.ts';
 
 /** The answer to an accepted payin, by the mobile operator's flow (contract 2.9 and 10.11). */
 export function pendingAnswer({ terms }: KnownPayment, publicUrl: string) {

@@ -23,16 +23,16 @@ import {
 } from '@pesewa/kernel';
 import { answerJson } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import type { KnownPayment } from './book.ts';
+import type { KnownPayment } from './payment-index.ts';
 import { answerBody, pendingAnswer, refusal } from './collection-answers.ts';
 import type { Terms } from './domain/payment.ts';
 import { type PaymentRefusal, reasons } from './domain/rules.ts';
 import { lastFourDigits, scriptOf } from './domain/script.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { readJsonBody } from './json-body.ts';
-import type { Done, Payments } from './payments.ts';
+import type { RequestResult, Payments } from './payments.ts';
 import type { Scenarios } from './scenarios.ts';
-import { type AnswerAs, isBase64Of, resetConnection, type Wire } from './wire.ts';
+import { type AnswerAsScripted, isBase64Of, resetConnection, type HttpEnv } from './scripted-answers.ts';
 
 /** The dependencies of the simulated upstream's collection API. */
 export interface CollectionRoutesDeps {
@@ -41,7 +41,7 @@ export interface CollectionRoutesDeps {
   readonly payments: Payments;
   readonly scenarios: Scenarios;
   readonly journal: Journal;
-  readonly answerAs: AnswerAs;
+  readonly answerAs: AnswerAsScripted;
   readonly clientPublicKey: string;
   /** Where callbacks go without a webhookUrl of their own. */
   readonly callbackUrl: string;
@@ -63,8 +63,8 @@ const refusalNames = {
 } as const satisfies Record<PaymentRefusal, CollectionRefusal>;
 
 /** The simulated upstream's collection API (contract 4.7 to 4.9). */
-export function createCollectionRoutes(deps: CollectionRoutesDeps): Hono<Wire> {
-  const app = new Hono<Wire>();
+export function createCollectionRoutes(deps: CollectionRoutesDeps): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
   app.post('/payin', (context) => initiate(context, deps));
   app.post('/complete-payin', (context) => complete(context, deps));
   app.post('/check-status', (context) => checkStatus(context, deps));
@@ -73,7 +73,7 @@ export function createCollectionRoutes(deps: CollectionRoutesDeps): Hono<Wire> {
 
 type ReadRequest = { readonly body: CompletePayinRequest; readonly amount: Money };
 
-async function initiate(context: Context<Wire>, deps: CollectionRoutesDeps): Promise<Response> {
+async function initiate(context: Context<HttpEnv>, deps: CollectionRoutesDeps): Promise<Response> {
   const read = await readRequest(context, deps);
   if (!read.ok) return read.refusal;
   const { body, amount } = read.value;
@@ -95,8 +95,8 @@ async function initiate(context: Context<Wire>, deps: CollectionRoutesDeps): Pro
 }
 
 async function answerPayin(
-  context: Context<Wire>,
-  done: Done,
+  context: Context<HttpEnv>,
+  done: RequestResult,
   deps: CollectionRoutesDeps,
 ): Promise<Response> {
   const { events, payment } = done;
@@ -117,7 +117,7 @@ async function answerPayin(
   });
 }
 
-async function complete(context: Context<Wire>, deps: CollectionRoutesDeps): Promise<Response> {
+async function complete(context: Context<HttpEnv>, deps: CollectionRoutesDeps): Promise<Response> {
   const read = await readRequest(context, deps);
   if (!read.ok) return read.refusal;
   const { body, amount } = read.value;
@@ -153,7 +153,7 @@ async function complete(context: Context<Wire>, deps: CollectionRoutesDeps): Pro
 }
 
 /** Why a completion that changed the payment was refused: its OTP was wrong, the last one, or late. */
-function refusedOtp(events: Done['events']): CollectionRefusal | undefined {
+function refusedOtp(events: RequestResult['events']): CollectionRefusal | undefined {
   for (const event of events) {
     if (event.type === 'executed' && event.reason === reasons.otpExceeded) return 'OTP ATTEMPTS EXCEEDED';
     if (event.type === 'executed' && event.reason === reasons.otpExpired) return 'OTP EXPIRED';
@@ -163,7 +163,7 @@ function refusedOtp(events: Done['events']): CollectionRefusal | undefined {
 
 /** Authentication, form and security module, in this order (contract 10.2). */
 async function readRequest(
-  context: Context<Wire>,
+  context: Context<HttpEnv>,
   deps: CollectionRoutesDeps,
 ): Promise<Result<ReadRequest, Response>> {
   if (!isKnownClient(context, deps)) return refuse(refusal(context, 'UNAUTHORIZED', ''));
@@ -187,7 +187,7 @@ async function readRequest(
   return accept({ body: body.value, amount: amount.value });
 }
 
-async function checkStatus(context: Context<Wire>, deps: CollectionRoutesDeps): Promise<Response> {
+async function checkStatus(context: Context<HttpEnv>, deps: CollectionRoutesDeps): Promise<Response> {
   const rejected = () =>
     answerJson(context, 400, {
       timestamp: new Date(deps.clock.nowMs()).toISOString(),

@@ -5,10 +5,10 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
-import type { ReceivedWebhooks } from './received.ts';
+import type { ReceivedWebhooks } from './received-webhooks.ts';
 import type { Scenarios } from './scenarios.ts';
 import type { Wallets } from './wallets.ts';
-import type { Wire } from './wire.ts';
+import type { HttpEnv } from './scripted-answers.ts';
 
 /** The dependencies of the control API. */
 export interface ControlRoutesDeps {
@@ -38,8 +38,8 @@ const walletChange = z.strictObject({
 });
 
 /** The control API of the README of this service. */
-export function createControlRoutes(deps: ControlRoutesDeps): Hono<Wire> {
-  const app = new Hono<Wire>();
+export function createControlRoutes(deps: ControlRoutesDeps): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
   app.get('/journal', async (context) =>
     answerJson(context, 200, { entries: await deps.journal.entries(context.req.query('reference')) }),
   );

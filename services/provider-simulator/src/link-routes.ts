@@ -1,19 +1,19 @@
 import { displayAmount } from '@pesewa/kernel';
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
-import type { KnownPayment } from './book.ts';
+import type { KnownPayment } from './payment-index.ts';
 import type { Payments } from './payments.ts';
-import type { Wire } from './wire.ts';
+import type { HttpEnv } from './scripted-answers.ts';
 
 /** The page behind a payment link: Pay, Cancel, and the result. */
-export function createLinkRoutes(payments: Payments): Hono<Wire> {
-  const app = new Hono<Wire>();
-  const show = async (context: Context<Wire>, ownReference: string) => {
+export function createLinkRoutes(payments: Payments): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  const show = async (context: Context<HttpEnv>, ownReference: string) => {
     const payment = await payments.find('collection', ownReference);
     if (payment?.terms.flow?.kind !== 'link') return context.text('There is no such payment.', 404);
     return context.html(page(payment));
   };
-  const act = async (context: Context<Wire>, ownReference: string, type: 'pay' | 'cancel') => {
+  const act = async (context: Context<HttpEnv>, ownReference: string, type: 'pay' | 'cancel') => {
     const payment = await payments.find('collection', ownReference);
     // A button pressed too late changes nothing: the page shows the payment's state.
     if (payment) await payments.request('collection', payment.terms.reference, { type });

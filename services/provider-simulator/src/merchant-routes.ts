@@ -3,8 +3,8 @@ import { readBytes } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { Faults } from './faults.ts';
-import type { ReceivedWebhooks } from './received.ts';
-import type { Wire } from './wire.ts';
+import type { ReceivedWebhooks } from './received-webhooks.ts';
+import type { HttpEnv } from './scripted-answers.ts';
 
 const BODY_BYTES_MAX = 65_536;
 
@@ -13,8 +13,8 @@ export function createMerchantRoutes(deps: {
   readonly clock: Clock;
   readonly faults: Faults;
   readonly received: ReceivedWebhooks;
-}): Hono<Wire> {
-  const app = new Hono<Wire>();
+}): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
   app.post('/:merchantId/:kind{payouts|collections}', async (context) => {
     const bytes = await readBytes(context, BODY_BYTES_MAX);
     if (bytes === undefined) return context.text('too large', 413);

@@ -1,8 +1,8 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
-import type { Book, KnownPayment } from './book.ts';
+import type { PaymentIndex, KnownPayment } from './payment-index.ts';
 import type { CallbackTried, Claim, Payment, PaymentEvent, Terms } from './domain/payment.ts';
-import { type Command, type PaymentRefusal, type PaymentRules, turnsAway } from './domain/rules.ts';
+import { type Command, type PaymentRefusal, type PaymentRules, isRefusedByScript } from './domain/rules.ts';
 import type { Journal } from './journal.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Wallets } from './wallets.ts';
@@ -18,7 +18,7 @@ export type Request =
   | { readonly type: 'cancel' };
 
 /** The result of a request: its events, and the payment after them. */
-export interface Done {
+export interface RequestResult {
   readonly events: readonly PaymentEvent[];
   readonly payment: Payment;
 }
@@ -29,12 +29,12 @@ export interface Payments {
     kind: PaymentKind,
     reference: string,
     request: Request,
-  ) => Promise<Result<Done, PaymentRefusal>>;
+  ) => Promise<Result<RequestResult, PaymentRefusal>>;
   /** Accepts all of a batch's payouts or none: if a script refuses an item, only that is recorded (invariant P7). */
   readonly requestBatch: (
     batchReference: string,
     terms: readonly Terms[],
-  ) => Promise<Result<readonly Done[], PaymentRefusal>>;
+  ) => Promise<Result<readonly RequestResult[], PaymentRefusal>>;
   /** A payment by the client's reference, else by the simulator's own; its effects are on disk. */
   readonly find: (kind: PaymentKind, reference: string) => Promise<KnownPayment | undefined>;
   /** Resolves once a callback of the payment was attempted. */
@@ -51,7 +51,7 @@ interface PaymentsDeps {
   readonly sendCallback: SendCallback;
   readonly journal: Journal;
   /** Already contains the journal's payments. */
-  readonly book: Book;
+  readonly book: PaymentIndex;
 }
 
 type Due =
@@ -72,7 +72,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     return done;
   };
   const armMove = (kind: PaymentKind, reference: string, payment: Payment) => {
-    const atMs = rules.nextMoveAtMs(payment);
+    const atMs = rules.nextChangeAtMs(payment);
     // An outdated timer finds nothing due and does nothing.
     if (atMs !== undefined) scheduler.at(atMs, () => void perform(kind, reference, { type: 'proceed' }));
   };
@@ -92,7 +92,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
         (reference) => book.isBatch(reference) || book.get('payout', reference).status !== 'ABSENT',
       );
       if (taken) return refuse('payment.duplicate');
-      const turnedAway = terms.filter((item) => turnsAway(book.get('payout', item.reference), item));
+      const turnedAway = terms.filter((item) => isRefusedByScript(book.get('payout', item.reference), item));
       const done = submit(turnedAway.length > 0 ? turnedAway : terms);
       await journal.flushed();
       return accept(done.flatMap((one) => (one.ok ? one.value : [])));
@@ -114,7 +114,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
 /** Decides, applies and records in one synchronous step, so that no two requests see the same state. */
 function createPerform({ book, clock, journal, rules, wallets }: PaymentsDeps) {
-  return (kind: PaymentKind, reference: string, asked: Request | Due): Result<Done, PaymentRefusal> => {
+  return (kind: PaymentKind, reference: string, asked: Request | Due): Result<RequestResult, PaymentRefusal> => {
     const single = kind === 'payout' && asked.type === 'submit' && asked.terms.batchReference === undefined;
     if (single && book.isBatch(reference)) return refuse('payment.duplicate');
     const before = book.get(kind, reference);

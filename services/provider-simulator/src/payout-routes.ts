@@ -3,14 +3,14 @@ import { formatAmount } from '@pesewa/kernel';
 import { answerJson } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { lookedUpPayout } from './bodies.ts';
+import { lookedUpPayout } from './payment-bodies.ts';
 import { findProcessor, processorsIn } from './domain/processors.ts';
 import { lastFourDigits, scriptOf } from './domain/script.ts';
 import { readJsonBody } from './json-body.ts';
 import { refusal, success } from './payout-answers.ts';
 import { type SubmissionDeps, submitBatch, submitSingle } from './payout-submissions.ts';
 import type { Wallets } from './wallets.ts';
-import { isBase64Of, type Wire } from './wire.ts';
+import { isBase64Of, type HttpEnv } from './scripted-answers.ts';
 
 /** The dependencies of the simulated upstream's payout API. */
 export interface PayoutRoutesDeps extends SubmissionDeps {
@@ -38,8 +38,8 @@ const holderNames = [
 ];
 
 /** The simulated upstream's payout API (contract 4.1 to 4.6). */
-export function createPayoutRoutes(deps: PayoutRoutesDeps): Hono<Wire> {
-  const app = new Hono<Wire>();
+export function createPayoutRoutes(deps: PayoutRoutesDeps): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
   app.use(async (context, next) => {
     if (!isBase64Of(context.req.header('x-api-key'), deps.clientPublicKey)) {
       return refusal(context, 'unauthenticated', 'the API key is missing or wrong');
@@ -66,7 +66,7 @@ export function createPayoutRoutes(deps: PayoutRoutesDeps): Hono<Wire> {
   return app;
 }
 
-async function lookUp(context: Context<Wire>, reference: string, deps: PayoutRoutesDeps): Promise<Response> {
+async function lookUp(context: Context<HttpEnv>, reference: string, deps: PayoutRoutesDeps): Promise<Response> {
   const found = await deps.payments.find('payout', reference);
   const nowMs = deps.clock.nowMs();
   const known =
@@ -83,7 +83,7 @@ async function lookUp(context: Context<Wire>, reference: string, deps: PayoutRou
   return success(context, 'Transaction found', lookedUpPayout(known));
 }
 
-async function enquireName(context: Context<Wire>, deps: PayoutRoutesDeps): Promise<Response> {
+async function enquireName(context: Context<HttpEnv>, deps: PayoutRoutesDeps): Promise<Response> {
   const body = await readJsonBody(context, nameEnquiry);
   if (!body.ok) return refusal(context, 'malformed', body.refusal);
   const { accountNumber, bankCode, country } = body.value;

@@ -1,16 +1,16 @@
 import { bulkPayoutRequest, singlePayoutRequest } from '@pesewa/contracts';
 import { type Clock, feeFor, formatAmount, type Ids } from '@pesewa/kernel';
 import type { Context } from 'hono';
-import { submittedPayout } from './bodies.ts';
+import { submittedPayout } from './payment-bodies.ts';
 import type { Terms } from './domain/payment.ts';
 import { lastFourDigits, scriptOf } from './domain/script.ts';
 import type { Journal } from './journal.ts';
 import { readJsonBody } from './json-body.ts';
-import type { Done, Payments } from './payments.ts';
+import type { RequestResult, Payments } from './payments.ts';
 import { refusal, submitted } from './payout-answers.ts';
 import { type ReadPayout, readBatch, readSingle } from './payout-requests.ts';
 import type { Scenarios } from './scenarios.ts';
-import { type AnswerAs, resetConnection, type Wire } from './wire.ts';
+import { type AnswerAsScripted, resetConnection, type HttpEnv } from './scripted-answers.ts';
 
 /** The dependencies of accepting payouts. */
 export interface SubmissionDeps {
@@ -19,7 +19,7 @@ export interface SubmissionDeps {
   readonly payments: Payments;
   readonly scenarios: Scenarios;
   readonly journal: Journal;
-  readonly answerAs: AnswerAs;
+  readonly answerAs: AnswerAsScripted;
   readonly callbackUrl: string;
 }
 
@@ -27,7 +27,7 @@ export interface SubmissionDeps {
 const payoutFee = { fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n };
 
 /** Answers a single payout (contract 4.1). */
-export async function submitSingle(context: Context<Wire>, deps: SubmissionDeps): Promise<Response> {
+export async function submitSingle(context: Context<HttpEnv>, deps: SubmissionDeps): Promise<Response> {
   const body = await readJsonBody(context, singlePayoutRequest);
   if (!body.ok) return refusal(context, 'malformed', body.refusal);
   const order = readSingle(body.value);
@@ -36,14 +36,14 @@ export async function submitSingle(context: Context<Wire>, deps: SubmissionDeps)
   const done = await deps.payments.request('payout', terms.reference, { type: 'submit', terms });
   if (!done.ok) return duplicate(context, [terms], deps);
   const { payment } = done.value;
-  const turnedAway = turnAway(context, [done.value]);
+  const turnedAway = answerRefusedAttempt(context, [done.value]);
   if (turnedAway || payment.status === 'ABSENT') return turnedAway ?? resetConnection(context);
   const normal = () => submitted(context, 'Transaction submitted successfully', submittedPayout(payment));
   return answerAsScripted(context, terms, normal, deps);
 }
 
 /** Answers a batch, which is accepted completely or not at all; its items are ordinary payments (contract 4.2). */
-export async function submitBatch(context: Context<Wire>, deps: SubmissionDeps): Promise<Response> {
+export async function submitBatch(context: Context<HttpEnv>, deps: SubmissionDeps): Promise<Response> {
   const body = await readJsonBody(context, bulkPayoutRequest);
   if (!body.ok) return refusal(context, 'malformed', body.refusal);
   const orders = readBatch(body.value);
@@ -56,12 +56,12 @@ export async function submitBatch(context: Context<Wire>, deps: SubmissionDeps):
   // One answer for all: that of the first item with an unusual answer.
   const special = terms.find(({ digits }) => scriptOf(digits).answer !== 'normal');
   return (
-    turnAway(context, done.value) ?? (special ? answerAsScripted(context, special, normal, deps) : normal())
+    answerRefusedAttempt(context, done.value) ?? (special ? answerAsScripted(context, special, normal, deps) : normal())
   );
 }
 
 /** The answer to an attempt that the script refuses without effect. */
-function turnAway(context: Context<Wire>, done: readonly Done[]): Response | undefined {
+function answerRefusedAttempt(context: Context<HttpEnv>, done: readonly RequestResult[]): Response | undefined {
   const turnedAway = done.flatMap(({ events }) =>
     events.flatMap((event) => (event.type === 'attemptRefused' ? event.how : [])),
   );
@@ -72,7 +72,7 @@ function turnAway(context: Context<Wire>, done: readonly Done[]): Response | und
 }
 
 function answerAsScripted(
-  context: Context<Wire>,
+  context: Context<HttpEnv>,
   { digits, reference }: Terms,
   normal: () => Response,
   deps: SubmissionDeps,
@@ -84,7 +84,7 @@ function answerAsScripted(
   });
 }
 
-function duplicate(context: Context<Wire>, terms: readonly Terms[], deps: SubmissionDeps): Response {
+function duplicate(context: Context<HttpEnv>, terms: readonly Terms[], deps: SubmissionDeps): Response {
   for (const { reference, amount } of terms) {
     deps.journal.noteRequest(deps.clock.nowMs(), {
       operation: 'payout',

@@ -2,22 +2,22 @@ import type { Clock, Ids } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { createApp } from './app.ts';
-import { createBook } from './book.ts';
+import { createPaymentIndex } from './payment-index.ts';
 import { createCallbackSender } from './callback-sender.ts';
 import type { Config } from './config.ts';
 import { createPaymentRules } from './domain/rules.ts';
 import { createFaults } from './faults.ts';
 import { openJournal } from './journal.ts';
 import { createPayments } from './payments.ts';
-import { openReceivedWebhooks } from './received.ts';
+import { openReceivedWebhooks } from './received-webhooks.ts';
 import { createScenarios } from './scenarios.ts';
 import { createScheduler } from './scheduler.ts';
 import { createWallets } from './wallets.ts';
-import { createAnswerAs, type Wire } from './wire.ts';
+import { createScriptedAnswers, type HttpEnv } from './scripted-answers.ts';
 
 /** A running simulator; disposing of it leaves pending work to the next start. */
 export interface Simulator extends AsyncDisposable {
-  readonly app: Hono<Wire>;
+  readonly app: Hono<HttpEnv>;
   /** Cuts the connections that are never answered; call it before the server drains. */
   readonly releaseHeld: () => void;
 }
@@ -37,7 +37,7 @@ export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
   await using opened = new AsyncDisposableStack();
   const closing = new AbortController();
   const wallets = createWallets(config.WALLETS);
-  const book = createBook(wallets);
+  const book = createPaymentIndex(wallets);
   const faults = createFaults();
   const scenarios = createScenarios();
   const received = opened.use(await openReceivedWebhooks({ path: config.RECEIVED_FILE, onBroken }));
@@ -75,7 +75,7 @@ export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
     received,
     scenarios,
     wallets,
-    answerAs: createAnswerAs({ clock, holdMs: config.ANSWER_HOLD_MS, closing: closing.signal }),
+    answerAs: createScriptedAnswers({ clock, holdMs: config.ANSWER_HOLD_MS, closing: closing.signal }),
     clientPublicKey: config.CLIENT_PUBLIC_KEY,
     callbackUrls: { payouts: config.CALLBACK_PAYOUTS_URL, collections: config.CALLBACK_COLLECTIONS_URL },
     publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),

@@ -39,7 +39,7 @@ function delivery(index: number): DeliveryDocument {
     webhookUrl: null,
     bulkhead: `shop-${bulkhead} payouts`,
     causationId: 'ev-1',
-    bornAt: new Date(NOW_MS),
+    createdAt: new Date(NOW_MS),
     dueAt: new Date(NOW_MS - OLDEST_S * 1_000 + index),
     state: 'pending',
     attempts: 1,

@@ -198,6 +198,6 @@ export const owed = (changes: Partial<NewDelivery> = {}): NewDelivery => ({
   webhookUrl: null,
   bulkhead: 'demo payouts',
   causationId: 'ev-1',
-  bornAtMs: systemClock.nowMs(),
+  createdAtMs: systemClock.nowMs(),
   ...changes,
 });

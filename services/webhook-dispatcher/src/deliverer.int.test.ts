@@ -54,15 +54,15 @@ test('what has ended is deleted a time later, with its attempts, and nothing tha
   expect(indexes).toContainEqual(expect.objectContaining({ key: { forgetAt: 1 }, expireAfterSeconds: 0 }));
   const keepMs = KEEP_DAYS * 86_400_000;
   endpoint.answering(status(500), status(200));
-  const bornAtMs = clock.nowMs();
+  const createdAtMs = clock.nowMs();
   await dispatcher.create(owed());
   expect(await store.collection.findOne({})).not.toHaveProperty('forgetAt');
   const { forgetAt } = await ended();
-  expect(forgetAt?.getTime()).toBeGreaterThanOrEqual(bornAtMs + keepMs);
+  expect(forgetAt?.getTime()).toBeGreaterThanOrEqual(createdAtMs + keepMs);
   expect(forgetAt?.getTime()).toBeLessThanOrEqual(clock.nowMs() + keepMs);
   expect(await store.listAttempts('po-1-completed')).toHaveLength(2);
   // A resent delivery is kept until it has ended again.
-  await store.renew('po-1-completed', clock.nowMs() + 60_000);
+  await store.makeDueNow('po-1-completed', clock.nowMs() + 60_000);
   expect(await store.collection.findOne({})).not.toHaveProperty('forgetAt');
 });
 

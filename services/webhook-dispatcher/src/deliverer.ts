@@ -12,9 +12,9 @@ import type { DeliveryChange, DeliveryStore } from './store.ts';
 /** The time for committing an outcome, in addition to the deadline of the attempt. */
 const COMMIT_TIMEOUT_MS = 10_000;
 /** A bulkhead's queue is twice as long as its concurrency, so that a delivery waits for two deadlines at most. */
-const LINE_ROUNDS_MAX = 2;
+const QUEUE_ROUNDS_MAX = 2;
 /** How long a delivery is put back if its bulkhead is full. */
-const GIVE_BACK_MS = 1_000;
+const FULL_BULKHEAD_RETRY_MS = 1_000;
 
 /** The dependencies of the deliverer. */
 export interface DelivererDeps {
@@ -45,13 +45,13 @@ type Outcome = Omit<DeliveryChange, 'delivery' | 'claim'> | undefined;
  * deduplicate by reference (contract 6.3).
  */
 export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument> {
-  const workTimeoutMs = deps.deadlineMs * (1 + LINE_ROUNDS_MAX) + COMMIT_TIMEOUT_MS;
+  const workTimeoutMs = deps.deadlineMs * (1 + QUEUE_ROUNDS_MAX) + COMMIT_TIMEOUT_MS;
   const leaseMs = workTimeoutMs * 1.5;
   const callWithinMs = leaseMs - deps.deadlineMs - COMMIT_TIMEOUT_MS;
   const runningMax = deps.concurrencyPerEndpointMax;
   const bulkheads = createBulkheads({
     runningMax,
-    waitingMax: runningMax * LINE_ROUNDS_MAX,
+    waitingMax: runningMax * QUEUE_ROUNDS_MAX,
     freed: () => loop.wake(),
   });
   const loop = startClaimLoop({
@@ -76,7 +76,7 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
       // If the clock was set back since, an old claim looks as if it were yet to come.
       const mayCall = (nowMs: number) => claimedAtMs <= nowMs && nowMs <= claimedAtMs + callWithinMs;
       const outcome = await bulkheads.run(delivery.bulkhead, () => attempt(deps, delivery, mayCall));
-      if (!outcome) await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + GIVE_BACK_MS);
+      if (!outcome) await deps.store.postpone(delivery._id, claim, deps.clock.nowMs() + FULL_BULKHEAD_RETRY_MS);
       else if (!(await deps.deliveries.recordOutcome({ ...outcome, delivery, claim })))
         deps.logger.info({ delivery: delivery._id }, 'the claim was replaced: this outcome does not count');
     },

@@ -62,12 +62,12 @@ export function createDeliveries(deps: {
       const ids = deliveries.map(({ _id }) => _id);
       const existing = isRetry ? await store.findExisting(ids, session) : [];
       // A batch may hold an event twice that was published again.
-      const born = deliveries.filter(
+      const created = deliveries.filter(
         ({ _id }, index) => !existing.includes(_id) && ids.indexOf(_id) === index,
       );
-      if (born.length === 0) return;
-      const claim = deps.claimOnWrite(transaction, { keys: born.map(({ bulkhead }) => bulkhead) });
-      const documents = born.map((one, index) =>
+      if (created.length === 0) return;
+      const claim = deps.claimOnWrite(transaction, { keys: created.map(({ bulkhead }) => bulkhead) });
+      const documents = created.map((one, index) =>
         newDeliveryDocument(one, claim.granted[index] ? claim.fields : undefined),
       );
       await store.insert(documents, session);
@@ -76,7 +76,7 @@ export function createDeliveries(deps: {
     },
     recordOutcome: recording.submit,
     resend: async (id) => {
-      const found = await store.renew(id, deps.clock.nowMs());
+      const found = await store.makeDueNow(id, deps.clock.nowMs());
       if (found) deps.becameDue();
       return found;
     },

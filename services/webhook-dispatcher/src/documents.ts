@@ -19,7 +19,7 @@ export interface DeliveryDocument extends Claimable {
   /** The event behind it, and its trace. */
   readonly causationId: string;
   readonly traceparent?: string;
-  readonly bornAt: Date;
+  readonly createdAt: Date;
   readonly state: DeliveryState;
   /** All attempts so far. */
   readonly attempts: number;

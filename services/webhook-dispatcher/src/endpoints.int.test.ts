@@ -29,7 +29,7 @@ const delivery = (_id: string, changes: Partial<DeliveryDocument>): DeliveryDocu
   webhookUrl: null,
   bulkhead: 'demo payouts',
   causationId: 'ev-1',
-  bornAt: at(30),
+  createdAt: at(30),
   dueAt: at(40),
   state: 'pending',
   attempts: 0,
@@ -40,14 +40,14 @@ const delivery = (_id: string, changes: Partial<DeliveryDocument>): DeliveryDocu
 test('endpoints are those that are owed webhooks, with what they did last; the most failing ones first', async () => {
   const tried = { at: at(20), durationMs: 5 };
   await store.collection.insertMany([
-    delivery('po-1', { bulkhead: 'shop payouts', bornAt: at(10) }),
+    delivery('po-1', { bulkhead: 'shop payouts', createdAt: at(10) }),
     delivery('po-2', {
       roundAttempts: 2,
       attemptLog: [
         { ...tried, error: 'dns' },
         { ...tried, status: 503 },
       ],
-      bornAt: at(20),
+      createdAt: at(20),
       dueAt: at(50),
     }),
     delivery('po-3', {}),
@@ -73,7 +73,7 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
       state: 'failing',
       pending: 2,
       failing: 2,
-      oldestBornAt: at(30),
+      oldestCreatedAt: at(30),
       nextAt: at(40),
       lastStatus: null,
       lastError: 'tls',
@@ -83,13 +83,13 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
       state: 'failing',
       pending: 2,
       failing: 1,
-      oldestBornAt: at(20),
+      oldestCreatedAt: at(20),
       nextAt: at(40),
       lastStatus: 503,
       lastError: null,
     },
-    { ...waiting, bulkhead: 'resent payouts', oldestBornAt: at(30), nextAt: at(40) },
-    { ...waiting, bulkhead: 'shop payouts', oldestBornAt: at(10), nextAt: at(40) },
+    { ...waiting, bulkhead: 'resent payouts', oldestCreatedAt: at(30), nextAt: at(40) },
+    { ...waiting, bulkhead: 'shop payouts', oldestCreatedAt: at(10), nextAt: at(40) },
   ]);
   expect(await store.countExhausted(5_000)).toBe(1);
 });

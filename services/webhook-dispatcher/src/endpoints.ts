@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly state: 'failing' | 'waiting';
   readonly pending: number;
   readonly failing: number;
-  readonly oldestBornAt: Date;
+  readonly oldestCreatedAt: Date;
   /** When its next delivery is due, which may be in the past. */
   readonly nextAt: Date;
   readonly lastStatus: number | null;
@@ -43,7 +43,7 @@ export async function readEndpoints(
             _id: '$bulkhead',
             pending: { $sum: 1 },
             failing: { $sum: { $cond: [failed, 1, 0] } },
-            oldestBornAt: { $min: '$bornAt' },
+            oldestCreatedAt: { $min: '$createdAt' },
             nextAt: { $min: '$dueAt' },
             lastStatus: { $max: ofLastAttempt('status') },
             lastError: { $max: ofLastAttempt('error') },

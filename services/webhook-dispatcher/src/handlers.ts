@@ -1,7 +1,7 @@
 import { paymentEnds, webhookIdOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { handleTopic, type TopicHandler } from '@pesewa/messaging';
-import { collectionBody, payoutBody } from './bodies.ts';
+import { collectionBody, payoutBody } from './webhook-bodies.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { NewDelivery } from './store.ts';
 
@@ -21,15 +21,15 @@ export function createHandlers(deps: {
       'pesewa.payouts.PayoutSubmitted': 'ignored',
     },
     async (events, transaction) => {
-      const bornAtMs = deps.clock.nowMs();
+      const createdAtMs = deps.clock.nowMs();
       const deliveries = events.map(
         (event): NewDelivery => ({
-          ...owed(event, paymentEnds[event.type]),
+          ...commonFieldsOf(event, paymentEnds[event.type]),
           kind: `payout-${paymentEnds[event.type]}`,
           body: payoutBody(event),
           webhookUrl: null,
           bulkhead: bulkheadOf(event.payload.merchantId, 'payouts'),
-          bornAtMs,
+          createdAtMs,
         }),
       );
       await deps.deliveries.create(deliveries, transaction);
@@ -46,15 +46,15 @@ export function createHandlers(deps: {
       'pesewa.collections.CollectionCompletionClosed': 'ignored',
     },
     async (events, transaction) => {
-      const bornAtMs = deps.clock.nowMs();
+      const createdAtMs = deps.clock.nowMs();
       const deliveries = events.map(
         (event): NewDelivery => ({
-          ...owed(event, paymentEnds[event.type]),
+          ...commonFieldsOf(event, paymentEnds[event.type]),
           kind: `collection-${paymentEnds[event.type]}`,
           body: collectionBody(event),
           webhookUrl: event.payload.webhookUrl,
           bulkhead: bulkheadOf(event.payload.merchantId, originOf(event.payload.webhookUrl) ?? 'collections'),
-          bornAtMs,
+          createdAtMs,
         }),
       );
       await deps.deliveries.create(deliveries, transaction);
@@ -73,7 +73,7 @@ interface PaymentEvent {
   };
 }
 
-function owed({ eventId, traceparent, payload }: PaymentEvent, end: Parameters<typeof webhookIdOf>[1]) {
+function commonFieldsOf({ eventId, traceparent, payload }: PaymentEvent, end: Parameters<typeof webhookIdOf>[1]) {
   const { reference, merchantReference, merchantId } = payload;
   const origin = { causationId: eventId, ...(traceparent !== undefined && { traceparent }) };
   return { _id: webhookIdOf(reference, end), reference, merchantReference, merchantId, ...origin };

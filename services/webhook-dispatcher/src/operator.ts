@@ -44,9 +44,9 @@ export function addOperatorRoutes(
   });
 }
 
-function viewEndpoint({ bulkhead, oldestBornAt, nextAt, ...endpoint }: Endpoint): EndpointView {
+function viewEndpoint({ bulkhead, oldestCreatedAt, nextAt, ...endpoint }: Endpoint): EndpointView {
   const [merchantId = '', name = ''] = bulkhead.split(' ');
-  const times = { oldestBornAt: oldestBornAt.toISOString(), nextAt: nextAt.toISOString() };
+  const times = { oldestCreatedAt: oldestCreatedAt.toISOString(), nextAt: nextAt.toISOString() };
   return { merchantId, endpoint: name, ...endpoint, ...times };
 }
 
@@ -62,7 +62,7 @@ function view(delivery: DeliveryDocument): DeliveryView {
     kind,
     state,
     attempts,
-    bornAt: delivery.bornAt.toISOString(),
+    createdAt: delivery.createdAt.toISOString(),
     dueAt: delivery.dueAt?.toISOString() ?? null,
     lastStatus: last?.status ?? null,
     lastError: last?.error ?? null,

@@ -21,7 +21,7 @@ export type NewDelivery = Pick<
   | 'bulkhead'
   | 'causationId'
   | 'traceparent'
-> & { readonly bornAtMs: number };
+> & { readonly createdAtMs: number };
 
 /** A claimed delivery's new state. */
 export interface DeliveryChange {
@@ -56,9 +56,9 @@ export interface DeliveryStore {
     session: ClientSession,
   ) => Promise<number>;
   /** Puts a claimed delivery back without an attempt. */
-  readonly giveBack: (id: string, claim: string, dueAtMs: number) => Promise<void>;
+  readonly postpone: (id: string, claim: string, dueAtMs: number) => Promise<void>;
   /** Makes a delivery due from the start of its schedule; false if it does not exist. */
-  readonly renew: (id: string, dueAtMs: number) => Promise<boolean>;
+  readonly makeDueNow: (id: string, dueAtMs: number) => Promise<boolean>;
   readonly list: (query: DeliveryQuery) => Promise<readonly DeliveryDocument[]>;
   /** The destinations of unfinished deliveries. */
   readonly endpoints: (timeoutMs: number) => Promise<readonly Endpoint[]>;
@@ -97,13 +97,13 @@ export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
       const written = await deliveries.bulkWrite(updates, { session, ordered: false });
       return written.matchedCount;
     },
-    giveBack: async (id, claim, dueAtMs) => {
+    postpone: async (id, claim, dueAtMs) => {
       await deliveries.updateOne(
         { _id: id, claim },
         { $set: { dueAt: new Date(dueAtMs) }, $unset: { claim: true } },
       );
     },
-    renew: async (id, dueAtMs) => {
+    makeDueNow: async (id, dueAtMs) => {
       const renewed = await deliveries.updateOne(
         { _id: id },
         {
@@ -153,11 +153,11 @@ function ofPayment(reference: string) {
 
 /** A new delivery: due at once, or claimed by the process that writes it. */
 export function newDeliveryDocument(
-  { bornAtMs, ...born }: NewDelivery,
+  { createdAtMs, ...created }: NewDelivery,
   claim?: Required<Pick<DeliveryDocument, 'claim' | 'dueAt'>>,
 ): DeliveryDocument {
-  const bornAt = new Date(bornAtMs);
-  return { ...born, bornAt, dueAt: bornAt, ...claim, state: 'pending', attempts: 0, roundAttempts: 0 };
+  const createdAt = new Date(createdAtMs);
+  return { ...created, createdAt, dueAt: createdAt, ...claim, state: 'pending', attempts: 0, roundAttempts: 0 };
 }
 
 function toUpdate(

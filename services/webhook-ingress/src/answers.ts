@@ -4,7 +4,7 @@ import type { CallbackRefusal } from './callbacks.ts';
 import type { ReceptionOutcome } from './domain/reception.ts';
 
 /** The ways in which a request to a callback address can end; `cut`: its body did not arrive completely. */
-export type Ending =
+export type RequestOutcome =
   | ReceptionOutcome
   | Exclude<CallbackRefusal, 'rail.unknown'>
   | 'too_large'
@@ -36,7 +36,7 @@ const unavailable: Answer = {
   body: { code: 'unavailable', message: 'not taken: send it again' },
 };
 
-const answers: Readonly<Record<Ending, Answer>> = {
+const answers: Readonly<Record<RequestOutcome, Answer>> = {
   stored: received,
   repeated: received,
   repassed: received,
@@ -67,10 +67,10 @@ const answers: Readonly<Record<Ending, Answer>> = {
 const retryAfterSeconds: Readonly<Partial<Record<Answer['status'], string>>> = { 429: '1', 503: '5' };
 
 /** Ends that say nothing about the callback itself: a broken connection, or our own limits. */
-const ownEndings: ReadonlySet<Ending> = new Set(['cut', 'rate_exceeded']);
+const ownOutcomes: ReadonlySet<RequestOutcome> = new Set(['cut', 'rate_exceeded']);
 
 /** Answers a rail; a refusal reveals only what its sender may know. */
-export function answer(context: Context, ending: Ending): Response {
+export function answer(context: Context, ending: RequestOutcome): Response {
   const { status, body } = answers[ending];
   const retryAfter = retryAfterSeconds[status];
   if (retryAfter !== undefined) context.header('retry-after', retryAfter);
@@ -78,8 +78,8 @@ export function answer(context: Context, ending: Ending): Response {
 }
 
 /** An ending in the labels of metrics. */
-export function resultOf(ending: Ending): { readonly result: string; readonly reason: string } {
+export function resultOf(ending: RequestOutcome): { readonly result: string; readonly reason: string } {
   const { status } = answers[ending];
-  const isRejected = status >= 400 && status < 500 && !ownEndings.has(ending);
+  const isRejected = status >= 400 && status < 500 && !ownOutcomes.has(ending);
   return isRejected ? { result: 'rejected', reason: ending } : { result: ending, reason: '' };
 }

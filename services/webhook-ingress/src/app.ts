@@ -4,7 +4,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { addErrorHandling, answerJson, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { answer, BODY_BYTES_MAX, type Ending, resultOf } from './answers.ts';
+import { answer, BODY_BYTES_MAX, type RequestOutcome, resultOf } from './answers.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { CallbackRequest } from './domain/callback.ts';
 import type { CallbackMetrics } from './metrics.ts';
@@ -103,7 +103,7 @@ function callbackRequest(
 async function take(
   deps: Omit<Deps, 'trustedProxies'>,
   request: CallbackRequest,
-): Promise<Ending | 'rail.unknown'> {
+): Promise<RequestOutcome | 'rail.unknown'> {
   const { rail, kind } = request;
   try {
     // If the callback is stored all the same, its next delivery counts as a repetition.

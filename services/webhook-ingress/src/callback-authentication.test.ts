@@ -2,7 +2,7 @@ import { upstreamRail } from '@pesewa/rails';
 import { parseConfig } from '@pesewa/runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { noteUnauthenticatedRails, refusedRails } from './callback-authentication.ts';
+import { reportUnauthenticatedRails, refusedRails } from './callback-authentication.ts';
 import { settings } from './config.ts';
 
 const rails = [
@@ -17,7 +17,7 @@ test.each([true, false])(
     const warned: unknown[] = [];
     const registry = new Registry();
     const logger = { warn: (...line: unknown[]) => void warned.push(line[0]) };
-    noteUnauthenticatedRails({ rails, isProduction, logger, registry });
+    reportUnauthenticatedRails({ rails, isProduction, logger, registry });
     expect(warned).toEqual(isProduction ? [{ rail: 'open' }] : []);
     const shown = await registry.metrics();
     for (const [rail, value] of [

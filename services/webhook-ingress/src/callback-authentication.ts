@@ -27,7 +27,7 @@ export function refusedRails(settings: {
  * Reports the rails whose callbacks are authenticated neither by a list of addresses nor by a secret: in a gauge, and
  * in production also in the log.
  */
-export function noteUnauthenticatedRails(options: {
+export function reportUnauthenticatedRails(options: {
   readonly rails: readonly CallbackSettings[];
   readonly isProduction: boolean;
   readonly logger: Pick<Logger, 'warn'>;

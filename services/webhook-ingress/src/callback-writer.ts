@@ -1,17 +1,17 @@
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import { LRUCache } from 'lru-cache';
 import type { Callback } from './domain/callback.ts';
-import type { CallbackRecord, Decision, Remembered } from './domain/reception.ts';
+import type { CallbackRecord, Decision, StoredRecords } from './domain/reception.ts';
 import { callbackReceived, type ReportableCallback } from './events.ts';
 import type { CallbackStore } from './store.ts';
 
 /** One item of a shared transaction: how to decide on the stored records, and what to publish if it is passed on. */
-export interface Work<Outcome> {
+export interface WriteRequest<Outcome> {
   /** The key of the first bytes under its id. */
   readonly key: string;
   /** The key of its own bytes if others came first under its id; the same key if its bytes are its id. */
   readonly otherKey: string;
-  readonly decide: (remembered: Remembered) => Decision<Outcome>;
+  readonly decide: (remembered: StoredRecords) => Decision<Outcome>;
   readonly report: Omit<ReportableCallback, 'claim' | 'atMs'>;
   /** The callback to store if there is no record yet; absent if the work is about a stored one. */
   readonly callback: Callback | undefined;
@@ -32,14 +32,14 @@ const RECENT_MAX = 20_000;
  * New callbacks are written without reading first; if a key turns out to be taken, their group is rerun and reads
  * first. Repetitions are mostly of recent callbacks, whose keys are cached here.
  */
-export function openCallbackWriter<Outcome>(deps: Deps): (work: Work<Outcome>) => Promise<Outcome> {
+export function openCallbackWriter<Outcome>(deps: Deps): (work: WriteRequest<Outcome>) => Promise<Outcome> {
   const recent = new LRUCache<string, true>({ max: RECENT_MAX });
-  const writer = deps.messaging.groupCommit<Work<Outcome>, Outcome>(
+  const writer = deps.messaging.groupCommit<WriteRequest<Outcome>, Outcome>(
     'callbacks.accept',
     async (group, transaction, isRetry) => {
-      const looksFirst = isRetry || group.some(({ key, callback }) => !callback || recent.has(key));
+      const readsFirst = isRetry || group.some(({ key, callback }) => !callback || recent.has(key));
       for (const { key } of group) recent.set(key, true);
-      return apply(deps, group, transaction, looksFirst);
+      return apply(deps, group, transaction, readsFirst);
     },
     { ownerOf: ({ key }) => key },
   );
@@ -52,12 +52,12 @@ export function openCallbackWriter<Outcome>(deps: Deps): (work: Work<Outcome>) =
  */
 async function apply<Outcome>(
   { store }: Deps,
-  group: readonly Work<Outcome>[],
+  group: readonly WriteRequest<Outcome>[],
   transaction: Transaction,
-  looksFirst: boolean,
+  readsFirst: boolean,
 ): Promise<readonly Outcome[]> {
   const keys = new Set(group.flatMap(({ key, otherKey }) => [key, otherKey]));
-  const known = looksFirst
+  const known = readsFirst
     ? await store.load([...keys], transaction.session)
     : new Map<string, CallbackRecord>();
   const before = new Map(known);

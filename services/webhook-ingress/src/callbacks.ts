@@ -3,13 +3,13 @@ import { type Clock, continueTrace, type Ids, type Result, refuse } from '@pesew
 import type { Messaging } from '@pesewa/messaging';
 import { partOf } from '@pesewa/rails';
 import { createThrottledLog, currentTraceparent, type Logger } from '@pesewa/runtime';
-import { openCallbackWriter, type Work } from './callback-writer.ts';
+import { openCallbackWriter, type WriteRequest } from './callback-writer.ts';
 import {
   type Callback,
   type CallbackRequest,
   callbackKeys,
-  isVouchedFor,
-  type JudgedRequest,
+  isAuthenticated,
+  type CheckedRequest,
   keptHeaders,
   type RejectionReason,
   refusalOf,
@@ -17,7 +17,7 @@ import {
 import { type ReceptionOutcome, receive } from './domain/reception.ts';
 import { serialiseByKey } from './key-serialiser.ts';
 import { createOperatorActions, type OperatorActions } from './operator-actions.ts';
-import { type CallbackRail, placeOf, readClaim } from './reading.ts';
+import { type CallbackRail, stackLineOf, readClaim } from './claim-reading.ts';
 import type { CallbackStore } from './store.ts';
 
 /**
@@ -66,7 +66,7 @@ export function createCallbacks(deps: Deps): Callbacks {
   // Strangers can fill one writer; callbacks with a valid signature or address use the other.
   const writers = { vouched: openReception(), others: openReception() };
   const log = createThrottledLog(logger, clock);
-  const reject = async (request: JudgedRequest, reason: RejectionReason, keys: readonly string[]) => {
+  const reject = async (request: CheckedRequest, reason: RejectionReason, keys: readonly string[]) => {
     const kept = await deps.store.insertRejected(request, reason, keys);
     if (!kept.ok) log('warn', 'rejected callbacks were not kept: too much is rejected at once');
     return kept.ok ? refuse(reason) : kept;
@@ -74,7 +74,7 @@ export function createCallbacks(deps: Deps): Callbacks {
   const submit = async (callback: Callback, traceparent: string) => {
     // Rails send it again; the log line is limited to one in a while.
     if (!deps.messaging.acceptsWork()) return refuse<CallbackRefusal>('overloaded');
-    const writer = isVouchedFor(callback.verdict) ? writers.vouched : writers.others;
+    const writer = isAuthenticated(callback.verdict) ? writers.vouched : writers.others;
     const submitted = await writer(arrival(callback, traceparent, deps.repassAfterMs));
     if (!submitted.ok) log('warn', 'callbacks were not taken: too much is waiting');
     return submitted;
@@ -85,7 +85,7 @@ export function createCallbacks(deps: Deps): Callbacks {
       const rail = deps.rail(arrived.rail);
       const part = partOf(rail, arrived.kind);
       if (!rail || !part) return refuse('rail.unknown');
-      const { messageId, ...verdict } = rail.judgeCallback(arrived);
+      const { messageId, ...verdict } = rail.verifyCallback(arrived);
       const id = deps.ids.next('cb');
       const request = { ...arrived, id, verdict, headers: keptHeaders(arrived.headers) };
       const refusal = refusalOf(verdict);
@@ -104,7 +104,7 @@ export function createCallbacks(deps: Deps): Callbacks {
       const submitted = await submit(callback, traceparent);
       const about = { rail: callback.rail, kind: callback.kind, digest: callback.digest };
       if (reading.kind === 'broken')
-        logger.error({ ...about, broken: placeOf(reading.error) }, 'reading a callback broke');
+        logger.error({ ...about, broken: stackLineOf(reading.error) }, 'reading a callback broke');
       if (submitted.ok && submitted.value === 'id_reused')
         logger.warn({ ...about, messageId }, 'a callback came with the id of another one');
       return submitted;
@@ -117,7 +117,7 @@ function headerOf({ headers }: CallbackRequest, wanted: string): string | undefi
   return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }
 
-function arrival(callback: Callback, traceparent: string, repassAfterMs: number): Work<ReceptionOutcome> {
+function arrival(callback: Callback, traceparent: string, repassAfterMs: number): WriteRequest<ReceptionOutcome> {
   const { rail, kind, digest, verdict } = callback;
   return {
     ...callbackKeys(callback),

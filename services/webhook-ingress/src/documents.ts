@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { Binary } from 'mongodb';
-import type { CallbackHeader, Claim, JudgedRequest, Verdict } from './domain/callback.ts';
+import type { CallbackHeader, Claim, CheckedRequest, Verdict } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
 
 /** The changing fields of a callback's document; the claim's are null if the callback could not be read. */
@@ -75,7 +75,7 @@ export interface RequestDocument {
 }
 
 /** The request as fields of a document. */
-export function requestFields(request: JudgedRequest): RequestDocument {
+export function requestFields(request: CheckedRequest): RequestDocument {
   const { rail, kind, digest, headers, peerAddress, clientAddress, verdict } = request;
   return {
     rail,

@@ -6,10 +6,10 @@ import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, signWebhook } from '@pesewa/signatures';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
-import type { Callback, JudgedRequest } from './domain/callback.ts';
+import type { Callback, CheckedRequest } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
 import { createRates } from './rates.ts';
-import type { CallbackRail } from './reading.ts';
+import type { CallbackRail } from './claim-reading.ts';
 import type { CallbackStore } from './store.ts';
 
 /** The time of the tests' clock until a test moves it. */
@@ -234,7 +234,7 @@ function createMemoryStore(faults: Faults) {
   const loads: (readonly string[])[] = [];
   const stored = new Map<string, Callback>();
   const records = new Map<string, CallbackRecord>();
-  const rejected: (JudgedRequest & { readonly reason: string })[] = [];
+  const rejected: (CheckedRequest & { readonly reason: string })[] = [];
   const check = () => {
     if (faults.store) throw faults.store;
   };

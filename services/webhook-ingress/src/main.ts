@@ -3,11 +3,11 @@ import { openErasers, openMessaging, prepareDatabase } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
-import { noteUnauthenticatedRails } from './callback-authentication.ts';
+import { reportUnauthenticatedRails } from './callback-authentication.ts';
 import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
 import { callbackDatabaseSchema } from './database-schema.ts';
-import { bodiesAndSenders } from './erasing.ts';
+import { bodiesAndSenders } from './erasures.ts';
 import { createMetrics, gaugeFailed } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
 import { createRates } from './rates.ts';
@@ -18,7 +18,7 @@ const prepare = prepareDatabase('webhook-ingress', callbackDatabaseSchema);
 await runService({ name: 'webhook-ingress', settings, environment, prepare }, async (scope) => {
   const { config, logger, clock, metrics: registry } = scope;
   const isProduction = config.NODE_ENV === 'production';
-  noteUnauthenticatedRails({ rails: config.RAILS, isProduction, logger, registry });
+  reportUnauthenticatedRails({ rails: config.RAILS, isProduction, logger, registry });
   const messaging = await openMessaging(scope, {
     service: 'webhook-ingress',
     databaseSchema: callbackDatabaseSchema,

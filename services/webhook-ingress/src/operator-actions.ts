@@ -4,7 +4,7 @@ import { partOf, type ReadCallback } from '@pesewa/rails';
 import { openCallbackWriter } from './callback-writer.ts';
 import { callbackKeys } from './domain/callback.ts';
 import { dismiss, type Reread, redrive } from './domain/reception.ts';
-import { type CallbackRail, readClaim } from './reading.ts';
+import { type CallbackRail, readClaim } from './claim-reading.ts';
 import type { CallbackStore, StoredCallback } from './store.ts';
 
 /** Why a callback was not processed again; `callback.dismissed`: it turned out not to be one. */
@@ -49,7 +49,7 @@ export function createOperatorActions(deps: Deps): OperatorActions {
       const outcome = await submit({
         ...about(stored),
         // An earlier proof does not count if today's secrets and settings don't verify it.
-        report: { ...reportable(stored), proven: rail.judgeCallback(stored).proven },
+        report: { ...reportable(stored), proven: rail.verifyCallback(stored).proven },
         decide: ({ first, own }) => {
           if (own === undefined) throw new Error('a stored callback is gone');
           return redrive({ first, own }, read, nowMs);

@@ -3,7 +3,7 @@ import { accept, type Result, refuse } from '@pesewa/kernel';
 import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { type CallbackDocument, type RequestDocument, requestFields } from './documents.ts';
-import { evidenceOf, type JudgedRequest, type RejectionReason } from './domain/callback.ts';
+import { evidenceOf, type CheckedRequest, type RejectionReason } from './domain/callback.ts';
 
 /** A refused request, kept for a while as evidence; `_id` sorts by time of arrival. */
 interface RejectedDocument extends RequestDocument {
@@ -31,7 +31,7 @@ export type RejectedQuery = ServedRequest<typeof callbackOperations.rejected>['q
 export interface Rejections {
   /** Resolves once it is durably stored; refuses if too many are waiting to be stored. */
   readonly insert: (
-    request: JudgedRequest,
+    request: CheckedRequest,
     reason: RejectionReason,
     /**
      * Keys under which the same bytes may be stored as failed: they turn out to be no callback, so they need no

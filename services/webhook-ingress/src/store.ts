@@ -3,7 +3,7 @@ import { DAY_MS } from '@pesewa/kernel';
 import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
 import { type CallbackDocument, recordFields, recordOf, requestFields } from './documents.ts';
-import { type Callback, isVouchedFor } from './domain/callback.ts';
+import { type Callback, isAuthenticated } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
 import { openRejections, type Rejections } from './rejections.ts';
 
@@ -97,7 +97,7 @@ export function openCallbackStore(db: Db, retention: Retention): CallbackStore {
 }
 
 function forgetAtOf({ verdict, receivedAtMs }: Callback, retention: Retention): Date {
-  const days = isVouchedFor(verdict) ? retention.keepDays : retention.unverifiedKeepDays;
+  const days = isAuthenticated(verdict) ? retention.keepDays : retention.unverifiedKeepDays;
   return new Date(receivedAtMs + days * DAY_MS);
 }
 

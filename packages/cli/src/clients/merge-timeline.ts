@@ -1,6 +1,6 @@
 import type { CallbackView, EntryView, PaymentView, TimelineView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { describeAccount, inWords } from '../words.ts';
+import { describeAccount, inWords } from '../labels.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
 /** One line of a payment's timeline, from one service. */
@@ -175,12 +175,12 @@ function lineOfEntry({ at, kind, debit, credit, amount, currency }: EntryView): 
   return { at, service: 'ledger', what: `entry ${kind}`, detail, place: kind === 'hold' ? 'hold' : 'entry' };
 }
 
-function linesOfDelivery({ kind, id, state, reason, bornAt, dueAt, attempts }: DeliveryLog) {
+function linesOfDelivery({ kind, id, state, reason, createdAt, dueAt, attempts }: DeliveryLog) {
   const service = 'webhook-dispatcher';
   const next = state === 'pending' && dueAt !== null ? `, due ${dueAt}` : '';
   const why = reason === null ? '' : `: ${reason}`;
-  const born: PlacedLine = {
-    at: bornAt,
+  const created: PlacedLine = {
+    at: createdAt,
     service,
     what: `webhook ${kind}`,
     detail: `${id}, now ${state}${next}${why}`,
@@ -195,5 +195,5 @@ function linesOfDelivery({ kind, id, state, reason, bornAt, dueAt, attempts }: D
       place: 'webhook attempt',
     }),
   );
-  return [born, ...tried];
+  return [created, ...tried];
 }

@@ -11,7 +11,7 @@ import { createOrders, type Orders } from './orders.ts';
 import { createParked, type Parked } from './parked.ts';
 import { createPositions, type Positions } from './positions.ts';
 import { createRailStatements, type RailStatements } from './rail-statements.ts';
-import { createReconciling, type Reconciling } from './reconciling.ts';
+import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import { createStatements, type Statements } from './statements.ts';
 
 const NOT_FOUND = 404;
@@ -33,7 +33,7 @@ export interface Operations extends Caller {
   ) => Promise<Pick<WalletView, 'currency' | 'available' | 'held' | 'sequence'>>;
   /** The balance of our float at a rail; undefined if it has no entries. */
   readonly float: (rail: string, currency: string) => Promise<string | undefined>;
-  readonly reconciling: Reconciling;
+  readonly reconciling: Reconciliation;
   readonly timelines: Timelines;
 }
 
@@ -67,7 +67,7 @@ export function createOperations(
       const { items } = await caller.call('ledger', accountOperations.floats, {});
       return items.find((float) => float.rail === rail && float.currency === currency)?.balance;
     },
-    reconciling: createReconciling(caller),
+    reconciling: createReconciliation(caller),
     timelines: createTimelines(caller),
   };
 }

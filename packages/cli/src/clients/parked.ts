@@ -7,7 +7,7 @@ import {
 } from '@pesewa/contracts';
 import { CliError } from '../errors.ts';
 import type { Caller } from './call.ts';
-import { type Answers, askEvery } from './every-service.ts';
+import { type Answers, askEveryService } from './ask-services.ts';
 
 /** Which parked messages are listed. */
 export interface ParkedSearch {
@@ -42,7 +42,7 @@ export function createParked({ call, list }: Caller): Parked {
   const { show, replay, discard, approve, reject } = parkedOperations;
   return {
     list: async ({ service, limit, state, topic }) => {
-      const { items, missing } = await askEvery(
+      const { items, missing } = await askEveryService(
         service,
         async (name) => (await list(name, parkedOperations.list, { state, topic }, limit)).items,
       );

@@ -7,7 +7,7 @@ import {
   type RealignmentView,
 } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
-import { type Answers, askEvery } from './every-service.ts';
+import { type Answers, askEveryService } from './ask-services.ts';
 
 /** A partition of a service. */
 export interface ServicePartition {
@@ -32,7 +32,7 @@ export function createPositions({ call }: Caller): Positions {
   const { list, realign } = positionOperations;
   return {
     list: (service) =>
-      askEvery(service, async (name) => {
+      askEveryService(service, async (name) => {
         const { items } = await call(name, list, {});
         return items.map((item) => ({ ...item, service: name }));
       }),

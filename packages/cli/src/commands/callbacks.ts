@@ -10,7 +10,7 @@ import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { inWords } from '../words.ts';
+import { inWords } from '../labels.ts';
 
 const SERVICE = 'webhook-ingress';
 

@@ -7,7 +7,7 @@ import { withExamples } from '../help.ts';
 import { reportEnded, summary } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { inWords } from '../words.ts';
+import { inWords } from '../labels.ts';
 
 const REASON_LENGTH_MAX = 200;
 

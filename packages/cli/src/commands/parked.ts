@@ -7,7 +7,7 @@ import {
 } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readCount, readLine } from '../arguments.ts';
-import { requireAllAnswers } from '../clients/every-service.ts';
+import { requireAllAnswers } from '../clients/ask-services.ts';
 import { serviceOf } from '../clients/parked.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';

@@ -6,7 +6,7 @@ import {
 } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readLine } from '../arguments.ts';
-import { requireAllAnswers } from '../clients/every-service.ts';
+import { requireAllAnswers } from '../clients/ask-services.ts';
 import type { PositionList, ServicePartition } from '../clients/positions.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';

@@ -1,7 +1,7 @@
 import { type BreakFilters, type BreakView, breakStatuses } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { asList, formatOf, formatOption, readCount, readLine } from '../arguments.ts';
-import { breakDetails, breakSummary, breaksCsv, breaksTable } from '../break-print.ts';
+import { breakDetails, breakSummary, breaksCsv, breaksTable } from '../break-output.ts';
 import type { BreakChange } from '../clients/breaks.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';

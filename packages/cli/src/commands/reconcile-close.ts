@@ -16,7 +16,7 @@ import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, type Cell, formatJson, formatTable } from '../print.ts';
-import { describeCloseResult, inWords } from '../words.ts';
+import { describeCloseResult, inWords } from '../labels.ts';
 
 interface CloseOptions extends FileOptions {
   readonly date?: string;

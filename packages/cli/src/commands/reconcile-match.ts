@@ -16,7 +16,7 @@ import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { inWords } from '../words.ts';
+import { inWords } from '../labels.ts';
 
 interface MatchOptions extends FileOptions {
   readonly rail: string;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Compared } from '../clients/reconciling.ts';
+import type { Compared } from '../clients/reconciliation.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';

@@ -1,13 +1,13 @@
 import { consumerGroups, type ParkedView, type StatusView } from '@pesewa/contracts';
 import type { Command } from 'commander';
-import type { Answers } from '../clients/every-service.ts';
+import type { Answers } from '../clients/ask-services.ts';
 import { serviceOf } from '../clients/parked.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { describeCloseResult, inWords } from '../words.ts';
+import { describeCloseResult, inWords } from '../labels.ts';
 
 /** The number at which the reconciler stops counting due polls. */
 const DUE_COUNT_MAX = 10_000;

@@ -7,7 +7,7 @@ import { CliError } from '../errors.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { inWords } from '../words.ts';
+import { inWords } from '../labels.ts';
 
 interface TimelineOptions {
   readonly merchant?: string;

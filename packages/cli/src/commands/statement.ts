@@ -7,7 +7,7 @@ import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { describeAccount, inWords } from '../words.ts';
+import { describeAccount, inWords } from '../labels.ts';
 
 interface StatementOptions {
   readonly from?: string;

@@ -11,7 +11,7 @@ import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { inWords } from '../words.ts';
+import { inWords } from '../labels.ts';
 
 const SERVICE = 'webhook-dispatcher';
 
@@ -100,7 +100,7 @@ function endpointTable(endpoints: readonly EndpointView[], colours: boolean): st
       one.state,
       one.pending,
       one.failing,
-      one.oldestBornAt,
+      one.oldestCreatedAt,
       one.nextAt,
       [one.lastStatus, one.lastError].filter((part) => part !== null).join(', '),
     ]),

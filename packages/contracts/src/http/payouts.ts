@@ -6,7 +6,7 @@ import {
   line,
   optional,
   optionalLine,
-  presentLine,
+  nonEmptyLine,
   reference,
 } from '../text.ts';
 
@@ -100,7 +100,7 @@ export const bulkPayoutHeader = z.object(
     sender: z.object(
       {
         name: line(140),
-        phoneNumber: presentLine(20),
+        phoneNumber: nonEmptyLine(20),
         email: emailLine,
         countryCode: optional(spelling),
         currencyCode: optional(spelling),

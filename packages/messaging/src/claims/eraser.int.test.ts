@@ -37,9 +37,9 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
-const bornAt = (atMs: number) => createIds({ ...systemClock, nowMs: () => atMs }, systemRandom).next('po');
+const createdAt = (atMs: number) => createIds({ ...systemClock, nowMs: () => atMs }, systemRandom).next('po');
 const daysAgo = (days: number, state: Thing['state'] = 'ended'): Thing => ({
-  reference: bornAt(NOW_MS - days * DAY_MS),
+  reference: createdAt(NOW_MS - days * DAY_MS),
   state,
   name: 'Ama Mensah',
 });

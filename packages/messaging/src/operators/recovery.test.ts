@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { checkPosition } from '../inbox/position.ts';
 import type { Realignment } from './realignment.ts';
-import { mayBeRestored, type Recovery, recoveryOf } from './recovery.ts';
+import { mayBeRestored, type Recovery, recoveryOf } from './recovery-checks.ts';
 import type { PartitionPosition } from './service-positions.ts';
 
 const topicId = 'a1';

@@ -4,7 +4,7 @@ import {
   findCollectionRefusal,
   findMobileOperator,
   jsonNumber,
-  replaceUnseen,
+  replaceInvisible,
   servedCountries,
   twoLetterCode,
 } from '@pesewa/contracts';
@@ -153,7 +153,7 @@ function readAnswer(answer: Answered): ReadAnswer {
  * http is allowed only if the rail itself is reached by it, as on a developer's machine.
  */
 export function readPaymentLink(text: string, collectionsUrl: string): string {
-  const url = replaceUnseen(text, '') !== text ? null : URL.parse(text);
+  const url = replaceInvisible(text, '') !== text ? null : URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return '';
   const isFit = url.protocol === 'https:' || (url.protocol === 'http:' && collectionsUrl.startsWith('http:'));
   return isFit && url.href.length <= ADDRESS_LENGTH_MAX ? url.href : '';

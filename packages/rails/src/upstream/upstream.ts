@@ -1,7 +1,7 @@
 import { missingConditionalField } from '@pesewa/contracts';
 import { z } from 'zod';
 import { type CallRail, createCall } from '../call.ts';
-import { createCallbackJudge } from '../callback-judge.ts';
+import { createCallbackVerifier } from '../callback-verification.ts';
 import { type ConnectorDependencies, defineConnector } from '../define-connector.ts';
 import type { NotSent, Rail, RailCollections, RailPayouts, Unknown } from '../rail.ts';
 import { collectionShape, commonShape, httpUrl, payoutShape } from '../settings.ts';
@@ -44,7 +44,7 @@ export const upstream = defineConnector({
     return {
       ...transferSide(settings, call, logger),
       ...collectionSide(settings, call, logger),
-      judgeCallback: createCallbackJudge(settings),
+      verifyCallback: createCallbackVerifier(settings),
     };
   },
 });
@@ -63,7 +63,7 @@ export function upstreamRail(rail: {
 function transferSide(settings: Settings, call: CallRail, logger: UpstreamLogger) {
   const base = `${settings.transferUrl}/api/v1`;
   const headers = { 'x-api-key': base64(settings.publicKey) };
-  const get = (path: string) => call({ method: 'GET', url: `${base}${path}`, headers, asks: true });
+  const get = (path: string) => call({ method: 'GET', url: `${base}${path}`, headers, isQuery: true });
   const post = (path: string, body: unknown) =>
     call({ method: 'POST', url: `${base}${path}`, headers: { ...headers, ...json }, body });
   const payouts: RailPayouts = {
@@ -109,7 +109,7 @@ function collectionSide(settings: Settings, call: CallRail, logger: UpstreamLogg
   const headers = { ...json, 'x-app': 'api', 'x-business': base64(settings.publicKey) };
   const post = (path: string, securityModule: string, body: unknown, asks?: true) =>
     call({
-      ...(asks && { asks }),
+      ...(asks && { isQuery: asks }),
       method: 'POST',
       url: `${base}${path}`,
       headers: { ...headers, 'x-module': securityModule },

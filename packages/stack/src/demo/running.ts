@@ -4,7 +4,7 @@ import { StartError } from '@pesewa/infrastructure';
 import { createMerchantClient } from '../clients/merchant.ts';
 import { createOperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient } from '../clients/simulator.ts';
-import { untilPayable } from '../services/gateway-seed.ts';
+import { waitUntilPayable } from '../services/gateway-readiness.ts';
 import { seed, seedDirectory } from '../services/seed.ts';
 import { operationsUrl, publicUrl } from '../services/settings.ts';
 import { runDemo } from './demo.ts';
@@ -40,7 +40,7 @@ export async function runDemoOnRunning(options: {
     ? await seedDirectory(directory)
     : await seed({ ...directory, simulator, operator });
   const transferUrl = publicUrl(places, 'payout-gateway');
-  await untilPayable(transferUrl, merchants);
+  await waitUntilPayable(transferUrl, merchants);
   const [demo] = merchants;
   if (!demo) throw new StartError('the merchant demo is missing');
   const collectionsUrl = publicUrl(places, 'collection-gateway');

@@ -14,7 +14,7 @@ import {
 import { prepareTopics } from '@pesewa/messaging';
 import { createOperatorClient, type OperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient, type SimulatorClient } from '../clients/simulator.ts';
-import { untilPayable } from './gateway-seed.ts';
+import { waitUntilPayable } from './gateway-readiness.ts';
 import type { RunFile } from './run-file.ts';
 import { type SeededMerchant, seed } from './seed.ts';
 import {
@@ -29,14 +29,14 @@ import {
   topicPrefix,
 } from './settings.ts';
 import { SIMULATOR_RAIL } from './simulator-rail.ts';
-import { type KeptService, keepService } from './supervise.ts';
+import { type SupervisedService, superviseService } from './supervise.ts';
 
 /** All seven services running against real infrastructure, seeded. Closing stops them in reverse order. */
 export interface Stack extends AsyncDisposable {
   readonly merchants: readonly SeededMerchant[];
   readonly simulator: SimulatorClient;
   readonly operator: OperatorClient;
-  readonly service: (name: ServiceName) => KeptService;
+  readonly service: (name: ServiceName) => SupervisedService;
   /** Starts one more process of a service, on its own ports, and waits until it is ready. */
   readonly replicate: (name: ServiceName, environment?: Readonly<Record<string, string>>) => Promise<Replica>;
   readonly url: (name: ServiceName) => string;
@@ -46,7 +46,7 @@ export interface Stack extends AsyncDisposable {
 
 /** One process of a service, and its ports. */
 export interface Replica {
-  readonly service: KeptService;
+  readonly service: SupervisedService;
   readonly url: string;
   readonly operationsUrl: string;
 }
@@ -129,7 +129,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     });
     await Promise.all([
       start(['reconciler']),
-      untilPayable(publicUrl(settings, 'payout-gateway'), merchants),
+      waitUntilPayable(publicUrl(settings, 'payout-gateway'), merchants),
     ]);
     options.log('all seven services are ready');
     const resources = closers.move();
@@ -165,15 +165,15 @@ function createServices(
   readonly pids: Readonly<Partial<Record<ServiceName, number>>>;
 } {
   const pids: Partial<Record<ServiceName, number>> = {};
-  const services = new Map<ServiceName, KeptService>();
-  const service = (name: ServiceName): KeptService => {
+  const services = new Map<ServiceName, SupervisedService>();
+  const service = (name: ServiceName): SupervisedService => {
     const kept = services.get(name);
     if (!kept) throw new RangeError(`no such service: ${name}`);
     return kept;
   };
   const start = async (names: readonly ServiceName[]): Promise<void> => {
     for (const name of names) {
-      const kept = await keepService({
+      const kept = await superviseService({
         name,
         supervisor,
         root: options.root,
@@ -206,7 +206,7 @@ async function replicate(
   const [port = 0, operationsPort = 0] = holders.map((held) => held.port);
   const own = { ...settings, ports: { ...settings.ports, [name]: { port, operationsPort } } };
   await Promise.all(holders.map((holder) => holder.release()));
-  const service = await keepService({
+  const service = await superviseService({
     name,
     supervisor,
     root: options.root,

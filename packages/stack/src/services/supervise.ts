@@ -3,7 +3,7 @@ import type { ServiceName } from '@pesewa/contracts';
 import { type Child, type ChildExit, type Supervisor, waitUntil } from '@pesewa/infrastructure';
 
 /** A service process that is kept alive: if it dies, it is restarted with back-off. */
-export interface KeptService {
+export interface SupervisedService {
   readonly name: ServiceName;
   readonly pid: () => number;
   /** Resolves once it answers on `/readyz`. */
@@ -41,7 +41,7 @@ const inherited = () => ({
 });
 
 /** Starts a service and keeps it running. */
-export async function keepService(options: {
+export async function superviseService(options: {
   readonly name: ServiceName;
   readonly supervisor: Supervisor;
   readonly root: string;
@@ -51,7 +51,7 @@ export async function keepService(options: {
   readonly log: (line: string) => void;
   /** Called with every new process id. */
   readonly started: (pid: number) => void;
-}): Promise<KeptService> {
+}): Promise<SupervisedService> {
   let child: Child;
   let stopping = false;
   let expected = false;
@@ -119,7 +119,7 @@ async function untilReady({
   name,
   logFile,
   operationsUrl,
-}: Parameters<typeof keepService>[0]): Promise<void> {
+}: Parameters<typeof superviseService>[0]): Promise<void> {
   await waitUntil(`${name} (see ${logFile})`, READY_TIMEOUT_MS, async () => {
     const answer = await fetch(`${operationsUrl}/readyz`);
     if (!answer.ok) throw new Error(await answer.text());

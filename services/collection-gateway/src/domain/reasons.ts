@@ -1,4 +1,4 @@
-import { type CollectionRefusal, findCollectionRefusal, replaceUnseen } from '@pesewa/contracts';
+import { type CollectionRefusal, findCollectionRefusal, replaceInvisible } from '@pesewa/contracts';
 import type { CompletionOutcome } from './state.ts';
 
 const REASON_LENGTH_MAX = 140;
@@ -18,7 +18,7 @@ const ofTheCollection: ReadonlySet<string> = new Set<CollectionRefusal>([
 ]);
 
 /** Whether a rail's reason, in capitals, concerns the request that we sent to it. */
-export function isOfTheRequest(reason: string): boolean {
+export function isRequestRefused(reason: string): boolean {
   return findCollectionRefusal(reason) !== undefined && !ofTheCollection.has(reason);
 }
 
@@ -31,12 +31,12 @@ export function isOfTheRequest(reason: string): boolean {
  */
 export function merchantReason(reason: string): string {
   const line = cleanReason(reason);
-  return isOfTheRequest(line) ? DECLINED : line;
+  return isRequestRefused(line) ? DECLINED : line;
 }
 
 /** A rail's reason as one line of bounded length in capitals; never empty. */
 export function cleanReason(reason: string): string {
-  const line = replaceUnseen(reason, ' ').replace(/ +/g, ' ').trim().slice(0, REASON_LENGTH_MAX).trim();
+  const line = replaceInvisible(reason, ' ').replace(/ +/g, ' ').trim().slice(0, REASON_LENGTH_MAX).trim();
   return line === '' ? 'FAILED' : line.toUpperCase();
 }
 

@@ -14,7 +14,7 @@ export function describe(domainEvent: PayoutDomainEvent): string {
       return 'what two operators decided has lapsed: it is unknown how an attempt ended that they could not know of';
     case 'completed':
     case 'failed':
-      return domainEvent.byPeople ? `${domainEvent.kind}, as two operators decided` : domainEvent.kind;
+      return domainEvent.byOperators ? `${domainEvent.kind}, as two operators decided` : domainEvent.kind;
     case 'recovered':
       return `${domainEvent.end.toLowerCase()} before the database was restored, as the ledger has booked`;
     case 'withheld':

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { dayLimitOf, overDayMax, overPayoutMax } from './limits.ts';
+import { dayLimitOf, dayLimitRefusal, payoutLimitRefusal } from './limits.ts';
 
 const GHS = (minor: bigint) => ({ minor, currency: 'GHS' });
 
 describe('the limit per payout', () => {
   const limits = { perPayoutMaxMinor: { GHS: 500n } };
   it('is named with the field and the amount', () => {
-    expect(overPayoutMax(limits, GHS(501n), 'beneficiaries.3.amount')).toEqual({
+    expect(payoutLimitRefusal(limits, GHS(501n), 'beneficiaries.3.amount')).toEqual({
       code: 'overLimit',
       message: 'beneficiaries.3.amount is over your limit per payout of 5.00 GHS',
     });
   });
   it('takes what is just as large, and any amount where there is none in the currency', () => {
-    expect(overPayoutMax(limits, GHS(500n), 'amount')).toBeUndefined();
-    expect(overPayoutMax(limits, { minor: 501n, currency: 'NGN' }, 'amount')).toBeUndefined();
-    expect(overPayoutMax({}, GHS(501n), 'amount')).toBeUndefined();
+    expect(payoutLimitRefusal(limits, GHS(500n), 'amount')).toBeUndefined();
+    expect(payoutLimitRefusal(limits, { minor: 501n, currency: 'NGN' }, 'amount')).toBeUndefined();
+    expect(payoutLimitRefusal({}, GHS(501n), 'amount')).toBeUndefined();
   });
 });
 
@@ -27,7 +27,7 @@ describe('the limit per day', () => {
     expect(dayLimitOf(merchant, 'NGN', endOfDay)).toBeUndefined();
   });
   it('is named with its amount', () => {
-    expect(overDayMax({ max: 10n, currency: 'GHS' }).message).toBe(
+    expect(dayLimitRefusal({ max: 10n, currency: 'GHS' }).message).toBe(
       'this would exceed your limit per day (UTC) of 0.10 GHS',
     );
   });

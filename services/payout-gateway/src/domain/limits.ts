@@ -10,7 +10,7 @@ interface AmountLimits {
 /**
  * The refusal of an amount over the merchant's limit for a single payout; undefined within it. `path` names the field.
  */
-export function overPayoutMax(limits: AmountLimits, amount: Money, path: string): RequestRefusal | undefined {
+export function payoutLimitRefusal(limits: AmountLimits, amount: Money, path: string): RequestRefusal | undefined {
   const max = limits.perPayoutMaxMinor?.[amount.currency];
   if (max === undefined || amount.minor <= max) return undefined;
   const most = displayAmount(max, amount.currency);
@@ -18,7 +18,7 @@ export function overPayoutMax(limits: AmountLimits, amount: Money, path: string)
 }
 
 /** The refusal for an exceeded daily limit. */
-export function overDayMax({ max, currency }: Pick<DayLimit, 'max' | 'currency'>): RequestRefusal {
+export function dayLimitRefusal({ max, currency }: Pick<DayLimit, 'max' | 'currency'>): RequestRefusal {
   const most = displayAmount(max, currency);
   return { code: 'overLimit', message: `this would exceed your limit per day (UTC) of ${most}` };
 }

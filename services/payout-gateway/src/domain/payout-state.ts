@@ -1,6 +1,6 @@
 import type { PayoutStatus } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import type { DecidedDomainEvent, DecidedEnd } from './decided.ts';
+import type { DecidedDomainEvent, RecordedDecision } from './decision.ts';
 
 /** The inner steps of an INITIALIZED payout, never shown outside (contract 10.6). */
 export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
@@ -27,7 +27,7 @@ export interface PayoutState {
   /** Whether this database knows the recipient; if not, the payout is never sent (ADR 46). */
   readonly recipientKnown: boolean;
   /** The latest decision of people; null if there was none. */
-  readonly decided: DecidedEnd | null;
+  readonly decided: RecordedDecision | null;
 }
 
 /** The fields of an accepted payout that never change, in addition to its order. */
@@ -66,9 +66,9 @@ export type PayoutDomainEvent =
       readonly kind: 'completed';
       readonly railFee: bigint;
       readonly reason: string;
-      readonly byPeople?: never;
+      readonly byOperators?: never;
     }
-  | { readonly kind: 'failed'; readonly reason: string; readonly byPeople?: never }
+  | { readonly kind: 'failed'; readonly reason: string; readonly byOperators?: never }
   | { readonly kind: 'reversed'; readonly reason: string }
   /** It ended before the database was restored, and the other services have processed its end. */
   | { readonly kind: 'recovered'; readonly end: PayoutEnd; readonly railFee: bigint }
@@ -102,11 +102,11 @@ export function evolve(state: PayoutState, domainEvent: PayoutDomainEvent): Payo
       const acceptedByRail = domainEvent.answer === 'accepted';
       const step = acceptedByRail ? 'submitted' : 'unknown';
       // A decision of people keeps waiting for an attempt whose answer is unclear.
-      if (step === 'unknown' && state.decided?.stands) return { ...next, step };
+      if (step === 'unknown' && state.decided?.isPending) return { ...next, step };
       return { ...next, step, acceptedByRail, dueAtMs: null, decided: lapsed(state) };
     }
     case 'decided':
-      return { ...next, dueAtMs: domainEvent.dueAtMs, decided: { ...domainEvent.decided, stands: true } };
+      return { ...next, dueAtMs: domainEvent.dueAtMs, decided: { ...domainEvent.decided, isPending: true } };
     case 'lapsed':
       return { ...next, dueAtMs: null, decided: lapsed(state) };
     case 'requeued':
@@ -144,6 +144,6 @@ function ended(state: PayoutState, reason: string): PayoutState {
   return { ...state, step: 'ended', dueAtMs: null, statusReason: reason, decided: lapsed(state) };
 }
 
-function lapsed({ decided }: PayoutState): DecidedEnd | null {
-  return decided && { ...decided, stands: false };
+function lapsed({ decided }: PayoutState): RecordedDecision | null {
+  return decided && { ...decided, isPending: false };
 }

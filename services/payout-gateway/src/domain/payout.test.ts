@@ -202,11 +202,11 @@ describe('ends that the ledger has booked, and an older record does not know', (
     decision.leadsTo({ status: 'FAILED', step: 'ended', dueAtMs: null, statusReason: 'Failed', railFee: 5n });
   });
   it('end what people decided, too', () => {
-    const decided = { outcome: 'failed', railFee: 0n, knownAtMs: 1, decidedAtMs: 2, stands: true } as const;
+    const decided = { outcome: 'failed', railFee: 0n, knownAtMs: 1, decidedAtMs: 2, isPending: true } as const;
     payout
       .givenState({ ...submitting, decided })
       .when(recover('COMPLETED'))
-      .leadsTo({ status: 'COMPLETED', decided: { ...decided, stands: false } });
+      .leadsTo({ status: 'COMPLETED', decided: { ...decided, isPending: false } });
   });
   it('are followed by a reversal, which keeps the fee of the rail', () => {
     payout

@@ -1,5 +1,5 @@
 import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/kernel';
-import { applyDecided, type DecidedOutcome, decideByPeople, endOf, isOver } from './decided.ts';
+import { applyDecision, type DecidedOutcome, decideByOperators, decidedEndOf, confirmsDecision } from './decision.ts';
 import { evolve, initial, type PayoutDomainEvent, type PayoutEnd, type PayoutState } from './payout-state.ts';
 
 /** The rail's answer to an attempt (ADR 62). */
@@ -54,9 +54,9 @@ function decide(
     case 'observe':
       return decideFact(command.fact, command.resubmitGraceMs, state);
     case 'decide':
-      return decideByPeople(command.decided, command.resubmitGraceMs, state);
+      return decideByOperators(command.decided, command.resubmitGraceMs, state);
     case 'applyDecided':
-      return applyDecided(state, command.resubmitGraceMs);
+      return applyDecision(state, command.resubmitGraceMs);
     case 'recover':
       return decideRecovery(command, state);
     default:
@@ -85,7 +85,7 @@ function decideAttempt(
   if (state.attempts !== attempt) return refuse('payout.stale_attempt');
   if (state.step === 'held' && state.earlierUnclear) return decideLateAnswer(outcome, state);
   if (state.step !== 'submitting') return refuse('payout.stale_attempt');
-  if (state.decided?.stands && isOver(outcome.kind, state.decided)) return accept([endOf(state.decided)]);
+  if (state.decided?.isPending && confirmsDecision(outcome.kind, state.decided)) return accept([decidedEndOf(state.decided)]);
   switch (outcome.kind) {
     case 'accepted':
     case 'unknown':
@@ -154,7 +154,7 @@ function decideFact(
       if (state.step !== 'submitting' && state.step !== 'unknown') return refuse('payout.contradiction');
       // The rail may still be processing an attempt: its "not found" counts only after the grace time (ADR 5).
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('payout.grace_not_over');
-      if (state.decided?.stands) return accept([endOf(state.decided)]);
+      if (state.decided?.isPending) return accept([decidedEndOf(state.decided)]);
       // Nothing sends it again, so it can't be paid any more.
       if (!state.recipientKnown) return accept([{ kind: 'failed', reason: 'Failed' }]);
       return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);

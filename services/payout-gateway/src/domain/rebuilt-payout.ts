@@ -46,16 +46,16 @@ type Later = Exclude<OwnEvent, Accepted>;
 export function rebuildPayout(events: readonly OwnEvent[], nowMs: number): RebuiltPayout | undefined {
   const accepted = events.find(isAccepted);
   if (!accepted) return undefined;
-  const born = birthOf(accepted);
+  const acceptedState = acceptedStateOf(accepted);
   const later = events.filter((event) => !isAccepted(event)).sort(byVersion);
-  const last = later.reduce((payout, event) => follow(payout, event), born);
+  const last = later.reduce((payout, event) => applyEvent(payout, event), acceptedState);
   return last.status === 'INITIALIZED' ? { ...last, attemptedAtMs: nowMs } : last;
 }
 
 const isAccepted = (event: OwnEvent): event is Accepted => event.type === 'pesewa.payouts.PayoutAccepted';
 const byVersion = (one: OwnEvent, other: OwnEvent): number => Number(one.version - other.version);
 
-function birthOf({ payload, version, traceparent = '' }: Accepted): RebuiltPayout {
+function acceptedStateOf({ payload, version, traceparent = '' }: Accepted): RebuiltPayout {
   const { reference, merchantReference, merchantId, currency, amount, fee, rail } = payload;
   const { country, channel, bankCode, batchReference, contentCheck } = payload;
   const acceptedAtMs = Number(payload.occurredAt);
@@ -87,7 +87,7 @@ function birthOf({ payload, version, traceparent = '' }: Accepted): RebuiltPayou
 
 const BY_EVENTS = ', by its event: the restored database had forgotten it';
 
-function follow(payout: RebuiltPayout, event: OwnEvent): RebuiltPayout {
+function applyEvent(payout: RebuiltPayout, event: OwnEvent): RebuiltPayout {
   if (isAccepted(event) || event.version <= payout.version) return payout;
   const domainEvent = domainEventOf(event);
   const isAttempt = event.type === 'pesewa.payouts.PayoutSubmitted';

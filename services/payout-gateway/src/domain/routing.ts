@@ -2,7 +2,7 @@ import { unreachable } from '@pesewa/kernel';
 import type { PayoutRequest, RequestRefusal } from './submission.ts';
 
 /** The fields that a payout is routed by. */
-export interface RouteQuestion extends Pick<PayoutRequest, 'country' | 'channel'> {
+export interface RouteQuery extends Pick<PayoutRequest, 'country' | 'channel'> {
   readonly currency: string;
   readonly bankCode: string;
 }
@@ -17,7 +17,7 @@ export type Route =
 /** The refusal for a missing route; `path` names the field with the processor's code. */
 export function noRouteRefusal(
   route: Exclude<Route, { readonly kind: 'routed' }>,
-  { channel, country, currency }: Omit<RouteQuestion, 'bankCode'>,
+  { channel, country, currency }: Omit<RouteQuery, 'bankCode'>,
   path: string,
 ): RequestRefusal {
   switch (route.kind) {

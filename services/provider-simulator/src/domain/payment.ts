@@ -109,7 +109,7 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
 
 function evolveAbsent(payment: AbsentPayment, event: PaymentEvent): Payment {
   if (event.type === 'attemptRefused') return { ...payment, attempts: payment.attempts + 1 };
-  if (event.type !== 'accepted') return misfit(payment, event);
+  if (event.type !== 'accepted') return rejectEvent(payment, event);
   const { terms, atMs } = event;
   const awaitsCompletion = terms.flow?.kind === 'otp' || terms.flow?.kind === 'stkThenComplete';
   return { status: 'PENDING', terms, acceptedAtMs: atMs, startedAtMs: atMs, awaitsCompletion, wrongOtps: 0 };
@@ -138,13 +138,13 @@ function evolvePending(payment: PendingPayment, event: PaymentEvent): Payment {
     case 'accepted':
     case 'reversed':
     case 'callbackTried':
-      return misfit(payment, event);
+      return rejectEvent(payment, event);
   }
 }
 
 function evolveEnded(payment: EndedPayment, event: PaymentEvent): Payment {
   if (event.type === 'reversed') return { ...payment, status: 'REVERSED', reversedAtMs: event.atMs };
-  if (event.type !== 'callbackTried') return misfit(payment, event);
+  if (event.type !== 'callbackTried') return rejectEvent(payment, event);
   const { done, attempts } = payment.callbacks;
   const callbacks = event.final
     ? { done: done + 1, attempts: 0, attemptedAtMs: event.atMs }
@@ -152,7 +152,7 @@ function evolveEnded(payment: EndedPayment, event: PaymentEvent): Payment {
   return { ...payment, callbacks };
 }
 
-function misfit(payment: Payment, event: PaymentEvent): never {
+function rejectEvent(payment: Payment, event: PaymentEvent): never {
   throw new TypeError(`${event.type} does not fit a payment that is ${payment.status}`);
 }
 

@@ -49,7 +49,7 @@ function simulate(balanceMinor = PLENTY) {
   };
   /** Advances the time to the next step or callback and performs it; false when nothing is due any more. */
   const step = () => {
-    const moveAtMs = rules.nextMoveAtMs(payment) ?? Infinity;
+    const moveAtMs = rules.nextChangeAtMs(payment) ?? Infinity;
     const callback = rules.nextCallback(payment);
     const atMs = Math.min(moveAtMs, callback?.atMs ?? Infinity);
     if (atMs === Infinity) return undefined;

@@ -49,7 +49,7 @@ export interface Timing {
 /** The rules of simulated payments: the decider, and the steps that become due by themselves. */
 export interface PaymentRules extends Decider<Payment, Command, PaymentEvent, PaymentRefusal> {
   /** When the payment changes by itself: ends, expires or is reversed; undefined if it never does. */
-  readonly nextMoveAtMs: (payment: Payment) => number | undefined;
+  readonly nextChangeAtMs: (payment: Payment) => number | undefined;
   /** When the next callback is due, and its claim; undefined if there is none. */
   readonly nextCallback: (payment: Payment) => { readonly atMs: number; readonly claim: Claim } | undefined;
 }
@@ -78,7 +78,7 @@ export function createPaymentRules(timing: Timing): PaymentRules {
     initial: absentPayment,
     evolve,
     decide: (command, payment) => decide(command, payment, timing),
-    nextMoveAtMs,
+    nextChangeAtMs: nextMoveAtMs,
     nextCallback: (payment) => callbackDue(payment, timing),
   };
 }
@@ -140,13 +140,13 @@ function decide(
 }
 
 /** Whether the next attempt at a payment is refused without effect. */
-export function turnsAway(payment: Payment, terms: Terms): boolean {
+export function isRefusedByScript(payment: Payment, terms: Terms): boolean {
   return payment.status === 'ABSENT' && payment.attempts < scriptOf(terms.digits).refusedAttempts.times;
 }
 
 function submit(command: Command, terms: Terms, payment: Payment, timing: Timing) {
   if (payment.status !== 'ABSENT') return refuse<PaymentRefusal>('payment.duplicate');
-  if (turnsAway(payment, terms)) {
+  if (isRefusedByScript(payment, terms)) {
     const { how } = scriptOf(terms.digits).refusedAttempts;
     return accept([{ type: 'attemptRefused', how, atMs: command.nowMs } as const]);
   }

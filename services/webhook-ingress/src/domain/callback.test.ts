@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callbackKeys, evidenceOf, keptHeaders, namesOurs } from './callback.ts';
+import { callbackKeys, evidenceOf, keptHeaders, isOwnReference } from './callback.ts';
 
 test('credentials are dropped, evidence is kept', () => {
   const credentials = [
@@ -105,5 +105,5 @@ test.each([
 
 test('a reference of ours has the form of its kind', () => {
   const payout = { reference: `po-${'a'.repeat(32)}` };
-  expect([namesOurs('payout', payout), namesOurs('collection', payout)]).toEqual([true, false]);
+  expect([isOwnReference('payout', payout), isOwnReference('collection', payout)]).toEqual([true, false]);
 });

@@ -35,13 +35,13 @@ export interface CallbackRequest {
 }
 
 /** A request that was judged; its headers no longer contain credentials. */
-export interface JudgedRequest extends CallbackRequest {
+export interface CheckedRequest extends CallbackRequest {
   readonly id: string;
   readonly verdict: Verdict;
 }
 
 /** A callback that its rail may have sent. */
-export interface Callback extends JudgedRequest {
+export interface Callback extends CheckedRequest {
   /** The rail's own id of the message; null unless a verified signature covers it. */
   readonly messageId: string | null;
   /** Null if our own reading of it failed. */
@@ -96,7 +96,7 @@ export function callbackKeys(callback: Pick<Callback, 'rail' | 'kind' | 'digest'
 /**
  * Whether a valid signature or a listed address stands behind a callback; strangers can send others by the thousand.
  */
-export function isVouchedFor({ address, signature }: Verdict): boolean {
+export function isAuthenticated({ address, signature }: Verdict): boolean {
   return address === 'allowed' || signature === 'verified';
 }
 
@@ -104,7 +104,7 @@ export function isVouchedFor({ address, signature }: Verdict): boolean {
  * The stored part of a refused request. Of a stranger's body only the beginning is kept, so that strangers can't push
  * out the evidence about others.
  */
-export function evidenceOf(request: JudgedRequest, reason: RejectionReason): JudgedRequest {
+export function evidenceOf(request: CheckedRequest, reason: RejectionReason): CheckedRequest {
   if (!/^(?:address|signature)\./.test(reason)) return request;
   return {
     ...request,
@@ -129,6 +129,6 @@ export function refusalOf(
  * Whether a claim's reference has the form of ours. A reference becomes the key on a topic, and foreign text there
  * could be somebody's phone number.
  */
-export function namesOurs(kind: PaymentKind, { reference }: Pick<Claim, 'reference'>): boolean {
+export function isOwnReference(kind: PaymentKind, { reference }: Pick<Claim, 'reference'>): boolean {
   return isId(kind === 'payout' ? 'po' : 'co', reference);
 }

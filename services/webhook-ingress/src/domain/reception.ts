@@ -30,7 +30,7 @@ export interface CallbackRecord {
  * The records under one id: that of the first bytes, and that of the bytes in question. If the bytes themselves are the
  * id, both are the same.
  */
-export interface Remembered {
+export interface StoredRecords {
   readonly first: CallbackRecord | undefined;
   readonly own: CallbackRecord | undefined;
 }
@@ -46,7 +46,7 @@ export interface PassedOn {
 }
 
 /** A decision: the outcome, the records to store, and the claim to publish, if any. */
-export interface Decision<Outcome> extends Remembered {
+export interface Decision<Outcome> extends StoredRecords {
   readonly outcome: Outcome;
   readonly passesOn: PassedOn | null;
 }
@@ -64,7 +64,7 @@ const SUPERSEDED = 'other bytes under its id were read';
  * bytes could not be read, the others take their place.
  */
 export function receive(
-  remembered: Remembered,
+  remembered: StoredRecords,
   callback: Callback,
   repassAfterMs: number,
 ): Decision<ReceptionOutcome> {

@@ -9,7 +9,7 @@ const balances = payoutEnvelope.extend({ responseData: z.array(walletRecord) });
 const processors = payoutEnvelope.extend({ responseData: z.array(z.unknown()).min(1) });
 
 /** Resolves once the payout gateway shows funded wallets and processors: from then on it accepts payouts. */
-export async function untilPayable(
+export async function waitUntilPayable(
   transferUrl: string,
   merchants: readonly { readonly publicKey: string }[],
 ): Promise<void> {

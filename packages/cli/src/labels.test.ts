@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeAccount, describeCloseResult, inWords } from './words.ts';
+import { describeAccount, describeCloseResult, inWords } from './labels.ts';
 
 it.each([
   ['missing_here', 'not in our books'],

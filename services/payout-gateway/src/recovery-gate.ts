@@ -27,7 +27,7 @@ export function createRecoveryGate(deps: {
       : 'no payout is sent before it is known whether the database was restored, and read again',
   );
 
-  async function look(): Promise<boolean> {
+  async function hasCaughtUp(): Promise<boolean> {
     const before = found;
     found = await messaging.recovery();
     if (found === 'current') return true;
@@ -48,7 +48,7 @@ export function createRecoveryGate(deps: {
       const closing = new AbortController();
       const running = (async () => {
         while (!closing.signal.aborted && !isOpen) {
-          isOpen = await look().catch((error: unknown) => {
+          isOpen = await hasCaughtUp().catch((error: unknown) => {
             logger.debug({ err: error }, 'whether the database was restored is not known yet');
             return false;
           });

@@ -10,7 +10,7 @@ import {
 } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merchantWith, openReplica, single } from './acceptance.fixture.ts';
-import { startDecidedEnds } from './decided-ends.ts';
+import { startDecisionApplier } from './decision-applier.ts';
 import type { PayoutCommand } from './domain/payout.ts';
 import type { PayoutDocument } from './store.ts';
 
@@ -30,7 +30,7 @@ async function open(): Promise<Replica> {
   const replica = await openReplica(scope);
   const { clock, ids } = scope;
   const mayAct = () => true;
-  loops.push(startDecidedEnds({ ...replica, clock, ids, logger, resubmitGraceMs: 0, mayAct, pauseMs: 20 }));
+  loops.push(startDecisionApplier({ ...replica, clock, ids, logger, resubmitGraceMs: 0, mayAct, pauseMs: 20 }));
   return replica;
 }
 
@@ -101,10 +101,10 @@ describe('what people decide while an attempt is under way (ADR 34)', () => {
       const reference = await submitting(left, `lost-${outcome}`, 1_500);
       await apply(left, reference, decided(outcome));
       const kept = await left.store.collection.findOne({ reference });
-      expect(kept).toMatchObject({ step: 'submitting', decided: { outcome, stands: true } });
+      expect(kept).toMatchObject({ step: 'submitting', decided: { outcome, isPending: true } });
       await eventually(async () => expect(await stepOf(left, reference)).toBe('ended'));
       const end = await left.store.collection.findOne({ reference });
-      expect(end).toMatchObject({ status: outcome.toUpperCase(), decided: { stands: false } });
+      expect(end).toMatchObject({ status: outcome.toUpperCase(), decided: { isPending: false } });
       expect(end?.dueAt).toBeUndefined();
       await eventually(async () => expect(await left.db.collection('outbox').countDocuments()).toBe(0));
       expect(await endsOf(reference)).toHaveLength(1);

@@ -35,7 +35,7 @@ const judge = (
   awayMs = 0,
 ) => {
   const { rail } = createRailFixture(answering(200, ''), settings);
-  return rail.judgeCallback({
+  return rail.verifyCallback({
     headers: evidence.headers ?? signed(),
     body: Buffer.from(evidence.body ?? body),
     clientAddress: evidence.clientAddress,

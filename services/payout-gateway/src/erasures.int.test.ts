@@ -4,7 +4,7 @@ import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testk
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
 import { viewLookedUp } from './answers.ts';
-import { erasuresOf, personalData } from './erasing.ts';
+import { erasuresOf, personalData } from './erasures.ts';
 
 const resources = new AsyncDisposableStack();
 const demo = merchantWith('demo');

@@ -2,7 +2,7 @@ import { type BreakDetailView, type BreakView, breakColumns, formatCsv } from '@
 import { displayAmount } from '@pesewa/kernel';
 import { pendingOf } from './clients/breaks.ts';
 import { amountCell, formatTable } from './print.ts';
-import { inWords } from './words.ts';
+import { inWords } from './labels.ts';
 
 /** A break in one line. */
 export function breakSummary(found: BreakView): string {

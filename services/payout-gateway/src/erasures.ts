@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { PayoutDocument } from './store.ts';
 
 /** The order of a payout that was rebuilt from events (ADR 46): it has no personal data and is never sent. */
-const REMEMBERED = {
+const ANONYMISED_ORDER = {
   merchantReference: '$order.merchantReference',
   country: '$order.country',
   channel: '$order.channel',
@@ -36,7 +36,7 @@ export const personalData: Erasure<PayoutDocument> = {
     {
       $set: {
         // A new object alone would be merged into the existing one.
-        order: { $mergeObjects: [REMEMBERED] },
+        order: { $mergeObjects: [ANONYMISED_ORDER] },
         statusReason: REASON,
         timeline: lastStep,
       },

@@ -1,6 +1,6 @@
 import { jsonNumber } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import type { KnownPayment } from './book.ts';
+import type { KnownPayment } from './payment-index.ts';
 import type { Claim } from './domain/payment.ts';
 import { reasons } from './domain/rules.ts';
 

@@ -2,7 +2,7 @@ import type { Messaging, Recovery } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { createAutoAdvancingClock, eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
-import { createRecoveryGate } from './recovery.ts';
+import { createRecoveryGate } from './recovery-gate.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 

@@ -8,10 +8,10 @@ import type { Wallets } from './wallets.ts';
 export type KnownPayment = Exclude<Payment, { status: 'ABSENT' }>;
 
 /** The payments in memory, by reference; built from events, and rebuilt from those in the journal. */
-export type Book = ReturnType<typeof createBook>;
+export type PaymentIndex = ReturnType<typeof createPaymentIndex>;
 
 /** Builds an empty book whose events change the wallets. */
-export function createBook(wallets: Wallets) {
+export function createPaymentIndex(wallets: Wallets) {
   const byReference = { payout: new Map<string, Payment>(), collection: new Map<string, Payment>() };
   const byOwnReference = new Map<string, string>();
   const batches = new Set<string>();

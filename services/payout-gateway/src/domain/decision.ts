@@ -15,8 +15,8 @@ export interface DecidedOutcome {
 /**
  * A decision made while an attempt might still pay: it ends the payout once the attempt is over, as long as it stands.
  */
-export interface DecidedEnd extends DecidedOutcome {
-  readonly stands: boolean;
+export interface RecordedDecision extends DecidedOutcome {
+  readonly isPending: boolean;
 }
 
 /** What a decision of people leads to. */
@@ -25,19 +25,19 @@ export type DecidedDomainEvent =
   | { readonly kind: 'decided'; readonly decided: DecidedOutcome; readonly dueAtMs: number }
   /** An attempt came after what people knew, and its outcome is unknown. */
   | { readonly kind: 'lapsed' }
-  | { readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string; readonly byPeople: true }
-  | { readonly kind: 'failed'; readonly reason: string; readonly byPeople: true };
+  | { readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string; readonly byOperators: true }
+  | { readonly kind: 'failed'; readonly reason: string; readonly byOperators: true };
 
 type DecidedRefusal = 'payout.already_there' | 'payout.not_attempted' | 'payout.contradiction';
 
 /** The part of a payout that a decision depends on. */
-interface Undecided {
+interface DecisionContext {
   readonly status: PayoutStatus;
   readonly step: string;
   readonly attempts: number;
   readonly attemptedAtMs: number | null;
   readonly dueAtMs: number | null;
-  readonly decided: DecidedEnd | null;
+  readonly decided: RecordedDecision | null;
 }
 
 /**
@@ -46,10 +46,10 @@ interface Undecided {
  * The decision that it failed says nothing about an attempt that was not over at the time of the operators' knowledge:
  * if the rail has accepted it, it will pay.
  */
-export function decideByPeople(
+export function decideByOperators(
   decided: DecidedOutcome,
   resubmitGraceMs: number,
-  state: Undecided,
+  state: DecisionContext,
 ): Result<readonly DecidedDomainEvent[], DecidedRefusal> {
   const { outcome, decidedAtMs, knownAtMs } = decided;
   if (state.status !== 'INITIALIZED')
@@ -59,37 +59,37 @@ export function decideByPeople(
   const { attemptedAtMs, attempts, step } = state;
   if (outcome === 'completed' && (attemptedAtMs === null || (attempts === 1 && attemptedAtMs > knownAtMs)))
     return refuse('payout.not_attempted');
-  if (attemptedAtMs === null) return accept([endOf(decided)]);
+  if (attemptedAtMs === null) return accept([decidedEndOf(decided)]);
   const overAtMs = attemptedAtMs + resubmitGraceMs;
   if (step === 'submitting')
     return accept([{ kind: 'decided', decided, dueAtMs: Math.max(state.dueAtMs ?? 0, overAtMs) }]);
   // A payout that is due again was not found at the rail, or never left.
-  if (outcome === 'completed' || step === 'held' || overAtMs <= knownAtMs) return accept([endOf(decided)]);
+  if (outcome === 'completed' || step === 'held' || overAtMs <= knownAtMs) return accept([decidedEndOf(decided)]);
   if (step === 'submitted') return refuse('payout.contradiction');
   return accept([{ kind: 'decided', decided, dueAtMs: overAtMs }]);
 }
 
 /** Ends a payout whose decision has waited for an attempt, once the attempt must be over without an answer. */
-export function applyDecided(
-  { decided, attemptedAtMs }: Undecided,
+export function applyDecision(
+  { decided, attemptedAtMs }: DecisionContext,
   resubmitGraceMs: number,
 ): Result<readonly DecidedDomainEvent[], 'payout.already_there'> {
-  if (!decided?.stands) return refuse('payout.already_there');
+  if (!decided?.isPending) return refuse('payout.already_there');
   const isKnown = attemptedAtMs === null || attemptedAtMs + resubmitGraceMs <= decided.knownAtMs;
-  return accept([decided.outcome === 'completed' || isKnown ? endOf(decided) : { kind: 'lapsed' }]);
+  return accept([decided.outcome === 'completed' || isKnown ? decidedEndOf(decided) : { kind: 'lapsed' }]);
 }
 
 /** The end that people decided; the merchant only learns the end itself. */
-export function endOf({ outcome, railFee }: DecidedOutcome): DecidedDomainEvent {
+export function decidedEndOf({ outcome, railFee }: DecidedOutcome): DecidedDomainEvent {
   return outcome === 'completed'
-    ? { kind: 'completed', railFee, reason: 'Successful', byPeople: true }
-    : { kind: 'failed', reason: 'Failed', byPeople: true };
+    ? { kind: 'completed', railFee, reason: 'Successful', byOperators: true }
+    : { kind: 'failed', reason: 'Failed', byOperators: true };
 }
 
 /**
  * Whether an attempt's answer confirms the decision of people and ends the wait. An unclear attempt may still pay. The
  * rail's answer that it has paid, or is about to although people decided otherwise, is newer than the decision.
  */
-export function isOver(kind: string, { outcome }: DecidedOutcome): boolean {
+export function confirmsDecision(kind: string, { outcome }: DecidedOutcome): boolean {
   return kind !== 'completed' && (outcome === 'completed' || (kind !== 'accepted' && kind !== 'unknown'));
 }

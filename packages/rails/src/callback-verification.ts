@@ -25,9 +25,9 @@ const verdicts: Readonly<Record<SignatureRefusal, CallbackVerdict['signature']>>
  * Builds the function that judges a rail's callbacks: addresses by its list, signatures after Standard Webhooks by its
  * secrets.
  */
-export function createCallbackJudge(
+export function createCallbackVerifier(
   settings: Pick<CommonSettings, 'callbackAddresses' | 'callbackSecrets' | 'callbacks'>,
-): Rail['judgeCallback'] {
+): Rail['verifyCallback'] {
   const { callbackSecrets: secrets } = settings;
   const allowed = createAddressList(settings.callbackAddresses);
   const judgeAddress = (address: string | undefined) => {

@@ -4,7 +4,7 @@ import { startEraser } from '@pesewa/messaging';
 import { archiveOf } from '@pesewa/payments';
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { erasuresOf, personalData } from './erasing.ts';
+import { erasuresOf, personalData } from './erasures.ts';
 import { createTestRail, merchantWith, openReplica, payin, type Replica, whole } from './fixtures/replica.ts';
 
 const resources = new AsyncDisposableStack();

@@ -2,7 +2,7 @@ import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 
 /** Commits the answers of rails to calls, each again and again until it is committed. */
-export interface Recorder {
+export interface OutcomeRecorder {
   /** What the commit gives; undefined if it did not succeed before we closed. `about` is logged. */
   readonly record: <Value>(
     commit: () => Promise<Value>,
@@ -16,17 +16,17 @@ const PAUSE_MIN_MS = 50;
 const PAUSE_MAX_MS = 1_000;
 
 /**
- * Builds a {@link Recorder}.
+ * Builds a {@link OutcomeRecorder}.
  *
  * A rail's refusal can't be fetched again: if it were lost, the rail would not know the payment, which would then be
  * held, or sent again. Repeating is safe, because an outcome counts only for its own attempt, and only once.
  */
-export function createRecorder(deps: {
+export function createOutcomeRecorder(deps: {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** The question to the rail that decides where an answer is not recorded. */
   readonly decidedBy: 'lookup' | 'status check';
-}): Recorder {
+}): OutcomeRecorder {
   const { clock, logger, decidedBy } = deps;
   const closing = new AbortController();
   return {

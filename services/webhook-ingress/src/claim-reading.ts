@@ -1,16 +1,16 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Rail, RailCapabilities, ReadCallback } from '@pesewa/rails';
-import { type Claim, namesOurs, type RejectionReason } from './domain/callback.ts';
+import { type Claim, isOwnReference, type RejectionReason } from './domain/callback.ts';
 
 /** The parts of a rail that the ingress needs. */
-export interface CallbackRail extends Pick<Rail, 'judgeCallback'> {
+export interface CallbackRail extends Pick<Rail, 'verifyCallback'> {
   readonly capabilities: Pick<RailCapabilities, 'callbacks'>;
   readonly payouts?: { readonly readCallback: ReadCallback } | undefined;
   readonly collections?: { readonly readCallback: ReadCallback } | undefined;
 }
 
 /** The result of reading a body; `broken` is a defect of ours and says nothing about the callback. */
-export type Reading =
+export type ClaimReading =
   | { readonly kind: 'read'; readonly claim: Claim }
   | {
       readonly kind: 'rejected';
@@ -21,13 +21,13 @@ export type Reading =
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads a callback's claim by its rail's own reader; never throws. */
-export function readClaim(read: ReadCallback, kind: PaymentKind, body: Uint8Array): Reading {
+export function readClaim(read: ReadCallback, kind: PaymentKind, body: Uint8Array): ClaimReading {
   const text = decode(body);
   if (text === undefined) return { kind: 'rejected', reason: 'body.malformed' };
   try {
     const claimed = read(text);
     if (!claimed.ok) return { kind: 'rejected', reason: 'body.malformed' };
-    return namesOurs(kind, claimed.value)
+    return isOwnReference(kind, claimed.value)
       ? { kind: 'read', claim: claimed.value }
       : { kind: 'rejected', reason: 'reference.foreign' };
   } catch (error) {
@@ -36,7 +36,7 @@ export function readClaim(read: ReadCallback, kind: PaymentKind, body: Uint8Arra
 }
 
 /** Where something failed, for logs; without the error's message, which may quote the body. */
-export function placeOf(error: unknown): { readonly name: string; readonly frames: readonly string[] } {
+export function stackLineOf(error: unknown): { readonly name: string; readonly frames: readonly string[] } {
   if (!(error instanceof Error)) return { name: typeof error, frames: [] };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
   return { name: error.name, frames };

@@ -26,8 +26,8 @@ const decide = (
   resubmitGraceMs,
   decided: { outcome, railFee: outcome === 'completed' ? 5n : 0n, knownAtMs, decidedAtMs },
 });
-const failed: PayoutDomainEvent = { kind: 'failed', reason: 'Failed', byPeople: true };
-const completed: PayoutDomainEvent = { kind: 'completed', railFee: 5n, reason: 'Successful', byPeople: true };
+const failed: PayoutDomainEvent = { kind: 'failed', reason: 'Failed', byOperators: true };
+const completed: PayoutDomainEvent = { kind: 'completed', railFee: 5n, reason: 'Successful', byOperators: true };
 
 describe('what two operators decide of a payout (ADR 34)', () => {
   it.each<[string, PayoutState]>([
@@ -92,7 +92,7 @@ describe('failed, where an attempt was not over yet by what people knew', () => 
     const decision = payout.givenState(at({ step: 'unknown' })).when(decide('failed', early));
     const decided = { outcome: 'failed', railFee: 0n, ...early } as const;
     decision.emits({ kind: 'decided', decided, dueAtMs: 32_000 });
-    decision.leadsTo({ step: 'unknown', dueAtMs: 32_000, decided: { ...decided, stands: true } });
+    decision.leadsTo({ step: 'unknown', dueAtMs: 32_000, decided: { ...decided, isPending: true } });
   });
   it.each<[string, PayoutState]>([
     ['accepted', payoutDecider.initial],
@@ -105,10 +105,10 @@ describe('failed, where an attempt was not over yet by what people knew', () => 
 describe('what is decided while an attempt is under way', () => {
   const times = { knownAtMs: 2_500, decidedAtMs: 3_000 };
   const decided = { outcome: 'failed', railFee: 0n, ...times } as const;
-  const waiting: PayoutState = { ...submitting, decided: { ...decided, stands: true } };
+  const waiting: PayoutState = { ...submitting, decided: { ...decided, isPending: true } };
   const paid: PayoutState = {
     ...waiting,
-    decided: { outcome: 'completed', railFee: 5n, ...times, stands: true },
+    decided: { outcome: 'completed', railFee: 5n, ...times, isPending: true },
   };
   const answered = (outcome: AttemptOutcome): PayoutCommand => ({
     kind: 'recordAttempt',
@@ -140,11 +140,11 @@ describe('what is decided while an attempt is under way', () => {
   it('failed lapses without an answer: the attempt’s outcome is unknown, and people can check again', () => {
     const decision = payout.givenState(waiting).when(over);
     decision.emits({ kind: 'lapsed' });
-    const lapsed = { ...decided, stands: false };
+    const lapsed = { ...decided, isPending: false };
     decision.leadsTo({ status: 'INITIALIZED', step: 'submitting', dueAtMs: null, decided: lapsed });
   });
   it('failed ends it when nothing was heard since long before people looked', () => {
-    const known = { ...decided, knownAtMs: 32_000, stands: true };
+    const known = { ...decided, knownAtMs: 32_000, isPending: true };
     payout
       .givenState({ ...waiting, decided: known })
       .when(over)
@@ -153,7 +153,7 @@ describe('what is decided while an attempt is under way', () => {
   it('goes on waiting where the answer is unclear: failed, since it may still pay', () => {
     const decision = payout.givenState(waiting).when(answered({ kind: 'unknown' }));
     decision.emits({ kind: 'submitted', answer: 'unknown' });
-    decision.leadsTo({ step: 'unknown', dueAtMs: 47_000, decided: { ...decided, stands: true } });
+    decision.leadsTo({ step: 'unknown', dueAtMs: 47_000, decided: { ...decided, isPending: true } });
     payout
       .givenState(paid)
       .when(answered({ kind: 'unknown' }))
@@ -176,7 +176,7 @@ describe('what is decided while an attempt is under way', () => {
   it('lapses when the rail has taken that very attempt on: what people knew is older', () => {
     const decision = payout.givenState(waiting).when(answered({ kind: 'accepted' }));
     decision.emits({ kind: 'submitted', answer: 'accepted' });
-    decision.leadsTo({ step: 'submitted', decided: { ...decided, stands: false } });
+    decision.leadsTo({ step: 'submitted', decided: { ...decided, isPending: false } });
     payout
       .givenState(paid)
       .when(answered({ kind: 'accepted' }))
@@ -189,14 +189,14 @@ describe('what is decided while an attempt is under way', () => {
       .emits({ kind: 'completed', railFee: 7n, reason: 'Successful' });
   });
   it('does not come back with a replay once it has lapsed, and ends nothing by itself', () => {
-    const lapsed = at({ step: 'submitted', decided: { ...decided, stands: false } });
+    const lapsed = at({ step: 'submitted', decided: { ...decided, isPending: false } });
     payout.givenState(lapsed).when(decide('failed', times)).isRefused('payout.already_there');
     payout.givenState(lapsed).when(over).isRefused('payout.already_there');
     payout.givenState(lapsed).when(decide('failed')).emits(failed);
   });
   it('leaves nothing to the answer that comes after the end', () => {
     payout
-      .givenState(at({ status: 'FAILED', step: 'ended', decided: { ...decided, stands: false } }))
+      .givenState(at({ status: 'FAILED', step: 'ended', decided: { ...decided, isPending: false } }))
       .when(answered({ kind: 'accepted' }))
       .isRefused('payout.stale_attempt');
   });

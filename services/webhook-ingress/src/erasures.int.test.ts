@@ -7,7 +7,7 @@ import { Binary } from 'mongodb';
 import { expect, test } from 'vitest';
 import { callbackDatabaseSchema } from './database-schema.ts';
 import type { CallbackDocument } from './documents.ts';
-import { bodiesAndSenders } from './erasing.ts';
+import { bodiesAndSenders } from './erasures.ts';
 import { openCallbackStore } from './store.ts';
 
 /** A callback that was received so many days ago, as MongoDB holds it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkDecision, proposalExpiryMs } from './four-eyes.ts';
+import { checkDecision, proposalExpiryMs } from './maker-checker.ts';
 
 const at = new Date(0);
 const week = new Date(7 * 24 * 3_600_000);

@@ -17,7 +17,7 @@ export interface Compared {
 }
 
 /** The operators' actions on the reconciler as a whole. */
-export interface Reconciling {
+export interface Reconciliation {
   readonly status: () => Promise<StatusView>;
   /** The latest comparison of every wallet. */
   readonly drift: () => Promise<readonly WalletComparisonView[]>;
@@ -25,8 +25,8 @@ export interface Reconciling {
   readonly compare: () => Promise<Compared>;
 }
 
-/** Builds {@link Reconciling}. */
-export function createReconciling({ call }: Caller): Reconciling {
+/** Builds {@link Reconciliation}. */
+export function createReconciliation({ call }: Caller): Reconciliation {
   const service = 'reconciler';
   const drift = async () => (await call(service, comparisonOperations.drift, {})).items;
   return {

@@ -5,19 +5,19 @@ import type { AnswerBehaviour } from './domain/script.ts';
 import type { Faults } from './faults.ts';
 
 /** What the HTTP server passes on with the request; empty in tests without a port. */
-export interface Wire {
+export interface HttpEnv {
   readonly Bindings: { readonly incoming?: IncomingMessage };
 }
 
 /** Cuts the client's connection with a TCP reset instead of answering. */
-export function resetConnection(context: Context<Wire>): Response {
+export function resetConnection(context: Context<HttpEnv>): Response {
   context.env.incoming?.socket.resetAndDestroy();
   return new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
 }
 
 /** Answers as a script says, after the payment was accepted. */
-export type AnswerAs = (
-  context: Context<Wire>,
+export type AnswerAsScripted = (
+  context: Context<HttpEnv>,
   behaviour: AnswerBehaviour,
   answers: {
     readonly normal: () => Response;
@@ -30,11 +30,11 @@ export type AnswerAs = (
 const CALLBACK_WAIT_MS = 3_000;
 
 /** Builds the faulty answers; an answer that never comes holds its connection for a bounded time. */
-export function createAnswerAs(deps: {
+export function createScriptedAnswers(deps: {
   readonly clock: Clock;
   readonly holdMs: number;
   readonly closing: AbortSignal;
-}): AnswerAs {
+}): AnswerAsScripted {
   const { clock, holdMs, closing } = deps;
   return async (context, behaviour, answers) => {
     switch (behaviour) {
@@ -65,7 +65,7 @@ export function createAnswerAs(deps: {
 export function createFaultGate(deps: {
   readonly clock: Clock;
   readonly faults: Faults;
-}): MiddlewareHandler<Wire> {
+}): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { outage, latencyMs } = deps.faults.current();
     if (outage) return resetConnection(context);

@@ -1,11 +1,11 @@
 import { createLogger } from '@pesewa/runtime';
 import { expect, it } from 'vitest';
-import { createRecorder } from './recorder.ts';
+import { createOutcomeRecorder } from './outcome-recorder.ts';
 
 function createFixture(failures: number) {
   const asked: number[] = [];
   const pauses: number[] = [];
-  const recorder = createRecorder({
+  const recorder = createOutcomeRecorder({
     clock: {
       sleep: async (durationMs) => {
         pauses.push(durationMs);

@@ -9,7 +9,7 @@ export interface Answers<Item> {
 }
 
 /** Asks one service, or all at once; the items of the others are given even if one does not answer. */
-export async function askEvery<Item>(
+export async function askEveryService<Item>(
   service: ConsumerGroup | undefined,
   ask: (service: ConsumerGroup) => Promise<readonly Item[]>,
 ): Promise<Answers<Item>> {

@@ -9,7 +9,7 @@ const LEASE_MS = 15_000;
 /** There are very few of them, and they have waited for an attempt already. */
 const CONCURRENCY_MAX = 4;
 
-interface DecidedEndsDeps {
+interface DecisionApplierDeps {
   readonly store: Pick<PayoutStore, 'collection'>;
   readonly payouts: Pick<Payouts, 'apply'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
@@ -29,7 +29,7 @@ interface DecidedEndsDeps {
  *
  * It asks no rail and needs none, so the payouts of a removed rail end here too.
  */
-export function startDecidedEnds(deps: DecidedEndsDeps): Loop {
+export function startDecisionApplier(deps: DecisionApplierDeps): Loop {
   const ends = deps.messaging.groupCommit<CausedCommand, void>(
     'payouts.decided',
     async (commands, transaction) => {
@@ -41,7 +41,7 @@ export function startDecidedEnds(deps: DecidedEndsDeps): Loop {
   return startClaimLoop({
     name: 'payout decided ends',
     collection: deps.store.collection,
-    open: { 'decided.stands': true },
+    open: { 'decided.isPending': true },
     mayClaim: deps.mayAct,
     leaseMs: LEASE_MS,
     workTimeoutMs: WORK_TIMEOUT_MS,

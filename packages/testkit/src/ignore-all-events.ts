@@ -1,7 +1,7 @@
 import { type AvroRecord, fullName, type TopicEvent, type TopicName, topics } from '@pesewa/contracts';
 
 /** A handling that ignores every type of a topic; a test's consumer overrides the types that it handles. */
-export function ignoringAll<Name extends TopicName>(
+export function ignoreAllEvents<Name extends TopicName>(
   topic: Name,
 ): Record<TopicEvent<Name>['type'], 'ignored'> {
   const events: readonly AvroRecord[] = topics[topic].events;
