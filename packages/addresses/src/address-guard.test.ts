@@ -2,10 +2,10 @@ import type { lookup } from 'node:dns';
 import { describe, expect, test } from 'vitest';
 import {
   AddressRefusedError,
+  checkAddress,
   createGuardedLookup,
   isPublicAddress,
   isPublicHost,
-  checkAddress,
 } from './address-guard.ts';
 
 const none: readonly string[] = [];

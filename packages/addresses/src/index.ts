@@ -1,10 +1,10 @@
 export {
   type AddressRefusal,
   AddressRefusedError,
-  createGuardedLookup,
-  isPublicHost,
   type CheckedAddress as JudgedAddress,
   checkAddress as judgeAddress,
+  createGuardedLookup,
+  isPublicHost,
 } from './address-guard.ts';
 export { type AddressList, createAddressList } from './address-list.ts';
 export { clientAddress } from './client-address.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAddressRange, hasAddressForm } from './address-list.ts';
+import { hasAddressForm, isAddressRange } from './address-list.ts';
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
   error: 'must be exact origins, such as http://127.0.0.1:4070',

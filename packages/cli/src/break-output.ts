@@ -1,8 +1,8 @@
 import { type BreakDetailView, type BreakView, breakColumns, formatCsv } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { pendingOf } from './clients/breaks.ts';
-import { amountCell, formatTable } from './print.ts';
 import { inWords } from './labels.ts';
+import { amountCell, formatTable } from './print.ts';
 
 /** A break in one line. */
 export function breakSummary(found: BreakView): string {

@@ -15,7 +15,11 @@ export type { Infrastructure, InfrastructureOptions, Provider } from './infrastr
 export { ensureJava, type Java } from './java.ts';
 export { ensureKafka, kafkaEnvironment, kafkaSettings } from './kafka.ts';
 export { type Cluster, openCluster } from './local.ts';
-export { type ReservedPort as HeldPort, reservePort as holdPort, reservePorts as holdPorts } from './ports.ts';
+export {
+  type ReservedPort as HeldPort,
+  reservePort as holdPort,
+  reservePorts as holdPorts,
+} from './ports.ts';
 export { probeKafka } from './probes.ts';
 export { openInfrastructure } from './resolve.ts';
 export { errorLine, runTool } from './tools.ts';

@@ -2,8 +2,8 @@ export { appendBounded, type BoundedItem as Bounded } from './bounded-list.ts';
 export { type Clock, DAY_MS, DeadlineError, systemClock, withDeadline } from './clock.ts';
 export { currencyExponent, isCurrency } from './currency.ts';
 export { type Decider, unreachable } from './decider.ts';
-export { checkDecision, type ProposalRefusal, proposalExpiryMs } from './maker-checker.ts';
 export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from './ids.ts';
+export { checkDecision, type ProposalRefusal, proposalExpiryMs } from './maker-checker.ts';
 export {
   type AmountRefusal,
   displayAmount,

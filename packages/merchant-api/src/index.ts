@@ -13,6 +13,9 @@ export {
 } from './limit-usage.ts';
 export { createNotFoundHandler } from './not-found.ts';
 export { buildOpenApiDocument, retryAfter } from './openapi.ts';
+export {
+  createOutcomeRecorder as createRecorder,
+  type OutcomeRecorder as Recorder,
+} from './outcome-recorder.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
-export { createOutcomeRecorder as createRecorder, type OutcomeRecorder as Recorder } from './outcome-recorder.ts';
 export { openPackageFiles, type StaticFiles } from './static-files.ts';

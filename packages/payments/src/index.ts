@@ -12,7 +12,6 @@ export {
 } from './archive.ts';
 export { addPaymentRoute, viewPayment } from './payment-route.ts';
 export {
-  withAttempt as attempted,
   attemptUpdate as attemptMark,
   fromPaymentDocument,
   openPaymentStore,
@@ -23,6 +22,7 @@ export {
   paymentIndexes,
   paymentUpdate,
   toPaymentDocument,
+  withAttempt as attempted,
 } from './payment-store.ts';
 export {
   addStep,

@@ -142,7 +142,11 @@ function idOf({ merchantId, order }: Payment): string {
 }
 
 /** A payment that is being sent to its rail, as {@link attemptUpdate} leaves it; its time is by the caller's clock. */
-export function withAttempt<One extends Payment>(payment: One, step: One['step'], attemptedAtMs: number): One {
+export function withAttempt<One extends Payment>(
+  payment: One,
+  step: One['step'],
+  attemptedAtMs: number,
+): One {
   const { attempts, version } = payment;
   return { ...payment, step, attempts: attempts + 1, version: version + 1n, attemptedAtMs };
 }

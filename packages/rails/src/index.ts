@@ -1,5 +1,5 @@
 export { type Answered, type CallRail, createCall } from './call.ts';
-export { CALL_TIMEOUT_MS } from './call-deadlines.ts';
+export { CALL_TIMEOUT_MS, CALL_WITHIN_MS, mayStillCall, readResubmitGraceMs } from './call-deadlines.ts';
 export { createCallbackVerifier as createCallbackJudge } from './callback-verification.ts';
 export { connectors, railSettings, railSettingsOf } from './connectors.ts';
 export { type ConnectorDefinition, defineConnector, type RailSettings } from './define-connector.ts';
@@ -12,8 +12,7 @@ export {
 export { malformed, unknown } from './outcomes.ts';
 export * from './rail.ts';
 export { openRails, type Rails } from './rails.ts';
-export { CALL_WITHIN_MS, mayStillCall, readResubmitGraceMs } from './resubmission.ts';
-export { commonShape, httpUrl, noCollections, noPayouts, payoutShape } from './settings.ts';
+export { commonShape, httpUrl, noCollections, payoutShape } from './settings.ts';
 export { reasonLine } from './text.ts';
 export { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 export { upstreamRail } from './upstream/upstream.ts';

@@ -97,10 +97,7 @@ export const collectionShape = {
   operatorCodes: z.array(operatorCode).default(mobileOperators.map((mobileOperator) => mobileOperator.code)),
 };
 
-const absent = (part: string) => z.never({ error: `the connector has no ${part}` }).optional();
+const absent = z.never({ error: 'the connector has no collections' }).optional();
 
-/** In place of {@link payoutShape} for a connector without payouts: refuses by name what would route them to it. */
-export const noPayouts = { payoutFee: absent('payouts'), payouts: absent('payouts') };
-
-/** In place of {@link collectionShape} for a connector without collections. */
-export const noCollections = { collectionFee: absent('collections'), operatorCodes: absent('collections') };
+/** In place of {@link collectionShape} for a connector without collections: refuses by name what would route them to it. */
+export const noCollections = { collectionFee: absent, operatorCodes: absent };

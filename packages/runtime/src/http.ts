@@ -5,7 +5,7 @@ import { routePath } from 'hono/route';
 import type { StatusCode } from 'hono/utils/http-status';
 import { followConnections } from './drain.ts';
 import type { Logger } from './logger.ts';
-import { isDisconnected, instrumentRequests, type RequestMeter, type ServerBindings } from './requests.ts';
+import { instrumentRequests, isDisconnected, type RequestMeter, type ServerBindings } from './requests.ts';
 import type { Endable } from './shutdown.ts';
 import { allowUploads } from './uploads.ts';
 

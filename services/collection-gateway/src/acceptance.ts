@@ -49,7 +49,8 @@ async function acceptAll(
   const taken = new Map<string, string>();
   const findEarlier = async (some: readonly Candidate[]) => {
     const keys = some.map(({ collection }) => keyOf(collection));
-    for (const [id, earlier] of await store.findByMerchantReferences(keys, session)) taken.set(id, referenceOf(earlier));
+    for (const [id, earlier] of await store.findByMerchantReferences(keys, session))
+      taken.set(id, referenceOf(earlier));
   };
   if (isRetry) await findEarlier(candidates);
   const book = openLimitUsage(

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import { type CollectionRefusal, eventIdOf } from '@pesewa/contracts';
 import type { Merchant, MerchantWallet } from '@pesewa/directory';
 import { accept, type Clock, continueTrace, feeFor, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { CollectionRail } from '@pesewa/rails';
 import type { Candidate } from './acceptance.ts';
+import { canonicalNumber } from './domain/customer-number.ts';
 import {
   type CollectionForm,
   type CollectionRequest,
@@ -11,7 +13,6 @@ import {
 } from './domain/initiation.ts';
 import { type NumberLimit, numberLimit } from './domain/limits.ts';
 import { initiated } from './domain/state.ts';
-import { digestOfNumber } from './number-digest.ts';
 import type { Collection } from './store.ts';
 
 /** The dependencies of admission. */
@@ -101,4 +102,12 @@ function price(
   // A collection credits its amount less the fee, so the fee must not exceed the amount (contract 10.7).
   if (fee > minor) return refuse('INVALID AMOUNT');
   return accept({ order: order.value, wallet, fee, rail });
+}
+
+/** The key under which a customer's number is counted, in any spelling: a digest, because numbers are personal data. */
+export function digestOfNumber(number: {
+  readonly customerNumber: string;
+  readonly country: string;
+}): string {
+  return hash('sha256', canonicalNumber(number.customerNumber, number.country), 'base64url');
 }

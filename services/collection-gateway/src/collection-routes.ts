@@ -23,8 +23,7 @@ import type { Collections } from './collections.ts';
 import type { CompleteCollection } from './completer.ts';
 import { type CollectionForm, otpProblem, readForm, securityTexts } from './domain/initiation.ts';
 import type { InitiateCollection } from './initiator.ts';
-import { BODY_BYTES_MAX, merchantKeyOf } from './requests.ts';
-import { isSecurityModule } from './security-module.ts';
+import { BODY_BYTES_MAX, isSecurityModule, merchantKeyOf } from './requests.ts';
 
 const UNSTORED = {
   payin: 'the collection may or may not be recorded: check its status before you send it again',

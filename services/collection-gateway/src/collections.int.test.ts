@@ -10,9 +10,9 @@ import {
   topicNameOf,
 } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { digestOfNumber } from './admission.ts';
 import { numberLimit } from './domain/limits.ts';
 import { createTestRail, merchantWith, openReplica, payin, type Replica } from './fixtures/replica.ts';
-import { digestOfNumber } from './number-digest.ts';
 
 let config: TestConfig;
 let left: Replica;

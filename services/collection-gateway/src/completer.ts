@@ -5,6 +5,7 @@ import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
 import { isArchived } from '@pesewa/payments';
 import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type Rail } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
+import { digestOfNumber } from './admission.ts';
 import type { AnswerDeadline } from './answer-deadline.ts';
 import type { Applied, CausedCommand, Collections } from './collections.ts';
 import { type CompletionLock, type LockRequest, takeCompletionLock } from './completion-lock.ts';
@@ -14,7 +15,6 @@ import { cleanReason, completionOutcome, isRequestRefused, merchantReason } from
 import type { CollectionStateRefusal } from './domain/state.ts';
 import { outgoingCollection } from './initiator.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import { digestOfNumber } from './number-digest.ts';
 import type { Collection } from './store.ts';
 
 /** A refused completion, with a reason of the contract or of the rail, in capitals. */

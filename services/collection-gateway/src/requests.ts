@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 
 /** The largest body of a request: larger than one with every field at its full length, in letters of three bytes. */
@@ -6,4 +7,25 @@ export const BODY_BYTES_MAX = 16_384;
 /** The value of `X-business`; undefined if `X-app` is not that of the API (contract 5). */
 export function merchantKeyOf(context: Pick<Context, 'req'>): string | undefined {
   return context.req.header('x-app') === 'api' ? context.req.header('x-business') : undefined;
+}
+
+/**
+ * Whether a value of `X-module` is the Base64 of one of the texts (contract 5); false if it is missing.
+ *
+ * Node reads Base64 leniently, so only our own encoding is accepted. Digests are compared, and of every text, so that
+ * the time does not reveal where a value differs or which text it matches.
+ */
+export function isSecurityModule(value: string | undefined, texts: readonly string[]): boolean {
+  const given = digest(value ?? '');
+  const matches = texts.map((text) => timingSafeEqual(given, digest(encodeSecurityModule(text))));
+  return value !== undefined && matches.includes(true);
+}
+
+/** A text in the form of `X-module`. */
+function encodeSecurityModule(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text, 'utf8').digest();
 }

@@ -10,8 +10,7 @@ import { type Logger, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answerRejected, answerStatus } from './answers.ts';
 import type { Collections } from './collections.ts';
-import { BODY_BYTES_MAX, merchantKeyOf } from './requests.ts';
-import { isSecurityModule } from './security-module.ts';
+import { BODY_BYTES_MAX, isSecurityModule, merchantKeyOf } from './requests.ts';
 import { statusOperations } from './status-operations.ts';
 
 /** The dependencies of the status check; they include no rail, so that no check can ask one. */

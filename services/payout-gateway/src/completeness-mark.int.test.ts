@@ -1,7 +1,7 @@
 import { openDatabase } from '@pesewa/messaging';
 import { prepareTestEnvironment } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
-import { completenessMarkOf } from './completeness-mark.ts';
+import { completenessMarkOf } from './rebuilding.ts';
 
 it('is as young as the database’s clock says', async () => {
   const { MONGODB_URL: url, DATABASE_PREFIX: prefix } = await prepareTestEnvironment(['payout-gateway']);

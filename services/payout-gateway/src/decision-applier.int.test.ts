@@ -30,7 +30,9 @@ async function open(): Promise<Replica> {
   const replica = await openReplica(scope);
   const { clock, ids } = scope;
   const mayAct = () => true;
-  loops.push(startDecisionApplier({ ...replica, clock, ids, logger, resubmitGraceMs: 0, mayAct, pauseMs: 20 }));
+  loops.push(
+    startDecisionApplier({ ...replica, clock, ids, logger, resubmitGraceMs: 0, mayAct, pauseMs: 20 }),
+  );
   return replica;
 }
 

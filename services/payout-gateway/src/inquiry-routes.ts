@@ -1,13 +1,14 @@
-import { countryCode, currencyCode, nameEnquiryRequest } from '@pesewa/contracts';
-import { unreachable } from '@pesewa/kernel';
+import { countryCode, currencyCode, currencyHtml, jsonNumber, nameEnquiryRequest } from '@pesewa/contracts';
+import type { MerchantWallet } from '@pesewa/directory';
+import { formatAmount, unreachable } from '@pesewa/kernel';
 import type { AppEnv } from '@pesewa/merchant-api';
+import type { Processor } from '@pesewa/rails';
 import { type Logger, readBytes, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answerTooMany } from './answers.ts';
 import type { Balances } from './balances.ts';
 import type { FlagUrl } from './country-flags.ts';
 import { inquiryOperations } from './inquiry-operations.ts';
-import { viewProcessor, viewWallet } from './inquiry-views.ts';
 import type { NameEnquiry, NameEnquiryOutcome } from './name-enquiry.ts';
 import type { Processors } from './processors.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -123,4 +124,22 @@ function readQuery(context: Context<AppEnv>, name: string, pattern: RegExp): Ask
   const value = values[0]?.trim() ?? '';
   if (value === '') return { ok: true, value: undefined };
   return pattern.test(value) ? { ok: true, value } : { ok: false, message: `${name} is malformed` };
+}
+
+/**
+ * A wallet in the answer of the balance operation (contract 2.5); `balance` is what can be spent now, in minor units.
+ */
+export function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: FlagUrl) {
+  return {
+    balance: jsonNumber(formatAmount(available, wallet.currency)),
+    countryCode: wallet.country,
+    countryAvatar: flagUrl(wallet.country),
+    currencyCode: wallet.currency,
+    currencyHtml: currencyHtml(wallet.currency),
+  };
+}
+
+/** A processor in the list (contract 2.6), with its country's flag if the rail has no picture of it. */
+export function viewProcessor(processor: Processor, country: string, flagUrl: FlagUrl) {
+  return { ...processor, avatar: processor.avatar || flagUrl(country), country };
 }

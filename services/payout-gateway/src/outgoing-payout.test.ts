@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PayoutRequest } from './domain/submission.ts';
-import { outgoingPayout } from './outgoing-payout.ts';
+import { outgoingPayout } from './submitter.ts';
 
 const order: PayoutRequest = {
   merchantReference: 'inv-1',

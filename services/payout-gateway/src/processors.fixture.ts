@@ -1,6 +1,6 @@
 import { openRails, type Processor, type Rails, railSettings, upstreamRail } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
-import type { ListingStore, RailListing } from './processor-listings.ts';
+import type { ListingStore, RailListing } from './processors.ts';
 import { openProcessors, type Processors } from './processors.ts';
 
 /** An active processor of Nigeria, with the test's changes. */

@@ -2,8 +2,8 @@ import type { Clock } from '@pesewa/kernel';
 import { type Loop, startLoop } from '@pesewa/messaging';
 import { type PayoutRail, type Processor, type Rails, takesPayouts } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
+import type { Db } from 'mongodb';
 import type { Route, RouteQuery } from './domain/routing.ts';
-import type { ListingStore } from './processor-listings.ts';
 
 /** What a payout is routed by; any channel if it is left out. */
 export type PayoutDestination = Omit<RouteQuery, 'channel'> & Partial<Pick<RouteQuery, 'channel'>>;
@@ -186,7 +186,11 @@ function chooseRail(
 }
 
 /** Each processor once: in the version of the first rail that can pay there, else of the first rail that lists it. */
-function mergeListings(cache: ListingCache, country: string, serving: readonly PayoutRail[]): readonly Processor[] {
+function mergeListings(
+  cache: ListingCache,
+  country: string,
+  serving: readonly PayoutRail[],
+): readonly Processor[] {
   const united = new Map<string, Processor>();
   for (const processor of serving.flatMap((rail) => cache.get(country, rail)?.processors ?? [])) {
     const key = codeKey(processor.currency, processor.code);
@@ -194,4 +198,28 @@ function mergeListings(cache: ListingCache, country: string, serving: readonly P
     if (!earlier || (!isUsable(earlier) && isUsable(processor))) united.set(key, processor);
   }
   return [...united.values()];
+}
+
+/** A rail's latest list of a country's processors. */
+export interface RailListing {
+  /** Three letters. */
+  readonly country: string;
+  readonly rail: string;
+  readonly fetchedAt: Date;
+  readonly processors: readonly Processor[];
+}
+
+/** The collection `processors`: a gateway that starts while a rail is down can serve the last known list. */
+export type ListingStore = ReturnType<typeof openListingStore>;
+
+/** Opens the store; the `_id` of a listing is `country:rail`. */
+export function openListingStore(db: Db) {
+  const collection = db.collection<RailListing & { readonly _id: string }>('processors');
+  return {
+    all: (): Promise<readonly RailListing[]> => collection.find({}, { projection: { _id: 0 } }).toArray(),
+    save: async (listing: RailListing): Promise<void> => {
+      const _id = `${listing.country}:${listing.rail}`;
+      await collection.replaceOne({ _id }, listing, { upsert: true });
+    },
+  };
 }

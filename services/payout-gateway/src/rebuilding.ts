@@ -3,8 +3,8 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
 import type { Health, Logger } from '@pesewa/runtime';
+import type { Db } from 'mongodb';
 import { keyOf } from './acceptance.ts';
-import type { CompletenessMark } from './completeness-mark.ts';
 import { type OwnEvent, type RebuiltPayout, rebuildPayout } from './domain/rebuilt-payout.ts';
 import type { PayoutStore } from './store.ts';
 
@@ -145,4 +145,22 @@ async function insertRebuilt(
       { payouts: back.length },
       'the database was restored: payouts that it had forgotten are back, by their own events',
     );
+}
+
+/** When a process last knew that the database has all published payouts, by the database's own clock. */
+export type CompletenessMark = ReturnType<typeof completenessMarkOf>;
+
+/** The {@link CompletenessMark} of a database. */
+export function completenessMarkOf(db: Db) {
+  const marks = db.collection<{ readonly _id: string; readonly at: Date }>('marks');
+  return {
+    set: async (): Promise<void> => {
+      await marks.updateOne({ _id: 'whole' }, { $currentDate: { at: true } }, { upsert: true });
+    },
+    /** Whether it was set within this time; in an older backup it was not. */
+    isYounger: async (thanMs: number): Promise<boolean> => {
+      const isRecent = { $gte: ['$at', { $subtract: ['$$NOW', thanMs] }] };
+      return (await marks.findOne({ _id: 'whole', $expr: isRecent })) !== null;
+    },
+  };
 }

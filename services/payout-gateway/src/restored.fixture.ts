@@ -3,10 +3,9 @@ import { handleTopic, openDatabase, openMessagingAs } from '@pesewa/messaging';
 import type { SubmissionResult } from '@pesewa/rails';
 import type { Db, Document } from 'mongodb';
 import { openReplica } from './acceptance.fixture.ts';
-import { completenessMarkOf } from './completeness-mark.ts';
 import { startDecisionApplier } from './decision-applier.ts';
 import { createHandlers } from './handlers.ts';
-import { startRebuilding } from './rebuilding.ts';
+import { completenessMarkOf, startRebuilding } from './rebuilding.ts';
 import { createRecoveryGate } from './recovery-gate.ts';
 import { startSubmitter } from './submitter.ts';
 
@@ -96,7 +95,10 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
       'submitter',
       Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),
     );
-    await scope.open('decided ends', Promise.resolve(startDecisionApplier({ ...acting, resubmitGraceMs: 0 })));
+    await scope.open(
+      'decided ends',
+      Promise.resolve(startDecisionApplier({ ...acting, resubmitGraceMs: 0 })),
+    );
     await messaging.consume(
       createHandlers({
         payouts,

@@ -94,10 +94,7 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
   /** When the newest payout was accepted of those that merchants sent to this database; undefined if there is none. */
   readonly newestAcceptedMs: () => Promise<number | undefined>;
   /** Which of the references are used, as {@link paymentId}; cheap for many. */
-  readonly findUsedIds: (
-    keys: readonly PayoutKey[],
-    session?: ClientSession,
-  ) => Promise<ReadonlySet<string>>;
+  readonly findUsedIds: (keys: readonly PayoutKey[], session?: ClientSession) => Promise<ReadonlySet<string>>;
 }
 
 /** A payout before and after. */

@@ -8,10 +8,11 @@ import {
   type Transaction,
 } from '@pesewa/messaging';
 import { attempted, attemptMark } from '@pesewa/payments';
+import type { OutgoingPayout } from '@pesewa/rails';
 import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
-import { outgoingPayout } from './outgoing-payout.ts';
+import type { PayoutRequest } from './domain/submission.ts';
 import type { CausedCommand, ClaimOnWrite, Payouts } from './payouts.ts';
 import {
   fromDocument,
@@ -214,4 +215,13 @@ function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {
     default:
       return unreachable(result);
   }
+}
+
+/**
+ * A payout as its rail gets it: with our reference and without invented values. An item of a batch may lack fields that
+ * contract 2.2 requires of a single payout; the connector decides how it is sent then.
+ */
+export function outgoingPayout(reference: string, request: PayoutRequest): OutgoingPayout {
+  const { merchantReference: _theirs, amount, ...details } = request;
+  return { ...details, reference, currency: amount.currency, amount: amount.minor };
 }

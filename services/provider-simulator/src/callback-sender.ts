@@ -1,8 +1,8 @@
 import type { Logger } from '@pesewa/runtime';
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
-import { callbackBody } from './payment-bodies.ts';
 import type { Faults } from './faults.ts';
+import { callbackBody } from './payment-bodies.ts';
 import type { SendCallback } from './payments.ts';
 
 /** Sends callbacks to the client over keep-alive connections. */

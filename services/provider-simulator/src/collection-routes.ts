@@ -21,18 +21,23 @@ import {
   type Result,
   refuse,
 } from '@pesewa/kernel';
-import { answerJson } from '@pesewa/runtime';
+import { answerJson, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import type { KnownPayment } from './payment-index.ts';
 import { answerBody, pendingAnswer, refusal } from './collection-answers.ts';
 import type { Terms } from './domain/payment.ts';
 import { type PaymentRefusal, reasons } from './domain/rules.ts';
 import { lastFourDigits, scriptOf } from './domain/script.ts';
 import type { Journal, JournalEntry } from './journal.ts';
-import { readJsonBody } from './json-body.ts';
-import type { RequestResult, Payments } from './payments.ts';
+import type { KnownPayment } from './payment-index.ts';
+import type { Payments, RequestResult } from './payments.ts';
 import type { Scenarios } from './scenarios.ts';
-import { type AnswerAsScripted, isBase64Of, resetConnection, type HttpEnv } from './scripted-answers.ts';
+import {
+  type AnswerAsScripted,
+  BODY_BYTES_MAX,
+  type HttpEnv,
+  isBase64Of,
+  resetConnection,
+} from './scripted-answers.ts';
 
 /** The dependencies of the simulated upstream's collection API. */
 export interface CollectionRoutesDeps {
@@ -167,7 +172,7 @@ async function readRequest(
   deps: CollectionRoutesDeps,
 ): Promise<Result<ReadRequest, Response>> {
   if (!isKnownClient(context, deps)) return refuse(refusal(context, 'UNAUTHORIZED', ''));
-  const body = await readJsonBody(context, completePayinRequest);
+  const body = await readJsonBody(context, completePayinRequest, BODY_BYTES_MAX);
   if (!body.ok) return refuse(refusal(context, 'INVALID REQUEST', '', body.refusal));
   const { transactionReference: reference, transactionAmount, customerNumber } = body.value;
   const currency = currencyCode(body.value.transactionCurrency);
@@ -196,7 +201,7 @@ async function checkStatus(context: Context<HttpEnv>, deps: CollectionRoutesDeps
       path: '/collection/v1/check-status',
     });
   if (!isKnownClient(context, deps)) return rejected();
-  const body = await readJsonBody(context, checkStatusRequest);
+  const body = await readJsonBody(context, checkStatusRequest, BODY_BYTES_MAX);
   if (!body.ok) return rejected();
   const { transactionReference: reference } = body.value;
   if (!isBase64Of(context.req.header('x-module'), reference)) return rejected();

@@ -7,8 +7,8 @@ import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
 import type { ReceivedWebhooks } from './received-webhooks.ts';
 import type { Scenarios } from './scenarios.ts';
-import type { Wallets } from './wallets.ts';
 import type { HttpEnv } from './scripted-answers.ts';
+import type { Wallets } from './wallets.ts';
 
 /** The dependencies of the control API. */
 export interface ControlRoutesDeps {

@@ -4,9 +4,7 @@ import { Hono } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { Faults } from './faults.ts';
 import type { ReceivedWebhooks } from './received-webhooks.ts';
-import type { HttpEnv } from './scripted-answers.ts';
-
-const BODY_BYTES_MAX = 65_536;
+import { BODY_BYTES_MAX, type HttpEnv } from './scripted-answers.ts';
 
 /** The merchants' endpoint: records every webhook it receives, even those it refuses, before it answers. */
 export function createMerchantRoutes(deps: {

@@ -1,8 +1,8 @@
 import { jsonNumber } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import type { KnownPayment } from './payment-index.ts';
 import type { Claim } from './domain/payment.ts';
 import { reasons } from './domain/rules.ts';
+import type { KnownPayment } from './payment-index.ts';
 
 /** A decimal as a JSON number that keeps its own text. */
 function money(minor: bigint, currency: string): number {

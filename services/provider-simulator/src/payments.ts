@@ -1,9 +1,9 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
-import type { PaymentIndex, KnownPayment } from './payment-index.ts';
 import type { CallbackTried, Claim, Payment, PaymentEvent, Terms } from './domain/payment.ts';
-import { type Command, type PaymentRefusal, type PaymentRules, isRefusedByScript } from './domain/rules.ts';
+import { type Command, isRefusedByScript, type PaymentRefusal, type PaymentRules } from './domain/rules.ts';
 import type { Journal } from './journal.ts';
+import type { KnownPayment, PaymentIndex } from './payment-index.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Wallets } from './wallets.ts';
 
@@ -114,7 +114,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
 
 /** Decides, applies and records in one synchronous step, so that no two requests see the same state. */
 function createPerform({ book, clock, journal, rules, wallets }: PaymentsDeps) {
-  return (kind: PaymentKind, reference: string, asked: Request | Due): Result<RequestResult, PaymentRefusal> => {
+  return (
+    kind: PaymentKind,
+    reference: string,
+    asked: Request | Due,
+  ): Result<RequestResult, PaymentRefusal> => {
     const single = kind === 'payout' && asked.type === 'submit' && asked.terms.batchReference === undefined;
     if (single && book.isBatch(reference)) return refuse('payment.duplicate');
     const before = book.get(kind, reference);

@@ -1,16 +1,15 @@
 import { countryCode, currencyHtml, jsonNumber, servedCountries } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { answerJson } from '@pesewa/runtime';
+import { answerJson, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { lookedUpPayout } from './payment-bodies.ts';
 import { findProcessor, processorsIn } from './domain/processors.ts';
 import { lastFourDigits, scriptOf } from './domain/script.ts';
-import { readJsonBody } from './json-body.ts';
+import { lookedUpPayout } from './payment-bodies.ts';
 import { refusal, success } from './payout-answers.ts';
 import { type SubmissionDeps, submitBatch, submitSingle } from './payout-submissions.ts';
+import { BODY_BYTES_MAX, type HttpEnv, isBase64Of } from './scripted-answers.ts';
 import type { Wallets } from './wallets.ts';
-import { isBase64Of, type HttpEnv } from './scripted-answers.ts';
 
 /** The dependencies of the simulated upstream's payout API. */
 export interface PayoutRoutesDeps extends SubmissionDeps {
@@ -66,7 +65,11 @@ export function createPayoutRoutes(deps: PayoutRoutesDeps): Hono<HttpEnv> {
   return app;
 }
 
-async function lookUp(context: Context<HttpEnv>, reference: string, deps: PayoutRoutesDeps): Promise<Response> {
+async function lookUp(
+  context: Context<HttpEnv>,
+  reference: string,
+  deps: PayoutRoutesDeps,
+): Promise<Response> {
   const found = await deps.payments.find('payout', reference);
   const nowMs = deps.clock.nowMs();
   const known =
@@ -84,7 +87,7 @@ async function lookUp(context: Context<HttpEnv>, reference: string, deps: Payout
 }
 
 async function enquireName(context: Context<HttpEnv>, deps: PayoutRoutesDeps): Promise<Response> {
-  const body = await readJsonBody(context, nameEnquiry);
+  const body = await readJsonBody(context, nameEnquiry, BODY_BYTES_MAX);
   if (!body.ok) return refusal(context, 'malformed', body.refusal);
   const { accountNumber, bankCode, country } = body.value;
   const processor = findProcessor(countryCode(country) ?? '', bankCode);

@@ -1,16 +1,16 @@
 import { bulkPayoutRequest, singlePayoutRequest } from '@pesewa/contracts';
 import { type Clock, feeFor, formatAmount, type Ids } from '@pesewa/kernel';
+import { readJsonBody } from '@pesewa/runtime';
 import type { Context } from 'hono';
-import { submittedPayout } from './payment-bodies.ts';
 import type { Terms } from './domain/payment.ts';
 import { lastFourDigits, scriptOf } from './domain/script.ts';
 import type { Journal } from './journal.ts';
-import { readJsonBody } from './json-body.ts';
-import type { RequestResult, Payments } from './payments.ts';
+import { submittedPayout } from './payment-bodies.ts';
+import type { Payments, RequestResult } from './payments.ts';
 import { refusal, submitted } from './payout-answers.ts';
 import { type ReadPayout, readBatch, readSingle } from './payout-requests.ts';
 import type { Scenarios } from './scenarios.ts';
-import { type AnswerAsScripted, resetConnection, type HttpEnv } from './scripted-answers.ts';
+import { type AnswerAsScripted, BODY_BYTES_MAX, type HttpEnv, resetConnection } from './scripted-answers.ts';
 
 /** The dependencies of accepting payouts. */
 export interface SubmissionDeps {
@@ -28,7 +28,7 @@ const payoutFee = { fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n };
 
 /** Answers a single payout (contract 4.1). */
 export async function submitSingle(context: Context<HttpEnv>, deps: SubmissionDeps): Promise<Response> {
-  const body = await readJsonBody(context, singlePayoutRequest);
+  const body = await readJsonBody(context, singlePayoutRequest, BODY_BYTES_MAX);
   if (!body.ok) return refusal(context, 'malformed', body.refusal);
   const order = readSingle(body.value);
   if (!order.ok) return refusal(context, order.refusal.code, order.refusal.message);
@@ -44,7 +44,7 @@ export async function submitSingle(context: Context<HttpEnv>, deps: SubmissionDe
 
 /** Answers a batch, which is accepted completely or not at all; its items are ordinary payments (contract 4.2). */
 export async function submitBatch(context: Context<HttpEnv>, deps: SubmissionDeps): Promise<Response> {
-  const body = await readJsonBody(context, bulkPayoutRequest);
+  const body = await readJsonBody(context, bulkPayoutRequest, BODY_BYTES_MAX);
   if (!body.ok) return refusal(context, 'malformed', body.refusal);
   const orders = readBatch(body.value);
   if (!orders.ok) return refusal(context, orders.refusal.code, orders.refusal.message);
@@ -56,12 +56,16 @@ export async function submitBatch(context: Context<HttpEnv>, deps: SubmissionDep
   // One answer for all: that of the first item with an unusual answer.
   const special = terms.find(({ digits }) => scriptOf(digits).answer !== 'normal');
   return (
-    answerRefusedAttempt(context, done.value) ?? (special ? answerAsScripted(context, special, normal, deps) : normal())
+    answerRefusedAttempt(context, done.value) ??
+    (special ? answerAsScripted(context, special, normal, deps) : normal())
   );
 }
 
 /** The answer to an attempt that the script refuses without effect. */
-function answerRefusedAttempt(context: Context<HttpEnv>, done: readonly RequestResult[]): Response | undefined {
+function answerRefusedAttempt(
+  context: Context<HttpEnv>,
+  done: readonly RequestResult[],
+): Response | undefined {
   const turnedAway = done.flatMap(({ events }) =>
     events.flatMap((event) => (event.type === 'attemptRefused' ? event.how : [])),
   );

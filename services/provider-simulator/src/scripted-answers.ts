@@ -27,6 +27,9 @@ export type AnswerAsScripted = (
   },
 ) => Promise<Response>;
 
+/** The largest body that the simulator reads. */
+export const BODY_BYTES_MAX = 65_536;
+
 const CALLBACK_WAIT_MS = 3_000;
 
 /** Builds the faulty answers; an answer that never comes holds its connection for a bounded time. */

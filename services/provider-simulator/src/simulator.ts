@@ -2,18 +2,18 @@ import type { Clock, Ids } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { createApp } from './app.ts';
-import { createPaymentIndex } from './payment-index.ts';
 import { createCallbackSender } from './callback-sender.ts';
 import type { Config } from './config.ts';
 import { createPaymentRules } from './domain/rules.ts';
 import { createFaults } from './faults.ts';
 import { openJournal } from './journal.ts';
+import { createPaymentIndex } from './payment-index.ts';
 import { createPayments } from './payments.ts';
 import { openReceivedWebhooks } from './received-webhooks.ts';
 import { createScenarios } from './scenarios.ts';
 import { createScheduler } from './scheduler.ts';
-import { createWallets } from './wallets.ts';
 import { createScriptedAnswers, type HttpEnv } from './scripted-answers.ts';
+import { createWallets } from './wallets.ts';
 
 /** A running simulator; disposing of it leaves pending work to the next start. */
 export interface Simulator extends AsyncDisposable {

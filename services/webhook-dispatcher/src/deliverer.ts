@@ -76,7 +76,8 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
       // If the clock was set back since, an old claim looks as if it were yet to come.
       const mayCall = (nowMs: number) => claimedAtMs <= nowMs && nowMs <= claimedAtMs + callWithinMs;
       const outcome = await bulkheads.run(delivery.bulkhead, () => attempt(deps, delivery, mayCall));
-      if (!outcome) await deps.store.postpone(delivery._id, claim, deps.clock.nowMs() + FULL_BULKHEAD_RETRY_MS);
+      if (!outcome)
+        await deps.store.postpone(delivery._id, claim, deps.clock.nowMs() + FULL_BULKHEAD_RETRY_MS);
       else if (!(await deps.deliveries.recordOutcome({ ...outcome, delivery, claim })))
         deps.logger.info({ delivery: delivery._id }, 'the claim was replaced: this outcome does not count');
     },

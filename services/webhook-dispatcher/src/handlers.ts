@@ -1,9 +1,9 @@
 import { paymentEnds, webhookIdOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { handleTopic, type TopicHandler } from '@pesewa/messaging';
-import { collectionBody, payoutBody } from './webhook-bodies.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { NewDelivery } from './store.ts';
+import { collectionBody, payoutBody } from './webhook-bodies.ts';
 
 /** The dispatcher's handlers: for each end of a payment the merchant is owed one webhook (contract 10.15). */
 export function createHandlers(deps: {
@@ -73,7 +73,10 @@ interface PaymentEvent {
   };
 }
 
-function commonFieldsOf({ eventId, traceparent, payload }: PaymentEvent, end: Parameters<typeof webhookIdOf>[1]) {
+function commonFieldsOf(
+  { eventId, traceparent, payload }: PaymentEvent,
+  end: Parameters<typeof webhookIdOf>[1],
+) {
   const { reference, merchantReference, merchantId } = payload;
   const origin = { causationId: eventId, ...(traceparent !== undefined && { traceparent }) };
   return { _id: webhookIdOf(reference, end), reference, merchantReference, merchantId, ...origin };

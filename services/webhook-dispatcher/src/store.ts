@@ -157,7 +157,15 @@ export function newDeliveryDocument(
   claim?: Required<Pick<DeliveryDocument, 'claim' | 'dueAt'>>,
 ): DeliveryDocument {
   const createdAt = new Date(createdAtMs);
-  return { ...created, createdAt, dueAt: createdAt, ...claim, state: 'pending', attempts: 0, roundAttempts: 0 };
+  return {
+    ...created,
+    createdAt,
+    dueAt: createdAt,
+    ...claim,
+    state: 'pending',
+    attempts: 0,
+    roundAttempts: 0,
+  };
 }
 
 function toUpdate(

@@ -2,7 +2,7 @@ import { upstreamRail } from '@pesewa/rails';
 import { parseConfig } from '@pesewa/runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { reportUnauthenticatedRails, refusedRails } from './callback-authentication.ts';
+import { refusedRails, reportUnauthenticatedRails } from './callback-authentication.ts';
 import { settings } from './config.ts';
 
 const rails = [

@@ -1,15 +1,16 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, continueTrace, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
-import { partOf } from '@pesewa/rails';
+import { createTokenBucket, partOf, type TokenBucket } from '@pesewa/rails';
 import { createThrottledLog, currentTraceparent, type Logger } from '@pesewa/runtime';
 import { openCallbackWriter, type WriteRequest } from './callback-writer.ts';
+import { type CallbackRail, readClaim, stackLineOf } from './claim-reading.ts';
 import {
   type Callback,
   type CallbackRequest,
+  type CheckedRequest,
   callbackKeys,
   isAuthenticated,
-  type CheckedRequest,
   keptHeaders,
   type RejectionReason,
   refusalOf,
@@ -17,7 +18,6 @@ import {
 import { type ReceptionOutcome, receive } from './domain/reception.ts';
 import { serialiseByKey } from './key-serialiser.ts';
 import { createOperatorActions, type OperatorActions } from './operator-actions.ts';
-import { type CallbackRail, stackLineOf, readClaim } from './claim-reading.ts';
 import type { CallbackStore } from './store.ts';
 
 /**
@@ -117,7 +117,11 @@ function headerOf({ headers }: CallbackRequest, wanted: string): string | undefi
   return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }
 
-function arrival(callback: Callback, traceparent: string, repassAfterMs: number): WriteRequest<ReceptionOutcome> {
+function arrival(
+  callback: Callback,
+  traceparent: string,
+  repassAfterMs: number,
+): WriteRequest<ReceptionOutcome> {
   const { rail, kind, digest, verdict } = callback;
   return {
     ...callbackKeys(callback),
@@ -126,4 +130,17 @@ function arrival(callback: Callback, traceparent: string, repassAfterMs: number)
     callback,
     bytes: callback.body.byteLength,
   };
+}
+
+/** Builds the function that counts each rail's callbacks against a number per second; false if the rate is exceeded. */
+export function createRates(options: {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly rails: readonly { readonly name: string }[];
+  readonly perSecondMax: number;
+}): (rail: string) => boolean {
+  const { clock, perSecondMax } = options;
+  const buckets = new Map<string, TokenBucket>(
+    options.rails.map(({ name }) => [name, createTokenBucket({ clock, perSecondMax, waitMsMax: 0 })]),
+  );
+  return (rail) => buckets.get(rail)?.take().granted ?? false;
 }

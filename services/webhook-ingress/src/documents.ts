@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { Binary } from 'mongodb';
-import type { CallbackHeader, Claim, CheckedRequest, Verdict } from './domain/callback.ts';
+import type { CallbackHeader, CheckedRequest, Claim, Verdict } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
 
 /** The changing fields of a callback's document; the claim's are null if the callback could not be read. */

@@ -5,11 +5,10 @@ import { openRails, type ReadCallback, railSettings, upstreamRail } from '@pesew
 import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, signWebhook } from '@pesewa/signatures';
 import { createApp } from './app.ts';
-import { createCallbacks } from './callbacks.ts';
+import { createCallbacks, createRates } from './callbacks.ts';
+import type { CallbackRail } from './claim-reading.ts';
 import type { Callback, CheckedRequest } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
-import { createRates } from './rates.ts';
-import type { CallbackRail } from './claim-reading.ts';
 import type { CallbackStore } from './store.ts';
 
 /** The time of the tests' clock until a test moves it. */

@@ -4,13 +4,12 @@ import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { reportUnauthenticatedRails } from './callback-authentication.ts';
-import { createCallbacks } from './callbacks.ts';
+import { createCallbacks, createRates } from './callbacks.ts';
 import { environment, settings } from './config.ts';
 import { callbackDatabaseSchema } from './database-schema.ts';
 import { bodiesAndSenders } from './erasures.ts';
 import { createMetrics, gaugeFailed } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
-import { createRates } from './rates.ts';
 import { openCallbackStore } from './store.ts';
 
 const prepare = prepareDatabase('webhook-ingress', callbackDatabaseSchema);

@@ -2,9 +2,9 @@ import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import { partOf, type ReadCallback } from '@pesewa/rails';
 import { openCallbackWriter } from './callback-writer.ts';
+import { type CallbackRail, readClaim } from './claim-reading.ts';
 import { callbackKeys } from './domain/callback.ts';
 import { dismiss, type Reread, redrive } from './domain/reception.ts';
-import { type CallbackRail, readClaim } from './claim-reading.ts';
 import type { CallbackStore, StoredCallback } from './store.ts';
 
 /** Why a callback was not processed again; `callback.dismissed`: it turned out not to be one. */

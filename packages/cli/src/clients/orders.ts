@@ -1,8 +1,8 @@
 import { type OrderKindName, type OrderView, orderOperations, proposalOperations } from '@pesewa/contracts';
 import { displayAmount, unreachable } from '@pesewa/kernel';
 import { CliError } from '../errors.ts';
-import type { CliPorts } from '../ports.ts';
 import { describeAccount } from '../labels.ts';
+import type { CliPorts } from '../ports.ts';
 import type { Caller } from './call.ts';
 
 /** A proposal: the path of its kind, and the body. */

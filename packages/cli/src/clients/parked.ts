@@ -6,8 +6,8 @@ import {
   parkedOperations,
 } from '@pesewa/contracts';
 import { CliError } from '../errors.ts';
-import type { Caller } from './call.ts';
 import { type Answers, askEveryService } from './ask-services.ts';
+import type { Caller } from './call.ts';
 
 /** Which parked messages are listed. */
 export interface ParkedSearch {

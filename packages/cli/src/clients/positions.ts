@@ -6,8 +6,8 @@ import {
   positionOperations,
   type RealignmentView,
 } from '@pesewa/contracts';
-import type { Caller } from './call.ts';
 import { type Answers, askEveryService } from './ask-services.ts';
+import type { Caller } from './call.ts';
 
 /** A partition of a service. */
 export interface ServicePartition {

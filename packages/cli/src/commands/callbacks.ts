@@ -8,9 +8,9 @@ import { type Command, Option } from 'commander';
 import { asList, readCount } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
+import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { inWords } from '../labels.ts';
 
 const SERVICE = 'webhook-ingress';
 

@@ -6,10 +6,10 @@ import type { Operations } from '../clients/operations.ts';
 import { openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
+import { inWords } from '../labels.ts';
 import { withRetryHint } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { inWords } from '../labels.ts';
 
 const TEXT_LENGTH_MAX = 200;
 

@@ -4,10 +4,10 @@ import { asList, readCount, readLine } from '../arguments.ts';
 import { describeOrder } from '../clients/orders.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
+import { inWords } from '../labels.ts';
 import { reportEnded, summary } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { inWords } from '../labels.ts';
 
 const REASON_LENGTH_MAX = 200;
 

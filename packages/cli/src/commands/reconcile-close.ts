@@ -14,9 +14,9 @@ import { type Closes, unmatchedResults } from '../clients/closes.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
+import { describeCloseResult, inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, type Cell, formatJson, formatTable } from '../print.ts';
-import { describeCloseResult, inWords } from '../labels.ts';
 
 interface CloseOptions extends FileOptions {
   readonly date?: string;

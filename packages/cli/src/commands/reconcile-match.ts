@@ -14,9 +14,9 @@ import { discrepantResults, type RailStatements, type StatementRequest } from '.
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
+import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { inWords } from '../labels.ts';
 
 interface MatchOptions extends FileOptions {
   readonly rail: string;

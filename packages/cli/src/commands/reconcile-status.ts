@@ -5,9 +5,9 @@ import { serviceOf } from '../clients/parked.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
+import { describeCloseResult, inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { describeCloseResult, inWords } from '../labels.ts';
 
 /** The number at which the reconciler stops counting due polls. */
 const DUE_COUNT_MAX = 10_000;

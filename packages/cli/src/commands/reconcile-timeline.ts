@@ -5,9 +5,9 @@ import type { Timeline } from '../clients/fetch-timeline.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
+import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { inWords } from '../labels.ts';
 
 interface TimelineOptions {
   readonly merchant?: string;

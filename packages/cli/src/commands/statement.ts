@@ -5,9 +5,9 @@ import { readDay, readTime, requireBefore } from '../arguments.ts';
 import type { Statement } from '../clients/statements.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
+import { describeAccount, inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { describeAccount, inWords } from '../labels.ts';
 
 interface StatementOptions {
   readonly from?: string;

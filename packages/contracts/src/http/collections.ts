@@ -82,9 +82,6 @@ export const payinResponse = z.object({
   redirectionUrl: z.string(),
 });
 
-/** A payin answer, read. */
-export type PayinResponse = z.output<typeof payinResponse>;
-
 /** What check-status answers for each state (contract 10.14). */
 export const checkStatusCodes = {
   pending: { responseCode: '09', responseMessage: 'PENDING' },

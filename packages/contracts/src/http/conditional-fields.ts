@@ -5,73 +5,42 @@ type Conditional = Pick<PayoutDetails, 'country' | 'transactionType' | 'benefici
   readonly currency: string;
 };
 
-interface Rule {
-  readonly path: string;
-  readonly read: (payout: Conditional) => string | undefined;
+/** When a field is required. */
+interface Condition {
   readonly applies: (payout: Conditional) => boolean;
-  /** When the field is required, in words. */
   readonly when: string;
 }
 
-const inKesOrXaf = ({ currency }: Conditional): boolean => currency === 'KES' || currency === 'XAF';
-const toSouthAfrica = ({ country }: Conditional): boolean => country === 'ZAF';
+const inKesOrXaf: Condition = {
+  applies: ({ currency }) => currency === 'KES' || currency === 'XAF',
+  when: 'a payout in KES or XAF',
+};
+const lowRiskInKes: Condition = {
+  applies: ({ currency, transactionType }) => currency === 'KES' && transactionType === '2',
+  when: 'a low-risk KES payout',
+};
+const toSouthAfrica: Condition = {
+  applies: ({ country }) => country === 'ZAF',
+  when: 'a payout to South Africa',
+};
+const inEgp: Condition = { applies: ({ currency }) => currency === 'EGP', when: 'a payout in EGP' };
+const inXaf: Condition = { applies: ({ currency }) => currency === 'XAF', when: 'a payout in XAF' };
 
-/** The fields of contract 2.2 that are required under a condition. */
-const rules: readonly Rule[] = [
-  {
-    path: 'transactionType',
-    read: (payout) => payout.transactionType,
-    applies: inKesOrXaf,
-    when: 'a payout in KES or XAF',
-  },
-  {
-    path: 'beneficiary.phoneNumber',
-    read: (payout) => payout.beneficiary.phoneNumber,
-    applies: ({ currency, transactionType }) => currency === 'KES' && transactionType === '2',
-    when: 'a low-risk KES payout',
-  },
-  {
-    path: 'beneficiary.accountType',
-    read: (payout) => payout.beneficiary.accountType,
-    applies: toSouthAfrica,
-    when: 'a payout to South Africa',
-  },
-  {
-    path: 'beneficiary.identificationType',
-    read: (payout) => payout.beneficiary.identificationType,
-    applies: toSouthAfrica,
-    when: 'a payout to South Africa',
-  },
-  {
-    path: 'beneficiary.identificationNumber',
-    read: (payout) => payout.beneficiary.identificationNumber,
-    applies: toSouthAfrica,
-    when: 'a payout to South Africa',
-  },
-  {
-    path: 'beneficiary.nationalIdNumber',
-    read: (payout) => payout.beneficiary.nationalIdNumber,
-    applies: ({ currency }) => currency === 'EGP',
-    when: 'a payout in EGP',
-  },
-  {
-    path: 'sender.phoneNumber',
-    read: (payout) => payout.sender.phoneNumber,
-    applies: ({ currency }) => currency === 'XAF',
-    when: 'a payout in XAF',
-  },
-  {
-    path: 'sender.countryCode',
-    read: (payout) => payout.sender.countryCode,
-    applies: inKesOrXaf,
-    when: 'a payout in KES or XAF',
-  },
-  {
-    path: 'sender.currencyCode',
-    read: (payout) => payout.sender.currencyCode,
-    applies: inKesOrXaf,
-    when: 'a payout in KES or XAF',
-  },
+/** The fields of contract 2.2 that are required under a condition, each with its path. */
+const rules: readonly (readonly [
+  path: string,
+  read: (payout: Conditional) => string | undefined,
+  condition: Condition,
+])[] = [
+  ['transactionType', (payout) => payout.transactionType, inKesOrXaf],
+  ['beneficiary.phoneNumber', ({ beneficiary }) => beneficiary.phoneNumber, lowRiskInKes],
+  ['beneficiary.accountType', ({ beneficiary }) => beneficiary.accountType, toSouthAfrica],
+  ['beneficiary.identificationType', ({ beneficiary }) => beneficiary.identificationType, toSouthAfrica],
+  ['beneficiary.identificationNumber', ({ beneficiary }) => beneficiary.identificationNumber, toSouthAfrica],
+  ['beneficiary.nationalIdNumber', ({ beneficiary }) => beneficiary.nationalIdNumber, inEgp],
+  ['sender.phoneNumber', ({ sender }) => sender.phoneNumber, inXaf],
+  ['sender.countryCode', ({ sender }) => sender.countryCode, inKesOrXaf],
+  ['sender.currencyCode', ({ sender }) => sender.currencyCode, inKesOrXaf],
 ];
 
 /**
@@ -79,6 +48,7 @@ const rules: readonly Rule[] = [
  * (contract 2.2). Items of a batch need none of these fields (contract 2.3).
  */
 export function missingConditionalField(payout: Conditional): string | undefined {
-  const missing = rules.find((rule) => rule.applies(payout) && !rule.read(payout));
-  return missing && `${missing.path} is required for ${missing.when}`;
+  for (const [path, read, { applies, when }] of rules)
+    if (applies(payout) && !read(payout)) return `${path} is required for ${when}`;
+  return undefined;
 }

@@ -4,9 +4,9 @@ import {
   accountNumberLine,
   emailLine,
   line,
+  nonEmptyLine,
   optional,
   optionalLine,
-  nonEmptyLine,
   reference,
 } from '../text.ts';
 

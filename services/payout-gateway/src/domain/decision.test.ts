@@ -27,7 +27,12 @@ const decide = (
   decided: { outcome, railFee: outcome === 'completed' ? 5n : 0n, knownAtMs, decidedAtMs },
 });
 const failed: PayoutDomainEvent = { kind: 'failed', reason: 'Failed', byOperators: true };
-const completed: PayoutDomainEvent = { kind: 'completed', railFee: 5n, reason: 'Successful', byOperators: true };
+const completed: PayoutDomainEvent = {
+  kind: 'completed',
+  railFee: 5n,
+  reason: 'Successful',
+  byOperators: true,
+};
 
 describe('what two operators decide of a payout (ADR 34)', () => {
   it.each<[string, PayoutState]>([

@@ -25,7 +25,12 @@ export type DecidedDomainEvent =
   | { readonly kind: 'decided'; readonly decided: DecidedOutcome; readonly dueAtMs: number }
   /** An attempt came after what people knew, and its outcome is unknown. */
   | { readonly kind: 'lapsed' }
-  | { readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string; readonly byOperators: true }
+  | {
+      readonly kind: 'completed';
+      readonly railFee: bigint;
+      readonly reason: string;
+      readonly byOperators: true;
+    }
   | { readonly kind: 'failed'; readonly reason: string; readonly byOperators: true };
 
 type DecidedRefusal = 'payout.already_there' | 'payout.not_attempted' | 'payout.contradiction';
@@ -64,7 +69,8 @@ export function decideByOperators(
   if (step === 'submitting')
     return accept([{ kind: 'decided', decided, dueAtMs: Math.max(state.dueAtMs ?? 0, overAtMs) }]);
   // A payout that is due again was not found at the rail, or never left.
-  if (outcome === 'completed' || step === 'held' || overAtMs <= knownAtMs) return accept([decidedEndOf(decided)]);
+  if (outcome === 'completed' || step === 'held' || overAtMs <= knownAtMs)
+    return accept([decidedEndOf(decided)]);
   if (step === 'submitted') return refuse('payout.contradiction');
   return accept([{ kind: 'decided', decided, dueAtMs: overAtMs }]);
 }

@@ -10,7 +10,11 @@ interface AmountLimits {
 /**
  * The refusal of an amount over the merchant's limit for a single payout; undefined within it. `path` names the field.
  */
-export function payoutLimitRefusal(limits: AmountLimits, amount: Money, path: string): RequestRefusal | undefined {
+export function payoutLimitRefusal(
+  limits: AmountLimits,
+  amount: Money,
+  path: string,
+): RequestRefusal | undefined {
   const max = limits.perPayoutMaxMinor?.[amount.currency];
   if (max === undefined || amount.minor <= max) return undefined;
   const most = displayAmount(max, amount.currency);

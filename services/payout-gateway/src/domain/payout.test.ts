@@ -202,7 +202,13 @@ describe('ends that the ledger has booked, and an older record does not know', (
     decision.leadsTo({ status: 'FAILED', step: 'ended', dueAtMs: null, statusReason: 'Failed', railFee: 5n });
   });
   it('end what people decided, too', () => {
-    const decided = { outcome: 'failed', railFee: 0n, knownAtMs: 1, decidedAtMs: 2, isPending: true } as const;
+    const decided = {
+      outcome: 'failed',
+      railFee: 0n,
+      knownAtMs: 1,
+      decidedAtMs: 2,
+      isPending: true,
+    } as const;
     payout
       .givenState({ ...submitting, decided })
       .when(recover('COMPLETED'))

@@ -1,5 +1,11 @@
 import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/kernel';
-import { applyDecision, type DecidedOutcome, decideByOperators, decidedEndOf, confirmsDecision } from './decision.ts';
+import {
+  applyDecision,
+  confirmsDecision,
+  type DecidedOutcome,
+  decideByOperators,
+  decidedEndOf,
+} from './decision.ts';
 import { evolve, initial, type PayoutDomainEvent, type PayoutEnd, type PayoutState } from './payout-state.ts';
 
 /** The rail's answer to an attempt (ADR 62). */
@@ -85,7 +91,8 @@ function decideAttempt(
   if (state.attempts !== attempt) return refuse('payout.stale_attempt');
   if (state.step === 'held' && state.earlierUnclear) return decideLateAnswer(outcome, state);
   if (state.step !== 'submitting') return refuse('payout.stale_attempt');
-  if (state.decided?.isPending && confirmsDecision(outcome.kind, state.decided)) return accept([decidedEndOf(state.decided)]);
+  if (state.decided?.isPending && confirmsDecision(outcome.kind, state.decided))
+    return accept([decidedEndOf(state.decided)]);
   switch (outcome.kind) {
     case 'accepted':
     case 'unknown':

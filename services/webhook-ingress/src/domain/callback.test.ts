@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callbackKeys, evidenceOf, keptHeaders, isOwnReference } from './callback.ts';
+import { callbackKeys, evidenceOf, isOwnReference, keptHeaders } from './callback.ts';
 
 test('credentials are dropped, evidence is kept', () => {
   const credentials = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSecurityModule } from './security-module.ts';
+import { isSecurityModule } from './requests.ts';
 
 const base64 = (text: string, encoding: BufferEncoding = 'utf8') =>
   Buffer.from(text, encoding).toString('base64');

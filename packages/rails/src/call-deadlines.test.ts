@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayStillCall, readResubmitGraceMs } from './resubmission.ts';
+import { mayStillCall, readResubmitGraceMs } from './call-deadlines.ts';
 
 describe('the call of an attempt', () => {
   it.each([
