@@ -135,18 +135,14 @@ export async function openMessagingAs(
     consume: async (handlers) => {
       checkHandlers(options, handlers);
       const counters = countConsumed(scope.metrics);
-      const { ids, logger, health, abort, config, metrics: registry } = scope;
+      const { logger, health, config, metrics: registry } = scope;
       const parkedStore = openParkedStore(db);
       const consumed = { ...parts, group: options.service, handlers, positions };
       servicePositions = addOperatorRoutes(scope, { ...consumed, store: parkedStore, groupCommit });
       const consumer = runConsumer({
+        ...scope,
         ...parts,
         transact: options.sharesTransactions ? shared : transact,
-        clock,
-        ids,
-        logger,
-        health,
-        abort,
         handlers,
         positions,
         offsets: offsetsOf(db),
@@ -222,7 +218,7 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const leases = leasesOf(db);
   // Opened before the producer and so closed after it: this process must count as alive for as long as it may be
   // sending.
-  await scope.open('presence', startHeartbeat({ leases, owner, clock, logger, ownership, monotonicMs }));
+  await scope.open('heartbeat', startHeartbeat({ leases, owner, clock, logger, ownership, monotonicMs }));
   const producer = await scope.open(
     'producer',
     openProducer({

@@ -102,11 +102,10 @@ async function openRebuilding(
   scope: Scope,
   parts: Pick<RebuildingDeps, 'messaging' | 'store'> & { readonly db: Db },
 ): Promise<Rebuilding> {
-  const { health, clock, logger } = scope;
   const completenessMark = completenessMarkOf(parts.db);
   const rebuilding = await scope.open(
     'rebuilding',
-    startRebuilding({ ...parts, completenessMark, health, clock, logger }),
+    startRebuilding({ ...scope, ...parts, completenessMark }),
   );
   // It usually succeeds at once, so that no request is refused; without Kafka the service starts all the same.
   await rebuilding.untilComplete().catch(() => undefined);
@@ -123,7 +122,7 @@ async function startLoops(
     readonly mayAct: () => boolean;
   },
 ): Promise<Submitter> {
-  const { config, clock, ids, logger, crashPoint } = scope;
+  const { config, clock } = scope;
   const { rails, ...rest } = parts;
   const payoutRails = rails.all.filter(takesPayouts);
   const railNames = payoutRails.map(({ name }) => name);
@@ -131,23 +130,18 @@ async function startLoops(
   const submitter = await scope.open(
     'submitter',
     startSubmitter({
+      ...scope,
       ...rest,
-      clock,
-      ids,
-      logger,
-      crashPoint,
       rails: payoutRails,
       concurrencyMax: config.SUBMIT_CONCURRENCY_MAX,
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
   await scope.open(
-    'decided ends',
+    'decision applier',
     startDecisionApplier({
+      ...scope,
       ...rest,
-      clock,
-      ids,
-      logger,
       resubmitGraceMs: readResubmitGraceMs(config, rails.all),
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),

@@ -39,7 +39,7 @@ export function startDecisionApplier(deps: DecisionApplierDeps): Loop {
   );
   const command = { kind: 'applyDecided', resubmitGraceMs: deps.resubmitGraceMs } as const;
   return startClaimLoop({
-    name: 'payout decided ends',
+    name: 'payout decision applier',
     collection: deps.store.collection,
     open: { 'decided.isPending': true },
     mayClaim: deps.mayAct,

@@ -41,7 +41,7 @@ const PAYOUTS_PER_TRANSACTION = 200;
 
 /**
  * Starts {@link Rebuilding}, which goes on while Kafka or the database does not answer. A database that a process knew
- * to be whole a moment ago is no backup: it counts as whole without Kafka, and our events are read all the same.
+ * to be complete a moment ago is no backup: it counts as complete without Kafka, and our events are read all the same.
  */
 export async function startRebuilding(deps: RebuildingDeps): Promise<Rebuilding> {
   const { clock, logger, store, completenessMark } = deps;
@@ -67,7 +67,7 @@ export async function startRebuilding(deps: RebuildingDeps): Promise<Rebuilding>
   };
   const mark = () =>
     completenessMark.set().catch((error: unknown) => {
-      logger.debug({ err: error }, 'that the database is whole is not noted: the next second it is');
+      logger.debug({ err: error }, 'the database could not be marked as complete: tried again in a second');
     });
   const running = (async () => {
     for (let looks = 1; !closing.signal.aborted; looks += 1) {
@@ -155,12 +155,12 @@ export function completenessMarkOf(db: Db) {
   const marks = db.collection<{ readonly _id: string; readonly at: Date }>('marks');
   return {
     set: async (): Promise<void> => {
-      await marks.updateOne({ _id: 'whole' }, { $currentDate: { at: true } }, { upsert: true });
+      await marks.updateOne({ _id: 'complete' }, { $currentDate: { at: true } }, { upsert: true });
     },
     /** Whether it was set within this time; in an older backup it was not. */
     isYounger: async (thanMs: number): Promise<boolean> => {
       const isRecent = { $gte: ['$at', { $subtract: ['$$NOW', thanMs] }] };
-      return (await marks.findOne({ _id: 'whole', $expr: isRecent })) !== null;
+      return (await marks.findOne({ _id: 'complete', $expr: isRecent })) !== null;
     },
   };
 }

@@ -96,7 +96,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
       Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),
     );
     await scope.open(
-      'decided ends',
+      'decision applier',
       Promise.resolve(startDecisionApplier({ ...acting, resubmitGraceMs: 0 })),
     );
     await messaging.consume(

@@ -3,7 +3,6 @@ import {
   type AdjustmentView,
   type BreakDetailView,
   type BreakFilters,
-  type BreakView,
   breakChanges,
   breakOperations,
   type CallOf,
@@ -18,32 +17,21 @@ export type BreakChange = {
   };
 }[keyof typeof breakChanges];
 
-/** Discrepancies that wait for people, or for their cause to go away (ADR 31). */
-export interface Breaks {
-  /** The most recently opened ones first, at most `limit`, and whether there are more. */
-  readonly list: (
-    filters: BreakFilters,
-    limit: number,
-  ) => Promise<{ readonly items: readonly BreakView[]; readonly hasMore: boolean }>;
-  readonly show: (id: string) => Promise<BreakDetailView>;
-  readonly change: (id: string, change: BreakChange) => Promise<BreakDetailView>;
-  /** Writes all of them to a file. */
-  readonly export: (filters: BreakFilters, format: 'csv' | 'json', file: string) => Promise<void>;
-}
-
 const PAGE_MAX = 200;
 
-/** Builds {@link Breaks}. */
-export function createBreaks({ call, list, save }: Caller): Breaks {
+/** Builds the client of breaks: discrepancies that wait for people, or for their cause to go away (ADR 31). */
+export function createBreaks({ call, list, save }: Caller) {
   const service = 'reconciler';
   return {
-    show: (id) => call(service, breakOperations.show, { parameters: { id } }),
-    change: (id, { verb, body }) =>
+    show: (id: string) => call(service, breakOperations.show, { parameters: { id } }),
+    change: (id: string, { verb, body }: BreakChange): Promise<BreakDetailView> =>
       // A verb and its body come together.
       call(service, breakChanges[verb], { parameters: { id }, body: body as never }),
-    export: (filters, format, file) =>
+    /** Writes all of them to a file. */
+    export: (filters: BreakFilters, format: 'csv' | 'json', file: string) =>
       save(service, breakOperations.export, { query: { ...filters, format } }, file),
-    list: (filters, limit) =>
+    /** The most recently opened ones first, at most `limit`, and whether there are more. */
+    list: (filters: BreakFilters, limit: number) =>
       list(service, breakOperations.list, { ...filters, limit: Math.min(limit, PAGE_MAX) }, limit),
   };
 }

@@ -1,43 +1,26 @@
-import {
-  type ClosePreviewView,
-  type CloseRecordView,
-  type CloseRequest,
-  type CloseView,
-  closeOperations,
-  dryRunOf,
-} from '@pesewa/contracts';
+import { type CloseRequest, closeOperations, dryRunOf } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 
 /** The results of a close that people must look at. */
 export const unmatchedResults = ['differs', 'missing_there', 'unclear'] as const;
 
-/** Daily closes (ADR 29): the payments of a day, looked up again at their rails and matched. */
-export interface Closes {
-  /** Makes a close, or gives the existing one. */
-  readonly open: (request: CloseRequest) => Promise<CloseView>;
-  readonly preview: (request: CloseRequest) => Promise<ClosePreviewView>;
-  readonly show: (id: string) => Promise<CloseView>;
-  /** Records of one result, at most `limit`. */
-  readonly records: (
-    id: string,
-    result: (typeof unmatchedResults)[number],
-    limit: number,
-  ) => Promise<readonly CloseRecordView[]>;
-  /** Writes a close with all its records to a file. */
-  readonly export: (id: string, format: 'csv' | 'json', file: string) => Promise<void>;
-}
+/** The client of daily closes. */
+export type Closes = ReturnType<typeof createCloses>;
 
-/** Builds {@link Closes}. */
-export function createCloses({ call, save }: Caller): Closes {
+/** Builds the client of daily closes (ADR 29): the payments of a day, looked up again at their rails and matched. */
+export function createCloses({ call, save }: Caller) {
   const service = 'reconciler';
   const { open, show } = closeOperations;
   return {
-    open: (body) => call(service, open, { body }),
-    preview: (body) => call(service, dryRunOf(open), { query: { dryRun: 'true' }, body }),
-    show: (id) => call(service, show, { parameters: { id } }),
-    records: async (id, result, limit) =>
+    /** Makes a close, or gives the existing one. */
+    open: (body: CloseRequest) => call(service, open, { body }),
+    preview: (body: CloseRequest) => call(service, dryRunOf(open), { query: { dryRun: 'true' }, body }),
+    show: (id: string) => call(service, show, { parameters: { id } }),
+    /** Records of one result, at most `limit`. */
+    records: async (id: string, result: (typeof unmatchedResults)[number], limit: number) =>
       (await call(service, closeOperations.records, { parameters: { id }, query: { result, limit } })).items,
-    export: (id, format, file) =>
+    /** Writes a close with all its records to a file. */
+    export: (id: string, format: 'csv' | 'json', file: string) =>
       save(service, closeOperations.export, { parameters: { id }, query: { format } }, file),
   };
 }

@@ -11,36 +11,25 @@ export interface Proposal {
   readonly body: Readonly<Record<string, string>> & { readonly commandId: string };
 }
 
-/** The orders of the ledger (ADR 17): proposed by one operator, approved by another. */
-export interface Orders {
-  readonly propose: (proposal: Proposal) => Promise<OrderView>;
-  readonly approve: (commandId: string) => Promise<OrderView>;
-  readonly reject: (commandId: string, reason: string) => Promise<OrderView>;
-  readonly show: (commandId: string) => Promise<OrderView>;
-  /** The newest first, at most `limit`. */
-  readonly list: (query: {
-    readonly status: OrderView['status'] | undefined;
-    readonly limit: number;
-  }) => Promise<readonly OrderView[]>;
-  /** Resolves once the ledger has applied or refused the approved order. */
-  readonly ended: (commandId: string) => Promise<OrderView>;
-}
-
 const ENDED_TIMEOUT_MS = 30_000;
 const PAUSE_MS = 150;
 
-/** Builds {@link Orders}. */
-export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, { call, list }: Caller): Orders {
+/** Builds the client of the ledger's orders (ADR 17): proposed by one operator, approved by another. */
+export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, { call, list }: Caller) {
   const show = (commandId: string) => call('ledger', orderOperations.show, { parameters: { commandId } });
   return {
     // Which fields go with which kind is known to the commands, and judged by the ledger.
-    propose: ({ kind, body }) => call('ledger', proposalOperations[kind], { body: body as never }),
-    approve: (commandId) => call('ledger', orderOperations.approve, { parameters: { commandId } }),
-    reject: (commandId, reason) =>
+    propose: ({ kind, body }: Proposal): Promise<OrderView> =>
+      call('ledger', proposalOperations[kind], { body: body as never }),
+    approve: (commandId: string) => call('ledger', orderOperations.approve, { parameters: { commandId } }),
+    reject: (commandId: string, reason: string) =>
       call('ledger', orderOperations.reject, { parameters: { commandId }, body: { reason } }),
     show,
-    list: async ({ status, limit }) => (await list('ledger', orderOperations.list, { status }, limit)).items,
-    ended: async (commandId) => {
+    /** The newest first, at most `limit`. */
+    list: async (status: OrderView['status'] | undefined, limit: number) =>
+      (await list('ledger', orderOperations.list, { status }, limit)).items,
+    /** Resolves once the ledger has applied or refused the approved order. */
+    ended: async (commandId: string): Promise<OrderView> => {
       const startMs = ports.clock.nowMs();
       try {
         for (;;) {

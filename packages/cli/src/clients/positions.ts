@@ -1,11 +1,4 @@
-import {
-  type ConsumerGroup,
-  dryRunOf,
-  type PlannedPositionView,
-  type PositionView,
-  positionOperations,
-  type RealignmentView,
-} from '@pesewa/contracts';
+import { type ConsumerGroup, dryRunOf, type PositionView, positionOperations } from '@pesewa/contracts';
 import { type Answers, askEveryService } from './ask-services.ts';
 import type { Caller } from './call.ts';
 
@@ -19,27 +12,20 @@ export interface ServicePartition {
 /** The positions of the services. */
 export type PositionList = Answers<PositionView & { readonly service: ConsumerGroup }>;
 
-/** The positions of all services that consume topics (ADR 43). */
-export interface Positions {
-  readonly list: (service?: ConsumerGroup) => Promise<PositionList>;
-  readonly plan: (at: ServicePartition, to: string, reason: string) => Promise<PlannedPositionView>;
-  readonly realign: (at: ServicePartition, to: string, reason: string) => Promise<RealignmentView>;
-  readonly decide: (at: ServicePartition, verdict: 'approve' | 'reject') => Promise<RealignmentView>;
-}
-
-/** Builds {@link Positions}. */
-export function createPositions({ call }: Caller): Positions {
+/** Builds the client of the positions of all services that consume topics (ADR 43). */
+export function createPositions({ call }: Caller) {
   const { list, realign } = positionOperations;
   return {
-    list: (service) =>
+    list: (service?: ConsumerGroup): Promise<PositionList> =>
       askEveryService(service, async (name) => {
         const { items } = await call(name, list, {});
         return items.map((item) => ({ ...item, service: name }));
       }),
-    plan: ({ service, ...place }, to, reason) =>
+    plan: ({ service, ...place }: ServicePartition, to: string, reason: string) =>
       call(service, dryRunOf(realign), { body: { ...place, to, reason, dryRun: true } }),
-    realign: ({ service, ...place }, to, reason) =>
+    realign: ({ service, ...place }: ServicePartition, to: string, reason: string) =>
       call(service, realign, { body: { ...place, to, reason } }),
-    decide: ({ service, ...place }, verdict) => call(service, positionOperations[verdict], { body: place }),
+    decide: ({ service, ...place }: ServicePartition, verdict: 'approve' | 'reject') =>
+      call(service, positionOperations[verdict], { body: place }),
   };
 }

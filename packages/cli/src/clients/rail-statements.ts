@@ -1,11 +1,4 @@
-import {
-  dryRunOf,
-  type RailStatementPreviewView,
-  type RailStatementRecordView,
-  type RailStatementView,
-  railStatementOperations,
-  type StatementTermsQuery,
-} from '@pesewa/contracts';
+import { dryRunOf, railStatementOperations, type StatementTermsQuery } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 
 /** The results of a statement's records that are discrepancies. */
@@ -25,41 +18,31 @@ export interface StatementRequest extends StatementTermsQuery {
 
 type Progress = (sent: number, size: number) => void;
 
-/** The rails' statements (ADR 30), compared with our payments. */
-export interface RailStatements {
-  readonly upload: (request: StatementRequest, progress: Progress) => Promise<RailStatementView>;
-  /** Matches the file and keeps nothing. */
-  readonly tryOut: (request: StatementRequest, progress: Progress) => Promise<RailStatementPreviewView>;
-  readonly show: (id: string) => Promise<RailStatementView>;
-  /** Records of one result, at most `limit`. */
-  readonly records: (
-    id: string,
-    result: (typeof discrepantResults)[number],
-    limit: number,
-  ) => Promise<readonly RailStatementRecordView[]>;
-  /** Writes every record to a file. */
-  readonly export: (id: string, format: 'csv' | 'json', file: string) => Promise<void>;
-}
+/** The client of the rails' statements. */
+export type RailStatements = ReturnType<typeof createRailStatements>;
 
-/** Builds {@link RailStatements}. */
-export function createRailStatements({ call, save, send }: Caller): RailStatements {
+/** Builds the client of the rails' statements (ADR 30), compared with our payments. */
+export function createRailStatements({ call, save, send }: Caller) {
   const service = 'reconciler';
   const { upload, show } = railStatementOperations;
   return {
-    upload: ({ file, ...terms }, progress) =>
+    upload: ({ file, ...terms }: StatementRequest, progress: Progress) =>
       send(service, upload, { file, progress, given: (sha256) => ({ query: { ...terms, sha256 } }) }),
-    tryOut: ({ file, ...terms }, progress) =>
+    /** Matches the file and keeps nothing. */
+    tryOut: ({ file, ...terms }: StatementRequest, progress: Progress) =>
       send(service, dryRunOf(upload), {
         file,
         progress,
         given: (sha256) => ({ query: { ...terms, sha256, dryRun: 'true' as const } }),
       }),
-    show: (id) => call(service, show, { parameters: { id } }),
-    records: async (id, result, limit) => {
+    show: (id: string) => call(service, show, { parameters: { id } }),
+    /** Records of one result, at most `limit`. */
+    records: async (id: string, result: (typeof discrepantResults)[number], limit: number) => {
       const given = { parameters: { id }, query: { result, limit } };
       return (await call(service, railStatementOperations.records, given)).items;
     },
-    export: (id, format, file) =>
+    /** Writes every record to a file. */
+    export: (id: string, format: 'csv' | 'json', file: string) =>
       save(service, railStatementOperations.export, { parameters: { id }, query: { format } }, file),
   };
 }

@@ -1,9 +1,4 @@
-import {
-  comparisonOperations,
-  type StatusView,
-  statusOperations,
-  type WalletComparisonView,
-} from '@pesewa/contracts';
+import { comparisonOperations, statusOperations, type WalletComparisonView } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 
 /** The result of a requested comparison. */
@@ -16,23 +11,16 @@ export interface Compared {
   readonly notCompared: readonly WalletComparisonView[];
 }
 
-/** The operators' actions on the reconciler as a whole. */
-export interface Reconciliation {
-  readonly status: () => Promise<StatusView>;
-  /** The latest comparison of every wallet. */
-  readonly drift: () => Promise<readonly WalletComparisonView[]>;
-  /** Compares every wallet now. */
-  readonly compare: () => Promise<Compared>;
-}
-
-/** Builds {@link Reconciliation}. */
-export function createReconciliation({ call }: Caller): Reconciliation {
+/** Builds the client of the reconciler as a whole. */
+export function createReconciliation({ call }: Caller) {
   const service = 'reconciler';
+  /** The latest comparison of every wallet. */
   const drift = async () => (await call(service, comparisonOperations.drift, {})).items;
   return {
     status: () => call(service, statusOperations.show, {}),
     drift,
-    compare: async () => {
+    /** Compares every wallet now. */
+    compare: async (): Promise<Compared> => {
       const { items: runs } = await call(service, comparisonOperations.compare, {});
       const compared = new Set(runs.map(({ rail, currency }) => `${rail}:${currency}`));
       const known = await drift();

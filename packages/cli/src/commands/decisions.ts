@@ -46,7 +46,7 @@ function addListCommand(decisions: Command, ports: CliPorts): void {
       const { status, reference } = options;
       const limit = readCount('--limit', options.limit);
       const { operations } = await openContext(ports, command);
-      const found = await operations.decisions.list({ status, reference, limit });
+      const found = await operations.decisions.list({ status, reference }, limit);
       const empty = (status ?? reference) ? 'no such decisions' : 'no decisions yet';
       ports.print(options.json ? formatJson(found) : table(found, ports.colours, empty));
     });

@@ -33,7 +33,7 @@ function addListCommand(orders: Command, ports: CliPorts): void {
     .action(async (options: ListOptions, command: Command) => {
       const limit = readCount('--limit', options.limit);
       const { operations } = await openContext(ports, command);
-      const found = await operations.orders.list({ status: options.status, limit });
+      const found = await operations.orders.list(options.status, limit);
       const empty = options.status ? 'no such orders' : 'no orders yet';
       ports.print(options.json ? formatJson(found) : table(found, ports.colours, empty));
     });

@@ -16,7 +16,7 @@ export function addDriftCommand(parent: Command, ports: CliPorts): void {
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const runs = await operations.reconciling.drift();
+      const runs = await operations.reconciliation.drift();
       ports.print(options.json ? formatJson(runs) : describeRuns(runs, ports.colours));
     });
   const path = pathOf(drift);

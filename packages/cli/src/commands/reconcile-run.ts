@@ -16,7 +16,7 @@ export function addRunCommand(reconcile: Command, ports: CliPorts): void {
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
       ports.progress('comparing every wallet: each rail is asked up to three times …');
-      const compared = await operations.reconciling.compare().finally(() => ports.progress(''));
+      const compared = await operations.reconciliation.compare().finally(() => ports.progress(''));
       ports.print(options.json ? formatJson(compared) : describe(compared, ports.colours));
       const [silent] = compared.notCompared;
       if (silent) {

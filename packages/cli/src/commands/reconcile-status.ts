@@ -24,7 +24,7 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
       const { operations } = await openContext(ports, command);
       const waiting = { state: 'parked', limit: PARKED_COUNT_MAX } as const;
       const [found, parked] = await Promise.all([
-        operations.reconciling.status(),
+        operations.reconciliation.status(),
         operations.parked.list(waiting),
       ]);
       ports.print(

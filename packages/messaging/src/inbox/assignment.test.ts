@@ -55,7 +55,7 @@ function openAssignment(ways: {
       findOneAndUpdate: async () => ({ _id: source, next: 0n, topicId: 't-1', owner: 'me' }),
     },
     outbox: { find: () => ({ sort: () => leftovers.map(packOutboxRecord) }), findOne: async () => null },
-    relay: { holds: () => false, send, release: async (of: string) => void released.push(of) },
+    relay: { isPending: () => false, send, release: async (of: string) => void released.push(of) },
     transact: async () => {
       await transact();
       return { value: undefined, sent: Promise.resolve() };

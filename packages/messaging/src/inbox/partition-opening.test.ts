@@ -31,7 +31,7 @@ function openAtSeven() {
       findOne: async () => left.at(0) ?? null,
     },
     relay: {
-      holds: () => false,
+      isPending: () => false,
       send: async () => {
         sent += 1;
       },

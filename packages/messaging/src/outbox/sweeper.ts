@@ -129,7 +129,7 @@ export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
   await leases.deleteMany({ _id: /^alive\//, until: { $lt: new Date(clock.nowMs() - HEARTBEAT_KEPT_MS) } });
   await renew();
   const loop = startLoop({
-    name: 'presence',
+    name: 'heartbeat',
     pauseMs: ALIVE_MS / 4,
     clock,
     logger,
