@@ -8,17 +8,9 @@ export interface Leader {
   readonly broker: number;
 }
 
-/** The leaders of partitions, by Kafka's last answer. */
-export interface Leaders {
-  /** The broker that leads a partition; undefined if none is known. */
-  readonly of: (queue: { readonly id: string }) => number | undefined;
-  /** Asks Kafka until every queued partition has a leader; concurrent callers share the answer. */
-  readonly refresh: () => Promise<void>;
-}
-
 const PAUSE_MS = { first: 50, last: 2_000 } as const;
 
-/** Builds {@link Leaders}; `learned` is called after every answer. */
+/** Follows the leaders of partitions by Kafka's answers; `learned` is called after every one. */
 export function createLeaders(options: {
   readonly ask: (topics: readonly string[]) => Promise<readonly Leader[]>;
   readonly topics: () => readonly string[];
@@ -27,11 +19,12 @@ export function createLeaders(options: {
   readonly clock: Clock;
   readonly log: KafkaLog;
   readonly closing: AbortSignal;
-}): Leaders {
+}) {
   const { clock, closing, log } = options;
   const known = new Map<string, number>();
   let refreshing: Promise<void> | undefined;
 
+  /** The broker that leads a partition; undefined if none is known. */
   const of = ({ id }: { readonly id: string }): number | undefined => {
     const broker = known.get(id) ?? -1;
     return broker < 0 ? undefined : broker;
@@ -55,7 +48,8 @@ export function createLeaders(options: {
 
   return {
     of,
-    refresh: () => {
+    /** Asks Kafka until every queued partition has a leader; concurrent callers share the answer. */
+    refresh: (): Promise<void> => {
       refreshing ??= learn().finally(() => {
         refreshing = undefined;
         options.learned();

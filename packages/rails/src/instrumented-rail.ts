@@ -4,23 +4,14 @@ import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Circuit } from './guard.ts';
 import type { Rail } from './rail.ts';
 
-/** Measures calls to rails. */
-export interface RailMetrics {
-  /** Exports the state of a rail's circuit breaker at each scrape. */
-  readonly watch: (rail: string, circuit: () => Circuit) => void;
-  readonly called: (call: {
-    readonly rail: string;
-    readonly operation: string;
-    readonly result: string;
-    readonly durationMs: number;
-  }) => void;
-}
-
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const circuits: readonly Circuit[] = ['closed', 'half_open', 'open'];
 
+/** Measures calls to rails. */
+type RailMetrics = ReturnType<typeof createRailMetrics>;
+
 /** Registers `rail_call_seconds` and `rail_circuit_state`. */
-export function createRailMetrics(registry: Registry): RailMetrics {
+export function createRailMetrics(registry: Registry) {
   const watched = new Map<string, () => Circuit>();
   const calls = new Histogram({
     name: 'rail_call_seconds',
@@ -40,8 +31,16 @@ export function createRailMetrics(registry: Registry): RailMetrics {
     },
   });
   return {
-    watch: (rail, circuit) => void watched.set(rail, circuit),
-    called: ({ durationMs, ...labels }) => calls.observe(labels, durationMs / 1_000),
+    /** Exports the state of a rail's circuit breaker at each scrape. */
+    watch: (rail: string, circuit: () => Circuit) => void watched.set(rail, circuit),
+    called: (
+      {
+        rail,
+        operation,
+        result,
+      }: { readonly rail: string; readonly operation: string; readonly result: string },
+      durationMs: number,
+    ) => calls.observe({ rail, operation, result }, durationMs / 1_000),
   };
 }
 
@@ -65,7 +64,7 @@ export function instrumentRail(
       span.setAttribute('pesewa.result', kind);
     });
     const durationMs = clock.nowMs() - startedAtMs;
-    metrics?.called({ rail: rail.name, operation, result: result.kind, durationMs });
+    metrics?.called({ rail: rail.name, operation, result: result.kind }, durationMs);
     return result;
   }
   const { payouts, collections } = rail;

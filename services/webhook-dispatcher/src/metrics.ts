@@ -3,12 +3,6 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AttemptResult, DeliveryState } from './domain/delivery.ts';
 import { type DeliveryStore, PENDING_MAX } from './store.ts';
 
-/** The metrics of deliveries; no label names a merchant or an address. */
-export interface DeliveryMetrics {
-  readonly attempted: (result: AttemptResult, durationMs: number) => void;
-  readonly ended: (state: Exclude<DeliveryState, 'pending'>) => void;
-}
-
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const READ_TIMEOUT_MS = 1_000;
 
@@ -19,6 +13,7 @@ function outcomeOf(result: AttemptResult): string {
 
 /**
  * Registers the metrics of deliveries; gauges are read at each scrape, without a value if the database does not answer.
+ * No label names a merchant or an address.
  */
 export function createDeliveryMetrics(
   registry: Registry,
@@ -26,7 +21,7 @@ export function createDeliveryMetrics(
     readonly store: Pick<DeliveryStore, 'countEndpoints' | 'countPending' | 'firstDueAt' | 'countExhausted'>;
     readonly clock: Clock;
   },
-): DeliveryMetrics {
+) {
   const registers = [registry];
   const attempts = new Histogram({
     name: 'webhook_attempt_seconds',
@@ -44,8 +39,9 @@ export function createDeliveryMetrics(
   for (const state of ['delivered', 'exhausted', 'discarded']) ended.inc({ state }, 0);
   gaugeBacklog(registers, options);
   return {
-    attempted: (result, durationMs) => attempts.observe({ outcome: outcomeOf(result) }, durationMs / 1_000),
-    ended: (state) => ended.inc({ state }),
+    attempted: (result: AttemptResult, durationMs: number) =>
+      attempts.observe({ outcome: outcomeOf(result) }, durationMs / 1_000),
+    ended: (state: Exclude<DeliveryState, 'pending'>) => ended.inc({ state }),
   };
 }
 

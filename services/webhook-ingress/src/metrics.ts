@@ -3,28 +3,15 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallbackStore } from './store.ts';
 
-/** The metrics of callbacks. */
-export interface CallbackMetrics {
-  /** Counts an answered callback; `reason` is empty except for rejected ones. */
-  readonly answered: (callback: {
-    readonly rail: string;
-    readonly kind: PaymentKind | 'unknown';
-    readonly result: string;
-    readonly reason: string;
-  }) => void;
-  /** Records the time from a callback's last byte until it was durable, in milliseconds. */
-  readonly durableAfter: (
-    callback: { readonly rail: string; readonly kind: PaymentKind },
-    ms: number,
-  ) => void;
-}
-
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const MS_PER_SECOND = 1_000;
 const READ_TIMEOUT_MS = 1_000;
 
+/** The metrics of callbacks. */
+export type CallbackMetrics = ReturnType<typeof createMetrics>;
+
 /** Registers the metrics of callbacks. */
-export function createMetrics(registry: Registry): CallbackMetrics {
+export function createMetrics(registry: Registry) {
   const callbacks = new Counter({
     name: 'callbacks_total',
     help: 'Callbacks by rail, kind and result; rejected ones also by reason.',
@@ -39,8 +26,12 @@ export function createMetrics(registry: Registry): CallbackMetrics {
     registers: [registry],
   });
   return {
-    answered: (labels) => callbacks.inc(labels),
-    durableAfter: ({ rail, kind }, ms) => durable.observe({ rail, kind }, ms / MS_PER_SECOND),
+    /** Counts an answered callback; `reason` is empty except for rejected ones. */
+    answered: (labels: Readonly<Record<'rail' | 'kind' | 'result' | 'reason', string>>) =>
+      callbacks.inc(labels),
+    /** Records the time from a callback's last byte until it was durable, in milliseconds. */
+    durableAfter: ({ rail, kind }: { readonly rail: string; readonly kind: PaymentKind }, ms: number) =>
+      durable.observe({ rail, kind }, ms / MS_PER_SECOND),
   };
 }
 

@@ -20,15 +20,6 @@ export interface Timeline extends Omit<TimelineSources, 'callbacks' | 'entries' 
   readonly lines: readonly TimelineLine[];
 }
 
-/** The timelines of payments, put together from what each service shows to operators (ADR 32). */
-export interface Timelines {
-  /** By our reference, or by a merchant and its reference; fails if no service knows the payment. */
-  readonly of: (query: {
-    readonly reference: string;
-    readonly merchantId: string | undefined;
-  }) => Promise<Timeline>;
-}
-
 const gateways = ['payout-gateway', 'collection-gateway'] as const;
 
 /** How many items of a list are read: a flood of callbacks must not delay an operator. */
@@ -38,10 +29,17 @@ const BREAKS_MAX = 20;
 const ATTEMPTS_PER_PAGE = 100;
 const NOT_FOUND = 404;
 
-/** Builds {@link Timelines}. */
-export function createTimelines(caller: Caller): Timelines {
+/** Builds the client of the timelines of payments, put together from what each service shows to operators (ADR 32). */
+export function createTimelines(caller: Caller) {
   return {
-    of: async ({ reference: wanted, merchantId }) => {
+    /** By our reference, or by a merchant and its reference; fails if no service knows the payment. */
+    of: async ({
+      reference: wanted,
+      merchantId,
+    }: {
+      readonly reference: string;
+      readonly merchantId: string | undefined;
+    }): Promise<Timeline> => {
       const gaps = openGaps();
       const found = await (merchantId === undefined
         ? findByOurs(caller, gaps, wanted)

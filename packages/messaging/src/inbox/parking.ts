@@ -20,14 +20,6 @@ export interface ParkingDeps {
   readonly parked: (topic: string) => void;
 }
 
-/** Puts messages that can't be applied aside: each is stored, and a pointer to its place is published (ADR 39). */
-export interface Parking {
-  readonly encodePointer: (reading: Reading, reason: string) => EncodedMessage;
-  readonly store: (reading: Reading, reason: string, session: ClientSession) => Promise<void>;
-  /** Logs and counts the parked message, once the pointer is committed. */
-  readonly report: (reading: Reading, reason: string) => void;
-}
-
 const TYPE = 'pesewa.messaging.MessageParked';
 
 const eventTypeOf = (reading: Reading): string => headerOf(reading.message, 'event-type');
@@ -49,11 +41,14 @@ const originOf = (reading: Reading) =>
     ? { causationId: reading.event.eventId, traceparent: reading.event.traceparent }
     : { causationId: null };
 
-/** Builds the parking of one partition. */
-export function createParking(deps: ParkingDeps, topicName: string, partition: number): Parking {
+/**
+ * Builds what puts the messages of one partition aside that can't be applied: each is stored, and a pointer to its place
+ * is published (ADR 39).
+ */
+export function createParking(deps: ParkingDeps, topicName: string, partition: number) {
   const topic = deps.topicPrefix + parkedTopic(deps.group).name;
   return {
-    encodePointer: (reading, reason) => {
+    encodePointer: (reading: Reading, reason: string): EncodedMessage => {
       const key = reading.message.key?.toString() ?? '';
       const place = { consumerGroup: deps.group, topic: topicName, partition, offset: reading.offset };
       const eventId = eventIdOf({ type: TYPE, payload: place, version: 0n });
@@ -71,7 +66,7 @@ export function createParking(deps: ParkingDeps, topicName: string, partition: n
         },
       });
     },
-    store: (reading, reason, session) =>
+    store: (reading: Reading, reason: string, session: ClientSession): Promise<void> =>
       deps.parkedStore.add(
         {
           id: `${deps.group}/${topicName}/${partition}/${reading.offset}`,
@@ -86,7 +81,8 @@ export function createParking(deps: ParkingDeps, topicName: string, partition: n
         },
         session,
       ),
-    report: (reading, reason) => {
+    /** Logs and counts the parked message, once the pointer is committed. */
+    report: (reading: Reading, reason: string): void => {
       deps.parked(topicName);
       const offset = reading.offset.toString();
       deps.logger.error(
