@@ -188,7 +188,7 @@ function createCommits({ owner, transact, transactAll }: Awaited<ReturnType<type
 }
 
 async function openParts(scope: ServiceScope<MessagingConfig>, options: MessagingOptions) {
-  const { config, logger, clock, random, ids, crashPoint, health } = scope;
+  const { config, logger, clock, ids, crashPoint, health } = scope;
   const topicPrefix = config.TOPIC_PREFIX;
   const owner = `${options.service}-${ids.next('rn')}`;
   const kafka = kafkaOptions(scope, owner);
@@ -249,16 +249,8 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
     openOutboxBound({ ...watched, relay, bytesMax, health, logger }),
   );
   const encoder = createMessageEncoder(codec, topicPrefix, () => beginTrace(ids));
-  const transactAll = createTransactAll({
-    client,
-    outbox,
-    relay,
-    encoder,
-    clock,
-    random,
-    crashPoint,
-    emitted: countEmitted(scope.metrics),
-  });
+  const emitted = countEmitted(scope.metrics);
+  const transactAll = createTransactAll({ ...scope, client, outbox, relay, encoder, emitted });
   const transact = createTransact(transactAll);
   const sending = { codec, encoder, outbox, ownership, relay, transact, transactAll, bound };
   return { client, db, owner, topicPrefix, kafka, ...sending };

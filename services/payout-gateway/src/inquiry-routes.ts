@@ -129,7 +129,7 @@ function readQuery(context: Context<AppEnv>, name: string, pattern: RegExp): Ask
 /**
  * A wallet in the answer of the balance operation (contract 2.5); `balance` is what can be spent now, in minor units.
  */
-export function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: FlagUrl) {
+function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: FlagUrl) {
   return {
     balance: jsonNumber(formatAmount(available, wallet.currency)),
     countryCode: wallet.country,
@@ -140,6 +140,6 @@ export function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: F
 }
 
 /** A processor in the list (contract 2.6), with its country's flag if the rail has no picture of it. */
-export function viewProcessor(processor: Processor, country: string, flagUrl: FlagUrl) {
+function viewProcessor(processor: Processor, country: string, flagUrl: FlagUrl) {
   return { ...processor, avatar: processor.avatar || flagUrl(country), country };
 }

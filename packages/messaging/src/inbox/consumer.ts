@@ -82,8 +82,7 @@ export function runConsumer(options: ConsumerOptions): AsyncDisposable {
     // itself, because one that hangs holds up its partition even if the others move.
     const stalledMs = Math.max(2 * options.sessionTimeoutMs, STABLE_AFTER_MS);
     const sinceMs = clock.nowMs() - stalledMs;
-    if ([...signs.batches].some(({ lastProgressMs: lastProgressMs }) => lastProgressMs < sinceMs))
-      throw new Error('stalled');
+    if ([...signs.batches].some(({ lastProgressMs }) => lastProgressMs < sinceMs)) throw new Error('stalled');
     // A consumer that has had no answer for this long and has not given up either is stuck, whatever Kafka does.
     if (signs.lastAnswerMs < options.monotonicMs() - SILENCE_MAX_MS) throw new Error('silent');
   });

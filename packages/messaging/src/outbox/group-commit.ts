@@ -93,18 +93,14 @@ export function createGroupCommit<Item, Outcome>(
   const ownerOfEntry = ownerOf && (({ item }: Entry<Item, Outcome>) => ownerOf(item));
   const waiting: Entry<Item, Outcome>[] = [];
   const conflicting: Group<Item, Outcome>[] = [];
-  const commitGroup = createGroupCommitter({
-    ...options,
-    conflicts: itemsMax === 1 ? 'retry' : 'throw',
-    stopWaiting: stopWaiting,
-  });
+  const commit = createCommitter({ ...options, conflicts: itemsMax === 1 ? 'retry' : 'throw', stopWaiting });
   let unfinished = 0;
 
-  const runWaiting = createBoundedRunner(1, takeGroup, (group) => commitGroup(group, commitInParts));
+  const runWaiting = createBoundedRunner(1, takeGroup, (group) => commit(group, commitInParts));
   const runConflicting = createBoundedRunner(
     CONFLICTING_GROUPS_MAX,
     () => conflicting.shift(),
-    (group) => commitGroup(group, retryConflicting),
+    (group) => commit(group, retryConflicting),
   );
 
   /** Closes the entry; gives whether its caller was still waiting. */
@@ -125,7 +121,7 @@ export function createGroupCommit<Item, Outcome>(
    */
   async function commitInParts(group: Group<Item, Outcome>): Promise<void> {
     const parts = splitByOwner(group, ownerOfEntry);
-    if (parts) for (const part of parts) await commitGroup(part, commitInParts);
+    if (parts) for (const part of parts) await commit(part, commitInParts);
     else enqueueConflicting(group);
   }
 
@@ -197,7 +193,7 @@ function createBoundedRunner<Work>(
 /**
  * Builds the function that commits a group and gives each entry its outcome; a group in conflict goes to `conflicted`.
  */
-function createGroupCommitter<Item, Outcome>(options: {
+function createCommitter<Item, Outcome>(options: {
   readonly name: string;
   readonly source: string;
   readonly transact: Transact;
