@@ -118,7 +118,7 @@ export interface CollectionCrashRow extends CrashAt {
   readonly leaves?: 'nothing' | { readonly steps: readonly string[]; readonly tries: number };
 }
 
-const relay = ['relay.before-send', 'relay.after-send', 'relay.after-mark'];
+const relay = ['relay.before-send', 'relay.after-send', 'relay.after-removal'];
 const batch = (service: string) => [`${service}.batch.before-commit`, `${service}.batch.after-commit`];
 
 const initiating = { collections: everyFlow, armed: 'initiation' } as const;
@@ -166,7 +166,7 @@ const collectionGateway: readonly CollectionCrashRow[] = [
   ...gateway([['relay.before-send', 2]], alone(stkThenComplete)),
   ...gateway([['relay.after-send', 2]], alone(sixDigits)),
   // Its end comes 10 s later, so that no removal takes both outbox records.
-  ...gateway([['relay.after-mark', 2]], alone(fourDigits, '0008')),
+  ...gateway([['relay.after-removal', 2]], alone(fourDigits, '0008')),
 ];
 
 const ledger: readonly CollectionCrashRow[] = rowsAt('ledger', batch('ledger'), initiating);

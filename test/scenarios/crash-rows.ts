@@ -57,7 +57,7 @@ const at = (
   as: CrashRow['as'] = 'singles',
 ): readonly CrashRow[] => rowsAt(service, points, { payouts, as });
 
-const relay = ['relay.before-send', 'relay.after-send', 'relay.after-mark'];
+const relay = ['relay.before-send', 'relay.after-send', 'relay.after-removal'];
 
 const payoutGateway = [
   ...at(

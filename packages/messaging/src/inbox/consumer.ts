@@ -41,7 +41,7 @@ const SILENCE_MAX_MS = 300_000;
 /** The share of a session's time that we rely on: our clock and the broker's may run at slightly different speeds. */
 const SESSION_SAFE_SHARE = 0.9;
 
-/** Signs of life of the consumer. */
+/** What the liveness and readiness of the consumer are judged by. */
 interface ConsumerHealth {
   joined: boolean;
   hasJoined: boolean;
@@ -198,7 +198,7 @@ async function start(consumer: Consumer, names: string[], eachBatch: Assignment[
   });
 }
 
-/** Follows a consumer's events: its signs of life, the partitions it gets, and until when they are surely its own. */
+/** Follows a consumer's events: its liveness, the partitions it gets, and until when no other member can have them. */
 function trackConsumer(
   consumer: Consumer,
   options: ConsumerOptions,

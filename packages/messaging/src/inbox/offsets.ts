@@ -55,7 +55,7 @@ export async function createOffset(
   return found ?? { _id, ...begin };
 }
 
-/** Notes that Kafka's log ended before the next offset. */
+/** Records that Kafka's log ended before the next offset. */
 export async function recordTruncation(
   offsets: Collection<ConsumerOffset>,
   {
@@ -72,7 +72,7 @@ export async function recordTruncation(
   await offsets.updateOne({ _id: id, next, truncatedAt: { $exists: false } }, { $set: truncation });
 }
 
-/** Removes that note once Kafka is known to have the messages after all. */
+/** Removes that record once Kafka is known to have the messages after all. */
 export async function clearTruncation(
   offsets: Collection<ConsumerOffset>,
   { id, next }: { readonly id: string; readonly next: bigint },
@@ -88,7 +88,7 @@ export async function clearAcceptedCommit(
   await offsets.updateOne({ _id: id, next }, { $unset: { acceptedCommitted: '' } });
 }
 
-/** Notes that an event of a partition must never have an effect, however often it is published. */
+/** Records that an event of a partition must never have an effect, however often it is published. */
 export async function recordDiscarded(
   offsets: Collection<ConsumerOffset>,
   { id, eventId }: { readonly id: string; readonly eventId: string },

@@ -74,7 +74,7 @@ function openAtSeven() {
   };
 }
 
-const GONE = 'Kafka ended at 5, but 7 is to come next: its log was cut';
+const GONE = 'Kafka ended at 5, but 7 is to come next: its log was truncated';
 
 it('an end that a new leader does not know of yet stops a partition for as long as it does not', async () => {
   const { clock, writtenMs, look, noted } = openAtSeven();

@@ -77,7 +77,8 @@ export async function openPartition(
     const { topicId } = checked.bounds;
     const begun = await createOffset(deps.offsets, { _id: source, next, topicId, owner: deps.owner });
     // The stored offset may be beyond the bounds that Kafka gave, or of another topic.
-    if (begun.owner !== deps.owner) throw new Error(`another owner begins ${source}: it is looked at anew`);
+    if (begun.owner !== deps.owner)
+      throw new Error(`another owner begins ${source}: its position is read again`);
   } else if (stored?.acceptedCommitted !== undefined) await commitRealigned(deps, source, next, kafka);
   await sendUnsent(deps, source, lost.signal);
   return next;
@@ -93,12 +94,12 @@ async function readConsistently(
   const bounds = await kafka.readBounds();
   const after = await findOffset(deps.offsets, source);
   if (before?.next !== after?.next || before?.topicId !== after?.topicId)
-    throw new Error(`another owner advances ${source}: it is looked at anew`);
+    throw new Error(`another owner advances ${source}: its position is read again`);
   return [after, bounds];
 }
 
 /**
- * Notes that Kafka's log ends before our next offset, or removes that note. A new leader reports an end too low until
+ * Records that Kafka's log ends before our next offset, or removes that record. A new leader reports an end too low until
  * its followers have answered; in that case no message before our next offset was written since. Gives the offset as it
  * is stored then.
  */

@@ -153,7 +153,7 @@ describe('a log that ends before what comes next', () => {
     );
     await damage.topic.write(0, ids(8, 11));
     await expectStopped(damage, service, {
-      reason: 'Kafka ended at 5, but 7 is to come next: its log was cut',
+      reason: 'Kafka ended at 5, but 7 is to come next: its log was truncated',
       remedy: '--to start',
       applied: ids(1, 5),
     });

@@ -87,7 +87,7 @@ export function checkPosition(facts: PositionFacts): Position {
   if (next > high || stored.truncatedAt !== undefined)
     return stopped(
       'log truncated',
-      `Kafka ended at ${stored.truncatedAt ?? high}, but ${next} is to come next: its log was cut`,
+      `Kafka ended at ${stored.truncatedAt ?? high}, but ${next} is to come next: its log was truncated`,
     );
   if (committed > next && committed !== stored.acceptedCommitted)
     return stopped(

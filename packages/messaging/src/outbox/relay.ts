@@ -19,7 +19,7 @@ export interface Relay extends AsyncDisposable {
    * sent.
    */
   readonly release: (source: string) => Promise<void>;
-  /** Whether this process has the outbox record in hand; false says nothing of other processes. */
+  /** Whether this process is sending the outbox record or will; false says nothing of other processes. */
   readonly isPending: (id: string) => boolean;
   /** Since when the oldest outbox record of this process has waited for Kafka; undefined if none waits. */
   readonly oldestPendingSinceMs: () => number | undefined;
@@ -32,7 +32,7 @@ export interface RelayOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
-  /** How many bytes may wait in memory; outbox records beyond that are read again from the outbox when their turn comes. */
+  /** How many bytes may wait in memory; outbox records beyond that are read again from the outbox once there is room. */
   readonly bytesWaitingMax?: number;
 }
 
@@ -47,7 +47,7 @@ const REMOVAL_PAUSE_MS = { first: 100, last: 5_000 } as const;
 
 /**
  * Opens the relay of a process. If the process dies, the sweeper sends its outbox records; an outbox record that does not fit into
- * memory while Kafka is away is read again from the outbox when its turn comes.
+ * memory while Kafka is away is read again from the outbox once there is room.
  */
 export function openRelay(options: RelayOptions): Relay {
   const { producer, clock, crashPoint, bytesWaitingMax = BYTES_WAITING_MAX } = options;
@@ -224,7 +224,7 @@ function createRemoval({ outbox, clock, logger, crashPoint }: RelayOptions) {
       const some = sent.slice(0, REMOVED_AT_ONCE_MAX);
       try {
         await outbox.deleteMany({ _id: { $in: some.map(({ id }) => id) } });
-        crashPoint('relay.after-mark');
+        crashPoint('relay.after-removal');
         sent.splice(0, some.length);
         for (const { removed } of some) removed();
         pauseMs = REMOVAL_PAUSE_MS.first;

@@ -16,9 +16,9 @@ import type { Ownership } from './ownership.ts';
 import type { Relay } from './relay.ts';
 
 const PAUSE_MS = 1_000;
-/** A process that has not renewed its sign of life for this long is silent: dead, or suspended. */
+/** A process without a heartbeat for this long is silent: dead, or suspended. */
 const ALIVE_MS = 5_000;
-/** The signs of life of dead processes are deleted after this time. */
+/** The leases of dead processes are deleted after this time. */
 const HEARTBEAT_KEPT_MS = 86_400_000;
 /** A process counts as dead once it was seen silent for this long. */
 const SILENT_MS = 2_000;
@@ -103,7 +103,7 @@ function endingLease(
   };
 }
 
-/** The dependencies of a process's sign of life. */
+/** The dependencies of a process's heartbeat. */
 export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
   readonly ownership: Pick<Ownership, 'heartbeatSafeUntil'>;
   /** The clock that {@link Ownership} uses. */
@@ -111,12 +111,12 @@ export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
 }
 
 /**
- * Renews the process's sign of life for as long as it lives, so that no other process sends its outbox records; resolves after
+ * Renews the process's lease for as long as it lives, so that no other process sends its outbox records; resolves after
  * the first time.
  *
  * A process that was silent for too long, because it was suspended or without its database, sends all that it still has
  * after the next renewal: outbox records that were swept meanwhile are in Kafka twice, but none comes for the first time after
- * a newer one. A process that ends in order ends its sign of life, so that others can send its outbox records at once.
+ * a newer one. A process that ends in order ends its lease, so that others can send its outbox records at once.
  */
 export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
   const { leases, owner, clock, logger, ownership } = deps;
@@ -160,7 +160,7 @@ async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
 }
 
 /**
- * Builds the check whether a process is dead: its sign of life has run out, and it stays silent for a while longer.
+ * Builds the check whether a process is dead: its lease has run out, and it stays silent for a while longer.
  * After a failover all processes have been silent for as long as there was no primary.
  */
 function createDeathCheck({ leases, clock }: SweeperDeps): (owner: string) => Promise<boolean> {

@@ -73,7 +73,7 @@ export type TransactAll = (
   conflicts: Conflicts,
 ) => Promise<readonly Committed<unknown>[]>;
 
-/** What a piece of work has come to in a transaction. */
+/** The outcome of a piece of work within a transaction. */
 interface Done {
   readonly name: string;
   readonly value: unknown;
