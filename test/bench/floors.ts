@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { holdPorts, waitUntil } from '@pesewa/infrastructure';
+import { reservePorts, waitUntil } from '@pesewa/infrastructure';
 import { createKafka, Partitioners } from '@pesewa/kafka';
 import { exchange } from '@pesewa/stack';
 import { MongoClient } from 'mongodb';
@@ -85,7 +85,7 @@ async function produceFloor({ infrastructure }: BenchOptions): Promise<Row> {
 
 /** Starts the simplest durable service; gives its address, where each POST is one majority insert. */
 export async function openFloorServer(options: BenchOptions): Promise<string> {
-  const [held] = await holdPorts(1);
+  const [held] = await reservePorts(1);
   if (!held) throw new Error('no free port');
   const { port } = held;
   await held.release();

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { type ServiceName, serviceNames } from '@pesewa/contracts';
-import { holdPorts, type Infrastructure, plainSettings, type Supervisor } from '@pesewa/infrastructure';
+import { reservePorts, type Infrastructure, plainSettings, type Supervisor } from '@pesewa/infrastructure';
 import { openDatabase, prepareTopics } from '@pesewa/messaging';
 import {
   bankCodes,
   demoWallets,
-  keepService,
+  superviseService,
   newToken,
   operationsUrl,
   publicUrl,
@@ -39,7 +39,7 @@ export async function openService(options: {
   readonly log: (line: string) => void;
   readonly environment?: Readonly<Record<string, string>>;
 }): Promise<SingleService> {
-  const held = await holdPorts(2 * serviceNames.length);
+  const held = await reservePorts(2 * serviceNames.length);
   const ports = Object.fromEntries(
     serviceNames.map((name, index) => [
       name,
@@ -77,7 +77,7 @@ export async function openService(options: {
   }
   await Promise.all(held.map((port) => port.release()));
   const startedMs = performance.now();
-  const kept = await keepService({
+  const kept = await superviseService({
     name: options.name,
     supervisor: options.supervisor,
     root: options.root,

@@ -13,7 +13,7 @@ import {
   payoutCodes,
   servedCountries,
 } from '@pesewa/contracts';
-import { holdPorts } from '@pesewa/infrastructure';
+import { reservePorts } from '@pesewa/infrastructure';
 import { postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -231,7 +231,7 @@ describe('the samples of webhooks.md', () => {
     const { headers, body } = await receivedWebhook('reported');
     await using folder = await webhookSamples();
     const file = path.join(folder.path, 'receiver.mjs');
-    const [held] = await holdPorts(1);
+    const [held] = await reservePorts(1);
     const port = String(held?.port);
     await writeFile(file, (await readFile(file, 'utf8')).replace('8080', port));
     await held?.release();

@@ -1,8 +1,8 @@
 export {
   type AddressRefusal,
   AddressRefusedError,
-  type CheckedAddress as JudgedAddress,
-  checkAddress as judgeAddress,
+  type CheckedAddress,
+  checkAddress,
   createGuardedLookup,
   isPublicHost,
 } from './address-guard.ts';

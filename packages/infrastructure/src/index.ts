@@ -16,9 +16,9 @@ export { ensureJava, type Java } from './java.ts';
 export { ensureKafka, kafkaEnvironment, kafkaSettings } from './kafka.ts';
 export { type Cluster, openCluster } from './local.ts';
 export {
-  type ReservedPort as HeldPort,
-  reservePort as holdPort,
-  reservePorts as holdPorts,
+  type ReservedPort,
+  reservePort,
+  reservePorts,
 } from './ports.ts';
 export { probeKafka } from './probes.ts';
 export { openInfrastructure } from './resolve.ts';

@@ -1,4 +1,4 @@
-export { appendBounded, type BoundedItem as Bounded } from './bounded-list.ts';
+export { appendBounded, type BoundedItem } from './bounded-list.ts';
 export { type Clock, DAY_MS, DeadlineError, systemClock, withDeadline } from './clock.ts';
 export { currencyExponent, isCurrency } from './currency.ts';
 export { type Decider, unreachable } from './decider.ts';

@@ -14,8 +14,8 @@ export {
 export { createNotFoundHandler } from './not-found.ts';
 export { buildOpenApiDocument, retryAfter } from './openapi.ts';
 export {
-  createOutcomeRecorder as createRecorder,
-  type OutcomeRecorder as Recorder,
+  createOutcomeRecorder,
+  type OutcomeRecorder,
 } from './outcome-recorder.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 export { openPackageFiles, type StaticFiles } from './static-files.ts';

@@ -5,7 +5,7 @@ import { createLogger, createOperators, guardOperator } from '@pesewa/runtime';
 import {
   createTestKafka,
   eventually,
-  ignoringAll,
+  ignoreAllEvents,
   openTestScope,
   type TestConfig,
   topicNameOf,
@@ -14,7 +14,7 @@ import { expect } from 'vitest';
 import { handleTopic, offsetsOf, openCodec, openMessagingAs } from './index.ts';
 
 const TYPE = 'pesewa.ledger.WalletFunded';
-const FUNDED = { ...ignoringAll('ledger'), [TYPE]: 'handled' } as const;
+const FUNDED = { ...ignoreAllEvents('ledger'), [TYPE]: 'handled' } as const;
 
 /** A topic of these tests that they write to and damage. */
 export async function openDamagedTopic(config: TestConfig) {

@@ -1,10 +1,10 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { eventually, ignoringAll, type TestScope } from '@pesewa/testkit';
+import { eventually, ignoreAllEvents, type TestScope } from '@pesewa/testkit';
 import { expect } from 'vitest';
 import { idOf, type Messaging, type OutgoingEvent, openMessagingAs, outboxOf } from './index.ts';
 
 /** Of the ledger's topic only fundings are handled. */
-export const FUNDED = { ...ignoringAll('ledger'), 'pesewa.ledger.WalletFunded': 'handled' } as const;
+export const FUNDED = { ...ignoreAllEvents('ledger'), 'pesewa.ledger.WalletFunded': 'handled' } as const;
 
 let count = 0;
 

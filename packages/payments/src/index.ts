@@ -12,7 +12,7 @@ export {
 } from './archive.ts';
 export { addPaymentRoute, viewPayment } from './payment-route.ts';
 export {
-  attemptUpdate as attemptMark,
+  attemptUpdate,
   fromPaymentDocument,
   openPaymentStore,
   type PaymentChange,
@@ -22,7 +22,7 @@ export {
   paymentIndexes,
   paymentUpdate,
   toPaymentDocument,
-  withAttempt as attempted,
+  withAttempt,
 } from './payment-store.ts';
 export {
   addStep,

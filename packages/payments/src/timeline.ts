@@ -1,10 +1,10 @@
-import { appendBounded, type Bounded } from '@pesewa/kernel';
+import { appendBounded, type BoundedItem } from '@pesewa/kernel';
 
 /**
  * One step of a payment's timeline at its gateway, as operators see it: what happened, and at which attempt at the
  * rail.
  */
-export interface TimelineStep extends Pick<Bounded, 'notKept'> {
+export interface TimelineStep extends Pick<BoundedItem, 'notKept'> {
   readonly what: string;
   /** When it was recorded, by the clock of the process that recorded it. */
   readonly atMs: number;

@@ -30,7 +30,7 @@ export function createCallbackVerifier(
 ): Rail['verifyCallback'] {
   const { callbackSecrets: secrets } = settings;
   const allowed = createAddressList(settings.callbackAddresses);
-  const judgeAddress = (address: string | undefined) => {
+  const checkAddress = (address: string | undefined) => {
     if (settings.callbackAddresses.length === 0) return 'any';
     return allowed.has(address) ? 'allowed' : 'unlisted';
   };
@@ -52,7 +52,7 @@ export function createCallbackVerifier(
   return (evidence) => {
     const judged = judgeSignature(evidence);
     return {
-      address: judgeAddress(evidence.clientAddress),
+      address: checkAddress(evidence.clientAddress),
       ...judged,
       proven: judged.signature === 'verified' && settings.callbacks === 'proven',
     };

@@ -1,6 +1,6 @@
 export { type Answered, type CallRail, createCall } from './call.ts';
 export { CALL_TIMEOUT_MS, CALL_WITHIN_MS, mayStillCall, readResubmitGraceMs } from './call-deadlines.ts';
-export { createCallbackVerifier as createCallbackJudge } from './callback-verification.ts';
+export { createCallbackVerifier } from './callback-verification.ts';
 export { connectors, railSettings, railSettingsOf } from './connectors.ts';
 export { type ConnectorDefinition, defineConnector, type RailSettings } from './define-connector.ts';
 export {

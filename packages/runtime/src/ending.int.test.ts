@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createSupervisor, eventually, holdPorts } from '@pesewa/testkit';
+import { createSupervisor, eventually, reservePorts } from '@pesewa/testkit';
 import { expect, it, onTestFinished } from 'vitest';
 
 const TOKEN = 'token-of-the-operator';
@@ -11,7 +11,7 @@ const service = fileURLToPath(new URL('./fixtures/ending-service.ts', import.met
 async function startProcess(environment: Readonly<Record<string, string>> = {}) {
   const supervisor = createSupervisor();
   onTestFinished(() => supervisor.close());
-  const held = await holdPorts(2);
+  const held = await reservePorts(2);
   const [port = 0, operationsPort = 0] = held.map((one) => one.port);
   await Promise.all(held.map((one) => one.release()));
   const lines: Record<string, unknown>[] = [];

@@ -58,4 +58,4 @@ export {
   recordApplied,
 } from './spans.ts';
 export { createThrottledLog } from './throttled-log.ts';
-export { readUpload, UploadAbortedError as UploadCutError, type UploadRate } from './uploads.ts';
+export { readUpload, UploadAbortedError, type UploadRate } from './uploads.ts';

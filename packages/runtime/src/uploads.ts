@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 
 /** The sender of an upload is too slow or has gone: nothing after what was read will come. */
 export class UploadAbortedError extends Error {
-  override readonly name = 'UploadCutError';
+  override readonly name = 'UploadAbortedError';
 }
 
 /** How fast an upload must arrive. */

@@ -26,4 +26,4 @@ export {
 } from './services/settings.ts';
 export { callbackSettings, SIMULATOR_RAIL, simulatorRail } from './services/simulator-rail.ts';
 export { openStack, type Replica, type Stack, type StackOptions } from './services/stack.ts';
-export { superviseService as keepService } from './services/supervise.ts';
+export { superviseService } from './services/supervise.ts';

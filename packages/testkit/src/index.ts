@@ -1,9 +1,9 @@
-export { createSupervisor, holdPorts } from '@pesewa/infrastructure';
+export { createSupervisor, reservePorts } from '@pesewa/infrastructure';
 export { createAutoAdvancingClock } from './auto-advancing-clock.ts';
 export { createCertificateAuthority } from './certificates.ts';
 export { openBreakableDaemons, openTestSecuredKafka } from './daemons.ts';
 export { eventually } from './eventually.ts';
-export { ignoreAllEvents as ignoringAll } from './ignore-all-events.ts';
+export { ignoreAllEvents } from './ignore-all-events.ts';
 export { payoutsOnly } from './payouts-only.ts';
 export { openPayoutsOnlyRail } from './payouts-only-rail.ts';
 export { encodeRecordBody } from './record-encoder.ts';

@@ -4,7 +4,7 @@ import {
   type Answered,
   commonShape,
   createCall,
-  createCallbackJudge,
+  createCallbackVerifier,
   defineConnector,
   httpUrl,
   malformed,
@@ -61,7 +61,7 @@ export const payoutsOnly = defineConnector({
         const amounts = read.data.map(({ amount, currency }) => parseAmount(amount, currency));
         return { kind: 'answered', wallets: amounts.flatMap((money) => (money.ok ? [money.value] : [])) };
       },
-      verifyCallback: createCallbackJudge(settings),
+      verifyCallback: createCallbackVerifier(settings),
     };
   },
 });

@@ -7,7 +7,7 @@ import {
   ensureJava,
   ensureKafka,
   errorLine,
-  holdPorts,
+  reservePorts,
   type Java,
   kafkaSettings,
   openClassArchive,
@@ -156,7 +156,7 @@ async function start(
   await mkdir(temporary, { recursive: true });
   const directory = await mkdtemp(join(temporary, `run-${process.pid}-secured-`));
   supervisor.removeOnClose(directory);
-  const held = await holdPorts(4);
+  const held = await reservePorts(4);
   const [plaintext = 0, sasl = 0, mutual = 0, controller = 0] = held.map(({ port }) => port);
   const authority = createCertificateAuthority('Pesewa test authority');
   const tokens = createTokenIssuer();

@@ -1,6 +1,6 @@
-import { judgeAddress } from '@pesewa/addresses';
+import { checkAddress } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
-import { type AppEnv, createRateLimiter, createRecorder, openUsageStore } from '@pesewa/merchant-api';
+import { type AppEnv, createRateLimiter, createOutcomeRecorder, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
 import { addPaymentRoute } from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
@@ -57,7 +57,7 @@ export async function composeGateway(
     routeRail: (operatorCode) => rails.routeCollection({ operatorCode }),
     refused: (refusal, reference) => logger.info({ refusal, reference }, 'nothing to do for a collection'),
   });
-  const recorder = createRecorder({ clock, logger, decidedBy: 'status check' });
+  const recorder = createOutcomeRecorder({ clock, logger, decidedBy: 'status check' });
   const outside = { collections, recorder, rail: rails.get, metrics, clock, logger, crashPoint };
   const initiate = createInitiate(outside);
   const completer = createCompleter({
@@ -88,7 +88,7 @@ export async function composeGateway(
     answerDeadline,
     identify: createDirectory({ db: messaging.database('directory'), clock }).identify,
     limitRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
-    mayBeCalled: (webhookUrl) => judgeAddress(webhookUrl, config.WEBHOOK_ALLOWED_ORIGINS).ok,
+    mayBeCalled: (webhookUrl) => checkAddress(webhookUrl, config.WEBHOOK_ALLOWED_ORIGINS).ok,
     clock,
     logger,
   });

@@ -1,7 +1,7 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import type { Recorder } from '@pesewa/merchant-api';
+import type { OutcomeRecorder } from '@pesewa/merchant-api';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
-import { attemptMark } from '@pesewa/payments';
+import { attemptUpdate } from '@pesewa/payments';
 import {
   CALL_TIMEOUT_MS,
   type InitiationResult,
@@ -35,7 +35,7 @@ export type InitiateCollection = (collection: Collection, attemptedAtMs?: number
 
 interface InitiatorDeps {
   readonly collections: Pick<Collections, 'recordOutcome'>;
-  readonly recorder: Recorder;
+  readonly recorder: OutcomeRecorder;
   readonly rail: (name: string) => Rail | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -140,7 +140,7 @@ export function startInitiator(
 function claimMark(initiateForMs: number) {
   const isTooOld = { $lt: ['$acceptedAt', { $subtract: ['$$NOW', initiateForMs] }] };
   const unless = (kept: string, attempted: unknown) => ({ $cond: [isTooOld, kept, attempted] });
-  const { step, version, attempts, attemptedAt } = attemptMark('initiating');
+  const { step, version, attempts, attemptedAt } = attemptUpdate('initiating');
   return {
     step: unless('abandoned', step),
     version,

@@ -1,5 +1,5 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import { createRecorder } from '@pesewa/merchant-api';
+import { createOutcomeRecorder } from '@pesewa/merchant-api';
 import {
   type ClaimLoop,
   type Loop,
@@ -7,7 +7,7 @@ import {
   startClaimLoop,
   type Transaction,
 } from '@pesewa/messaging';
-import { attempted, attemptMark } from '@pesewa/payments';
+import { withAttempt, attemptUpdate } from '@pesewa/payments';
 import type { OutgoingPayout } from '@pesewa/rails';
 import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
@@ -67,7 +67,7 @@ export interface Submitter extends Loop, Endable {
  */
 export function startSubmitter(deps: SubmitterDeps): Submitter {
   const { clock, logger, messaging, payouts } = deps;
-  const recorder = createRecorder({ clock, logger, decidedBy: 'lookup' });
+  const recorder = createOutcomeRecorder({ clock, logger, decidedBy: 'lookup' });
   const outcomes = messaging.groupCommit<CausedCommand, void>(
     'payouts.outcome',
     async (commands, transaction, isRetry) => {
@@ -139,7 +139,7 @@ function claimIn(
     .filter((_change, index) => granted[index])
     .map(({ before, after }) => {
       const leased = { ...after, dueAtMs: fields.dueAt.getTime() };
-      return { before, after: attempted(leased, 'submitting', nowMs), claim: fields.claim };
+      return { before, after: withAttempt(leased, 'submitting', nowMs), claim: fields.claim };
     });
   begin(claimed.map(({ after }) => toDocument(after)));
   return claimed;
@@ -164,7 +164,7 @@ function startQueue(
     name: `payout submitter ${rail.name}/${queue}`,
     collection: deps.store.collection,
     open: { step: 'held', rail: rail.name, queue },
-    alsoSet: attemptMark('submitting'),
+    alsoSet: attemptUpdate('submitting'),
     mayClaim: () => deps.mayAct() && rail.isAvailable(),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,

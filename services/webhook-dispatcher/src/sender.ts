@@ -1,5 +1,5 @@
 import type { lookup } from 'node:dns';
-import { AddressRefusedError, createGuardedLookup, isPublicHost, judgeAddress } from '@pesewa/addresses';
+import { AddressRefusedError, createGuardedLookup, isPublicHost, checkAddress } from '@pesewa/addresses';
 import type { Clock } from '@pesewa/kernel';
 import { Agent, buildConnector, request } from 'undici';
 import type { AttemptError, AttemptResult } from './domain/delivery.ts';
@@ -47,7 +47,7 @@ export function openSender(options: {
   const guarded = new Agent({ ...shared, connect: createGuardedConnector(options) });
   return {
     send: async (dispatch) => {
-      const judged = judgeAddress(dispatch.url, options.allowedOrigins);
+      const judged = checkAddress(dispatch.url, options.allowedOrigins);
       if (!judged.ok) return { kind: 'failed', error: 'refused' };
       const agent = judged.value.listed ? listed : guarded;
       try {

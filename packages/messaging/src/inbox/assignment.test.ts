@@ -1,6 +1,6 @@
 import type { EachBatchPayload, PartitionBounds } from '@pesewa/kafka';
 import { createHealth, createLogger } from '@pesewa/runtime';
-import { createAutoAdvancingClock, ignoringAll } from '@pesewa/testkit';
+import { createAutoAdvancingClock, ignoreAllEvents } from '@pesewa/testkit';
 import { Registry } from 'prom-client';
 import { expect, it, vi } from 'vitest';
 import { type OutboxRecord, outboxRecordId, packOutboxRecord } from '../outbox/outbox.ts';
@@ -38,7 +38,7 @@ function openAssignment(ways: {
   const { leftovers = [], send = async () => undefined, transact = async () => undefined } = ways;
   const { stopped = { add: () => undefined, delete: () => undefined, release: () => undefined } } = ways;
   const bounds: PartitionBounds = { ...place, topicId: 't-1', low: 0n, high: 1n, committed: undefined };
-  const handler = handleTopic('ledger', ignoringAll('ledger'), async () => undefined);
+  const handler = handleTopic('ledger', ignoreAllEvents('ledger'), async () => undefined);
   const released: string[] = [];
   const deps = {
     group: 'books',

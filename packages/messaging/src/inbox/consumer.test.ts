@@ -1,7 +1,7 @@
 import type { EachBatchPayload, Kafka } from '@pesewa/kafka';
 import { type Clock, systemClock } from '@pesewa/kernel';
 import { createHealth, createLogger } from '@pesewa/runtime';
-import { ignoringAll } from '@pesewa/testkit';
+import { ignoreAllEvents } from '@pesewa/testkit';
 import { expect, it, vi } from 'vitest';
 import { createOwnership } from '../outbox/ownership.ts';
 import { type ConsumerOptions, runConsumer } from './consumer.ts';
@@ -80,7 +80,7 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
     group: 'books',
     topicPrefix: '',
     owner: 'me',
-    handlers: [handleTopic('ledger', ignoringAll('ledger'), async () => undefined)],
+    handlers: [handleTopic('ledger', ignoreAllEvents('ledger'), async () => undefined)],
     batchMessagesMax: 250,
     sessionTimeoutMs: 10_000,
     connect,

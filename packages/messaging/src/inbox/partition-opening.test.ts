@@ -1,5 +1,5 @@
 import type { PartitionBounds } from '@pesewa/kafka';
-import { ignoringAll } from '@pesewa/testkit';
+import { ignoreAllEvents } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import type { PartitionDeps } from './partition.ts';
 import { type AssignedPartition, openPartition } from './partition-opening.ts';
@@ -40,7 +40,7 @@ function openAtSeven() {
   let sent = 0;
   const left: object[] = [];
   const lost = new AbortController();
-  const handler = handleTopic('ledger', ignoringAll('ledger'), async () => undefined);
+  const handler = handleTopic('ledger', ignoreAllEvents('ledger'), async () => undefined);
   const opening: AssignedPartition = { place, handler, source, lost };
   /** The write times of the messages from offset 0 on. */
   const writtenMs = Array.from({ length: 7 }, () => 900);

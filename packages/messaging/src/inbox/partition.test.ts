@@ -1,5 +1,5 @@
 import type { KafkaMessage } from '@pesewa/kafka';
-import { ignoringAll } from '@pesewa/testkit';
+import { ignoreAllEvents } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { createPartitionWorker, type PartitionDeps } from './partition.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
@@ -60,7 +60,7 @@ function openPartition(discarded: readonly string[] = []) {
       }
     },
   };
-  const handling = { ...ignoringAll('ledger'), [FUNDED]: 'handled' } as const;
+  const handling = { ...ignoreAllEvents('ledger'), [FUNDED]: 'handled' } as const;
   const handler = handleTopic('ledger', handling, async (events, { afterCommit, park }) => {
     if (events.some(({ eventId }) => eventId.startsWith('bad'))) throw new TypeError('not this one');
     const early = events.findIndex(({ eventId }) => eventId.startsWith('early'));

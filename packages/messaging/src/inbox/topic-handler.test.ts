@@ -1,5 +1,5 @@
 import type { KafkaMessage } from '@pesewa/kafka';
-import { ignoringAll } from '@pesewa/testkit';
+import { ignoreAllEvents } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import { type Codec, type Decoded, UndecodableError } from '../schemas/codec.ts';
 import { handleTopic, readMessages } from './topic-handler.ts';
@@ -25,7 +25,7 @@ function message(offset: number, eventType: string | undefined, value = eventTyp
   return { ...rest, offset: String(offset), value: Buffer.from(value), headers };
 }
 
-const handler = handleTopic('reconciliation', { ...ignoringAll('reconciliation'), [DRIFT]: 'handled' }, done);
+const handler = handleTopic('reconciliation', { ...ignoreAllEvents('reconciliation'), [DRIFT]: 'handled' }, done);
 
 const kindsOf = async (...messages: readonly KafkaMessage[]) =>
   (await readMessages(messages, handler, codec as Codec)).map((reading) => [

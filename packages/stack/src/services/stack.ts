@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type ServiceName, serviceNames, services } from '@pesewa/contracts';
 import {
   createSupervisor,
-  type HeldPort,
-  holdPort,
-  holdPorts,
+  type ReservedPort,
+  reservePort,
+  reservePorts,
   type Infrastructure,
   plainSettings,
   type Supervisor,
@@ -202,7 +202,7 @@ async function replicate(
   replica: { readonly name: ServiceName; readonly environment: Readonly<Record<string, string>> },
 ): Promise<Replica> {
   const { name, environment } = replica;
-  const holders = await holdPorts(2);
+  const holders = await reservePorts(2);
   const [port = 0, operationsPort = 0] = holders.map((held) => held.port);
   const own = { ...settings, ports: { ...settings.ports, [name]: { port, operationsPort } } };
   await Promise.all(holders.map((holder) => holder.release()));
@@ -223,17 +223,17 @@ async function replicate(
 
 async function holdServicePorts(choice: 'fixed' | 'free'): Promise<{
   readonly ports: Readonly<Record<ServiceName, ServicePorts>>;
-  readonly holders: readonly HeldPort[];
+  readonly holders: readonly ReservedPort[];
 }> {
-  const holders: HeldPort[] = [];
+  const holders: ReservedPort[] = [];
   const ports: Partial<Record<ServiceName, ServicePorts>> = {};
   try {
     for (const name of serviceNames) {
       const { port, operationsPort } = services[name];
       const pair =
         choice === 'free'
-          ? await holdPorts(2)
-          : [await holdPort(port, 'PESEWA_PORTS=free'), await holdPort(operationsPort, 'PESEWA_PORTS=free')];
+          ? await reservePorts(2)
+          : [await reservePort(port, 'PESEWA_PORTS=free'), await reservePort(operationsPort, 'PESEWA_PORTS=free')];
       holders.push(...pair);
       const [first, second] = pair;
       if (first && second) ports[name] = { port: first.port, operationsPort: second.port };

@@ -1,5 +1,5 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import { appendBounded, type Bounded } from '@pesewa/kernel';
+import { appendBounded, type BoundedItem } from '@pesewa/kernel';
 import type { Claim, TrackedStatus } from './claim.ts';
 
 /** The terms at the beginning of a payment; amounts in minor units of the currency. */
@@ -16,7 +16,7 @@ export interface Terms {
 }
 
 /** One line of a payment's timeline; a repetition is counted and not added. */
-export interface TimelineEntry extends Bounded {
+export interface TimelineEntry extends BoundedItem {
   readonly what:
     | 'event'
     | 'hint'

@@ -16,7 +16,7 @@ import {
   type ServedAnswer,
   type ServedRequest,
   serveOperations,
-  UploadCutError,
+  UploadAbortedError,
   type UploadRate,
 } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -116,7 +116,7 @@ async function upload(
     if (!taken.ok) return refused(taken.refusal.code, taken.refusal.message);
     return answer(taken.value.status === 'done' ? 200 : 202, viewStatement(taken.value));
   } catch (error) {
-    if (!(error instanceof UploadCutError)) throw error;
+    if (!(error instanceof UploadAbortedError)) throw error;
     return refused('cut', `${error.message}: send the file again, it goes on from there`);
   }
 }
