@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { type ServiceName, serviceNames } from '@pesewa/contracts';
-import { reservePorts, type Infrastructure, plainSettings, type Supervisor } from '@pesewa/infrastructure';
+import { type Infrastructure, plainSettings, reservePorts, type Supervisor } from '@pesewa/infrastructure';
 import { openDatabase, prepareTopics } from '@pesewa/messaging';
 import {
   bankCodes,
   demoWallets,
-  superviseService,
   newToken,
   operationsUrl,
   publicUrl,
@@ -15,6 +14,7 @@ import {
   type StackSettings,
   seedDirectory,
   serviceEnvironment,
+  superviseService,
 } from '@pesewa/stack';
 
 /** One service running alone, for a benchmark of it. */

@@ -40,7 +40,7 @@ export function createCall(dependencies: {
   readonly settings: Pick<CommonSettings, 'timeoutMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }): CallRail {
-  return async ({ method, url, headers, body, bytesMax, isQuery: asks }) => {
+  return async ({ method, url, headers, body, bytesMax, isQuery }) => {
     const guarded = await dependencies.guard({
       method,
       url,
@@ -50,21 +50,21 @@ export function createCall(dependencies: {
       ...(bytesMax !== undefined && { bytesMax }),
     });
     if (guarded.kind === 'unreached') {
-      return asks ? unknown(guarded.why) : notSent(guarded.why, UNREACHED_RETRY_MS);
+      return isQuery ? unknown(guarded.why) : notSent(guarded.why, UNREACHED_RETRY_MS);
     }
     if (guarded.kind !== 'answered') return guarded;
-    return judge(guarded.response, asks === true, dependencies.clock.nowMs());
+    return judge(guarded.response, isQuery === true, dependencies.clock.nowMs());
   };
 }
 
-function judge(response: TransportResponse, asks: boolean, nowMs: number): Answered | Unknown | NotSent {
+function judge(response: TransportResponse, isQuery: boolean, nowMs: number): Answered | Unknown | NotSent {
   const { status } = response;
   const why = `HTTP ${status}`;
   if (status === 429) {
     const retryAfterMs = readRetryAfterMs(response.retryAfter, nowMs);
-    return asks ? { ...unknown(why), retryAfterMs } : notSent(why, retryAfterMs);
+    return isQuery ? { ...unknown(why), retryAfterMs } : notSent(why, retryAfterMs);
   }
-  if (isKeyRefused(status)) return asks ? unknown(why) : notSent(why, REFUSED_KEY_RETRY_MS);
+  if (isKeyRefused(status)) return isQuery ? unknown(why) : notSent(why, REFUSED_KEY_RETRY_MS);
   if (status >= 500 || (status >= 300 && status < 400)) return unknown(why);
   try {
     return { kind: 'answered', status, body: parseJson(response.bodyText) };

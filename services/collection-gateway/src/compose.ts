@@ -1,6 +1,6 @@
 import { checkAddress } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
-import { type AppEnv, createRateLimiter, createOutcomeRecorder, openUsageStore } from '@pesewa/merchant-api';
+import { type AppEnv, createOutcomeRecorder, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
 import { addPaymentRoute } from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';

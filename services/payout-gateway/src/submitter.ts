@@ -7,7 +7,7 @@ import {
   startClaimLoop,
   type Transaction,
 } from '@pesewa/messaging';
-import { withAttempt, attemptUpdate } from '@pesewa/payments';
+import { attemptUpdate, withAttempt } from '@pesewa/payments';
 import type { OutgoingPayout } from '@pesewa/rails';
 import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';

@@ -10,7 +10,7 @@ export type KnownPayment = Exclude<Payment, { status: 'ABSENT' }>;
 /** The payments in memory, by reference; built from events, and rebuilt from those in the journal. */
 export type PaymentIndex = ReturnType<typeof createPaymentIndex>;
 
-/** Builds an empty book whose events change the wallets. */
+/** Builds an empty index whose events change the wallets. */
 export function createPaymentIndex(wallets: Wallets) {
   const byReference = { payout: new Map<string, Payment>(), collection: new Map<string, Payment>() };
   const byOwnReference = new Map<string, string>();

@@ -51,16 +51,16 @@ interface PaymentsDeps {
   readonly sendCallback: SendCallback;
   readonly journal: Journal;
   /** Already contains the journal's payments. */
-  readonly book: PaymentIndex;
+  readonly paymentIndex: PaymentIndex;
 }
 
 type Due =
   | { readonly type: 'proceed' }
   | { readonly type: 'reportCallback'; readonly result: CallbackTried['result'] };
 
-/** Builds the payments of one simulator over its book; nothing changes by itself before `resume`. */
+/** Builds the payments of one simulator over their index; nothing changes by itself before `resume`. */
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { book, journal, rules, scheduler } = deps;
+  const { paymentIndex, journal, rules, scheduler } = deps;
   const performOnly = createPerform(deps);
 
   const perform = (kind: PaymentKind, reference: string, asked: Request | Due) => {
@@ -89,22 +89,25 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const submit = (some: readonly Terms[]) =>
         some.map((item) => perform('payout', item.reference, { type: 'submit', terms: item }));
       const taken = [batchReference, ...terms.map(({ reference }) => reference)].some(
-        (reference) => book.isBatch(reference) || book.get('payout', reference).status !== 'ABSENT',
+        (reference) =>
+          paymentIndex.isBatch(reference) || paymentIndex.get('payout', reference).status !== 'ABSENT',
       );
       if (taken) return refuse('payment.duplicate');
-      const turnedAway = terms.filter((item) => isRefusedByScript(book.get('payout', item.reference), item));
+      const turnedAway = terms.filter((item) =>
+        isRefusedByScript(paymentIndex.get('payout', item.reference), item),
+      );
       const done = submit(turnedAway.length > 0 ? turnedAway : terms);
       await journal.flushed();
       return accept(done.flatMap((one) => (one.ok ? one.value : [])));
     },
     find: async (kind, reference) => {
-      const payment = book.find(kind, reference);
+      const payment = paymentIndex.find(kind, reference);
       await journal.flushed();
       return payment;
     },
     callbackTried: callbacks.tried,
     resume: () => {
-      for (const [kind, reference, payment] of book.all()) {
+      for (const [kind, reference, payment] of paymentIndex.all()) {
         armMove(kind, reference, payment);
         callbacks.arm(kind, reference, payment);
       }
@@ -113,15 +116,15 @@ export function createPayments(deps: PaymentsDeps): Payments {
 }
 
 /** Decides, applies and records in one synchronous step, so that no two requests see the same state. */
-function createPerform({ book, clock, journal, rules, wallets }: PaymentsDeps) {
+function createPerform({ paymentIndex, clock, journal, rules, wallets }: PaymentsDeps) {
   return (
     kind: PaymentKind,
     reference: string,
     asked: Request | Due,
   ): Result<RequestResult, PaymentRefusal> => {
     const single = kind === 'payout' && asked.type === 'submit' && asked.terms.batchReference === undefined;
-    if (single && book.isBatch(reference)) return refuse('payment.duplicate');
-    const before = book.get(kind, reference);
+    if (single && paymentIndex.isBatch(reference)) return refuse('payment.duplicate');
+    const before = paymentIndex.get(kind, reference);
     const terms = asked.type === 'submit' ? asked.terms : termsOf(before);
     if (terms === undefined) return refuse('payment.unknown');
     const balanceMinor = wallets.balance(terms.amount.currency);
@@ -129,10 +132,10 @@ function createPerform({ book, clock, journal, rules, wallets }: PaymentsDeps) {
     const decided = rules.decide(command, before);
     if (!decided.ok) return decided;
     for (const event of decided.value) {
-      book.apply(kind, reference, event);
+      paymentIndex.apply(kind, reference, event);
       journal.recordEvent(terms, event);
     }
-    return accept({ events: decided.value, payment: book.get(kind, reference) });
+    return accept({ events: decided.value, payment: paymentIndex.get(kind, reference) });
   };
 }
 
@@ -142,7 +145,7 @@ function termsOf(payment: Payment): Terms | undefined {
 
 /** Sends each payment's callbacks one after another, when they are due. */
 function createCallbackLoop(
-  { book, journal, rules, scheduler, sendCallback }: PaymentsDeps,
+  { paymentIndex, journal, rules, scheduler, sendCallback }: PaymentsDeps,
   report: (kind: PaymentKind, reference: string, result: CallbackTried['result']) => void,
 ) {
   const armed = new Set<string>();
@@ -151,7 +154,7 @@ function createCallbackLoop(
 
   const sendDue = async (kind: PaymentKind, reference: string) => {
     const key = keyOf(kind, reference);
-    const payment = book.get(kind, reference);
+    const payment = paymentIndex.get(kind, reference);
     const next = rules.nextCallback(payment);
     if (next === undefined || payment.status === 'ABSENT') return;
     // Nobody may learn of an effect that a crash could still undo.
@@ -171,7 +174,7 @@ function createCallbackLoop(
       scheduler.at(next.atMs, () => void sendDue(kind, reference));
     },
     tried: async (kind: PaymentKind, reference: string) => {
-      const payment = book.get(kind, reference);
+      const payment = paymentIndex.get(kind, reference);
       if ('callbacks' in payment && payment.callbacks.done + payment.callbacks.attempts > 0) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       waiting.set(keyOf(kind, reference), resolve);

@@ -37,12 +37,12 @@ export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
   await using opened = new AsyncDisposableStack();
   const closing = new AbortController();
   const wallets = createWallets(config.WALLETS);
-  const book = createPaymentIndex(wallets);
+  const paymentIndex = createPaymentIndex(wallets);
   const faults = createFaults();
   const scenarios = createScenarios();
   const received = opened.use(await openReceivedWebhooks({ path: config.RECEIVED_FILE, onBroken }));
   const journal = opened.use(
-    await openJournal({ path: config.JOURNAL_FILE, restore: book.restore, onBroken }),
+    await openJournal({ path: config.JOURNAL_FILE, restore: paymentIndex.restore, onBroken }),
   );
   const callbackSender = opened.use(
     createCallbackSender({
@@ -56,7 +56,7 @@ export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
   const scheduler = opened.use(createScheduler(clock));
   const rules = createPaymentRules(timingOf(config));
   const payments = createPayments({
-    book,
+    paymentIndex,
     clock,
     journal,
     rules,

@@ -1,5 +1,5 @@
 import type { lookup } from 'node:dns';
-import { AddressRefusedError, createGuardedLookup, isPublicHost, checkAddress } from '@pesewa/addresses';
+import { AddressRefusedError, checkAddress, createGuardedLookup, isPublicHost } from '@pesewa/addresses';
 import type { Clock } from '@pesewa/kernel';
 import { Agent, buildConnector, request } from 'undici';
 import type { AttemptError, AttemptResult } from './domain/delivery.ts';

@@ -136,9 +136,12 @@ function createOpener(deps: AssignmentDeps, flow: PartitionControl) {
   const boundsOf = async ({ place }: OwnedPartition) =>
     (await deps.positions.bounds(deps.topicPrefix + deps.group, [place]))[0];
 
-  async function tryOpen(held: OwnedPartition, found: KafkaPartition['initialBounds']): Promise<void> {
+  async function tryOpen(
+    held: OwnedPartition,
+    initialBounds: KafkaPartition['initialBounds'],
+  ): Promise<void> {
     const next = await openPartition(deps, held, {
-      initialBounds: found,
+      initialBounds,
       readBounds: () => boundsOf(held),
       offsetForTime: (timeMs) => deps.positions.offsetForTime(held.place, timeMs),
       commit: (offset) => flow.commit(held.place, offset),

@@ -25,7 +25,11 @@ function message(offset: number, eventType: string | undefined, value = eventTyp
   return { ...rest, offset: String(offset), value: Buffer.from(value), headers };
 }
 
-const handler = handleTopic('reconciliation', { ...ignoreAllEvents('reconciliation'), [DRIFT]: 'handled' }, done);
+const handler = handleTopic(
+  'reconciliation',
+  { ...ignoreAllEvents('reconciliation'), [DRIFT]: 'handled' },
+  done,
+);
 
 const kindsOf = async (...messages: readonly KafkaMessage[]) =>
   (await readMessages(messages, handler, codec as Codec)).map((reading) => [

@@ -104,9 +104,9 @@ export function createGroupCommit<Item, Outcome>(
   );
 
   /** Closes the entry; gives whether its caller was still waiting. */
-  function stopWaiting({ timer: late, abandoned }: Entry<Item, Outcome>): boolean {
+  function stopWaiting({ timer, abandoned }: Entry<Item, Outcome>): boolean {
     if (abandoned) return false;
-    clearTimeout(late);
+    clearTimeout(timer);
     unfinished -= 1;
     return true;
   }

@@ -107,9 +107,9 @@ function transferSide(settings: Settings, call: CallRail, logger: UpstreamLogger
 function collectionSide(settings: Settings, call: CallRail, logger: UpstreamLogger) {
   const base = `${settings.collectionsUrl}/collection/v1`;
   const headers = { ...json, 'x-app': 'api', 'x-business': base64(settings.publicKey) };
-  const post = (path: string, securityModule: string, body: unknown, asks?: true) =>
+  const post = (path: string, securityModule: string, body: unknown, isQuery?: true) =>
     call({
-      ...(asks && { isQuery: asks }),
+      ...(isQuery && { isQuery }),
       method: 'POST',
       url: `${base}${path}`,
       headers: { ...headers, 'x-module': securityModule },

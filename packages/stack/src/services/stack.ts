@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type ServiceName, serviceNames, services } from '@pesewa/contracts';
 import {
   createSupervisor,
+  type Infrastructure,
+  plainSettings,
   type ReservedPort,
   reservePort,
   reservePorts,
-  type Infrastructure,
-  plainSettings,
   type Supervisor,
 } from '@pesewa/infrastructure';
 import { prepareTopics } from '@pesewa/messaging';
@@ -233,7 +233,10 @@ async function holdServicePorts(choice: 'fixed' | 'free'): Promise<{
       const pair =
         choice === 'free'
           ? await reservePorts(2)
-          : [await reservePort(port, 'PESEWA_PORTS=free'), await reservePort(operationsPort, 'PESEWA_PORTS=free')];
+          : [
+              await reservePort(port, 'PESEWA_PORTS=free'),
+              await reservePort(operationsPort, 'PESEWA_PORTS=free'),
+            ];
       holders.push(...pair);
       const [first, second] = pair;
       if (first && second) ports[name] = { port: first.port, operationsPort: second.port };

@@ -73,17 +73,17 @@ export const reasons = {
 
 /** Builds the rules for a timing. */
 export function createPaymentRules(timing: Timing): PaymentRules {
-  const nextMoveAtMs = (payment: Payment) => moveAtMs(payment, timing);
+  const nextChangeAtMs = (payment: Payment) => changeAtMs(payment, timing);
   return {
     initial: absentPayment,
     evolve,
     decide: (command, payment) => decide(command, payment, timing),
-    nextChangeAtMs: nextMoveAtMs,
+    nextChangeAtMs,
     nextCallback: (payment) => callbackDue(payment, timing),
   };
 }
 
-function moveAtMs(payment: Payment, timing: Timing): number | undefined {
+function changeAtMs(payment: Payment, timing: Timing): number | undefined {
   if (payment.status === 'ABSENT') return undefined;
   const script = scriptOf(payment.terms.digits);
   if (payment.status === 'PENDING') {
@@ -206,7 +206,7 @@ function decideAtLink(command: Command, payment: Payment): Result<readonly Payme
 }
 
 function proceed(command: Command, payment: Payment, timing: Timing): readonly PaymentEvent[] {
-  const atMs = moveAtMs(payment, timing);
+  const atMs = changeAtMs(payment, timing);
   if (atMs === undefined || atMs > command.nowMs) return [];
   if (payment.status !== 'PENDING') return [{ type: 'reversed', atMs: command.nowMs }];
   if (payment.awaitsCompletion) return [ended('FAILED', reasons.otpExpired, command.nowMs)];
