@@ -15,8 +15,6 @@ const record = {
   id: 'st-1/4',
   line: 4,
   result: 'differs',
-  by: 'reference',
-  confidence: 1,
   payment: 'po-1',
   how: ['amount'],
   difference: '-10',
@@ -28,7 +26,6 @@ const record = {
   fee: null,
   currency: 'KES',
   at: null,
-  candidates: [],
   reason: null,
   breakId: 'po-1/statement.differs',
   alsoCoveredBy: [],
@@ -62,7 +59,7 @@ function matching(given: object) {
     if (url.includes('/records')) return { status: 200, body: { items: [record], next: null } };
     if (url.includes('/export')) return { status: 200, body: undefined };
     asked += 1;
-    const busy = { status: 'matching', stage: 'times', counts: null, discrepancies: null };
+    const busy = { status: 'matching', stage: 'copies', counts: null, discrepancies: null };
     return { status: 200, body: view(asked === 1 ? busy : given) };
   });
 }
@@ -94,7 +91,7 @@ describe('reconcile match', () => {
     expect(line.printed()).toContain('st-1: 1,200 lines, from 2026-11-01T00:00:00.000Z');
     expect(line.printed()).toMatch(/4 {2}differs {2}po-1 +90\.00 KES +-10\.00 KES {2}amount/);
     expect(line.complained()).toBe('pesewa: 1 of the records are not matched\n');
-    expect(line.shown).toEqual(['sending 50 % …', 'matching 1,200 lines: times …']);
+    expect(line.shown).toEqual(['sending 50 % …', 'matching 1,200 lines: copies …']);
   });
 
   it('succeeds where everything is matched, by a mapping that is kept', async () => {

@@ -102,17 +102,13 @@ const statements: readonly CollectionSchema[] = [
     name: 'statement_records',
     indexes: [
       { key: { statement: 1, result: 1, _id: 1 } },
-      { key: { subject: 1, statement: 1 }, ...where('subject') },
       // Enforces that a movement is used by one line of a statement at most.
       {
         key: { uses: 1, statement: 1 },
         unique: true,
         ...where('uses'),
       },
-      {
-        key: { statement: 1, loose: 1, pairingKey: 1, at: 1, _id: 1 },
-        ...where('loose'),
-      },
+      { key: { statement: 1, content: 1, _id: 1 }, ...where('content') },
     ],
   },
   { name: 'statement_mappings' },

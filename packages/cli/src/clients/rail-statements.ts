@@ -7,7 +7,6 @@ export const discrepantResults = [
   'missing_here',
   'missing_there',
   'duplicate',
-  'ambiguous',
   'unreadable',
 ] as const;
 

@@ -41,7 +41,7 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
   const match = reconcile
     .command('match')
     .description(
-      "compares every line of a rail's statement (CSV) with our payments, by reference, then by amount and time; the same file again continues where it stopped, and opens no break twice",
+      "compares every line of a rail's statement (CSV) with our payments, by reference; the same file again continues where it stopped, and opens no break twice",
     )
     .argument('<file>', 'the statement as the rail sent it')
     .requiredOption('--rail <rail>', 'whose statement it is')
@@ -191,7 +191,7 @@ function describe(
       one.payment ?? one.reference,
       amountCell(one.amount, one.currency),
       amountCell(one.difference, one.currency),
-      one.reason ?? [...one.how, ...one.candidates].join(' '),
+      one.reason ?? one.how.join(' '),
     ]),
     { colours, empty: 'everything is matched', right: ['LINE', 'AMOUNT', 'DIFFERENCE'] },
   );

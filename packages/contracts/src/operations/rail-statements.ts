@@ -12,7 +12,6 @@ export const railStatementResults = [
   'missing_here',
   'missing_there',
   'duplicate',
-  'ambiguous',
   'unreadable',
   'set_aside',
 ] as const;
@@ -25,8 +24,6 @@ const recordView = z
     /** Null for a payment without a line. */
     line: z.number().nullable(),
     result: z.enum(railStatementResults).nullable(),
-    by: nullable,
-    confidence: z.number().nullable(),
     payment: nullable,
     how: z.array(z.string()).readonly(),
     difference: nullable,
@@ -38,7 +35,6 @@ const recordView = z
     fee: nullable,
     currency: nullable,
     at: nullable,
-    candidates: z.array(z.string()).readonly(),
     reason: nullable,
     breakId: nullable,
     alsoCoveredBy: z.array(z.string()).readonly(),

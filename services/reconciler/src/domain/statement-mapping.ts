@@ -95,8 +95,7 @@ export function mappingProblem(mapping: StatementMapping): string | undefined {
   if (time && needsOffset(time.format) && time.offset === undefined)
     return `time.offset is required: ${time.format} has no zone; write it like +03:00`;
   if (decimal === grouping) return 'grouping must not be the decimal separator';
-  if (!has('reference') && !has('time'))
-    return 'columns must have reference or time: without both no line can be matched';
+  if (!has('reference')) return 'columns.reference is required: lines are matched by it alone';
   return delimiter === decimal && !header
     ? 'delimiter is the decimal separator: without a header it is unknown whether every amount is quoted'
     : undefined;

@@ -117,7 +117,7 @@ describe('a mapping', () => {
     [{ columns: { reference: 'R', debit: 'D' } }, 'belong together'],
     [{ columns: { reference: 'R', amount: 'A', status: 'S' } }, 'statuses is required'],
     [{ kinds: {} }, 'columns.kind is required'],
-    [{ columns: { amount: 'A' } }, 'columns must have reference or time'],
+    [{ columns: { amount: 'A' } }, 'columns.reference is required'],
     [{ columns: { reference: 'R', amount: 'A', time: 'T' } }, 'time.format is required'],
     [{ header: false }, 'give its place as a number from 1'],
     [{ grouping: '.' }, 'must not be the decimal separator'],

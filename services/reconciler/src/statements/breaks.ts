@@ -130,14 +130,9 @@ async function close(
   const { session } = transaction;
   const references = breaks.map(({ reference }) => reference);
   const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
-  const lines = [
-    ...(await records.find({ uses, statement: statement._id }, { session }).toArray()),
-    ...(await records
-      .find({ subject: { $in: references }, statement: statement._id }, { session })
-      .toArray()),
-  ];
+  const lines = await records.find({ uses, statement: statement._id }, { session }).toArray();
   const resolving = breaks.filter(({ kind, reference }) => {
-    const about = lines.filter(({ payment, subject }) => payment === reference || subject === reference);
+    const about = lines.filter(({ payment }) => payment === reference);
     if (kind === 'statement.missing_there') return about.some((line) => line.uses === reference);
     return about.length > 0 && (kind !== 'statement.differs' || about.every(isMatched));
   });

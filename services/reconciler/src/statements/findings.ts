@@ -64,6 +64,6 @@ function detailOf({ result, how = [], payment, row }: RecordDocument): string {
   if (result === 'duplicate')
     return `a further line of the rail's statement moves money for ${payment ?? 'a payment'}`;
   return row?.reference === undefined
-    ? "a line of the rail's statement fits no payment by amount and time"
+    ? "a line of the rail's statement names no payment"
     : "a line of the rail's statement names an unknown payment";
 }

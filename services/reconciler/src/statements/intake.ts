@@ -3,23 +3,24 @@ import type { Clock, Result } from '@pesewa/kernel';
 import { accept, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import {
+  contentOf,
   type HeldRow,
   matchByReference,
   missingHere,
   type NumberedRow,
+  type Outcome,
   type StatementPayment,
 } from '../domain/statement-matching.ts';
-import { pairingKeyOf } from '../domain/statement-pairing.ts';
 import { type FileLimits, readStatementFile, type StatementLine, UnreadableFileError } from './lines.ts';
 import type { StatementPayments } from './payments.ts';
 import {
+  digestOf,
   lineId,
   type RecordDocument,
   type StatementDocument,
   type StatementStore,
   type StatementTerms,
   toRow,
-  toStoredOutcome,
   toStoredRow,
 } from './store.ts';
 
@@ -178,13 +179,12 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
   const rows = lines.flatMap(({ number, read }): readonly NumberedRow[] =>
     'row' in read ? [{ id: lineId(_id, number), row: read.row }] : [],
   );
-  const loose = rows.filter(({ row }) => isLoose(row));
   const times = rows.flatMap(({ row: { atMs } }) => atMs ?? []);
   const { matchedCount } = await statements.updateOne(
     { _id, status: 'receiving', batches: place },
     {
       $set: { batches: place + 1, chain },
-      $inc: { lines: lines.length, loose: loose.length },
+      $inc: { lines: lines.length },
       $addToSet: { currencies: { $each: [...new Set(rows.map(({ row }) => row.currency))] } },
       ...(times.length > 0 && {
         $min: { firstAt: new Date(Math.min(...times)) },
@@ -194,9 +194,8 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
     { session },
   );
   if (matchedCount === 0) return false;
-  const named = rows.filter(({ row }) => !isLoose(row));
   const held = await findHeld(deps, _id, payments, { session });
-  const outcomes = matchByReference(named, payments, held, rail);
+  const outcomes = matchByReference(rows, payments, held, rail);
   const displaced = [...held.values()].filter(({ id }) => outcomes.has(id));
   await records.bulkWrite(
     [
@@ -206,20 +205,13 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
           filter: { _id: id },
           update: {
             $set: { result: 'duplicate' as const },
-            $unset: {
-              uses: true,
-              how: true,
-              difference: true,
-              feeDifference: true,
-              by: true,
-              confidence: true,
-            } as const,
+            $unset: { uses: true, how: true, difference: true, feeDifference: true } as const,
           },
         },
       })),
       ...lines.map((line) => {
         const outcome = outcomes.get(lineId(_id, line.number));
-        return { insertOne: { document: toRecord(statement, line, outcome && toStoredOutcome(outcome)) } };
+        return { insertOne: { document: toRecord(statement, line, outcome) } };
       }),
     ],
     { session, ordered: true },
@@ -252,27 +244,21 @@ async function findHeld(
   );
 }
 
-/** Whether a line must be paired by amount and time: it names no payment, and moved money at a time. */
-function isLoose({ reference, atMs, kind, status }: NumberedRow['row']): boolean {
-  const isPayment = kind === 'payout' || kind === 'collection';
-  return reference === null && atMs !== null && isPayment && status === 'completed';
-}
-
 function toRecord(
   { _id, trial }: Batch['statement'],
   { number, line, read }: StatementLine,
-  outcome: Partial<RecordDocument> | undefined,
+  outcome: Outcome | undefined,
 ): RecordDocument {
   const base = { _id: lineId(_id, number), statement: _id, line, ...(trial && { trial }) };
   if ('unreadable' in read) return { ...base, result: 'unreadable', reason: read.unreadable };
   if ('aside' in read) return { ...base, result: 'set_aside' };
   const { row } = read;
-  const stored = { ...base, row: toStoredRow(row) };
-  if (!isLoose(row)) return { ...stored, ...(outcome ?? toStoredOutcome(missingHere(row))) };
+  // Without a time two such lines can't be told from one that is listed twice.
+  const isNameless = row.reference === null && row.railReference === null && row.atMs !== null;
   return {
-    ...stored,
-    loose: 'line',
-    pairingKey: pairingKeyOf(row),
-    ...(row.atMs !== null && { at: new Date(row.atMs) }),
+    ...base,
+    row: toStoredRow(row),
+    ...(isNameless && { content: digestOf(contentOf(row)) }),
+    ...(outcome ?? missingHere(row)),
   };
 }

@@ -65,7 +65,7 @@ describe('a statement', () => {
       unreadable: 1,
     });
     expect(first.records).toMatchObject([
-      { line: 2, result: 'matched', by: 'reference', confidence: 1, payment: same },
+      { line: 2, result: 'matched', payment: same },
       { line: 3, result: 'duplicate', payment: same, breakId: null },
       { line: 4, result: 'differs', how: ['amount'], difference: '-10' },
       { line: 5, result: 'differs', how: ['fee'], difference: '0.25' },
@@ -115,20 +115,16 @@ describe('a statement', () => {
     expect(listed(open.body)).toEqual([]);
   });
 
-  it('pairs lines without a reference by amount and time, and guesses nothing', async () => {
-    const amounts = [12_345n, 22_222n, 22_222n];
-    const [one, two, three] = amounts.map(() => ids.next('co'));
-    for (const [index, reference] of [one, two, three].entries()) {
-      await publish(initiated(reference ?? ''), collected(reference ?? '', amounts[index] ?? 0n));
-      await until('it ended', async () => (await rowOf(reference ?? ''))?.status === 'completed');
-    }
-    const lines = [`,C1,123.45,,${now()}`, `,C2,222.22,,${now()}`, `,C3,999.99,,${now()}`];
-    const found = await match(file(...lines), nowhere);
-    expect(found.counts).toMatchObject({ matched: 1, ambiguous: 1, missing_here: 1 });
-    expect(found.records.slice(0, 3)).toMatchObject([
-      { result: 'matched', by: 'amount and time', confidence: 0.9, payment: one },
-      { result: 'ambiguous', candidates: [two, three] },
-      { result: 'missing_here' },
+  it('guesses no payment for a line without a reference, however well one fits', async () => {
+    const reference = ids.next('co');
+    await publish(initiated(reference), collected(reference, 12_345n));
+    await until('it ended', async () => (await rowOf(reference))?.status === 'completed');
+    const endedAt = (await rowOf(reference))?.endedAt?.toISOString() ?? '';
+    const to = new Date(Date.parse(endedAt) + 1).toISOString();
+    const found = await match(file(`,C1,123.45,,${endedAt}`), { from: endedAt, to });
+    expect(found.records).toMatchObject([
+      { line: 2, result: 'missing_here', payment: null, amount: '123.45', difference: '123.45' },
+      { line: null, result: 'missing_there', payment: reference, difference: '-123.45' },
     ]);
   });
 });

@@ -82,7 +82,6 @@ export function startStatements(deps: StatementDeps): Statements {
       batches: 0,
       chain: '',
       lines: 0,
-      loose: 0,
       currencies: [],
       opened: 0,
       hidden: 0,

@@ -18,7 +18,7 @@ export interface StatementTerms {
 }
 
 /** The next stage of matching a complete file. */
-export type StatementStage = 'payments' | 'times' | 'missing' | 'breaks';
+export type StatementStage = 'payments' | 'copies' | 'breaks';
 
 /** How many records have each result. */
 export type StatementCounts = { readonly [Result in StatementResult]?: number };
@@ -38,8 +38,6 @@ export interface StatementDocument extends StatementTerms {
   readonly batches: number;
   readonly chain: string;
   readonly lines: number;
-  /** How many lines must be matched by amount and time. */
-  readonly loose: number;
   readonly currencies: readonly string[];
   /** The times of the first and the last line with a time. */
   readonly firstAt?: Date;
@@ -61,22 +59,12 @@ export interface RecordDocument extends Partial<Omit<Outcome, 'result'>> {
   /** Absent if the line can't be read. */
   readonly row?: StoredRow;
   readonly result?: StatementResult;
-  /** The subject of a break about the line; for lines that name no payment, set once they are paired. */
-  readonly subject?: string;
-  readonly by?: 'reference' | 'amount and time';
-  readonly confidence?: number;
-  readonly candidates?: readonly string[];
   /** Why the line can't be read. */
   readonly reason?: string;
-  /** Set on records to be paired by amount and time. */
-  readonly loose?: 'line' | 'payment';
-  readonly pairingKey?: string;
+  /** A digest of what a line says that has a time and no reference at all; equal ones are as many movements. */
+  readonly content?: string;
   /** The number among lines with exactly the same content, from the second on. */
   readonly copy?: number;
-  readonly at?: Date;
-  /** A payment that ended outside the window: it may be paired, and is not missing. */
-  readonly outside?: true;
-  readonly taken?: true;
   /** The break about it: its own or, if other breaks cover all of it, the first of them. */
   readonly breakId?: string;
   /** Further breaks, if several cover a part each. */
@@ -122,7 +110,7 @@ export function paymentRecordId(statement: string, reference: string): string {
   return `${statement}/~${reference}`;
 }
 
-/** All payments of a statement that have no line, or had none before lines were paired. */
+/** All payments of a statement that have no line. */
 export function paymentRecords(statement: string): Filter<RecordDocument> {
   return { _id: { $gte: `${statement}/~`, $lt: `${statement}/~~` } };
 }
@@ -148,12 +136,6 @@ export function toRow(stored: StoredRow): StatementRow {
   return { ...rest, reference, railReference, kind, fee, atMs: at?.getTime() ?? null };
 }
 
-/** The part of a line's outcome that its record stores. */
-export function toStoredOutcome(outcome: Outcome): Partial<RecordDocument> {
-  const isFound = outcome.result === 'matched' || outcome.result === 'differs';
-  return { ...outcome, ...(isFound && { by: 'reference' as const, confidence: 1 }) };
-}
-
 /** The subject of a break about a line: our reference, or a digest of the rail's own or else of the line's content. */
 export function subjectOf(
   rail: string,
@@ -163,7 +145,12 @@ export function subjectOf(
   if (row.reference !== undefined && result !== 'duplicate') return row.reference;
   const content = contentOf(toRow(row)) + (copy === undefined ? '' : `\n${copy}`);
   const said = row.railReference === undefined ? content : `rail ${row.railReference}`;
-  return `line-${createHash('sha256').update(`${rail}\n${said}`).digest('hex').slice(0, DIGEST_LENGTH)}`;
+  return `line-${digestOf(`${rail}\n${said}`)}`;
+}
+
+/** A short digest of a text. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }
 
 const DIGEST_LENGTH = 32;

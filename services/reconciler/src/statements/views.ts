@@ -50,8 +50,6 @@ export function viewRecord(record: RecordDocument): RailStatementRecordView {
     id: record._id,
     line: record.line ?? null,
     result: record.result ?? null,
-    by: record.by ?? null,
-    confidence: record.confidence ?? null,
     payment: record.payment ?? null,
     how: record.how ?? [],
     difference: text(record.difference),
@@ -63,7 +61,6 @@ export function viewRecord(record: RecordDocument): RailStatementRecordView {
     fee: text(row?.fee),
     currency: row?.currency ?? null,
     at: row?.at?.toISOString() ?? null,
-    candidates: record.candidates ?? [],
     reason: record.reason ?? null,
     breakId: record.breakId ?? null,
     alsoCoveredBy: record.alsoCoveredBy ?? [],
@@ -74,8 +71,6 @@ export function viewRecord(record: RecordDocument): RailStatementRecordView {
 const FIELDS = {
   line: 'line',
   result: 'result',
-  by: 'by',
-  confidence: 'confidence',
   payment: 'payment',
   how: 'how',
   difference: 'difference',
@@ -87,7 +82,6 @@ const FIELDS = {
   fee: 'fee',
   currency: 'currency',
   at: 'at',
-  candidates: 'candidates',
   reason: 'reason',
   break: 'breakId',
 } as const satisfies Readonly<Record<string, keyof RailStatementRecordView>>;
