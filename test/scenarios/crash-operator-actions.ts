@@ -158,7 +158,7 @@ const stating: Doing = async (world, { arm, death }, place) => {
         breaksOpened: 3,
         breaksHidden: 1,
       });
-      const kept = await world.records('reconciler', 'statement_records').find({ statement: id }).toArray();
+      const kept = await world.records('reconciler', 'statement_records').find({ run: id }).toArray();
       const numbers = kept.map((record) => Number(record['line'])).toSorted((one, next) => one - next);
       expect(numbers).toEqual(lines.map((_, at) => at + 2));
       for (const found of [other.reference, ...lost.slice(0, 2)])

@@ -3,7 +3,7 @@ export type { Claimable, ClaimRateLimit, Tokens } from './claims/claim.ts';
 export { type ClaimLoop, startClaimLoop } from './claims/claim-loop.ts';
 export type { RecordOutcome } from './claims/claimed-work.ts';
 export { type Erasure, type Erasures, openErasers, startEraser } from './claims/eraser.ts';
-export { leasesOf, takeLease } from './claims/lease.ts';
+export { endLease, leasesOf, takeLease } from './claims/lease.ts';
 export { CLOCK_SKEW_MAX_MS } from './database/clock-guard.ts';
 export { afterCursor, nextCursor } from './database/cursor-pagination.ts';
 export { type Database, isDuplicateKey, openDatabase } from './database/mongo.ts';

@@ -63,3 +63,16 @@ export function inPagesBy<Row extends object>(
 export function isOutOfTime(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED;
 }
+
+/** How long counting may take while a caller waits. */
+export const COUNT_TIMEOUT_MS = 8_000;
+
+/** What a query gives; null if it took too long. */
+export async function inTime<Value>(query: Promise<Value>): Promise<Value | null> {
+  try {
+    return await query;
+  } catch (error) {
+    if (isOutOfTime(error)) return null;
+    throw error;
+  }
+}

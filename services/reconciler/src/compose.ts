@@ -17,6 +17,7 @@ import { createDecisions } from './decisions/decisions.ts';
 import { openDecisionStore } from './decisions/store.ts';
 import { lateAfterMs } from './domain/steps.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
+import { openWindowPayments } from './matching/payments.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
 import { UNKNOWN_REFERENCE } from './poll-document.ts';
@@ -96,7 +97,8 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   await scope.open('schedule of the wallet comparison', comparing);
   await composeAudits(scope, { ...parts, workingSet });
   await composeSteps(scope, { ...parts, workingSet });
-  await composeCloses(scope, { ...parts, proof, schedule }, polled, rateLimit);
+  const payments = openWindowPayments(store.collection);
+  await composeCloses(scope, { ...parts, payments, proof, schedule }, polled, rateLimit);
   const decisions = createDecisions(parts);
   const allowsSharedToken = config.NODE_ENV !== 'production';
   const life = createBreakLife({
@@ -104,7 +106,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     isOperator: (name) =>
       (allowsSharedToken && name === 'operator') || config.OPERATORS.some((one) => one.name === name),
   });
-  await composeStatements(scope, { ...parts, railNames, allowsSharedToken });
+  await composeStatements(scope, { ...parts, payments, railNames, allowsSharedToken });
   const statusStore = openStatusStore(parts.db, store.collection);
   addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames, allowsSharedToken });

@@ -12,8 +12,8 @@ export const IN_FLIGHT_KEY = {
   mayCredit: 1,
 } as const;
 
-/** The records of a close by result, in the order of their references. */
-export const CLOSE_RESULT_KEY = { close: 1, result: 1, _id: 1 } as const;
+/** The records of a run by result, in the order of their names; they are counted by its keys alone. */
+export const RESULT_KEY = { run: 1, result: 1, _id: 1 } as const;
 
 /** The oldest open break of each kind. */
 export const BREAK_KINDS_KEY = { kind: 1, since: 1 } as const;
@@ -78,41 +78,33 @@ const breaks: CollectionSchema = {
   ],
 };
 
-const closes: readonly CollectionSchema[] = [
+/** The runs of a source, and their records with the indexes that its own questions need (ADR 71). */
+const matching = (
+  runs: string,
+  records: string,
+  further: NonNullable<CollectionSchema['indexes']>,
+): readonly CollectionSchema[] => [
   {
-    name: 'closes',
+    name: runs,
     indexes: [
+      { key: { requestedAt: -1, _id: -1 } },
       { key: { dueAt: 1 }, partialFilterExpression: { running: true } },
       { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
     ],
   },
   {
-    name: 'close_records',
-    indexes: [
-      { key: { waits: 1, dueAt: 1 }, ...where('waits') },
-      { key: CLOSE_RESULT_KEY },
-      { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
-    ],
+    name: records,
+    indexes: [{ key: RESULT_KEY }, { key: { keepUntil: 1 }, expireAfterSeconds: 0 }, ...further],
   },
 ];
 
-const statements: readonly CollectionSchema[] = [
-  { name: 'statements', indexes: [{ key: { at: -1, _id: -1 } }, { key: { status: 1, at: 1 } }] },
-  {
-    name: 'statement_records',
-    indexes: [
-      { key: { statement: 1, result: 1, _id: 1 } },
-      // Enforces that a movement is used by one line of a statement at most.
-      {
-        key: { uses: 1, statement: 1 },
-        unique: true,
-        ...where('uses'),
-      },
-      { key: { statement: 1, content: 1, _id: 1 }, ...where('content') },
-    ],
-  },
-  { name: 'statement_mappings' },
-];
+const closes = matching('closes', 'close_records', [{ key: { waits: 1, dueAt: 1 }, ...where('waits') }]);
+
+const statements = matching('statements', 'statement_records', [
+  // Enforces that a movement is used by one line of a statement at most.
+  { key: { uses: 1, run: 1 }, unique: true, ...where('uses') },
+  { key: { run: 1, content: 1, _id: 1 }, ...where('content') },
+]);
 
 /** The collections of the reconciler's database. */
 export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
@@ -143,4 +135,5 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
   { name: 'locks' },
   ...closes,
   ...statements,
+  { name: 'statement_mappings' },
 ];

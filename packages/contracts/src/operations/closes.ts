@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { pageOf, recordQueries } from './lists.ts';
-import { declareOperations, fileAnswer } from './operation.ts';
+import { runOperations } from './match-runs.ts';
+import { declareOperations } from './operation.ts';
 
 /** Every result that a payment of a close can have. */
 export const closeResults = ['pending', 'matched', 'differs', 'missing_there', 'unclear'] as const;
@@ -101,8 +101,6 @@ const closeBody = z
 /** The period of a close: a day, or two times. */
 export type CloseRequest = z.input<typeof closeBody>;
 
-const records = recordQueries(closeResults);
-
 /** Daily closes: the payments of a day, looked up again at their rails and matched (ADR 29). */
 export const closeOperations = declareOperations({
   open: {
@@ -119,36 +117,11 @@ export const closeOperations = declareOperations({
     dryRun: closePreview,
     refusals: { invalid: 400, not_over: 409, unavailable: 503 },
   },
-  list: {
-    method: 'get',
-    path: '/closes',
-    summary: 'Lists closes, the newest first',
-    query: z.object({ cursor: z.string().max(120).optional() }),
-    answers: { 200: pageOf(closeView) },
-    pages: 'cursor',
-  },
-  show: {
-    method: 'get',
-    path: '/closes/{id}',
-    summary: 'Shows how far a close is',
-    answers: { 200: closeView },
-    refusals: { not_found: 404 },
-  },
-  records: {
-    method: 'get',
-    path: '/closes/{id}/records',
-    summary: 'Lists the payments of a close, by reference',
-    query: records.page,
-    answers: { 200: pageOf(closeRecordView) },
-    refusals: { not_found: 404 },
-    pages: 'cursor',
-  },
-  export: {
-    method: 'get',
-    path: '/closes/{id}/export',
-    summary: 'Streams all payments of a close as CSV or JSON, once it is done',
-    query: records.export,
-    answers: { 200: fileAnswer },
-    refusals: { not_found: 404, not_done: 409 },
-  },
+  ...runOperations({
+    path: 'closes',
+    run: closeView,
+    record: closeRecordView,
+    results: closeResults,
+    called: ['a close', 'closes', 'the payments of a close'],
+  }),
 });

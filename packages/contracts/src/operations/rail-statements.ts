@@ -1,7 +1,8 @@
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
-import { pageCursor, pageOf, recordQueries } from './lists.ts';
-import { declareOperations, fileAnswer } from './operation.ts';
+import { pageOf } from './lists.ts';
+import { runOperations } from './match-runs.ts';
+import { declareOperations } from './operation.ts';
 
 const MAPPING_LENGTH_MAX = 4_096;
 
@@ -23,7 +24,7 @@ const recordView = z
     id: z.string(),
     /** Null for a payment without a line. */
     line: z.number().nullable(),
-    result: z.enum(railStatementResults).nullable(),
+    result: z.enum(railStatementResults),
     payment: nullable,
     how: z.array(z.string()).readonly(),
     difference: nullable,
@@ -120,8 +121,6 @@ const uploadQuery = z
 /** How a file is matched, besides its SHA-256. */
 export type StatementTermsQuery = Omit<z.input<typeof uploadQuery>, 'sha256' | 'dryRun'>;
 
-const records = recordQueries(railStatementResults);
-
 /** The rails' statements, compared with our payments (ADR 30). */
 export const railStatementOperations = declareOperations({
   upload: {
@@ -151,38 +150,13 @@ export const railStatementOperations = declareOperations({
     answers: { 202: z.object({ status: z.literal('dropped') }) },
     refusals: { not_found: 404 },
   },
-  list: {
-    method: 'get',
-    path: '/statements',
-    summary: 'Lists statements, the newest first',
-    query: z.object({ cursor: pageCursor.optional() }),
-    answers: { 200: pageOf(statementView) },
-    pages: 'cursor',
-  },
-  show: {
-    method: 'get',
-    path: '/statements/{id}',
-    summary: 'Shows how far a statement is, and what it gave',
-    answers: { 200: statementView },
-    refusals: { not_found: 404 },
-  },
-  records: {
-    method: 'get',
-    path: '/statements/{id}/records',
-    summary: 'Lists the lines of a statement, and the payments without one',
-    query: records.page,
-    answers: { 200: pageOf(recordView) },
-    refusals: { not_found: 404 },
-    pages: 'cursor',
-  },
-  export: {
-    method: 'get',
-    path: '/statements/{id}/export',
-    summary: 'Streams all of them as CSV or JSON',
-    query: records.export,
-    answers: { 200: fileAnswer },
-    refusals: { not_found: 404 },
-  },
+  ...runOperations({
+    path: 'statements',
+    run: statementView,
+    record: recordView,
+    results: railStatementResults,
+    called: ['a statement', 'statements', 'the lines of a statement, and the payments without one,'],
+  }),
 });
 
 /** The mappings of statements that are kept under a name. */

@@ -46,7 +46,7 @@ export async function updateBreaks(
   const opening = found.flatMap(({ opened }) => opened);
   const resolving: Resolution[] = [];
   const ids = found.map(({ record, ours, matching }) => {
-    const { reference, currency, rail, close } = record;
+    const { reference, currency, rail, run: close } = record;
     const { result } = matching;
     if (result === 'pending' || result === 'unclear' || !ours) return undefined;
     const finding = breakOf(matching, ours);

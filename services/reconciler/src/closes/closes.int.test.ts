@@ -44,7 +44,7 @@ describe('a daily close on real daemons', () => {
     const outside = [...(await paidAt(window.startMs - 1)), ...(await paidAt(endMs))];
     const done = await closed(window);
     expect(done).toMatchObject({ status: 'done', payments: 3, done: 3, results: { matched: 3, pending: 0 } });
-    const found = await records().find({ close: done.id }).toArray();
+    const found = await records().find({ run: done.id }).toArray();
     expect(found.map(({ reference }) => reference).toSorted()).toEqual(inside.toSorted());
     expect(found[0]).toMatchObject({
       ours: { status: 'completed', amount: 10_000n, fee: 50n },

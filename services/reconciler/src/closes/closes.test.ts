@@ -3,11 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { createCloses } from './closes.ts';
 import type { CloseDocument } from './store.ts';
 
-const counts = { pending: 0, matched: 0, differs: 0, missing_there: 0, unclear: 0 };
-
 /** Closes over a store that records what was made, at a time of the 21st. */
 function open(time: string, ...days: readonly string[]) {
-  const made = new Map<string, Omit<CloseDocument, 'dueAt'>>();
+  const made = new Map<string, CloseDocument>();
   const readAgain: (readonly string[])[] = [];
   let opened = 0;
   const closes = createCloses({
@@ -15,18 +13,13 @@ function open(time: string, ...days: readonly string[]) {
       create: async (close) => {
         const found = made.get(close._id);
         made.set(close._id, found ?? close);
-        return { close: found ?? close, isNew: found === undefined };
+        return { run: found ?? close, isNew: found === undefined };
       },
       find: async () => undefined,
-      list: async () => [],
       days: async () => [...days, ...made.keys()].toSorted(),
       readAgain: async (ids) => void readAgain.push(ids),
-      countWindow: async () => new Map(),
-      countRecords: async () => counts,
-      readRecords: () => {
-        throw new Error('this is never read');
-      },
     },
+    payments: { count: async () => new Map() },
     clock: { nowMs: () => Date.parse(`2026-11-21T${time}Z`) },
     lagMs: 600_000,
     keepDays: 400,

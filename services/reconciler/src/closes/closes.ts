@@ -1,7 +1,7 @@
 import { accept, type Clock, DAY_MS, type Result } from '@pesewa/kernel';
-import type { CloseCounts, CloseDocument, CloseRecord, CloseStore, RecordQuery } from './store.ts';
+import type { Window, WindowPayments } from '../matching/payments.ts';
+import type { CloseDocument, CloseStore } from './store.ts';
 import {
-  type CloseWindow,
   closeIdOf,
   dayFrom,
   daysToClose,
@@ -10,17 +10,10 @@ import {
   type WindowRefusal,
 } from './window.ts';
 
-/** A close and its progress. */
-export interface CloseProgress {
-  readonly close: CloseDocument;
-  /** Null if there are too many to count. */
-  readonly counts: CloseCounts | null;
-}
-
 /** What a close over a window would check. */
 export interface ClosePreview {
   readonly id: string;
-  readonly window: CloseWindow;
+  readonly window: Window;
   /** Whether a close over it exists already, which would be given instead. */
   readonly exists: boolean;
   /** By rail; null if there are too many to count. */
@@ -31,24 +24,16 @@ export interface ClosePreview {
 export interface Closes {
   /** Makes the close over a window, once; a repetition gives the same one. */
   readonly open: (
-    window: CloseWindow,
+    window: Window,
     by: string,
-  ) => Promise<Result<CloseProgress & { readonly isNew: boolean }, WindowRefusal>>;
+  ) => Promise<Result<{ readonly run: CloseDocument; readonly isNew: boolean }, WindowRefusal>>;
   /** Shows what it would check, without making one. */
-  readonly preview: (window: CloseWindow) => Promise<Result<ClosePreview, WindowRefusal>>;
+  readonly preview: (window: Window) => Promise<Result<ClosePreview, WindowRefusal>>;
   /**
    * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last week
    * are read once more, so that ends reported late are in a close too.
    */
   readonly openDue: () => Promise<void>;
-  readonly find: (id: string) => Promise<CloseProgress | undefined>;
-  /** The newest window first; `before` is the id of the last one on the page before. */
-  readonly list: (query: {
-    readonly before?: string | undefined;
-    readonly limit: number;
-  }) => Promise<readonly CloseProgress[]>;
-  /** Records in the order of their references; the caller must finish or end the reading. */
-  readonly records: (query: RecordQuery) => AsyncIterable<CloseRecord>;
 }
 
 /** Named as the requester of closes that the clock starts. */
@@ -56,7 +41,8 @@ const NIGHTLY = 'nightly';
 
 /** Builds {@link Closes}. */
 export function createCloses(deps: {
-  readonly closeStore: Omit<CloseStore, 'closes' | 'records' | 'newestDone' | 'readWindow'>;
+  readonly closeStore: Pick<CloseStore, 'create' | 'find' | 'days' | 'readAgain'>;
+  readonly payments: Pick<WindowPayments, 'count'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** How long the owners' events of a window may be late. */
   readonly lagMs: number;
@@ -64,27 +50,24 @@ export function createCloses(deps: {
   /** Called when there is a close whose payments must be read. */
   readonly opened: () => void;
 }): Closes {
-  const { closeStore, clock, lagMs, keepDays } = deps;
-  const progressOf = async (close: CloseDocument): Promise<CloseProgress> => ({
-    close,
-    counts: close.counts ?? (await closeStore.countRecords(close._id)),
-  });
+  const { closeStore, payments, clock, lagMs, keepDays } = deps;
   const open: Closes['open'] = async (window, by) => {
     const requestedAt = new Date(clock.nowMs());
     const judged = judgeWindow(window, requestedAt.getTime(), lagMs);
     if (!judged.ok) return judged;
-    const { close, isNew } = await closeStore.create({
+    const made = await closeStore.create({
       _id: closeIdOf(window),
       ...window,
       requestedBy: by,
       requestedAt,
       stage: 'gathering',
       running: true,
+      dueAt: requestedAt,
       added: 0,
       keepUntil: new Date(requestedAt.getTime() + keepDays * DAY_MS),
     });
-    if (isNew) deps.opened();
-    return accept({ ...(await progressOf(close)), isNew });
+    if (made.isNew) deps.opened();
+    return accept(made);
   };
   return {
     open,
@@ -93,7 +76,7 @@ export function createCloses(deps: {
       if (!judged.ok) return judged;
       const id = closeIdOf(window);
       const exists = (await closeStore.find(id)) !== undefined;
-      return accept({ id, window, exists, payments: await closeStore.countWindow(window) });
+      return accept({ id, window, exists, payments: await payments.count(window) });
     },
     openDue: async () => {
       // A day counts as over once its events have had time to arrive.
@@ -104,11 +87,5 @@ export function createCloses(deps: {
       await closeStore.readAgain(daysToReadAgain(nowMs), new Date(clock.nowMs()));
       deps.opened();
     },
-    find: async (id) => {
-      const close = await closeStore.find(id);
-      return close && progressOf(close);
-    },
-    list: async (query) => Promise.all((await closeStore.list(query)).map(progressOf)),
-    records: closeStore.readRecords,
   };
 }

@@ -2,12 +2,13 @@ import type { ClaimRateLimit } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
+import type { WindowPayments } from '../matching/payments.ts';
 import type { PolledRail } from '../polling/polled-rail.ts';
 import { type RailRateLimit, retryAfterMs } from '../polling/rail-rate-limit.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
 import { createCloses } from './closes.ts';
-import { type GatheringDeps, startGathering } from './gathering.ts';
+import { type DrivingDeps, startCloses } from './driving.ts';
 import { createCloseMetrics } from './metrics.ts';
 import { addCloseRoutes } from './routes.ts';
 import { openCloseStore } from './store.ts';
@@ -15,7 +16,10 @@ import { openCloseStore } from './store.ts';
 type Parts = Pick<
   AskingDeps,
   'store' | 'breaks' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof' | 'schedule'
-> & { readonly messaging: GatheringDeps['messaging'] & ReplicaJob['messaging'] };
+> & {
+  readonly messaging: DrivingDeps['messaging'] & ReplicaJob['messaging'];
+  readonly payments: WindowPayments;
+};
 
 /** Puts the daily close together (ADR 29); everything it opens closes with the scope. */
 export async function composeCloses(
@@ -44,16 +48,17 @@ export async function composeCloses(
       finished: metrics.finished,
     }),
   );
-  const gathering = await scope.open(
-    'gathering of closes',
-    startGathering({ ...parts, closeStore, pauseMs, gathered: asking.wake }),
+  const driving = await scope.open(
+    'driving of closes',
+    startCloses({ ...parts, closeStore, pauseMs, gathered: asking.wake }),
   );
   const closes = createCloses({
+    ...parts,
     closeStore,
     clock,
     lagMs: config.CLOSE_LAG_MS,
     keepDays: config.CLOSE_KEEP_DAYS,
-    opened: gathering.wake,
+    opened: driving.wake,
   });
   await scope.open(
     'schedule of the daily close',
@@ -61,6 +66,7 @@ export async function composeCloses(
   );
   addCloseRoutes(scope.operator, {
     closes,
+    store: closeStore,
     railNames: rails.map(({ name }) => name),
     closeLagMs: config.CLOSE_LAG_MS,
     closePollsPerSecond: config.CLOSE_POLLS_PER_SECOND,

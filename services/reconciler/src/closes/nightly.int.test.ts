@@ -3,6 +3,7 @@ import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agreed, closeSteps, type Until } from '../fixtures/closes.ts';
 import { createHarness } from '../fixtures/harness.ts';
+import { openWindowPayments } from '../matching/payments.ts';
 import { createCloses } from './closes.ts';
 import { openCloseStore } from './store.ts';
 
@@ -25,7 +26,9 @@ afterAll(harness.close);
 async function night(): Promise<void> {
   const closeStore = openCloseStore(harness.database());
   const clock = { nowMs: () => Date.now() };
-  await createCloses({ closeStore, clock, lagMs: 0, keepDays: 400, opened: () => undefined }).openDue();
+  const payments = openWindowPayments(harness.polls());
+  const deps = { closeStore, payments, clock, lagMs: 0, keepDays: 400, opened: () => undefined };
+  await createCloses(deps).openDue();
 }
 
 describe('the nightly close on real daemons', () => {

@@ -3,15 +3,16 @@ import { accept, refuse } from '@pesewa/kernel';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import type { CloseProgress, Closes } from './closes.ts';
-import { addCloseRoutes } from './routes.ts';
-import type { CloseDocument, CloseRecord, RecordQuery } from './store.ts';
-import { type CloseWindow, closeIdOf, judgeWindow } from './window.ts';
+import type { Window } from '../matching/payments.ts';
+import type { Closes } from './closes.ts';
+import { addCloseRoutes, type CloseRouteDeps } from './routes.ts';
+import type { CloseDocument, CloseRecord } from './store.ts';
+import { closeIdOf, judgeWindow } from './window.ts';
 
 const at = new Date('2026-11-20T12:00:00Z');
 const NOW_MS = Date.parse('2026-11-21T03:00:00Z');
 const LAG_MS = 600_000;
-const document = (window: CloseWindow): CloseDocument => ({
+const document = (window: Window): CloseDocument => ({
   _id: closeIdOf(window),
   ...window,
   requestedBy: 'ama',
@@ -23,10 +24,10 @@ const document = (window: CloseWindow): CloseDocument => ({
 });
 const day = { from: new Date('2026-11-20'), to: new Date('2026-11-21'), rail: null };
 const counts = { pending: 1, matched: 1, differs: 1, missing_there: 0, unclear: 0 };
-const progress: CloseProgress = { close: document(day), counts };
-const done: CloseProgress = { close: { ...document(day), stage: 'done' }, counts };
+const asking = document(day);
+const done: CloseDocument = { ...asking, stage: 'done', counts };
 const base = {
-  close: '2026-11-20',
+  run: '2026-11-20',
   rail: 'upstream',
   merchantId: 'demo',
   currency: 'KES',
@@ -64,21 +65,21 @@ const records: readonly CloseRecord[] = [
 
 function open({
   count = new Map([['upstream', 41]]),
-  found = progress,
+  found = asking,
   allowsSharedToken = true,
 }: {
   readonly count?: ReadonlyMap<string, number> | null;
-  readonly found?: CloseProgress;
+  readonly found?: CloseDocument;
   readonly allowsSharedToken?: boolean;
 } = {}) {
   const asked: unknown[] = [];
   let reading = 0;
-  const closes: Closes = {
+  const closes: Pick<Closes, 'open' | 'preview'> = {
     open: async (window, by) => {
       const judged = judgeWindow(window, NOW_MS, LAG_MS);
       if (!judged.ok) return judged;
       asked.push([closeIdOf(window), by]);
-      return accept({ close: document(window), counts, isNew: window.rail === null });
+      return accept({ run: document(window), isNew: window.rail === null });
     },
     preview: async (window) => {
       const judged = judgeWindow(window, NOW_MS, LAG_MS);
@@ -86,10 +87,12 @@ function open({
         ? accept({ id: closeIdOf(window), window, exists: true, payments: count })
         : refuse(judged.refusal);
     },
-    openDue: async () => undefined,
+  };
+  const store: CloseRouteDeps['store'] = {
+    count: async () => counts,
     find: async (id) => (id === '2026-11-20' ? found : undefined),
-    list: async () => [progress],
-    records: ({ result, after = '' }: RecordQuery) =>
+    list: async () => [asking],
+    readRecords: ({ result, after = '' }) =>
       (async function* () {
         reading += 1;
         try {
@@ -102,6 +105,7 @@ function open({
   const operator = new Hono();
   addCloseRoutes(operator, {
     closes,
+    store,
     railNames: ['upstream', 'other'],
     closeLagMs: LAG_MS,
     closePollsPerSecond: 20,
@@ -246,7 +250,7 @@ describe('a close is shown', () => {
 
   it('in an export only once it is done', async () => {
     for (const stage of ['gathering', 'asking'] as const) {
-      const found = { close: { ...document(day), stage }, counts };
+      const found = { ...asking, stage };
       const response = await open({ found }).request('/closes/2026-11-20/export');
       expect(response.status).toBe(409);
       expect(await response.json()).toMatchObject({

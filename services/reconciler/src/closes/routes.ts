@@ -1,19 +1,26 @@
-import { type ClosePreviewView, closeOperations } from '@pesewa/contracts';
+import {
+  type ClosePreviewView,
+  type CloseRecordView,
+  type CloseView,
+  closeOperations,
+} from '@pesewa/contracts';
 import { accept, type Result, refuse, unreachable } from '@pesewa/kernel';
 import { answer, refused, type ServedAnswer, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { answerFile } from '../exports.ts';
+import { COUNT_TIMEOUT_MS } from '../batches.ts';
+import type { Window } from '../matching/payments.ts';
+import { type ShownRuns, showRuns } from '../matching/routes.ts';
+import type { MatchStore } from '../matching/store.ts';
 import type { ClosePreview, Closes } from './closes.ts';
-import { exportClose } from './export.ts';
-import type { CloseRecord } from './store.ts';
-import { viewClose, viewRecord } from './views.ts';
-import { type CloseWindow, dayFrom, WINDOW_DAYS_MAX, type WindowRefusal } from './window.ts';
-
-const CLOSES_PER_PAGE = 50;
+import type { CloseDocument, CloseRecord } from './store.ts';
+import { closeColumns, viewClose, viewRecord } from './views.ts';
+import { dayFrom, WINDOW_DAYS_MAX, type WindowRefusal } from './window.ts';
 
 /** The dependencies of the routes of closes. */
 export interface CloseRouteDeps {
-  readonly closes: Closes;
+  readonly closes: Pick<Closes, 'open' | 'preview'>;
+  readonly store: ShownRuns<CloseDocument, CloseRecord, CloseView, CloseRecordView>['store'] &
+    Pick<MatchStore<CloseDocument, CloseRecord>, 'count'>;
   /** The configured rails. */
   readonly railNames: readonly string[];
   /** How long after its end a window can be closed. */
@@ -26,44 +33,20 @@ export interface CloseRouteDeps {
 
 /** Adds the routes of daily closes (ADR 29). */
 export function addCloseRoutes(operator: Hono, deps: CloseRouteDeps): void {
-  const { closes } = deps;
+  const shown = { ...deps, noun: 'close', viewRun: viewOf(deps.store), viewRecord, columns: closeColumns };
   serveOperations(
     operator,
     closeOperations,
-    {
-      open: (request) => open(deps, request),
-      list: async ({ query: { cursor } }) => {
-        const found = await closes.list({ before: cursor, limit: CLOSES_PER_PAGE });
-        const next = found.length === CLOSES_PER_PAGE ? (found.at(-1)?.close._id ?? null) : null;
-        return answer(200, { items: found.map(viewClose), next });
-      },
-      show: async ({ parameters: { id } }) => {
-        const found = await closes.find(id);
-        return found ? answer(200, viewClose(found)) : unknown;
-      },
-      records: async ({ parameters: { id: close }, query: { result, cursor: after, limit } }) => {
-        if (!(await closes.find(close))) return unknown;
-        const items = await firstOf(closes.records({ close, result, after }), limit + 1);
-        const page = items.slice(0, limit);
-        const next = items.length > limit ? (page.at(-1)?.reference ?? null) : null;
-        return answer(200, { items: page.map(viewRecord), next });
-      },
-      export: async ({ parameters: { id }, query: { format, result } }) => {
-        const found = await closes.find(id);
-        if (!found) return unknown;
-        if (found.close.stage !== 'done') {
-          const message = 'id: the close is not done, so not all is known: export it once its status is done';
-          return refused('not_done', message);
-        }
-        const records = closes.records({ close: found.close._id, result });
-        return answerFile(`close-${found.close._id}`, format, exportClose(found, records, format));
-      },
-    },
+    { open: (request) => open(deps, request), ...showRuns(shown) },
     deps.allowsSharedToken,
   );
 }
 
-const unknown = refused('not_found', 'id: there is no such close');
+/** A close with its counts: those of a running one are counted anew, as far as there is time. */
+const viewOf =
+  ({ count }: CloseRouteDeps['store']) =>
+  async (close: CloseDocument) =>
+    viewClose(close, close.counts ?? (await count(close._id, COUNT_TIMEOUT_MS)));
 
 type Open = typeof closeOperations.open;
 
@@ -84,13 +67,13 @@ async function open(
   }
   const opened = await closes.open(window.value, operator);
   if (!opened.ok) return refuseWindow(opened.refusal, window.value, deps);
-  return answer(opened.value.isNew ? 202 : 200, viewClose(opened.value));
+  return answer(opened.value.isNew ? 202 : 200, await viewOf(deps.store)(opened.value.run));
 }
 
 function readWindow(
   { date, from, to, ...narrowed }: ServedRequest<Open>['body'],
   railNames: readonly string[],
-): Result<CloseWindow, string> {
+): Result<Window, string> {
   const rail = narrowed.rail ?? null;
   if (rail !== null && !railNames.includes(rail))
     return refuse(`rail: there is none of this name here, but ${railNames.join(', ')}`);
@@ -99,7 +82,7 @@ function readWindow(
   return accept({ from, to, rail });
 }
 
-function refuseWindow(refusal: WindowRefusal, { to }: CloseWindow, { closeLagMs }: CloseRouteDeps) {
+function refuseWindow(refusal: WindowRefusal, { to }: Window, { closeLagMs }: CloseRouteDeps) {
   switch (refusal) {
     case 'window.empty':
       return refused('invalid', 'from must be before to');
@@ -134,13 +117,4 @@ function viewPreview(
     payments: rails.reduce((sum, one) => sum + one.payments, 0),
     rails,
   };
-}
-
-async function firstOf(records: AsyncIterable<CloseRecord>, count: number): Promise<readonly CloseRecord[]> {
-  const first: CloseRecord[] = [];
-  for await (const record of records) {
-    first.push(record);
-    if (first.length === count) break;
-  }
-  return first;
 }

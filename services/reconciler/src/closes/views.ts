@@ -1,14 +1,15 @@
-import { type CloseRecordView, type CloseView } from '@pesewa/contracts';
+import { type CloseRecordView, type CloseView, closeResults } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { Difference, Side } from '../domain/close.ts';
-import type { CloseProgress } from './closes.ts';
-import type { CloseRecord } from './store.ts';
+import type { Export } from '../exports.ts';
+import type { ResultCounts } from '../matching/store.ts';
+import type { CloseDocument, CloseRecord } from './store.ts';
 
 /**
  * A close as operators see it: times in UTC, and how many of its payments have each result; null if there are too many
  * to count while it runs.
  */
-export function viewClose({ close, counts }: CloseProgress): CloseView {
+export function viewClose(close: CloseDocument, counts: ResultCounts | null): CloseView {
   const { _id, from, to, rail, stage, late = 0, requestedBy, requestedAt, finishedAt } = close;
   return {
     id: _id,
@@ -25,15 +26,13 @@ export function viewClose({ close, counts }: CloseProgress): CloseView {
   };
 }
 
-function viewCounts(counts: CloseProgress['counts']) {
+function viewCounts(counts: ResultCounts | null): Pick<CloseView, 'payments' | 'done' | 'results'> {
   if (counts === null) return { payments: null, done: null, results: null };
-  const { pending, matched, differs, missing_there, unclear } = counts;
-  const done = matched + differs + missing_there + unclear;
-  return {
-    payments: done + pending,
-    done,
-    results: { matched, differs, missing_there, unclear, pending },
-  };
+  const results = Object.fromEntries(
+    closeResults.map((result) => [result, counts[result] ?? 0]),
+  ) as NonNullable<CloseView['results']>;
+  const payments = Object.values(results).reduce((sum, count) => sum + count, 0);
+  return { payments, done: payments - results.pending, results };
 }
 
 /** A payment of a close as operators see it: amounts as decimal strings, null if unknown. */
@@ -70,3 +69,36 @@ export function viewRecord(record: CloseRecord): CloseRecordView {
 function textOf(minor: bigint | null, currency: string): string | null {
   return minor === null ? null : formatAmount(minor, currency);
 }
+
+/** Written for what a lookup does not report, which is not the same as zero. */
+const NOT_REPORTED = 'not reported';
+
+const known = (text: string | null) => text ?? NOT_REPORTED;
+
+const difference = ({ differences }: CloseRecordView, field: string) =>
+  differences.find((one) => one.field === field)?.amount ?? null;
+
+/** The columns of an export. */
+export const closeColumns: Export<CloseRecord, CloseRecordView>['columns'] = {
+  reference: ({ reference }) => reference,
+  kind: ({ kind }) => kind,
+  rail: ({ rail }) => rail,
+  merchant: ({ merchantId }) => merchantId,
+  currency: ({ currency }) => currency,
+  ended_at: ({ endedAt }) => endedAt,
+  result: ({ result }) => result,
+  status_ours: ({ ours }) => known(ours.status),
+  status_theirs: ({ theirs }) => known(theirs.status),
+  status_difference: (view) => difference(view, 'status'),
+  amount_ours: ({ ours }) => known(ours.amount),
+  amount_theirs: ({ theirs }) => known(theirs.amount),
+  amount_difference: (view) => difference(view, 'amount'),
+  fee_ours: ({ ours }) => known(ours.fee),
+  fee_theirs: ({ theirs }) => known(theirs.fee),
+  fee_difference: (view) => difference(view, 'fee'),
+  why: ({ why }) => why,
+  break: ({ breakId }) => breakId,
+  fact_published: ({ factPublished }) => (factPublished ? 'yes' : 'no'),
+  asked_at: ({ askedAt }) => askedAt,
+  tries: ({ tries }) => tries,
+};

@@ -1,12 +1,5 @@
 import { accept, DAY_MS, type Result, refuse } from '@pesewa/kernel';
-
-/** The payments that a close is about: those that ended in a period, at one rail or at all. */
-export interface CloseWindow {
-  readonly from: Date;
-  readonly to: Date;
-  /** Null for all rails. */
-  readonly rail: string | null;
-}
+import type { Window } from '../matching/payments.ts';
 
 /** Why a window can't be closed. */
 export type WindowRefusal = 'window.empty' | 'window.too_long' | 'window.not_over';
@@ -15,7 +8,7 @@ export type WindowRefusal = 'window.empty' | 'window.too_long' | 'window.not_ove
 export const WINDOW_DAYS_MAX = 31;
 
 /** The window of a day, UTC, as its midnight. */
-export function dayFrom(midnight: Date, rail: string | null): CloseWindow {
+export function dayFrom(midnight: Date, rail: string | null): Window {
   return { from: midnight, to: new Date(midnight.getTime() + DAY_MS), rail };
 }
 
@@ -24,11 +17,7 @@ export function dayFrom(midnight: Date, rail: string | null): CloseWindow {
  *
  * @param lagMs how late their events may be
  */
-export function judgeWindow(
-  { from, to }: CloseWindow,
-  nowMs: number,
-  lagMs: number,
-): Result<true, WindowRefusal> {
+export function judgeWindow({ from, to }: Window, nowMs: number, lagMs: number): Result<true, WindowRefusal> {
   const lengthMs = to.getTime() - from.getTime();
   if (lengthMs <= 0) return refuse('window.empty');
   if (lengthMs > WINDOW_DAYS_MAX * DAY_MS) return refuse('window.too_long');
@@ -36,7 +25,7 @@ export function judgeWindow(
 }
 
 /** The name of the close over a window, which is unique: `2026-11-20`, or `<from>--<to>`, and the rail after a dot. */
-export function closeIdOf(window: CloseWindow): string {
+export function closeIdOf(window: Window): string {
   const { from, to, rail } = window;
   const [start, end] = [from.toISOString(), to.toISOString()];
   const span = isDay(window) ? start.slice(0, 10) : `${start}--${end}`;
@@ -44,7 +33,7 @@ export function closeIdOf(window: CloseWindow): string {
 }
 
 /** Whether a window is a whole day, UTC. */
-function isDay({ from, to }: CloseWindow): boolean {
+function isDay({ from, to }: Window): boolean {
   return from.getTime() % DAY_MS === 0 && to.getTime() - from.getTime() === DAY_MS;
 }
 

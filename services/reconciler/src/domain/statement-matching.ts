@@ -43,7 +43,7 @@ export interface NumberedRow {
 
 /** The line that holds its movement so far. */
 export interface HeldRow extends NumberedRow {
-  readonly outcome: Outcome;
+  readonly outcome: Pick<Outcome, 'how' | 'difference'>;
 }
 
 /**
@@ -74,13 +74,16 @@ export function matchByReference(
       outcomes.set(id, missingHere(row));
       continue;
     }
-    const candidate: HeldRow = { id, row, outcome: compare(row, payment, rail) };
+    const outcome = compare(row, payment, rail);
+    const candidate = { id, row, outcome };
     const uses = movementOf(row, payment);
     const holder = holders.get(uses);
     const isBetter = !holder || isNearer(candidate, holder);
-    const [best, other] = isBetter ? [candidate, holder] : [holder, candidate];
-    if (isBetter) holders.set(uses, candidate);
-    if (best === candidate) outcomes.set(id, best.outcome);
+    if (isBetter) {
+      holders.set(uses, candidate);
+      outcomes.set(id, outcome);
+    }
+    const other = isBetter ? holder : candidate;
     if (other) outcomes.set(other.id, { result: 'duplicate', payment: payment.reference });
   }
   return outcomes;
@@ -185,7 +188,7 @@ function isNearer(one: HeldRow, other: HeldRow): boolean {
   return contentOf(one.row) < contentOf(other.row);
 }
 
-function distance({ difference = 0n }: Outcome): bigint {
+function distance({ difference = 0n }: Pick<Outcome, 'difference'>): bigint {
   return difference < 0n ? -difference : difference;
 }
 

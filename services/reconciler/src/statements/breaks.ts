@@ -108,7 +108,7 @@ async function* recordsOf(
   let after = '';
   for (;;) {
     const page = await records
-      .find({ statement, result, _id: { $gt: after } })
+      .find({ run: statement, result, _id: { $gt: after } })
       .sort({ _id: 1 })
       .limit(limitOf())
       .toArray();
@@ -130,7 +130,7 @@ async function close(
   const { session } = transaction;
   const references = breaks.map(({ reference }) => reference);
   const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
-  const lines = await records.find({ uses, statement: statement._id }, { session }).toArray();
+  const lines = await records.find({ uses, run: statement._id }, { session }).toArray();
   const resolving = breaks.filter(({ kind, reference }) => {
     const about = lines.filter(({ payment }) => payment === reference);
     if (kind === 'statement.missing_there') return about.some((line) => line.uses === reference);
@@ -161,7 +161,7 @@ async function open(
 ): Promise<boolean> {
   const { session } = transaction;
   const { statementStore, breaks } = deps;
-  const current = await statementStore.statements.findOne({ _id: statement._id }, { session });
+  const current = await statementStore.runs.findOne({ _id: statement._id }, { session });
   const fresh = await statementStore.records
     .find(
       {
@@ -173,7 +173,7 @@ async function open(
     )
     .sort({ _id: 1 })
     .toArray();
-  if (!current || current.status !== 'matching') return true;
+  if (!current || current.stage !== 'breaks') return true;
   if (fresh.length === 0) return current.opened < deps.openMax;
   const found = await breaksOfRecords(statementStore, statement, fresh, {
     session,
@@ -204,7 +204,7 @@ async function open(
   await statementStore.records.bulkWrite([...updates, ...(hidden.length > 0 ? [hiding] : [])], {
     session,
   });
-  await statementStore.statements.updateOne(
+  await statementStore.runs.updateOne(
     { _id: statement._id },
     { $inc: { opened: deps.openMax - current.opened - room, hidden: hidden.length } },
     { session },

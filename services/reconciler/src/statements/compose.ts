@@ -3,10 +3,10 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
 import type { RailFee } from '../handlers.ts';
+import type { WindowPayments } from '../matching/payments.ts';
 import { createStatementBreaks, type StatementBreakDeps } from './breaks.ts';
 import { createStatementIntake } from './intake.ts';
 import { openMappingStore } from './mappings.ts';
-import { createStatementPayments } from './payments.ts';
 import { addStatementRoutes } from './routes.ts';
 import { type StatementDeps, startStatements } from './statements.ts';
 import { openStatementStore } from './store.ts';
@@ -14,6 +14,7 @@ import { openStatementStore } from './store.ts';
 type Parts = Pick<StatementBreakDeps, 'store' | 'breaks' | 'clock'> &
   Pick<StatementDeps, 'ids' | 'logger'> & {
     readonly messaging: StatementBreakDeps['messaging'] & StatementDeps['messaging'];
+    readonly payments: WindowPayments;
     readonly railFee: RailFee;
     readonly railNames: readonly string[];
     readonly allowsSharedToken: boolean;
@@ -26,9 +27,8 @@ export async function composeStatements(
 ): Promise<void> {
   const { config } = scope;
   const statementStore = openStatementStore(parts.messaging.db);
-  const payments = createStatementPayments(parts.store.collection, parts.railFee);
   const limits = { bytesMax: config.STATEMENT_BYTES_MAX, linesMax: config.STATEMENT_LINES_MAX };
-  const shared = { ...parts, statementStore, payments };
+  const shared = { ...parts, statementStore };
   const statements = startStatements({
     ...shared,
     intake: createStatementIntake({ ...shared, limits }),

@@ -3,13 +3,7 @@ import { toFoundBreak } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { movedAgain, statementReportsOf } from '../domain/statement-matching.ts';
-import {
-  type RecordDocument,
-  type StatementDocument,
-  type StatementStore,
-  subjectOf,
-  toRow,
-} from './store.ts';
+import { type RecordDocument, type StatementDocument, type StatementStore, subjectOf } from './store.ts';
 
 const kinds = {
   differs: 'statement.differs',
@@ -32,16 +26,15 @@ export async function breaksOfRecords(
     doubled.length === 0
       ? []
       : await statementStore.records
-          .find({ uses: { $in: doubled }, statement: statement._id }, { session })
+          .find({ uses: { $in: doubled }, run: statement._id }, { session })
           .toArray();
   const found = new Map<string, FoundBreak>();
   for (const record of records) {
     const { result, row, payment, difference = null } = record;
-    if (result === undefined || !(result in kinds) || !row) continue;
+    if (!(result in kinds) || !row) continue;
     const kind = kinds[result as keyof typeof kinds];
     const holders = lines.filter((line) => line.payment === payment);
-    const isAgain =
-      result === 'duplicate' && holders.every((line) => line.row && movedAgain(toRow(row), toRow(line.row)));
+    const isAgain = result === 'duplicate' && holders.every((line) => line.row && movedAgain(row, line.row));
     if (result === 'duplicate' && !isAgain) continue;
     if (result === 'missing_here' && row.status !== 'completed') continue;
     const reference =
@@ -63,7 +56,7 @@ function detailOf({ result, how = [], payment, row }: RecordDocument): string {
   if (result === 'missing_there') return "the rail's statement has no line for the payment";
   if (result === 'duplicate')
     return `a further line of the rail's statement moves money for ${payment ?? 'a payment'}`;
-  return row?.reference === undefined
+  return (row?.reference ?? null) === null
     ? "a line of the rail's statement names no payment"
     : "a line of the rail's statement names an unknown payment";
 }

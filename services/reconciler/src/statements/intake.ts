@@ -11,17 +11,16 @@ import {
   type Outcome,
   type StatementPayment,
 } from '../domain/statement-matching.ts';
+import type { RailFee } from '../handlers.ts';
+import type { WindowPayments } from '../matching/payments.ts';
 import { type FileLimits, readStatementFile, type StatementLine, UnreadableFileError } from './lines.ts';
-import type { StatementPayments } from './payments.ts';
+import { toPayment } from './matching.ts';
 import {
   digestOf,
   lineId,
   type RecordDocument,
   type StatementDocument,
   type StatementStore,
-  type StatementTerms,
-  toRow,
-  toStoredRow,
 } from './store.ts';
 
 /** Why a file was refused, for people to read. */
@@ -42,7 +41,8 @@ export type StatementIntake = (
 /** The dependencies of {@link createStatementIntake}. */
 export interface IntakeDeps {
   readonly statementStore: StatementStore;
-  readonly payments: StatementPayments;
+  readonly payments: Pick<WindowPayments, 'find'>;
+  readonly railFee: RailFee;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly limits: FileLimits;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export interface IntakeDeps {
 
 /** A batch of lines, with what was looked up before its transaction. */
 interface Batch {
-  readonly statement: StatementTerms & Pick<StatementDocument, '_id' | 'trial'>;
+  readonly statement: StatementDocument;
   /** Its index, from 0. */
   readonly place: number;
   readonly chain: string;
@@ -60,7 +60,7 @@ interface Batch {
 
 /** Builds {@link StatementIntake}. */
 export function createStatementIntake(deps: IntakeDeps): StatementIntake {
-  const { statements } = deps.statementStore;
+  const { runs } = deps.statementStore;
   const commits = deps.messaging.groupCommit<Batch, boolean>(
     'reconciler.statement',
     async (batches, transaction) => {
@@ -75,30 +75,32 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
   async function commit(batch: Batch): Promise<Stored> {
     const { statement, place, chain } = batch;
     if (await commits.submit(batch)) return { batches: place + 1, chain };
-    const found = await statements.findOne({ _id: statement._id });
-    if (!found || found.status === 'dropped') throw new SourceFencedError('dropped meanwhile');
+    const found = await runs.findOne({ _id: statement._id });
+    if (!found || found.stage === 'dropped') throw new SourceFencedError('dropped meanwhile');
     return found;
   }
 
   return async (statement, content) => {
     const { _id } = statement;
-    const receiving = { _id, status: 'receiving' } as const;
+    const receiving = { _id, stage: 'receiving' } as const;
+    const due = () => ({ running: true, dueAt: new Date(deps.clock.nowMs()) }) as const;
+    const drop = () => runs.updateOne(receiving, { $set: { stage: 'dropped', ...due() } });
     try {
       const received = await receive(deps, statement, content, commit);
       if (received.ok) {
-        await statements.updateOne(
+        await runs.updateOne(
           { ...receiving, batches: received.value },
-          { $set: { status: 'matching' } },
+          { $set: { stage: 'gathering', ...(!statement.trial && due()) } },
         );
-        const found = await statements.findOne({ _id });
-        return found && found.status !== 'dropped' ? accept(found) : refuse(droppedMeanwhile);
+        const found = await runs.findOne({ _id });
+        return found && found.stage !== 'dropped' ? accept(found) : refuse(droppedMeanwhile);
       }
-      await statements.updateOne(receiving, { $set: { status: 'dropped' } });
+      await drop();
       return received;
     } catch (error) {
       if (error instanceof SourceFencedError) return refuse(droppedMeanwhile);
       if (!(error instanceof UnreadableFileError)) throw error;
-      await statements.updateOne(receiving, { $set: { status: 'dropped' } });
+      await drop();
       return refuse({ code: error.isTooLarge ? 'too_large' : 'unreadable', message: error.message });
     }
   };
@@ -129,8 +131,10 @@ async function receive(
         if (place === known.batches && chain !== known.chain) return contentDiffers();
         continue;
       }
-      const payments = await deps.payments.find(
-        lines.flatMap(({ read }) => ('row' in read ? (read.row.reference ?? []) : [])),
+      const named = lines.flatMap(({ read }) => ('row' in read ? (read.row.reference ?? []) : []));
+      const found = named.length > 0 ? await deps.payments.find(named) : [];
+      const payments = new Map(
+        found.flatMap((one) => toPayment(one, deps.railFee) ?? []).map((one) => [one.reference, one]),
       );
       writing = commit({ ...batch, payments });
       // Awaited with the next batch; this only keeps an earlier rejection from being unhandled.
@@ -173,15 +177,15 @@ function carryOn(chain: string, lines: readonly StatementLine[]): string {
 
 /** Stores a batch together with the number of stored batches; false if another upload has stored it. */
 async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): Promise<boolean> {
-  const { statements, records } = deps.statementStore;
+  const { runs, records } = deps.statementStore;
   const { statement, place, chain, lines, payments } = batch;
   const { _id, rail } = statement;
   const rows = lines.flatMap(({ number, read }): readonly NumberedRow[] =>
     'row' in read ? [{ id: lineId(_id, number), row: read.row }] : [],
   );
   const times = rows.flatMap(({ row: { atMs } }) => atMs ?? []);
-  const { matchedCount } = await statements.updateOne(
-    { _id, status: 'receiving', batches: place },
+  const { matchedCount } = await runs.updateOne(
+    { _id, stage: 'receiving', batches: place },
     {
       $set: { batches: place + 1, chain },
       $inc: { lines: lines.length },
@@ -222,34 +226,27 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
 /** The lines of earlier batches that stand for movements of these payments. */
 async function findHeld(
   { statementStore }: IntakeDeps,
-  statement: string,
+  run: string,
   payments: ReadonlyMap<string, StatementPayment>,
   options: Pick<Transaction, 'session'>,
 ): Promise<ReadonlyMap<string, HeldRow>> {
   if (payments.size === 0) return new Map();
   const movements = [...payments.keys()].flatMap((reference) => [reference, `${reference}/reversal`]);
-  const found = await statementStore.records.find({ uses: { $in: movements }, statement }, options).toArray();
+  const found = await statementStore.records.find({ uses: { $in: movements }, run }, options).toArray();
   return new Map(
-    found.flatMap(({ _id, row, result, uses, payment, how, difference }) => {
-      if (!row || uses === undefined || (result !== 'matched' && result !== 'differs')) return [];
-      const outcome = {
-        result,
-        uses,
-        ...(payment !== undefined && { payment }),
-        ...(how !== undefined && { how }),
-        ...(difference !== undefined && { difference }),
-      };
-      return [[uses, { id: _id, row: toRow(row), outcome }] as const];
+    found.flatMap((record) => {
+      const { _id: id, row, uses } = record;
+      return row && uses !== undefined ? [[uses, { id, row, outcome: record }] as const] : [];
     }),
   );
 }
 
 function toRecord(
-  { _id, trial }: Batch['statement'],
+  { _id: run, trial, keepUntil }: StatementDocument,
   { number, line, read }: StatementLine,
   outcome: Outcome | undefined,
 ): RecordDocument {
-  const base = { _id: lineId(_id, number), statement: _id, line, ...(trial && { trial }) };
+  const base = { _id: lineId(run, number), run, line, ...(trial && { trial }), keepUntil };
   if ('unreadable' in read) return { ...base, result: 'unreadable', reason: read.unreadable };
   if ('aside' in read) return { ...base, result: 'set_aside' };
   const { row } = read;
@@ -257,7 +254,7 @@ function toRecord(
   const isNameless = row.reference === null && row.railReference === null && row.atMs !== null;
   return {
     ...base,
-    row: toStoredRow(row),
+    row,
     ...(isNameless && { content: digestOf(contentOf(row)) }),
     ...(outcome ?? missingHere(row)),
   };

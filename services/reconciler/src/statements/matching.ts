@@ -1,170 +1,122 @@
-import { railStatementResults } from '@pesewa/contracts';
-import { unreachable } from '@pesewa/kernel';
 import { inBatches } from '../batches.ts';
-import type { EndedPayment, StatementPayments } from './payments.ts';
+import type { StatementPayment } from '../domain/statement-matching.ts';
+import type { RailFee } from '../handlers.ts';
+import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
+import type { Window, WindowPayment } from '../matching/payments.ts';
+import type { Keep } from '../matching/runs.ts';
 import {
   paymentRecordId,
-  paymentRecords,
   type RecordDocument,
-  type StatementCounts,
   type StatementDocument,
-  type StatementStage,
   type StatementStore,
 } from './store.ts';
 
-/** The dependencies of {@link matchStage}. */
-export interface MatchingDeps {
-  readonly statementStore: StatementStore;
-  readonly payments: StatementPayments;
-  /** Called between pieces of work to keep the lease; throws if the lease is lost. */
-  readonly keep: () => Promise<void>;
-}
-
 /** The period whose payments must be in the statement; undefined if nothing defines it. */
-export function windowOf({ from, to, firstAt, lastAt }: StatementDocument): Window | undefined {
+export function windowOf({ rail, from, to, firstAt, lastAt }: StatementDocument): Window | undefined {
   const begins = from ?? firstAt;
   const ends = to ?? (lastAt && new Date(lastAt.getTime() + 1));
-  return begins && ends && begins < ends ? { from: begins, to: ends } : undefined;
+  return begins && ends && begins < ends ? { from: begins, to: ends, rail } : undefined;
 }
 
-interface Window {
-  readonly from: Date;
-  readonly to: Date;
+/** The dependencies of {@link gatherMissing}. */
+export interface MissingDeps {
+  readonly statementStore: StatementStore;
+  readonly payments: GatheringDeps<StatementDocument, RecordDocument>['payments'];
+  readonly railFee: RailFee;
+  readonly messaging: GatheringDeps<StatementDocument, RecordDocument>['messaging'];
 }
 
-/** The currencies that a statement is about. */
-function currenciesOf({ currency, currencies }: StatementDocument): readonly string[] {
-  return currency === null ? currencies : [currency];
+/** Lists the payments that ended in a statement's window, moved money and have no line. */
+export function gatherMissing(deps: MissingDeps): Gathering<StatementDocument> {
+  const { statementStore: store } = deps;
+  return createGathering({
+    ...deps,
+    store,
+    recordsOf: async (statement, payments) => {
+      const moved = payments.flatMap((payment) => recordOf(deps, statement, payment) ?? []);
+      return withoutLine(store, statement, moved);
+    },
+    next: 'copies',
+  });
 }
 
-/**
- * Runs one stage of matching a complete file, from its beginning; gives the next stage.
- *
- * A stage that was interrupted is run again: it first removes what it had written, or writes the same.
- */
-export async function matchStage(deps: MatchingDeps, statement: StatementDocument): Promise<StatementStage> {
-  switch (statement.stage) {
-    case 'payments':
-      await listMissing(deps, statement);
-      return 'copies';
-    case 'copies':
-      await numberCopies(deps, statement);
-      return 'breaks';
-    case 'breaks':
-      return 'breaks';
-    default:
-      return unreachable(statement.stage);
-  }
-}
+/** What a payment without a line lacks of one. */
+const nameless = { reference: null, railReference: null, fee: null };
 
-/** Lists the payments that ended in the window and have no line. */
-async function listMissing(deps: MatchingDeps, statement: StatementDocument): Promise<void> {
-  const { records } = deps.statementStore;
-  await records.deleteMany({ ...paymentRecords(statement._id) });
-  const window = windowOf(statement);
-  if (!window) return;
-  const { rail } = statement;
-  for (const currency of currenciesOf(statement)) {
-    for await (const page of deps.payments.endedIn({ rail, currency, ...window })) {
-      await deps.keep();
-      const missing = await withoutLine(deps, statement, page);
-      // A payment may end anew during the reading and appear twice; what was found meanwhile is kept.
-      const upserts = missing.map((payment) => {
-        const { _id, ...document } = toPaymentRecord(statement, payment);
-        return { updateOne: { filter: { _id }, update: { $setOnInsert: document }, upsert: true } };
-      });
-      if (upserts.length > 0) await records.bulkWrite(upserts, { ordered: false });
-    }
-  }
-}
-
-function toPaymentRecord(
-  { _id: statement, trial }: StatementDocument,
-  { reference, kind, amount, currency, endedAt }: EndedPayment,
-): RecordDocument {
+function recordOf(
+  { railFee }: MissingDeps,
+  { _id: run, currency: only, currencies, trial, keepUntil }: StatementDocument,
+  document: WindowPayment,
+): RecordDocument | undefined {
+  const payment = toPayment(document, railFee);
+  const { endedAt, status } = document;
+  if (!payment || !endedAt || (status !== 'completed' && status !== 'reversed')) return undefined;
+  const { reference, kind, amount, currency } = payment;
+  if (only === null ? !currencies.includes(currency) : only !== currency) return undefined;
   return {
-    _id: paymentRecordId(statement, reference),
-    statement,
+    _id: paymentRecordId(run, reference),
+    run,
     ...(trial && { trial }),
+    keepUntil,
     result: 'missing_there',
     payment: reference,
     difference: -amount,
-    row: { kind, amount, currency, status: 'completed', at: endedAt },
+    row: { ...nameless, kind, amount, currency, status: 'completed', atMs: endedAt.getTime() },
   };
 }
 
-/** The payments of a page that no line uses, neither of this statement nor of another complete one. */
+/** The records of payments that no line uses, neither of this statement nor of another complete one. */
 async function withoutLine(
-  { statementStore: { statements, records } }: MatchingDeps,
+  { runs, records }: StatementStore,
   { _id }: StatementDocument,
-  page: readonly EndedPayment[],
-): Promise<readonly EndedPayment[]> {
-  const uses = { $in: page.map(({ reference }) => reference) };
+  missing: readonly RecordDocument[],
+): Promise<readonly RecordDocument[]> {
+  const uses = { $in: missing.flatMap(({ payment }) => payment ?? []) };
   const found = await records
-    .find({ uses, $or: [{ statement: _id }, { trial: { $exists: false } }] })
-    .project<Pick<RecordDocument, 'uses' | 'statement'>>({ _id: 0, uses: 1, statement: 1 })
+    .find({ uses, $or: [{ run: _id }, { trial: { $exists: false } }] })
+    .project<Pick<RecordDocument, 'uses' | 'run'>>({ _id: 0, uses: 1, run: 1 })
     .toArray();
-  const others = [...new Set(found.map(({ statement }) => statement))].filter((other) => other !== _id);
-  const whole = new Set<string>([_id]);
+  const others = [...new Set(found.map(({ run }) => run))].filter((other) => other !== _id);
+  const whole = new Set([_id]);
   if (others.length > 0) {
-    const finished = await statements
-      .find({ _id: { $in: others }, status: { $in: ['matching', 'done'] } })
-      .project<Pick<StatementDocument, '_id'>>({ _id: 1 })
-      .toArray();
-    for (const { _id: other } of finished) whole.add(other);
+    const finished = runs.find({ _id: { $in: others }, stage: { $nin: ['receiving', 'dropped'] } });
+    for (const other of await finished.project<{ readonly _id: string }>({ _id: 1 }).toArray())
+      whole.add(other._id);
   }
-  const used = new Set(found.filter(({ statement }) => whole.has(statement)).map((record) => record.uses));
-  return page.filter(({ reference }) => !used.has(reference));
+  const used = new Set(found.filter(({ run }) => whole.has(run)).map((record) => record.uses));
+  return missing.filter(({ payment }) => !used.has(payment));
 }
 
+const WRITES = 1_000;
+
 /** Numbers the lines with the same content: without any reference they are as many movements, each with its break. */
-async function numberCopies(
-  { statementStore, keep }: MatchingDeps,
-  { _id }: StatementDocument,
-): Promise<void> {
-  const { records } = statementStore;
+export async function numberCopies({ records }: StatementStore, run: string, keep: Keep): Promise<void> {
   const lines = records
-    .find({ statement: _id, content: { $exists: true } })
+    .find({ run, content: { $exists: true } })
     .project<Pick<RecordDocument, '_id' | 'content'>>({ content: 1 })
     .sort({ content: 1, _id: 1 });
   let before: string | undefined;
   let copy = 0;
   for await (const page of inBatches(lines, WRITES)) {
     await keep();
-    const writes = page.flatMap((line) => {
-      copy = line.content === before ? copy + 1 : 1;
-      before = line.content;
-      return copy === 1 ? [] : [{ updateOne: { filter: { _id: line._id }, update: { $set: { copy } } } }];
+    const writes = page.flatMap(({ _id, content }) => {
+      copy = content === before ? copy + 1 : 1;
+      before = content;
+      return copy === 1 ? [] : [{ updateOne: { filter: { _id }, update: { $set: { copy } } } }];
     });
     if (writes.length > 0) await records.bulkWrite(writes, { ordered: false });
   }
 }
 
-const WRITES = 1_000;
-
-/** Counts the records of a statement by their results. */
-export async function countResults({ records }: StatementStore, statement: string): Promise<StatementCounts> {
-  const counts = await Promise.all(
-    railStatementResults.map(
-      async (result) => [result, await records.countDocuments({ statement, result })] as const,
-    ),
-  );
-  return Object.fromEntries(counts.filter(([, count]) => count > 0));
-}
-
-/** Deletes the records of a statement in small batches, and then the statement itself. */
-export async function dropStatement(
-  { statements, records }: StatementStore,
-  statement: string,
-  keep: () => Promise<void>,
-): Promise<void> {
-  await statements.updateOne({ _id: statement }, { $set: { status: 'dropped' } });
-  const ofStatement = { _id: { $gte: `${statement}/`, $lt: `${statement}0` } };
-  for (;;) {
-    const page = await records.find(ofStatement).project<{ _id: string }>({ _id: 1 }).limit(5_000).toArray();
-    if (page.length === 0) break;
-    await keep();
-    await records.deleteMany({ _id: { $in: page.map(({ _id }) => _id) } });
-  }
-  await statements.deleteOne({ _id: statement });
+/** A payment as lines are compared with it; undefined while its terms are not known. */
+export function toPayment(
+  { _id, terms, status, received }: WindowPayment,
+  railFee: RailFee,
+): StatementPayment | undefined {
+  if (!terms) return undefined;
+  const { kind, rail, currency } = terms;
+  const amount = received ?? terms.amount;
+  // If another amount than asked was received, the fee differs too.
+  const fee = amount === terms.amount ? terms.railFee : (railFee(rail, kind, amount) ?? terms.railFee);
+  return { reference: _id, kind, rail, currency, status, amount, fee };
 }

@@ -1,14 +1,12 @@
 import {
   describeProblem,
   firstProblem,
-  formatPageCursor,
   JsonError,
   parseJson,
   railStatementOperations,
   statementMappingOperations,
 } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
-import { afterCursor, nextCursor } from '@pesewa/messaging';
 import {
   answer,
   readUpload,
@@ -20,16 +18,12 @@ import {
   type UploadRate,
 } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import type { Filter } from 'mongodb';
 import { type StatementMapping, statementFields } from '../domain/statement-mapping.ts';
-import type { StatementResult } from '../domain/statement-matching.ts';
-import { answerFile } from '../exports.ts';
+import { showRuns } from '../matching/routes.ts';
 import { type MappingStore, mappingName, statementMapping } from './mappings.ts';
 import type { Statements } from './statements.ts';
-import type { RecordDocument, StatementStore, StatementTerms } from './store.ts';
-import { exportRecords, viewRecord, viewStatement } from './views.ts';
-
-const STATEMENTS_PER_PAGE = 50;
+import type { StatementStore, StatementTerms } from './store.ts';
+import { statementColumns, viewRecord, viewStatement } from './views.ts';
 
 /** The minimum speed of an upload; a gigabyte in an hour is about seventeen times as fast. */
 const uploadRate: UploadRate = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
@@ -47,50 +41,28 @@ export interface StatementRouteDeps {
 
 /** Adds the routes of rails' statements (ADR 30). */
 export function addStatementRoutes(operator: Hono, deps: StatementRouteDeps): void {
-  const { statements, records } = deps.statementStore;
+  const shown = {
+    noun: 'statement',
+    store: deps.statementStore,
+    viewRun: viewStatement,
+    viewRecord,
+    columns: statementColumns,
+  };
   serveOperations(
     operator,
     railStatementOperations,
     {
       upload: (request) => upload(deps, request),
       drop: async ({ parameters: { id } }) =>
-        (await deps.statements.forget(id)) ? answer(202, { status: 'dropped' as const }) : unknown,
-      list: async ({ query: { cursor } }) => {
-        const found = await statements
-          .find({ trial: { $exists: false }, ...afterCursor('at', cursor) })
-          .sort({ at: -1, _id: -1 })
-          .limit(STATEMENTS_PER_PAGE)
-          .toArray();
-        const next = nextCursor(found, STATEMENTS_PER_PAGE, ({ at }) => at);
-        return answer(200, { items: found.map(viewStatement), next: next && formatPageCursor(next) });
-      },
-      show: async ({ parameters: { id } }) => {
-        const found = await statements.findOne({ _id: id });
-        return found ? answer(200, viewStatement(found)) : unknown;
-      },
-      records: async ({ parameters: { id }, query: { result, cursor, limit } }) => {
-        if (!(await statements.findOne({ _id: id }))) return unknown;
-        const found = await records
-          .find(recordsOf(id, result, cursor))
-          .sort({ _id: 1 })
-          .limit(limit)
-          .toArray();
-        const next = found.length === limit ? (found.at(-1)?._id ?? null) : null;
-        return answer(200, { items: found.map(viewRecord), next });
-      },
-      export: async ({ parameters: { id }, query: { result, format } }) => {
-        const statement = await statements.findOne({ _id: id });
-        if (!statement) return unknown;
-        const found = records.find(recordsOf(id, result)).sort({ _id: 1 });
-        return answerFile(id, format, exportRecords(statement, found, format));
-      },
+        (await deps.statements.forget(id))
+          ? answer(202, { status: 'dropped' as const })
+          : refused('not_found', 'id: there is no such statement'),
+      ...showRuns(shown),
     },
     deps.allowsSharedToken,
   );
   addMappings(operator, deps);
 }
-
-const unknown = refused('not_found', 'there is no such statement');
 
 type Upload = typeof railStatementOperations.upload;
 
@@ -114,7 +86,7 @@ async function upload(
     }
     const taken = await deps.statements.take(terms.value, by, content);
     if (!taken.ok) return refused(taken.refusal.code, taken.refusal.message);
-    return answer(taken.value.status === 'done' ? 200 : 202, viewStatement(taken.value));
+    return answer(taken.value.stage === 'done' ? 200 : 202, viewStatement(taken.value));
   } catch (error) {
     if (!(error instanceof UploadAbortedError)) throw error;
     return refused('cut', `${error.message}: send the file again, it goes on from there`);
@@ -177,14 +149,4 @@ async function findMapping(text: string, mappings: MappingStore): Promise<Result
     if (error instanceof JsonError) return refuse('mapping: must be well-formed JSON, each key once');
     throw error;
   }
-}
-
-/** The records of a statement with one result, or with any; each uses a different index. */
-function recordsOf(
-  statement: string,
-  wanted: StatementResult | undefined,
-  after = `${statement}/`,
-): Filter<RecordDocument> {
-  const _id = { $gt: after, $lt: `${statement}0` };
-  return wanted ? { statement, result: wanted, _id } : { _id, result: { $exists: true } };
 }

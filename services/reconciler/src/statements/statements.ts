@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
-import { type Loop, leasesOf, type Messaging, startLoop, takeLease } from '@pesewa/messaging';
-import type { Logger, ReportProcessed } from '@pesewa/runtime';
+import type { Messaging } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import { deleteRun, type Keep, startRuns } from '../matching/runs.ts';
 import type { StatementBreaks } from './breaks.ts';
 import type { IntakeRefusal, StatementIntake } from './intake.ts';
-import { countResults, dropStatement, matchStage } from './matching.ts';
-import type { StatementPayments } from './payments.ts';
-import type { RecordDocument, StatementDocument, StatementStore, StatementTerms } from './store.ts';
+import { gatherMissing, type MissingDeps, numberCopies, windowOf } from './matching.ts';
+import type { RecordDocument, StatementDocument, StatementTerms } from './store.ts';
 
 /** The result of a dry run, of which nothing else is kept. */
 export interface TrialReport {
@@ -32,12 +32,10 @@ export interface Statements extends AsyncDisposable {
 }
 
 /** The dependencies of {@link startStatements}. */
-export interface StatementDeps {
-  readonly statementStore: StatementStore;
-  readonly payments: StatementPayments;
+export interface StatementDeps extends MissingDeps {
   readonly intake: StatementIntake;
   readonly statementBreaks: StatementBreaks;
-  readonly messaging: Pick<Messaging, 'db' | 'owner'>;
+  readonly messaging: MissingDeps['messaging'] & Pick<Messaging, 'db' | 'owner'>;
   /** How long a statement is kept. */
   readonly statementKeepMs: number;
   readonly clock: Clock;
@@ -45,10 +43,6 @@ export interface StatementDeps {
   readonly logger: Logger;
 }
 
-/** Longer than any piece of work between two renewals. */
-const LEASE = 'statements';
-const LEASE_MS = 20_000;
-const RENEW_MS = 5_000;
 const PAUSE_MS = 5_000;
 const PROBLEMS_MAX = 50;
 /** Longer than any dry run takes: an older one was left by a dead process. */
@@ -58,74 +52,117 @@ const ID_LENGTH = 32;
 const DELETED_WITHIN_MS = 5_000;
 const DELETED_LOOK_MS = 50;
 
-/** Starts the matching of complete statements: one replica at a time for each, from the stage where it stopped. */
+/** A statement of which nothing has come yet. */
+const empty = {
+  stage: 'receiving',
+  added: 0,
+  batches: 0,
+  lines: 0,
+  opened: 0,
+  hidden: 0,
+  chain: '',
+  currencies: [],
+} as const;
+
+/** Starts the matching of complete statements, in the order in which they are complete, each from where it stopped. */
 export function startStatements(deps: StatementDeps): Statements {
-  const { statements } = deps.statementStore;
-  const loop: Loop = startLoop({
+  const { statementStore: store, clock } = deps;
+  const matchWhole = createMatcher(deps);
+  const loop = startRuns({
+    ...deps,
     name: 'statements',
+    store,
     pauseMs: PAUSE_MS,
-    clock: deps.clock,
-    logger: deps.logger,
-    round: (signal, processed) => workOff(deps, signal, processed),
+    step: (statement, keep) =>
+      statement.stage === 'dropped' ? deleteRun(store, statement._id, keep) : matchWhole(statement, keep),
   });
 
   /** The statement of these terms: a new one, or the existing one. */
-  async function begin(_id: string, terms: StatementTerms, by: string, isTrial: boolean) {
+  async function begin(
+    _id: string,
+    terms: StatementTerms,
+    requestedBy: string,
+    trial?: { readonly trial: true },
+  ) {
     await untilDeleted(deps, _id, loop.wake);
-    const fresh = {
+    const requestedAt = new Date(clock.nowMs());
+    const keepUntil = new Date(requestedAt.getTime() + (trial ? TRIAL_KEEP_MS : deps.statementKeepMs));
+    const held = trial && { ...trial, claim: _id };
+    const { run } = await store.create({
+      _id,
       ...terms,
-      status: 'receiving' as const,
-      stage: 'payments' as const,
-      at: new Date(deps.clock.nowMs()),
-      by,
-      ...(isTrial && { trial: true as const }),
-      batches: 0,
-      chain: '',
-      lines: 0,
-      currencies: [],
-      opened: 0,
-      hidden: 0,
-    };
-    await statements.updateOne({ _id }, { $setOnInsert: fresh }, { upsert: true });
-    const statement = await statements.findOne({ _id });
-    if (!statement) throw new Error('a statement was deleted while it came in');
-    return statement;
+      requestedBy,
+      requestedAt,
+      keepUntil,
+      ...empty,
+      ...held,
+    });
+    return run;
   }
 
   return {
     take: async (terms, by, content) => {
-      const statement = await begin(statementId(terms), terms, by, false);
-      if (statement.status === 'matching' || statement.status === 'done') return accept(statement);
+      const statement = await begin(statementId(terms), terms, by);
+      if (statement.stage !== 'receiving' && statement.stage !== 'dropped') return accept(statement);
       const taken = await deps.intake(statement, content);
       loop.wake();
       return taken;
     },
     tryOut: async (terms, by, content) => {
       const _id = `${statementId(terms)}-${deps.ids.next('rn')}`;
+      const keep = async () => {};
       try {
-        const taken = await deps.intake(await begin(_id, terms, by, true), content);
+        const taken = await deps.intake(await begin(_id, terms, by, { trial: true }), content);
         if (!taken.ok) return refuse(taken.refusal);
-        const statement = await matchWhole(deps, taken.value, async () => {});
-        const problems = await deps.statementStore.records
-          .find({ statement: _id, result: { $nin: ['matched', 'set_aside'] } })
+        const statement = await matchWhole(taken.value, keep);
+        const problems = await store.records
+          .find({ run: _id, result: { $nin: ['matched', 'set_aside'] } })
           .sort({ _id: 1 })
           .limit(PROBLEMS_MAX)
           .toArray();
         return accept({ statement, problems });
       } finally {
-        await dropStatement(deps.statementStore, _id, async () => {});
+        await deleteRun(store, _id, keep);
       }
     },
-    forget: async (id) => {
-      const { matchedCount } = await statements.updateOne({ _id: id }, { $set: { status: 'dropped' } });
+    forget: async (_id) => {
+      const dropped = { stage: 'dropped', running: true, dueAt: new Date(clock.nowMs()) } as const;
+      const { matchedCount } = await store.runs.updateOne({ _id }, { $set: dropped });
       loop.wake();
       return matchedCount > 0;
     },
-    [Symbol.asyncDispose]: async () => {
-      await loop[Symbol.asyncDispose]();
-      // So that another replica need not wait until it runs out.
-      await leasesOf(deps.messaging.db).deleteOne({ _id: LEASE, owner: deps.messaging.owner });
-    },
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
+}
+
+/** Runs every remaining stage of a complete file, and records each one when it is done. */
+function createMatcher(deps: StatementDeps) {
+  const { statementStore: store, clock } = deps;
+  const gather = gatherMissing(deps);
+  return async (statement: StatementDocument, keep: Keep): Promise<StatementDocument> => {
+    const { _id, trial } = statement;
+    const move = async (
+      from: StatementDocument['stage'],
+      set: Partial<StatementDocument>,
+      isOver = false,
+    ) => {
+      const over = isOver && { $unset: { running: true, dueAt: true } as const };
+      await store.runs.updateOne({ _id, stage: from }, { $set: set, ...over });
+    };
+    const window = windowOf(statement);
+    if (statement.stage === 'gathering') {
+      if (!window) await move('gathering', { stage: 'copies' });
+      else if (!(await gather(statement, window, keep))) return statement;
+    }
+    if (statement.stage !== 'breaks') {
+      await numberCopies(store, _id, keep);
+      await move('copies', { stage: 'breaks' });
+    }
+    const matched = { ...statement, stage: 'breaks' } as const;
+    if (!trial) await deps.statementBreaks(matched, keep);
+    const counts = (await store.count(_id)) ?? {};
+    await move('breaks', { stage: 'done', counts, finishedAt: new Date(clock.nowMs()) }, true);
+    return (await store.find(_id)) ?? { ...matched, counts };
   };
 }
 
@@ -139,99 +176,14 @@ async function untilDeleted(
   wake: () => void,
 ): Promise<void> {
   const untilMs = clock.nowMs() + DELETED_WITHIN_MS;
-  while ((await statementStore.statements.findOne({ _id, status: 'dropped' })) && clock.nowMs() < untilMs) {
+  while ((await statementStore.runs.findOne({ _id, stage: 'dropped' })) && clock.nowMs() < untilMs) {
     wake();
     await clock.sleep(DELETED_LOOK_MS);
   }
 }
 
-/** The id of a statement: the same file under the same terms has the same. */
+/** The id of a statement: the same file under the same terms has the same. A mapping's fields are in the order of its schema. */
 function statementId({ rail, currency, from, to, mapping, digest }: StatementTerms): string {
-  const content = JSON.stringify([digest, rail, currency, from, to, canonical(mapping)]);
+  const content = JSON.stringify([digest, rail, currency, from, to, mapping]);
   return `st-${createHash('sha256').update(content).digest('hex').slice(0, ID_LENGTH)}`;
-}
-
-/** A value with the keys of its objects sorted. */
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
-  return Object.fromEntries(
-    entries.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, part]) => [key, canonical(part)]),
-  );
-}
-
-/** Takes one waiting statement and finishes it; gives whether there was one. */
-async function workOff(
-  deps: StatementDeps,
-  signal: AbortSignal,
-  processed: ReportProcessed,
-): Promise<boolean> {
-  const { statements } = deps.statementStore;
-  const nowMs = deps.clock.nowMs();
-  const waiting = await statements
-    .find({
-      $or: [
-        { status: 'matching', trial: { $exists: false } },
-        { status: 'dropped' },
-        { at: { $lt: new Date(nowMs - deps.statementKeepMs) } },
-        { trial: true, at: { $lt: new Date(nowMs - TRIAL_KEEP_MS) } },
-      ],
-    })
-    .sort({ at: 1 })
-    .limit(20)
-    .toArray();
-  for (const statement of waiting) {
-    const keep = await leaseOf(deps, signal);
-    if (!keep) continue;
-    if (statement.status === 'matching' && !statement.trial && !isOld(deps, statement)) {
-      await matchWhole(deps, statement, keep);
-    } else await dropStatement(deps.statementStore, statement._id, keep);
-    processed(1);
-    return true;
-  }
-  return false;
-}
-
-function isOld({ clock, statementKeepMs }: StatementDeps, { at }: StatementDocument): boolean {
-  return at.getTime() < clock.nowMs() - statementKeepMs;
-}
-
-/** The lease on matching statements, which must be renewed; undefined if another replica has it. */
-async function leaseOf(
-  { messaging, clock }: StatementDeps,
-  signal: AbortSignal,
-): Promise<(() => Promise<void>) | undefined> {
-  const request = { name: LEASE, owner: messaging.owner, durationMs: LEASE_MS };
-  const take = () => takeLease(leasesOf(messaging.db), request);
-  if (!(await take())) return undefined;
-  let renewedMs = clock.nowMs();
-  return async () => {
-    if (signal.aborted) throw new Error('closing: the statement is matched on at the next start');
-    if (clock.nowMs() - renewedMs < RENEW_MS) return;
-    if (!(await take())) throw new Error('another replica matches the statement now');
-    renewedMs = clock.nowMs();
-  };
-}
-
-/** Runs every remaining stage, and records each one when it is done. */
-async function matchWhole(
-  deps: StatementDeps,
-  statement: StatementDocument,
-  keep: () => Promise<void>,
-): Promise<StatementDocument> {
-  const { statements } = deps.statementStore;
-  const { _id } = statement;
-  let current = statement;
-  while (current.stage !== 'breaks') {
-    const stage = await matchStage({ ...deps, keep }, current);
-    await statements.updateOne({ _id, status: 'matching', stage: current.stage }, { $set: { stage } });
-    current = { ...current, stage };
-  }
-  if (!current.trial) await deps.statementBreaks(current, keep);
-  const counts = await countResults(deps.statementStore, _id);
-  const doneAt = new Date(deps.clock.nowMs());
-  await statements.updateOne({ _id, status: 'matching' }, { $set: { status: 'done', counts, doneAt } });
-  const done = await statements.findOne({ _id });
-  return done ?? { ...current, counts };
 }

@@ -1,11 +1,9 @@
 import {
-  type ExportFormat,
   type RailStatementRecordView,
   type RailStatementView,
   railStatementResults,
 } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { exportItems } from '../exports.ts';
 import { windowOf } from './matching.ts';
 import type { RecordDocument, StatementDocument } from './store.ts';
 
@@ -14,7 +12,8 @@ const AGREED: readonly string[] = ['matched', 'set_aside'];
 
 /** A statement as operators see it; it has counts only once it is matched. */
 export function viewStatement(statement: StatementDocument): RailStatementView {
-  const { _id, rail, currency, status, stage, at, by, lines, counts, opened, hidden, doneAt } = statement;
+  const { _id, rail, currency, stage, lines, counts, opened, hidden, finishedAt } = statement;
+  const isMatching = stage === 'gathering' || stage === 'copies' || stage === 'breaks';
   const window = windowOf(statement);
   const found =
     counts && Object.fromEntries(railStatementResults.map((result) => [result, counts[result] ?? 0]));
@@ -28,28 +27,29 @@ export function viewStatement(statement: StatementDocument): RailStatementView {
     from: window?.from.toISOString() ?? null,
     to: window?.to.toISOString() ?? null,
     sha256: statement.digest,
-    status,
-    stage: status === 'matching' ? stage : null,
+    status: isMatching ? 'matching' : stage,
+    stage: isMatching ? stage : null,
     lines,
     counts: found ?? null,
     discrepancies: counts ? discrepancies : null,
     breaksOpened: opened,
     breaksHidden: hidden,
-    uploadedBy: by,
-    uploadedAt: at.toISOString(),
-    doneAt: doneAt?.toISOString() ?? null,
+    uploadedBy: statement.requestedBy,
+    uploadedAt: statement.requestedAt.toISOString(),
+    doneAt: finishedAt?.toISOString() ?? null,
   };
 }
 
 /** A record as operators see it; amounts in decimal text. */
 export function viewRecord(record: RecordDocument): RailStatementRecordView {
   const { row } = record;
-  const text = (minor: bigint | undefined) =>
-    minor === undefined || !row ? null : formatAmount(minor, row.currency);
+  const atMs = row?.atMs ?? null;
+  const text = (minor: bigint | null = null) =>
+    minor === null || !row ? null : formatAmount(minor, row.currency);
   return {
     id: record._id,
     line: record.line ?? null,
-    result: record.result ?? null,
+    result: record.result,
     payment: record.payment ?? null,
     how: record.how ?? [],
     difference: text(record.difference),
@@ -60,14 +60,14 @@ export function viewRecord(record: RecordDocument): RailStatementRecordView {
     amount: text(row?.amount),
     fee: text(row?.fee),
     currency: row?.currency ?? null,
-    at: row?.at?.toISOString() ?? null,
+    at: atMs === null ? null : new Date(atMs).toISOString(),
     reason: record.reason ?? null,
     breakId: record.breakId ?? null,
     alsoCoveredBy: record.alsoCoveredBy ?? [],
   };
 }
 
-/** The columns of an export, by the fields of its records. */
+/** The columns of an export by the fields of its records. */
 const FIELDS = {
   line: 'line',
   result: 'result',
@@ -86,16 +86,7 @@ const FIELDS = {
   break: 'breakId',
 } as const satisfies Readonly<Record<string, keyof RailStatementRecordView>>;
 
-const columns = Object.fromEntries(
+/** The columns of an export. */
+export const statementColumns = Object.fromEntries(
   Object.entries(FIELDS).map(([column, field]) => [column, (view: RailStatementRecordView) => view[field]]),
 );
-
-/** Writes records as they are read, so that memory does not grow with them; JSON is `{"statement","records"}`. */
-export function exportRecords(
-  statement: StatementDocument,
-  records: AsyncIterable<RecordDocument>,
-  format: ExportFormat,
-): ReadableStream<Uint8Array> {
-  const about = { name: 'statement', view: viewStatement(statement) };
-  return exportItems({ items: records, viewOf: viewRecord, columns, about }, format);
-}

@@ -8,8 +8,9 @@ import {
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
+import { openWindowPayments } from '../matching/payments.ts';
 import type { PollDocument } from '../poll-document.ts';
-import { startGathering } from './gathering.ts';
+import { startCloses } from './driving.ts';
 import { type CloseStore, openCloseStore } from './store.ts';
 import { dayFrom } from './window.ts';
 
@@ -50,10 +51,10 @@ beforeAll(async () => {
     return isLevel;
   };
   const { clock, ids, logger } = scope;
-  const messaging = { groupCommit, caughtUp };
-  resources.use(
-    startGathering({ closeStore, messaging, clock, ids, logger, pauseMs: 20, gathered: () => undefined }),
-  );
+  const messaging = { db: database.db, owner: 'test', groupCommit, caughtUp };
+  const payments = openWindowPayments(database.db.collection<PollDocument>('polls'));
+  const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
+  resources.use(startCloses({ ...deps, gathered: () => undefined }));
 });
 
 afterAll(async () => {
@@ -63,7 +64,14 @@ afterAll(async () => {
 
 it('is not done before what the owners have published is applied, and reads its window after that', async () => {
   const day = dayFrom(new Date('2026-11-20'), null);
-  const made = { requestedBy: 'ama', requestedAt: new Date(), stage: 'gathering', running: true } as const;
+  const now = new Date();
+  const made = {
+    requestedBy: 'ama',
+    requestedAt: now,
+    stage: 'gathering',
+    running: true,
+    dueAt: now,
+  } as const;
   await closeStore.create({
     _id: '2026-11-20',
     ...day,

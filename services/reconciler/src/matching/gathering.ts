@@ -1,0 +1,91 @@
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { Filter, UpdateFilter } from 'mongodb';
+import type { Window, WindowCursor, WindowPayment, WindowPayments } from './payments.ts';
+import type { Keep } from './runs.ts';
+import type { MatchRecord, MatchRun, MatchStore } from './store.ts';
+
+/**
+ * Reads the payments of a run's window page by page, each page's records in one transaction with the place to continue; false if the
+ * run is another replica's meanwhile, or was dropped.
+ */
+export type Gathering<Run extends MatchRun> = (run: Run, window: Window, keep: Keep) => Promise<boolean>;
+
+/** The dependencies of {@link createGathering}. */
+export interface GatheringDeps<Run extends MatchRun, Record extends MatchRecord> {
+  readonly store: MatchStore<Run, Record>;
+  readonly payments: Pick<WindowPayments, 'read'>;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  /** The records that payments of a page have in the run; none for those that need none. */
+  readonly recordsOf: (run: Run, payments: readonly WindowPayment[]) => Promise<readonly Record[]>;
+  /** The stage after the last page. */
+  readonly next: Run['stage'];
+  /** Called when records were stored. */
+  readonly gathered?: () => void;
+}
+
+/** A page of a window with its records. */
+interface Page<Run extends MatchRun, Record extends MatchRecord> {
+  readonly run: Run;
+  readonly records: readonly Record[];
+  /** Undefined behind the last page. */
+  readonly after: WindowCursor | undefined;
+}
+
+const PAGE = 500;
+
+/** Builds {@link Gathering} for the runs of a source. */
+export function createGathering<Run extends MatchRun, Record extends MatchRecord>(
+  deps: GatheringDeps<Run, Record>,
+): Gathering<Run> {
+  // One at a time and retried in place: a conflicting one waits for the other.
+  const pages = deps.messaging.groupCommit<Page<Run, Record>, boolean>(
+    'reconciler.match-page',
+    (items, transaction) => Promise.all(items.map((page) => takePage(deps, page, transaction))),
+    { itemsMax: 1 },
+  );
+  return async (run, window, keep) => {
+    let { after } = run;
+    let isTaken = true;
+    do {
+      await keep();
+      const payments = await deps.payments.read(window, after, PAGE);
+      const last = payments.length < PAGE ? undefined : payments.at(-1);
+      after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
+      isTaken = await pages.submit({ run, records: await deps.recordsOf(run, payments), after });
+    } while (isTaken && after);
+    return isTaken;
+  };
+}
+
+/** Stores the records of a page and moves on, if the run is still this replica's; gives whether it is. */
+async function takePage<Run extends MatchRun, Record extends MatchRecord>(
+  { store, next, gathered }: GatheringDeps<Run, Record>,
+  { run: { _id, claim, stage }, records, after }: Page<Run, Record>,
+  transaction: Transaction,
+): Promise<boolean> {
+  const { session } = transaction;
+  const mine = { _id, claim, stage } as Filter<Run>;
+  const held = await store.runs.findOne(mine, { session });
+  if (!held) return false;
+  // What is known of a payment already stays.
+  const upserts = records.map(({ _id: id, ...record }) => ({
+    updateOne: {
+      filter: { _id: id } as Filter<Record>,
+      update: { $setOnInsert: record } as unknown as UpdateFilter<Record>,
+      upsert: true,
+    },
+  }));
+  const written =
+    upserts.length > 0 ? await store.records.bulkWrite(upserts, { session, ordered: false }) : null;
+  const fresh = written?.upsertedCount ?? 0;
+  const changed = {
+    added: held.added + fresh,
+    ...(held.finishedAt && fresh > 0 && { late: (held.late ?? 0) + fresh }),
+  };
+  const update = after
+    ? { $set: { ...changed, after } }
+    : { $set: { ...changed, stage: next }, $unset: { after: true } };
+  await store.runs.updateOne(mine, update as unknown as UpdateFilter<Run>, { session });
+  if (gathered && fresh > 0) transaction.afterCommit(gathered);
+  return true;
+}

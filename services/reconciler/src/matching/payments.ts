@@ -1,0 +1,75 @@
+import type { Collection } from 'mongodb';
+import { COUNT_TIMEOUT_MS, inTime } from '../batches.ts';
+import type { PollDocument } from '../poll-document.ts';
+
+/** The payments that a run is about: those that ended in a period, at one rail or, where it is null, at all. */
+export interface Window {
+  readonly from: Date;
+  readonly to: Date;
+  readonly rail: string | null;
+}
+
+/** Where the reading of a window continues: after this payment. */
+export interface WindowCursor {
+  readonly endedAt: Date;
+  readonly reference: string;
+}
+
+/** What a run reads of a payment. */
+export type WindowPayment = Pick<PollDocument, '_id' | 'terms' | 'status' | 'received' | 'endedAt'>;
+
+/** The ended payments of the working set. */
+export interface WindowPayments {
+  /** The next payments of a window in the order of their ends; at most `limit`. */
+  readonly read: (
+    window: Window,
+    after: WindowCursor | undefined,
+    limit: number,
+  ) => Promise<readonly WindowPayment[]>;
+  /** Those of these payments whose terms are known. */
+  readonly find: (references: readonly string[]) => Promise<readonly WindowPayment[]>;
+  /** How many payments of each rail are in a window; null if there are too many to count in time. */
+  readonly count: (window: Window) => Promise<ReadonlyMap<string, number> | null>;
+}
+
+const FIELDS = { terms: 1, status: 1, received: 1, endedAt: 1 } as const;
+
+/** Opens {@link WindowPayments}. */
+export function openWindowPayments(polls: Collection<PollDocument>): WindowPayments {
+  const ofRail = ({ rail }: Window) => (rail === null ? {} : { 'terms.rail': rail });
+  return {
+    read: (window, after, limit) => {
+      const { from, to } = window;
+      const rest = after && {
+        $or: [{ endedAt: { $gt: after.endedAt } }, { _id: { $gt: after.reference } }],
+      };
+      return polls
+        .find({ endedAt: { $gte: after?.endedAt ?? from, $lt: to }, ...ofRail(window), ...rest })
+        .project<WindowPayment>(FIELDS)
+        .sort({ endedAt: 1, _id: 1 })
+        .limit(limit)
+        .toArray();
+    },
+    find: (references) =>
+      polls
+        .find({ _id: { $in: [...new Set(references)] }, terms: { $exists: true } })
+        .project<WindowPayment>(FIELDS)
+        .toArray(),
+    count: async (window) => {
+      const { from, to } = window;
+      const byRail = [
+        { $match: { endedAt: { $gte: from, $lt: to }, ...ofRail(window) } },
+        { $group: { _id: '$terms.rail', count: { $sum: 1 } } },
+        { $sort: { _id: 1 } },
+      ];
+      const found = await inTime(
+        polls
+          .aggregate<{ readonly _id: string; readonly count: number }>(byRail, {
+            maxTimeMS: COUNT_TIMEOUT_MS,
+          })
+          .toArray(),
+      );
+      return found && new Map(found.map(({ _id, count }) => [_id, count]));
+    },
+  };
+}

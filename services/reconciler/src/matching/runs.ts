@@ -1,0 +1,110 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import { endLease, type Loop, leasesOf, type Messaging, startLoop, takeLease } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import type { Collection } from 'mongodb';
+import { idsOf, type MatchRecord, type MatchRun, type MatchStore } from './store.ts';
+
+/** Called between pieces of work to keep the turn; throws if it is lost, or the process is closing. */
+export type Keep = () => Promise<void>;
+
+/** The dependencies of {@link startRuns}. */
+export interface RunDeps<Run extends MatchRun, Record extends MatchRecord> {
+  /** The source, which names the loop and its lease. */
+  readonly name: string;
+  readonly store: MatchStore<Run, Record>;
+  /** Takes the next steps of a run that it holds; what a step has done is done again harmlessly. */
+  readonly step: (run: Run, keep: Keep) => Promise<unknown>;
+  readonly messaging: Pick<Messaging, 'db' | 'owner'>;
+  readonly pauseMs: number;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** Longer than any piece of work between two renewals. */
+const LEASE_MS = 20_000;
+const RENEW_MS = 5_000;
+/** When a step that failed is tried again; other runs go on meanwhile. */
+const RETRY_MS = 5_000;
+const DELETED_AT_ONCE = 5_000;
+
+/**
+ * Takes the runs of a source through their stages, one after another in the order in which they are due: one replica at a
+ * time by a lease, the next one from where the last has stopped.
+ */
+export function startRuns<Run extends MatchRun, Record extends MatchRecord>(
+  deps: RunDeps<Run, Record>,
+): Loop {
+  const { name, store, messaging, clock, ids } = deps;
+  const runs = store.runs as unknown as Collection<MatchRun>;
+  const { owner } = messaging;
+  const leases = leasesOf(messaging.db);
+  const take = () => takeLease(leases, { name, owner, durationMs: LEASE_MS });
+
+  /** What keeps the lease from now on. */
+  function keeper(signal: AbortSignal): Keep {
+    let renewedMs = clock.nowMs();
+    return async () => {
+      if (signal.aborted) throw new Error('closing: the run goes on at the next start');
+      if (clock.nowMs() - renewedMs < RENEW_MS) return;
+      if (!(await take())) throw new Error('another replica drives the runs now');
+      renewedMs = clock.nowMs();
+    };
+  }
+
+  const loop = startLoop({
+    ...deps,
+    round: async (signal, processed) => {
+      const due = { running: true, dueAt: { $lte: new Date(clock.nowMs()) } } as const;
+      const waiting = await runs.findOne(due, { sort: { dueAt: 1 } });
+      if (!waiting || !(await take())) return false;
+      const mine = { _id: waiting._id, claim: ids.next('cm') };
+      const held = await runs.findOneAndUpdate(
+        { ...due, _id: mine._id },
+        { $set: { claim: mine.claim } },
+        { returnDocument: 'after' },
+      );
+      if (!held) return true;
+      try {
+        await deps.step(held as Run, keeper(signal));
+      } catch (error) {
+        await runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', RETRY_MS] } } }]);
+        throw error;
+      }
+      processed(1);
+      return true;
+    },
+  });
+  return {
+    wake: loop.wake,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
+      // So that another replica need not wait until it runs out.
+      await endLease(leases, { name, owner });
+    },
+  };
+}
+
+/** Deletes the records of a run in batches, and then the run itself. */
+export async function deleteRun<Run extends MatchRun, Record extends MatchRecord>(
+  store: MatchStore<Run, Record>,
+  run: string,
+  keep: Keep,
+): Promise<void> {
+  const [runs, records] = [store.runs, store.records] as unknown as [
+    Collection<MatchRun>,
+    Collection<MatchRecord>,
+  ];
+  const ofRun = { _id: idsOf(run) };
+  for (;;) {
+    const page = await records
+      .find(ofRun)
+      .project<{ _id: string }>({ _id: 1 })
+      .limit(DELETED_AT_ONCE)
+      .toArray();
+    if (page.length === 0) break;
+    await keep();
+    await records.deleteMany({ _id: { $in: page.map(({ _id }) => _id) } });
+  }
+  await runs.deleteOne({ _id: run });
+}
