@@ -158,6 +158,8 @@ export interface RailCapabilities {
    * (ADR 26).
    */
   readonly polling: { readonly perSecondMax: number; readonly concurrencyMax: number };
+  /** Whether it sends statements of its movements, so that few payments have to be asked about one by one. */
+  readonly sendsStatements: boolean;
   /** The longest time that any one call takes, including the wait for its turn; a lease must be longer. */
   readonly callDeadlineMs: number;
 }

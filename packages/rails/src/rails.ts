@@ -49,6 +49,7 @@ export function openRails(
       capabilities: {
         callbacks: rail.callbacks,
         polling: { perSecondMax: rail.pollsPerSecondMax, concurrencyMax: rail.pollConcurrencyMax },
+        sendsStatements: rail.sendsStatements,
         callDeadlineMs: callDeadlineMs(rail),
       },
       isAvailable: guard.isAvailable,

@@ -69,6 +69,8 @@ export const commonShape = {
   pollsPerSecondMax: z.number().min(0.1).max(100_000).optional(),
   /** For each replica. */
   pollConcurrencyMax: z.int().min(1).max(1_000).optional(),
+  /** Whether it sends statements of its movements: its daily close is then the statement. */
+  sendsStatements: z.boolean().default(false),
   breakerFailures: z.int().min(1).max(1_000).default(10),
   breakerOpenMs: z.int().min(100).max(600_000).default(5_000),
   /** The addresses that its callbacks may come from; an empty list allows any. */

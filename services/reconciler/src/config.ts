@@ -85,6 +85,14 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   CLOSE_POLLS_PER_SECOND: wholeNumberSetting({ min: 1, max: 100_000 })
     .default(20)
     .describe("how often closes may ask a rail, over all replicas, within the rail's own rate"),
+  CLOSE_STATEMENT_WAIT_MS: durationMsSetting
+    .default(86_400_000)
+    .describe(
+      'how long after its end a close waits for the statement of a rail that sends them, before it asks instead',
+    ),
+  CLOSE_SAMPLE_PERCENT: wholeNumberSetting({ min: 0, max: 100 })
+    .default(1)
+    .describe('share of the payments that a statement has right, which a close asks for all the same'),
   CLOSE_TRIES_MAX: wholeNumberSetting({ min: 2, max: 1_000 })
     .default(12)
     .describe('number of unclear answers after which a payment is unclear in its close'),

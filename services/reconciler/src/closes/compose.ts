@@ -6,7 +6,9 @@ import type { WindowPayments } from '../matching/payments.ts';
 import type { PolledRail } from '../polling/polled-rail.ts';
 import { type RailRateLimit, retryAfterMs } from '../polling/rail-rate-limit.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
+import { openStatementStore } from '../statements/store.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
+import { createByStatement } from './by-statement.ts';
 import { createCloses } from './closes.ts';
 import { type DrivingDeps, startCloses } from './driving.ts';
 import { createCloseMetrics } from './metrics.ts';
@@ -48,10 +50,15 @@ export async function composeCloses(
       finished: metrics.finished,
     }),
   );
-  const driving = await scope.open(
-    'driving of closes',
-    startCloses({ ...parts, closeStore, pauseMs, gathered: asking.wake }),
-  );
+  const shared = { ...parts, closeStore, finished: metrics.finished, gathered: asking.wake };
+  const byStatement = createByStatement({
+    ...shared,
+    statementStore: openStatementStore(parts.messaging.db),
+    rails: rails.filter(({ capabilities }) => capabilities.sendsStatements).map(({ name }) => name),
+    waitMs: config.CLOSE_STATEMENT_WAIT_MS,
+    samplePercent: config.CLOSE_SAMPLE_PERCENT,
+  });
+  const driving = await scope.open('driving of closes', startCloses({ ...shared, byStatement, pauseMs }));
   const closes = createCloses({
     ...parts,
     closeStore,
@@ -69,7 +76,9 @@ export async function composeCloses(
     store: closeStore,
     railNames: rails.map(({ name }) => name),
     closeLagMs: config.CLOSE_LAG_MS,
-    closePollsPerSecond: config.CLOSE_POLLS_PER_SECOND,
+    perSecondOf: (rail) =>
+      (config.CLOSE_POLLS_PER_SECOND * 100) /
+      (byStatement.sendsStatements(rail) ? config.CLOSE_SAMPLE_PERCENT : 100),
     allowsSharedToken: config.NODE_ENV !== 'production',
   });
 }

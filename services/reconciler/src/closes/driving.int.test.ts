@@ -53,7 +53,8 @@ beforeAll(async () => {
   const { clock, ids, logger } = scope;
   const messaging = { db: database.db, owner: 'test', groupCommit, caughtUp };
   const payments = openWindowPayments(database.db.collection<PollDocument>('polls'));
-  const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
+  const byStatement = { sendsStatements: () => false, settle: async () => undefined };
+  const deps = { closeStore, byStatement, payments, messaging, clock, ids, logger, pauseMs: 20 };
   resources.use(startCloses({ ...deps, gathered: () => undefined }));
 });
 

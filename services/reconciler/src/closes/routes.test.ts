@@ -108,7 +108,7 @@ function open({
     store,
     railNames: ['upstream', 'other'],
     closeLagMs: LAG_MS,
-    closePollsPerSecond: 20,
+    perSecondOf: () => 20,
     allowsSharedToken,
   });
   const ama = { name: 'ama', tokenHash: createHash('sha256').update('token-of-ama').digest() };

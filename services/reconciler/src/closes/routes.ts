@@ -25,8 +25,8 @@ export interface CloseRouteDeps {
   readonly railNames: readonly string[];
   /** How long after its end a window can be closed. */
   readonly closeLagMs: number;
-  /** How often a close may ask a rail. */
-  readonly closePollsPerSecond: number;
+  /** How many payments of a rail a close gets through in a second at most. */
+  readonly perSecondOf: (rail: string) => number;
   /** Whether the shared token, which belongs to no person, may start closes: only in development. */
   readonly allowsSharedToken: boolean;
 }
@@ -106,7 +106,7 @@ function viewPreview(
   const rails = [...payments].map(([rail, count]) => ({
     rail,
     payments: count,
-    atLeastSeconds: Math.ceil(count / deps.closePollsPerSecond),
+    atLeastSeconds: Math.ceil(count / deps.perSecondOf(rail)),
   }));
   return {
     id,

@@ -13,6 +13,8 @@ export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'gathering' | 'asking' | 'done';
   /** Set if the reading began after everything the owners had published was applied here. */
   readonly isLevel?: boolean;
+  /** Up to when statements have been taken into account in the present reading. */
+  readonly settledTo?: Date;
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -24,7 +26,7 @@ export interface CloseRecord extends MatchRecord, Claimable {
   readonly currency: string;
   readonly endedAt: Date;
   readonly result: CloseResult;
-  /** The rail to ask, by which it is claimed. Absent once the result is known. */
+  /** The rail to ask, by which it is claimed. Absent once the result is known, and while it waits for a statement. */
   readonly waits?: string;
   readonly tries: number;
   /** When the rail was last asked, by the database's clock. */
@@ -73,7 +75,7 @@ export function openCloseStore(db: Db): CloseStore {
         { _id: { $in: [...ids] }, stage: 'done' },
         {
           $set: { stage: 'gathering', running: true, added: 0, dueAt },
-          $unset: { after: true, counts: true, isLevel: true },
+          $unset: { after: true, counts: true, isLevel: true, settledTo: true },
         },
       );
     },

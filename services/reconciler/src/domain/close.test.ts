@@ -2,7 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
 import type { EndStatus } from './claim.ts';
-import { breakOf, type CloseQuestion, matchRecord, type Side, sideOf } from './close.ts';
+import { breakOf, type CloseQuestion, judgeByStatement, matchRecord, type Side, sideOf } from './close.ts';
 import type { RailAnswer, RailFact } from './question.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -195,5 +195,42 @@ it('reports each field that differs, with its own amount', () => {
   expect(match(payout('completed'), refused).opens).toMatchObject({
     detail: 'completed here, and the rail says failed',
     reports: [{ field: 'status', amount: -10_000n }],
+  });
+});
+
+describe('a payment of a rail that sends statements', () => {
+  const completed = { status: 'completed', amount: 10_000n, fee: 50n } as const;
+  const refused = { status: 'failed', amount: null, fee: null } as const;
+  const base = { reference: 'po-ffff', ours: completed, samplePercent: 1, isOver: false };
+  it.each([
+    ['its line agrees', { lines: ['matched'], isCovered: true }, 'matched'],
+    [
+      'its line agrees, of a statement about another time',
+      { lines: ['matched'], isCovered: false },
+      'matched',
+    ],
+    ['its line differs', { lines: ['differs'], isCovered: true }, 'ask'],
+    ['one of two lines differs', { lines: ['matched', 'differs'], isCovered: true }, 'ask'],
+    ['it has no line in a statement about its time', { lines: [], isCovered: true }, 'ask'],
+    ['it failed, and no money moved', { ours: refused, lines: [], isCovered: true }, 'matched'],
+    ['it failed, and a line differs', { ours: refused, lines: ['differs'], isCovered: true }, 'ask'],
+    ['no statement is there yet', { lines: [], isCovered: false }, 'wait'],
+    ['it failed, and no statement is there yet', { ours: refused, lines: [], isCovered: false }, 'wait'],
+    ['no statement is waited for any more', { lines: [], isCovered: false, isOver: true }, 'ask'],
+    ['it is in the sample', { reference: 'po-0064', lines: ['matched'], isCovered: true }, 'ask'],
+  ] as const)('where %s', (_, given, verdict) => {
+    expect(judgeByStatement({ ...base, ...given })).toBe(verdict);
+  });
+
+  it('is in the sample as often as the share says', () => {
+    const references = Array.from(
+      { length: 10_000 },
+      (_, index) => `po-${index.toString(16).padStart(4, '0')}`,
+    );
+    const given = { ...base, lines: ['matched'], isCovered: true };
+    const isAsked = (samplePercent: number) =>
+      references.filter((reference) => judgeByStatement({ ...given, reference, samplePercent }) === 'ask')
+        .length;
+    expect([0, 1, 100].map(isAsked)).toEqual([0, 100, 10_000]);
   });
 });

@@ -50,7 +50,7 @@ export interface CloseQuestion {
 }
 
 /** Our view of a payment: a failed one has moved nothing, and a collection's fee is in no lookup. */
-export function sideOf(tracked: Tracked, terms: Terms): Side {
+export function sideOf(tracked: Pick<Tracked, 'status' | 'received' | 'charged'>, terms: Terms): Side {
   const { status } = tracked;
   const ours = isEnd(status) ? status : 'open';
   if (ours === 'failed') return { status: ours, amount: null, fee: null };
@@ -173,4 +173,34 @@ function differencesOf(ours: Side, theirs: Side, terms: Terms): readonly Differe
 /** The money that has moved for good: only a completed payment has moved any. */
 function movedBy(side: Side, ours: Side, terms: Terms): bigint {
   return side.status === 'completed' ? (side.amount ?? ours.amount ?? terms.amount) : 0n;
+}
+
+/** A payment of a rail that sends statements, and what those say of it. */
+export interface StatementAnswer {
+  readonly reference: string;
+  readonly ours: Side;
+  /** The results of its lines; none if no statement has one. */
+  readonly lines: readonly string[];
+  /** Whether a statement is about its time and currency. */
+  readonly isCovered: boolean;
+  /** Whether no statement is waited for any more. */
+  readonly isOver: boolean;
+  /** The share that is asked for although a statement has it right. */
+  readonly samplePercent: number;
+}
+
+/**
+ * What a close does with a payment by its rail's statements (ADR 71): it has it right, or the rail is asked, or the statement is waited
+ * for. A failed payment has moved no money, so a statement without a line has it right.
+ */
+export function judgeByStatement(answer: StatementAnswer): 'matched' | 'ask' | 'wait' {
+  const { reference, ours, lines, isCovered, isOver, samplePercent } = answer;
+  if (lines.length === 0 && !isCovered) return isOver ? 'ask' : 'wait';
+  const isRight = lines.length > 0 ? lines.every((result) => result === 'matched') : ours.status === 'failed';
+  return isRight && !isSampled(reference, samplePercent) ? 'matched' : 'ask';
+}
+
+/** Whether a payment is in the sample; by its reference, which is random in its last digits. */
+function isSampled(reference: string, percent: number): boolean {
+  return Number.parseInt(reference.slice(-4), 16) % 100 < percent;
 }

@@ -15,8 +15,10 @@ export interface WindowCursor {
   readonly reference: string;
 }
 
+const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, breaks: 1, endedAt: 1 } as const;
+
 /** What a run reads of a payment. */
-export type WindowPayment = Pick<PollDocument, '_id' | 'terms' | 'status' | 'received' | 'endedAt'>;
+export type WindowPayment = Pick<PollDocument, '_id' | keyof typeof FIELDS>;
 
 /** The ended payments of the working set. */
 export interface WindowPayments {
@@ -31,8 +33,6 @@ export interface WindowPayments {
   /** How many payments of each rail are in a window; null if there are too many to count in time. */
   readonly count: (window: Window) => Promise<ReadonlyMap<string, number> | null>;
 }
-
-const FIELDS = { terms: 1, status: 1, received: 1, endedAt: 1 } as const;
 
 /** Opens {@link WindowPayments}. */
 export function openWindowPayments(polls: Collection<PollDocument>): WindowPayments {
