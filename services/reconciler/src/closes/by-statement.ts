@@ -1,4 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
+import { inPages } from '../batches.ts';
 import { type CloseResult, judgeByStatement } from '../domain/close.ts';
 import type { Keep } from '../matching/runs.ts';
 import { windowOf } from '../statements/matching.ts';
@@ -30,8 +31,6 @@ export interface ByStatementDeps {
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-const PAGE = 1_000;
-
 /** Builds {@link ByStatement}. */
 export function createByStatement(deps: ByStatementDeps): ByStatement {
   const { closeStore, rails, waitMs, clock } = deps;
@@ -49,7 +48,14 @@ export function createByStatement(deps: ByStatementDeps): ByStatement {
       const upTo = new Date(Math.max(0, ...newest.map(Number)));
       // Each look would else read all waiting records again.
       if (upTo <= (settledTo ?? new Date(0))) return;
-      for await (const records of waitingOf(closeStore, _id)) {
+      const waiting = { run: _id, result: 'pending', waits: { $exists: false } } as const;
+      const read = (after: CloseRecord | undefined, limit: number) =>
+        closeStore.records
+          .find({ ...waiting, _id: { $gt: after?._id ?? '' } })
+          .sort({ _id: 1 })
+          .limit(limit)
+          .toArray();
+      for await (const records of inPages<CloseRecord>(read)) {
         await keep();
         await settlePage(deps, records, statements, isOver);
       }
@@ -67,22 +73,6 @@ async function findStatements(
   const of = rail === null ? { $in: [...rails] } : rail;
   const about = { rail: of, stage: 'done', trial: { $exists: false }, finishedAt: { $gte: from } } as const;
   return statementStore.runs.find(about).toArray();
-}
-
-/** The records that wait for a statement, in pages. */
-async function* waitingOf({ records }: CloseStore, run: string): AsyncGenerator<readonly CloseRecord[]> {
-  let after = '';
-  for (;;) {
-    const page = await records
-      .find({ run, result: 'pending', waits: { $exists: false }, _id: { $gt: after } })
-      .sort({ _id: 1 })
-      .limit(PAGE)
-      .toArray();
-    const last = page.at(-1);
-    if (!last) return;
-    yield page;
-    after = last._id;
-  }
 }
 
 async function settlePage(

@@ -68,7 +68,7 @@ export function startRuns<Run extends MatchRun, Record extends MatchRecord>(
       try {
         await deps.step(held as Run, keeper(signal));
       } catch (error) {
-        await runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', RETRY_MS] } } }]);
+        if (!signal.aborted) await runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', RETRY_MS] } } }]);
         throw error;
       }
       processed(1);

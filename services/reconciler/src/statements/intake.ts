@@ -63,11 +63,7 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
   const { runs } = deps.statementStore;
   const commits = deps.messaging.groupCommit<Batch, boolean>(
     'reconciler.statement',
-    async (batches, transaction) => {
-      const outcomes: boolean[] = [];
-      for (const batch of batches) outcomes.push(await store(deps, batch, transaction));
-      return outcomes;
-    },
+    (batches, transaction) => Promise.all(batches.map((batch) => store(deps, batch, transaction))),
     { itemsMax: 1 },
   );
 
@@ -242,11 +238,11 @@ async function findHeld(
 }
 
 function toRecord(
-  { _id: run, trial, keepUntil }: StatementDocument,
+  { _id: run, keepUntil }: StatementDocument,
   { number, line, read }: StatementLine,
   outcome: Outcome | undefined,
 ): RecordDocument {
-  const base = { _id: lineId(run, number), run, line, ...(trial && { trial }), keepUntil };
+  const base = { _id: lineId(run, number), run, line, keepUntil };
   if ('unreadable' in read) return { ...base, result: 'unreadable', reason: read.unreadable };
   if ('aside' in read) return { ...base, result: 'set_aside' };
   const { row } = read;

@@ -45,7 +45,7 @@ const nameless = { reference: null, railReference: null, fee: null };
 
 function recordOf(
   { railFee }: MissingDeps,
-  { _id: run, currency: only, currencies, trial, keepUntil }: StatementDocument,
+  { _id: run, currency: only, currencies, keepUntil }: StatementDocument,
   document: WindowPayment,
 ): RecordDocument | undefined {
   const payment = toPayment(document, railFee);
@@ -56,7 +56,6 @@ function recordOf(
   return {
     _id: paymentRecordId(run, reference),
     run,
-    ...(trial && { trial }),
     keepUntil,
     result: 'missing_there',
     payment: reference,
@@ -73,21 +72,18 @@ async function withoutLine(
 ): Promise<readonly RecordDocument[]> {
   const uses = { $in: missing.flatMap(({ payment }) => payment ?? []) };
   const found = await records
-    .find({ uses, $or: [{ run: _id }, { trial: { $exists: false } }] })
+    .find({ uses })
     .project<Pick<RecordDocument, 'uses' | 'run'>>({ _id: 0, uses: 1, run: 1 })
     .toArray();
-  const others = [...new Set(found.map(({ run }) => run))].filter((other) => other !== _id);
-  const whole = new Set([_id]);
-  if (others.length > 0) {
-    const finished = runs.find({ _id: { $in: others }, stage: { $nin: ['receiving', 'dropped'] } });
-    for (const other of await finished.project<{ readonly _id: string }>({ _id: 1 }).toArray())
-      whole.add(other._id);
-  }
-  const used = new Set(found.filter(({ run }) => whole.has(run)).map((record) => record.uses));
+  const others = { _id: { $in: [...new Set(found.map(({ run }) => run))] }, trial: { $exists: false } };
+  const whole = await runs
+    .find({ ...others, stage: { $nin: ['receiving', 'dropped'] } })
+    .project<Pick<StatementDocument, '_id'>>({ _id: 1 })
+    .toArray();
+  const counted = new Set([_id, ...whole.map((other) => other._id)]);
+  const used = new Set(found.filter(({ run }) => counted.has(run)).map((record) => record.uses));
   return missing.filter(({ payment }) => !used.has(payment));
 }
-
-const WRITES = 1_000;
 
 /** Numbers the lines with the same content: without any reference they are as many movements, each with its break. */
 export async function numberCopies({ records }: StatementStore, run: string, keep: Keep): Promise<void> {
@@ -97,7 +93,7 @@ export async function numberCopies({ records }: StatementStore, run: string, kee
     .sort({ content: 1, _id: 1 });
   let before: string | undefined;
   let copy = 0;
-  for await (const page of inBatches(lines, WRITES)) {
+  for await (const page of inBatches(lines)) {
     await keep();
     const writes = page.flatMap(({ _id, content }) => {
       copy = content === before ? copy + 1 : 1;

@@ -43,7 +43,6 @@ export interface StatementDocument extends StatementTerms, MatchRun {
 
 /** A line of a statement, named by its number, or a payment without one, named by `~` and its reference. */
 export interface RecordDocument extends MatchRecord, Partial<Omit<Outcome, 'result'>> {
-  readonly trial?: true;
   readonly result: StatementResult;
   /** The line number in the file; absent for a payment without one. */
   readonly line?: number;
