@@ -70,7 +70,8 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
         entries: postings.flat(),
         refusals,
         callbacks: callbacks.flatMap((one) => toCallback(one, payments)),
-        breaks,
+        // A break is of a field: one here for each discrepancy in it.
+        breaks: breaks.flat(),
         deliveries,
         accounts: new Map([...buckets].map(([account, own]) => [account, balanceOf(own)])),
       };
@@ -179,8 +180,15 @@ function toCallback(
 }
 
 const storedBreak = z
-  .object({ _id: z.string(), kind: z.string(), reference: z.string(), status: z.string() })
-  .transform(({ _id: id, status, ...one }) => ({ id, ...one, isOpen: status !== 'resolved' }));
+  .object({
+    _id: z.string(),
+    reference: z.string(),
+    status: z.string(),
+    observations: z.array(z.object({ kind: z.string() })),
+  })
+  .transform(({ _id: id, status, reference, observations }) =>
+    observations.map(({ kind }) => ({ id, kind, reference, isOpen: status !== 'resolved' })),
+  );
 
 const storedDelivery = z
   .object({

@@ -62,7 +62,8 @@ export async function readTopics(
       if (known === undefined) return [];
       const subject = String(payload['breakId'] ?? payload['reference']);
       const version = BigInt(headers['aggregate-version'] ?? '0');
-      return [{ id: headers['event-id'] ?? '', type: known, subject, version }];
+      const kind = typeof payload['kind'] === 'string' ? payload['kind'] : '';
+      return [{ id: headers['event-id'] ?? '', type: known, subject, version, kind }];
     }),
     ledgerEvents: ledger.flatMap(({ type, payload }) => {
       const kind = entryKinds[shortName(type)];

@@ -5,7 +5,7 @@ import { auditing, drifting, ending, following, unposting } from './crash-paymen
 import type { OperatorAction } from './crash-rows-reconciler.ts';
 import { DEADLINE_MS, type Doing, type EndedPayout, meanwhile } from './crash-world.ts';
 
-const feeBreak = ({ reference }: EndedPayout) => `${reference}/close.differs`;
+const feeBreak = ({ reference }: EndedPayout) => `${reference}/fee`;
 const change = (id: string, verb: string) => `/breaks/${encodeURIComponent(id)}/${verb}`;
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -13,7 +13,7 @@ const digestOf = (text: string) => createHash('sha256').update(text).digest('hex
 const linesOf = (history: unknown, what: string) =>
   (history as readonly { readonly what: string }[]).filter((line) => line.what === what).length;
 
-/** Runs the three steps of an adjustment for a break, one of them with the crash point armed (ADR 31). */
+/** Runs the three steps of an adjustment for a break, one of them with the crash point armed (ADR 70). */
 const adjusting =
   (armed: 'note' | 'propose' | 'approve'): Doing =>
   async (world, { arm, death }) => {
@@ -141,9 +141,9 @@ const stating: Doing = async (world, { arm, death }, place) => {
   const sent = meanwhile(world.insist({ service: 'reconciler', path, body: content }));
   await death();
   const breakIds = [
-    `${other.reference}/statement.differs`,
+    `${other.reference}/amount`,
     // Three breaks fit under the limit.
-    ...lost.slice(0, 2).map((reference) => `${reference}/statement.missing_here`),
+    ...lost.slice(0, 2).map((reference) => `${reference}/existence`),
   ];
   return {
     events: breakIds.map((id) => `BreakOpened ${id}`),

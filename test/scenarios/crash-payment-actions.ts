@@ -21,7 +21,7 @@ export const auditing: Doing = async (world, { arm, death }, place) => {
     expect(ours).toMatchObject({ openState: 'begun' });
   }, DEADLINE_MS);
   await polls.deleteOne({ _id: reference });
-  const id = `${reference}/coverage.missing`;
+  const id = `${reference}/existence`;
   const untilFound = () =>
     eventually(async () => {
       await world.insist({ service: 'reconciler', path: '/coverage', body: {} });
@@ -88,7 +88,7 @@ export const drifting: Doing = async (world, { arm, death }) => {
   const { operator, simulator } = world.scenario.stack;
   const currency = world.stillCurrency();
   const reference = `upstream:${currency}`;
-  const id = `${reference}/wallet.drift`;
+  const id = `${reference}/balance`;
   const wallet = (await simulator.wallets()).find((one) => one.currency === currency);
   const before = wallet?.balance ?? '0';
   let isDead = false;

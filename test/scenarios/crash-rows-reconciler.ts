@@ -75,8 +75,8 @@ export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
   ...during('a break is explained', ...both('reconciler.break')),
   ...during('an audit finds a payment missing', 'reconciler.coverage.after-commit'),
   ...during('a statement comes in', ['reconciler.statement.after-commit', 2]),
-  // Two steps check whether the file explains the breaks of earlier statements; the third opens a break.
-  ...during('a statement is matched', ['reconciler.statement-breaks.before-commit', 4]),
+  // One step checks whether the file explains the breaks of earlier statements; the second opens a break.
+  ...during('a statement is matched', ['reconciler.statement-breaks.before-commit', 3]),
   ...during('a step is looked at again', ...both('reconciler.steps')),
   ...during('a posting is missing', ...both('reconciler.books')),
 ];

@@ -135,7 +135,7 @@ describe('one minor unit that nothing explains', () => {
       const found = (await runsIn(currency)).filter(({ withinRange }) => !withinRange);
       expect(found.length).toBeGreaterThan(runsBefore);
       expect(await breaksIn(currency)).toMatchObject([
-        { id: `upstream:${currency}/wallet.drift`, kind: 'wallet.drift', status: 'open', amount, currency },
+        { id: `upstream:${currency}/balance`, kind: 'wallet.drift', status: 'open', amount, currency },
       ]);
       await scenario.stack.simulator.setWallet(currency, before);
       await eventually(async () =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { commandLine } from './program.fixture.ts';
 
 const row = {
-  id: 'po-1/payment.stuck',
+  id: 'po-1/status',
   kind: 'payment.stuck',
   reference: 'po-1',
   rail: 'upstream',
@@ -30,7 +30,7 @@ const adjustment = {
   status: 'proposed',
   concludedAt: null,
 };
-const whole = { ...row, alsoFound: [], adjustments: [adjustment], history: [], links: [] };
+const whole = { ...row, observations: [], adjustments: [adjustment], history: [], links: [] };
 const rejected = {
   ...adjustment,
   direction: 'surplus',

@@ -2,7 +2,7 @@ import type { BreakView } from '@pesewa/contracts';
 
 /** A break as the reconciler lists it. */
 export const breakRow = (more: Partial<BreakView> = {}): BreakView => ({
-  id: 'po-1/payment.stuck',
+  id: 'po-1/status',
   kind: 'payment.stuck',
   reference: 'po-1',
   rail: 'upstream',

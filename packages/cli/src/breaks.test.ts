@@ -4,7 +4,7 @@ import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 
 const row = breakRow({
-  id: 'upstream:GHS/wallet.drift',
+  id: 'upstream:GHS/balance',
   kind: 'wallet.drift',
   reference: 'upstream:GHS',
   status: 'assigned',
@@ -17,7 +17,7 @@ const row = breakRow({
 });
 const whole = {
   ...row,
-  alsoFound: [],
+  observations: [],
   adjustments: [],
   history: [
     { at: '2026-11-01T08:00:00.000Z', by: null, what: 'opened', text: null, amount: '-12.5' },
@@ -39,7 +39,7 @@ const order = {
 };
 const answer = (body: unknown, status = 200): OperationsAnswer => ({ status, body });
 const token = 'operator-token-of-tests';
-const url = 'http://reconciler/breaks/upstream%3AGHS%2Fwallet.drift';
+const url = 'http://reconciler/breaks/upstream%3AGHS%2Fbalance';
 const line = `assigned ${row.id}: -12.50 GHS, =less than our books, ama has it\n`;
 
 describe('breaks', () => {
@@ -68,7 +68,7 @@ describe('breaks', () => {
     expect(JSON.parse(program.printed())).toHaveLength(3);
     const csv = commandLine([answer({ items: [row], next: null })]);
     expect(await csv.run('reconcile', 'breaks', 'list', '--csv')).toBe(0);
-    expect(csv.printed()).toMatch(/^id,kind,reference,rail,status,.*,version\r\nupstream:GHS\/wallet.drift,/);
+    expect(csv.printed()).toMatch(/^id,kind,reference,rail,status,.*,version\r\nupstream:GHS\/balance,/);
     expect(csv.printed()).toContain(",-12.5,'=less than our books,ama,");
   });
 
@@ -255,19 +255,19 @@ describe('the adjustment of a break', () => {
       'no currency',
       ['--suspense', '--amount', '+1'],
       { currency: null },
-      '--currency: upstream:GHS/wallet.drift has none',
+      '--currency: upstream:GHS/balance has none',
     ],
     [
       'no rail',
       ['--suspense', '--amount', '+1'],
       { rail: null },
-      '--suspense: upstream:GHS/wallet.drift has no rail',
+      '--suspense: upstream:GHS/balance has no rail',
     ],
     [
       'a resolved break',
       ['--suspense', '--amount', '+1'],
       { status: 'resolved' },
-      'upstream:GHS/wallet.drift is resolved',
+      'upstream:GHS/balance is resolved',
     ],
   ])('names the option for %s', async (_name, call, change, message) => {
     const program = commandLine([answer({ ...whole, ...change })]);

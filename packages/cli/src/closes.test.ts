@@ -32,7 +32,7 @@ const record = {
   theirs: { status: 'completed', amount: '100', fee: '0.49' },
   differences: [{ field: 'fee', amount: '-0.01' }],
   why: null,
-  breakId: 'po-1/close.differs',
+  breakId: 'po-1/fee',
   alsoCoveredBy: [],
   factPublished: false,
   askedAt: '2026-11-21T00:10:00.000Z',
@@ -44,7 +44,7 @@ const missing = {
   result: 'missing_there',
   theirs: { status: 'not_found', amount: null, fee: null },
   differences: [{ field: 'status', amount: '-100' }],
-  breakId: 'po-2/close.missing_there',
+  breakId: 'po-2/status',
 };
 const token = 'operator-token-of-tests';
 const url = 'http://reconciler/closes';
@@ -76,7 +76,7 @@ describe('pesewa reconcile close', () => {
       '2026-11-20: done\n1,202 matched, 1 differs, 1 not at the rail, 0 unclear\n',
     );
     expect(line.printed()).toMatch(
-      /po-1 +differs +upstream +fee +0\.50 KES +0\.49 KES +-0\.01 KES +po-1\/close\.differs\n/,
+      /po-1 +differs +upstream +fee +0\.50 KES +0\.49 KES +-0\.01 KES +po-1\/fee\n/,
     );
     expect(line.printed()).toMatch(
       /po-2 +not at the rail +upstream +status +completed +not found +-100\.00 KES/,

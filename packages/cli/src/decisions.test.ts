@@ -5,7 +5,7 @@ import { commandLine } from './program.fixture.ts';
 
 const decision = {
   id: 'dc-1',
-  breakId: 'co-1/collection.amount_differs',
+  breakId: 'co-1/amount',
   reference: 'co-1',
   currency: 'KES',
   amount: '100.5',

@@ -27,7 +27,7 @@ const record = {
   currency: 'KES',
   at: null,
   reason: null,
-  breakId: 'po-1/statement.differs',
+  breakId: 'po-1/status',
   alsoCoveredBy: [],
 };
 const view = (given: object) => ({

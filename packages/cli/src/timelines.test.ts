@@ -9,10 +9,10 @@ const page = (items: readonly unknown[], next: string | null = null) => ok({ ite
 const unknown = { status: 404, body: { code: 'not_found', message: 'nothing here' } };
 
 /** A break on which a person has acted; the text they wrote is not shown. */
-const row = breakRow({ id: 'po-1/payment.stuck', kind: 'payment.stuck', status: 'assigned' });
+const row = breakRow({ id: 'po-1/status', kind: 'payment.stuck', status: 'assigned' });
 const stuck = {
   ...row,
-  alsoFound: [],
+  observations: [],
   adjustments: [],
   links: [],
   history: [
@@ -28,7 +28,7 @@ const answers = {
   'http://ingress/callbacks?reference=po-1': () => page([callback]),
   'http://reconciler/timeline?reference=po-1': () => ok(seen),
   'http://reconciler/breaks?reference=po-1': () => page([row]),
-  'http://reconciler/breaks/po-1%2Fpayment.stuck': () => ok(stuck),
+  'http://reconciler/breaks/po-1%2Fstatus': () => ok(stuck),
   'http://ledger/entries?reference=po-1': () => page(entries),
   'http://webhooks/deliveries?reference=po-1': () =>
     page([
@@ -55,7 +55,7 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
     expect(await line.run(...command, 'po-1')).toBe(0);
     const [head, broken, , titles, ...lines] = line.printed().trimEnd().split('\n');
     expect(head).toBe('po-1: COMPLETED, step ended, version 7, 100.00 GHS at upstream, order-1 of demo');
-    expect(broken).toBe('open break po-1/payment.stuck');
+    expect(broken).toBe('open break po-1/status');
     expect(titles).toMatch(/^AT +SERVICE +WHAT +DETAIL$/);
     expect(lines).toHaveLength(21);
     expect(lines[0]).toContain('100.00 GHS, fee 1.00 GHS, of demo, its reference order-1');

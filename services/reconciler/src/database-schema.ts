@@ -15,9 +15,6 @@ export const IN_FLIGHT_KEY = {
 /** The records of a run by result, in the order of their names; they are counted by its keys alone. */
 export const RESULT_KEY = { run: 1, result: 1, _id: 1 } as const;
 
-/** The oldest open break of each kind. */
-export const BREAK_KINDS_KEY = { kind: 1, since: 1 } as const;
-
 /** Only documents that have the field. */
 const where = (field: string) => ({ partialFilterExpression: { [field]: { $exists: true } } });
 
@@ -52,26 +49,13 @@ export const BREAKS_COUNT_KEY = { status: 1, kind: 1, since: 1 } as const;
 const breaks: CollectionSchema = {
   name: 'breaks',
   indexes: [
-    // Enforces that one open break covers a payment's field, and that one break's orders correct it.
-    {
-      key: { coveredKeys: 1 },
-      unique: true,
-      partialFilterExpression: { status: 'open', coveredKeys: { $exists: true } },
-    },
-    { key: { corrects: 1 }, unique: true, ...where('corrects') },
-    { key: { 'alsoFound._id': 1 }, ...where('alsoFound') },
-    {
-      key: { 'alsoFound.kind': 1, ...BREAKS_BY_TIME },
-      ...where('alsoFound'),
-    },
-    { key: { kind: 1, reference: 1 }, unique: true, partialFilterExpression: { status: 'open' } },
     { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
     { key: BREAKS_COUNT_KEY, partialFilterExpression: { status: 'open' } },
-    { key: BREAK_KINDS_KEY, partialFilterExpression: { status: 'open' } },
     { key: BREAKS_BY_TIME },
     { key: { status: 1, ...BREAKS_BY_TIME } },
     { key: { reference: 1, ...BREAKS_BY_TIME } },
-    { key: { kind: 1, ...BREAKS_BY_TIME } },
+    { key: { 'observations.kind': 1, ...BREAKS_BY_TIME } },
+    { key: { 'observations.observer': 1, ...BREAKS_BY_TIME }, partialFilterExpression: { status: 'open' } },
     { key: { currency: 1, ...BREAKS_BY_TIME } },
     { key: { rail: 1, ...BREAKS_BY_TIME }, ...where('rail') },
     { key: { owner: 1, ...BREAKS_BY_TIME }, ...where('owner') },

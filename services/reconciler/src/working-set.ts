@@ -1,16 +1,16 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
-import type { Resolution } from './breaks/opening.ts';
-import { type BreakStore, breakId, breaksOfVerdict } from './breaks/store.ts';
+import { applyReports, type BreakReport, reportsOfVerdict } from './breaks/reports.ts';
+import type { BreakStore } from './breaks/store.ts';
 import { afterAutoResolutions, autoResolutionsOf } from './domain/auto-resolution.ts';
-import type { FoundBreak } from './domain/break.ts';
 import { gapFinding } from './domain/coverage.ts';
 import { apply, type PaymentObservation } from './domain/observations.ts';
+import { breakOfKind, toWithdrawal } from './domain/observing.ts';
 import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
 import type { Timing } from './domain/schedule.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
 import { afterVerdict } from './domain/verdict.ts';
-import { breakOpened, breakResolved, railStatusObserved, stuckSettled } from './events.ts';
+import { railStatusObserved, stuckSettled } from './events.ts';
 import type { ClaimDue } from './polling/claim-due.ts';
 import type { WorkingStore } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
@@ -55,8 +55,7 @@ export interface WorkingSetDeps {
 
 /** The results of a batch in addition to the payments themselves. */
 interface Outcome {
-  readonly opened: FoundBreak[];
-  readonly resolving: Resolution[];
+  readonly reports: BreakReport[];
   readonly applied: AppliedDecision[];
   readonly moves: FloatMove[];
 }
@@ -73,7 +72,7 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
       );
       const changed = new Map<string, Tracked>();
       const ended: Tracked[] = [];
-      const outcome: Outcome = { opened: [], resolving: [], applied: [], moves: [] };
+      const outcome: Outcome = { reports: [], applied: [], moves: [] };
       for (const one of events) {
         const { reference, eventId, observation } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
@@ -93,10 +92,11 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
         const closed = close(before, proven, observation, nowMs, outcome);
         changed.set(reference, withAuditFinding(before, closed, observation, nowMs, outcome));
       }
+      await applyReports(deps.breaks, outcome.reports, changed, transaction);
       const payments = deps.claimDue([...changed.values()], nowMs, transaction);
       await deps.store.save(payments, transaction.session);
       await deps.wallets.move(outcome.moves, transaction.session);
-      await writeBreaks(deps, outcome, changed, new Date(nowMs), transaction);
+      if (outcome.applied.length > 0) await deps.applied(outcome.applied, transaction);
       transaction.afterCommit(() => {
         for (const payment of ended) deps.ended(payment);
       });
@@ -138,7 +138,7 @@ function takeProven(
       const from = { source: 'provenCallback', atMs: claim.atMs, causationId: event.eventId } as const;
       transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
     }
-    outcome.opened.push(...breaksOfVerdict(tracked, terms, verdict, new Date(nowMs)));
+    outcome.reports.push(...reportsOfVerdict(tracked, terms, verdict, new Date(nowMs)));
     tracked = afterProven(tracked, claim, verdict, nowMs);
   }
   return tracked;
@@ -153,14 +153,13 @@ function close(
 ): Tracked {
   const autoResolutions = autoResolutionsOf(before, after, observation);
   if (autoResolutions.length === 0) return after;
-  for (const { kind, resolution } of autoResolutions) {
-    const id = breakId(after.reference, kind);
-    outcome.resolving.push({ id, resolution });
-    if (kind === 'collection.amount_differs' && after.received !== null) {
-      outcome.applied.push({ breakId: id, amount: after.received });
-    }
+  const { reference, received } = after;
+  for (const gone of autoResolutions) {
+    outcome.reports.push(toWithdrawal(reference, gone, new Date(nowMs), causeOf(after)));
+    if (gone.kind === 'collection.amount_differs' && received !== null)
+      outcome.applied.push({ breakId: breakOfKind(reference, gone.kind), amount: received });
   }
-  return afterAutoResolutions(after, autoResolutions, nowMs);
+  return afterAutoResolutions(after, autoResolutions);
 }
 
 /** Opens the break about the audit's finding. */
@@ -175,26 +174,8 @@ function withAuditFinding(
   if (finding === undefined) return after;
   const found = { fact: null, findings: [finding] };
   if (after.terms !== null)
-    outcome.opened.push(...breaksOfVerdict(after, after.terms, found, new Date(nowMs)));
+    outcome.reports.push(...reportsOfVerdict(after, after.terms, found, new Date(nowMs)));
   return afterVerdict(after, found, nowMs);
-}
-
-async function writeBreaks(
-  deps: WorkingSetDeps,
-  { opened, resolving, applied }: Outcome,
-  changed: ReadonlyMap<string, Tracked>,
-  now: Date,
-  transaction: Transaction,
-): Promise<void> {
-  const news = await deps.breaks.open(opened, transaction.session);
-  for (const document of news) transaction.emit(breakOpened(document));
-  const closed = await deps.breaks.update(resolving, now, transaction.session);
-  for (const document of closed.closed) {
-    const payment = changed.get(document.reference);
-    transaction.emit(breakResolved(document, payment && causeOf(payment)));
-  }
-  for (const document of closed.opened) transaction.emit(breakOpened(document));
-  if (applied.length > 0) await deps.applied(applied, transaction);
 }
 
 /** Whether a payment ended by our polls alone, without any callback. */

@@ -12,7 +12,7 @@ const itsOpening = {
   reference: 'po-other',
   merchantReference: 'm-refused',
 };
-const itsBreak = { id: 'po-other/payment.stuck', kind: 'payment.stuck', reference: 'po-other', isOpen: true };
+const itsBreak = { id: 'po-other/status', kind: 'payment.stuck', reference: 'po-other', isOpen: true };
 
 const batch = callOf('m-batch');
 

@@ -13,8 +13,8 @@ import {
 } from './spoil.fixture.ts';
 import type { World } from './world.ts';
 
-const denied = 'po-paid/callback.denied';
-const drift = 'upstream:KES/wallet.drift';
+const denied = 'po-paid/status';
+const drift = 'upstream:KES/balance';
 
 /** The world with a different webhook about a payment, which the merchant received too. */
 function reportedOtherwise(reference: string, what: RegExp, instead: string): World {

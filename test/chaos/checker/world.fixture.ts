@@ -89,9 +89,7 @@ function tracesOf(reference: string, { flow, status, batchReference }: Sketch): 
       }),
     ),
     breaks:
-      ends.length > 0
-        ? []
-        : [{ id: `${reference}/payment.stuck`, kind: 'payment.stuck', reference, isOpen: true }],
+      ends.length > 0 ? [] : [{ id: `${reference}/status`, kind: 'payment.stuck', reference, isOpen: true }],
     callbacks: ends.map((end) => ({ reference, status: end.toUpperCase(), amount: 10_000n })),
   };
 }
@@ -211,7 +209,7 @@ export function createWorld(): World {
     outcome: 'accepted',
   };
   const denied = {
-    id: 'po-paid/callback.denied',
+    id: 'po-paid/status',
     kind: 'callback.denied',
     reference: 'po-paid',
     isOpen: true,

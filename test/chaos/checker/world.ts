@@ -123,6 +123,8 @@ export interface ReconcilerEvent {
   readonly type: 'opened' | 'resolved' | 'finalised';
   /** The break, or the payment that was finalised. */
   readonly subject: string;
+  /** What the break was found as then. */
+  readonly kind?: string;
   /** The break's version: by it a consumer knows which of two is newer. */
   readonly version: bigint;
 }

@@ -19,7 +19,7 @@ export type BreakChange = {
 
 const PAGE_MAX = 200;
 
-/** Builds the client of breaks: discrepancies that wait for people, or for their cause to go away (ADR 31). */
+/** Builds the client of breaks: discrepancies that wait for people, or for their cause to go away (ADR 70). */
 export function createBreaks({ call, list, save }: Caller) {
   const service = 'reconciler';
   return {

@@ -124,7 +124,7 @@ it('shows what people did with a break, and leaves what the reconciler did to it
     { at: at(1), by: null, what: 'opened' },
     { at: at(2), by: 'ama', what: 'assigned' },
   ];
-  const found = { id: 'po-1/payment.stuck', kind: 'payment.stuck', status: 'assigned' as const, history };
+  const found = { id: 'po-1/status', kind: 'payment.stuck', status: 'assigned' as const, history };
   expect(mergeTimeline({ ...nothing, breaks: [found] })).toEqual([
     { at: at(2), service: 'reconciler', what: 'break assigned', detail: 'payment: stuck by ama' },
   ]);

@@ -23,7 +23,7 @@ interface AdjustOptions {
   readonly dryRun?: boolean;
 }
 
-/** Adds `breaks adjust`: an order to the ledger that corrects a break's difference, by two operators (ADR 31). */
+/** Adds `breaks adjust`: an order to the ledger that corrects a break's difference, by two operators (ADR 70). */
 export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
   const adjust = breaks
     .command('adjust')
@@ -76,8 +76,8 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       });
     });
   withExamples(adjust, [
-    'pesewa reconcile breaks adjust upstream:GHS/wallet.drift --suspense --amount -12.50 --reason "lost" --dry-run',
-    'pesewa reconcile breaks adjust po-0193e5c1/payment.contradiction --wallet demo --amount -100 --reason "paid after all"',
+    'pesewa reconcile breaks adjust upstream:GHS/balance --suspense --amount -12.50 --reason "lost" --dry-run',
+    'pesewa reconcile breaks adjust po-0193e5c1/status --wallet demo --amount -100 --reason "paid after all"',
   ]);
 }
 
@@ -170,8 +170,8 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
       ports.print(`${status} ${id}: ${commandId} is withdrawn\n`);
     });
   withExamples(withdraw, [
-    'pesewa reconcile breaks withdraw upstream:GHS/wallet.drift --dry-run',
-    'pesewa reconcile breaks withdraw upstream:GHS/wallet.drift',
+    'pesewa reconcile breaks withdraw upstream:GHS/balance --dry-run',
+    'pesewa reconcile breaks withdraw upstream:GHS/balance',
   ]);
 }
 

@@ -12,7 +12,7 @@ import { addAdjustCommand, addWithdrawCommand } from './reconcile-adjust.ts';
 
 const TEXT_LENGTH_MAX = 500;
 
-/** Adds `breaks …`: discrepancies, and what people do with them (ADR 31). */
+/** Adds `breaks …`: discrepancies, and what people do with them (ADR 70). */
 export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   const breaks = reconcile
     .command('breaks')
@@ -167,8 +167,8 @@ function addShowCommand(breaks: Command, ports: CliPorts): void {
       ports.print(options.json ? formatJson(found) : breakDetails(found));
     });
   withExamples(show, [
-    'pesewa reconcile breaks show po-0193e5c1/payment.contradiction',
-    'pesewa reconcile breaks show upstream:GHS/wallet.drift --json',
+    'pesewa reconcile breaks show po-0193e5c1/status',
+    'pesewa reconcile breaks show upstream:GHS/balance --json',
   ]);
 }
 
@@ -183,7 +183,7 @@ function addAssignCommand(breaks: Command, ports: CliPorts): void {
     .action(async (id: string, to: string, options: ChangeOptions, command: Command) => {
       await carryOut(ports, command, id, { verb: 'assign', body: { to } }, options);
     });
-  withExamples(assign, ['pesewa reconcile breaks assign po-0193e5c1/payment.contradiction ama']);
+  withExamples(assign, ['pesewa reconcile breaks assign po-0193e5c1/status ama']);
 }
 
 interface ChangeOptions {
@@ -213,7 +213,7 @@ function addTextCommand(
       const change = what.changeOf(readLine('text', text, TEXT_LENGTH_MAX));
       await carryOut(ports, called, id, change, options);
     });
-  const id = 'po-0193e5c1/payment.contradiction';
+  const id = 'po-0193e5c1/status';
   withExamples(command, [
     `pesewa reconcile breaks ${what.verb} ${id} ${what.example}`,
     `pesewa reconcile breaks ${what.verb} ${id} ${what.example} --dry-run`,

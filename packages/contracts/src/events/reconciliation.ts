@@ -1,7 +1,7 @@
 import type { AvroRecord } from './avro.ts';
 import { envelope } from './fields.ts';
 
-/** What the reconciler has found (ADR 31). */
+/** What the reconciler has found (ADR 70). */
 export const reconciliationEvents = [
   {
     type: 'record',

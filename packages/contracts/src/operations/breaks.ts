@@ -49,8 +49,16 @@ const adjustmentView = z.object({
 
 const breakDetailView = breakView
   .extend({
-    /** The findings of other kinds that it covers. */
-    alsoFound: z.array(z.object({ kind: z.string(), amount: nullable, detail: z.string() })),
+    /** What each observer says of its field, the first first; of a resolved break those with which it was resolved. */
+    observations: z.array(
+      z.object({
+        observer: z.string(),
+        kind: z.string(),
+        amount: nullable,
+        detail: z.string(),
+        at: z.string(),
+      }),
+    ),
     adjustments: z.array(adjustmentView),
     history: z.array(
       z.object({ at: z.string(), by: nullable, what: z.string(), text: nullable, amount: nullable }),
@@ -79,6 +87,7 @@ const filters = z.object({
       error: `status must be one of ${breakStatuses.join(', ')}, unresolved`,
     })
     .optional(),
+  /** Of which an observation is among theirs. */
   kind: z.string().optional(),
   rail: z.string().max(40).optional(),
   currency: z.string().max(3).optional(),
@@ -137,11 +146,10 @@ const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, s
       pending: 409,
       duplicate: 409,
       not_pending: 409,
-      elsewhere: 409,
     },
   }) as const;
 
-/** The discrepancies that wait for people, or for their cause to go away (ADR 31). */
+/** The discrepancies that wait for people, or for their cause to go away (ADR 70). */
 export const breakOperations = declareOperations({
   list: {
     method: 'get',

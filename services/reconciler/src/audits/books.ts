@@ -1,15 +1,15 @@
 import type { Clock } from '@pesewa/kernel';
 import { type Loop, type Messaging, startLoop, type TopicEnd, type Transaction } from '@pesewa/messaging';
 import type { Logger, ReportProcessed } from '@pesewa/runtime';
-import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
+import { applyReports, type BreakReport } from '../breaks/reports.ts';
+import type { BreakStore } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import { ledgerStanding, waitingText } from '../domain/ledger-standing.ts';
+import { breakOfKind, toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import type { Finding } from '../domain/question.ts';
 import { type FollowedStep, keptUp, type StepLimits } from '../domain/steps.ts';
 import type { Tracked } from '../domain/tracked.ts';
-import { afterVerdict } from '../domain/verdict.ts';
-import { breakOpened, breakResolved } from '../events.ts';
 import type { OnItsWay, Waiting } from '../on-its-way.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { StepStore } from '../steps/store.ts';
@@ -21,7 +21,7 @@ export interface BooksDeps extends StepLimits {
   readonly stepStore: Pick<StepStore, 'save'>;
   readonly requestRepublication: RequestRepublication;
   readonly onItsWay: OnItsWay;
-  readonly breaks: Pick<BreakStore, 'open' | 'findAll' | 'resolve'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp' | 'ends' | 'hasApplied'>;
   readonly pauseMs: number;
   /** How long the ledger may lag behind the gateways before people see it. */
@@ -48,8 +48,11 @@ const WAITING_REPORTED_MAX = 1_000_000;
 const OWNERS = ['payouts', 'collections'] as const;
 const LEDGER = 'ledger';
 const BEHIND = 'books.ledger_behind';
-const BEHIND_ID = breakId(LEDGER, BEHIND);
-const LEVEL = { id: BEHIND_ID, resolution: 'the ledger has applied what the gateways have published' };
+const BEHIND_ID = breakOfKind(LEDGER, BEHIND);
+const LEVEL = {
+  kind: BEHIND,
+  resolution: 'the ledger has applied what the gateways have published',
+} as const;
 
 /**
  * Compares payments with the ledger's entries if they do not match each other a grace time later (ADR 27).
@@ -155,18 +158,19 @@ export function countAwaiting({ collection }: WorkingStore, before: Date, timeou
 async function write(deps: BooksDeps, items: readonly Item[], transaction: Transaction): Promise<void> {
   const { breaks, clock } = deps;
   const now = new Date(clock.nowMs());
-  const reported = items.filter((item) => item !== 'level');
-  const references = reported.flatMap((item) => ('reference' in item ? [item.reference] : []));
-  const behind = reported.flatMap((item) =>
-    'behind' in item
-      ? [toFoundBreak(LEDGER, { kind: BEHIND, amount: null, detail: item.behind }, { currency: null }, now)]
-      : [],
+  const ofLedger = items.flatMap((item): readonly BreakReport[] => {
+    if (item === 'level') return [toWithdrawal(LEDGER, LEVEL, now)];
+    if ('reference' in item) return [];
+    return [
+      toFoundBreak(LEDGER, { kind: BEHIND, amount: null, detail: item.behind }, { currency: null }, now),
+    ];
+  });
+  const references = items.flatMap((item) =>
+    item !== 'level' && 'reference' in item ? [item.reference] : [],
   );
-  const found = await judge(deps, references, now, transaction);
-  const opened = await breaks.open([...found, ...behind], transaction.session);
-  for (const document of opened) transaction.emit(breakOpened(document));
-  const closed = await breaks.resolve(items.includes('level') ? [LEVEL] : [], now, transaction.session);
-  for (const document of closed) transaction.emit(breakResolved(document));
+  const { found, judged } = await judge(deps, references, now, transaction);
+  await applyReports(breaks, [...found, ...ofLedger], judged, transaction);
+  await deps.store.save([...judged.values()], transaction.session);
 }
 
 /**
@@ -179,10 +183,10 @@ async function judge(
   references: readonly string[],
   now: Date,
   transaction: Transaction,
-): Promise<readonly FoundBreak[]> {
+): Promise<{ readonly found: readonly FoundBreak[]; readonly judged: Map<string, Tracked> }> {
   const loaded = await store.load(references, transaction.session);
   const found: FoundBreak[] = [];
-  const judged: Tracked[] = [];
+  const judged = new Map<string, Tracked>();
   const askedOn: FollowedStep[] = [];
   for (const tracked of loaded.values()) {
     if (tracked.booksDueAtMs === null) continue;
@@ -192,18 +196,16 @@ async function judge(
     const wanted = terms !== null && ({ reference, kind: terms.kind, step: 'entry' } as const);
     if (isNews && wanted && entryRequests < limits.requestsMax) {
       const booksDueAtMs = now.getTime() + graceMs;
-      judged.push({ ...tracked, booksDueAtMs, entryRequests: entryRequests + 1 });
+      judged.set(reference, { ...tracked, booksDueAtMs, entryRequests: entryRequests + 1 });
       requestRepublication(wanted, transaction);
       continue;
     }
     if (isNews && wanted) askedOn.push(keptUp(wanted, entryRequests, limits, now.getTime()));
-    const findings = isNews ? [finding] : [];
-    found.push(...findings.map((one) => breakOf(tracked, one, now)));
-    judged.push(afterVerdict({ ...tracked, booksDueAtMs: null }, { fact: null, findings }, now.getTime()));
+    if (isNews) found.push(breakOf(tracked, finding, now));
+    judged.set(reference, { ...tracked, booksDueAtMs: null });
   }
-  await store.save(judged, transaction.session);
   await stepStore.save(askedOn, [], transaction.session);
-  return found;
+  return { found, judged };
 }
 
 function breakOf({ reference, terms, booked }: Tracked, finding: Finding, openedAt: Date): FoundBreak {

@@ -2,9 +2,9 @@ import { isBreakCommand, type TopicEvent } from '@pesewa/contracts';
 import type { BatchTransaction, Received } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import type { AdjustmentOutcome, AdjustmentTerms } from '../domain/adjustments.ts';
+import { kindsOf } from '../domain/break.ts';
 import { concludeAdjustment } from '../domain/break-life.ts';
 import { afterManualResolution } from '../domain/manual-resolution.ts';
-import type { Tracked } from '../domain/tracked.ts';
 import { breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { BreakStore } from './store.ts';
@@ -83,7 +83,7 @@ export function isCorrection(event: Received<TopicEvent<'ledger'>>): event is Co
 /** Builds {@link Adjustments}. */
 export function createAdjustments(deps: {
   readonly adjustmentStore: Pick<AdjustmentStore, 'conclude'>;
-  readonly breaks: Pick<BreakStore, 'findAll' | 'findAbout' | 'save'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
 }): Adjustments {
   return async (events, { session, emit }) => {
@@ -93,24 +93,17 @@ export function createAdjustments(deps: {
       const breakId = await deps.adjustmentStore.conclude(outcome, session);
       const [current] = breakId === undefined ? [] : await deps.breaks.findAll([breakId], session);
       if (!current) continue;
-      const about = await deps.breaks.findAbout([current.reference], session);
-      const rivals = about.filter(({ _id }) => _id !== current._id);
-      const concluded = concludeAdjustment(
-        current,
-        outcome,
-        new Set(rivals.flatMap(({ corrects = [] }) => corrects)),
-      );
+      const concluded = concludeAdjustment(current, outcome);
       if (concluded === current) continue;
       await deps.breaks.save([concluded], session);
       if (current.status === concluded.status) continue;
       emit(breakResolved(concluded, { eventId: event.eventId }));
-      const { kind, reference } = concluded;
+      const { reference } = concluded;
       const payment = (await deps.store.load([reference], session)).get(reference);
-      // Further differences of the payment are news again, and so are those that the break covered for other kinds.
-      const kinds = [kind, ...(current.alsoFound ?? []).map((also) => also.kind)];
-      const corrected = (one: Tracked, of: string) =>
-        afterManualResolution(one, of, 'adjust', outcome.at.getTime());
-      if (payment) await deps.store.save([kinds.reduce(corrected, payment)], session);
+      if (!payment) continue;
+      // Further differences of the payment are news again.
+      const corrected = afterManualResolution(payment, kindsOf(current), 'adjust', outcome.at.getTime());
+      await deps.store.save([corrected], session);
     }
   };
 }

@@ -38,7 +38,7 @@ async function contradicted(): Promise<{ readonly reference: string; readonly id
   answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
   await publish(accepted(reference), payoutFailed(reference), callback(reference, 'COMPLETED'));
   await until('the break', () => eventsOf(reference).includes('Opened'));
-  return { reference, id: `${reference}/payment.contradiction` };
+  return { reference, id: `${reference}/status` };
 }
 
 /** A payout that the rail accepted and now denies: a break that closes with the payout's end. */
@@ -48,7 +48,7 @@ async function lost(): Promise<{ readonly reference: string; readonly id: string
   await insertRecord('payouts', reference, 'INITIALIZED', { acceptedByRail: true });
   await publish(accepted(reference), submitted(reference, 'accepted'));
   await until('the break', () => eventsOf(reference).includes('Opened'));
-  return { reference, id: `${reference}/payout.not_found` };
+  return { reference, id: `${reference}/status` };
 }
 
 const adjustment = (commandId: string) => ({
@@ -160,7 +160,7 @@ describe('people and a break', () => {
 
   it('close what opened after a collection had ended, and a later callback of another amount opens it again', async () => {
     const reference = ids.next('co');
-    const id = `${reference}/collection.amount_differs`;
+    const id = `${reference}/amount`;
     answers.set(reference, { kind: 'completed', amount: null, fee: null, reason: null });
     await publish(initiated(reference), collected(reference, 10_000n));
     await until('the end', async () => (await rowOf(reference))?.status === 'completed');
@@ -182,7 +182,7 @@ describe('people and a break', () => {
     answers.set(reference, { kind: 'completed', amount: null, fee: null, reason: null });
     await publish(initiated(reference), callback(reference, 'COMPLETED', '101', 'collection'));
     await until('the break', () => eventsOf(reference).includes('Opened'));
-    const id = `${reference}/collection.amount_differs`;
+    const id = `${reference}/amount`;
     expect(await change(id, 'resolve', { resolution: 'fine' })).toMatchObject({
       status: 409,
       body: { code: 'undecided' },

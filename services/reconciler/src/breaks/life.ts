@@ -1,7 +1,7 @@
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
-import type { Break } from '../domain/break.ts';
+import { type Break, kindsOf } from '../domain/break.ts';
 import {
   type BreakRequest,
   changeBreak,
@@ -10,19 +10,13 @@ import {
 } from '../domain/break-life.ts';
 import { isEnd } from '../domain/claim.ts';
 import { afterManualResolution } from '../domain/manual-resolution.ts';
-import type { Tracked } from '../domain/tracked.ts';
 import { breakAssigned, breakExplained, breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { AdjustmentStore } from './adjustments.ts';
 import type { BreakStore } from './store.ts';
 
-/** Why an operator's request about a break is refused; if another break of its payment is in the way, which one. */
-export type BreakRefusal =
-  | LifeRefusal
-  | 'break.unknown'
-  | 'break.changed'
-  | 'operator.unknown'
-  | { readonly why: 'break.covered' | 'adjustment.elsewhere'; readonly breakId: string };
+/** Why an operator's request about a break is refused. */
+export type BreakRefusal = LifeRefusal | 'break.unknown' | 'break.changed' | 'operator.unknown';
 
 /** An operator's request about a break. */
 export interface BreakOrder {
@@ -33,7 +27,7 @@ export interface BreakOrder {
   readonly version?: number | undefined;
 }
 
-/** The operators' actions on breaks (ADR 31). */
+/** The operators' actions on breaks (ADR 70). */
 export interface BreakLife {
   /** Changes a break and publishes the change in the same transaction; a repeated request changes nothing. */
   readonly change: (order: BreakOrder) => Promise<Result<Break, BreakRefusal>>;
@@ -42,7 +36,7 @@ export interface BreakLife {
 }
 
 interface LifeDeps {
-  readonly breaks: Pick<BreakStore, 'findAll' | 'findAbout' | 'save' | 'list'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save' | 'list'>;
   readonly adjustmentStore: Pick<AdjustmentStore, 'propose'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
@@ -81,49 +75,14 @@ async function change(
   const changed = changeBreak(current, request, { by, at, hasEnded });
   if (!changed.ok || changed.value === current) return changed;
   if (version !== undefined && version !== current.version) return refuse('break.changed');
-  const rival = await rivalOf(deps, changed.value, request, session);
-  if (rival) return refuse(rival);
   const concluded = await concludedBy(deps, changed.value, request, session);
   if (concluded === 'taken') return refuse('adjustment.differs');
   await deps.breaks.save([concluded], session);
   const what = whatBecame(request, concluded);
-  if (tracked && what) {
-    // The other findings that the break covers end with it.
-    const kinds = [
-      current.kind,
-      ...(what === 'reopen' ? [] : (current.alsoFound ?? [])).map(({ kind }) => kind),
-    ];
-    const concludedIn = (payment: Tracked, kind: string) =>
-      afterManualResolution(payment, kind, what, at.getTime());
-    await deps.store.save([kinds.reduce(concludedIn, tracked)], session);
-  }
+  if (tracked && what)
+    await deps.store.save([afterManualResolution(tracked, kindsOf(concluded), what, at.getTime())], session);
   emitChange(concluded, request, by, transaction);
   return accept(concluded);
-}
-
-/**
- * The other break of the payment that covers the same difference as this one would, or whose order corrects it. If two
- * requests come at once, the second violates a unique index and is checked again.
- */
-async function rivalOf(
-  { breaks }: LifeDeps,
-  changed: Break,
-  { what }: BreakRequest,
-  session: ClientSession,
-): Promise<Extract<BreakRefusal, object> | undefined> {
-  if (what !== 'reopen' && what !== 'adjust') return undefined;
-  const about = await breaks.findAbout([changed.reference], session);
-  const others = about.filter(({ _id }) => _id !== changed._id);
-  const coveringBreak = others.find(
-    ({ status, coveredKeys }) => status === 'open' && isShared(coveredKeys, changed.coveredKeys),
-  );
-  if (what === 'reopen' && coveringBreak) return { why: 'break.covered', breakId: coveringBreak._id };
-  const orderer = others.find(({ corrects }) => isShared(corrects, changed.corrects));
-  return what === 'adjust' && orderer ? { why: 'adjustment.elsewhere', breakId: orderer._id } : undefined;
-}
-
-function isShared(some: readonly string[] = [], others: readonly string[] = []): boolean {
-  return some.some((one) => others.includes(one));
 }
 
 /** The effect of a request on the payment of its break; undefined if only the break changed. */

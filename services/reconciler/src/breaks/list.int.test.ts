@@ -11,8 +11,12 @@ afterAll(close);
 describe('the list of breaks', () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
   const breakOf = (number: number): Break => ({
-    _id: `stored-${String(number).padStart(4, '0')}/statement.differs`,
+    _id: `stored-${String(number).padStart(4, '0')}/status`,
+    field: 'status',
     kind: 'statement.differs',
+    observations: [
+      { observer: 'statement', kind: 'statement.differs', amount: 0n, detail: 'stored', at: at(0) },
+    ],
     reference: `stored-${String(number).padStart(4, '0')}`,
     rail: number % 2 === 0 ? 'upstream' : 'other',
     currency: number % 3 === 0 ? 'KES' : 'GHS',

@@ -75,42 +75,54 @@ describe('a discrepancy that a close and a statement both find', () => {
     await closed(window);
     const statement = await matched(window, ...lines);
     const kinds = {
-      [fee]: 'close.differs',
-      [amount]: 'payout.amount_differs',
-      [status]: 'payment.contradiction',
-      [missing]: 'close.missing_there',
-    };
-    for (const [reference, kind] of Object.entries(kinds)) {
-      expect(statement.of(reference)).toMatchObject({ breakId: `${reference}/${kind}`, alsoCoveredBy: [] });
+      [fee]: ['fee', 'close.differs'],
+      [amount]: ['amount', 'payout.amount_differs'],
+      [status]: ['status', 'payment.contradiction'],
+      [missing]: ['status', 'close.missing_there'],
+    } as const;
+    for (const [reference, [field]] of Object.entries(kinds)) {
+      expect(statement.of(reference)).toMatchObject({ breakId: `${reference}/${field}`, alsoCoveredBy: [] });
     }
     expect((await request(`/statements/${statement.id}`)).body).toMatchObject({ breaksOpened: 0 });
     // Whatever is run again.
     await closed(further(window));
     await matched(further(window), ...lines);
     for (const reference of all)
-      expect(await breaksOf(reference)).toMatchObject([{ kind: kinds[reference] }]);
+      expect(await breaksOf(reference)).toMatchObject([{ kind: kinds[reference]?.[1] }]);
     await until('the events', () => all.every((reference) => opened(reference).length > 0));
-    for (const reference of all) expect(opened(reference)).toEqual([kinds[reference]]);
-    expect(await show(`${fee}/close.differs`)).toMatchObject({
-      alsoFound: [{ kind: 'statement.differs', amount: '-0.01' }],
+    for (const reference of all) expect(opened(reference)).toEqual([kinds[reference]?.[1]]);
+    expect(await show(`${fee}/fee`)).toMatchObject({
+      observations: [
+        { observer: 'close', kind: 'close.differs', amount: '-0.01' },
+        { observer: 'statement', kind: 'statement.differs', amount: '-0.01' },
+      ],
       version: 2,
     });
   });
 
-  it('has the break of the statement where that comes first, and the close names it', async () => {
+  it('has the break that the statement opened where that comes first, and the close names it', async () => {
     const window = nextHour();
-    const { missing, all, lines } = await discrepancies(window);
+    const { fee, amount, status, missing, all, lines } = await discrepancies(window);
     await matched(window, ...lines);
     const { id } = await closed(window);
     await closed(further(window));
     await matched(further(window), ...lines);
+    // What the lookup itself says of an end or an amount is stronger than what a statement says.
+    const kinds = {
+      [fee]: ['fee', 'statement.differs'],
+      [amount]: ['amount', 'payout.amount_differs'],
+      [status]: ['status', 'payment.contradiction'],
+      [missing]: ['status', 'statement.missing_there'],
+    } as const;
     for (const reference of all) {
-      const kind = reference === missing ? 'statement.missing_there' : 'statement.differs';
-      expect(await breaksOf(reference)).toMatchObject([{ kind }]);
-      expect(opened(reference)).toEqual([kind]);
+      const [field, kind] = kinds[reference] ?? [];
+      expect(await breaksOf(reference)).toMatchObject([{ id: `${reference}/${field}`, kind }]);
+      expect(opened(reference)).toEqual([
+        reference === missing ? 'statement.missing_there' : 'statement.differs',
+      ]);
       expect(await recordOf(id, reference)).toMatchObject({
         result: reference === missing ? 'missing_there' : 'differs',
-        breakId: `${reference}/${kind}`,
+        breakId: `${reference}/${field}`,
       });
     }
   });
@@ -130,7 +142,7 @@ describe('a discrepancy that a close and a statement both find', () => {
     }
   });
 
-  it('goes over to what still finds it, where the other finds it no more', async () => {
+  it('stands while one of them still finds it', async () => {
     const window = nextHour();
     const { fee, lines } = await discrepancies(window);
     await closed(window);
@@ -138,36 +150,45 @@ describe('a discrepancy that a close and a statement both find', () => {
     answers.set(fee, agreed);
     await closed(further(window));
     expect(await openOf(fee)).toEqual(['statement.differs']);
-    expect(await show(`${fee}/close.differs`)).toMatchObject({ status: 'resolved', alsoFound: [] });
+    expect(await show(`${fee}/fee`)).toMatchObject({ observations: [{ observer: 'statement' }] });
     await matched(further(window), line(fee));
     expect(await openOf(fee)).toEqual([]);
   });
 
-  it('no longer belongs to the break of a close once a statement has it right', async () => {
+  it('is no longer found by a statement that has it right', async () => {
     const window = nextHour();
     const { fee, lines } = await discrepancies(window);
     await closed(window);
     await matched(window, ...lines);
     await matched(further(window), line(fee));
-    expect(await show(`${fee}/close.differs`)).toMatchObject({ status: 'open', alsoFound: [] });
+    expect(await show(`${fee}/fee`)).toMatchObject({ status: 'open', observations: [{ observer: 'close' }] });
     answers.set(fee, agreed);
     await closed(further(window));
     expect(await openOf(fee)).toEqual([]);
   });
 
-  it('has two breaks if there are two: each keeps its own field', async () => {
+  it('closes by the lookup that says what we have, which a close asks too', async () => {
+    const window = nextHour();
+    const { amount, status } = await discrepancies(window);
+    await closed(window);
+    for (const reference of [amount, status]) answers.set(reference, agreed);
+    await closed(further(window));
+    for (const reference of [amount, status]) expect(await openOf(reference)).toEqual([]);
+  });
+
+  it('has two breaks if there are two: each is of its own field', async () => {
     const window = nextHour();
     const [reference = ''] = await paidAt(window.startMs);
     answers.set(reference, { ...agreed, fee: 49n });
     await closed(window);
     const statement = await matched(window, line(reference, '-101', '0.49'));
     expect(statement.of(reference)).toMatchObject({
-      breakId: `${reference}/statement.differs`,
-      alsoCoveredBy: [`${reference}/close.differs`],
+      breakId: `${reference}/amount`,
+      alsoCoveredBy: [`${reference}/fee`],
     });
-    expect(await show(`${reference}/statement.differs`)).toMatchObject({
+    expect(await show(`${reference}/amount`)).toMatchObject({
       amount: '1',
-      detail: "the rail's statement differs in amount",
+      detail: "the rail's statement has another amount",
     });
   });
 });
@@ -203,57 +224,65 @@ describe('an adjustment', () => {
     await publish(callback(reference, 'COMPLETED', '102'));
     await until('the break', async () => (await openOf(reference)).includes('callback.amount_differs'));
     await matched(window, line(reference, '-101'));
-    const ids = [`${reference}/statement.differs`, `${reference}/callback.amount_differs`] as const;
-    expect(new Set(await openOf(reference))).toEqual(
-      new Set(['callback.amount_differs', 'statement.differs']),
-    );
-    return { window, reference, ids };
+    const id = `${reference}/amount`;
+    expect(await show(id)).toMatchObject({
+      kind: 'statement.differs',
+      observations: [{ kind: 'callback.amount_differs' }, { kind: 'statement.differs' }],
+    });
+    return { window, reference, id };
   }
 
-  it('is refused while another break has one of the same field, and after it was booked', async () => {
-    const { window, reference, ids } = await twice();
-    const [first, second] = ids;
-    expect((await change(first, 'adjustment', order(`bk-1-${reference}`))).status).toBe(200);
-    const refused = await change(second, 'adjustment', order(`bk-2-${reference}`));
-    expect(refused).toMatchObject({ status: 409, body: { code: 'elsewhere' } });
-    expect(refused.body['message']).toContain(first);
-    await change(first, 'withdraw', { commandId: `bk-1-${reference}` });
-    expect((await change(second, 'adjustment', order(`bk-2-${reference}`))).status).toBe(200);
-    await change(second, 'withdraw', { commandId: `bk-2-${reference}` });
-    await change(first, 'adjustment', order(`bk-3-${reference}`));
+  it('is refused while another one of the same field waits, and what it has corrected is not found again', async () => {
+    const { window, reference, id } = await twice();
+    expect((await change(id, 'adjustment', order(`bk-1-${reference}`))).status).toBe(200);
+    expect(await change(id, 'adjustment', order(`bk-2-${reference}`))).toMatchObject({
+      status: 409,
+      body: { code: 'pending' },
+    });
+    await change(id, 'withdraw', { commandId: `bk-1-${reference}` });
+    await change(id, 'adjustment', order(`bk-3-${reference}`));
     await publish(booked(`bk-3-${reference}`));
-    await until('the entry', async () => (await show(first))['status'] === 'resolved');
-    expect(await change(second, 'adjustment', order(`bk-4-${reference}`))).toMatchObject({ status: 409 });
+    await until('the entry', async () => (await show(id))['status'] === 'resolved');
+    expect(await change(id, 'adjustment', order(`bk-4-${reference}`))).toMatchObject({ status: 409 });
     // A corrected difference is found again and opens nothing: the record names the break that corrected it.
     const again = await matched(further(window), line(reference, '-101'));
-    expect(again.of(reference)).toMatchObject({ result: 'differs', breakId: first });
-    expect(await openOf(reference)).toEqual(['callback.amount_differs']);
-    // An order that was withdrawn but is booked all the same delays no other resolution.
-    await publish(booked(`bk-2-${reference}`));
-    await until('that entry', async () => (await show(second))['status'] === 'resolved');
-    expect((await change(second, 'notes', { text: 'booked twice' })).status).toBe(200);
+    expect(again.of(reference)).toMatchObject({ result: 'differs', breakId: id });
+    expect(await openOf(reference)).toEqual([]);
+    // An order that was withdrawn but is booked all the same is noted.
+    await publish(booked(`bk-1-${reference}`));
+    await until('that entry', async () => {
+      const { adjustments } = await show(id);
+      return (adjustments as readonly { readonly status: string }[])[0]?.status === 'booked';
+    });
+    expect((await change(id, 'notes', { text: 'booked twice' })).status).toBe(200);
+    // Another amount is news.
+    await matched(
+      { ...further(window), to: new Date(window.startMs + 2_000).toISOString() },
+      line(reference, '-102'),
+    );
+    expect(await openOf(reference)).toEqual(['statement.differs']);
   });
 
   it('is taken of one of two that come at once', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const { reference, ids } = await twice();
+      const { reference, id } = await twice();
       const rivals = await Promise.all(
-        ids.map((id, at) => change(id, 'adjustment', order(`bk-${at}-${reference}`))),
+        [0, 1].map((at) => change(id, 'adjustment', order(`bk-${at}-${reference}`))),
       );
       expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409']);
     }
   });
 
-  it('does not arise by reopening a break that another one covers by now', async () => {
+  it('has its break again, once the next run finds what a person has resolved', async () => {
     const window = nextHour();
     const { fee, lines } = await discrepancies(window);
     await closed(window);
-    const id = `${fee}/close.differs`;
+    const id = `${fee}/fee`;
     await change(id, 'resolve', { resolution: 'their prices' });
     await matched(window, ...lines);
     expect(await openOf(fee)).toEqual(['statement.differs']);
     const refused = await change(id, 'reopen', { reason: 'they are not' });
-    expect(refused).toMatchObject({ status: 409, body: { code: 'elsewhere' } });
-    expect(refused.body['message']).toContain(`${fee}/statement.differs`);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'unresolved' } });
+    expect(opened(fee)).toHaveLength(2);
   });
 });

@@ -4,26 +4,28 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { Break } from '../domain/break.ts';
-import { findBreak } from '../domain/break-finding.ts';
+import { observe } from '../domain/observing.ts';
 import type { BreakRefusal } from './life.ts';
 import { addBreakRoutes } from './routes.ts';
 
 const OPERATOR = 'the-token-of-these-tests';
-const found = findBreak(
+const found = observe(
   {
-    _id: 'upstream:KES/wallet.drift',
+    field: 'balance',
+    observer: 'audit',
     kind: 'wallet.drift',
     reference: 'upstream:KES',
     currency: 'KES',
     amount: -12_345n,
     detail: '=1+1',
-    openedAt: new Date(Date.UTC(2026, 0, 2)),
+    at: new Date(Date.UTC(2026, 0, 2)),
   },
   undefined,
 );
 const payment: Break = {
   ...found,
-  _id: 'po-1/payment.contradiction',
+  _id: 'po-1/status',
+  field: 'status',
   kind: 'payment.contradiction',
   reference: 'po-1',
   adjustments: [
@@ -36,6 +38,7 @@ const payment: Break = {
       by: 'ama',
       at: found.openedAt,
       status: 'proposed',
+      difference: -5n,
     },
   ],
 };
@@ -241,7 +244,7 @@ describe('the export of breaks', () => {
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="breaks.csv"');
     const row =
-      "upstream:KES/wallet.drift,wallet.drift,upstream:KES,,open,KES,-123.45,'=1+1,,,2026-01-02T00:00:00.000Z,2026-01-02T00:00:00.000Z,,,,1";
+      "upstream:KES/balance,wallet.drift,upstream:KES,,open,KES,-123.45,'=1+1,,,2026-01-02T00:00:00.000Z,2026-01-02T00:00:00.000Z,,,,1";
     const heading =
       'id,kind,reference,rail,status,currency,amount,detail,owner,explanation,openedAt,since,resolvedAt,resolution,resolvedBy,version';
     expect((await answer.text()).split('\r\n')).toEqual([heading, row, row, '']);

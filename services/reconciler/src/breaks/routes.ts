@@ -6,7 +6,7 @@ import { isBreakKind } from '../domain/break-kinds.ts';
 import type { BreakRequest } from '../domain/break-life.ts';
 import { answerFile } from '../exports.ts';
 import { exportBreaks } from './export.ts';
-import type { BreakLife, BreakRefusal } from './life.ts';
+import type { BreakLife } from './life.ts';
 import type { BreakQuery } from './store.ts';
 import { viewBreak, viewBreakDetail } from './views.ts';
 
@@ -21,7 +21,7 @@ export interface BreakRouteDeps {
 }
 
 /**
- * Adds the routes of breaks (ADR 31).
+ * Adds the routes of breaks (ADR 70).
  *
  * A break's id contains slashes and colons: in a path it must be percent-encoded as a whole, as by
  * `encodeURIComponent`.
@@ -99,7 +99,7 @@ function adjustRequest(body: ServedRequest<typeof breakChanges.adjustment>['body
   return { what: 'adjust', terms, explanation };
 }
 
-const refuseKnown = refusalsAs({
+const refuseBreak = refusalsAs({
   'break.unknown': ['not_found', unknown.message],
   'break.changed': ['changed', 'version: the break has changed since you looked at it: look again'],
   'break.resolved': ['resolved', 'the break is resolved: reopen it, or add a note'],
@@ -121,18 +121,6 @@ const refuseKnown = refusalsAs({
   'adjustment.unknown': ['not_pending', 'commandId: no such adjustment of this break is pending'],
   'operator.unknown': ['invalid', 'to: there is no operator of this name'],
 });
-
-const rivals = {
-  'break.covered': (id) => `${id} reports the same discrepancy and is open: continue there`,
-  'adjustment.elsewhere': (id) =>
-    `${id} has an adjustment of the same field of this payment already, pending or applied: withdraw it there first, or continue there`,
-} as const satisfies Record<Extract<BreakRefusal, object>['why'], (breakId: string) => string>;
-
-function refuseBreak(refusal: BreakRefusal) {
-  return typeof refusal === 'object'
-    ? refused('elsewhere', rivals[refusal.why](refusal.breakId))
-    : refuseKnown(refusal);
-}
 
 function queryOf({ olderThan, ...narrowed }: BreakFilters, nowMs: number): Result<BreakQuery, string> {
   if (narrowed.kind !== undefined && !isBreakKind(narrowed.kind))

@@ -2,10 +2,8 @@ import type { BreakFilters, PageCursor } from '@pesewa/contracts';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../database-schema.ts';
-import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
-import type { Verdict } from '../domain/question.ts';
-import { causeOf, type Terms, type Tracked } from '../domain/tracked.ts';
-import { type BreakOpening, type BreakRecords, createBreakOpening, type Resolution } from './opening.ts';
+import type { Break, BreakStatus } from '../domain/break.ts';
+import type { BreakKind, Observer } from '../domain/break-kinds.ts';
 
 /** A page of a list, and the cursor of the next one. */
 export interface Page<Item> {
@@ -13,40 +11,10 @@ export interface Page<Item> {
   readonly next: string | null;
 }
 
-/** The `_id` of a payment's break; there is at most one of each kind. */
-export function breakId(reference: string, kind: string): string {
-  return `${reference}/${kind}`;
-}
-
-/** A finding as a break, at a rail and in a currency as far as they are known. */
-export function toFoundBreak(
-  reference: string,
-  { kind, amount, detail }: Pick<FoundBreak, 'kind' | 'amount' | 'detail'>,
-  { rail, currency }: { readonly rail?: string | undefined; readonly currency: string | null },
-  openedAt: Date,
-): FoundBreak {
-  const _id = breakId(reference, kind);
-  return { _id, kind, reference, ...(rail !== undefined && { rail }), currency, amount, detail, openedAt };
-}
-
-/** The breaks that a verdict opens. */
-export function breaksOfVerdict(
-  tracked: Pick<Tracked, 'reference' | 'causedBy' | 'traceparent'>,
-  terms: Terms,
-  { findings }: Pick<Verdict, 'findings'>,
-  openedAt: Date,
-): readonly FoundBreak[] {
-  const cause = causeOf(tracked);
-  return findings.map((finding) => ({
-    ...toFoundBreak(tracked.reference, finding, terms, openedAt),
-    ...(cause.eventId !== undefined && { cause }),
-  }));
-}
-
 /** Which breaks are listed; each field narrows the list. */
 export interface BreakQuery extends Omit<BreakFilters, 'olderThan'> {
-  /** Breaks that cover a finding of this kind too. */
-  readonly alsoFound?: string | undefined;
+  /** Of whom an observation is among theirs. */
+  readonly observer?: Observer | undefined;
   /** Last opened before this time. */
   readonly before?: Date | undefined;
 }
@@ -58,32 +26,11 @@ export interface BreakPage {
 }
 
 /** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
-export interface BreakStore extends BreakRecords, Pick<BreakOpening, 'update' | 'coveredElsewhere'> {
-  /**
-   * Opens breaks; gives those that were not open before, to be published.
-   *
-   * A resolved one is opened again, with its new content; an open one gets the new amount. A finding that another break
-   * of the same payment covers opens none.
-   */
-  readonly open: (found: readonly FoundBreak[], session: ClientSession) => Promise<readonly Break[]>;
-  /** Does the same, and also gives the break of each finding. */
-  readonly openAndReport: BreakOpening['open'];
-  readonly findOpen: (
-    kind: string,
-    references: readonly string[],
-    session: ClientSession,
-  ) => Promise<readonly Break[]>;
-  /**
-   * Closes the open ones among these breaks, which must not be about a field of a payment, each with its resolution;
-   * gives the closed ones.
-   */
-  readonly resolve: (
-    resolutions: readonly Resolution[],
-    resolvedAt: Date,
-    session: ClientSession,
-  ) => Promise<readonly Break[]>;
+export interface BreakStore {
   /** The existing ones among these breaks, open or not. */
   readonly findAll: (ids: readonly string[], session?: ClientSession) => Promise<readonly Break[]>;
+  /** Writes breaks that were read in the same transaction; a conflict aborts it. */
+  readonly save: (breaks: readonly Break[], session: ClientSession) => Promise<void>;
   /**
    * Gives an open break to decide about it; undefined if it is not open.
    *
@@ -92,7 +39,7 @@ export interface BreakStore extends BreakRecords, Pick<BreakOpening, 'update' | 
   readonly hold: (id: string, session: ClientSession) => Promise<Break | undefined>;
   /** How many are open of a kind at a rail, counted up to a limit. */
   readonly countOpenOf: (
-    of: { readonly kind: string; readonly rail: string },
+    of: { readonly kind: BreakKind; readonly rail: string },
     most: number,
     session: ClientSession,
   ) => Promise<number>;
@@ -125,19 +72,9 @@ export function openBreakStore(db: Db): BreakStore {
     }));
     await collection.bulkWrite(writes, { session });
   };
-  const findAbout: BreakStore['findAbout'] = (references, session) =>
-    collection.find({ reference: { $in: [...new Set(references)] } }, { session }).toArray();
-  const opening = createBreakOpening(collection, { findAbout, save });
   return {
     findAll,
     save,
-    findAbout,
-    ...opening,
-    open: async (found, session) => (await opening.open(found, session)).opened,
-    openAndReport: opening.open,
-    findOpen: (kind, references, session) =>
-      collection.find({ kind, status: 'open', reference: { $in: [...references] } }, { session }).toArray(),
-    resolve: async (...given) => (await opening.update(...given)).closed,
     hold: async (id, session) => {
       const open = { _id: id, status: 'open' as const };
       const options = { session, returnDocument: 'after' } as const;
@@ -174,18 +111,18 @@ function filterOf({
   rail,
   currency,
   owner,
-  alsoFound,
+  observer,
   before,
 }: BreakQuery): Filter<Break> {
   return {
     // In a separate clause, because it may also have a condition on the owner.
     ...(status !== undefined && { $and: [statuses[status]] }),
     ...(reference !== undefined && { reference }),
-    ...(kind !== undefined && { kind }),
+    ...(kind !== undefined && { 'observations.kind': kind }),
     ...(rail !== undefined && { rail }),
     ...(currency !== undefined && { currency }),
     ...(owner !== undefined && { owner }),
-    ...(alsoFound !== undefined && { alsoFound: { $exists: true }, 'alsoFound.kind': alsoFound }),
+    ...(observer !== undefined && { 'observations.observer': observer }),
     // `openedAt` narrows the index; it is never later than `since`, which is the actual condition.
     ...(before && { openedAt: { $lt: before }, since: { $lt: before } }),
   };

@@ -1,7 +1,7 @@
 import { type AdjustmentView, type BreakDetailView, type BreakView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { Adjustment } from '../domain/adjustments.ts';
-import { type Break, type BreakChange, statusOf, subjectOf } from '../domain/break.ts';
+import { type Break, type BreakChange, statusOf } from '../domain/break.ts';
 
 /** A break as operators see it in lists and exports: amounts in signed decimal text, times in UTC. */
 export function viewBreak(one: Break): BreakView {
@@ -29,11 +29,12 @@ export function viewBreak(one: Break): BreakView {
 export function viewBreakDetail(one: Break): BreakDetailView {
   return {
     ...viewBreak(one),
-    /** The findings of other kinds that this break covers. */
-    alsoFound: (one.alsoFound ?? []).map(({ kind, amount, detail }) => ({
+    observations: one.observations.map(({ observer, kind, amount, detail, at }) => ({
+      observer,
       kind,
       amount: text(amount, one.currency),
       detail,
+      at: at.toISOString(),
     })),
     adjustments: (one.adjustments ?? []).map(viewAdjustment),
     history: one.history.map((change) => viewChange(change, one.currency)),
@@ -86,9 +87,8 @@ function linksOf(one: Break) {
 }
 
 function subjectLinks(one: Break) {
-  const subject = subjectOf(one);
-  if (subject === 'service') return [{ service: one.reference, path: '/readyz' }];
-  return subject === 'wallet' ? walletLinks(one) : paymentLinks(one);
+  if (one.field === 'position') return [{ service: one.reference, path: '/readyz' }];
+  return one.field === 'balance' ? walletLinks(one) : paymentLinks(one);
 }
 
 function walletLinks({ reference, rail, currency }: Break) {

@@ -9,7 +9,8 @@ import {
 import type { NotSent } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, WithId } from 'mongodb';
-import { type BreakStore, breaksOfVerdict } from '../breaks/store.ts';
+import { applyReports, reportsOfVerdict } from '../breaks/reports.ts';
+import type { BreakStore } from '../breaks/store.ts';
 import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
 import type { Question, RailAnswer } from '../domain/question.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
@@ -19,14 +20,14 @@ import { railStatusObserved } from '../events.ts';
 import { allOf, startLoopByName } from '../loop-by-name.ts';
 import { ask, type PolledRail } from '../polling/polled-rail.ts';
 import type { WorkingStore } from '../store.ts';
-import { type CloseFinding, updateBreaks } from './breaks.ts';
+import { breaksOfRecord, type CloseFinding, reportsOfRecord } from './breaks.ts';
 import type { CloseRecord, CloseStore } from './store.ts';
 
 /** The dependencies of asking. */
 export interface AskingDeps {
   readonly closeStore: CloseStore;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
-  readonly breaks: Pick<BreakStore, 'openAndReport' | 'update'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
   /** The rate at which closes may ask a rail, over all replicas. */
@@ -162,10 +163,16 @@ async function commitAnswers(
       found.push(finding);
     }
   }
-  const coveringBreaks = await updateBreaks(deps, found, payments, transaction);
+  const now = new Date(deps.clock.nowMs());
+  // The answer as a poll's comes first: it is what people look for.
+  const reports = [
+    ...found.flatMap((one) => one.reports),
+    ...found.flatMap((one) => reportsOfRecord(one, now)),
+  ];
+  await applyReports(deps.breaks, reports, payments, transaction);
   const changed = [...payments.values()].filter((one) => one !== loaded.get(one.reference));
   await deps.store.save(changed, session);
-  writes.push(...found.map((finding, index) => finished(deps, finding, coveringBreaks[index])));
+  writes.push(...found.map((finding) => finished(deps, finding)));
   if (writes.length > 0) await records.bulkWrite(writes, { session, ordered: false });
   for (const { matching } of found) transaction.afterCommit(() => deps.finished(matching.result));
   return asked.map(() => undefined);
@@ -211,7 +218,7 @@ function judged(
     ours: sideOf(tracked, terms),
     matching,
     factPublished: verdict.fact !== null,
-    opened: breaksOfVerdict(tracked, terms, verdict, now),
+    reports: reportsOfVerdict(tracked, terms, verdict, now),
     after: {
       ...afterVerdict({ ...tracked, timeline }, verdict, now.getTime()),
       ...untilTaken(tracked, verdict, now.getTime()),
@@ -223,15 +230,13 @@ function judged(
 function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
   const result = record.tries + 1 >= triesMax ? 'unclear' : 'pending';
   const matching = { result, differences: [], theirs: null, why: LOST } as const;
-  return { record, ours: null, matching, factPublished: false, opened: [] };
+  return { record, ours: null, matching, factPublished: false, reports: [] };
 }
 
 /** The record after an answer: with its result, or with the time of the next question. */
-function finished(
-  deps: AskingDeps,
-  { record, ours, matching, factPublished }: CloseFinding,
-  [breakId, ...others]: readonly string[] = [],
-): AnyBulkWriteOperation<CloseRecord> {
+function finished(deps: AskingDeps, finding: CloseFinding): AnyBulkWriteOperation<CloseRecord> {
+  const { record, ours, matching, factPublished } = finding;
+  const [breakId, ...others] = breaksOfRecord(finding);
   const { result, differences, theirs, why } = matching;
   const isDone = result !== 'pending';
   const pollState = { pollsInRound: record.tries, lagging: false };

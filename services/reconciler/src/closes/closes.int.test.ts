@@ -85,10 +85,10 @@ describe('a daily close on real daemons', () => {
     expect(await recordOf(done.id, fee)).toMatchObject({
       result: 'differs',
       differences: [{ field: 'fee', minor: -1n }],
-      breakId: `${fee}/close.differs`,
+      breakId: `${fee}/fee`,
       tries: 2,
     });
-    expect(await recordOf(done.id, amount)).toMatchObject({ breakId: `${amount}/payout.amount_differs` });
+    expect(await recordOf(done.id, amount)).toMatchObject({ breakId: `${amount}/amount` });
     await until('the events', () => about(missing, 'BreakOpened').length === 1);
     expect(about(missing, 'BreakOpened')[0]?.payload).toMatchObject({ amount: -10_000n, currency: 'KES' });
     const wider = { from: window.from, to: new Date(window.startMs + 1_000).toISOString() };

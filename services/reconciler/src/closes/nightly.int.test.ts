@@ -68,7 +68,7 @@ describe('a close whose payment has a break already', () => {
     expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
     expect(await recordOf(id, gone)).toMatchObject({
       result: 'missing_there',
-      breakId: `${gone}/payment.contradiction`,
+      breakId: `${gone}/status`,
     });
   });
 

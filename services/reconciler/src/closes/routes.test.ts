@@ -58,7 +58,7 @@ const records: readonly CloseRecord[] = [
     ours: { status: 'completed', amount: 10_000n, fee: 50n },
     theirs: { status: 'completed', amount: 10_000n, fee: 49n },
     differences: [{ field: 'fee', minor: -1n }],
-    breakId: 'po-1/close.differs',
+    breakId: 'po-1/status',
   },
   { ...base, _id: '2026-11-20/po-2', reference: 'po-2', kind: 'payout', result: 'pending', tries: 0 },
 ];
@@ -244,7 +244,7 @@ describe('a close is shown', () => {
       'completed,completed,,90071992547409.91,not reported,,not reported,not reported,,',
     );
     expect(payout).toContain("'=cmd|1");
-    expect(payout).toContain('100,100,,0.5,0.49,-0.01,,po-1/close.differs,yes,');
+    expect(payout).toContain('100,100,,0.5,0.49,-0.01,,po-1/status,yes,');
     expect(pending).toContain('pending,not reported,not reported,');
   });
 

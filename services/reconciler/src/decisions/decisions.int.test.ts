@@ -10,7 +10,7 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 const decidedOf = (reference: string) => about(reference, 'CollectionAmountDecided');
-const breakIdOf = (reference: string) => `${reference}/collection.amount_differs`;
+const breakIdOf = (reference: string) => `${reference}/amount`;
 
 /** A collection of 100 KES whose callback claims 101: it waits for people. */
 async function differing(): Promise<string> {
@@ -169,7 +169,7 @@ describe('an amount that two operators decide', () => {
       [{ amount: 100 }, 400, /^amount must be a decimal text/],
       [{ reference: ids.next('co') }, 404, /reference/],
       [{ reference: other }, 404, /reference/],
-      [{ reference: undefined, breakId: `${other}/callback.denied` }, 400, /^breakId/],
+      [{ reference: undefined, breakId: `${other}/status` }, 400, /^breakId/],
       [{ breakId: breakIdOf(reference) }, 400, /breakId or reference/],
       [{ reference: undefined }, 400, /breakId or reference/],
       [{ approvedBy: 'kofi' }, 400, /^approvedBy is no field/],

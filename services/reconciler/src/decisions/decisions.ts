@@ -2,7 +2,7 @@ import { accept, type Clock, displayAmount, type Ids, type Money, type Result, r
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
 import type { BreakStore } from '../breaks/store.ts';
-import type { BreakChange } from '../domain/break.ts';
+import { type BreakChange, kindsOf } from '../domain/break.ts';
 import { changed } from '../domain/break-versions.ts';
 import {
   type ApprovedDecision,
@@ -13,6 +13,7 @@ import {
   decide,
   isSameDecision,
   type OperatorVerdict,
+  OUTCOME_DECIDABLE,
   type ProposeRefusal,
   readDecidedAmount,
   type UndecidableReason,
@@ -196,9 +197,10 @@ async function chosenBreak(
 ): Promise<string> {
   if (!('outcome' in request)) return request.breakId;
   if (taken && request.breakIds.includes(taken.breakId)) return taken.breakId;
-  const found = new Map((await breaks.findAll(request.breakIds, session)).map((one) => [one._id, one]));
-  const there = request.breakIds.filter((id) => found.has(id));
-  return there.find((id) => found.get(id)?.status === 'open') ?? there[0] ?? request.breakIds[0] ?? '';
+  const found = await breaks.findAll(request.breakIds, session);
+  const there = found.filter((one) => kindsOf(one).some((kind) => OUTCOME_DECIDABLE.includes(kind)));
+  const chosen = there.find(({ status }) => status === 'open') ?? there[0] ?? found[0];
+  return chosen?._id ?? request.breakIds[0] ?? '';
 }
 
 /** The decided terms: an amount as written, or an outcome with the amount that was asked. */
@@ -226,7 +228,8 @@ async function matterOf(
   const [about] = await breaks.findAll([breakId], session);
   const reference = about?.reference ?? '';
   const tracked = about && (await store.load([reference], session)).get(reference);
-  const why = whyUndecidable(about, tracked, what);
+  const decidable = about && { status: about.status, kinds: kindsOf(about) };
+  const why = whyUndecidable(decidable, tracked, what);
   if (why) return refuse(why);
   const terms = tracked?.terms;
   if (!about || !tracked || !terms) return refuse('break.unknown');

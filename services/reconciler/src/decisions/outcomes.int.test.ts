@@ -13,7 +13,7 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 const decidedOf = (reference: string) => about(reference, 'PayoutOutcomeDecided');
-const breakIdOf = (reference: string) => `${reference}/payout.not_found`;
+const breakIdOf = (reference: string) => `${reference}/status`;
 const note = 'the rail confirmed it in writing';
 
 /** A payout that its rail accepted and then does not know: nothing sends it again, and nothing ends it. */
@@ -132,13 +132,14 @@ describe('the end of a payout that two operators decide (ADR 34)', () => {
 
   it('is one at a time, of all breaks of the payout', async () => {
     const reference = await stuck();
-    const { coveredKeys: _, ...second } = {
-      ...(await database().collection('breaks').findOne({ reference })),
-    };
-    const other = `${reference}/payment.stuck`;
+    const second = await database().collection('breaks').findOne({ reference });
+    const other = `${reference}/amount`;
+    const observations = [
+      { observer: 'poll', kind: 'payout.amount_differs', amount: null, detail: 'x', at: new Date(0) },
+    ];
     await database()
       .collection('breaks')
-      .insertOne({ ...second, _id: other as never, kind: 'payment.stuck' });
+      .insertOne({ ...second, _id: other as never, kind: 'payout.amount_differs', observations });
     const request = { outcome: 'failed', note };
     const rivals = await Promise.all(
       [breakIdOf(reference), other].map((breakId) => postAs('ama', '/decisions', { breakId, ...request })),

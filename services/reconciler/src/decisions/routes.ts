@@ -7,8 +7,8 @@ import {
 import { displayAmount, formatAmount, proposalExpiryMs } from '@pesewa/kernel';
 import { answer, refusalsAs, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { breakId } from '../breaks/store.ts';
 import { DECIDABLE, type Decision, type DecisionRequest, OUTCOME_DECIDABLE } from '../domain/decisions.ts';
+import { breakId, breakOfKind } from '../domain/observing.ts';
 import type { Decisions } from './decisions.ts';
 
 const DECISIONS_PER_PAGE = 100;
@@ -59,8 +59,8 @@ function requestOf({
   outcome,
   note,
 }: DecisionProposal): DecisionRequest {
-  if (outcome === undefined) return { breakId: id ?? breakId(of, DECIDABLE), amount, note };
-  const breakIds = id === undefined ? OUTCOME_DECIDABLE.map((kind) => breakId(of, kind)) : [id];
+  if (outcome === undefined) return { breakId: id ?? breakOfKind(of, DECIDABLE), amount, note };
+  const breakIds = id === undefined ? [breakId(of, 'status'), breakId(of, 'amount')] : [id];
   return { breakIds, outcome, note: note ?? '' };
 }
 

@@ -1,5 +1,3 @@
-import type { ReportedDiscrepancy } from './break-kinds.ts';
-
 /** The terms of an order to the ledger that corrects a break (ADR 17). */
 export interface AdjustmentTerms {
   /** The id of the order; begins with `bk-`. */
@@ -17,8 +15,8 @@ export interface AdjustmentTerms {
 export interface Adjustment extends AdjustmentTerms {
   readonly by: string;
   readonly at: Date;
-  /** The differences of its payment that the break had when it was proposed. */
-  readonly reports?: readonly ReportedDiscrepancy[];
+  /** The break's amount when it was proposed. */
+  readonly difference: bigint | null;
   /** `differs`: an order with this id was booked, but with other terms. */
   readonly status: 'proposed' | 'withdrawn' | 'booked' | 'refused' | 'differs';
   /** When the ledger booked or refused it. */

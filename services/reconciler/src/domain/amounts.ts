@@ -1,6 +1,5 @@
 import { type Claim, claimedEnd, isOwn } from './claim.ts';
 import type { Finding, Judged, Paid, Question, RailFact } from './question.ts';
-import { lookupSays } from './reported-findings.ts';
 import { agreedAmount, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readFee, readMinor } from './values.ts';
 
@@ -57,8 +56,8 @@ function differingAmount({ terms, tracked, source }: Question, answer: Paid): Fi
     const difference = amount === 'unreadable' ? null : amount - agreed;
     const detail =
       terms.kind === 'payout' ? 'the rail paid another amount' : 'the rail received another amount';
-    const about = source === 'poll' ? lookupSays(String(amount)) : `proven ${amount}`;
-    return { kind, amount: difference, detail, ...(terms.kind === 'payout' && { about: [about] }) };
+    const about = terms.kind === 'payout' && { about: [String(amount)] };
+    return { kind, observer: source, amount: difference, detail, ...about };
   }
   if (terms.kind === 'payout' && source === 'poll') return undefined;
   const other = differingClaim(tracked, terms);
@@ -106,7 +105,7 @@ function judgeCollection(
       kind: 'callback.fee_differs',
       amount,
       detail,
-      about: [`claimed ${claimed ?? 'no fee'}`],
+      about: [String(claimed ?? 'no fee')],
     });
   }
   return { fact, findings };
@@ -163,9 +162,14 @@ function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, ter
 }
 
 /**
- * The parts of a claim's finding that are reported only once: a collection's amount is decided, and later claims are
- * compared with that.
+ * Who made a claim, and what of it is judged only once: a collection's amount is decided, and later claims are compared
+ * with that.
  */
-function aboutOf(kind: Finding['kind'], { proven }: Claim, what: string): Pick<Finding, 'about'> {
-  return kind === 'collection.amount_differs' ? {} : { about: [`${proven ? 'proven' : 'claimed'} ${what}`] };
+function aboutOf(
+  kind: Finding['kind'],
+  { proven }: Claim,
+  what: string,
+): Pick<Finding, 'about' | 'observer'> {
+  const observer = proven ? 'provenCallback' : 'callback';
+  return kind === 'collection.amount_differs' ? { observer } : { observer, about: [what] };
 }

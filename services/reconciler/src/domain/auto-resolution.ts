@@ -5,8 +5,7 @@ import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import { coverageKinds, gapBetween } from './coverage.ts';
 import type { PaymentObservation } from './observations.ts';
-import { stepKinds } from './steps.ts';
-import { isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
+import { isUnknown, type Terms, type Tracked, withoutBreaks } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
 /** A break of a payment whose cause is gone, and why. */
@@ -27,16 +26,8 @@ const WHILE_OPEN: readonly BreakKind[] = [
 /** The only break that an end resolves and a later callback may open again. */
 const RESOLVED_BY_END: BreakKind = 'collection.amount_differs';
 
-/** Kinds that may be found again after they were closed. */
-const AGAIN: readonly string[] = [
-  ...bookKinds,
-  ...coverageKinds,
-  ...Object.values(stepKinds),
-  RESOLVED_BY_END,
-];
-
 /**
- * The breaks that an observation closes by itself (ADR 31): those about a payment that was unknown, that did not end, or
+ * The breaks that an observation closes by itself (ADR 70): those about a payment that was unknown, that did not end, or
  * whose amount was unclear until it completed with the decided one. Breaks about contradictions stay for people.
  */
 export function autoResolutionsOf(
@@ -117,21 +108,15 @@ function isResolvedByEnd(before: Tracked, { kind, amount }: Terms): boolean {
   return named === true && readMinor(claim.amount, terms) === amount;
 }
 
-/** The payment with closed breaks in its timeline; the callbacks' claims about a decided amount are judged too. */
+/** The payment without what is gone; the callbacks' claims about a decided amount are judged too. */
 export function afterAutoResolutions(
   tracked: Tracked,
-  autoResolutions: readonly AutoResolution[],
-  nowMs: number,
+  autoResolutions: readonly Pick<AutoResolution, 'kind'>[],
 ): Tracked {
-  let { timeline } = tracked;
-  for (const { kind } of autoResolutions)
-    timeline = remember(timeline, { what: 'resolved', detail: kind, atMs: nowMs });
-  const closed = new Set<string>(autoResolutions.map(({ kind }) => kind));
-  const isResolvedNow = closed.has(RESOLVED_BY_END);
+  const kinds = autoResolutions.map(({ kind }) => kind);
+  const isResolvedNow = kinds.includes(RESOLVED_BY_END);
   return {
-    ...tracked,
-    timeline,
-    breaks: tracked.breaks.filter((kind) => !AGAIN.includes(kind) || !closed.has(kind)),
+    ...withoutBreaks(tracked, kinds),
     ...(isResolvedNow && { claimsJudged: tracked.callbacks.length }),
   };
 }

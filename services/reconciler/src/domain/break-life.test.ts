@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { AdjustmentTerms } from './adjustments.ts';
 import { type Break, type FoundBreak, statusOf } from './break.ts';
-import { closeBreak, findBreak } from './break-finding.ts';
-import { breakKinds } from './break-kinds.ts';
+import { type BreakKind, breakKinds, termsOfBreak } from './break-kinds.ts';
 import { type BreakRequest, changeBreak, concludeAdjustment, type Requester } from './break-life.ts';
-import { isRailsWord } from './discrepancies.ts';
+import { closeBreak, observe } from './observing.ts';
 
 const day = (number: number) => new Date(Date.UTC(2026, 10, number));
 const found: FoundBreak = {
-  _id: 'upstream:KES/wallet.drift',
+  field: 'balance',
+  observer: 'audit',
   kind: 'wallet.drift',
   reference: 'upstream:KES',
   currency: 'KES',
   amount: -100n,
   detail: 'one is missing',
-  openedAt: day(1),
+  at: day(1),
 };
 const requests = {
   assign: { what: 'assign', to: 'kofi' },
@@ -40,7 +40,7 @@ const ama = (number = 2, hasEnded: Requester['hasEnded'] = null): Requester => (
 });
 
 /** The break after requests, all of which must be accepted. */
-function after(granted: readonly BreakRequest[], from = findBreak(found, undefined)): Break {
+function after(granted: readonly BreakRequest[], from = observe(found, undefined)): Break {
   let current = from;
   for (const request of granted) {
     const changed = changeBreak(current, request, ama());
@@ -98,7 +98,7 @@ describe('the life of a break', () => {
 
   it('reopens a resolved break that is found again: without an owner, and with its history', () => {
     const resolved = after([requests.assign, requests.explain, requests.resolve]);
-    const again = findBreak({ ...found, amount: -70n, openedAt: day(9) }, resolved);
+    const again = observe({ ...found, amount: -70n, at: day(9) }, resolved);
     expect(statusOf(again)).toBe('open');
     expect(again).toMatchObject({
       amount: -70n,
@@ -119,8 +119,8 @@ describe('the life of a break', () => {
 
   it('learns another amount while it stands, and nothing where nothing is new', () => {
     const assigned = after([requests.assign]);
-    expect(findBreak({ ...found, openedAt: day(9) }, assigned)).toBe(assigned);
-    const other = findBreak({ ...found, amount: -70n, openedAt: day(9) }, assigned);
+    expect(observe({ ...found, at: day(9) }, assigned)).toBe(assigned);
+    const other = observe({ ...found, amount: -70n, at: day(9) }, assigned);
     expect(other).toMatchObject({ amount: -70n, owner: 'kofi', openedAt: day(1), since: day(1) });
     expect(other.history.at(-1)).toMatchObject({ what: 'found again', by: null, amount: -70n });
   });
@@ -148,21 +148,27 @@ describe('the life of a break', () => {
     } as const;
     // The end of an open payment may still book what the rail reports.
     const early = { ...expected, again: 'break.waits_for_end' } as const;
-    for (const [kind, { manualResolution }] of Object.entries(breakKinds)) {
-      const current = { ...stages.open, kind };
+    const rails = ['poll', 'close', 'statement'];
+    const said = { amount: -100n, detail: 'x', at: day(1) };
+    for (const kind of Object.keys(breakKinds) as BreakKind[]) {
+      const { manualResolution, observer } = termsOfBreak(kind);
+      const current = { ...stages.open, kind, observations: [{ ...said, observer, kind }] };
       for (const request of [requests.resolve, adjust]) {
         const refusals = [true, null, false].map((hasEnded) => {
           const changed = changeBreak(current, request, ama(3, hasEnded));
           return changed.ok ? null : changed.refusal;
         });
-        const waits = request === adjust && isRailsWord(kind) ? early : expected;
+        const waits = request === adjust && rails.includes(observer) ? early : expected;
         expect([kind, ...refusals]).toEqual([kind, null, null, waits[manualResolution]]);
       }
     }
-    const reported = {
+    // What any of its observers says must be over.
+    const reported: Break = {
       ...stages.open,
-      kind: 'statement.differs',
-      alsoFound: [{ ...found, kind: 'payout.amount_differs' }],
+      observations: [
+        { ...said, observer: 'statement', kind: 'statement.differs' },
+        { ...said, observer: 'poll', kind: 'payout.amount_differs' },
+      ],
     };
     const refusalOf = (hasEnded: boolean) => changeBreak(reported, requests.resolve, ama(3, hasEnded));
     expect(refusalOf(false)).toMatchObject({ ok: false, refusal: 'break.waits_for_end' });
@@ -181,7 +187,7 @@ describe('the life of a break', () => {
       current = after([{ what: 'note', text: `note ${number}` }], current);
     expect(changeBreak(current, requests.note, ama())).toEqual({ ok: false, refusal: 'break.full' });
     for (let number = 0; number < 200; number += 1)
-      current = findBreak({ ...found, amount: BigInt(number), openedAt: day(9) }, current);
+      current = observe({ ...found, amount: BigInt(number), at: day(9) }, current);
     current = after([requests.resolve], current);
     expect(current.history).toHaveLength(150);
     expect(current.history[0]?.what).toBe('opened');

@@ -6,10 +6,9 @@ import {
   isSameAdjustment,
 } from './adjustments.ts';
 import type { Break, BreakChange } from './break.ts';
-import { closeBreak } from './break-finding.ts';
-import { termsOfBreak } from './break-kinds.ts';
+import { type Observer, termsOfBreak } from './break-kinds.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
-import { correctedBy, differencesOf, isRailsWord } from './discrepancies.ts';
+import { closeBreak, judgedOf, unjudged } from './observing.ts';
 
 /** An operator's request about a break. */
 export type BreakRequest =
@@ -42,6 +41,8 @@ export interface Requester {
 /** How many changes people may make to one break: enough in practice, and small enough for its document. */
 const CHANGES_MAX = 100;
 const ADJUSTMENTS_MAX = 10;
+/** The observers whose word is the rail's own. */
+const RAILS: readonly Observer[] = ['poll', 'provenCallback', 'close', 'statement'];
 
 /** The break after an operator's request; the same object if the request repeats the newest change. */
 export function changeBreak(
@@ -56,7 +57,7 @@ export function changeBreak(
   const isResolved = current.status === 'resolved';
   if (request.what === 'reopen') {
     if (!isResolved) return refuse('break.unresolved');
-    return accept(openedAgain(current, lineOf(request, requester)));
+    return accept(openedAgain(unjudged(current), lineOf(request, requester)));
   }
   // Notes may be added at any time, as may the end of an order.
   if (request.what === 'note') return accept(changed(current, lineOf(request, requester)));
@@ -81,30 +82,14 @@ export function changeBreak(
  *
  * Booked as proposed, the order resolves it. Refused, or booked differently, the break stays open and loses its
  * explanation.
- *
- * @param correctedElsewhere the fields that orders of other breaks correct: an order that was withdrawn, but is booked
- * all the same, may come in addition to another, and then gets none of those fields
  */
-export function concludeAdjustment(
-  current: Break,
-  outcome: AdjustmentOutcome,
-  correctedElsewhere: ReadonlySet<string> = new Set(),
-): Break {
+export function concludeAdjustment(current: Break, outcome: AdjustmentOutcome): Break {
   const { commandId, at } = outcome;
   const adjustment = current.adjustments?.find((one) => one.commandId === commandId);
   if (!adjustment || adjustment.concludedAt) return current;
   const asProposed = outcome.status === 'booked' && isSameAdjustment(adjustment, outcome.terms);
   const status = outcome.status === 'refused' ? 'refused' : asProposed ? 'booked' : 'differs';
-  const { reports = [] } = adjustment;
-  const mine = reports.filter((reported) =>
-    correctedBy({ ...current, reports: [reported] }).every((field) => !correctedElsewhere.has(field)),
-  );
-  const ended = {
-    ...adjustment,
-    status,
-    concludedAt: at,
-    ...(reports.length > 0 && { reports: mine }),
-  } as const;
+  const ended = { ...adjustment, status, concludedAt: at } as const;
   const adjustments = current.adjustments?.map((one) => (one === adjustment ? ended : one));
   const { explanation: _, ...unexplained } = current;
   const kept = asProposed || current.status === 'resolved' ? current : unexplained;
@@ -115,7 +100,8 @@ export function concludeAdjustment(
     text: status === 'differs' ? `${commandId}, otherwise than proposed` : whyOf(outcome),
   } as const;
   const concluded = changed({ ...kept, ...(adjustments && { adjustments }) }, line);
-  return asProposed ? closeBreak(concluded, `the ledger booked ${commandId}`, at) : concluded;
+  if (!asProposed || concluded.status === 'resolved') return concluded;
+  return closeBreak({ ...concluded, judged: judgedOf(concluded) }, `the ledger booked ${commandId}`, at);
 }
 
 function whyOf(outcome: AdjustmentOutcome): string {
@@ -130,28 +116,24 @@ function resolveByHand(
   const why = whyWaits(current, requester);
   if (why) return refuse(why);
   if (pendingOf(current)) return refuse('adjustment.pending');
-  return accept(resolved(current, requester, request.resolution));
+  return accept(resolved({ ...current, judged: judgedOf(current) }, requester, request.resolution));
 }
 
-/**
- * Why people can't resolve a break yet: its payment is open, and its end or a decision will resolve it, or what it
- * covers for a kind that waits for these.
- */
+/** Why people can't resolve a break yet: its payment is open, and its end or a decision will resolve it. */
 function whyWaits(
-  { kind, alsoFound = [] }: Break,
+  { observations }: Break,
   { hasEnded }: Requester,
 ): 'break.waits_for_end' | 'break.waits_for_decision' | undefined {
   if (hasEnded !== false) return undefined;
-  const manualResolution = [kind, ...alsoFound.map((other) => other.kind)].map(
-    (one) => termsOfBreak(one)?.manualResolution,
-  );
+  const manualResolution = observations.map(({ kind }) => termsOfBreak(kind).manualResolution);
   if (manualResolution.includes('ended')) return 'break.waits_for_end';
   return manualResolution.includes('decided') ? 'break.waits_for_decision' : undefined;
 }
 
 /** Why no order may yet correct what a rail reports about an open payment: the payment's end may book the same. */
-function whyEarly({ kind }: Break, { hasEnded }: Requester): 'break.waits_for_end' | undefined {
-  return hasEnded === false && isRailsWord(kind) ? 'break.waits_for_end' : undefined;
+function whyEarly({ observations }: Break, { hasEnded }: Requester): 'break.waits_for_end' | undefined {
+  const isRails = observations.some(({ observer }) => RAILS.includes(observer));
+  return hasEnded === false && isRails ? 'break.waits_for_end' : undefined;
 }
 
 function adjust(
@@ -171,15 +153,8 @@ function adjust(
   if (why) return refuse(why);
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
-  const reports = differencesOf(current);
-  const asReported = reports.length > 0 && { reports };
-  const proposed: Adjustment = {
-    ...terms,
-    by: requester.by,
-    at: requester.at,
-    status: 'proposed',
-    ...asReported,
-  };
+  const { by, at } = requester;
+  const proposed: Adjustment = { ...terms, by, at, status: 'proposed', difference: current.amount };
   const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
   return accept(changed(next, lineOf(request, requester)));
 }

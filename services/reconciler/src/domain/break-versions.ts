@@ -1,11 +1,7 @@
-import type { Adjustment } from './adjustments.ts';
 import type { Break, BreakChange } from './break.ts';
-import { correctedBy } from './discrepancies.ts';
 
 /** The most lines that a document can hold. */
 const HISTORY_MAX = 150;
-/** The states of an order that moves money or has moved it. */
-const MOVES: readonly Adjustment['status'][] = ['proposed', 'booked', 'differs'];
 
 /** A reopened break, without owner and explanation. */
 export function openedAgain(current: Break, line: BreakChange): Break {
@@ -34,12 +30,5 @@ export function changed(next: Break, line: BreakChange): Break {
   const history = [...next.history, line];
   const own = history.findIndex(({ by }, place) => place > 0 && by === null);
   const bounded = history.length > HISTORY_MAX ? history.toSpliced(own === -1 ? 1 : own, 1) : history;
-  return { ...withCorrections(next), version: next.version + 1, history: bounded };
-}
-
-/** The break with the fields that its orders correct: those of waiting orders, and those that the ledger has booked. */
-function withCorrections({ corrects: _corrects, ...next }: Break): Break {
-  const orders = (next.adjustments ?? []).filter(({ status }) => MOVES.includes(status));
-  const corrects = [...new Set(orders.flatMap(({ reports = [] }) => correctedBy({ ...next, reports })))];
-  return { ...next, ...(corrects.length > 0 && { corrects }) };
+  return { ...next, version: next.version + 1, history: bounded };
 }

@@ -1,8 +1,8 @@
 import { type BreakView } from '@pesewa/contracts';
 import type { Adjustment } from './adjustments.ts';
-import { type BreakSubject, type ReportedDiscrepancy, termsOfBreak } from './break-kinds.ts';
+import type { BreakKind, Field, Observer } from './break-kinds.ts';
 
-/** The status of a break (ADR 31). */
+/** The status of a break (ADR 70). */
 export type BreakStatus = BreakView['status'];
 
 /** One line of a break's history. */
@@ -13,6 +13,7 @@ export interface BreakChange {
   readonly what:
     | 'opened'
     | 'found again'
+    | 'found no more'
     | 'opened again'
     | 'assigned'
     | 'noted'
@@ -37,30 +38,53 @@ export interface BreakCause {
   readonly traceparent?: string;
 }
 
-/** A discrepancy as it was found. */
-export interface FoundBreak {
-  /** Derived from its subject, never from the run that found it, so that each discrepancy opens one break. */
-  readonly _id: string;
-  readonly kind: string;
+/** What an observer says of a field that differs from what we have. */
+export interface Observation {
+  readonly observer: Observer;
+  readonly kind: BreakKind;
+  /** Signed, minor units; null if it is unknown. */
+  readonly amount: bigint | null;
+  readonly detail: string;
+  readonly at: Date;
+  /** What it says in short keys: a person who resolves the break has judged these, and only another one is news. */
+  readonly about?: readonly string[];
+}
+
+/** An observation with its field. */
+export interface FoundBreak extends Observation {
+  readonly field: Field;
   /** Our payment reference, or `rail:currency` of a wallet. */
   readonly reference: string;
   readonly rail?: string;
   readonly currency: string | null;
-  /** Signed, minor units. */
-  readonly amount: bigint | null;
-  readonly detail: string;
-  /** The fields of its payment in which it sees a difference; by default the field of its kind. */
-  readonly reports?: readonly ReportedDiscrepancy[];
-  /** The keys for what no other open break of the payment has: fields alone, and fields with their amounts. */
-  readonly coveredKeys?: readonly string[];
-  readonly openedAt: Date;
   readonly cause?: BreakCause;
 }
 
-/** A discrepancy for people to look at, with its history (ADR 31). */
-export interface Break extends FoundBreak {
+/** What an observer no longer says of a field. */
+export interface Withdrawal extends Pick<FoundBreak, 'reference' | 'field' | 'kind' | 'at' | 'cause'> {
+  /** By default whoever said it. */
+  readonly observer?: Observer;
+  /** Why, for people to read. */
+  readonly resolution: string;
+}
+
+/**
+ * A field of which somebody says other than we have, with its history (ADR 70); kind, amount and detail are those of the
+ * observation that counts most.
+ */
+export interface Break
+  extends Pick<
+    FoundBreak,
+    'field' | 'kind' | 'reference' | 'rail' | 'currency' | 'amount' | 'detail' | 'cause'
+  > {
+  /** The subject and the field, so that each discrepancy has one break, whoever finds it. */
+  readonly _id: string;
   /** Whether it stands; {@link statusOf} gives the detailed status. */
   readonly status: 'open' | 'resolved';
+  /** The newest of each observer that stands; of a resolved break those with which it was resolved. */
+  readonly observations: readonly Observation[];
+  /** What people had seen when they resolved it: none of this is news. */
+  readonly judged?: readonly string[];
   /** When it was first opened; never changes, so that the order of lists is stable. */
   readonly openedAt: Date;
   /** When it was last opened. */
@@ -72,14 +96,6 @@ export interface Break extends FoundBreak {
   /** Who resolved it; absent if it closed by itself. */
   readonly resolvedBy?: string;
   readonly adjustments?: readonly Adjustment[];
-  /**
-   * The fields of its payment that its orders correct or have corrected; no other break may order corrections of them.
-   */
-  readonly corrects?: readonly string[];
-  /**
-   * Findings of other kinds that this break covers: if it closes before they are gone, they open breaks of their own.
-   */
-  readonly alsoFound?: readonly FoundBreak[];
   /** Grows by one with each change of the break. */
   readonly version: number;
   readonly history: readonly BreakChange[];
@@ -94,7 +110,7 @@ export function statusOf(current: Pick<Break, 'status' | 'owner' | 'explanation'
   return current.owner === undefined ? 'open' : 'assigned';
 }
 
-/** The subject of a break's kind. */
-export function subjectOf({ kind }: Pick<Break, 'kind'>): BreakSubject {
-  return termsOfBreak(kind)?.about ?? 'payment';
+/** The kinds of what observers say of its field. */
+export function kindsOf({ observations }: Pick<Break, 'observations'>): readonly BreakKind[] {
+  return observations.map(({ kind }) => kind);
 }

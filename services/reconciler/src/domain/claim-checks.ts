@@ -33,16 +33,15 @@ export function judgeClaims(question: Question): ClaimChecks {
 
 function denialOf(claim: Claim, { terms, answer }: Question): Finding {
   const detail = `a callback claims ${claim.status}, the rail says ${answer.kind}`;
-  const about = [`claimed ${claimedEnd(claim) ?? ''}`];
+  const about = [claimedEnd(claim) ?? ''];
   return { kind: 'callback.denied', amount: terms.amount, detail, about };
 }
 
 function contradictionBy(claim: Claim, { terms, answer, source }: Question): Finding {
   const detail = `a proven callback says ${claim.status.toUpperCase()}, and the rail also says ${answer.kind}`;
   // If two proven callbacks contradict each other, the finding names both, whichever came first.
-  const ends = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
-  const about = ends.map((end) => `proven ${end}`);
-  return { kind: 'payment.contradiction', amount: terms.amount, detail, about };
+  const about = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
+  return { kind: 'payment.contradiction', observer: 'provenCallback', amount: terms.amount, detail, about };
 }
 
 /** The result of comparing an answer with one claim. */

@@ -2,7 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
 import type { EndStatus } from './claim.ts';
-import { breakOf, type CloseQuestion, judgeByStatement, matchRecord, type Side, sideOf } from './close.ts';
+import { type CloseQuestion, findingsOf, judgeByStatement, matchRecord, type Side, sideOf } from './close.ts';
 import type { RailAnswer, RailFact } from './question.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -41,7 +41,7 @@ function match(
   });
   return {
     ...matching,
-    opens: breakOf(matching, sideOf(tracked, tracked.terms)),
+    opens: findingsOf(matching, sideOf(tracked, tracked.terms)),
   };
 }
 
@@ -65,7 +65,7 @@ describe('a payment of a close, once its difference was reported twice', () => {
     ['a failed collection', collection('failed'), refused],
   ])('matches: %s', (_name, tracked, answer) => {
     expect(match(tracked, answer)).toMatchObject({ result: 'matched', differences: [], why: null });
-    expect(match(tracked, answer).opens).toBeUndefined();
+    expect(match(tracked, answer).opens).toEqual([]);
   });
 
   it('never says that an unreported amount matches', () => {
@@ -105,7 +105,9 @@ describe('a payment of a close, once its difference was reported twice', () => {
       result: 'differs',
       differences: differences.map(([field, minor]) => ({ field, minor })),
     });
-    expect(found.opens).toMatchObject({ kind: 'close.differs', amount: differences[0]?.[1] });
+    expect(found.opens).toMatchObject(
+      differences.map(([field, amount]) => ({ kind: 'close.differs', field, amount })),
+    );
   });
 
   it.each<[string, Tracked, bigint]>([
@@ -115,7 +117,7 @@ describe('a payment of a close, once its difference was reported twice', () => {
   ])('is missing there: %s', (_name, tracked, amount) => {
     const found = match(tracked, { kind: 'notFound', acceptedAtMs: 1 });
     expect(found.result).toBe('missing_there');
-    expect(found.opens).toMatchObject({ kind: 'close.missing_there', amount });
+    expect(found.opens).toMatchObject([{ kind: 'close.missing_there', amount }]);
   });
 });
 
@@ -124,7 +126,7 @@ describe('what may pass by itself', () => {
     const first = { tries: 1, lastReported: null };
     for (const answer of [paid(1n, 50n), refused, { kind: 'notFound' }] as const) {
       expect(match(payout('completed'), answer, first)).toMatchObject({ result: 'pending' });
-      expect(match(payout('completed'), answer, first).opens).toBeUndefined();
+      expect(match(payout('completed'), answer, first).opens).toEqual([]);
     }
   });
 
@@ -152,7 +154,7 @@ describe('what may pass by itself', () => {
     expect(match(tracked, answer, { tries: 4, lastReported })).toMatchObject({ result: 'pending', why });
     const last = match(tracked, answer, { tries: 5, lastReported });
     expect(last).toMatchObject({ result: 'unclear', why });
-    expect(last.opens).toBeUndefined();
+    expect(last.opens).toEqual([]);
   });
 
   it.each<[string, Side, 'differs' | 'missing_there', bigint]>([
@@ -168,7 +170,7 @@ describe('what may pass by itself', () => {
       });
       const last = match(payout('completed'), answer, { tries: 5, lastReported });
       expect(last).toMatchObject({ ...difference, result });
-      expect(last.opens).toMatchObject({ kind: `close.${result}`, amount });
+      expect(last.opens).toMatchObject([{ kind: `close.${result}`, amount }]);
     }
   });
 
@@ -183,19 +185,14 @@ describe('what may pass by itself', () => {
 
 it('reports each field that differs, with its own amount', () => {
   const both = match(payout('completed'), paid(1n, 49n)).opens;
-  expect(both).toMatchObject({
-    kind: 'close.differs',
-    amount: -9_999n,
-    detail: 'the rail reports another amount and fee than our books',
-    reports: [
-      { field: 'amount', amount: -9_999n },
-      { field: 'fee', amount: -1n },
-    ],
-  });
-  expect(match(payout('completed'), refused).opens).toMatchObject({
-    detail: 'completed here, and the rail says failed',
-    reports: [{ field: 'status', amount: -10_000n }],
-  });
+  const detail = (field: string) => `the rail reports another ${field} than our books`;
+  expect(both).toEqual([
+    { kind: 'close.differs', field: 'amount', amount: -9_999n, detail: detail('amount') },
+    { kind: 'close.differs', field: 'fee', amount: -1n, detail: detail('fee') },
+  ]);
+  expect(match(payout('completed'), refused).opens).toMatchObject([
+    { field: 'status', amount: -10_000n, detail: 'completed here, and the rail says failed' },
+  ]);
 });
 
 describe('a payment of a rail that sends statements', () => {

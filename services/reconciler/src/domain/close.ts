@@ -1,10 +1,7 @@
 import { type CloseRecordView } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import type { FoundBreak } from './break.ts';
-import type { BreakKind } from './break-kinds.ts';
 import { type EndStatus, isEnd } from './claim.ts';
-import { differsText } from './discrepancies.ts';
-import type { RailAnswer, Verdict } from './question.ts';
+import type { Finding, RailAnswer, Verdict } from './question.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
 /**
@@ -98,29 +95,20 @@ export function matchRecord(question: CloseQuestion): Matching {
   }
 }
 
-/**
- * The break for a finished record, with every differing field; undefined if it matches, or if the result is unclear.
- */
-export function breakOf(
-  { result, differences, theirs }: Matching,
-  ours: Side,
-):
-  | (Pick<FoundBreak, 'detail' | 'reports'> & { readonly kind: BreakKind; readonly amount: bigint })
-  | undefined {
-  const [first] = differences;
+/** What a finished record finds, by field; nothing if it matches, or if the result is unclear. */
+export function findingsOf({ result, differences, theirs }: Matching, ours: Side): readonly Finding[] {
   if (result === 'missing_there') {
-    const amount = first?.minor ?? 0n;
     const detail = `${ours.status} here, and the rail does not know it`;
-    return { kind: 'close.missing_there', amount, detail };
+    return [{ kind: 'close.missing_there', amount: differences[0]?.minor ?? 0n, detail }];
   }
-  if (result !== 'differs' || !first) return undefined;
-  const kind = 'close.differs';
-  const reports = differences.map(({ field, minor }) => ({ field, amount: minor }));
-  const detail =
-    first.field === 'status'
-      ? `${ours.status} here, and the rail says ${theirs?.status ?? 'nothing'}`
-      : (differsText(kind, reports) ?? kind);
-  return { kind, amount: first.minor, detail, reports };
+  if (result !== 'differs') return [];
+  return differences.map(({ field, minor: amount }) => {
+    const detail =
+      field === 'status'
+        ? `${ours.status} here, and the rail says ${theirs?.status ?? 'nothing'}`
+        : `the rail reports another ${field} than our books`;
+    return { kind: 'close.differs', field, amount, detail };
+  });
 }
 
 function compared(question: CloseQuestion, ours: Side, theirs: Side): Matching {

@@ -119,12 +119,11 @@ describe('an end that the audit missed', () => {
       dueAtMs: null,
       endedAtMs: timing.nowMs,
       booksDueAtMs: timing.nowMs + timing.booksGraceMs,
-      breaks: ['payment.stuck', 'coverage.ended'],
+      breaks: ['coverage.ended'],
     });
     const observation = audited(record('completed'), 'coverage.ended');
-    expect(autoResolutionsOf(stuck, fold(stuck, [observation]), observation)).toMatchObject([
-      { kind: 'payment.stuck' },
-    ]);
+    const over = apply(stuck, observation, timing);
+    expect(autoResolutionsOf(stuck, over, observation)).toMatchObject([{ kind: 'payment.stuck' }]);
   });
 
   it('closes the break over its opening, whose event opens nothing again', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outcomeProposed, proposed } from '../fixtures/decisions.ts';
+import type { BreakKind } from './break-kinds.ts';
 import {
   blocksOthers,
   type Decision,
@@ -71,20 +72,20 @@ it.each(['0', '-1', '100.001', '', 'x', '1e99', '0.00', ' 1', '１'])('%j KES ca
 
 it.each<[Parameters<typeof whyUndecidable>[0], 'open' | 'completed' | 'awaited' | undefined, unknown]>([
   [undefined, 'open', 'break.unknown'],
-  [{ kind: 'callback.denied', status: 'open' }, 'open', 'break.undecidable'],
-  [{ kind: 'payout.amount_differs', status: 'open' }, 'open', 'break.undecidable'],
-  [{ kind: 'collection.amount_differs', status: 'resolved' }, 'open', 'break.closed'],
-  [{ kind: 'collection.amount_differs', status: 'open' }, 'completed', 'payment.ended'],
-  [{ kind: 'collection.amount_differs', status: 'open' }, 'awaited', 'payment.ended'],
-  [{ kind: 'collection.amount_differs', status: 'open' }, undefined, 'payment.ended'],
-  [{ kind: 'collection.amount_differs', status: 'open' }, 'open', undefined],
+  [{ kinds: ['callback.denied'], status: 'open' }, 'open', 'break.undecidable'],
+  [{ kinds: ['payout.amount_differs'], status: 'open' }, 'open', 'break.undecidable'],
+  [{ kinds: ['collection.amount_differs'], status: 'resolved' }, 'open', 'break.closed'],
+  [{ kinds: ['collection.amount_differs'], status: 'open' }, 'completed', 'payment.ended'],
+  [{ kinds: ['collection.amount_differs'], status: 'open' }, 'awaited', 'payment.ended'],
+  [{ kinds: ['collection.amount_differs'], status: 'open' }, undefined, 'payment.ended'],
+  [{ kinds: ['collection.amount_differs'], status: 'open' }, 'open', undefined],
 ])('about %j of a payment that is %s: %s', (about, status, why) => {
   expect(whyUndecidable(about, status && { status }, 'amount')).toBe(why);
 });
 
 describe('the outcome of a payout', () => {
   const payout = { terms: { kind: 'payout' } } as const;
-  const about = (kind: string, status = 'open') => ({ kind, status });
+  const about = (kind: BreakKind, status = 'open') => ({ kinds: [kind], status });
 
   it.each(OUTCOME_DECIDABLE)('can be decided where %s is open', (kind) => {
     expect(whyUndecidable(about(kind), { ...payout, status: 'open' }, 'outcome')).toBeUndefined();

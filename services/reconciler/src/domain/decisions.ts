@@ -17,7 +17,7 @@ export const DECIDABLE: BreakKind = 'collection.amount_differs';
 
 /**
  * The kinds of breaks of an open payout whose outcome operators can decide (ADR 34), because its rail may never end it.
- * If none is named, a decision is about the first open one.
+ * If none is named, a decision is about the first open one: that of its status, or else of its amount.
  */
 export const OUTCOME_DECIDABLE: readonly BreakKind[] = [
   'payout.refused_again',
@@ -106,13 +106,13 @@ const APPLYING_MS = 10 * 60_000;
  * open.
  */
 export function whyUndecidable(
-  about: { readonly kind: string; readonly status: string } | undefined,
+  about: { readonly kinds: readonly BreakKind[]; readonly status: string } | undefined,
   tracked: (Pick<Tracked, 'status'> & { readonly terms?: Pick<Terms, 'kind'> | null }) | undefined,
   what: 'amount' | 'outcome',
 ): UndecidableReason | undefined {
   if (!about) return 'break.unknown';
-  const kinds: readonly string[] = what === 'amount' ? [DECIDABLE] : OUTCOME_DECIDABLE;
-  if (!kinds.includes(about.kind)) return 'break.undecidable';
+  const decidable = what === 'amount' ? [DECIDABLE] : OUTCOME_DECIDABLE;
+  if (!about.kinds.some((kind) => decidable.includes(kind))) return 'break.undecidable';
   if (what === 'outcome' && tracked?.terms?.kind === 'collection') return 'break.undecidable';
   if (about.status !== 'open') return 'break.closed';
   return tracked?.status === 'open' ? undefined : 'payment.ended';

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
-import { terms as termsOf } from '../fixtures/verdicts.ts';
+import { newKinds, terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import { addClaim } from './claims.ts';
 import { afterProven, judgeProven } from './proven.ts';
@@ -37,7 +37,7 @@ function take(
     const verdict = judgeProven(tracked, terms, claim, settings);
     if (!verdict) continue;
     if (verdict.fact) facts.push(verdict.fact);
-    opened.push(...verdict.findings.map((finding) => finding.kind));
+    opened.push(...newKinds(tracked, verdict));
     tracked = afterProven(tracked, claim, verdict, 2_000);
   }
   return { facts, opened, dueAtMs: tracked.dueAtMs, tracked };
@@ -196,7 +196,7 @@ describe('a poll after proven callbacks', () => {
       isScheduled: true,
     } as const;
     const verdict = judge({ ...asked, polledAtMs, arrived: null, ...settings });
-    return [verdict.fact?.status ?? null, verdict.findings.map((finding) => finding.kind)];
+    return [verdict.fact?.status ?? null, newKinds(tracked, verdict)];
   };
 
   it.each<PaymentKind>(['payout', 'collection'])(

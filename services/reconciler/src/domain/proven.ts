@@ -1,6 +1,5 @@
 import { type Claim, claimedEnd, isProven } from './claim.ts';
 import type { Finding, Question, RailAnswer, Verdict } from './question.ts';
-import { newFindings } from './reported-findings.ts';
 import { hastened, untilTaken } from './schedule.ts';
 import type { Terms, Tracked } from './tracked.ts';
 import { readFee, readMinor } from './values.ts';
@@ -34,7 +33,7 @@ export function judgeProven(
     arrived: null,
   });
   const odd = verdict.fact && oddFee(terms, claim);
-  return odd ? { ...verdict, findings: newFindings(tracked, [...verdict.findings, odd]) } : verdict;
+  return odd ? { ...verdict, findings: [...verdict.findings, odd] } : verdict;
 }
 
 /**
@@ -70,5 +69,5 @@ function oddFee(terms: Terms, claim: Claim): Finding | undefined {
   const amount = claimed === null ? null : claimed - terms.railFee;
   const detail =
     'a proven callback claims a fee that the payment cannot have cost; the fee is not taken over';
-  return { kind, amount, detail, about: [`proven ${claimed ?? 'no fee'}`] };
+  return { kind, observer: 'provenCallback', amount, detail, about: [String(claimed ?? 'no fee')] };
 }

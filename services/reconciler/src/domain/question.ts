@@ -1,7 +1,8 @@
 import type { ArrivedTime } from './arrived.ts';
-import type { BreakKind } from './break-kinds.ts';
+import type { Observation } from './break.ts';
+import type { BreakKind, Field } from './break-kinds.ts';
 import type { EndStatus } from './claim.ts';
-import type { Known, Terms, Tracked } from './tracked.ts';
+import type { Terms, Tracked } from './tracked.ts';
 
 /** A rail's answer about a payment; amounts in minor units, null if not reported. */
 export type RailAnswer =
@@ -20,16 +21,10 @@ export type RailAnswer =
       readonly reason: string | null;
     };
 
-/** A discrepancy: the difference in minor units, and a line without personal data. */
-export interface Finding {
-  readonly kind: BreakKind;
-  readonly amount: bigint | null;
-  readonly detail: string;
-  /**
-   * The findings of its kind in short keys. Each is reported once, even after people have resolved the break. Absent if
-   * there is only one per kind.
-   */
-  readonly about?: readonly string[];
+/** A discrepancy: the difference in minor units, and a line without personal data; field and observer as of its kind. */
+export interface Finding extends Pick<Observation, 'kind' | 'amount' | 'detail' | 'about'> {
+  readonly field?: Field;
+  readonly observer?: Observation['observer'];
 }
 
 /** A fact published for the owner of the payment to apply. */
@@ -43,14 +38,14 @@ export interface RailFact {
 /** The verdict on an answer. */
 export interface Verdict {
   readonly fact: RailFact | null;
-  /** Only findings for which the payment has not opened a break. */
+  /** What differs, whether it is news or not: its break knows. */
   readonly findings: readonly Finding[];
+  /** The kinds of what the rail's lookup no longer reports. */
+  readonly agreed: readonly BreakKind[];
   /** A callback's claim is neither confirmed nor denied yet, within its allowed lag: the rail is asked again soon. */
   readonly lagging: boolean;
   /** The same after the allowed lag, because the rail gave no answer: it is asked at the usual intervals. */
   readonly undecided: boolean;
-  /** What the payment's breaks have reported, after this answer. */
-  readonly known: readonly Known[];
 }
 
 /** The facts that an answer is judged by. */

@@ -1,5 +1,5 @@
 import type { PaymentKind, RailStatementRecordView } from '@pesewa/contracts';
-import type { ReportedDiscrepancy } from './break-kinds.ts';
+import type { Field } from './break-kinds.ts';
 import type { TrackedStatus } from './claim.ts';
 import type { StatementRow } from './statement-rows.ts';
 
@@ -128,24 +128,22 @@ export function compare(row: StatementRow, payment: StatementPayment, rail: stri
 }
 
 /**
- * The differences that a line shows in its payment; a line against its direction shows money moved that our record
- * lacks.
+ * The amounts by which a line differs from its payment, by field. A line against its direction shows money moved that our
+ * record lacks, and one of another rail a payment that we don't have there.
  */
-export function statementReportsOf({
+export function differencesOf({
   how = [],
   difference,
   feeDifference,
-}: ReportedLine): readonly ReportedDiscrepancy[] {
-  const reports = how.map((one): ReportedDiscrepancy => {
-    const amount = (one === 'fee' ? feeDifference : difference) ?? null;
-    return { field: one === 'direction' ? 'status' : one, amount };
-  });
-  return reports.filter(
-    ({ field }, place) => reports.findIndex((reported) => reported.field === field) === place,
+}: Pick<Outcome, 'how' | 'difference' | 'feeDifference'>): ReadonlyMap<Field, bigint | null> {
+  const fields = { rail: 'existence', direction: 'status' } as const;
+  return new Map(
+    how.map((one) => [
+      one === 'rail' || one === 'direction' ? fields[one] : one,
+      (one === 'fee' ? feeDifference : difference) ?? null,
+    ]),
   );
 }
-
-type ReportedLine = Pick<Outcome, 'how' | 'difference' | 'feeDifference'>;
 
 /** Whether our record has moved money at the rail at all, even if it came back. */
 function movesHere({ status }: StatementPayment): boolean {

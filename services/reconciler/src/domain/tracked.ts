@@ -41,19 +41,6 @@ export interface Booked {
   readonly minor: bigint;
 }
 
-/** What a payment's break has reported, so that it is no news when it is found again. */
-export interface Known {
-  readonly kind: string;
-  /** One of the keys in a finding's `about`. */
-  readonly about: string;
-  /**
-   * `reported`: its break is open, or an order of the ledger has corrected it. `resolved`: a person has resolved it, and
-   * the rail has not been asked since. `asked`: the rail was asked and reported the same, so people knew it when they
-   * resolved the break.
-   */
-  readonly since: 'reported' | 'resolved' | 'asked';
-}
-
 /** A payment in the working set (ADR 27). */
 export interface Tracked {
   readonly reference: string;
@@ -99,10 +86,8 @@ export interface Tracked {
   readonly received: bigint | null;
   /** The rail's own fee as the owner of a payout has booked it, in minor units; null before, and if no event had it. */
   readonly charged: bigint | null;
-  /** The kinds of breaks that this payment has opened, without one that is resolved and may open again. */
+  /** The kinds of breaks that were found of this payment, without those that are gone and may be found again. */
   readonly breaks: readonly string[];
-  /** What those breaks have reported, as far as it may be found again after people have resolved them. */
-  readonly known: readonly Known[];
   /** Since when the rail reports an end that the owner has not applied; null if it reports none. */
   readonly endReportedAtMs: number | null;
   /** Whether the ledger has moved the float for the payment, and for its reversal. */
@@ -131,7 +116,7 @@ const TIMELINE_KEPT = { first: 10, newest: 40 } as const;
  * break.
  */
 export function needsNoWork(tracked: Tracked): boolean {
-  const { status, terms, dueAtMs, booksDueAtMs, breaks, known } = tracked;
+  const { status, terms, dueAtMs, booksDueAtMs, breaks, timeline } = tracked;
   const hasEnded = status !== 'open' && status !== 'awaited';
   const { mayDebit, mayCredit } = inFlight(tracked);
   return (
@@ -140,7 +125,7 @@ export function needsNoWork(tracked: Tracked): boolean {
     dueAtMs === null &&
     booksDueAtMs === null &&
     breaks.length === 0 &&
-    known.length === 0 &&
+    timeline.every(({ what }) => what !== 'break') &&
     mayDebit === 0n &&
     mayCredit === 0n
   );
@@ -180,7 +165,6 @@ export function awaited(reference: string, nowMs: number): Tracked {
     received: null,
     charged: null,
     breaks: [],
-    known: [],
     endReportedAtMs: null,
     posted: false,
     refunded: false,
@@ -217,22 +201,14 @@ export function remember(
   return appendBounded(timeline, { ...entry, lastAtMs: entry.atMs, times: 1 }, TIMELINE_KEPT);
 }
 
-/**
- * The payment after a report about it opened or resolved a break. Such a break may open again, so the payment remembers
- * it only while it is open; the timeline has both.
- */
-export function afterReport(
-  tracked: Tracked,
-  what: 'break' | 'resolved',
-  kind: string,
-  atMs: number,
-): Tracked {
-  const others = tracked.breaks.filter((other) => other !== kind);
-  return {
-    ...tracked,
-    breaks: what === 'break' ? [...others, kind] : others,
-    timeline: remember(tracked.timeline, { what, detail: kind, atMs }),
-  };
+/** The payment with kinds of breaks that were found. */
+export function withBreaks(tracked: Tracked, kinds: readonly string[]): Tracked {
+  return { ...tracked, breaks: [...new Set([...tracked.breaks, ...kinds])] };
+}
+
+/** The payment without kinds of breaks that are gone, and may be found again. */
+export function withoutBreaks(tracked: Tracked, kinds: readonly string[]): Tracked {
+  return { ...tracked, breaks: tracked.breaks.filter((kind) => !kinds.includes(kind)) };
 }
 
 /** Whether only callbacks mention the payment: anybody may have made up its reference. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { terms as termsOf } from '../fixtures/verdicts.ts';
+import { newKinds, terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import type { RailAnswer } from './question.ts';
 import { awaited, type Terms, type Tracked } from './tracked.ts';
@@ -28,7 +28,6 @@ function poll(given: {
   readonly status?: Tracked['status'];
   readonly callbacks?: readonly Claim[];
   readonly breaks?: readonly string[];
-  readonly known?: Tracked['known'];
   readonly polls?: number;
   readonly refusedAtMs?: number;
   readonly answer: RailAnswer;
@@ -36,14 +35,13 @@ function poll(given: {
 }) {
   const terms = given.terms ?? payout;
   const { answer, polledAtMs = 1_000, status = 'open', callbacks = [], polls = 0 } = given;
-  const { refusedAtMs = null, breaks = [], known = [] } = given;
+  const { refusedAtMs = null, breaks = [] } = given;
   const tracked: Tracked = {
     ...awaited('po-1', 0),
     terms,
     status,
     callbacks,
     breaks,
-    known,
     polls,
     refusedAtMs,
   };
@@ -62,7 +60,7 @@ function poll(given: {
   });
   return {
     fact: verdict.fact?.status ?? null,
-    breaks: verdict.findings.map(({ kind }) => kind),
+    breaks: newKinds(tracked, verdict),
     lagging: verdict.lagging,
     undecided: verdict.undecided,
   };
@@ -125,7 +123,6 @@ describe('a payout under poll', () => {
         callbacks: [says('FAILED')],
         polledAtMs: LAG_MS,
         breaks: ['callback.denied'],
-        known: [{ kind: 'callback.denied', about: 'claimed failed', since: 'reported' }],
       },
       {},
     ],
@@ -232,7 +229,6 @@ describe('an ended payout under poll', () => {
         answer: paid,
         callbacks: [says('COMPLETED')],
         breaks: ['payment.contradiction'],
-        known: [{ kind: 'payment.contradiction', about: 'lookup completed', since: 'reported' }],
       },
       {},
     ],

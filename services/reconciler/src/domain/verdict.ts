@@ -1,34 +1,19 @@
 import { unreachable } from '@pesewa/kernel';
 import { judgeAmounts, judgeLateClaims } from './amounts.ts';
 import { waitedMs } from './arrived.ts';
-import type { BreakKind } from './break-kinds.ts';
+import { type BreakKind, isBreakKind, termsOfBreak } from './break-kinds.ts';
 import { claimedEnd, isEnd, isOwn } from './claim.ts';
 import { judgeClaims, lookupDecides } from './claim-checks.ts';
 import { judgeNotFound } from './not-found.ts';
 import type { Finding, Judged, Question, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
-import { afterFindings, knownAfter, lookupSays, newFindings } from './reported-findings.ts';
-import { remember, type Tracked } from './tracked.ts';
+import { remember, type Tracked, withBreaks } from './tracked.ts';
 
-/** Breaks that say nothing about how the payment itself proceeds: anybody may have caused them, or an audit has. */
-const BESIDE: readonly string[] = [
-  'callback.unknown_reference',
-  'callback.denied',
-  'callback.amount_differs',
-  'callback.fee_differs',
-  'coverage.missing',
-  'coverage.ended',
-  'webhook.missing',
-  'books.unposted',
-  'books.posted_wrongly',
-  'books.unreleased',
-  'books.unexplained_entry',
-  'close.differs',
-  'close.missing_there',
-  'statement.differs',
-  'statement.missing_here',
-  'statement.missing_there',
-] satisfies readonly BreakKind[];
+/** Kinds that show to people, beside those of polls, that the payment does not proceed. */
+const SHOWN: readonly string[] = ['coverage.behind', 'hold.unanswered'] satisfies readonly BreakKind[];
+
+/** The kinds by which a lookup contradicts an end, and which it may take back. */
+export const LOOKUP_KINDS: readonly BreakKind[] = ['payment.contradiction', 'payout.amount_differs'];
 
 /** Judges a rail's answer about a payment, together with the claims of callbacks (contract 10.16, invariant P13). */
 export function judge(question: Question): Verdict {
@@ -43,8 +28,9 @@ export function judge(question: Question): Verdict {
   const isContradicted = all.some(({ kind }) => kind === 'payment.contradiction');
   if (!isContradicted) all.push(...denied);
   const goesOut = isUnclear ? null : fact;
-  const known = knownAfter(question, all);
-  const isUnasked = known.some(({ since }) => since === 'resolved');
+  const contested = source === 'poll' ? LOOKUP_KINDS.filter((kind) => tracked.breaks.includes(kind)) : [];
+  // What people have resolved is looked up until there is an answer.
+  const isUnasked = contested.length > 0 && question.answer.kind === 'unknown';
   // A reversal comes after the end; the owner has applied it once its own event says so.
   const isReversing = tracked.status !== 'open' && goesOut?.status === 'reversed';
   const goesOn = tracked.status === 'open' || lagging || undecided || isReversing;
@@ -52,34 +38,30 @@ export function judge(question: Question): Verdict {
   if (stuck) all.push(stuck);
   return {
     fact: goesOut,
-    findings: newFindings(tracked, all),
+    // One without keys is found once.
+    findings: all.filter(({ kind, about }) => about !== undefined || !tracked.breaks.includes(kind)),
+    agreed: contested.filter((kind) => isEnd(question.answer.kind) && all.every((one) => one.kind !== kind)),
     lagging,
     undecided: undecided || isUnasked || isReversing,
-    known,
   };
 }
 
-/** The payment after a verdict: with the breaks that it opens, and its timeline. */
+/** The payment after a verdict: with what it found, and its fact in the timeline. */
 export function afterVerdict(
   tracked: Tracked,
-  {
-    fact,
-    findings,
-    known = tracked.known,
-  }: Pick<Verdict, 'fact' | 'findings'> & Partial<Pick<Verdict, 'known'>>,
+  { fact, findings }: Pick<Verdict, 'fact' | 'findings'>,
   nowMs: number,
 ): Tracked {
-  let { timeline } = tracked;
-  if (fact) timeline = remember(timeline, { what: 'fact', detail: fact.status, atMs: nowMs });
-  for (const { kind } of findings)
-    timeline = remember(timeline, { what: 'break', detail: kind, atMs: nowMs });
-  const isEndReported = fact !== null && isEnd(fact.status);
+  const { endReportedAtMs: before, timeline } = tracked;
+  const found = withBreaks(
+    tracked,
+    findings.map(({ kind }) => kind),
+  );
+  if (!fact) return found;
   return {
-    ...tracked,
-    breaks: [...new Set([...tracked.breaks, ...findings.map(({ kind }) => kind)])],
-    known: afterFindings(known, findings),
-    endReportedAtMs: tracked.endReportedAtMs ?? (isEndReported ? nowMs : null),
-    timeline,
+    ...found,
+    endReportedAtMs: before ?? (isEnd(fact.status) ? nowMs : null),
+    timeline: remember(timeline, { what: 'fact', detail: fact.status, atMs: nowMs }),
   };
 }
 
@@ -97,7 +79,9 @@ function stuckBy(
   if (answer.kind === 'unaskable') return { kind, amount: terms.amount, detail: answer.why };
   if (fact !== null && isEnd(fact.status)) return untakenBy(question);
   const kinds = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
-  const isShown = kinds.some((other) => !BESIDE.includes(other));
+  const isShown = kinds.some(
+    (other) => SHOWN.includes(other) || (isBreakKind(other) && termsOfBreak(other).observer === 'poll'),
+  );
   if (source !== 'poll' || !isScheduled || tracked.status !== 'open' || isShown) return undefined;
   const polls = tracked.polls - tracked.hintedPolls + 1;
   if (polls < pollsBeforeBreak) return undefined;
@@ -139,11 +123,11 @@ export function isEndOverdue(
  */
 export function confirmsCallback(
   { tracked, terms, isScheduled }: Pick<Question, 'tracked' | 'terms' | 'isScheduled'>,
-  { fact, findings, lagging, undecided, known }: Verdict,
+  { fact, findings, lagging, undecided }: Verdict,
 ): boolean {
   const { status, notFoundSinceMs, callbacks } = tracked;
   if (fact === null || isScheduled || status !== 'open' || notFoundSinceMs !== null) return false;
-  if (lagging || undecided || findings.length > 0 || known.length > 0) return false;
+  if (lagging || undecided || findings.length > 0) return false;
   return callbacks.some((claim) => isOwn(claim, terms) && claimedEnd(claim) === fact.status);
 }
 
@@ -183,6 +167,6 @@ function judgeAnswer(question: Question): Judged {
 function contradiction({ tracked, terms, answer, source }: Question): Finding {
   const stands = tracked.status === 'open' ? 'it is open' : `ended as ${tracked.status}`;
   const detail = `${stands}, yet the rail says ${answer.kind}`;
-  const about = [source === 'poll' ? lookupSays(answer.kind) : `proven ${answer.kind}`];
-  return { kind: 'payment.contradiction', amount: terms.amount, detail, about };
+  const about = [answer.kind];
+  return { kind: 'payment.contradiction', observer: source, amount: terms.amount, detail, about };
 }

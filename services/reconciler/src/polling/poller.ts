@@ -9,14 +9,14 @@ import {
 } from '@pesewa/messaging';
 import type { NotSent } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
-import { type BreakStore, breaksOfVerdict } from '../breaks/store.ts';
+import { applyReports, type BreakReport, reportsOfVerdict } from '../breaks/reports.ts';
+import type { BreakStore } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
-import type { FoundBreak } from '../domain/break.ts';
 import type { Verdict } from '../domain/question.ts';
 import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from '../domain/schedule.ts';
 import { remember, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
-import { breakOpened, railStatusObserved } from '../events.ts';
+import { railStatusObserved } from '../events.ts';
 import { allOf, startLoopByName } from '../loop-by-name.ts';
 import { fromDocument, type PollDocument, UNKNOWN_REFERENCE } from '../poll-document.ts';
 import type { RequestRepublication } from '../steps/request.ts';
@@ -212,7 +212,7 @@ async function commitPolls(
       transaction.session,
     ),
   );
-  const opened: FoundBreak[] = [];
+  const broken: BreakReport[] = [];
   for (const poll of polls) {
     const tracked = loaded.get(poll.reference);
     const terms = tracked?.terms;
@@ -247,12 +247,11 @@ async function commitPolls(
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
     }
-    opened.push(...breaksOfVerdict(tracked, terms, verdict, new Date(deps.clock.nowMs())));
+    broken.push(...reportsOfVerdict(tracked, terms, verdict, new Date(deps.clock.nowMs())));
     loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, verdict));
   }
+  await applyReports(deps.breaks, broken, loaded, transaction);
   await deps.store.save([...loaded.values()], transaction.session);
-  const news = await deps.breaks.open(opened, transaction.session);
-  for (const document of news) transaction.emit(breakOpened(document));
   return polls.map(() => undefined);
 }
 

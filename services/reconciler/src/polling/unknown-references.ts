@@ -1,12 +1,12 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
-import type { Resolution } from '../breaks/opening.ts';
-import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
+import { applyReports } from '../breaks/reports.ts';
+import type { BreakStore } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
-import { causeOf, isUnknown, remember, type Tracked } from '../domain/tracked.ts';
-import { breakOpened, breakResolved } from '../events.ts';
+import { breakOfKind, toFoundBreak, toWithdrawal } from '../domain/observing.ts';
+import { causeOf, isUnknown, type Tracked } from '../domain/tracked.ts';
 import type { WorkingStore } from '../store.ts';
 
 const KIND: BreakKind = 'callback.unknown_reference';
@@ -74,17 +74,16 @@ async function show(
   transaction: Transaction,
 ): Promise<readonly Tracked[]> {
   const { session } = transaction;
-  const ids = fresh.map(({ reference }) => breakId(reference, KIND));
+  const ids = fresh.map(({ reference }) => breakOfKind(reference, KIND));
   // A break may be left from an earlier time, when the same reference was deleted.
   const known = new Set((await deps.breaks.findAll(ids, session)).map(({ _id }) => _id));
   const rooms = new Map<string, number>();
   const opened: FoundBreak[] = [];
-  const shown: Tracked[] = [];
+  const shown = new Map<string, Tracked>();
   for (const tracked of fresh) {
-    const next = { ...tracked, dueAtMs: tracked.openedAtMs + deps.keepMs, claim: null };
-    shown.push(next);
+    shown.set(tracked.reference, { ...tracked, dueAtMs: tracked.openedAtMs + deps.keepMs, claim: null });
     const rail = tracked.callbacks[0]?.rail;
-    if (rail === undefined || known.has(breakId(tracked.reference, KIND))) continue;
+    if (rail === undefined || known.has(breakOfKind(tracked.reference, KIND))) continue;
     const room = rooms.get(rail) ?? (await roomOf(deps, rail, session));
     rooms.set(rail, Math.max(0, room - 1));
     if (room === 0) {
@@ -92,15 +91,9 @@ async function show(
       continue;
     }
     opened.push(breakOf(tracked, rail, new Date(nowMs)));
-    shown.splice(-1, 1, {
-      ...next,
-      breaks: [...next.breaks, KIND],
-      timeline: remember(next.timeline, { what: 'break', detail: KIND, atMs: nowMs }),
-    });
   }
-  const news = await deps.breaks.open(opened, session);
-  for (const document of news) transaction.emit(breakOpened(document));
-  return shown;
+  await applyReports(deps.breaks, opened, shown, transaction);
+  return [...shown.values()];
 }
 
 async function roomOf(
@@ -128,14 +121,11 @@ async function forget(
   transaction: Transaction,
 ): Promise<void> {
   if (old.length === 0) return;
-  const resolutions = old.map(
-    ({ reference }): Resolution => ({
-      id: breakId(reference, KIND),
-      resolution: 'no such payment appeared; the callback stays with the ingress',
-    }),
+  const resolution = 'no such payment appeared; the callback stays with the ingress';
+  const gone = old.map(({ reference }) =>
+    toWithdrawal(reference, { kind: KIND, resolution }, new Date(nowMs)),
   );
-  const closed = await breaks.resolve(resolutions, new Date(nowMs), transaction.session);
-  for (const document of closed) transaction.emit(breakResolved(document));
+  await applyReports(breaks, gone, new Map(), transaction);
   await store.forget(
     old.map(({ reference }) => reference),
     transaction.session,

@@ -49,13 +49,13 @@ describe('a callback for an unknown payment', () => {
     answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
     await publish(accepted(reference));
     await until('the fact', () => about(reference, 'RailStatusObserved').length > 0);
-    await until('the closing', () => resolutions(`${reference}/callback.unknown_reference`).length > 0);
+    await until('the closing', () => resolutions(`${reference}/existence`).length > 0);
     expect(await breakOf(reference)).toMatchObject({
       status: 'resolved',
       resolution: 'the payment appeared: PayoutAccepted',
     });
     expect(about(reference, 'BreakOpened')).toHaveLength(1);
-    expect(resolutions(`${reference}/callback.unknown_reference`)).toHaveLength(1);
+    expect(resolutions(`${reference}/existence`)).toHaveLength(1);
     await publish(completed(reference));
     await until('the end', async () => (await rowOf(reference))?.status === 'completed');
   });
@@ -67,7 +67,7 @@ describe('a callback for an unknown payment', () => {
     const wallet = { merchantId: 'demo', currency: 'KES', rail: 'upstream' };
     const payload = { ...envelope(), ...wallet, reference, ...amounts, railCost: 50n };
     await publish(ledger({ type: 'pesewa.ledger.HoldCaptured', payload }));
-    await until('the closing', () => resolutions(`${reference}/callback.unknown_reference`).length > 0);
+    await until('the closing', () => resolutions(`${reference}/existence`).length > 0);
     expect(await breakOf(reference)).toMatchObject({
       status: 'resolved',
       resolution: 'the payment appeared: HoldCaptured',
@@ -124,7 +124,7 @@ describe('a callback for an unknown payment', () => {
     const openedAt = new Date(Date.now() - 31 * DAY_MS);
     await polls().updateMany({ _id: { $in: [stranger, known] } }, { $set: { openedAt, dueAt: new Date(0) } });
     await until('it is forgotten', async () => (await rowOf(stranger)) === null);
-    await until('the closing', () => resolutions(`${stranger}/callback.unknown_reference`).length > 0);
+    await until('the closing', () => resolutions(`${stranger}/existence`).length > 0);
     expect(await breakOf(stranger)).toMatchObject({ status: 'resolved' });
     expect(await rowOf(known)).toMatchObject({ status: 'open' });
     // The same made-up reference again opens no new break and causes no error.
@@ -171,7 +171,7 @@ describe('a collection that the rail does not know', () => {
     const statuses = new Set(about(lost, 'RailStatusObserved').map(({ payload }) => payload['status']));
     expect(statuses).toEqual(new Set(['notFound']));
     await publish(failed(lost));
-    await until('the closing', () => resolutions(`${lost}/collection.not_found`).length > 0);
+    await until('the closing', () => resolutions(`${lost}/status`).length > 0);
     expect(await breakOf(lost)).toMatchObject({
       status: 'resolved',
       resolution: 'the payment ended: CollectionFailed',

@@ -1,11 +1,10 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
+import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import { type BreakStore, pagesOfBreaks } from '../breaks/store.ts';
-import type { FoundBreak } from '../domain/break.ts';
-import type { BreakKind } from '../domain/break-kinds.ts';
-import { mergeFindings } from '../domain/discrepancies.ts';
-import { afterReport, type Tracked } from '../domain/tracked.ts';
-import { breakOpened, breakResolved } from '../events.ts';
+import type { Break, FoundBreak } from '../domain/break.ts';
+import { breakId, observe, toWithdrawal } from '../domain/observing.ts';
+import { differencesOf } from '../domain/statement-matching.ts';
 import type { WorkingStore } from '../store.ts';
 import { breaksOfRecords } from './findings.ts';
 import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
@@ -31,19 +30,10 @@ const NOTED_PER_STEP = 1_000;
 /** The results that may lead to a break, in the order in which they are handled. */
 const breakResults = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
 
-const CLOSING: readonly BreakKind[] = [
-  'statement.differs',
-  'statement.missing_here',
-  'statement.missing_there',
-];
-
-/** An earlier statement's finding: a break of its own, or a part of another. */
-type Standing = Pick<FoundBreak, '_id' | 'kind' | 'reference'>;
-
 /** What is updated in one transaction: records that may open breaks, or breaks that may be explained. */
 type Step = { readonly statement: StatementDocument } & (
   | { readonly records: readonly RecordDocument[] }
-  | { readonly breaks: readonly Standing[] }
+  | { readonly breaks: readonly Break[] }
 );
 
 /** Builds {@link StatementBreaks}. */
@@ -65,11 +55,12 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
   );
   return async (statement, keep) => {
     // Breaks are few and lines are many, so the line is searched for each break.
-    for (const kind of CLOSING) {
-      for await (const breaks of standingOf(deps, kind, statement.rail)) {
-        await keep();
-        await steps.submit({ statement, breaks });
-      }
+    const { rail } = statement;
+    const stated = { observer: 'statement', rail, status: 'unresolved', limit: RECORDS_PER_STEP } as const;
+    for await (const breaks of pagesOfBreaks(deps.breaks, stated)) {
+      if (breaks.length === 0) continue;
+      await keep();
+      await steps.submit({ statement, breaks });
     }
     let hasRoom = true;
     for (const result of breakResults) {
@@ -80,22 +71,6 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
       }
     }
   };
-}
-
-/** Earlier statements' findings of a kind that still exist, in breaks of their own or of others. */
-async function* standingOf(
-  { breaks }: StatementBreakDeps,
-  kind: BreakKind,
-  rail: string,
-): AsyncGenerator<readonly Standing[]> {
-  for (const found of [{ kind }, { alsoFound: kind }]) {
-    const query = { ...found, rail, status: 'unresolved', limit: RECORDS_PER_STEP } as const;
-    for await (const page of pagesOfBreaks(breaks, query)) {
-      const findings = page.flatMap((one) => [one, ...(one.alsoFound ?? [])]);
-      const ofKind = findings.filter((one) => one.kind === kind);
-      if (ofKind.length > 0) yield ofKind;
-    }
-  }
 }
 
 /** The records of a result in the order of their ids. */
@@ -123,7 +98,7 @@ async function* recordsOf(
 async function close(
   deps: StatementBreakDeps,
   statement: StatementDocument,
-  breaks: readonly Standing[],
+  breaks: readonly Break[],
   transaction: Transaction,
 ): Promise<void> {
   const { records } = deps.statementStore;
@@ -131,25 +106,25 @@ async function close(
   const references = breaks.map(({ reference }) => reference);
   const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
   const lines = await records.find({ uses, run: statement._id }, { session }).toArray();
-  const resolving = breaks.filter(({ kind, reference }) => {
-    const about = lines.filter(({ payment }) => payment === reference);
-    if (kind === 'statement.missing_there') return about.some((line) => line.uses === reference);
-    return about.length > 0 && (kind !== 'statement.differs' || about.every(isMatched));
-  });
+  const at = new Date(deps.clock.nowMs());
   const resolution = `the statement ${statement._id} has it as we have`;
-  const updated = await deps.breaks.update(
-    resolving.map(({ _id: id }) => ({ id, resolution })),
-    new Date(deps.clock.nowMs()),
-    session,
-  );
-  for (const one of updated.closed) transaction.emit(breakResolved(one));
-  for (const one of updated.opened) transaction.emit(breakOpened(one));
-  await note(deps, updated.closed, 'resolved', transaction);
-  await note(deps, updated.opened, 'break', transaction);
+  const gone = breaks.flatMap(({ reference, field, observations }) => {
+    const about = lines.filter(({ payment }) => payment === reference);
+    return observations
+      .filter(({ observer, kind }) => {
+        if (observer !== 'statement') return false;
+        if (kind === 'statement.missing_there') return about.some((line) => line.uses === reference);
+        if (kind === 'statement.missing_here') return about.length > 0;
+        return about.length > 0 && about.every((line) => !findsIn(field, line));
+      })
+      .map(({ kind }) => toWithdrawal(reference, { kind, field, resolution }, at));
+  });
+  await apply(deps, gone, transaction);
 }
 
-function isMatched({ result }: RecordDocument): boolean {
-  return result === 'matched';
+/** Whether a line still differs from its payment in a field. */
+function findsIn(field: Break['field'], { result, ...line }: RecordDocument): boolean {
+  return result !== 'matched' && (result !== 'differs' || differencesOf(line).has(field));
 }
 
 /** Opens breaks up to the limit; gives whether there is more. A break that is open already does not count. */
@@ -179,23 +154,17 @@ async function open(
     session,
     openedAt: new Date(deps.clock.nowMs()),
   });
-  const findings = [...found.values()];
-  const known = await breaks.findAll(
-    findings.map(({ _id }) => _id),
-    session,
-  );
-  const open = known.filter(({ status }) => status === 'open').map(({ _id }) => _id);
-  const elsewhere = await breaks.coveredElsewhere(findings, session);
-  // Findings with an open break, and those that other breaks cover, don't count towards the limit.
-  const standing = new Set([...open, ...elsewhere.keys()]);
-  const { room, opening, shown, hidden } = share(found, standing, deps.openMax - current.opened);
-  const { opened, coveringBreaks } = await breaks.openAndReport([...opening.values()], session);
-  for (const one of opened) transaction.emit(breakOpened(one));
-  await note(deps, opened, 'break', transaction);
+  const ids = [...found.values()].flat().map(idOf);
+  const known = new Map((await breaks.findAll(ids, session)).map((one) => [one._id, one]));
+  const { room, opening, shown, hidden } = share(found, known, deps.openMax - current.opened);
+  await apply(deps, [...opening.values()], transaction);
   if (shown.length + hidden.length === 0) return room > 0;
-  const updates = shown.map(({ id, finding }) => {
-    const [breakId = finding, ...others] = coveringBreaks.get(finding) ?? [];
-    const set = { breakId, ...(others.length > 0 && { alsoCoveredBy: others }) };
+  const updates = shown.map(([id, findings]) => {
+    const [breakId, ...others] = findings.map(idOf);
+    const set = {
+      ...(breakId !== undefined && { breakId }),
+      ...(others.length > 0 && { alsoCoveredBy: others }),
+    };
     return { updateOne: { filter: { _id: id }, update: { $set: set } } };
   });
   const hiding = {
@@ -212,45 +181,50 @@ async function open(
   return room > 0;
 }
 
-/** Which records get a break, and which are hidden because of the limit; by record, in order. */
-function share(found: ReadonlyMap<string, FoundBreak>, standing: ReadonlySet<string>, roomBefore: number) {
+/** Which records get their breaks, and which are hidden because of the limit; by record, in order. */
+function share(
+  found: ReadonlyMap<string, readonly FoundBreak[]>,
+  known: ReadonlyMap<string, Break>,
+  roomBefore: number,
+) {
   let room = roomBefore;
   const opening = new Map<string, FoundBreak>();
-  const shown: { readonly id: string; readonly finding: string }[] = [];
+  const shown: (readonly [string, readonly FoundBreak[]])[] = [];
   const hidden: string[] = [];
-  for (const [record, one] of found) {
-    const isThere = standing.has(one._id) || opening.has(one._id);
-    if (!isThere && room <= 0) {
+  for (const [record, findings] of found) {
+    const others = findings.filter((one) => !opening.has(idOf(one)));
+    const needed = others.filter((one) => opens(one, known.get(idOf(one)))).length;
+    if (needed > room) {
       hidden.push(record);
       continue;
     }
-    if (!isThere) room -= 1;
-    const before = opening.get(one._id);
-    opening.set(one._id, before ? mergeFindings(before, one) : one);
-    shown.push({ id: record, finding: one._id });
+    room -= needed;
+    // Of several lines about one field the first counts.
+    for (const one of others) opening.set(idOf(one), one);
+    shown.push([record, findings]);
   }
   return { room, opening, shown, hidden };
 }
 
-/** Adds breaks to the timelines of their payments, if those are known. */
-async function note(
-  { store, clock }: StatementBreakDeps,
-  breaks: readonly { readonly kind: string; readonly reference: string }[],
-  what: 'break' | 'resolved',
-  { session }: Transaction,
+/** Whether a finding needs a break that does not stand yet. */
+function opens(found: FoundBreak, current: Break | undefined): boolean {
+  return current?.status !== 'open' && observe(found, current) !== current;
+}
+
+function idOf({ reference, field }: FoundBreak): string {
+  return breakId(reference, field);
+}
+
+/** Applies reports, and notes them in their payments, if those are known. */
+async function apply(
+  { store, breaks }: StatementBreakDeps,
+  reports: readonly BreakReport[],
+  transaction: Transaction,
 ): Promise<void> {
-  if (breaks.length === 0) return;
-  const atMs = clock.nowMs();
-  const changed = new Map<string, Tracked>(
-    await store.load(
-      breaks.map(({ reference }) => reference),
-      session,
-    ),
-  );
-  for (const { kind, reference } of breaks) {
-    const tracked = changed.get(reference);
-    if (!tracked) continue;
-    changed.set(reference, afterReport(tracked, what, kind, atMs));
-  }
-  await store.save([...changed.values()], session);
+  if (reports.length === 0) return;
+  const { session } = transaction;
+  const references = reports.map(({ reference }) => reference);
+  const payments = new Map(await store.load(references, session));
+  await applyReports(breaks, reports, payments, transaction);
+  await store.save([...payments.values()], session);
 }

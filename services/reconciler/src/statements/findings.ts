@@ -1,8 +1,9 @@
 import type { Transaction } from '@pesewa/messaging';
-import { toFoundBreak } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
-import { movedAgain, statementReportsOf } from '../domain/statement-matching.ts';
+import { toFoundBreak } from '../domain/observing.ts';
+import type { Finding } from '../domain/question.ts';
+import { differencesOf, movedAgain } from '../domain/statement-matching.ts';
 import { type RecordDocument, type StatementDocument, type StatementStore, subjectOf } from './store.ts';
 
 const kinds = {
@@ -18,7 +19,7 @@ export async function breaksOfRecords(
   statement: StatementDocument,
   records: readonly RecordDocument[],
   { session, openedAt }: Pick<Transaction, 'session'> & { readonly openedAt: Date },
-): Promise<ReadonlyMap<string, FoundBreak>> {
+): Promise<ReadonlyMap<string, readonly FoundBreak[]>> {
   const doubled = records.flatMap(({ result, payment }) =>
     result === 'duplicate' && payment !== undefined ? [payment, `${payment}/reversal`] : [],
   );
@@ -28,7 +29,7 @@ export async function breaksOfRecords(
       : await statementStore.records
           .find({ uses: { $in: doubled }, run: statement._id }, { session })
           .toArray();
-  const found = new Map<string, FoundBreak>();
+  const found = new Map<string, readonly FoundBreak[]>();
   for (const record of records) {
     const { result, row, payment, difference = null } = record;
     if (!(result in kinds) || !row) continue;
@@ -41,18 +42,22 @@ export async function breaksOfRecords(
       kind === 'statement.missing_here'
         ? subjectOf(statement.rail, record)
         : (payment ?? subjectOf(statement.rail, record));
-    const amount = result === 'duplicate' ? row.amount : difference;
     const place = { rail: statement.rail, currency: row.currency };
-    found.set(record._id, {
-      ...toFoundBreak(reference, { kind, amount, detail: detailOf(record) }, place, openedAt),
-      ...(result === 'differs' && { reports: statementReportsOf(record) }),
-    });
+    const about = (finding: Finding) => toFoundBreak(reference, finding, place, openedAt);
+    if (result !== 'differs') {
+      const amount = result === 'duplicate' ? row.amount : difference;
+      found.set(record._id, [about({ kind, amount, detail: detailOf(record) })]);
+      continue;
+    }
+    const differences = [...differencesOf(record)].map(([field, amount]) =>
+      about({ kind, field, amount, detail: `the rail's statement has another ${field}` }),
+    );
+    found.set(record._id, differences);
   }
   return found;
 }
 
-function detailOf({ result, how = [], payment, row }: RecordDocument): string {
-  if (result === 'differs') return `the rail's statement differs in ${how.join(' and ')}`;
+function detailOf({ result, payment, row }: RecordDocument): string {
   if (result === 'missing_there') return "the rail's statement has no line for the payment";
   if (result === 'duplicate')
     return `a further line of the rail's statement moves money for ${payment ?? 'a payment'}`;

@@ -69,7 +69,7 @@ describe('a statement', () => {
       { line: 3, result: 'duplicate', payment: same, breakId: null },
       { line: 4, result: 'differs', how: ['amount'], difference: '-10' },
       { line: 5, result: 'differs', how: ['fee'], difference: '0.25' },
-      { line: 6, result: 'missing_here', difference: '7', breakId: `${lost}/statement.missing_here` },
+      { line: 6, result: 'missing_here', difference: '7', breakId: `${lost}/existence` },
       { line: 7, result: 'unreadable', reason: 'amount: is no amount of KES as the mapping writes it' },
       { line: 8, result: 'missing_here', railReference: 'R6', amount: '5000' },
     ]);

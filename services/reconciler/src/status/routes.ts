@@ -3,6 +3,7 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import { answer, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
+import type { BreakStore } from '../breaks/store.ts';
 import type { WorkingStore } from '../store.ts';
 import { type WalletStore, walletId } from '../wallets/store.ts';
 import type { StatusStore } from './store.ts';
@@ -10,6 +11,7 @@ import type { StatusStore } from './store.ts';
 /** The sources of the status. */
 export interface StatusRouteDeps {
   readonly store: Pick<WorkingStore, 'countOpen'>;
+  readonly breaks: Pick<BreakStore, 'countOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   readonly statusStore: StatusStore;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
@@ -85,9 +87,13 @@ async function readPolls({ statusStore, watches }: StatusRouteDeps, now: Date) {
   );
 }
 
-async function readBreaks({ statusStore }: StatusRouteDeps) {
-  const found = await statusStore.openBreaks();
-  return found.map(({ kind, count, oldestAt }) => ({ kind, count, oldestAt: text(oldestAt) }));
+async function readBreaks({ breaks }: StatusRouteDeps) {
+  const found = [...(await breaks.countOpen())].map(([kind, { count, since }]) => ({
+    kind,
+    count,
+    oldestAt: text(since),
+  }));
+  return found.toSorted((one, other) => one.kind.localeCompare(other.kind));
 }
 
 /**

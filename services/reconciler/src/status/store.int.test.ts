@@ -1,6 +1,7 @@
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openBreakStore } from '../breaks/store.ts';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { awaited } from '../domain/tracked.ts';
 import { openWorkingStore, type WorkingStore } from '../store.ts';
@@ -108,10 +109,13 @@ it('counts the breaks that stand, by kind, without reading those that do not', a
   ];
   await db.collection('breaks').insertMany([...resolved, ...open]);
   await db.command({ profile: 2 });
-  expect(await status.openBreaks()).toEqual([
-    { kind: 'payment.stuck', count: 2, oldestAt: at(7) },
-    { kind: 'wallet.drift', count: 1, oldestAt: at(9) },
-  ]);
+  const counts = await openBreakStore(db).countOpen();
+  expect(counts).toEqual(
+    new Map([
+      ['payment.stuck', { count: 2, since: at(7) }],
+      ['wallet.drift', { count: 1, since: at(9) }],
+    ]),
+  );
   await db.command({ profile: 0 });
   expect((await examined('breaks')).keys).toBeLessThanOrEqual(open.length + 1);
 });

@@ -2,8 +2,6 @@ import type { PaymentKind } from '@pesewa/contracts';
 import type { Collection, Db } from 'mongodb';
 import type { CoverageRun } from '../audits/coverage-store.ts';
 import { type CloseDocument, dayCloses } from '../closes/store.ts';
-import { BREAK_KINDS_KEY } from '../database-schema.ts';
-import type { Break } from '../domain/break.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
 import type { PollDocument } from '../poll-document.ts';
 import { readWatched } from '../watched.ts';
@@ -24,13 +22,6 @@ export interface OldestPayment {
   readonly openedAt: Date;
 }
 
-/** The open breaks of a kind. */
-export interface OpenBreaks {
-  readonly kind: string;
-  readonly count: number;
-  readonly oldestAt: Date;
-}
-
 /** The part of the status that other stores don't give; each query reads only keys, or one document. */
 export interface StatusStore {
   readonly duePolls: (watch: string, now: Date, overdueBefore: Date) => Promise<DuePolls>;
@@ -38,8 +29,6 @@ export interface StatusStore {
   readonly watched: () => Promise<readonly string[]>;
   /** The oldest open payment of each kind and state that has any, the oldest of all first. */
   readonly oldestOpen: () => Promise<readonly OldestPayment[]>;
-  /** In the order of kinds. */
-  readonly openBreaks: () => Promise<readonly OpenBreaks[]>;
   readonly lastCoverage: () => Promise<CoverageRun | undefined>;
   /** The newest whole day that was closed over all rails. */
   readonly lastClose: () => Promise<CloseDocument | undefined>;
@@ -54,7 +43,6 @@ const LIMITS = { maxTimeMS: READ_TIMEOUT_MS } as const;
 
 /** Opens the store. */
 export function openStatusStore(db: Db, polls: Collection<PollDocument>): StatusStore {
-  const breaks = db.collection<Break>('breaks');
   const coverage = db.collection<CoverageRun>('coverage_runs');
   const closes = db.collection<CloseDocument>('closes');
   const countDue = (watch: string, until: Date) =>
@@ -81,19 +69,6 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>): Status
       );
       const found = (await Promise.all(all)).flat();
       return found.toSorted((one, other) => one.openedAt.getTime() - other.openedAt.getTime());
-    },
-    openBreaks: async () => {
-      const found = await breaks
-        .aggregate<{ readonly _id: string; readonly count: number; readonly oldestAt: Date }>(
-          [
-            { $match: { status: 'open' } },
-            { $group: { _id: '$kind', count: { $sum: 1 }, oldestAt: { $min: '$since' } } },
-            { $sort: { _id: 1 } },
-          ],
-          { hint: BREAK_KINDS_KEY, ...LIMITS },
-        )
-        .toArray();
-      return found.map(({ _id, ...rest }) => ({ kind: _id, ...rest }));
     },
     lastCoverage: async () => (await coverage.findOne({}, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
     lastClose: async () => (await closes.findOne(dayCloses, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,

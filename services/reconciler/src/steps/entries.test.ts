@@ -20,7 +20,7 @@ it('stands until the ledger bears the payment out, or its break was corrected', 
       one,
     ]),
   );
-  const statuses = { 'po-lacks/books.unreleased': 'open', 'po-corrected/books.unreleased': 'resolved' };
+  const statuses = { 'po-lacks/entry': 'open', 'po-corrected/entry': 'resolved' };
   const { standing } = watchEntries(
     { load: async () => payments },
     {

@@ -1,5 +1,6 @@
-import { type BreakStore, breakId } from '../breaks/store.ts';
+import type { BreakStore } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
+import { breakOfKind } from '../domain/observing.ts';
 import type { WorkingStore } from '../store.ts';
 import { toEntries, toOwners } from './hops.ts';
 import type { StepWatch } from './watches.ts';
@@ -24,7 +25,7 @@ export function watchEntries(
       const lacking = steps.flatMap((step) => {
         const tracked = payments.get(step.reference);
         const finding = tracked && judgeBooks(tracked);
-        return finding ? [{ step, id: breakId(step.reference, finding.kind) }] : [];
+        return finding ? [{ step, id: breakOfKind(step.reference, finding.kind) }] : [];
       });
       const found = await breaks.findAll(lacking.map(({ id }) => id));
       const resolved = new Set(found.filter(({ status }) => status === 'resolved').map(({ _id }) => _id));

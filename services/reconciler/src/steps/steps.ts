@@ -9,10 +9,10 @@ import {
 } from '@pesewa/messaging';
 import type { Logger, ReportProcessed } from '@pesewa/runtime';
 import type { CoverageSource } from '../audits/coverage-source.ts';
-import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
-import { afterAutoResolutions } from '../domain/auto-resolution.ts';
-import type { FoundBreak } from '../domain/break.ts';
+import { applyReports } from '../breaks/reports.ts';
+import type { BreakStore } from '../breaks/store.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
+import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import {
   type FollowedStep,
   follow,
@@ -25,8 +25,6 @@ import {
   stepKinds,
   stepText,
 } from '../domain/steps.ts';
-import { afterVerdict } from '../domain/verdict.ts';
-import { breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { WorkingSet } from '../working-set.ts';
 import { createLevel, type LevelDeps } from './level.ts';
@@ -41,7 +39,7 @@ export interface StepDeps extends StepLimits {
   readonly sources: readonly CoverageSource[];
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly workingSet: Pick<WorkingSet, 'apply'>;
-  readonly breaks: Pick<BreakStore, 'open' | 'resolve'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit'> & LevelDeps['messaging'];
   readonly onItsWay: LevelDeps['onItsWay'];
   readonly requestRepublication: RequestRepublication;
@@ -221,28 +219,19 @@ async function writeFollowUps(
     [...opened, ...closed].map(({ reference }) => reference),
     session,
   );
-  const changed = new Map(ours);
-  const found = opened.map((step): FoundBreak => {
+  const payments = new Map(ours);
+  const found = opened.map((step) => {
     const { reference } = step;
-    const kind = stepKinds[step.step];
-    const tracked = changed.get(reference);
-    const finding = { kind, amount: tracked?.terms?.amount ?? null, detail: stepText(step) };
-    if (tracked) changed.set(reference, afterVerdict(tracked, { fact: null, findings: [finding] }, nowMs));
-    return toFoundBreak(reference, finding, tracked?.terms ?? { currency: null }, now);
+    const terms = payments.get(reference)?.terms;
+    const finding = { kind: stepKinds[step.step], amount: terms?.amount ?? null, detail: stepText(step) };
+    return toFoundBreak(reference, finding, terms ?? { currency: null }, now);
   });
-  const resolutions = closed.map((step) => {
-    const { reference } = step;
-    const autoResolution = {
-      kind: stepKinds[step.step],
-      resolution: 'the step is done: the missing event has arrived',
-    };
-    const tracked = changed.get(reference);
-    if (tracked) changed.set(reference, afterAutoResolutions(tracked, [autoResolution], nowMs));
-    return { id: breakId(reference, autoResolution.kind), resolution: autoResolution.resolution };
-  });
-  await store.save([...changed.values()], session);
-  for (const one of await breaks.open(found, session)) transaction.emit(breakOpened(one));
-  for (const one of await breaks.resolve(resolutions, now, session)) transaction.emit(breakResolved(one));
+  const resolution = 'the step is done: the missing event has arrived';
+  const gone = closed.map(({ reference, step }) =>
+    toWithdrawal(reference, { kind: stepKinds[step], resolution }, now),
+  );
+  await applyReports(breaks, [...found, ...gone], payments, transaction);
+  await store.save([...payments.values()], session);
   const gap = 'coverage.missing' as const;
   const name = 'the record of its gateway';
   const observed = missing.map((record) => ({

@@ -37,7 +37,7 @@ describe('the comparison of wallets on real daemons', () => {
     expect(found.flat().map(({ unexplained }) => unexplained)).toEqual(Array.from({ length: 8 }, () => 7n));
     expect(await database().collection('runs').countDocuments({ rail: 'other' })).toBe(8);
     expect((await operator('/breaks?reference=other:ZAR')).items).toMatchObject([
-      { id: 'other:ZAR/wallet.drift', amount: '0.07', status: 'open' },
+      { id: 'other:ZAR/balance', amount: '0.07', status: 'open' },
     ]);
     await until('the runs', () => heard.filter(({ payload }) => payload['rail'] === 'other').length >= 8);
     await until('the event', () => about('other:ZAR', 'BreakOpened').length > 0);

@@ -3,8 +3,8 @@ import { idOf, type OutgoingEvent } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Break } from '../domain/break.ts';
-import { closeBreak, findBreak } from '../domain/break-finding.ts';
 import type { Suspect } from '../domain/candidates.ts';
+import { breaksInMemory } from '../fixtures/breaks.ts';
 import { type ComparisonDeps, createComparison } from './comparison.ts';
 import type { Float, RunDocument, WalletDocument } from './store.ts';
 
@@ -14,6 +14,7 @@ let suspects: readonly Suspect[];
 let isCaughtUp: boolean;
 let nowMs: number;
 let emitted: OutgoingEvent[];
+let broken: ReturnType<typeof breaksInMemory>;
 let breaks: Map<string, Break>;
 let wallets: Map<string, WalletDocument>;
 let runs: RunDocument[];
@@ -31,7 +32,8 @@ beforeEach(() => {
   isCaughtUp = true;
   nowMs = 1_000;
   emitted = [];
-  breaks = new Map();
+  broken = breaksInMemory();
+  breaks = broken.kept;
   wallets = new Map();
   runs = [];
   slept = 0;
@@ -72,21 +74,7 @@ function replica(change: Partial<ComparisonDeps> = {}) {
     payments: { inFlight: async () => new Map(), suspects: async () => suspects },
     breaks: {
       list: async () => ({ items: [...breaks.values()], next: null }),
-      open: async (found) =>
-        found.flatMap((one) => {
-          const before = breaks.get(one._id);
-          const after = findBreak(one, before);
-          breaks.set(one._id, after);
-          return before?.status === 'open' ? [] : [after];
-        }),
-      resolve: async (resolutions, at) =>
-        resolutions.flatMap(({ id, resolution }) => {
-          const found = breaks.get(id);
-          if (found?.status !== 'open') return [];
-          const closed = closeBreak(found, resolution, at);
-          breaks.set(id, closed);
-          return [closed];
-        }),
+      ...broken.store,
     },
     messaging: {
       groupCommit: (_, apply) => ({
@@ -145,7 +133,7 @@ describe('the comparison of wallets with floats', () => {
       ['NGN', -70n],
       ['ZAR', 0n],
     ]);
-    expect(statuses()).toEqual(['upstream:KES/wallet.drift open', 'upstream:NGN/wallet.drift open']);
+    expect(statuses()).toEqual(['upstream:KES/balance open', 'upstream:NGN/balance open']);
   });
 
   it.each([1n, -1n])(
@@ -155,11 +143,11 @@ describe('the comparison of wallets with floats', () => {
       balances = [{ currency: 'GHS', minor: 100n + by }];
       await replica().run();
       await Promise.all([replica().run(), replica().run()]);
-      expect(breaks.get('upstream:GHS/wallet.drift')).toMatchObject({ status: 'open', amount: by });
+      expect(breaks.get('upstream:GHS/balance')).toMatchObject({ status: 'open', amount: by });
       balances = [{ currency: 'GHS', minor: 100n }];
       await replica().run();
       await replica().run();
-      expect(breaks.get('upstream:GHS/wallet.drift')).toMatchObject({
+      expect(breaks.get('upstream:GHS/balance')).toMatchObject({
         status: 'resolved',
         resolution: expect.stringContaining("the rail's balance moved by") as unknown,
       });
@@ -179,10 +167,10 @@ describe('the comparison of wallets with floats', () => {
     await replica().run();
     balances = [];
     await replica().run();
-    expect(statuses()).toEqual(['upstream:GHS/wallet.drift resolved']);
+    expect(statuses()).toEqual(['upstream:GHS/balance resolved']);
     balances = [{ currency: 'GHS', minor: 2n }];
     await replica().run();
-    expect(statuses()).toEqual(['upstream:GHS/wallet.drift open']);
+    expect(statuses()).toEqual(['upstream:GHS/balance open']);
   });
 
   it('uses the look that began last, whichever is stored first', async () => {
@@ -237,7 +225,7 @@ describe('the comparison of wallets with floats', () => {
     expect(statuses()).toEqual([]);
     outboxes = [];
     await replica().run();
-    expect(statuses()).toEqual(['upstream:GHS/wallet.drift open']);
+    expect(statuses()).toEqual(['upstream:GHS/balance open']);
   });
 
   it('uses our books as they are once all waiting messages have come', async () => {

@@ -1,11 +1,12 @@
 import { displayAmount } from '@pesewa/kernel';
 import { idOf, type Messaging, type Transaction } from '@pesewa/messaging';
-import type { Resolution } from '../breaks/opening.ts';
-import { type BreakStore, breakId, toFoundBreak } from '../breaks/store.ts';
-import type { BreakCause, FoundBreak } from '../domain/break.ts';
+import { applyReports, type BreakReport } from '../breaks/reports.ts';
+import type { BreakStore } from '../breaks/store.ts';
+import type { FoundBreak } from '../domain/break.ts';
 import { candidatesOf, type StandingBreak } from '../domain/candidates.ts';
 import { whyBackInRange } from '../domain/drift.ts';
-import { breakOpened, breakResolved, driftMeasured } from '../events.ts';
+import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
+import { driftMeasured } from '../events.ts';
 import { oneAtATime } from '../replica-jobs.ts';
 import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
 import { type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
@@ -27,7 +28,7 @@ const SUSPECTED = { beforeMs: 900_000, usualMs: 86_400_000, longestMs: 7 * 86_40
 export interface ComparisonDeps extends LookDeps {
   readonly wallets: WalletStore;
   readonly payments: PaymentsAtRail;
-  readonly breaks: Pick<BreakStore, 'open' | 'resolve' | 'list'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save' | 'list'>;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
   readonly rails: readonly RailWallets[];
 }
@@ -96,35 +97,27 @@ async function record(
   // Replicas may compare at once: of two looks only the one that began last decides. Both write the wallet, so the
   // second transaction sees what the first one found.
   const newest = runs.filter((run) => !isOvertaken(run, known.get(walletId(run))));
-  const resolving = newest.flatMap((run): readonly Resolution[] => {
-    const out = known.get(walletId(run))?.lastOut;
-    if (!run.withinRange || !out) return [];
-    const resolution = whyBackInRange(out, run, (minor) => displayAmount(minor, run.currency));
-    return [{ id: breakId(walletId(run), DRIFT), resolution }];
-  });
-  const measured = new Map<string, string>();
+  const measured = new Map<RunDocument, string>();
   for (const run of runs) {
     const event = driftMeasured(run);
-    measured.set(walletId(run), idOf(event));
+    measured.set(run, idOf(event));
     transaction.emit(event);
   }
-  const measurementOf = (id: string): BreakCause => {
-    const eventId = measured.get(id);
-    return eventId === undefined ? {} : { eventId };
-  };
+  const reports = newest.flatMap((run): readonly BreakReport[] => {
+    const eventId = measured.get(run);
+    const cause = eventId === undefined ? {} : { eventId };
+    if (!run.withinRange) return [{ ...driftBreak(run), cause }];
+    const out = known.get(walletId(run))?.lastOut;
+    if (!out) return [];
+    const resolution = whyBackInRange(out, run, (minor) => displayAmount(minor, run.currency));
+    return [toWithdrawal(walletId(run), { kind: DRIFT, resolution }, new Date(deps.clock.nowMs()), cause)];
+  });
   await deps.wallets.recordRuns(runs, session);
   await deps.wallets.saveWallets(
     newest.map((run) => afterRun(run, known.get(walletId(run)))),
     session,
   );
-  const out = newest.filter(({ withinRange }) => !withinRange);
-  const opened = await deps.breaks.open(
-    out.map((run) => ({ ...driftBreak(run), cause: measurementOf(walletId(run)) })),
-    session,
-  );
-  for (const document of opened) transaction.emit(breakOpened(document));
-  const closed = await deps.breaks.resolve(resolving, new Date(deps.clock.nowMs()), session);
-  for (const document of closed) transaction.emit(breakResolved(document, measurementOf(document.reference)));
+  await applyReports(deps.breaks, reports, new Map(), transaction);
 }
 
 function isOvertaken({ at }: RunDocument, wallet: WalletDocument | undefined): boolean {

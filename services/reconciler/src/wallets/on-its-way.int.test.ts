@@ -141,7 +141,7 @@ it.each([
   ['+1000', 'KES', 100_000n],
   ['-1000', 'KES', -100_000n],
 ] as const)('finds %s %s too much at the rail while payments come and go', async (_, currency, by) => {
-  const breakId = `upstream:${currency}/wallet.drift`;
+  const breakId = `upstream:${currency}/balance`;
   const found = async () => (await breaks(currency)).find(({ id }) => id === breakId);
   const stop = load();
   try {

@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import type { Break, FoundBreak } from './break.ts';
+import { type BreakKind, breakKinds, type Field, type Observer } from './break-kinds.ts';
+import { changeBreak, concludeAdjustment } from './break-life.ts';
+import { observe, toFoundBreak, toWithdrawal, withdraw } from './observing.ts';
+import type { Finding } from './question.ts';
+
+const at = new Date(0);
+const KES = { currency: 'KES' };
+
+function found(kind: BreakKind, given: Partial<Finding> = {}): FoundBreak {
+  return toFoundBreak('po-1', { kind, amount: -100n, detail: `found by ${kind}`, ...given }, KES, at);
+}
+const differs = (who: 'close' | 'statement', field: Field, amount: bigint | null = -100n) =>
+  found(`${who}.differs`, { field, amount });
+const gone = (kind: BreakKind, given: { field?: Field; observer?: Observer } = {}) => ({
+  ...toWithdrawal('po-1', { kind, ...given, resolution: 'it agrees' }, at),
+  ...given,
+});
+const after = (...all: readonly FoundBreak[]) =>
+  all.reduce<Break | undefined>((current, one) => observe(one, current), undefined) as Break;
+
+/** One finding of every kind that concerns a field of a payment as its rail reports it. */
+const ofField = {
+  status: [
+    found('payment.contradiction'),
+    found('callback.denied'),
+    found('close.missing_there'),
+    found('statement.missing_there'),
+    differs('close', 'status'),
+    differs('statement', 'status'),
+  ],
+  amount: [
+    found('payout.amount_differs'),
+    found('collection.amount_differs'),
+    found('callback.amount_differs'),
+    differs('close', 'amount'),
+    differs('statement', 'amount'),
+  ],
+  fee: [found('callback.fee_differs'), differs('close', 'fee'), differs('statement', 'fee')],
+} as const;
+const pairs = Object.entries(ofField).flatMap(([field, findings]) =>
+  findings.flatMap((one) =>
+    findings.filter((other) => other !== one).map((other) => [field, one, other] as const),
+  ),
+);
+
+describe('the kinds of breaks', () => {
+  it.each([
+    ['payment.contradiction', 'status', 'poll'],
+    ['callback.denied', 'status', 'callback'],
+    ['callback.unknown_reference', 'existence', 'callback'],
+    ['statement.missing_here', 'existence', 'statement'],
+    ['books.unposted', 'entry', 'books'],
+    ['wallet.drift', 'balance', 'audit'],
+    ['books.ledger_behind', 'position', 'books'],
+  ] as const)('each say which field they are about, and who says it: %s', (kind, field, observer) => {
+    expect(found(kind)).toMatchObject({ field, observer });
+    expect(after(found(kind))._id).toBe(`po-1/${field}`);
+  });
+});
+
+describe('one discrepancy', () => {
+  it.each(pairs)('of the %s is one break, whichever finds it first: %o, %o', (field, one, other) => {
+    const both = after(one, other);
+    expect(both).toMatchObject({ _id: `po-1/${field}`, status: 'open' });
+    expect(both.history.filter(({ what }) => what === 'opened')).toHaveLength(1);
+    expect(observe(other, both)).toBe(both);
+  });
+
+  it('of a field is not that of another field, or of another payment', () => {
+    const ids = [...Object.values(ofField).flat(), { ...differs('close', 'fee'), reference: 'po-1/fee' }];
+    expect(new Set(ids.map((one) => after(one)._id))).toEqual(
+      new Set(['po-1/status', 'po-1/amount', 'po-1/fee', 'po-1/fee/fee']),
+    );
+  });
+
+  it('holds what each observer says, and the newest of it', () => {
+    const all = after(
+      differs('close', 'fee'),
+      differs('statement', 'fee', -1n),
+      differs('close', 'fee', -2n),
+    );
+    expect(all.observations).toMatchObject([
+      { observer: 'close', amount: -2n },
+      { observer: 'statement', amount: -1n },
+    ]);
+    expect(all).toMatchObject({ kind: 'close.differs', amount: -2n, version: 3 });
+  });
+
+  it('is shown as the rail has it, not as anybody may have claimed it, whichever came first', () => {
+    const claimed = after(found('callback.denied'));
+    expect(claimed.kind).toBe('callback.denied');
+    expect(after(found('callback.denied'), found('payment.contradiction')).kind).toBe(
+      'payment.contradiction',
+    );
+    expect(after(found('payment.contradiction'), found('callback.denied')).kind).toBe(
+      'payment.contradiction',
+    );
+  });
+
+  it('stands while one observer still says so, and closes when none does', () => {
+    const both = after(differs('close', 'fee'), differs('statement', 'fee'));
+    const one = withdraw(gone('close.differs', { field: 'fee' }), both);
+    expect(one).toMatchObject({ status: 'open', kind: 'statement.differs' });
+    expect(one.history.at(-1)).toMatchObject({ what: 'found no more', by: null });
+    expect(withdraw(gone('close.differs', { field: 'fee' }), one)).toBe(one);
+    const none = withdraw(gone('statement.differs', { field: 'fee' }), one);
+    expect(none).toMatchObject({ status: 'resolved', resolution: 'it agrees' });
+    expect(none).not.toHaveProperty('resolvedBy');
+    expect(observe(differs('close', 'fee'), none)).toMatchObject({ status: 'open', kind: 'close.differs' });
+  });
+
+  it('of which an observer says something else is closed by that alone', () => {
+    const lost = after(found('payout.not_found'), found('payment.contradiction'));
+    expect(withdraw(gone('payout.not_found'), lost)).toBe(lost);
+  });
+});
+
+describe('what people have resolved', () => {
+  const ended = { by: 'ama', at, hasEnded: true };
+  const resolve = (current: Break) => {
+    const changed = changeBreak(current, { what: 'resolve', resolution: 'known' }, ended);
+    if (!changed.ok) throw new Error(changed.refusal);
+    return changed.value;
+  };
+  const contradiction = (about: string) => found('payment.contradiction', { about: [about] });
+
+  it('stays so while the same is said, by another end it opens again', () => {
+    const resolved = resolve(after(contradiction('failed')));
+    expect(observe(contradiction('failed'), resolved)).toBe(resolved);
+    expect(observe(contradiction('reversed'), resolved)).toMatchObject({ status: 'open' });
+  });
+
+  it('is news again once the observer has said what we have, but not by another observer', () => {
+    const resolved = resolve(after(contradiction('failed')));
+    const agreed = withdraw(gone('payment.contradiction', { observer: 'poll' }), resolved);
+    expect(agreed.status).toBe('resolved');
+    expect(observe(contradiction('failed'), agreed)).toMatchObject({ status: 'open' });
+    const other = withdraw(gone('payment.contradiction', { observer: 'provenCallback' }), resolved);
+    expect(observe(contradiction('failed'), other)).toBe(other);
+  });
+
+  it('opens again with the next run that finds it, where the kind is one of runs', () => {
+    for (const [kind, { manualResolution }] of Object.entries(breakKinds) as [
+      BreakKind,
+      { manualResolution: string },
+    ][]) {
+      const again = observe(found(kind), resolve(after(found(kind))));
+      const isFoundAgain = ['again', 'decided'].includes(manualResolution);
+      expect([kind, again.status]).toEqual([kind, isFoundAgain ? 'open' : 'resolved']);
+    }
+  });
+
+  it('stays so beside what is found anew: that is a break of its own then', () => {
+    const denied = found('callback.denied', { about: ['failed'] });
+    const opened = observe(contradiction('failed'), resolve(after(denied)));
+    expect(opened).toMatchObject({ status: 'open', kind: 'payment.contradiction' });
+    expect(observe(denied, opened)).toBe(opened);
+  });
+
+  it('is shown to people again as it was once one of them opens it again', () => {
+    const resolved = resolve(after(contradiction('failed')));
+    const reopened = changeBreak(resolved, { what: 'reopen', reason: 'it is not' }, ended);
+    expect(reopened.ok && reopened.value).toMatchObject({ status: 'open', kind: 'payment.contradiction' });
+    expect(reopened.ok && observe(contradiction('failed'), reopened.value)).toBe(
+      reopened.ok && reopened.value,
+    );
+  });
+});
+
+describe('what callbacks claim', () => {
+  const claims = (about: string) => found('callback.denied', { about: [about], detail: `claims ${about}` });
+
+  it('is news once each, however they take turns', () => {
+    const both = after(claims('failed'), claims('reversed'));
+    expect(both.observations).toMatchObject([{ about: ['failed', 'reversed'] }]);
+    expect([claims('failed'), claims('reversed')].map((one) => observe(one, both))).toEqual([both, both]);
+  });
+
+  it('is kept bounded', () => {
+    let current = after(claims('0'));
+    for (let number = 1; number < 1_000; number += 1) current = observe(claims(String(number)), current);
+    expect(current.observations[0]?.about).toHaveLength(40);
+  });
+});
+
+describe('what an order has corrected', () => {
+  const terms = {
+    commandId: 'bk-1',
+    kind: 'suspense',
+    target: 'upstream',
+    currency: 'KES',
+    minor: -100n,
+  } as const;
+  const requester = { by: 'ama', at, hasEnded: true };
+  const order = (current: Break) => {
+    const ordered = changeBreak(current, { what: 'adjust', terms, explanation: 'x' }, requester);
+    if (!ordered.ok) throw new Error(ordered.refusal);
+    return ordered.value;
+  };
+  const outcome = { commandId: 'bk-1', at, status: 'booked', terms } as const;
+  const booked = concludeAdjustment(order(after(differs('statement', 'fee'))), outcome);
+
+  it('is not found again, by whomever', () => {
+    expect(booked.status).toBe('resolved');
+    for (const again of [differs('close', 'fee'), differs('statement', 'fee'), found('callback.fee_differs')])
+      expect(observe(again, booked)).toBe(booked);
+  });
+
+  it('is news by another amount, or one that is unknown', () => {
+    for (const amount of [-101n, null])
+      expect(observe(differs('close', 'fee', amount), booked)).toMatchObject({ status: 'open', amount });
+  });
+
+  it('is a new discrepancy of a wallet: its float has moved', () => {
+    const drift = found('wallet.drift');
+    const corrected = concludeAdjustment(order(after(drift)), outcome);
+    expect(observe(drift, corrected)).toMatchObject({ status: 'open' });
+  });
+
+  it('is nothing once the order is withdrawn or refused', () => {
+    const waiting = order(after(differs('statement', 'fee')));
+    const withdrawn = changeBreak(waiting, { what: 'withdraw', commandId: 'bk-1' }, requester);
+    const refused = concludeAdjustment(waiting, {
+      ...outcome,
+      status: 'refused',
+      reason: 'Insufficient funds',
+    });
+    for (const one of [withdrawn.ok ? withdrawn.value : undefined, refused])
+      expect(one?.observations).toMatchObject([{ kind: 'statement.differs' }]);
+    const second = { what: 'adjust', terms: { ...terms, commandId: 'bk-2' }, explanation: 'x' } as const;
+    expect(changeBreak(waiting, second, requester)).toMatchObject({ refusal: 'adjustment.pending' });
+    expect(changeBreak(refused, second, requester)).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,165 @@
+import type { Break, FoundBreak, Observation, Withdrawal } from './break.ts';
+import { type BreakKind, type Field, termsOfBreak } from './break-kinds.ts';
+import { changed, openedAgain, resolved } from './break-versions.ts';
+import type { Finding } from './question.ts';
+
+/** How much one observer may say of a field: more than callbacks can claim. */
+const ABOUT_MAX = 40;
+/** The fields in which the same amount may differ twice: an order moves the float itself. */
+const MOVING: readonly Field[] = ['balance', 'position'];
+
+/** The `_id` of the break of a field. */
+export function breakId(reference: string, field: Field): string {
+  return `${reference}/${field}`;
+}
+
+/** The break of a subject that a kind is about. */
+export function breakOfKind(reference: string, kind: BreakKind): string {
+  return breakId(reference, termsOfBreak(kind).field);
+}
+
+/** A finding as an observation, at a rail and in a currency as far as they are known. */
+export function toFoundBreak(
+  reference: string,
+  { kind, field, observer, ...said }: Finding,
+  { rail, currency }: { readonly rail?: string | undefined; readonly currency: string | null },
+  at: Date,
+): FoundBreak {
+  const of = termsOfBreak(kind);
+  const where = { reference, field: field ?? of.field, ...(rail !== undefined && { rail }), currency };
+  return { ...where, kind, observer: observer ?? of.observer, ...said, at };
+}
+
+/** What nobody says of a field any more: a kind, at its field unless another is named. */
+export function toWithdrawal(
+  reference: string,
+  {
+    kind,
+    field = termsOfBreak(kind).field,
+    resolution,
+  }: Pick<Withdrawal, 'kind' | 'resolution'> & Partial<Withdrawal>,
+  at: Date,
+  cause?: Withdrawal['cause'],
+): Withdrawal {
+  return { reference, kind, field, resolution, at, ...(cause && { cause }) };
+}
+
+/**
+ * The break after an observation of its field: a new one, or the existing one changed.
+ *
+ * It replaces the observer's former one. A resolved break is opened again, and has no owner then, unless people had seen
+ * this when they resolved it, or an order has corrected as much. The same object means that nothing is new.
+ */
+export function observe(found: FoundBreak, current: Break | undefined): Break {
+  const { reference, field, rail, currency, cause, ...observation } = found;
+  const { at, amount, kind, detail } = observation;
+  if (!current) {
+    const place = {
+      field,
+      reference,
+      ...(rail !== undefined && { rail }),
+      currency,
+      ...(cause && { cause }),
+    };
+    const fresh = { _id: breakId(reference, field), ...place, openedAt: at, since: at, version: 1 };
+    const history = [{ at, by: null, what: 'opened', amount }] as const;
+    return shown({ ...fresh, kind, amount, detail, status: 'open', observations: [], history }, [
+      observation,
+    ]);
+  }
+  if (isSettled(found, current)) return current;
+  if (current.status === 'resolved') {
+    const next = shown({ ...current, ...(cause && { cause }) }, [observation]);
+    return openedAgain(next, { at, by: null, what: 'opened again', amount });
+  }
+  const before = current.observations.find(({ observer }) => observer === found.observer);
+  if (before && says(before, observation)) return current;
+  const observations = before
+    ? current.observations.map((one) => (one === before ? added(before, observation) : one))
+    : [...current.observations, observation];
+  const text = kind === current.kind ? {} : { text: `${kind}: ${detail}` };
+  return changed(shown(current, observations), { at, by: null, what: 'found again', ...text, amount });
+}
+
+/**
+ * The break once an observer no longer says what it said; it closes when no other says otherwise. What people have judged
+ * of it is news if it is said again.
+ */
+export function withdraw(gone: Withdrawal, current: Break): Break {
+  const { observer, kind, resolution, at } = gone;
+  const before = current.judged ?? [];
+  const said = `${kind} ${observer === undefined ? '' : `${observer} `}`;
+  const judged = before.filter((key) => !key.startsWith(said));
+  const next = judged.length === before.length ? current : { ...current, judged };
+  if (next.status === 'resolved') return next;
+  const left = next.observations.filter(
+    (one) => one.kind !== kind || (observer !== undefined && one.observer !== observer),
+  );
+  if (left.length === next.observations.length) return next;
+  if (left.length === 0) return closeBreak(next, resolution, at);
+  return changed(shown(next, left), { at, by: null, what: 'found no more', text: `${kind}: ${resolution}` });
+}
+
+/** The break closed by itself, with a reason; the same object if it is resolved already. */
+export function closeBreak(current: Break, resolution: string, at: Date): Break {
+  return current.status === 'resolved' ? current : resolved(current, { by: null, at }, resolution);
+}
+
+/** What a person who resolves the break has judged: not what the next run may find again. */
+export function judgedOf({ observations, judged = [] }: Break): readonly string[] {
+  const seen = observations.filter(({ kind }) => !isFoundAgain(kind)).flatMap(keysOf);
+  return [...new Set([...judged, ...seen])];
+}
+
+/** The break of which people have judged nothing that it holds, so that they look at it again. */
+export function unjudged(current: Break): Break {
+  const held = current.observations.flatMap(keysOf);
+  return { ...current, judged: (current.judged ?? []).filter((key) => !held.includes(key)) };
+}
+
+/** Whether a kind may be found again after a person has resolved its break. */
+export function isFoundAgain(kind: BreakKind): boolean {
+  const { manualResolution } = termsOfBreak(kind);
+  return manualResolution === 'again' || manualResolution === 'decided';
+}
+
+/** Whether an observation is nothing new: judged by people, or corrected by an order of the ledger. */
+function isSettled({ field, ...observation }: FoundBreak, { judged = [], adjustments = [] }: Break): boolean {
+  const { amount } = observation;
+  const isCorrected = adjustments.some(
+    ({ status, difference }) => status === 'booked' && difference === amount,
+  );
+  if (amount !== null && isCorrected && !MOVING.includes(field)) return true;
+  return keysOf(observation).every((key) => judged.includes(key));
+}
+
+function keysOf({ observer, kind, about = [''] }: Observation): readonly string[] {
+  return about.map((what) => `${kind} ${observer} ${what}`);
+}
+
+/** Whether an observer has said all this already; callbacks have many senders, and may take turns. */
+function says(before: Observation, { kind, amount, detail, about }: Observation): boolean {
+  if (before.kind !== kind) return false;
+  if (about && before.observer !== 'poll')
+    return about.every((what) => before.about?.includes(what)) || (before.about?.length ?? 0) >= ABOUT_MAX;
+  return before.amount === amount && before.detail === detail;
+}
+
+/** An observer's newest word; of callbacks what they said before too. */
+function added(before: Observation, observation: Observation): Observation {
+  if (before.kind !== observation.kind || before.observer === 'poll' || !observation.about)
+    return observation;
+  return { ...observation, about: [...new Set([...(before.about ?? []), ...observation.about])] };
+}
+
+/** How strongly a kind binds people, the strongest first: what waits for an end, what runs find, what anybody may claim. */
+const RANKS = { decided: 0, ended: 0, again: 1, final: 2 } as const;
+
+/** The break as its strongest observation has it, of equal ones the first. */
+function shown(current: Break, observations: readonly Observation[]): Break {
+  const rank = ({ kind }: Observation) => RANKS[termsOfBreak(kind).manualResolution];
+  const [strongest] = observations.toSorted((one, other) => rank(one) - rank(other));
+  if (!strongest) return current;
+  const { kind, amount, detail } = strongest;
+  return { ...current, kind, amount, detail, observations };
+}
