@@ -1,4 +1,4 @@
-import { archiveMarkOf, ERASURES } from '@pesewa/contracts';
+import { archiveNoteOf, ERASURES } from '@pesewa/contracts';
 import { type IdPrefix, isId } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
 import type { Findings, Invariant } from './findings.ts';
@@ -45,7 +45,7 @@ export function createArchive(deps: {
       if (postings.some(({ reference }) => !isArchived(reference))) {
         // Read only now: a note that was read before the payment could be older than the run that archived the payment.
         const notes = db.collection<{ readonly _id: string; readonly until: string }>(ERASURES);
-        horizon = (await notes.findOne({ _id: archiveMarkOf(gateway) }, { session }))?.until ?? '';
+        horizon = (await notes.findOne({ _id: archiveNoteOf(gateway) }, { session }))?.until ?? '';
       }
       count += postings.filter(({ kind, reference }) => FIRST.has(kind) && isArchived(reference)).length;
       return postings.filter(({ reference }) => !isArchived(reference));

@@ -5,7 +5,7 @@ export const ERASURES = 'erasures';
  * The id of the note about archived payments, by the name of their collection. Its `until` is the archive's horizon:
  * only payments whose transactionReference sorts before it may be archived.
  */
-export function archiveMarkOf(collection: string): string {
+export function archiveNoteOf(collection: string): string {
   return `${collection}/archive`;
 }
 

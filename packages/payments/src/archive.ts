@@ -1,4 +1,4 @@
-import { type ArchivedEnd, archivedEnds, archiveMarkOf, ERASURES } from '@pesewa/contracts';
+import { type ArchivedEnd, archivedEnds, archiveNoteOf, ERASURES } from '@pesewa/contracts';
 import { DAY_MS, type IdPrefix, isId } from '@pesewa/kernel';
 import type { Erasure } from '@pesewa/messaging';
 import { wholeNumberSetting } from '@pesewa/runtime';
@@ -51,7 +51,7 @@ export function readArchived({ end }: ArchivedDocument): ArchivedPayment {
 export function archiveOf<Record extends Document>(first: Erasure<Record>): Erasure<Record> {
   return {
     ...first,
-    name: archiveMarkOf(first.collection),
+    name: archiveNoteOf(first.collection),
     open: (nowMs) => {
       const isRecent: object = { 'timeline.at': { $gt: new Date(nowMs - UNCHANGED_FOR_MS) } };
       return { $or: [first.open(nowMs), first.notErased, isRecent as Filter<Record>] } as Filter<Record>;
@@ -69,7 +69,7 @@ export async function isBeforeHorizon(
 ): Promise<boolean> {
   if (!isId(prefix, reference)) return false;
   const notes = db.collection<{ readonly _id: string; readonly until: string }>(ERASURES);
-  const note = await notes.findOne({ _id: archiveMarkOf(collection) }, { projection: { until: 1 } });
+  const note = await notes.findOne({ _id: archiveNoteOf(collection) }, { projection: { until: 1 } });
   return note !== null && reference < note.until;
 }
 

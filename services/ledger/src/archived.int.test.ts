@@ -1,4 +1,4 @@
-import { archiveMarkOf, ERASURES } from '@pesewa/contracts';
+import { archiveNoteOf, ERASURES } from '@pesewa/contracts';
 import { createIds, DAY_MS, systemClock, systemRandom } from '@pesewa/kernel';
 import { startEraser } from '@pesewa/messaging';
 import { archiveOf } from '@pesewa/payments';
@@ -83,7 +83,7 @@ it('finds nothing where old payments are archived, and says how many', async () 
 
 it('finds each payment lost that is older than nothing that was noted', async () => {
   await archive('payouts');
-  await books.payouts.collection<{ _id: string }>(ERASURES).deleteOne({ _id: archiveMarkOf('payouts') });
+  await books.payouts.collection<{ _id: string }>(ERASURES).deleteOne({ _id: archiveNoteOf('payouts') });
   expect(await named()).toEqual([`L5 ${oldPayout}/hold`]);
 });
 
