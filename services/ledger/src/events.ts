@@ -3,6 +3,7 @@ import type { OutgoingEvent } from '@pesewa/messaging';
 import type { WalletChange } from './domain/books.ts';
 import { eventTypeOf, type LedgerDomainEvent } from './domain/instructions.ts';
 import { directionOf, type Order, type OrderKind } from './domain/orders.ts';
+import type { Outcome } from './domain/outcomes.ts';
 import type { DecidedOrder } from './domain/own-events.ts';
 import type { AppendedPage } from './pages.ts';
 
@@ -19,13 +20,19 @@ export function eventOf(domainEvent: LedgerDomainEvent, at: Date): OutgoingEvent
   return { ...address(domainEvent), type: eventTypeOf(domainEvent), payload } as OutgoingEvent;
 }
 
-/** The content of a page, for ourselves after a restore (ADR 45); it has the key of the first of its postings. */
+/**
+ * The content of a page, for ourselves after a restore (ADR 45); it has the key of the first of its postings. Refusals
+ * are on no page.
+ */
 export function pageEventOf(
-  { chain, number, hash }: AppendedPage,
-  first: LedgerDomainEvent,
-  postings: readonly string[],
+  { chain, number, hash, postings }: AppendedPage,
+  outcomes: readonly Outcome[],
   at: Date,
 ): OutgoingEvent {
+  const [first] = outcomes.flatMap((outcome) =>
+    outcome.kind === 'posted' && !isRefusal(outcome.domainEvent) ? [outcome.domainEvent] : [],
+  );
+  if (!first) throw new TypeError('a page has postings');
   return {
     ...address(first),
     version: 0n,
@@ -39,6 +46,9 @@ export function pageEventOf(
     },
   };
 }
+
+const isRefusal = ({ kind }: LedgerDomainEvent): boolean =>
+  kind === 'holdRefused' || kind === 'commandRefused';
 
 /** A decided order, for ourselves after a restore (ADR 45). Reasons are free text and stay in our own database. */
 export function decidedEventOf(order: Exclude<Order, { readonly status: 'proposed' }>): OutgoingEvent {

@@ -1,4 +1,4 @@
-import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { Messaging } from '@pesewa/messaging';
 import type { Collection } from 'mongodb';
 import { COMMANDS, type OrderDocument, toOrderDocument } from './commands.ts';
 import { postingId } from './domain/instructions.ts';
@@ -8,7 +8,6 @@ import type { OwnPage } from './domain/own-pages.ts';
 import { type Repeated, rebookPostings, rebookRefusals } from './domain/rebooking.ts';
 import { pageEventOf } from './events.ts';
 import type { MissingEvents } from './missing-events.ts';
-import type { AppendedPage } from './pages.ts';
 import { readSetOf } from './postings.ts';
 import type { LedgerStore } from './store.ts';
 
@@ -78,7 +77,8 @@ export function createPageRewriter(deps: {
           if (!written) return;
           hash = Buffer.from(written.hash).toString('hex');
           number = written.number;
-          if (!page.published) publishPage(written, repeated, at, transaction);
+          // Published, so that the next restore finds it.
+          if (!page.published) transaction.emit(pageEventOf(written, repeated.outcomes, at));
         });
         const leftOut = [...all.differing, ...page.missing];
         await missingEvents.leaveOut(leftOut, session);
@@ -97,19 +97,6 @@ export function createPageRewriter(deps: {
       }),
     order: (order) => repeatOrder(orders, order),
   };
-}
-
-/** Publishes a page, so that the next restore finds it. */
-function publishPage(
-  written: AppendedPage,
-  { outcomes, postings }: Repeated,
-  at: Date,
-  { emit }: Pick<Transaction, 'emit'>,
-): void {
-  const booked = postings.filter((_, index) => outcomes[index]?.kind === 'posted');
-  const [first] = outcomes.flatMap((outcome) => (outcome.kind === 'posted' ? [outcome.domainEvent] : []));
-  const names = booked.map(({ instruction }) => postingId(instruction));
-  if (first) emit(pageEventOf(written, first, names, at));
 }
 
 const readSetOfAll = (answered: readonly AnsweredInstruction[]) =>

@@ -43,10 +43,8 @@ export interface Pages {
   ) => Promise<AppendedPage>;
 }
 
-/** The place of a page, and its hash. */
-export interface AppendedPage {
-  readonly chain: string;
-  readonly number: bigint;
+/** The place of a page, its hash, and the ids of its postings. */
+export interface AppendedPage extends Pick<PageDocument, 'chain' | 'number' | 'postings'> {
   readonly hash: Uint8Array;
 }
 
@@ -112,7 +110,7 @@ export function createPages(db: Db): Pages {
       };
       await writer.insert([page], session).catch(rerunOnStaleHead);
       afterCommit(() => void heads.set(chain, { chain, number, hash, atMs: at.getTime(), totals }));
-      return { chain, number, hash };
+      return { chain, number, hash, postings: page.postings };
     },
   };
 }

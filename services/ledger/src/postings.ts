@@ -2,13 +2,12 @@ import { walletKeyOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { BatchTransaction } from '@pesewa/messaging';
 import { type RepeatedAnswer, repeatAnswer } from './domain/answers.ts';
-import { type Instruction, type LedgerDomainEvent, postingId } from './domain/instructions.ts';
+import { type Instruction, postingId } from './domain/instructions.ts';
 import type { Outcome } from './domain/outcomes.ts';
 import { topicOf } from './domain/own-events.ts';
 import { holdPostingIds, type PostingPolicy } from './domain/payout-postings.ts';
 import { foldInstructions } from './domain/posting.ts';
 import { balanceEventOf, eventOf, pageEventOf } from './events.ts';
-import type { AppendedPage } from './pages.ts';
 import type { ReadSet } from './snapshots.ts';
 import type { LedgerStore } from './store.ts';
 
@@ -66,7 +65,7 @@ export function createPostings(deps: {
             unchanged.set(walletKeyOf(instruction.merchantId, instruction.currency), answer);
         }
         // Emitted last of the page's events: a reader who has it has all the others.
-        if (page) publishPage(page, instructions, folded.outcomes, at, transaction);
+        if (page) transaction.emit(pageEventOf(page, folded.outcomes, at));
         for (const change of folded.wallets.values()) transaction.emit(balanceEventOf(change, at));
         // Whoever lost the answer may have lost the balance too.
         for (const [walletKey, { domainEvent, at: answeredAt }] of unchanged) {
@@ -78,28 +77,6 @@ export function createPostings(deps: {
     },
   };
 }
-
-/** Publishes the content of the page, for ourselves after a restore; refusals are on no page. */
-function publishPage(
-  page: AppendedPage,
-  instructions: readonly Instruction[],
-  outcomes: readonly Outcome[],
-  at: Date,
-  { emit }: BatchTransaction,
-): void {
-  const ids: string[] = [];
-  let first: LedgerDomainEvent | undefined;
-  for (const [index, instruction] of instructions.entries()) {
-    const outcome = outcomes[index];
-    if (outcome?.kind !== 'posted' || isRefusal(outcome.domainEvent)) continue;
-    first ??= outcome.domainEvent;
-    ids.push(postingId(instruction));
-  }
-  if (first) emit(pageEventOf(page, first, ids, at));
-}
-
-const isRefusal = ({ kind }: LedgerDomainEvent): boolean =>
-  kind === 'holdRefused' || kind === 'commandRefused';
 
 /**
  * Whether the write itself proves that all holds assumed to be new are new: each then writes a posting whose id can

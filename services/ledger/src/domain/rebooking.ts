@@ -8,7 +8,6 @@ import { postInstruction } from './posting.ts';
 /** The result of booking published postings again. */
 export interface Repeated {
   readonly folded: Folded;
-  readonly postings: readonly AnsweredInstruction[];
   /** The outcome of each posting, in order. */
   readonly outcomes: readonly Outcome[];
   /** Names of postings whose result differs from what was published, apart from the wallet's number. */
@@ -42,7 +41,7 @@ export function rebookPostings(snapshot: Snapshot, postings: readonly AnsweredIn
     }
     return outcome;
   });
-  return { folded: books.close(), postings, outcomes, differing, shifts };
+  return { folded: books.close(), outcomes, differing, shifts };
 }
 
 /** The events of a release and a refund have one sum; the hold shows its parts. */
