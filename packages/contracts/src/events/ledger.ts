@@ -207,7 +207,7 @@ export const ledgerEvents = [
     type: 'record',
     namespace,
     name: 'PageWritten',
-    doc: 'A page of the hash chain holds the entries of these events. The ledger itself reads it, after its database was restored.',
+    doc: 'A page of the hash chain holds the postings of these events. The ledger itself reads it, after its database was restored.',
     fields: [
       ...envelope,
       { name: 'chain', type: 'string', doc: 'the topic and partition whose messages the page answers' },
