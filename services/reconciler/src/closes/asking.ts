@@ -31,7 +31,7 @@ export interface AskingDeps {
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
   /** The rate at which closes may ask a rail, over all replicas. */
-  readonly rateLimitOf: (rail: string) => ClaimRateLimit;
+  readonly rateLimitOf: (rail: PolledRail) => ClaimRateLimit;
   readonly schedule: PollSchedule;
   readonly proof: Pick<Question, 'lagMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
   /** After how many unclear answers a record's result is `unclear`. */
@@ -85,7 +85,7 @@ export function startAsking(deps: AskingDeps): Loop {
       claimTimeField: 'askedAt',
       // While its circuit is open, or after it has turned a question away, the rail is not asked, and no try is
       // counted.
-      ...(rail && { mayClaim: rail.isAvailable, rateLimit: deps.rateLimitOf(rail.name) }),
+      ...(rail && { mayClaim: rail.isAvailable, rateLimit: deps.rateLimitOf(rail) }),
       leaseMs: workTimeoutMs * LEASE_FACTOR,
       workTimeoutMs,
       batchMax: BATCH,

@@ -34,17 +34,13 @@ export async function composeCloses(
   const closeStore = openCloseStore(parts.messaging.db);
   const metrics = createCloseMetrics(scope.metrics, closeStore, clock);
   const pauseMs = config.POLL_PAUSE_MS;
-  const perSecondOf = new Map(
-    rails.map(({ name, capabilities }) => [name, capabilities.polling.perSecondMax]),
-  );
   const asking = await scope.open(
     'asking of closes',
     startAsking({
       ...parts,
       closeStore,
       rails,
-      rateLimitOf: (rail) =>
-        closeRateLimit(rateLimit, rail, perSecondOf.get(rail) ?? 0, config.CLOSE_POLLS_PER_SECOND),
+      rateLimitOf: (rail) => closeRateLimit(rateLimit, rail, config.CLOSE_POLLS_PER_SECOND),
       triesMax: config.CLOSE_TRIES_MAX,
       pauseMs,
       finished: metrics.finished,
@@ -86,10 +82,10 @@ export async function composeCloses(
 /** A share of the rail's own rate, so that polling, which uses the same one, comes first. */
 function closeRateLimit(
   rateLimit: RailRateLimit,
-  rail: string,
-  railPerSecond: number,
+  { name: rail, capabilities }: PolledRail,
   perSecondMax: number,
 ): ClaimRateLimit {
+  const railPerSecond = capabilities.polling.perSecondMax;
   const share = `close of ${rail}`;
   const perSecond = Math.min(perSecondMax, railPerSecond);
   return {
