@@ -28,7 +28,8 @@ const RESOLVED_BY_END: BreakKind = 'collection.amount_differs';
 
 /**
  * The breaks that an observation closes by itself (ADR 70): those about a payment that was unknown, that did not end, or
- * whose amount was unclear until it completed with the decided one. Breaks about contradictions stay for people.
+ * whose amount was unclear until it completed with the decided one. Contradictions stay, for people or until the rail's
+ * lookup agrees.
  */
 export function autoResolutionsOf(
   before: Tracked,

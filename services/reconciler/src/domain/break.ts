@@ -81,7 +81,7 @@ export interface Break
   readonly _id: string;
   /** Whether it stands; {@link statusOf} gives the detailed status. */
   readonly status: 'open' | 'resolved';
-  /** The newest of each observer that stands; of a resolved break those with which it was resolved. */
+  /** The newest of each observer and kind that stands; of a resolved break those with which it was resolved. */
   readonly observations: readonly Observation[];
   /** What people had seen when they resolved it: none of this is news. */
   readonly judged?: readonly string[];

@@ -111,9 +111,11 @@ describe('one discrepancy', () => {
     expect(observe(differs('close', 'fee'), none)).toMatchObject({ status: 'open', kind: 'close.differs' });
   });
 
-  it('of which an observer says something else is closed by that alone', () => {
-    const lost = after(found('payout.not_found'), found('payment.contradiction'));
-    expect(withdraw(gone('payout.not_found'), lost)).toBe(lost);
+  it('of which an observer says two things stands until both are over', () => {
+    const both = after(found('payment.contradiction'), found('payment.stuck'));
+    const one = withdraw(gone('payment.stuck'), both);
+    expect(one).toMatchObject({ status: 'open', observations: [{ kind: 'payment.contradiction' }] });
+    expect(withdraw(gone('payment.contradiction'), one)).toMatchObject({ status: 'resolved' });
   });
 });
 

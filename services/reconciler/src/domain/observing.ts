@@ -47,7 +47,7 @@ export function toWithdrawal(
 /**
  * The break after an observation of its field: a new one, or the existing one changed.
  *
- * It replaces the observer's former one. A resolved break is opened again, and has no owner then, unless people had seen
+ * It replaces the observer's former one of its kind. A resolved break is opened again, and has no owner then, unless people had seen
  * this when they resolved it, or an order has corrected as much. The same object means that nothing is new.
  */
 export function observe(found: FoundBreak, current: Break | undefined): Break {
@@ -72,7 +72,7 @@ export function observe(found: FoundBreak, current: Break | undefined): Break {
     const next = shown({ ...current, ...(cause && { cause }) }, [observation]);
     return openedAgain(next, { at, by: null, what: 'opened again', amount });
   }
-  const before = current.observations.find(({ observer }) => observer === found.observer);
+  const before = current.observations.find((one) => one.observer === found.observer && one.kind === kind);
   if (before && says(before, observation)) return current;
   const observations = before
     ? current.observations.map((one) => (one === before ? added(before, observation) : one))
@@ -138,8 +138,7 @@ function keysOf({ observer, kind, about = [''] }: Observation): readonly string[
 }
 
 /** Whether an observer has said all this already; callbacks have many senders, and may take turns. */
-function says(before: Observation, { kind, amount, detail, about }: Observation): boolean {
-  if (before.kind !== kind) return false;
+function says(before: Observation, { amount, detail, about }: Observation): boolean {
   if (about && before.observer !== 'poll')
     return about.every((what) => before.about?.includes(what)) || (before.about?.length ?? 0) >= ABOUT_MAX;
   return before.amount === amount && before.detail === detail;
@@ -147,8 +146,7 @@ function says(before: Observation, { kind, amount, detail, about }: Observation)
 
 /** An observer's newest word; of callbacks what they said before too. */
 function added(before: Observation, observation: Observation): Observation {
-  if (before.kind !== observation.kind || before.observer === 'poll' || !observation.about)
-    return observation;
+  if (before.observer === 'poll' || !observation.about) return observation;
   return { ...observation, about: [...new Set([...(before.about ?? []), ...observation.about])] };
 }
 
