@@ -68,10 +68,13 @@ const compositions: ReadonlyMap<string, RegExp> = new Map([
   ['refund', /^refund( refundFee)?$/],
 ]);
 
+/** Kinds of entries that are only ever a part of what another posting moves. */
+const parts: ReadonlySet<string> = new Set(['fee', 'railCost', 'refundFee']);
+
 /** Whether a posting may have entries of these kinds, in this order. */
 export function mayHave(kind: string, entryKinds: readonly string[]): boolean {
   const kinds = entryKinds.join(' ');
-  return compositions.get(kind)?.test(kinds) ?? kinds === kind;
+  return compositions.get(kind)?.test(kinds) ?? (kinds === kind && !parts.has(kind));
 }
 
 /** Reads account names and caches them, because entries use the same few over and over. */

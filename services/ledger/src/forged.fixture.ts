@@ -74,6 +74,12 @@ export const forgeries: readonly InjectedFault[] = [
     (books) => postNext(books, { ...refundingFee, of: 'refund', reference: 'po-1' }),
   ],
   [
+    'a refunded fee as a posting of its own',
+    'L7',
+    'po-1/refundFee',
+    (books) => postNext(books, { ...refundingFee, reference: 'po-1' }),
+  ],
+  [
     'a fee of a collection that failed',
     'L11',
     'co-3',
@@ -86,6 +92,12 @@ export const forgeries: readonly InjectedFault[] = [
     (books) => postNext(books, { ...takingFee, of: 'collect', reference: 'co-9' }),
   ],
   [
+    'a fee as a posting of its own',
+    'L7',
+    'co-9/fee',
+    (books) => postNext(books, { ...takingFee, reference: 'co-9' }),
+  ],
+  [
     "a collection's fee of a payout",
     'L11',
     'po-2/collect',
@@ -96,6 +108,12 @@ export const forgeries: readonly InjectedFault[] = [
     'L7',
     'po-2/capture',
     (books) => postNext(books, { ...costing, of: 'capture', reference: 'po-2' }),
+  ],
+  [
+    'a rail cost as a posting of its own',
+    'L7',
+    'po-2/railCost',
+    (books) => postNext(books, { ...costing, reference: 'po-2' }),
   ],
   [
     'money without an order',
