@@ -101,14 +101,17 @@ export async function readPostings(
   return new Map(found.map((posting) => [posting._id, withEntries(posting)]));
 }
 
-/** A posting with a list of entries, whatever is stored, so that an audit can go on. */
+/**
+ * A posting with a list of entries, whatever is stored, so that an audit can go on. What is no entry stays in its place as
+ * an empty one: the hash and the number of entries cover it.
+ */
 function withEntries(posting: PostingRecord): PostingRecord {
   const stored: unknown = posting.entries;
-  const entries = Array.isArray(stored) ? (stored as unknown[]).filter(isEntry) : [];
-  return { ...posting, entries };
+  return { ...posting, entries: Array.isArray(stored) ? (stored as unknown[]).map(asEntry) : [] };
 }
 
-const isEntry = (value: unknown): value is EntryRecord => typeof value === 'object' && value !== null;
+const asEntry = (value: unknown): EntryRecord =>
+  (typeof value === 'object' && value !== null ? value : {}) as EntryRecord;
 
 /** Merges streams by a key that ascends within each; equal keys come in the order of the streams. */
 async function* mergeBy<Item>(

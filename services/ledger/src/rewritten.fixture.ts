@@ -52,6 +52,12 @@ async function hideEntry(books: AuditedLedger, id: string) {
   await changePosting(books, id, { entries: hiding });
 }
 
+/** Adds to a posting what is no entry. */
+async function addNoEntry(books: AuditedLedger, id: string, added: unknown) {
+  const { entries } = await findPosting(books, id);
+  await changePosting(books, id, { entries: [added, ...entries] });
+}
+
 /** Chains that were rewritten so that their hashes still match. */
 export const rewritings: readonly InjectedFault[] = [
   [
@@ -142,6 +148,15 @@ export const rewritings: readonly InjectedFault[] = [
       'L6',
       pageTwo,
       (books) => changePage(books, pageTwo, change),
+    ],
+  ),
+  ...[null, 'nothing'].map(
+    (added): InjectedFault => [
+      `what is no entry in a posting: ${added}`,
+      'L6',
+      'po-1/hold',
+      (books) => addNoEntry(books, 'po-1/hold', added),
+      `L6 ${pageId(payoutsChain, 1n)}`,
     ],
   ),
   [
