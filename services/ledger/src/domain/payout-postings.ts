@@ -58,9 +58,9 @@ export function capture(books: BatchState, instruction: InstructionOf<'capture'>
   const { currency, rail, railFee } = instruction;
   const found = books.holdOf(instruction.reference);
   if (!found) return park('completed without a hold');
+  if (!matches(found, instruction)) return park('completed with other money than was held');
   if (found.status === 'captured' || found.status === 'refunded') return alreadyApplied;
   if (found.status !== 'open') return park(`completed, but its hold is ${found.status}`);
-  if (!matches(found, instruction)) return park('completed with other money than was held');
   if (!isCost(railFee)) return park('rail fee out of range');
   const { amount, fee } = found;
   const { walletKey, wallet } = books.wallet(instruction);
@@ -84,9 +84,9 @@ export function release(books: BatchState, instruction: InstructionOf<'release'>
   const found = books.holdOf(instruction.reference);
   // A refused hold makes its payout fail: there is nothing to return.
   if (!found || found.status === 'refused') return noEffect;
+  if (!matches(found, instruction)) return park('failed with other money than was held');
   if (found.status === 'released') return alreadyApplied;
   if (found.status !== 'open') return park(`failed, but its hold is ${found.status}`);
-  if (!matches(found, instruction)) return park('failed with other money than was held');
   const held = found.amount + found.fee;
   const { walletKey, wallet } = books.wallet(instruction);
   books.post(instruction, [['release', accounts.held(walletKey), accounts.available(walletKey), held]]);
@@ -102,9 +102,9 @@ export function refund(
 ): Outcome {
   const found = books.holdOf(instruction.reference);
   if (!found) return park('reversed without a hold');
+  if (!matches(found, instruction)) return park('reversed with other money than was captured');
   if (found.status === 'refunded') return alreadyApplied;
   if (found.status !== 'captured') return park(`reversed, but its hold is ${found.status}`);
-  if (!matches(found, instruction)) return park('reversed with other money than was captured');
   const { amount, rail } = found;
   const fee = policy.refundFee ? found.fee : 0n;
   const { walletKey, wallet } = books.wallet(instruction);

@@ -164,6 +164,20 @@ const table: readonly Line[] = [
     outcome: 'parked: reversed, but its hold is open',
     entries: [],
   },
+  ...(
+    [
+      ['captured', capture, 'completed with other money than was held'],
+      ['refunded', capture, 'completed with other money than was held'],
+      ['released', release, 'failed with other money than was held'],
+      ['refunded', refund, 'reversed with other money than was captured'],
+    ] as const
+  ).map(([status, first, reason]) => ({
+    name: `parks a second ${first.kind} of other money than what is ${status}`,
+    given: given(5n, 0n, status),
+    when: { ...first, amount: 999n },
+    outcome: `parked: ${reason}`,
+    entries: [],
+  })),
   {
     name: 'credits a collection less the fee',
     given: given(1n, 0n),
