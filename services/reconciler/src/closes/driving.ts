@@ -1,6 +1,6 @@
 import type { Loop, Messaging } from '@pesewa/messaging';
 import { sideOf } from '../domain/close.ts';
-import { createGathering, type GatheringDeps } from '../matching/gathering.ts';
+import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
 import type { WindowPayment } from '../matching/payments.ts';
 import { type Keep, type RunDeps, startRuns } from '../matching/runs.ts';
 import { recordId } from '../matching/store.ts';
@@ -8,7 +8,8 @@ import type { ByStatement } from './by-statement.ts';
 import type { CloseDocument, CloseRecord, CloseStore } from './store.ts';
 
 /** The dependencies of {@link startCloses}. */
-export interface DrivingDeps extends Omit<RunDeps<CloseDocument, CloseRecord>, 'name' | 'store' | 'step'> {
+export interface DrivingDeps
+  extends Omit<RunDeps<CloseDocument, CloseRecord>, 'name' | 'store' | 'inOrderBy' | 'step'> {
   readonly closeStore: CloseStore;
   readonly byStatement: ByStatement;
   readonly payments: GatheringDeps<CloseDocument, CloseRecord>['payments'];
@@ -17,6 +18,8 @@ export interface DrivingDeps extends Omit<RunDeps<CloseDocument, CloseRecord>, '
   readonly gathered: () => void;
 }
 
+/** How long the payments of one close are read without a break. */
+const SLICE_MS = 10_000;
 /** The pause between two checks whether all payments of a close are known. */
 const LOOK_MS = 1_000;
 /** How long a step waits until the owners' published events are applied here; then it checks again. */
@@ -42,9 +45,24 @@ export function startCloses(deps: DrivingDeps): Loop {
     ...deps,
     name: 'closes',
     store,
+    // None has the last word over another.
+    inOrderBy: '_id',
     step: (close, keep) =>
-      close.stage === 'gathering' ? gather(close, close, keep) : look(deps, close, keep),
+      close.stage === 'gathering' ? gatherSlice(deps, gather, close, keep) : look(deps, close, keep),
   });
+}
+
+/** Reads payments for a while; then the close goes behind others that are due, since it may have millions. */
+async function gatherSlice(
+  { closeStore: store, clock }: DrivingDeps,
+  gather: Gathering<CloseDocument>,
+  close: CloseDocument,
+  keep: Keep,
+): Promise<void> {
+  const untilMs = clock.nowMs() + SLICE_MS;
+  await gather(close, close, keep, () => clock.nowMs() < untilMs);
+  const mine = { _id: close._id, ...(close.claim !== undefined && { claim: close.claim }) };
+  await store.runs.updateOne({ ...mine, stage: 'gathering' }, [{ $set: { dueAt: '$$NOW' } }]);
 }
 
 /** The next step once all records are finished: read once more, or end if that brought nothing new. */
@@ -65,7 +83,7 @@ async function look(
     ]);
   } else if (!isPending && (await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
     const reading = { stage: 'gathering', added: 0, isLevel: true } as const;
-    await store.runs.updateOne(mine, { $set: reading, $unset: { settledTo: true } });
+    await store.runs.updateOne(mine, { $set: reading, $unset: { settledBy: true } });
   } else {
     await store.runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', LOOK_MS] } } }]);
   }

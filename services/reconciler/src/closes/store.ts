@@ -13,8 +13,8 @@ export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'gathering' | 'asking' | 'done';
   /** Set if the reading began after everything the owners had published was applied here. */
   readonly isLevel?: boolean;
-  /** Up to when statements have been taken into account in the present reading. */
-  readonly settledTo?: Date;
+  /** What has been taken into account in the present reading: matched statements, and that no further one is waited for. */
+  readonly settledBy?: readonly string[];
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -75,7 +75,7 @@ export function openCloseStore(db: Db): CloseStore {
         { _id: { $in: [...ids] }, stage: 'done' },
         {
           $set: { stage: 'gathering', running: true, added: 0, dueAt },
-          $unset: { after: true, counts: true, isLevel: true, settledTo: true },
+          $unset: { after: true, counts: true, isLevel: true, settledBy: true },
         },
       );
     },

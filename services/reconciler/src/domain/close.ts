@@ -2,6 +2,8 @@ import { type CloseRecordView } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import { type EndStatus, isEnd } from './claim.ts';
 import type { Finding, RailAnswer, Verdict } from './question.ts';
+import type { StatementResult } from './statement-matching.ts';
+import type { LineStatus } from './statement-rows.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
 /**
@@ -163,12 +165,20 @@ function movedBy(side: Side, ours: Side, terms: Terms): bigint {
   return side.status === 'completed' ? (side.amount ?? ours.amount ?? terms.amount) : 0n;
 }
 
+/** A line of a statement about a payment: what it says, and how it compared with our record when it was read. */
+export interface StatementLine {
+  readonly result: StatementResult;
+  readonly isReversal: boolean;
+  readonly status: LineStatus;
+  readonly amount: bigint;
+}
+
 /** A payment of a rail that sends statements, and what those say of it. */
 export interface StatementAnswer {
   readonly reference: string;
   readonly ours: Side;
-  /** The results of its lines; none if no statement has one. */
-  readonly lines: readonly string[];
+  /** None if no statement has one. */
+  readonly lines: readonly StatementLine[];
   /** Whether a statement is about its time and currency. */
   readonly isCovered: boolean;
   /** Whether no statement is waited for any more. */
@@ -184,8 +194,22 @@ export interface StatementAnswer {
 export function judgeByStatement(answer: StatementAnswer): 'matched' | 'ask' | 'wait' {
   const { reference, ours, lines, isCovered, isOver, samplePercent } = answer;
   if (lines.length === 0 && !isCovered) return isOver ? 'ask' : 'wait';
-  const isRight = lines.length > 0 ? lines.every((result) => result === 'matched') : ours.status === 'failed';
+  const isRight = lines.length > 0 ? agree(lines, ours) : ours.status === 'failed';
   return isRight && !isSampled(reference, samplePercent) ? 'matched' : 'ask';
+}
+
+/** Whether lines say what we hold now: they were compared when they came, and the payment may have gone on since. */
+function agree(lines: readonly StatementLine[], { status, amount }: Side): boolean {
+  const isAsStored = ({ result, ...line }: StatementLine) =>
+    result === 'matched' && (amount === null || line.amount === amount);
+  const told = lines.filter((line) => line.status !== 'pending');
+  if (told.length === 0 || !lines.every(isAsStored)) return false;
+  if (status !== 'reversed') return told.every((line) => line.status === status && !line.isReversal);
+  return (
+    told.every((line) => line.status === 'completed' || line.status === status) &&
+    told.some(({ isReversal }) => !isReversal) &&
+    told.some((line) => line.isReversal || line.status === status)
+  );
 }
 
 /** Whether a payment is in the sample; by its reference, which is random in its last digits. */

@@ -6,9 +6,14 @@ import type { MatchRecord, MatchRun, MatchStore } from './store.ts';
 
 /**
  * Reads the payments of a run's window page by page, each page's records in one transaction with the place to continue; false if the
- * run is another replica's meanwhile, or was dropped.
+ * run is another replica's meanwhile, or was dropped. It stops early where `goesOn` says no.
  */
-export type Gathering<Run extends MatchRun> = (run: Run, window: Window, keep: Keep) => Promise<boolean>;
+export type Gathering<Run extends MatchRun> = (
+  run: Run,
+  window: Window,
+  keep: Keep,
+  goesOn?: () => boolean,
+) => Promise<boolean>;
 
 /** The dependencies of {@link createGathering}. */
 export interface GatheringDeps<Run extends MatchRun, Record extends MatchRecord> {
@@ -43,7 +48,7 @@ export function createGathering<Run extends MatchRun, Record extends MatchRecord
     (items, transaction) => Promise.all(items.map((page) => takePage(deps, page, transaction))),
     { itemsMax: 1 },
   );
-  return async (run, window, keep) => {
+  return async (run, window, keep, goesOn = () => true) => {
     let { after } = run;
     let isTaken = true;
     do {
@@ -52,7 +57,7 @@ export function createGathering<Run extends MatchRun, Record extends MatchRecord
       const last = payments.length < PAGE ? undefined : payments.at(-1);
       after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
       isTaken = await pages.submit({ run, records: await deps.recordsOf(run, payments), after });
-    } while (isTaken && after);
+    } while (isTaken && after && goesOn());
     return isTaken;
   };
 }

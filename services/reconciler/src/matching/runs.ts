@@ -12,6 +12,8 @@ export interface RunDeps<Run extends MatchRun, Record extends MatchRecord> {
   /** The source, which names the loop and its lease. */
   readonly name: string;
   readonly store: MatchStore<Run, Record>;
+  /** Runs that agree in this field stay in order: a later one waits while an earlier one is to be tried again. */
+  readonly inOrderBy: '_id' | (keyof Run & 'rail');
   /** Takes the next steps of a run that it holds; what a step has done is done again harmlessly. */
   readonly step: (run: Run, keep: Keep) => Promise<unknown>;
   readonly messaging: Pick<Messaging, 'db' | 'owner'>;
@@ -24,7 +26,7 @@ export interface RunDeps<Run extends MatchRun, Record extends MatchRecord> {
 /** Longer than any piece of work between two renewals. */
 const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
-/** When a step that failed is tried again; other runs go on meanwhile. */
+/** When a step that failed is tried again; runs that need not stay behind it go on meanwhile. */
 const RETRY_MS = 5_000;
 const DELETED_AT_ONCE = 5_000;
 
@@ -35,7 +37,7 @@ const DELETED_AT_ONCE = 5_000;
 export function startRuns<Run extends MatchRun, Record extends MatchRecord>(
   deps: RunDeps<Run, Record>,
 ): Loop {
-  const { name, store, messaging, clock, ids } = deps;
+  const { name, store, messaging, clock, ids, inOrderBy } = deps;
   const runs = store.runs as unknown as Collection<MatchRun>;
   const { owner } = messaging;
   const leases = leasesOf(messaging.db);
@@ -55,20 +57,24 @@ export function startRuns<Run extends MatchRun, Record extends MatchRecord>(
   const loop = startLoop({
     ...deps,
     round: async (signal, processed) => {
-      const due = { running: true, dueAt: { $lte: new Date(clock.nowMs()) } } as const;
+      const now = new Date(clock.nowMs());
+      const isDue = { running: true, dueAt: { $lte: now } } as const;
+      const heldUp = await runs.distinct(inOrderBy, { ...isDue, retryAt: { $gt: now } });
+      const due = { ...isDue, [inOrderBy]: { $nin: heldUp } };
       const waiting = await runs.findOne(due, { sort: { dueAt: 1 } });
       if (!waiting || !(await take())) return false;
       const mine = { _id: waiting._id, claim: ids.next('cm') };
       const held = await runs.findOneAndUpdate(
-        { ...due, _id: mine._id },
-        { $set: { claim: mine.claim } },
+        { ...isDue, _id: mine._id },
+        { $set: { claim: mine.claim }, $unset: { retryAt: true } },
         { returnDocument: 'after' },
       );
       if (!held) return true;
       try {
         await deps.step(held as Run, keeper(signal));
       } catch (error) {
-        if (!signal.aborted) await runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', RETRY_MS] } } }]);
+        if (!signal.aborted)
+          await runs.updateOne(mine, [{ $set: { retryAt: { $add: ['$$NOW', RETRY_MS] } } }]);
         throw error;
       }
       processed(1);

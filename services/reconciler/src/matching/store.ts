@@ -19,6 +19,8 @@ export interface MatchRun {
   /** Set while there is work to do, and when the next step of it is due. */
   readonly running?: true;
   readonly dueAt?: Date;
+  /** Until when it steps aside, since a step has failed. */
+  readonly retryAt?: Date;
   /** The token of the step that is being taken: only its holder may change the run. */
   readonly claim?: string;
   /** Where the reading of its payments continues. */

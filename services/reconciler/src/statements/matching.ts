@@ -12,7 +12,13 @@ import {
 } from './store.ts';
 
 /** The period whose payments must be in the statement; undefined if nothing defines it. */
-export function windowOf({ rail, from, to, firstAt, lastAt }: StatementDocument): Window | undefined {
+export function windowOf({
+  rail,
+  from,
+  to,
+  firstAt,
+  lastAt,
+}: Pick<StatementDocument, 'rail' | 'from' | 'to' | 'firstAt' | 'lastAt'>): Window | undefined {
   const begins = from ?? firstAt;
   const ends = to ?? (lastAt && new Date(lastAt.getTime() + 1));
   return begins && ends && begins < ends ? { from: begins, to: ends, rail } : undefined;

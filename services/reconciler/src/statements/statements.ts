@@ -72,6 +72,7 @@ export function startStatements(deps: StatementDeps): Statements {
     ...deps,
     name: 'statements',
     store,
+    inOrderBy: 'rail',
     pauseMs: PAUSE_MS,
     step: (statement, keep) =>
       statement.stage === 'dropped' ? deleteRun(store, statement._id, keep) : matchWhole(statement, keep),
@@ -127,7 +128,10 @@ export function startStatements(deps: StatementDeps): Statements {
     },
     forget: async (_id) => {
       const dropped = { stage: 'dropped', running: true, dueAt: new Date(clock.nowMs()) } as const;
-      const { matchedCount } = await store.runs.updateOne({ _id }, { $set: dropped });
+      const { matchedCount } = await store.runs.updateOne(
+        { _id },
+        { $set: dropped, $unset: { retryAt: true } },
+      );
       loop.wake();
       return matchedCount > 0;
     },
