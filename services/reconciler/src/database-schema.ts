@@ -67,6 +67,7 @@ const matching = (
   runs: string,
   records: string,
   further: NonNullable<CollectionSchema['indexes']>,
+  ofRuns: NonNullable<CollectionSchema['indexes']> = [],
 ): readonly CollectionSchema[] => [
   {
     name: runs,
@@ -74,6 +75,7 @@ const matching = (
       { key: { requestedAt: -1, _id: -1 } },
       { key: { dueAt: 1 }, partialFilterExpression: { running: true } },
       { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
+      ...ofRuns,
     ],
   },
   {
@@ -84,11 +86,17 @@ const matching = (
 
 const closes = matching('closes', 'close_records', [{ key: { waits: 1, dueAt: 1 }, ...where('waits') }]);
 
-const statements = matching('statements', 'statement_records', [
-  // Enforces that a movement is used by one line of a statement at most.
-  { key: { uses: 1, run: 1 }, unique: true, ...where('uses') },
-  { key: { run: 1, content: 1, _id: 1 }, ...where('content') },
-]);
+const statements = matching(
+  'statements',
+  'statement_records',
+  [
+    // Enforces that a movement is used by one line of a statement at most.
+    { key: { uses: 1, run: 1 }, unique: true, ...where('uses') },
+    { key: { run: 1, content: 1, _id: 1 }, ...where('content') },
+  ],
+  // Closes look for what is new every second.
+  [{ key: { rail: 1, finishedAt: 1 } }],
+);
 
 /** The collections of the reconciler's database. */
 export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
