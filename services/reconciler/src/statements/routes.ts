@@ -18,7 +18,7 @@ import {
   type UploadRate,
 } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { type StatementMapping, statementFields } from '../domain/statement-mapping.ts';
+import { mappingProblem, type StatementMapping, statementFields } from '../domain/statement-mapping.ts';
 import { showRuns } from '../matching/routes.ts';
 import { type MappingStore, mappingName, statementMapping } from './mappings.ts';
 import type { Statements } from './statements.ts';
@@ -138,7 +138,9 @@ async function readTerms(
 async function findMapping(text: string, mappings: MappingStore): Promise<Result<StatementMapping, string>> {
   if (!text.trimStart().startsWith('{')) {
     const kept = await mappings.find(text);
-    return kept ? accept(kept.mapping) : refuse(`mapping: there is none kept under this name: PUT it first`);
+    if (!kept) return refuse(`mapping: there is none kept under this name: PUT it first`);
+    const problem = mappingProblem(kept.mapping);
+    return problem === undefined ? accept(kept.mapping) : refuse(`mapping ${text}: ${problem}; PUT it again`);
   }
   try {
     const parsed = statementMapping.safeParse(parseJson(text));
