@@ -86,7 +86,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .default(20)
     .describe("how often closes may ask a rail, over all replicas, within the rail's own rate"),
   CLOSE_STATEMENT_WAIT_MS: durationMsSetting
-    .default(86_400_000)
+    .default(32_400_000)
     .describe(
       'how long after its end a close waits for the statement of a rail that sends them, before it asks instead',
     ),

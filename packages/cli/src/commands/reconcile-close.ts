@@ -36,7 +36,7 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   const close = reconcile
     .command('close')
     .description(
-      'polls the rails again for every payment that ended on a day, and compares their answers with our records; a day is closed once, so repeat the command to see its progress',
+      'polls the rails again for every payment that ended on a day, and compares their answers with our records; where a rail sends statements, those come first, and a close may wait hours for them; a day is closed once, so repeat the command to see its progress',
     )
     .option('--date <day>', 'the day, UTC, such as 2026-11-20 (default: yesterday)')
     .option('--from <time>', 'instead of a day: a time with its zone, or a date; at most 31 days before --to')
