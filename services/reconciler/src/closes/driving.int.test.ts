@@ -8,7 +8,7 @@ import {
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
-import { openWindowPayments } from '../matching/payments.ts';
+import { openWindowPayments, type WindowPayment, type WindowPayments } from '../matching/payments.ts';
 import type { PollDocument } from '../poll-document.ts';
 import { startCloses } from './driving.ts';
 import { type CloseStore, openCloseStore } from './store.ts';
@@ -20,6 +20,17 @@ let closeStore: CloseStore;
 /** Whether everything the owners have published is applied. */
 let isLevel = false;
 let looks = 0;
+let aheadMs = 0;
+
+/** A full page each time, which takes a second. */
+const endless: WindowPayments['read'] = async (_window, after, limit) => {
+  aheadMs += 1_000;
+  const endedAt = new Date((after?.endedAt.getTime() ?? 0) + 1);
+  return Array.from(
+    { length: limit },
+    (_, index): WindowPayment => ({ _id: `po-${index}`, endedAt, status: 'completed' }),
+  );
+};
 
 beforeAll(async () => {
   const config = await prepareTestEnvironment([]);
@@ -50,9 +61,13 @@ beforeAll(async () => {
     looks += 1;
     return isLevel;
   };
-  const { clock, ids, logger } = scope;
+  const { ids, logger } = scope;
+  const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const messaging = { db: database.db, owner: 'test', groupCommit, caughtUp };
-  const payments = openWindowPayments(database.db.collection<PollDocument>('polls'));
+  const { read } = openWindowPayments(database.db.collection<PollDocument>('polls'));
+  const payments: Pick<WindowPayments, 'read'> = {
+    read: (window, ...rest) => (window.rail === 'endless' ? endless : read)(window, ...rest),
+  };
   const byStatement = { sendsStatements: () => false, settle: async () => undefined };
   const deps = { closeStore, byStatement, payments, messaging, clock, ids, logger, pauseMs: 20 };
   resources.use(startCloses({ ...deps, gathered: () => undefined }));
@@ -63,23 +78,17 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
+/** A close that is due. */
+async function make(_id: string, midnight: Date, rail: string | null): Promise<void> {
+  const now = new Date();
+  const due = { stage: 'gathering', running: true, dueAt: now, added: 0 } as const;
+  const made = { requestedBy: 'ama', requestedAt: now, keepUntil: new Date('2100-01-01') };
+  await closeStore.create({ _id, ...dayFrom(midnight, rail), ...made, ...due });
+}
+
 it('is not done before what the owners have published is applied, and reads its window after that', async () => {
   const day = dayFrom(new Date('2026-11-20'), null);
-  const now = new Date();
-  const made = {
-    requestedBy: 'ama',
-    requestedAt: now,
-    stage: 'gathering',
-    running: true,
-    dueAt: now,
-  } as const;
-  await closeStore.create({
-    _id: '2026-11-20',
-    ...day,
-    ...made,
-    added: 0,
-    keepUntil: new Date('2100-01-01'),
-  });
+  await make('2026-11-20', day.from, null);
   await eventually(async () => expect(looks).toBeGreaterThan(1));
   expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'asking' });
   const terms = { kind: 'payout', rail: 'upstream', merchantId: 'demo', currency: 'KES' };
@@ -94,4 +103,15 @@ it('is not done before what the owners have published is applied, and reads its 
   await eventually(async () =>
     expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'done', counts: { matched: 1 } }),
   );
+});
+
+it('reads many payments in turns with those of other closes', async () => {
+  await make('2026-11-21.endless', new Date('2026-11-21'), 'endless');
+  await eventually(async () => expect(aheadMs).toBeGreaterThan(0));
+  await make('2026-11-21', new Date('2026-11-21'), null);
+  await eventually(async () =>
+    expect(await closeStore.find('2026-11-21')).toMatchObject({ stage: 'done', counts: {} }),
+  );
+  expect(await closeStore.find('2026-11-21.endless')).toMatchObject({ stage: 'gathering' });
+  await closeStore.runs.deleteOne({ _id: '2026-11-21.endless' });
 });
