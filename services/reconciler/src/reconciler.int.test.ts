@@ -13,6 +13,7 @@ import {
   initiated,
   ledger,
   reversed,
+  submitted,
 } from './fixtures/owners.ts';
 import { createReplay } from './fixtures/replay.ts';
 
@@ -226,6 +227,10 @@ describe('the reconciler on real daemons', () => {
           $or: [{ openState: { $exists: true } }, { watch: { $exists: true } }],
         })) === 0,
     );
+    const open = ids.next('po');
+    answers.set(open, { kind: 'unknown', why: 'busy', retryAfterMs: 3_600_000 });
+    await publish(accepted(open), submitted(open, 'accepted'));
+    await until('its poll', async () => ((await rowOf(open))?.polls ?? 0) > 0);
     await stop();
     const [before, calls] = [await state(), asked.length];
     expect(before.polls.length).toBeGreaterThan(5);

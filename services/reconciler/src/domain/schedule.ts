@@ -80,15 +80,16 @@ export function untilTaken(
 }
 
 /**
- * Whether a rail has accepted a payout of which nothing but its beginning is known, soon enough that its first poll need
- * not wait longer. Nothing is written of that: its owner's record says so to whoever has to know (ADR 69).
+ * Whether a rail has accepted a payout of which its owner has reported nothing but its beginning, soon enough that its
+ * first poll need not wait longer. Nothing is written of that: its owner's record says so to whoever has to know (ADR
+ * 69). That it was polled since does not matter: an acceptance that is heard again must not begin its schedule anew.
  */
 export function goesStraight(
-  { status, version, polls, openedAtMs }: Tracked,
+  { status, version, openedAtMs }: Tracked,
   { answer, atMs }: { readonly answer: 'accepted' | 'refused' | null; readonly atMs: number },
   { firstPollAfterMs }: Timing,
 ): boolean {
-  const isFirst = status === 'open' && version === 1n && polls === 0;
+  const isFirst = status === 'open' && version === 1n;
   return answer === 'accepted' && isFirst && atMs - openedAtMs <= firstPollAfterMs / 2;
 }
 
