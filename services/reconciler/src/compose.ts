@@ -56,9 +56,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     pollsBeforeBreak: config.POLLS_BEFORE_BREAK,
   };
   const rateLimit = openRailRateLimit(parts.db);
-  const [payouts] = parts.sources;
-  const acceptedAtMs = async (reference: string) =>
-    (await payouts.find([reference])).get(reference)?.takenOnAtMs ?? null;
+  const [{ acceptedAtMs }] = parts.sources;
   const polled = rails.all.map((rail) => backOffWhenTurnedAway({ ...rail, acceptedAtMs }, clock));
   const { arrived } = await scope.open(
     'arrivals',

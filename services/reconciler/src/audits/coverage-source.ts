@@ -14,6 +14,8 @@ export interface CoverageSource {
   /** Records that were accepted before a time and have not ended, oldest first, in pages. */
   readonly unended: (before: Date) => AsyncIterable<readonly AcceptedRow[]>;
   readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, OwnerRecord>>;
+  /** When the rail accepted a payment, in milliseconds; null if it did not. */
+  readonly acceptedAtMs: (reference: string) => Promise<number | null>;
 }
 
 /** The place of a record among those of its gateway, by keys that never change. */
@@ -62,6 +64,8 @@ const FIELDS = {
 
 /** A slower read is given up: one gateway's database must not delay the audit of the other. */
 const READ_TIMEOUT_MS = 30_000;
+/** A poll that reads this after its call to the rail must still end within its lease. */
+const ACCEPTANCE_TIMEOUT_MS = 4_000;
 
 /** The records of both gateways, in the databases of this installation. */
 export function openCoverageSources(
@@ -80,6 +84,14 @@ function openSource(
   railFee: RailFee,
 ): CoverageSource {
   const collection = db.collection<PaymentRow>(kind === 'payout' ? 'payouts' : 'collections');
+  const read = async (references: readonly string[], maxTimeMS: number) => {
+    // The references that a batch has reserved have no status.
+    const rows = await collection
+      .find({ reference: { $in: [...references] }, status: { $exists: true } }, { maxTimeMS })
+      .project<PaymentRow>(FIELDS)
+      .toArray();
+    return new Map(rows.map((row) => [row.reference, recordOf(row, kind, railFee)]));
+  };
   return {
     kind,
     unended: (before) =>
@@ -88,17 +100,9 @@ function openSource(
           .find({ status: unended, ...where }, { maxTimeMS: READ_TIMEOUT_MS })
           .project<AcceptedRow>({ _id: 0, reference: 1, acceptedAt: 1 }),
       ),
-    find: async (references) => {
-      // The references that a batch has reserved have no status.
-      const rows = await collection
-        .find(
-          { reference: { $in: [...references] }, status: { $exists: true } },
-          { maxTimeMS: READ_TIMEOUT_MS },
-        )
-        .project<PaymentRow>(FIELDS)
-        .toArray();
-      return new Map(rows.map((row) => [row.reference, recordOf(row, kind, railFee)]));
-    },
+    find: (references) => read(references, READ_TIMEOUT_MS),
+    acceptedAtMs: async (reference) =>
+      (await read([reference], ACCEPTANCE_TIMEOUT_MS)).get(reference)?.takenOnAtMs ?? null,
   };
 }
 
