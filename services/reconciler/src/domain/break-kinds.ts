@@ -146,7 +146,7 @@ export const breakKinds = {
   'payout.unattempted': {
     field: 'status',
     opens:
-      'a payout was accepted long ago, its rail answers and does not know it, and no attempt to send it was ever reported',
+      'a payout was accepted long ago, its rail answers and does not know it, and no attempt to send it is known',
     closes: 'an attempt is reported, or the payout ends',
     manualResolution: 'ended',
   },

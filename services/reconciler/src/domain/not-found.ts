@@ -52,7 +52,7 @@ function lostPayout(question: Question): Finding | undefined {
     return { kind: 'payout.refused_again', amount, detail };
   }
   if (isUnattempted(question)) {
-    const detail = 'the rail does not know it, and no attempt to send it was ever reported';
+    const detail = 'the rail does not know it, and no attempt to send it is known';
     return { kind: 'payout.unattempted', amount, detail };
   }
   return undefined;
