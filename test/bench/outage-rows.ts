@@ -101,12 +101,12 @@ function orderRows({ due, asked, perSecond }: CatchUp): readonly Row[] {
   const isAsked = due.map(() => false);
   const displacements: number[] = [];
   let oldest = 0;
-  let runSerially = 0;
+  let toOldest = 0;
   for (const { reference } of asked) {
     const rank = ranks.get(reference);
     if (rank === undefined || isAsked[rank]) continue;
     // The questions of one second are asked at once, in no order.
-    if (rank < oldest + perSecond) runSerially += 1;
+    if (rank < oldest + perSecond) toOldest += 1;
     displacements.push(Math.abs(rank - displacements.length) / due.length);
     isAsked[rank] = true;
     while (isAsked[oldest]) oldest += 1;
@@ -114,7 +114,7 @@ function orderRows({ due, asked, perSecond }: CatchUp): readonly Row[] {
   return [
     alone({
       name: 'outage.oldest-first',
-      value: (100 * runSerially) / displacements.length,
+      value: (100 * toOldest) / displacements.length,
       unit: '%',
       detail: `of first polls went to one of the oldest ${perSecond} of the backlog that were left`,
     }),

@@ -16,7 +16,7 @@ export interface Repeated {
   readonly shifts: ReadonlyMap<string, bigint>;
 }
 
-/** BatchState published postings again, in the order in which they were published; what is booked already stays. */
+/** Books published postings again, in the order in which they were published; what is booked already stays. */
 export function rebookPostings(snapshot: Snapshot, postings: readonly AnsweredInstruction[]): Repeated {
   const books = openBatchState(snapshot);
   const differing: string[] = [];
