@@ -120,7 +120,11 @@ describe('what people decide while an attempt is under way (ADR 34)', () => {
     await apply(left, reference, decided('failed'));
     const outcome = { kind: 'accepted' } as const;
     await apply(left, reference, { kind: 'recordAttempt', attempt: 1, outcome });
-    expect(await stepOf(left, reference)).toBe('submitted');
+    const recordOf = () => left.store.collection.findOne({ reference });
+    // The reconciler reads it, also after the end (ADR 69).
+    expect(await recordOf()).toMatchObject({ step: 'submitted', acceptedByRail: true });
     expect(await endsOf(reference)).toEqual([]);
+    await apply(left, reference, decided('completed'));
+    expect(await recordOf()).toMatchObject({ status: 'COMPLETED', acceptedByRail: true });
   });
 });
