@@ -129,7 +129,7 @@ export async function openMessagingAs(
     groupCommit,
     runSerially,
     inTransaction: async (work) =>
-      (await transact('alone', { source: groupCommitSource('alone', owner), sequence: nextSequence() }, work))
+      (await transact(null, { source: groupCommitSource('alone', owner), sequence: nextSequence() }, work))
         .value,
     acceptsWork: parts.bound.acceptsWork,
     consume: async (handlers) => {

@@ -1,6 +1,13 @@
 import { MongoError, MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
-import { createSerialiser, createSharedTransact, type RawTransaction, type TransactAll } from './transact.ts';
+import {
+  createSerialiser,
+  createSharedTransact,
+  createTransact,
+  createTransactAll,
+  type RawTransaction,
+  type TransactAll,
+} from './transact.ts';
 
 /** Shared transactions over work that is run for real, but not in a database; gives the names that shared each one. */
 function share(gate: Promise<void> = Promise.resolve()) {
@@ -11,7 +18,7 @@ function share(gate: Promise<void> = Promise.resolve()) {
     conflicts.push(onConflict);
     running += 1;
     expect(running).toBe(1);
-    transactions.push(jobs.map(({ name }) => name));
+    transactions.push(jobs.flatMap(({ name }) => name ?? []));
     try {
       await gate;
       const values: unknown[] = [];
@@ -112,4 +119,21 @@ it('a serialiser keeps the order of the calls, also of those that come as anothe
   await Promise.all([first, refused, runSerially(work('c'))]);
   expect(await refused).toEqual(new Error('refused'));
   expect(ran).toEqual(['a', 'b', 'c', 'd']);
+});
+
+it('has crash points around the commit of named work only', async () => {
+  const points: string[] = [];
+  const session = { startTransaction: () => undefined, commitTransaction: async () => undefined };
+  const deps = {
+    clock: { nowMs: () => 0 },
+    crashPoint: (point: string) => void points.push(point),
+    client: { withSession: (work: (of: typeof session) => unknown) => work(session) },
+    relay: { send: async () => undefined },
+    emitted: () => undefined,
+  };
+  const transact = createTransact(
+    createTransactAll(deps as unknown as Parameters<typeof createTransactAll>[0]),
+  );
+  for (const name of [null, 'a']) await transact(name, { source: 's', sequence: 1 }, async () => undefined);
+  expect(points).toEqual(['a.before-commit', 'a.after-commit']);
 });

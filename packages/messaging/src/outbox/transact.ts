@@ -35,7 +35,8 @@ export interface RawTransaction extends Transaction {
  * Runs work in one majority transaction whose events are published if and only if it commits; conflicts are retried.
  */
 export type Transact = <Value>(
-  name: string,
+  /** The name of its crash points; null for work that has none. */
+  name: string | null,
   origin: OutboxRecordOrigin,
   work: (transaction: RawTransaction) => Promise<Value>,
   conflicts?: Conflicts,
@@ -62,7 +63,7 @@ export function createTransact(transactAll: TransactAll): Transact {
 
 /** A piece of work for a transaction, and the origin of what it emits. */
 export interface Job {
-  readonly name: string;
+  readonly name: string | null;
   readonly origin: OutboxRecordOrigin;
   readonly work: (transaction: RawTransaction) => Promise<unknown>;
 }
@@ -75,7 +76,6 @@ export type TransactAll = (
 
 /** The outcome of a piece of work within a transaction. */
 interface Done {
-  readonly name: string;
   readonly value: unknown;
   readonly records: readonly OutboxRecord[];
   readonly actions: readonly (() => void)[];
@@ -87,6 +87,9 @@ interface Done {
  * seconds. So it may only read and write MongoDB through the session, and must never call the outside.
  */
 export function createTransactAll(options: TransactOptions): TransactAll {
+  const crash = (jobs: readonly Job[], place: 'before-commit' | 'after-commit') => {
+    for (const { name } of jobs) if (name !== null) options.crashPoint(`${name}.${place}`);
+  };
   return async (jobs, conflicts) => {
     const rollbacks: (() => void)[] = [];
     const rollBack = () => {
@@ -99,7 +102,7 @@ export function createTransactAll(options: TransactOptions): TransactAll {
         done.push(await run(options, job, session, (action) => void rollbacks.push(action)));
       const records = done.flatMap((one) => one.records);
       if (records.length > 0) await options.outbox.insertMany(records.map(packOutboxRecord), { session });
-      for (const { name } of jobs) options.crashPoint(`${name}.before-commit`);
+      crash(jobs, 'before-commit');
       return done;
     };
     const all = await options.client
@@ -108,7 +111,7 @@ export function createTransactAll(options: TransactOptions): TransactAll {
         rollBack();
         throw error;
       });
-    for (const { name } of jobs) options.crashPoint(`${name}.after-commit`);
+    crash(jobs, 'after-commit');
     return all.map(({ value, records, actions, types }) => {
       for (const action of actions) action();
       options.emitted(types);
@@ -122,7 +125,7 @@ export function createTransactAll(options: TransactOptions): TransactAll {
 
 async function run(
   { encoder, clock }: Pick<TransactOptions, 'encoder' | 'clock'>,
-  { name, origin, work }: Job,
+  { origin, work }: Job,
   session: ClientSession,
   afterRollback: Transaction['afterRollback'],
 ): Promise<Done> {
@@ -140,7 +143,7 @@ async function run(
     afterRollback,
   });
   const records = splitIntoOutboxRecords(origin, messages, new Date(clock.nowMs()));
-  return { name, value, records, actions, types };
+  return { value, records, actions, types };
 }
 
 /** Runs work after all that was given to it before has ended. */
