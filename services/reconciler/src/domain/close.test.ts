@@ -200,7 +200,13 @@ describe('a payment of a rail that sends statements', () => {
   const refused = { status: 'failed', amount: null, fee: null } as const;
   const returned = { ...completed, status: 'reversed' } as const;
   const base = { reference: 'po-ffff', ours: completed, samplePercent: 1, isOver: false };
-  const line = { result: 'matched', isReversal: false, status: 'completed', amount: 10_000n } as const;
+  const line = {
+    result: 'matched',
+    isReversal: false,
+    status: 'completed',
+    amount: 10_000n,
+    fee: 50n,
+  } as const;
   const other = { ...line, result: 'differs' } as const;
   const pending = { ...line, status: 'pending' } as const;
   const reversal = { ...line, isReversal: true } as const;
@@ -222,6 +228,8 @@ describe('a payment of a rail that sends statements', () => {
     ['it failed at the rail when it had failed here', { lines: [{ ...line, status: 'failed' }] }, 'ask'],
     ['it failed on both sides', { ours: refused, lines: [{ ...line, status: 'failed' }] }, 'matched'],
     ['its amount was another when its line came', { lines: [{ ...line, amount: 9_000n }] }, 'ask'],
+    ['we were charged another fee', { lines: [{ ...line, fee: 49n }] }, 'ask'],
+    ['its line has no fee', { lines: [{ ...line, fee: null }] }, 'matched'],
     ['it came back here, and no line says so', { ours: returned, lines: [line] }, 'ask'],
     ['it came back on both sides', { ours: returned, lines: [line, reversal] }, 'matched'],
     [

@@ -171,6 +171,7 @@ export interface StatementLine {
   readonly isReversal: boolean;
   readonly status: LineStatus;
   readonly amount: bigint;
+  readonly fee: bigint | null;
 }
 
 /** A payment of a rail that sends statements, and what those say of it. */
@@ -199,9 +200,11 @@ export function judgeByStatement(answer: StatementAnswer): 'matched' | 'ask' | '
 }
 
 /** Whether lines say what we hold now: they were compared when they came, and the payment may have gone on since. */
-function agree(lines: readonly StatementLine[], { status, amount }: Side): boolean {
-  const isAsStored = ({ result, ...line }: StatementLine) =>
-    result === 'matched' && (amount === null || line.amount === amount);
+function agree(lines: readonly StatementLine[], { status, amount, fee }: Side): boolean {
+  const isSame = (here: bigint | null, there: bigint | null) =>
+    here === null || there === null || here === there;
+  const isAsStored = (line: StatementLine) =>
+    line.result === 'matched' && isSame(amount, line.amount) && (line.isReversal || isSame(fee, line.fee));
   const told = lines.filter((line) => line.status !== 'pending');
   if (told.length === 0 || !lines.every(isAsStored)) return false;
   if (status !== 'reversed') return told.every((line) => line.status === status && !line.isReversal);
