@@ -15,7 +15,13 @@ export interface CloseFinding {
   readonly reports: readonly BreakReport[];
 }
 
-const FIELDS = ['status', 'amount', 'fee'] as const;
+/** All that closes say of a payment. */
+const SAID = [
+  { kind: 'close.differs', field: 'status' },
+  { kind: 'close.differs', field: 'amount' },
+  { kind: 'close.differs', field: 'fee' },
+  { kind: 'close.missing_there', field: 'status' },
+] as const;
 
 /** What a record says of its payment's fields once it is finished: what differs, and that the rest does not. */
 export function reportsOfRecord({ record, ours, matching }: CloseFinding, at: Date): readonly BreakReport[] {
@@ -24,12 +30,10 @@ export function reportsOfRecord({ record, ours, matching }: CloseFinding, at: Da
   if (result === 'pending' || result === 'unclear' || !ours) return [];
   const found = findingsOf(matching, ours).map((one) => toFoundBreak(reference, one, record, at));
   const resolution = `close ${close}: ${resultText(result)}`;
-  const gone = FIELDS.filter((field) => found.every((one) => one.field !== field)).map((field) =>
-    toWithdrawal(reference, { kind: 'close.differs', field, resolution }, at),
-  );
-  const isFoundThere = found.every(({ field }) => field !== 'status');
-  const there = toWithdrawal(reference, { kind: 'close.missing_there', resolution }, at);
-  return [...gone, ...(isFoundThere ? [there] : []), ...found];
+  const gone = SAID.filter((said) =>
+    found.every(({ kind, field }) => kind !== said.kind || field !== said.field),
+  ).map((said) => toWithdrawal(reference, { ...said, resolution }, at));
+  return [...found, ...gone];
 }
 
 /** The breaks that a finished record names. */
