@@ -197,7 +197,8 @@ async function chosenBreak(
 ): Promise<string> {
   if (!('outcome' in request)) return request.breakId;
   if (taken && request.breakIds.includes(taken.breakId)) return taken.breakId;
-  const found = await breaks.findAll(request.breakIds, session);
+  const kept = new Map((await breaks.findAll(request.breakIds, session)).map((one) => [one._id, one]));
+  const found = request.breakIds.flatMap((id) => kept.get(id) ?? []);
   const there = found.filter((one) => kindsOf(one).some((kind) => OUTCOME_DECIDABLE.includes(kind)));
   const chosen = there.find(({ status }) => status === 'open') ?? there[0] ?? found[0];
   return chosen?._id ?? request.breakIds[0] ?? '';

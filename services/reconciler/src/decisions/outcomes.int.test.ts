@@ -145,6 +145,10 @@ describe('the end of a payout that two operators decide (ADR 34)', () => {
       [breakIdOf(reference), other].map((breakId) => postAs('ama', '/decisions', { breakId, ...request })),
     );
     expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['202', '409']);
+    // Without one named, the break of the status comes first.
+    const [id] = rivals.flatMap(({ status, body }) => (status === 202 ? [body['id']] : []));
+    expect((await postAs('ama', `/decisions/${String(id)}/reject`)).status).toBe(200);
+    expect((await propose(reference)).body).toMatchObject({ breakId: breakIdOf(reference) });
   });
 
   it('is refused if the payout has ended, if nothing keeps it open, and if its rail’s fee is unknown', async () => {

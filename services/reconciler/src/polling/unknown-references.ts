@@ -3,7 +3,7 @@ import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import { applyReports } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
-import type { FoundBreak } from '../domain/break.ts';
+import { type Break, type FoundBreak, kindsOf } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { breakOfKind, toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import { causeOf, isUnknown, type Tracked } from '../domain/tracked.ts';
@@ -76,7 +76,8 @@ async function show(
   const { session } = transaction;
   const ids = fresh.map(({ reference }) => breakOfKind(reference, KIND));
   // A break may be left from an earlier time, when the same reference was deleted.
-  const known = new Set((await deps.breaks.findAll(ids, session)).map(({ _id }) => _id));
+  const kept = await deps.breaks.findAll(ids, session);
+  const known = new Set(kept.filter(isShown).map(({ _id }) => _id));
   const rooms = new Map<string, number>();
   const opened: FoundBreak[] = [];
   const shown = new Map<string, Tracked>();
@@ -94,6 +95,11 @@ async function show(
   }
   await applyReports(deps.breaks, opened, shown, transaction);
   return [...shown.values()];
+}
+
+/** Whether the break of a reference has shown to people that it is unknown. */
+function isShown(one: Break): boolean {
+  return kindsOf(one).includes(KIND) || (one.judged ?? []).some((key) => key.startsWith(`${KIND} `));
 }
 
 async function roomOf(

@@ -99,6 +99,28 @@ describe('a callback for an unknown payment', () => {
     );
   });
 
+  it('joins the break of a line that a statement has for it, which stays that of the line', async () => {
+    const reference = ids.next('po');
+    const at = new Date(0);
+    const line = { observer: 'statement', kind: 'statement.missing_here', amount: 5n, detail: 'x', at };
+    const place = { rail: 'upstream', currency: 'KES' };
+    const observations = [{ ...line, ...place }];
+    await database()
+      .collection<{ _id: string }>('breaks')
+      .insertOne({
+        ...{ _id: `${reference}/existence`, reference, field: 'existence', status: 'open', version: 1 },
+        ...{ ...line, ...place, openedAt: at, since: at, history: [], observations },
+      });
+    await publish(callback(reference, 'COMPLETED'));
+    await until('both', async () => {
+      const kept = await database()
+        .collection<{ _id: string; observations: readonly { readonly kind: string }[] }>('breaks')
+        .findOne({ _id: `${reference}/existence` });
+      return kept?.observations.some(({ kind }) => kind === 'callback.unknown_reference') ?? false;
+    });
+    expect(await breakOf(reference)).toMatchObject({ kind: 'statement.missing_here', currency: 'KES' });
+  });
+
   it('is forgotten by the clock of the database, however far behind ours is', async () => {
     const reference = ids.next('po');
     await publish(callback(reference, 'COMPLETED'));
