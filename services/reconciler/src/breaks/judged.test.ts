@@ -71,6 +71,29 @@ describe('what the lookup says against the end of a payment', () => {
     ]);
   });
 
+  it('has the sign of what a close finds: theirs without ours', async () => {
+    for (const [status, answer, amount] of [
+      ['completed', failed, -10_000n],
+      ['failed', paid(10_000n), 10_000n],
+      ['failed', paid(9_000n), 9_000n],
+    ] as const) {
+      const one = payout(status);
+      await one.ask(answer);
+      expect(one.show(KIND)).toMatchObject({ amount });
+    }
+  });
+
+  it('is taken back by the lookup alone, and what a proven callback said stands', async () => {
+    const one = payout();
+    one.claim({ status: 'FAILED', proven: true });
+    await one.ask(failed);
+    await one.ask(lookedUp);
+    expect(one.show(KIND)).toMatchObject({
+      status: 'open',
+      observations: [{ observer: 'provenCallback', amount: -10_000n }],
+    });
+  });
+
   it('closes when the rail says what we have', async () => {
     const one = payout();
     await one.ask(failed, lookedUp);

@@ -15,7 +15,14 @@ describe('the list of breaks', () => {
     field: 'status',
     kind: 'statement.differs',
     observations: [
-      { observer: 'statement', kind: 'statement.differs', amount: 0n, detail: 'stored', at: at(0) },
+      {
+        observer: 'statement',
+        kind: 'statement.differs',
+        amount: 0n,
+        detail: 'stored',
+        at: at(0),
+        currency: 'KES',
+      },
     ],
     reference: `stored-${String(number).padStart(4, '0')}`,
     rail: number % 2 === 0 ? 'upstream' : 'other',

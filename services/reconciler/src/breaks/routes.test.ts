@@ -38,7 +38,7 @@ const payment: Break = {
       by: 'ama',
       at: found.openedAt,
       status: 'proposed',
-      difference: -5n,
+      differences: [-5n],
     },
   ],
 };

@@ -29,10 +29,10 @@ export function viewBreak(one: Break): BreakView {
 export function viewBreakDetail(one: Break): BreakDetailView {
   return {
     ...viewBreak(one),
-    observations: one.observations.map(({ observer, kind, amount, detail, at }) => ({
+    observations: one.observations.map(({ observer, kind, amount, detail, at, currency }) => ({
       observer,
       kind,
-      amount: text(amount, one.currency),
+      amount: text(amount, currency),
       detail,
       at: at.toISOString(),
     })),

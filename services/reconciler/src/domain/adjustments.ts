@@ -15,8 +15,8 @@ export interface AdjustmentTerms {
 export interface Adjustment extends AdjustmentTerms {
   readonly by: string;
   readonly at: Date;
-  /** The break's amount when it was proposed. */
-  readonly difference: bigint | null;
+  /** The amounts that the break's observations had when it was proposed. */
+  readonly differences: readonly bigint[];
   /** `differs`: an order with this id was booked, but with other terms. */
   readonly status: 'proposed' | 'withdrawn' | 'booked' | 'refused' | 'differs';
   /** When the ledger booked or refused it. */

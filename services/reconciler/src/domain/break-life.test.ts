@@ -149,7 +149,7 @@ describe('the life of a break', () => {
     // The end of an open payment may still book what the rail reports.
     const early = { ...expected, again: 'break.waits_for_end' } as const;
     const rails = ['poll', 'close', 'statement'];
-    const said = { amount: -100n, detail: 'x', at: day(1) };
+    const said = { amount: -100n, detail: 'x', at: day(1), currency: 'KES' };
     for (const kind of Object.keys(breakKinds) as BreakKind[]) {
       const { manualResolution, observer } = termsOfBreak(kind);
       const current = { ...stages.open, kind, observations: [{ ...said, observer, kind }] };

@@ -5,10 +5,10 @@ import {
   type AdjustmentTerms,
   isSameAdjustment,
 } from './adjustments.ts';
-import type { Break, BreakChange } from './break.ts';
+import type { Break, BreakChange, Observation } from './break.ts';
 import { type Observer, termsOfBreak } from './break-kinds.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
-import { closeBreak, judgedOf, unjudged } from './observing.ts';
+import { closeBreak, isCorrectedBy, judgedOf, shown, unjudged } from './observing.ts';
 
 /** An operator's request about a break. */
 export type BreakRequest =
@@ -80,7 +80,7 @@ export function changeBreak(
 /**
  * The break after the ledger booked or refused its proposed order.
  *
- * Booked as proposed, the order resolves it. Refused, or booked differently, the break stays open and loses its
+ * Booked as proposed, the order resolves it, unless something else was found since it was placed. Refused, or booked differently, the break stays open and loses its
  * explanation.
  */
 export function concludeAdjustment(current: Break, outcome: AdjustmentOutcome): Break {
@@ -92,7 +92,8 @@ export function concludeAdjustment(current: Break, outcome: AdjustmentOutcome): 
   const ended = { ...adjustment, status, concludedAt: at } as const;
   const adjustments = current.adjustments?.map((one) => (one === adjustment ? ended : one));
   const { explanation: _, ...unexplained } = current;
-  const kept = asProposed || current.status === 'resolved' ? current : unexplained;
+  const left = current.observations.filter((one) => !asProposed || !isFixedBy(adjustment, one));
+  const kept = current.status === 'resolved' || left.length === 0 ? current : unexplained;
   const line = {
     at,
     by: null,
@@ -101,7 +102,14 @@ export function concludeAdjustment(current: Break, outcome: AdjustmentOutcome): 
   } as const;
   const concluded = changed({ ...kept, ...(adjustments && { adjustments }) }, line);
   if (!asProposed || concluded.status === 'resolved') return concluded;
-  return closeBreak({ ...concluded, judged: judgedOf(concluded) }, `the ledger booked ${commandId}`, at);
+  const fixed = current.observations.filter((one) => !left.includes(one));
+  const judged = { ...concluded, judged: judgedOf({ ...concluded, observations: fixed }) };
+  return left.length > 0 ? shown(judged, left) : closeBreak(judged, `the ledger booked ${commandId}`, at);
+}
+
+/** Whether the operator saw this when they ordered, or its amount. */
+function isFixedBy(adjustment: Adjustment, { at, amount }: Observation): boolean {
+  return at <= adjustment.at || isCorrectedBy(adjustment, amount);
 }
 
 function whyOf(outcome: AdjustmentOutcome): string {
@@ -154,7 +162,8 @@ function adjust(
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
   const { by, at } = requester;
-  const proposed: Adjustment = { ...terms, by, at, status: 'proposed', difference: current.amount };
+  const differences = current.observations.flatMap(({ amount }) => amount ?? []);
+  const proposed: Adjustment = { ...terms, by, at, status: 'proposed', differences };
   const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
   return accept(changed(next, lineOf(request, requester)));
 }

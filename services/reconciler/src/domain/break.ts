@@ -46,6 +46,8 @@ export interface Observation {
   readonly amount: bigint | null;
   readonly detail: string;
   readonly at: Date;
+  readonly rail?: string;
+  readonly currency: string | null;
   /** What it says in short keys: a person who resolves the break has judged these, and only another one is news. */
   readonly about?: readonly string[];
 }
@@ -55,8 +57,6 @@ export interface FoundBreak extends Observation {
   readonly field: Field;
   /** Our payment reference, or `rail:currency` of a wallet. */
   readonly reference: string;
-  readonly rail?: string;
-  readonly currency: string | null;
   readonly cause?: BreakCause;
 }
 
@@ -69,8 +69,8 @@ export interface Withdrawal extends Pick<FoundBreak, 'reference' | 'field' | 'ki
 }
 
 /**
- * A field of which somebody says other than we have, with its history (ADR 70); kind, amount and detail are those of the
- * observation that counts most.
+ * A field of which somebody says other than we have, with its history (ADR 70); kind, amount, detail, rail and currency are
+ * those of the observation that counts most.
  */
 export interface Break
   extends Pick<

@@ -1,4 +1,5 @@
 import { type Claim, claimedEnd, isConsistentWith, isEnd, isOwn, isProven, newestAtMs } from './claim.ts';
+import { movedByEnd } from './close.ts';
 import { notFoundBreak } from './not-found.ts';
 import type { Finding, Question } from './question.ts';
 
@@ -37,11 +38,14 @@ function denialOf(claim: Claim, { terms, answer }: Question): Finding {
   return { kind: 'callback.denied', amount: terms.amount, detail, about };
 }
 
-function contradictionBy(claim: Claim, { terms, answer, source }: Question): Finding {
+function contradictionBy(claim: Claim, { tracked, terms, answer, source }: Question): Finding {
   const detail = `a proven callback says ${claim.status.toUpperCase()}, and the rail also says ${answer.kind}`;
   // If two proven callbacks contradict each other, the finding names both, whichever came first.
   const about = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
-  return { kind: 'payment.contradiction', observer: 'provenCallback', amount: terms.amount, detail, about };
+  // One of the two ends is another than ours.
+  const end = [claimedEnd(claim) ?? '', answer.kind].filter(isEnd).find((one) => one !== tracked.status);
+  const amount = movedByEnd(tracked, terms, { status: end ?? 'pending', amount: null });
+  return { kind: 'payment.contradiction', observer: 'provenCallback', amount, detail, about };
 }
 
 /** The result of comparing an answer with one claim. */

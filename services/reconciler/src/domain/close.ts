@@ -151,7 +151,7 @@ function matched(theirs: Side): Matching {
 
 function differencesOf(ours: Side, theirs: Side, terms: Terms): readonly Difference[] {
   if (ours.status !== theirs.status) {
-    return [{ field: 'status', minor: movedBy(theirs, ours, terms) - movedBy(ours, ours, terms) }];
+    return [{ field: 'status', minor: movedOtherwise(ours, theirs, terms) }];
   }
   const fields = ['amount', 'fee'] as const;
   return fields.flatMap((field) => {
@@ -160,8 +160,22 @@ function differencesOf(ours: Side, theirs: Side, terms: Terms): readonly Differe
   });
 }
 
+/** What another end has moved, less what ours has; null while ours is open. */
+export function movedByEnd(
+  tracked: Pick<Tracked, 'status' | 'received' | 'charged'>,
+  terms: Terms,
+  theirs: Pick<Side, 'status' | 'amount'>,
+): bigint | null {
+  const ours = sideOf(tracked, terms);
+  return ours.status === 'open' ? null : movedOtherwise(ours, theirs, terms);
+}
+
+function movedOtherwise(ours: Side, theirs: Pick<Side, 'status' | 'amount'>, terms: Terms): bigint {
+  return movedBy(theirs, ours, terms) - movedBy(ours, ours, terms);
+}
+
 /** The money that has moved for good: only a completed payment has moved any. */
-function movedBy(side: Side, ours: Side, terms: Terms): bigint {
+function movedBy(side: Pick<Side, 'status' | 'amount'>, ours: Side, terms: Terms): bigint {
   return side.status === 'completed' ? (side.amount ?? ours.amount ?? terms.amount) : 0n;
 }
 

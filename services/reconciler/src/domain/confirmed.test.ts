@@ -1,10 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { called, checked, collection, ended, fold, poll, settings } from '../fixtures/verdicts.ts';
+import {
+  called,
+  checked,
+  collection,
+  ended,
+  fold,
+  lookedUp,
+  opened,
+  poll,
+  settings,
+} from '../fixtures/verdicts.ts';
 import type { RailAnswer } from './question.ts';
-import type { Tracked } from './tracked.ts';
+import { awaited, type Tracked } from './tracked.ts';
 import { confirmsCallback } from './verdict.ts';
 
 const polled = (tracked: Tracked): Tracked => ({ ...tracked, claim: 'cm-1', askedAtMs: 6_500 });
+const payout = fold(awaited('po-1', 0), [opened('payout'), called({ kind: 'payout' })]);
 const confirms = (tracked: Tracked, answer: RailAnswer = checked, isScheduled = false) => {
   if (tracked.terms === null) throw new Error('the payment has no terms');
   const question = { ...settings, tracked, terms: tracked.terms, isScheduled };
@@ -14,6 +25,7 @@ const confirms = (tracked: Tracked, answer: RailAnswer = checked, isScheduled = 
 describe('an answer changes nothing of a payment', () => {
   it('if it is the end that its callback claims', () => {
     expect(confirms(collection(called()))).toBe(true);
+    expect(confirms(payout, lookedUp)).toBe(true);
   });
 
   it.each<[string, Tracked, RailAnswer?, boolean?]>([
@@ -24,6 +36,7 @@ describe('an answer changes nothing of a payment', () => {
     ['to a scheduled poll, which counts', collection(called()), checked, true],
     ['with a callback of another rail', collection(called({ rail: 'other' }))],
     ['after the end', collection(called(), ended('collection', 'completed'))],
+    ['what its lookup takes back', { ...payout, breaks: ['payout.amount_differs'] }, lookedUp],
     ['after a NOT FOUND', { ...collection(called()), notFoundSinceMs: 1 }],
   ])('but not %s', (_what, tracked, answer, isScheduled) => {
     expect(confirms(tracked, answer, isScheduled)).toBe(false);

@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { Break, FoundBreak } from './break.ts';
+import { type Break, type FoundBreak, statusOf } from './break.ts';
 import { type BreakKind, breakKinds, type Field, type Observer } from './break-kinds.ts';
-import { changeBreak, concludeAdjustment } from './break-life.ts';
-import { observe, toFoundBreak, toWithdrawal, withdraw } from './observing.ts';
+import { changeBreak } from './break-life.ts';
+import { isOverMoney, observe, toFoundBreak, toWithdrawal, withdraw } from './observing.ts';
 import type { Finding } from './question.ts';
 
 const at = new Date(0);
@@ -99,6 +100,63 @@ describe('one discrepancy', () => {
     );
   });
 
+  it('is shown as one of the rail even where only a claim waits for people to decide, and over money first', () => {
+    const claimed = found('collection.amount_differs', { observer: 'callback' });
+    expect(after(claimed, differs('close', 'amount')).kind).toBe('close.differs');
+    expect(after(found('payment.stuck'), found('payment.contradiction')).kind).toBe('payment.contradiction');
+  });
+
+  it('is paged by the kinds of the alert', async () => {
+    const rules = await readFile(
+      new URL('../../../../deploy/monitoring/reconciler.rules.yaml', import.meta.url),
+      'utf8',
+    );
+    const [, pattern = ''] = /alert: BreakOverMoney\n\s+expr: .*kind=~"([^"]+)"/.exec(rules) ?? [];
+    const paged = new RegExp(`^(${pattern})$`);
+    const kinds = Object.keys(breakKinds);
+    expect(kinds.filter(isOverMoney)).toEqual(kinds.filter((kind) => paged.test(kind)));
+    expect(kinds.filter(isOverMoney)).toContain('payout.amount_differs');
+  });
+
+  it('is shown at the rail and in the currency of whom it is shown by', () => {
+    const unknown = {
+      ...found('callback.unknown_reference', { amount: null }),
+      rail: 'other',
+      currency: null,
+    };
+    const line = { ...found('statement.missing_here'), rail: 'upstream' };
+    const both = after(unknown, line);
+    expect(both).toMatchObject({ kind: 'statement.missing_here', rail: 'upstream', currency: 'KES' });
+    expect(withdraw(gone('statement.missing_here'), both)).toMatchObject({ rail: 'other', currency: null });
+    const books = after(line, found('coverage.missing'));
+    expect(books.kind).toBe('coverage.missing');
+    expect(books).not.toHaveProperty('rail');
+    expect(observe({ ...line, currency: 'GHS' }, both)).toMatchObject({ currency: 'GHS' });
+  });
+
+  it('is not explained any more once something else is found of it, and stays so while the same is', () => {
+    const explain = { what: 'explain', explanation: 'a fee of theirs' } as const;
+    const explained = changeBreak(after(differs('close', 'fee')), explain, { by: 'ama', at, hasEnded: true });
+    if (!explained.ok) throw new Error(explained.refusal);
+    const other = observe(differs('close', 'fee', -7n), explained.value);
+    expect(statusOf(other)).toBe('explained');
+    const joined = observe(differs('statement', 'fee'), explained.value);
+    expect(statusOf(joined)).toBe('open');
+    expect(joined).not.toHaveProperty('explanation');
+    expect(joined.history.at(-1)).toMatchObject({
+      what: 'found again',
+      text: 'statement.differs: found by statement.differs',
+    });
+  });
+
+  it('of an open payment has the amount of what a proven callback said once the payment has ended', () => {
+    const said = { observer: 'provenCallback', about: ['failed'] } as const;
+    const open = after(found('payment.contradiction', { ...said, amount: null }));
+    const ended = observe(found('payment.contradiction', { ...said, amount: -100n }), open);
+    expect(ended).toMatchObject({ amount: -100n });
+    expect(observe(found('payment.contradiction', { ...said, amount: 0n }), ended)).toBe(ended);
+  });
+
   it('stands while one observer still says so, and closes when none does', () => {
     const both = after(differs('close', 'fee'), differs('statement', 'fee'));
     const one = withdraw(gone('close.differs', { field: 'fee' }), both);
@@ -184,55 +242,5 @@ describe('what callbacks claim', () => {
     let current = after(claims('0'));
     for (let number = 1; number < 1_000; number += 1) current = observe(claims(String(number)), current);
     expect(current.observations[0]?.about).toHaveLength(40);
-  });
-});
-
-describe('what an order has corrected', () => {
-  const terms = {
-    commandId: 'bk-1',
-    kind: 'suspense',
-    target: 'upstream',
-    currency: 'KES',
-    minor: -100n,
-  } as const;
-  const requester = { by: 'ama', at, hasEnded: true };
-  const order = (current: Break) => {
-    const ordered = changeBreak(current, { what: 'adjust', terms, explanation: 'x' }, requester);
-    if (!ordered.ok) throw new Error(ordered.refusal);
-    return ordered.value;
-  };
-  const outcome = { commandId: 'bk-1', at, status: 'booked', terms } as const;
-  const booked = concludeAdjustment(order(after(differs('statement', 'fee'))), outcome);
-
-  it('is not found again, by whomever', () => {
-    expect(booked.status).toBe('resolved');
-    for (const again of [differs('close', 'fee'), differs('statement', 'fee'), found('callback.fee_differs')])
-      expect(observe(again, booked)).toBe(booked);
-  });
-
-  it('is news by another amount, or one that is unknown', () => {
-    for (const amount of [-101n, null])
-      expect(observe(differs('close', 'fee', amount), booked)).toMatchObject({ status: 'open', amount });
-  });
-
-  it('is a new discrepancy of a wallet: its float has moved', () => {
-    const drift = found('wallet.drift');
-    const corrected = concludeAdjustment(order(after(drift)), outcome);
-    expect(observe(drift, corrected)).toMatchObject({ status: 'open' });
-  });
-
-  it('is nothing once the order is withdrawn or refused', () => {
-    const waiting = order(after(differs('statement', 'fee')));
-    const withdrawn = changeBreak(waiting, { what: 'withdraw', commandId: 'bk-1' }, requester);
-    const refused = concludeAdjustment(waiting, {
-      ...outcome,
-      status: 'refused',
-      reason: 'Insufficient funds',
-    });
-    for (const one of [withdrawn.ok ? withdrawn.value : undefined, refused])
-      expect(one?.observations).toMatchObject([{ kind: 'statement.differs' }]);
-    const second = { what: 'adjust', terms: { ...terms, commandId: 'bk-2' }, explanation: 'x' } as const;
-    expect(changeBreak(waiting, second, requester)).toMatchObject({ refusal: 'adjustment.pending' });
-    expect(changeBreak(refused, second, requester)).toMatchObject({ ok: true });
   });
 });

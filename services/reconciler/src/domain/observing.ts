@@ -1,3 +1,4 @@
+import type { Adjustment } from './adjustments.ts';
 import type { Break, FoundBreak, Observation, Withdrawal } from './break.ts';
 import { type BreakKind, type Field, termsOfBreak } from './break-kinds.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
@@ -48,24 +49,16 @@ export function toWithdrawal(
  * The break after an observation of its field: a new one, or the existing one changed.
  *
  * It replaces the observer's former one of its kind. A resolved break is opened again, and has no owner then, unless people had seen
- * this when they resolved it, or an order has corrected as much. The same object means that nothing is new.
+ * this when they resolved it, or an order has corrected as much. What nobody had said yet is not explained. The same object means that nothing is new.
  */
 export function observe(found: FoundBreak, current: Break | undefined): Break {
-  const { reference, field, rail, currency, cause, ...observation } = found;
-  const { at, amount, kind, detail } = observation;
+  const { reference, field, cause, ...observation } = found;
+  const { at, amount, kind, detail, currency } = observation;
   if (!current) {
-    const place = {
-      field,
-      reference,
-      ...(rail !== undefined && { rail }),
-      currency,
-      ...(cause && { cause }),
-    };
-    const fresh = { _id: breakId(reference, field), ...place, openedAt: at, since: at, version: 1 };
+    const subject = { _id: breakId(reference, field), field, reference, ...(cause && { cause }) };
     const history = [{ at, by: null, what: 'opened', amount }] as const;
-    return shown({ ...fresh, kind, amount, detail, status: 'open', observations: [], history }, [
-      observation,
-    ]);
+    const fresh = { ...subject, openedAt: at, since: at, version: 1, status: 'open', history } as const;
+    return shown({ ...fresh, kind, amount, detail, currency, observations: [] }, [observation]);
   }
   if (isSettled(found, current)) return current;
   if (current.status === 'resolved') {
@@ -77,8 +70,10 @@ export function observe(found: FoundBreak, current: Break | undefined): Break {
   const observations = before
     ? current.observations.map((one) => (one === before ? added(before, observation) : one))
     : [...current.observations, observation];
-  const text = kind === current.kind ? {} : { text: `${kind}: ${detail}` };
-  return changed(shown(current, observations), { at, by: null, what: 'found again', ...text, amount });
+  const text = before && kind === current.kind ? {} : { text: `${kind}: ${detail}` };
+  const { explanation: _, ...unexplained } = current;
+  const next = shown(before ? current : unexplained, observations);
+  return changed(next, { at, by: null, what: 'found again', ...text, amount });
 }
 
 /**
@@ -126,11 +121,14 @@ export function isFoundAgain(kind: BreakKind): boolean {
 /** Whether an observation is nothing new: judged by people, or corrected by an order of the ledger. */
 function isSettled({ field, ...observation }: FoundBreak, { judged = [], adjustments = [] }: Break): boolean {
   const { amount } = observation;
-  const isCorrected = adjustments.some(
-    ({ status, difference }) => status === 'booked' && difference === amount,
-  );
-  if (amount !== null && isCorrected && !MOVING.includes(field)) return true;
+  const booked = adjustments.filter(({ status }) => status === 'booked');
+  if (booked.some((one) => isCorrectedBy(one, amount)) && !MOVING.includes(field)) return true;
   return keysOf(observation).every((key) => judged.includes(key));
+}
+
+/** Whether the break had this amount when the order was placed. */
+export function isCorrectedBy({ differences }: Adjustment, amount: bigint | null): boolean {
+  return amount !== null && differences.includes(amount);
 }
 
 function keysOf({ observer, kind, about = [''] }: Observation): readonly string[] {
@@ -138,9 +136,13 @@ function keysOf({ observer, kind, about = [''] }: Observation): readonly string[
 }
 
 /** Whether an observer has said all this already; callbacks have many senders, and may take turns. */
-function says(before: Observation, { amount, detail, about }: Observation): boolean {
-  if (about && before.observer !== 'poll')
+function says(before: Observation, { amount, detail, about, rail, currency }: Observation): boolean {
+  if (about && before.observer !== 'poll') {
+    // While our end is open, it is unknown what another end differs by.
+    if (before.observer === 'provenCallback' && before.amount === null && amount !== null) return false;
     return about.every((what) => before.about?.includes(what)) || (before.about?.length ?? 0) >= ABOUT_MAX;
+  }
+  if (before.rail !== rail || before.currency !== currency) return false;
   return before.amount === amount && before.detail === detail;
 }
 
@@ -150,14 +152,29 @@ function added(before: Observation, observation: Observation): Observation {
   return { ...observation, about: [...new Set([...(before.about ?? []), ...observation.about])] };
 }
 
-/** How strongly a kind binds people, the strongest first: what waits for an end, what runs find, what anybody may claim. */
-const RANKS = { decided: 0, ended: 0, again: 1, final: 2 } as const;
+/** How strongly a kind binds people, the strongest first: what waits for an end, what runs find. */
+const RANKS = { decided: 0, ended: 0, again: 2, final: 4 } as const;
+/** After all of these: what anybody may have claimed. */
+const CLAIMED = 6;
+/** The kinds of which people are called at once: two records of the same money differ. */
+const OVER_MONEY =
+  /^(payout\.(amount_differs|refused_again)|payment\.contradiction|books\.(unposted|unreleased|posted_wrongly|unexplained_entry)|(coverage|close|statement)\..+)$/;
 
-/** The break as its strongest observation has it, of equal ones the first. */
-function shown(current: Break, observations: readonly Observation[]): Break {
-  const rank = ({ kind }: Observation) => RANKS[termsOfBreak(kind).manualResolution];
-  const [strongest] = observations.toSorted((one, other) => rank(one) - rank(other));
+/** The break as its strongest observation has it, of equal ones that over money, then the first. */
+export function shown(current: Break, observations: readonly Observation[]): Break {
+  const [strongest] = observations.toSorted((one, other) => rankOf(one) - rankOf(other));
   if (!strongest) return current;
-  const { kind, amount, detail } = strongest;
-  return { ...current, kind, amount, detail, observations };
+  const { kind, amount, detail, rail, currency } = strongest;
+  const { rail: _, ...next } = current;
+  return { ...next, kind, amount, detail, currency, ...(rail !== undefined && { rail }), observations };
+}
+
+function rankOf({ kind, observer }: Observation): number {
+  const rank = observer === 'callback' ? CLAIMED : RANKS[termsOfBreak(kind).manualResolution];
+  return isOverMoney(kind) ? rank : rank + 1;
+}
+
+/** Whether the alert BreakOverMoney is about the kind. */
+export function isOverMoney(kind: string): boolean {
+  return OVER_MONEY.test(kind);
 }

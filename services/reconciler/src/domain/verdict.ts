@@ -4,6 +4,7 @@ import { waitedMs } from './arrived.ts';
 import { type BreakKind, isBreakKind, termsOfBreak } from './break-kinds.ts';
 import { claimedEnd, isEnd, isOwn } from './claim.ts';
 import { judgeClaims, lookupDecides } from './claim-checks.ts';
+import { movedByEnd } from './close.ts';
 import { judgeNotFound } from './not-found.ts';
 import type { Finding, Judged, Question, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
@@ -40,7 +41,10 @@ export function judge(question: Question): Verdict {
     fact: goesOut,
     // One without keys is found once.
     findings: all.filter(({ kind, about }) => about !== undefined || !tracked.breaks.includes(kind)),
-    agreed: contested.filter((kind) => isEnd(question.answer.kind) && all.every((one) => one.kind !== kind)),
+    agreed: contested.filter(
+      (kind) =>
+        isEnd(question.answer.kind) && all.every((one) => one.kind !== kind || one.observer !== 'poll'),
+    ),
     lagging,
     undecided: undecided || isUnasked || isReversing,
   };
@@ -123,11 +127,11 @@ export function isEndOverdue(
  */
 export function confirmsCallback(
   { tracked, terms, isScheduled }: Pick<Question, 'tracked' | 'terms' | 'isScheduled'>,
-  { fact, findings, lagging, undecided }: Verdict,
+  { fact, findings, agreed, lagging, undecided }: Verdict,
 ): boolean {
   const { status, notFoundSinceMs, callbacks } = tracked;
   if (fact === null || isScheduled || status !== 'open' || notFoundSinceMs !== null) return false;
-  if (lagging || undecided || findings.length > 0) return false;
+  if (lagging || undecided || findings.length > 0 || agreed.length > 0) return false;
   return callbacks.some((claim) => isOwn(claim, terms) && claimedEnd(claim) === fact.status);
 }
 
@@ -168,5 +172,8 @@ function contradiction({ tracked, terms, answer, source }: Question): Finding {
   const stands = tracked.status === 'open' ? 'it is open' : `ended as ${tracked.status}`;
   const detail = `${stands}, yet the rail says ${answer.kind}`;
   const about = [answer.kind];
-  return { kind: 'payment.contradiction', observer: source, amount: terms.amount, detail, about };
+  const said = 'amount' in answer && answer.amount !== 'unreadable' ? answer.amount : null;
+  const end = isEnd(answer.kind) ? answer.kind : 'pending';
+  const amount = movedByEnd(tracked, terms, { status: end, amount: said });
+  return { kind: 'payment.contradiction', observer: source, amount, detail, about };
 }

@@ -54,9 +54,8 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
     { itemsMax: 1 },
   );
   return async (statement, keep) => {
-    // Breaks are few and lines are many, so the line is searched for each break.
-    const { rail } = statement;
-    const stated = { observer: 'statement', rail, status: 'unresolved', limit: RECORDS_PER_STEP } as const;
+    // Breaks are few and lines are many, so the line is searched for each break, at whichever rail it is shown.
+    const stated = { observer: 'statement', status: 'unresolved', limit: RECORDS_PER_STEP } as const;
     for await (const breaks of pagesOfBreaks(deps.breaks, stated)) {
       if (breaks.length === 0) continue;
       await keep();
