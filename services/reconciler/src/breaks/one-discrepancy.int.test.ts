@@ -263,6 +263,16 @@ describe('an adjustment', () => {
     expect(await openOf(reference)).toEqual(['statement.differs']);
   });
 
+  it('needs none where a later statement agrees, at whichever rail the break is shown', async () => {
+    const { window, reference, id } = await twice();
+    await harness
+      .database()
+      .collection('breaks')
+      .updateOne({ _id: id as never }, { $set: { rail: 'other' } });
+    await matched(further(window), line(reference, '-100'));
+    expect(await openOf(reference)).toEqual(['callback.amount_differs']);
+  });
+
   it('is taken of one of two that come at once', async () => {
     for (let round = 0; round < 3; round += 1) {
       const { reference, id } = await twice();

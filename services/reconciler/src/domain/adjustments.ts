@@ -15,7 +15,7 @@ export interface AdjustmentTerms {
 export interface Adjustment extends AdjustmentTerms {
   readonly by: string;
   readonly at: Date;
-  /** The amounts that the break's observations had when it was proposed. */
+  /** The amounts that the break had when it was proposed, by whomever but callbacks. */
   readonly differences: readonly bigint[];
   /** `differs`: an order with this id was booked, but with other terms. */
   readonly status: 'proposed' | 'withdrawn' | 'booked' | 'refused' | 'differs';

@@ -162,7 +162,9 @@ function adjust(
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
   const { by, at } = requester;
-  const differences = current.observations.flatMap(({ amount }) => amount ?? []);
+  // What anybody may have claimed is corrected only where nothing else is shown.
+  const said = current.observations.filter(({ observer }) => observer !== 'callback');
+  const differences = [...new Set([current, ...said].flatMap(({ amount }) => amount ?? []))];
   const proposed: Adjustment = { ...terms, by, at, status: 'proposed', differences };
   const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
   return accept(changed(next, lineOf(request, requester)));

@@ -67,7 +67,9 @@ describe('what an order has corrected', () => {
   });
 
   it('is each amount that the break held when the order was placed', () => {
-    const both = after(found('payout.amount_differs', { amount: -90n }), differs('close', 'amount'));
+    const claimed = found('callback.amount_differs', { amount: 100n, about: ['forged'] });
+    const rails = found('payout.amount_differs', { amount: -90n });
+    const both = after(claimed, rails, differs('close', 'amount'));
     const corrected = concludeAdjustment(order(both), outcome);
     for (const amount of [-90n, -100n])
       expect(observe(differs('statement', 'amount', amount), corrected)).toBe(corrected);
