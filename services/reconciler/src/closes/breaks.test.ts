@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Matching, Side } from '../domain/close.ts';
+import { awaited } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
 import { ended, fold, opened } from '../fixtures/verdicts.ts';
-import { awaited } from '../domain/tracked.ts';
 import { type CloseFinding, reportsOfRecord } from './breaks.ts';
 
 const ours: Side = { status: 'completed', amount: 10_000n, fee: 50n };
