@@ -2,8 +2,7 @@ import { isBreakCommand, type TopicEvent } from '@pesewa/contracts';
 import type { BatchTransaction, Received } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import type { AdjustmentOutcome, AdjustmentTerms } from '../domain/adjustments.ts';
-import type { Observation } from '../domain/break.ts';
-import type { BreakKind } from '../domain/break-kinds.ts';
+import { kindsOf } from '../domain/break.ts';
 import { concludeAdjustment } from '../domain/break-life.ts';
 import { afterManualResolution } from '../domain/manual-resolution.ts';
 import { breakResolved } from '../events.ts';
@@ -97,23 +96,20 @@ export function createAdjustments(deps: {
       const concluded = concludeAdjustment(current, outcome);
       if (concluded === current) continue;
       await deps.breaks.save([concluded], session);
-      const left = concluded.status === 'resolved' ? [] : concluded.observations;
-      const fixed = current.observations.filter((one) => !left.includes(one));
-      if (current.status === 'resolved' || fixed.length === 0) continue;
-      if (left.length === 0) emit(breakResolved(concluded, { eventId: event.eventId }));
+      if (current.status === 'resolved') continue;
+      const isResolved = concluded.status === 'resolved';
+      if (isResolved) emit(breakResolved(concluded, { eventId: event.eventId }));
+      const left = isResolved ? [] : kindsOf(concluded);
+      const gone = kindsOf(current).filter((kind) => !left.includes(kind));
+      if (gone.length === 0) continue;
       const { reference } = concluded;
       const payment = (await deps.store.load([reference], session)).get(reference);
       if (!payment) continue;
       // Further differences of the payment are news again.
-      const corrected = afterManualResolution(payment, goneOf(fixed, left), 'adjust', outcome.at.getTime());
+      const corrected = afterManualResolution(payment, gone, 'adjust', outcome.at.getTime());
       await deps.store.save([corrected], session);
     }
   };
-}
-
-/** The kinds that nobody says any more. */
-function goneOf(fixed: readonly Observation[], left: readonly Observation[]): readonly BreakKind[] {
-  return fixed.map(({ kind }) => kind).filter((kind) => left.every((one) => one.kind !== kind));
 }
 
 function outcomeOf({ type, payload }: CorrectionEvent): AdjustmentOutcome {

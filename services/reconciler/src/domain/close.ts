@@ -151,7 +151,7 @@ function matched(theirs: Side): Matching {
 
 function differencesOf(ours: Side, theirs: Side, terms: Terms): readonly Difference[] {
   if (ours.status !== theirs.status) {
-    return [{ field: 'status', minor: movedOtherwise(ours, theirs, terms) }];
+    return [{ field: 'status', minor: movedBy(theirs, ours, terms) - movedBy(ours, ours, terms) }];
   }
   const fields = ['amount', 'fee'] as const;
   return fields.flatMap((field) => {
@@ -167,11 +167,7 @@ export function movedByEnd(
   theirs: Pick<Side, 'status' | 'amount'>,
 ): bigint | null {
   const ours = sideOf(tracked, terms);
-  return ours.status === 'open' ? null : movedOtherwise(ours, theirs, terms);
-}
-
-function movedOtherwise(ours: Side, theirs: Pick<Side, 'status' | 'amount'>, terms: Terms): bigint {
-  return movedBy(theirs, ours, terms) - movedBy(ours, ours, terms);
+  return ours.status === 'open' ? null : movedBy(theirs, ours, terms) - movedBy(ours, ours, terms);
 }
 
 /** The money that has moved for good: only a completed payment has moved any. */
