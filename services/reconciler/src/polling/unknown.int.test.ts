@@ -108,8 +108,17 @@ describe('a callback for an unknown payment', () => {
     await database()
       .collection<{ _id: string }>('breaks')
       .insertOne({
-        ...{ _id: `${reference}/existence`, reference, field: 'existence', status: 'open', version: 1 },
-        ...{ ...line, ...place, openedAt: at, since: at, history: [], observations },
+        ...line,
+        ...place,
+        _id: `${reference}/existence`,
+        reference,
+        field: 'existence',
+        status: 'open',
+        openedAt: at,
+        since: at,
+        version: 1,
+        history: [],
+        observations,
       });
     await publish(callback(reference, 'COMPLETED'));
     await until('both', async () => {
