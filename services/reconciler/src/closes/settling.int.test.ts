@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -209,6 +210,6 @@ it('notes what it has taken only while it holds the close', async () => {
 
 it('reads no other statements to find those of a rail', async () => {
   const about = { rail: 'upstream', stage: 'done', finishedAt: { $gte: day.from } } as const;
-  const plan = JSON.stringify(await statementStore.runs.find(about).explain('queryPlanner'));
+  const plan = inspect(await statementStore.runs.find(about).explain('queryPlanner'), { depth: null });
   expect(plan).toContain('rail_1_finishedAt_1');
 });

@@ -45,7 +45,14 @@ async function orderOf(inOrderBy: '_id' | 'rail'): Promise<readonly string[]> {
     await store.create(one);
   const messaging = { db: database.db, owner: 'test' };
   await using _runs = startRuns<Run, MatchRecord>({
-    ...{ name: `runs by ${inOrderBy}`, store, inOrderBy, messaging, pauseMs: 20, clock, ids, logger },
+    name: `runs by ${inOrderBy}`,
+    store,
+    inOrderBy,
+    messaging,
+    pauseMs: 20,
+    clock,
+    ids,
+    logger,
     step: async ({ _id }) => {
       taken.push(_id);
       if (taken.length === 1) throw new Error('the step fails once');
