@@ -106,7 +106,7 @@ describe('a callback for an unknown payment', () => {
     const place = { rail: 'upstream', currency: 'KES' };
     const observations = [{ ...line, ...place }];
     await database()
-      .collection<{ _id: string }>('breaks')
+      .collection<{ readonly _id: string; readonly [field: string]: unknown }>('breaks')
       .insertOne({
         ...line,
         ...place,
