@@ -30,7 +30,7 @@ function open(record: object) {
   return { payouts, limits };
 }
 
-it('tells when the attempt began that the rail accepted', async () => {
+it('gives the beginning of the attempt that the rail accepted', async () => {
   expect(await open(row).payouts.acceptedAtMs('po-1')).toBe(5_000);
   const { acceptedByRail: _accepted, ...unclear } = row;
   expect(await open(unclear).payouts.acceptedAtMs('po-1')).toBeNull();

@@ -62,7 +62,7 @@ export interface FoundBreak extends Observation {
 
 /** What an observer no longer says of a field. */
 export interface Withdrawal extends Pick<FoundBreak, 'reference' | 'field' | 'kind' | 'at' | 'cause'> {
-  /** By default whoever said it. */
+  /** By default the one that said it. */
   readonly observer?: Observer;
   /** Why, for people to read. */
   readonly resolution: string;
@@ -77,7 +77,7 @@ export interface Break
     FoundBreak,
     'field' | 'kind' | 'reference' | 'rail' | 'currency' | 'amount' | 'detail' | 'cause'
   > {
-  /** The subject and the field, so that each discrepancy has one break, whoever finds it. */
+  /** The subject and the field, so that each discrepancy has one break, whichever observer finds it. */
   readonly _id: string;
   /** Whether it stands; {@link statusOf} gives the detailed status. */
   readonly status: 'open' | 'resolved';

@@ -215,13 +215,13 @@ function agree(lines: readonly StatementLine[], { status, amount, fee }: Side): 
     here === null || there === null || here === there;
   const isAsStored = (line: StatementLine) =>
     line.result === 'matched' && isSame(amount, line.amount) && (line.isReversal || isSame(fee, line.fee));
-  const told = lines.filter((line) => line.status !== 'pending');
-  if (told.length === 0 || !lines.every(isAsStored)) return false;
-  if (status !== 'reversed') return told.every((line) => line.status === status && !line.isReversal);
+  const final = lines.filter((line) => line.status !== 'pending');
+  if (final.length === 0 || !lines.every(isAsStored)) return false;
+  if (status !== 'reversed') return final.every((line) => line.status === status && !line.isReversal);
   return (
-    told.every((line) => line.status === 'completed' || line.status === status) &&
-    told.some(({ isReversal }) => !isReversal) &&
-    told.some((line) => line.isReversal || line.status === status)
+    final.every((line) => line.status === 'completed' || line.status === status) &&
+    final.some(({ isReversal }) => !isReversal) &&
+    final.some((line) => line.isReversal || line.status === status)
   );
 }
 

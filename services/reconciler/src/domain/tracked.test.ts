@@ -158,7 +158,7 @@ describe('a payment of the working set', () => {
     expect(fold(opened, asked, refused, later)).toMatchObject({ refusedAtMs: null });
   });
 
-  it('is shown as accepted once the rail has told a poll that it has it', () => {
+  it('is shown as accepted once the rail has answered a poll that it has it', () => {
     const open = fold(opened);
     const polled = (detail: string) =>
       openStateOf({ ...open, timeline: remember(open.timeline, { what: 'poll', detail, atMs: 40_000 }) });

@@ -231,7 +231,10 @@ export const openStates = ['begun', 'accepted', 'refused', 'not_found'] as const
 /** One of {@link openStates}. */
 export type OpenState = (typeof openStates)[number];
 
-/** The state of an open payment: the rail denies it, refused its newest attempt, told a poll that it has it, or none of these. */
+/**
+ * The state of an open payment: the rail denies it, refused its newest attempt, answered a poll that it has it, or none of
+ * these.
+ */
 export function openStateOf({
   notFoundSinceMs,
   refusedAtMs,

@@ -246,7 +246,7 @@ function toRecord(
   if ('unreadable' in read) return { ...base, result: 'unreadable', reason: read.unreadable };
   if ('aside' in read) return { ...base, result: 'set_aside' };
   const { row } = read;
-  // Without a time two such lines can't be told from one that is listed twice.
+  // Without a time two such lines can't be distinguished from one that is listed twice.
   const isNameless = row.reference === null && row.railReference === null && row.atMs !== null;
   return {
     ...base,
