@@ -134,7 +134,7 @@ export async function openDispatcher(
   database: Database,
   store: DeliveryStore,
   { origin }: { readonly origin: string },
-  crashPoint: CrashPoint = () => undefined,
+  { crashPoint = () => undefined, pauseMs = 20 }: { crashPoint?: CrashPoint; pauseMs?: number } = {},
 ) {
   const resources = new AsyncDisposableStack();
   const transactions = createTransactions(database.client);
@@ -167,7 +167,7 @@ export async function openDispatcher(
       deadlineMs: DEADLINE_MS,
       concurrencyMax: 16,
       concurrencyPerEndpointMax: CONCURRENCY_PER_ENDPOINT_MAX,
-      pauseMs: 20,
+      pauseMs,
     }),
   );
   const create = (...born: readonly NewDelivery[]) =>
