@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './scripts/slowest-first.ts';
 
 const never = ['**/node_modules/**', 'test/architecture/violations/**'];
 
@@ -6,6 +7,7 @@ const never = ['**/node_modules/**', 'test/architecture/violations/**'];
 export default defineConfig({
   test: {
     allowOnly: false,
+    sequence: { sequencer: SlowestFirst },
     // A condition is waited for as long as the test may take: how fast it comes is no matter of a test.
     expect: { poll: { timeout: 30_000 } },
     projects: [
@@ -39,6 +41,8 @@ export default defineConfig({
           name: 'int',
           include: ['{packages,services,test}/**/*.int.test.ts'],
           exclude: never,
+          // As above.
+          isolate: false,
           maxWorkers: 3,
           testTimeout: 60_000,
           hookTimeout: 60_000,

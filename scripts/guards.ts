@@ -1,15 +1,11 @@
-import { existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type CommandOptions, repositoryRoot, runCommand, toolPath } from './command.ts';
-import { runTests, type TestProject } from './tests.ts';
+import type { TestRun } from './test-results.ts';
+import { runTests, runUnitTestsOnce } from './tests.ts';
 
-/** The result of a guard: counts for the final line, and output to show if it failed. */
-export interface GuardOutcome {
-  readonly passed: number;
-  readonly failed: number;
-  readonly output: string;
-  readonly note?: string;
-}
+/** The result of a guard: that of a test run, with a note that is printed beside its name. */
+export type GuardOutcome = TestRun & { readonly note?: string };
 
 /** One automatic check of the repository. */
 export interface Guard {
@@ -21,7 +17,8 @@ const commandGuard = (name: string, command: string, commandArguments: readonly 
   name,
   run: async (options) => {
     const { code, output } = await runCommand(command, commandArguments, options);
-    return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, output };
+    const isGood = code === 0;
+    return { passed: isGood ? 1 : 0, failures: isGood ? [] : [name], leftOut: [], flaky: [], output };
   },
 });
 
@@ -31,20 +28,38 @@ const toolGuard = (name: string, tool: string, ...toolArguments: string[]): Guar
 const scriptGuard = (name: string, script: string, ...scriptArguments: string[]): Guard =>
   commandGuard(name, process.execPath, [path.join(repositoryRoot, 'scripts', script), ...scriptArguments]);
 
-const testGuard = (name: string, project: TestProject): Guard => ({
+/** The scripts of the root's package.json: one place for what a person, Turbo and a guard run. */
+const { scripts } = JSON.parse(readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+
+/** A script of the root's package.json, which Turbo does not run again unless what it depends on has changed. */
+const scriptOnceGuard = (name: 'types' | 'lint'): Guard => ({
+  name,
+  run: (options) => {
+    const [tool = '', ...toolArguments] = (scripts[name] ?? '').split(' ');
+    const isOurs = (options.directory ?? repositoryRoot) === repositoryRoot;
+    const guard = isOurs
+      ? toolGuard(name, 'turbo', 'run', `//#${name}`, '--output-logs=errors-only', '--log-prefix=none')
+      : toolGuard(name, tool, ...toolArguments);
+    return guard.run(options);
+  },
+});
+
+const testGuard = (name: string, run: (options: CommandOptions) => Promise<TestRun>): Guard => ({
   name,
   run: async (options) => {
-    const run = await runTests(project, options);
-    return { ...run, note: `${run.passed} passed, ${run.failed} failed` };
+    const outcome = await run(options);
+    return { ...outcome, note: `${outcome.passed} passed, ${outcome.failures.length} failed` };
   },
 });
 
 /** All guards that need no infrastructure, the slow ones first so that the cheap ones fill the gaps. */
 export const guards: readonly Guard[] = [
-  testGuard('unit', 'unit'),
-  testGuard('architecture', 'architecture'),
-  toolGuard('types', 'tsc', '-p', 'tsconfig.json'),
-  toolGuard('lint', 'oxlint'),
+  testGuard('unit', runUnitTestsOnce),
+  testGuard('architecture', (options) => runTests('architecture', options)),
+  scriptOnceGuard('types'),
+  scriptOnceGuard('lint'),
   toolGuard('dead-code', 'knip', '--no-progress', '--no-config-hints'),
   toolGuard('boundaries', 'turbo', 'boundaries'),
   toolGuard('format', 'biome', 'check'),
@@ -53,9 +68,7 @@ export const guards: readonly Guard[] = [
   scriptGuard('references', 'check-doc-refs.ts'),
   scriptGuard('alerts', 'check-alerts.ts'),
   scriptGuard('manifests', 'manifests.ts', '--check'),
-  ...(existsSync(path.join(repositoryRoot, 'scripts', 'docs.ts'))
-    ? [scriptGuard('docs', 'docs.ts', '--check')]
-    : []),
+  scriptGuard('docs', 'docs.ts', '--check'),
 ];
 
 /**
@@ -69,25 +82,29 @@ export const runGuards = async (
   selected: readonly Guard[],
   print: (text: string) => void,
   options: Pick<CommandOptions, 'directory' | 'signal'> = {},
-): Promise<{ passed: number; failed: number }> => {
+): Promise<Omit<TestRun, 'output'>> => {
   const waiting = [...selected];
+  const outputs: string[] = [];
   const failures: string[] = [];
-  const total = { passed: 0, failed: 0 };
+  const leftOut: string[] = [];
+  let passed = 0;
   const work = async (): Promise<void> => {
     for (let guard = waiting.shift(); guard !== undefined; guard = waiting.shift()) {
       const startedMs = performance.now();
       const outcome = await guard.run({ ...options, environment });
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1).padStart(5);
-      const mark = outcome.failed === 0 ? '✓' : '✗';
+      const isGood = outcome.failures.length === 0;
+      const mark = isGood ? '✓' : '✗';
       print(
         `${mark} ${guard.name.padEnd(16)}${seconds} s${outcome.note === undefined ? '' : `   ${outcome.note}`}\n`,
       );
-      if (outcome.failed > 0) failures.push(`\n── ${guard.name} ──\n${outcome.output.trimEnd()}\n`);
-      total.passed += outcome.passed;
-      total.failed += outcome.failed;
+      if (!isGood) outputs.push(`\n── ${guard.name} ──\n${outcome.output.trimEnd()}\n`);
+      passed += outcome.passed;
+      failures.push(...outcome.failures);
+      leftOut.push(...outcome.leftOut);
     }
   };
   await Promise.all([work(), work()]);
-  for (const failure of failures) print(failure);
-  return total;
+  for (const output of outputs) print(output);
+  return { passed, failures, leftOut, flaky: [] };
 };

@@ -52,11 +52,12 @@ it.each(dashboards)(
 );
 
 const hasPromtool = (await runCommand('promtool', ['--version'])).code === 0;
+const reason = hasPromtool ? '' : ' (left out: no promtool)';
 const TIMEOUT_MS = 60_000;
 
 // promtool comes with Prometheus and is in none of our packages: without it, the queries are still parsed.
 it.runIf(hasPromtool)(
-  'promtool takes the rules, and each fires when its tests say so',
+  `promtool takes the rules, and each fires when its tests say so${reason}`,
   { timeout: TIMEOUT_MS },
   async () => {
     const folder = path.join(repositoryRoot, 'deploy', 'monitoring');
@@ -69,7 +70,7 @@ it.runIf(hasPromtool)(
 
 // As above.
 it.runIf(hasPromtool)(
-  'promtool takes the queries of the panels, types included',
+  `promtool takes the queries of the panels, types included${reason}`,
   { timeout: TIMEOUT_MS },
   async () => {
     const queries = dashboards.flatMap(({ value }) =>

@@ -1,83 +1,142 @@
-// Runs the tests: all, or only `unit`, `int`, `scenarios` or `cluster`. Without an argument the guards of `verify` come first.
-// The last line on stdout is always `N passed, N failed`, each guard and each test counting as one.
+// Runs tests. Without an argument: the presubmit, which judges a change within minutes. `all`: everything. Else the named parts.
+// At the end come what each part took, a line for each test that was left out, that was flaky and that failed; the last line on
+// stdout is always `N passed, N failed`, each guard and each test counting as one.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { repositoryRoot } from './command.ts';
 import { guards, runGuards } from './guards.ts';
 import { whenOrphaned } from './parent.ts';
+import { presubmitFiles } from './presubmit.ts';
+import { listed, type TestRun } from './test-results.ts';
 import { runTests, type TestProject } from './tests.ts';
 
 const kinds = ['unit', 'int', 'scenarios', 'cluster'] as const satisfies readonly TestProject[];
 
-type Part = 'verify' | (typeof kinds)[number];
+type Kind = (typeof kinds)[number];
 
-const total = { passed: 0, failed: 0 };
+/** A part of a run: the guards, or the tests of a kind, all of them unless files are named. */
+interface Part {
+  readonly name: 'verify' | Kind;
+  readonly files?: readonly string[];
+}
+
+const usage = `usage: npm test                   the guards, the unit tests and what judges a change within minutes
+       npm run test:all           everything, for releases and nights
+       npm run test:<part>        one of ${kinds.join(', ')}; after --, parts of the names of some files
+`;
+
+const verdict = { passed: 0, failures: [] as string[], leftOut: [] as string[], flaky: [] as string[] };
+const took: string[] = [];
 const stopping = new AbortController();
 
 const print = (text: string): void => {
   process.stdout.write(text);
 };
 
-const add = ({ passed, failed }: { passed: number; failed: number }): void => {
-  total.passed += passed;
-  total.failed += failed;
+if (process.argv.includes('--help')) {
+  print(usage);
+  process.exit(0);
+}
+
+const add = (run: Omit<TestRun, 'output'>): void => {
+  verdict.passed += run.passed;
+  verdict.failures.push(...run.failures);
+  verdict.leftOut.push(...run.leftOut);
+  verdict.flaky.push(...run.flaky);
 };
 
 /** Counts a step that failed unexpectedly as one failure and says why. */
 const breakDown = (error: unknown): void => {
-  add({ passed: 0, failed: 1 });
-  print(`✗ ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  print(`✗ ${text}\n`);
+  verdict.failures.push(text);
+};
+
+/** Adds what the work took to the list at the end. */
+const timed = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+  const startedMs = performance.now();
+  const result = await work();
+  took.push(`${String(Math.round((performance.now() - startedMs) / 1_000)).padStart(5)} s  ${name}`);
+  return result;
 };
 
 const showTests = async (
-  project: TestProject,
+  { name, files }: Part,
   environment: Readonly<Record<string, string>>,
 ): Promise<void> => {
-  if (stopping.signal.aborted) return;
-  print(`\n── ${project} ──\n`);
+  if (stopping.signal.aborted || name === 'verify') return;
+  print(`\n── ${name} ──\n`);
   const colours: Readonly<Record<string, string>> = process.stdout.isTTY ? {} : { NO_COLOR: '1' };
-  const run = await runTests(project, {
+  const options = {
     environment: { ...environment, ...colours },
     show: true,
     signal: stopping.signal,
-  });
+    isRepeated: name !== 'unit',
+    ...(files && { files }),
+  };
+  const run = await timed(name, () => runTests(name, options));
   print(run.output);
   add(run);
 };
 
-/** Brings the infrastructure up once for all given projects and takes it down after the last. */
-const testWithInfrastructure = async (projects: readonly TestProject[]): Promise<void> => {
+/** Brings up the daemons that the given parts share. */
+const openDaemons = async () => {
   // Loaded late, so that the guards can report a broken stack package instead of dying with it.
   const { openInfrastructure } = await import('@pesewa/infrastructure');
-  await using infrastructure = await openInfrastructure({
-    root: repositoryRoot,
-    log: (line: string) => print(`${line}\n`),
-  });
-  print(`infrastructure: ${infrastructure.provider}\n`);
-  for (const project of projects) await showTests(project, { ...infrastructure.env });
+  return openInfrastructure({ root: repositoryRoot, log: (line: string) => print(`${line}\n`) });
+};
+
+/** Waits for the daemons, tests all given parts on them, and takes them down after the last. */
+const testOnDaemons = async (
+  opening: ReturnType<typeof openDaemons>,
+  parts: readonly Part[],
+): Promise<void> => {
+  await using daemons = await timed('daemons', () => opening);
+  print(`infrastructure: ${daemons.provider}\n`);
+  for (const part of parts) await showTests(part, { ...daemons.env });
 };
 
 /** These tests start their own cluster, because they break it. */
-const testOnCluster = async (): Promise<void> => {
-  if (process.platform === 'linux') return showTests('cluster', {});
+const testOnCluster = async (part: Part): Promise<void> => {
+  if (process.platform === 'linux') return showTests(part, {});
   print('\n── cluster ──\nnot run: the daemons that it breaks come for Linux only\n');
 };
 
+const presubmit = (): readonly Part[] => [
+  { name: 'verify' },
+  { name: 'int', files: presubmitFiles('int') },
+  { name: 'scenarios', files: presubmitFiles('scenarios') },
+];
+
+const isKind = (name: string): name is Kind => kinds.some((kind) => kind === name);
+
 const selectParts = (wanted: readonly string[]): readonly Part[] => {
-  if (wanted.length === 0) return ['verify', 'int', 'scenarios', 'cluster'];
-  return wanted.map((name) => {
-    const known = kinds.find((kind) => kind === name);
-    if (known === undefined)
-      throw new Error(`unknown tests "${name}": say ${kinds.join(', ')} or nothing for all.`);
-    return known;
-  });
+  const [first] = wanted;
+  if (first === undefined) return presubmit();
+  if (first === 'all') return (['verify', 'int', 'scenarios', 'cluster'] as const).map((name) => ({ name }));
+  if (!isKind(first)) throw new Error(`unknown tests "${first}".\n${usage}`);
+  const files = wanted.filter((name) => !isKind(name));
+  return wanted.filter(isKind).map((name) => ({ name, ...(files.length > 0 && { files }) }));
 };
 
 const runAll = async (parts: readonly Part[]): Promise<void> => {
-  if (parts.includes('verify')) add(await runGuards(guards, print, { signal: stopping.signal }));
-  if (parts.includes('unit')) await showTests('unit', {});
-  const projects = parts.filter((part) => part === 'int' || part === 'scenarios');
-  if (projects.length > 0 && !stopping.signal.aborted) await testWithInfrastructure(projects);
+  const onDaemons = parts.filter(({ name }) => name === 'int' || name === 'scenarios');
+  // They are fetched and started while the guards run; what goes wrong is reported when it is their turn.
+  const opening = onDaemons.length > 0 ? openDaemons() : undefined;
+  opening?.catch(() => undefined);
+  if (parts.some(({ name }) => name === 'verify'))
+    add(await timed('verify', () => runGuards(guards, print, { signal: stopping.signal })));
+  for (const part of parts.filter(({ name }) => name === 'unit')) await showTests(part, {});
+  if (opening !== undefined) await testOnDaemons(opening, onDaemons);
   // Last, because its own daemons are many and need the machine to themselves.
-  if (parts.includes('cluster')) await testOnCluster();
+  for (const part of parts.filter(({ name }) => name === 'cluster')) await testOnCluster(part);
+};
+
+/** Keeps the flaky tests of this run in `.pesewa/flaky.json`; none is what it should say. */
+const keepFlaky = (): void => {
+  const directory = path.join(repositoryRoot, '.pesewa');
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, 'flaky.json'), `${JSON.stringify(verdict.flaky, null, 2)}\n`);
 };
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -96,8 +155,14 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 process.on('exit', () => {
-  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
-  print(`${total.passed} passed, ${total.failed} failed\n`);
+  const { passed, failures, leftOut, flaky } = verdict;
+  process.exitCode = failures.length === 0 && passed > 0 ? 0 : 1;
+  keepFlaky();
+  print(`\ntook:\n${took.map((line) => `${line}\n`).join('')}`);
+  print(listed('left out', leftOut));
+  print(listed('flaky: failed, and passed when run once more', flaky));
+  print(listed('failed', failures));
+  print(`${passed} passed, ${failures.length} failed\n`);
 });
 
 try {

@@ -1,61 +1,109 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type CommandOptions, runCommand, toolPath } from './command.ts';
+import { type CommandOptions, type CommandResult, repositoryRoot, runCommand, toolPath } from './command.ts';
+import { readResults, type TestResult, type TestRun, type VitestReport, verdictOf } from './test-results.ts';
 
 /** Names of the vitest projects in `vitest.config.ts`. */
 export type TestProject = 'unit' | 'architecture' | 'int' | 'scenarios' | 'cluster';
 
-/** Outcome of some test runs: counts, and the output where it was not shown. */
-export interface TestRun {
-  readonly passed: number;
-  readonly failed: number;
-  readonly output: string;
+/** Which tests to run and how; `files` are paths from the root of the repository, all of the project by default. */
+export interface TestOptions extends CommandOptions {
+  readonly files?: readonly string[];
+  /** Runs files with failures once more at once: what passes then is flaky and fails nothing. */
+  readonly isRepeated?: boolean;
 }
 
-/** The part of vitest's JSON report that is counted. */
-interface Report {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly testResults: readonly {
-    readonly status: string;
-    readonly assertionResults: readonly { status: string }[];
-  }[];
-}
+/** More files with failures than this are no accident, and are not run again. */
+const REPEATED_FILES_MAX = 5;
 
-/** Counts a report; a file that failed without a failed test (it did not even load) counts as one failure. */
-export const countReport = (report: Report): { passed: number; failed: number } => {
-  const broken = report.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
-  );
-  return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
-};
-
-const readReport = async (file: string): Promise<Report | undefined> => {
+const readReport = async (file: string): Promise<VitestReport | undefined> => {
   try {
     // Vitest wrote this file a moment ago.
-    return JSON.parse(await readFile(file, 'utf8')) as Report;
+    return JSON.parse(await readFile(file, 'utf8')) as VitestReport;
   } catch {
     return undefined;
   }
 };
 
-/** Runs one vitest project in a child process. No report, no test or an unexplained exit code is a failure too. */
-export const runTests = async (project: TestProject, options: CommandOptions = {}): Promise<TestRun> => {
+/** One run of vitest in a child process: what its tests gave, or why there is no telling. */
+type VitestRun = { readonly output: string } & (
+  | { readonly results: readonly TestResult[] }
+  | { readonly results?: undefined; readonly reason: string }
+);
+
+/** Where the newest report of a run is kept, for people and for Turbo. */
+const keptReport = (name: string): string => path.join(repositoryRoot, '.pesewa', 'reports', `${name}.json`);
+
+const readRun = async ({ code, output }: CommandResult, reportFile: string): Promise<VitestRun> => {
+  const report = await readReport(reportFile);
+  if (report === undefined) return { output, reason: 'vitest wrote no report' };
+  const results = readResults(report, repositoryRoot);
+  if (results.length === 0) return { output, reason: 'it has no tests' };
+  if (code !== 0 && results.every(({ status }) => status !== 'failed'))
+    return { output, reason: `vitest ended with code ${code}` };
+  return { output, results };
+};
+
+const runVitest = async (
+  project: TestProject,
+  reportName: string,
+  { files = [], ...options }: TestOptions,
+): Promise<VitestRun> => {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'pesewa-tests-'));
   const reportFile = path.join(directory, 'report.json');
   const longest = path.join(import.meta.dirname, 'longest-reporter.ts');
   const reporters = ['default', 'json', longest].map((reporter) => `--reporter=${reporter}`);
-  const { code, output } = await runCommand(
+  const result = await runCommand(
     toolPath('vitest'),
-    ['run', '--project', project, ...reporters, `--outputFile.json=${reportFile}`],
+    ['run', '--project', project, ...files, ...reporters, `--outputFile.json=${reportFile}`],
     options,
   );
-  const report = await readReport(reportFile);
+  const kept = keptReport(reportName);
+  await rm(kept, { force: true });
+  await mkdir(path.dirname(kept), { recursive: true });
+  await cp(reportFile, kept).catch(() => undefined);
+  const run = await readRun(result, reportFile);
   await rm(directory, { recursive: true, force: true });
-  if (report === undefined) return { passed: 0, failed: 1, output };
-  const { passed, failed } = countReport(report);
-  if (passed + failed === 0)
-    return { passed, failed: 1, output: `${output}The project ${project} has no tests.\n` };
-  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed, output };
+  return run;
+};
+
+const undecided = (project: TestProject, reason: string, output: string): TestRun => ({
+  passed: 0,
+  failures: [`${project}: ${reason}`],
+  leftOut: [],
+  flaky: [],
+  output,
+});
+
+/** Runs the unit tests unless nothing that they depend on has changed since they last passed (`turbo.json`). */
+export const runUnitTestsOnce = async (options: CommandOptions): Promise<TestRun> => {
+  const result = await runCommand(
+    toolPath('turbo'),
+    ['run', '//#test:unit', '--output-logs=errors-only', '--log-prefix=none'],
+    options,
+  );
+  const run = await readRun(result, keptReport('unit'));
+  if (run.results === undefined) return undecided('unit', run.reason, run.output);
+  return { ...verdictOf(run.results), output: run.output };
+};
+
+/**
+ * Runs one vitest project, or some of its files. No report, no test or an unexplained exit code is a failure too. The
+ * report of vitest is kept in `.pesewa/reports`.
+ */
+export const runTests = async (project: TestProject, options: TestOptions = {}): Promise<TestRun> => {
+  const first = await runVitest(project, project, options);
+  if (first.results === undefined) return undecided(project, first.reason, first.output);
+  const { output, results } = first;
+  const failedFiles = new Set(results.filter(({ status }) => status === 'failed').map(({ file }) => file));
+  const isRepeated =
+    options.isRepeated === true &&
+    options.signal?.aborted !== true &&
+    failedFiles.size > 0 &&
+    failedFiles.size <= REPEATED_FILES_MAX;
+  if (!isRepeated) return { ...verdictOf(results), output };
+  if (options.show === true) process.stdout.write(`\n── ${project}, once more: what failed ──\n`);
+  const second = await runVitest(project, `${project}-once-more`, { ...options, files: [...failedFiles] });
+  return { ...verdictOf(results, second.results), output: output + second.output };
 };

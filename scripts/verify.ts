@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from './command.ts';
 import { guards, runGuards } from './guards.ts';
+import { listed } from './test-results.ts';
 
 const print = (text: string): void => {
   process.stdout.write(text);
@@ -13,10 +14,11 @@ const { values, positionals } = parseArgs({ allowPositionals: true, options: { i
 const unknown = positionals.find((name) => guards.every((guard) => guard.name !== name));
 if (unknown === undefined) {
   const selected = guards.filter((guard) => positionals.length === 0 || positionals.includes(guard.name));
-  const { failed } = await runGuards(selected, print, {
+  const { failures, leftOut } = await runGuards(selected, print, {
     directory: path.resolve(values.in ?? repositoryRoot),
   });
-  process.exitCode = failed === 0 ? 0 : 1;
+  print(listed('left out', leftOut));
+  process.exitCode = failures.length === 0 ? 0 : 1;
 } else {
   print(`no guard "${unknown}": there are ${guards.map((guard) => guard.name).join(', ')}\n`);
   process.exitCode = 1;

@@ -1,6 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A connection to the database that can be stalled: from then on nothing passes through it, and it does not close. */
+/**
+ * A connection to the database that can be stalled: nothing passes through it and it does not close, until it is let go and
+ * passes anything again.
+ */
 export async function openStallableProxy(mongodbUrl: string) {
   const { hostname, port } = new URL(mongodbUrl);
   const sockets = new Set<Socket>();
@@ -23,6 +26,11 @@ export async function openStallableProxy(mongodbUrl: string) {
     stall: () => {
       isStalled = true;
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    letGo: () => {
+      isStalled = false;
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
     },
     [Symbol.asyncDispose]: () =>
       new Promise<void>((resolve) => {

@@ -276,12 +276,4 @@ describe('contract 10.9: 1 to 10,000 items', () => {
   it('10,001 are refused', async () => {
     await expectRefusal({}, '30', 'beneficiaries', 10_001);
   });
-
-  it('10,000 are accepted, the first and the last of them at once', async () => {
-    const reference = next();
-    const changes: Record<string, unknown> = { totalAmount: number('10000') };
-    for (let index = 0; index < 10_000; index += 1) changes[`beneficiaries.${index}.amount`] = number('1');
-    expectTaken(await api.submitBulk(bulkBody(reference, 10_000, changes)));
-    for (const index of [0, 4_999, 9_999]) expectFound(await api.lookUp(`${reference}.${index}`));
-  });
 });
