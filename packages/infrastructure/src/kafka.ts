@@ -12,7 +12,10 @@ import { probeKafka } from './probes.ts';
 import { errorLine, fetchJars, runTool } from './tools.ts';
 
 const version = '4.3.1';
-const startTimeoutMs = 60_000;
+/** A broker of a cluster that was killed under load reads its logs again while the load goes on. */
+const startTimeoutMs = 180_000;
+/** A busy process reads an answer late. */
+const probeTimeoutMs = 15_000;
 const stopGraceMs = 15_000;
 
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -205,8 +208,10 @@ interface Launch {
 async function checkJoined(node: KafkaPorts, nodes: readonly KafkaPorts[]): Promise<void> {
   const views = await Promise.all(
     nodes.map((one) => {
-      const view = probeKafka(`127.0.0.1:${one.brokerPort}`);
-      return one.id === node.id ? view : view.catch(() => undefined);
+      const address = `127.0.0.1:${one.brokerPort}`;
+      return one.id === node.id
+        ? probeKafka(address, probeTimeoutMs)
+        : probeKafka(address).catch(() => undefined);
     }),
   );
   if (views.some((known) => known !== undefined && !known.includes(node.id)))

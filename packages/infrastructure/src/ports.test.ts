@@ -16,4 +16,14 @@ describe('held ports', () => {
     expect(again.port).toBe(wanted);
     await again.release();
   });
+
+  test('are not reserved by anyone else after release either, while their owner lives', async () => {
+    const [first] = await reservePorts(1);
+    const [other] = await reservePorts(1);
+    await Promise.all([first?.release(), other?.release()]);
+    const proposed = [first, other].map((reserved) => reserved?.port ?? 0);
+    const [second] = await reservePorts(1, () => proposed.shift() ?? 25_999);
+    expect(second?.port).toBe(25_999);
+    await second?.release();
+  });
 });

@@ -18,10 +18,14 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Opens a client for one short task and always closes it. */
-export async function withMongo<T>(url: string, errand: (client: MongoClient) => Promise<T>): Promise<T> {
+export async function withMongo<T>(
+  url: string,
+  errand: (client: MongoClient) => Promise<T>,
+  timeoutMs = connectTimeoutMs,
+): Promise<T> {
   const client = new MongoClient(url, {
-    serverSelectionTimeoutMS: connectTimeoutMs,
-    connectTimeoutMS: connectTimeoutMs,
+    serverSelectionTimeoutMS: timeoutMs,
+    connectTimeoutMS: timeoutMs,
     monitorCommands: false,
   });
   try {
@@ -32,8 +36,8 @@ export async function withMongo<T>(url: string, errand: (client: MongoClient) =>
 }
 
 /** Asks a MongoDB server, or the set behind the address, for its state. Rejects if none answers. */
-export function probeMongo(url: string): Promise<MongoState> {
-  return withMongo(url, async (client) => {
+export function probeMongo(url: string, timeoutMs?: number): Promise<MongoState> {
+  const ask = async (client: MongoClient): Promise<MongoState> => {
     const hello = await client.db('admin').command({ hello: 1 });
     return {
       replicaSet: textOf(hello['setName']),
@@ -41,7 +45,8 @@ export function probeMongo(url: string): Promise<MongoState> {
       primary: hello['isWritablePrimary'] === true,
       secondary: hello['secondary'] === true,
     };
-  });
+  };
+  return withMongo(url, ask, timeoutMs);
 }
 
 const metadataRequest = ((): Buffer => {
@@ -78,7 +83,10 @@ function brokerIds(answer: Buffer): number[] {
  * Asks one Kafka broker (`host:port`) for the node ids of its cluster's unfenced brokers. It uses no client library: a
  * starting broker accepts connections before it knows any broker, and asking every few milliseconds must be cheap.
  */
-export function probeKafka(address: string): Promise<readonly number[]> {
+export function probeKafka(
+  address: string,
+  timeoutMs: number = connectTimeoutMs,
+): Promise<readonly number[]> {
   const separator = address.lastIndexOf(':');
   const host = address.slice(0, separator).replaceAll(/[[\]]/g, '');
   const port = Number(address.slice(separator + 1));
@@ -92,7 +100,7 @@ export function probeKafka(address: string): Promise<readonly number[]> {
       socket.destroy();
       act();
     };
-    socket.setTimeout(connectTimeoutMs, () => finish(() => reject(new Error('no answer in time'))));
+    socket.setTimeout(timeoutMs, () => finish(() => reject(new Error('no answer in time'))));
     socket.once('error', (error) => finish(() => reject(error)));
     socket.once('close', () => reject(new Error('the connection was closed')));
     socket.once('connect', () => socket.write(metadataRequest));

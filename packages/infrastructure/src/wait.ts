@@ -40,9 +40,14 @@ const causes: readonly (readonly [RegExp, string])[] = [
 export function startFailure(name: string, how: string, log: string): string {
   const known = causes.find(([pattern]) => pattern.test(log));
   if (known !== undefined) return `${name} stopped while starting: ${known[1]}`;
+  return `${name} stopped while starting (${how}): ${lastFault(log)}`;
+}
+
+/** The line of a log that says best what went wrong: the last one about an error, else the last one. */
+export function lastFault(log: string): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '');
   const found = lines.findLast((line) => /error|fatal|exception/i.test(line)) ?? lines.at(-1);
-  return `${name} stopped while starting (${how}): ${(found ?? 'its log is empty').trim().slice(0, 300)}`;
+  return (found ?? 'its log is empty').trim().slice(0, 300);
 }
 
 /** Waits until a daemon answers; if it ends instead, rejects at once with a line from its log. */
@@ -52,14 +57,16 @@ export async function waitForDaemon(
   timeoutMs: number,
   attempt: () => Promise<void>,
 ): Promise<void> {
+  const readLog = async () => (await readFile(logFile, 'utf8').catch(() => '')).slice(-20_000);
   const ended = daemon.exited.then(async (exit): Promise<never> => {
-    const log = await readFile(logFile, 'utf8').catch(() => '');
     const how = exit.signal === null ? `exit code ${exit.code ?? -1}` : exit.signal;
-    throw new StartError(startFailure(daemon.name, how, log.slice(-20_000)));
+    throw new StartError(startFailure(daemon.name, how, await readLog()));
   });
   const answered = waitUntil(daemon.name, timeoutMs, async () => {
     if (!daemon.running()) return;
     await attempt();
+  }).catch(async (error: unknown): Promise<never> => {
+    throw new StartError(`${messageOf(error)}; its log: ${lastFault(await readLog())}`);
   });
   // The promise that loses the race must not become an unhandled rejection.
   ended.catch(() => undefined);

@@ -1,6 +1,12 @@
 /** A day; a calendar day may be an hour shorter or longer. */
 export const DAY_MS = 86_400_000;
 
+/** Midnight of a day, UTC; undefined for a day that the calendar does not have. Months count from 1. */
+export function midnightMs(year: number, month: number, day: number): number | undefined {
+  const atMs = Date.UTC(year, month - 1, day);
+  return new Date(atMs).getUTCMonth() === month - 1 ? atMs : undefined;
+}
+
 /** The passing of time as an argument, so that tests can move it. */
 export interface Clock {
   /** The wall clock, in milliseconds since the epoch (UTC). */
