@@ -1,4 +1,4 @@
-# One set of layers, and a target for each service and for the command line (docs/adr/0048-one-set-of-layers.md).
+# One set of layers, and a target for each service, for all in one process and for the command line (docs/adr/0048-one-set-of-layers.md).
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
 # Manifests alone, so that an edit of a source leaves the installation in the cache.
@@ -17,7 +17,7 @@ COPY --from=manifests /app ./
 RUN --mount=type=secret,id=ca \
     --mount=type=cache,id=pnpm,target=/pnpm \
     NODE_EXTRA_CA_CERTS=/run/secrets/ca pnpm install --prod --frozen-lockfile --store-dir /pnpm \
-      --filter-prod '{./services/*}...' --filter-prod '@pesewa/cli...' && \
+      --filter-prod '{./services/*}...' --filter-prod '@pesewa/compact...' --filter-prod '@pesewa/cli...' && \
     mkdir /data
 
 FROM ${NODE_IMAGE} AS sources
@@ -71,6 +71,11 @@ LABEL org.opencontainers.image.title="provider-simulator"
 # A volume that is empty takes its owner from here; the journal must outlive the container.
 COPY --from=install --chown=1000:1000 /data /data
 WORKDIR /app/services/provider-simulator
+CMD ["node", "src/main.ts"]
+
+FROM sources AS compact
+LABEL org.opencontainers.image.title="compact"
+WORKDIR /app/packages/compact
 CMD ["node", "src/main.ts"]
 
 FROM sources AS pesewa

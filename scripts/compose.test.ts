@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
+import { environmentOf } from '@pesewa/compact';
 import { services as declared, type ServiceName, serviceNames } from '@pesewa/contracts';
 import { imageName, kafkaEnvironment, kafkaSettings } from '@pesewa/infrastructure';
 import { END_TIMEOUT_MS } from '@pesewa/runtime';
@@ -59,10 +60,19 @@ const stackEnvironment = (name: ServiceName): Readonly<Record<string, string>> =
   ...(name === 'payout-gateway' && { PUBLIC_URL: 'http://127.0.0.1:4010' }),
 });
 
+/** What the stack gives a service of the settings that it knows; JSON values are parsed. */
+const expectedEnvironment = async (name: ServiceName): Promise<Record<string, unknown>> => {
+  const known = Object.keys((await loadSettings(name)) ?? {});
+  expect(known).toContain('OPERATIONS_PORT');
+  const given = Object.entries(stackEnvironment(name));
+  const expected = given.filter(([variable, value]) => known.includes(variable) && value !== '');
+  return Object.fromEntries(expected.map(([variable, value]) => [variable, understood(variable, value)]));
+};
+
 /** A service's environment with the values of `.env.example`; JSON values are parsed. */
-const composeEnvironment = (name: string): Readonly<Record<string, unknown>> =>
+const composeEnvironment = ({ environment = {} }: ComposeService): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    Object.entries(serviceOf(name).environment ?? {}).map(([variable, value]) => [
+    Object.entries(environment).map(([variable, value]) => [
       variable,
       understood(
         variable,
@@ -76,12 +86,7 @@ const understood = (variable: string, value: string): unknown =>
 
 describe('compose.yaml', () => {
   it.each(serviceNames)('runs %s with the settings that the stack gives it', async (name) => {
-    const known = Object.keys((await loadSettings(name)) ?? {});
-    const expected = Object.entries(stackEnvironment(name))
-      .filter(([variable, value]) => known.includes(variable) && value !== '')
-      .map(([variable, value]) => [variable, understood(variable, value)]);
-    expect(known).toContain('OPERATIONS_PORT');
-    expect(composeEnvironment(name)).toEqual(Object.fromEntries(expected));
+    expect(composeEnvironment(serviceOf(name))).toEqual(await expectedEnvironment(name));
   });
 
   it.each(serviceNames)('lets %s end in order', (name) => {
@@ -106,7 +111,7 @@ describe('compose.yaml', () => {
   });
 
   it('gives the command line the address of each service that has operators', () => {
-    const given = composeEnvironment('pesewa');
+    const given = composeEnvironment(serviceOf('pesewa'));
     for (const name of serviceNames.filter((each) => each !== 'provider-simulator')) {
       const variable = `${name.replaceAll('-', '_').toUpperCase()}_URL`;
       expect(given[variable]).toBe(`http://${name}:${declared[name].operationsPort}`);
@@ -175,6 +180,51 @@ describe('compose.yaml', () => {
   });
 });
 
+describe('compact.yaml', () => {
+  const { compact = serviceOf('compact'), ...others } = (
+    readYaml('deploy/compose/compact.yaml') as { readonly services: Readonly<Record<string, ComposeService>> }
+  ).services;
+  const hub = serviceNames.filter((name) => name !== 'provider-simulator');
+
+  it('takes the place of every service but the simulator, and answers to their names', () => {
+    const separate = hub.map((name) => [name, { profiles: ['separate'] }]);
+    expect(others).toEqual(Object.fromEntries(separate));
+    const { default: network } = compact['networks'] as { readonly default: { readonly aliases: unknown } };
+    expect(network.aliases).toEqual(expect.arrayContaining([...hub]));
+  });
+
+  it.each(hub)('runs %s with the settings that the stack gives it, and with its ports', async (name) => {
+    const { PORT, OPERATIONS_PORT, ...expected } = await expectedEnvironment(name);
+    expect([PORT, OPERATIONS_PORT].map(Number)).toEqual([declared[name].port, declared[name].operationsPort]);
+    const given = environmentOf(composeEnvironment(compact) as Record<string, string>, name);
+    expect(given).toMatchObject(expected);
+    expect(given).not.toHaveProperty('PORT');
+    expect(given).not.toHaveProperty('OPERATIONS_PORT');
+    const published = (serviceOf(name)['ports'] ?? []) as readonly string[];
+    expect(compact['ports']).toEqual(expect.arrayContaining([...published]));
+    expect(compact.healthcheck?.test.join(' ')).toContain(String(declared[name].operationsPort));
+  });
+
+  it('is restricted, ends and begins as a service does', () => {
+    const service = serviceOf('ledger');
+    const alike = [
+      'restart',
+      'stop_grace_period',
+      'read_only',
+      'cap_drop',
+      'security_opt',
+      'tmpfs',
+      'depends_on',
+    ];
+    expect(compact).toMatchObject(Object.fromEntries(alike.map((field) => [field, service[field]])));
+    expect(compact['ports']).toHaveLength(hub.flatMap((name) => serviceOf(name)['ports'] ?? []).length);
+    expect(compact).toMatchObject({
+      image: `pesewa/compact:${packageVersion()}`,
+      build: { context: '../..', target: 'compact' },
+    });
+  });
+});
+
 describe('prometheus.yaml', () => {
   it('scrapes every service under its own name', () => {
     const { scrape_configs: jobs } = readYaml('deploy/compose/prometheus.yaml') as {
@@ -221,6 +271,11 @@ describe('Dockerfile', () => {
   it.each(serviceNames)('has a target for %s that starts it as the stack does', (name) => {
     const stage = read('Dockerfile').split(`FROM sources AS ${name}\n`)[1]?.split('\nFROM ')[0] ?? '';
     expect(stage).toContain(`WORKDIR /app/services/${name}\nCMD ["node", "src/main.ts"]`);
+  });
+
+  it('has a target for all services in one process', () => {
+    const stage = read('Dockerfile').split('FROM sources AS compact\n')[1]?.split('\nFROM ')[0] ?? '';
+    expect(stage).toContain('WORKDIR /app/packages/compact\nCMD ["node", "src/main.ts"]');
   });
 
   it('ends as a user without rights, and asks no registry for its own syntax', () => {

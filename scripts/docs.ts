@@ -1,4 +1,4 @@
-// Writes the generated documents: `docs/events.md` from the contracts, each service's configuration table from its
+// Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's configuration table from its
 // `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from its
 // `domain/break-kinds.ts`, the OpenAPI documents from the routes' own operations, and those of operator APIs from the
 // contracts, as are their tables in the services' READMEs. With `--check` nothing is written: each file that differs
@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from './command.ts';
+import { renderAsyncApi } from './docs/asyncapi.ts';
 import { loadBreakKinds, renderBreakKinds } from './docs/break-kinds.ts';
 import { renderConfiguration } from './docs/configuration.ts';
 import { errorTables } from './docs/error-codes.ts';
@@ -75,6 +76,7 @@ const generateOpenApi = async (api: (typeof documentedApis)[number]): Promise<Ge
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const generated: readonly Generated[] = [
   { file: 'docs/events.md', content: { ok: true, text: renderEvents() } },
+  { file: 'docs/events.asyncapi.json', content: { ok: true, text: renderAsyncApi() } },
   ...errorTables.map(({ file, tables }) => generateBlocks(file, tables)),
   ...(await Promise.all(serviceNames().map(generateReadme))),
   ...(await Promise.all(documentedApis.map(generateOpenApi))),

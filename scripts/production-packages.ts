@@ -7,10 +7,11 @@ export interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** What is deployed: every service, and the command line. */
+/** What is deployed: every service, all in one process, and the command line. */
 export const deployables = (root: string): readonly string[] => [
   ...readdirSync(path.join(root, 'services')).sort(),
   'cli',
+  'compact',
 ];
 
 /** The manifests of all packages and services of the workspace, by name. */

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +13,7 @@ import {
 import { createMerchantClient, createRunFileWriter, openStack, runDemo, type Stack } from '@pesewa/stack';
 import { whenOrphaned } from './parent.ts';
 
-const root = join(import.meta.dirname, '..');
+const checkout = join(import.meta.dirname, '..');
 
 const help = `npm start [-- options]
 
@@ -23,7 +24,11 @@ runs a short demo of money moving, and stays up until Ctrl-C.
   --no-demo   skip the demo
   --keep      keep the data in .pesewa/data and use it again next time; without Docker. By default all data is
               deleted when this ends
+  --compact   all seven services in one process, for a small machine
   --cluster   on three Kafka nodes and three MongoDB members, always local daemons; about 4 GB of memory
+  --webhooks-to URL
+              forwards copies of the webhooks of demo, freshly signed, to a receiver of your own, such as
+              http://localhost:8080
   --help      show this
 
   PESEWA_PORTS=free             take free ports instead of 4010 to 4071
@@ -34,16 +39,28 @@ runs a short demo of money moving, and stays up until Ctrl-C.
 /** The exit code of a process that a signal ended. */
 const INTERRUPTED = 130;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+/** What a start has to do with outside of its stack. */
+interface Surroundings {
+  /** Where the run file, logs and kept data are. */
+  readonly root: string;
+  readonly open: typeof openStack;
+  readonly interrupted: Promise<NodeJS.Signals>;
+  readonly say: (line: string) => void;
+}
 
-async function main(): Promise<number> {
+/** Starts all of it as the arguments of `npm start` say, until it is done or interrupted; gives the exit code. */
+export async function start(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { root, interrupted, say } = surroundings;
   const { values } = parseArgs({
+    args: [...args],
     allowNegative: true,
     options: {
       once: { type: 'boolean', default: false },
       demo: { type: 'boolean', default: true },
       keep: { type: 'boolean', default: false },
+      compact: { type: 'boolean', default: false },
       cluster: { type: 'boolean', default: false },
+      'webhooks-to': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -53,53 +70,70 @@ async function main(): Promise<number> {
   }
   if (values.keep && values.cluster)
     throw new StartError('a cluster keeps no data: leave --keep or --cluster out');
-  const interrupted = Promise.withResolvers<NodeJS.Signals>();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => interrupted.resolve(signal));
-  whenOrphaned(() => interrupted.resolve('SIGHUP'));
-  const runFile = createRunFileWriter(join(root, '.pesewa', 'run.json'));
+  const webhooksTo = values['webhooks-to'];
+  if (webhooksTo !== undefined && !/^https?:$/.test(URL.parse(webhooksTo)?.protocol ?? ''))
+    throw new StartError('--webhooks-to: write an http or https address, such as http://localhost:8080');
+  const runFilePath = join(root, '.pesewa', 'run.json');
+  const runFile = createRunFileWriter(runFilePath);
   await runFile.remove();
   let stack: Stack | undefined;
-  const opening = openStack({
+  const opening = surroundings.open({
     root,
     log: say,
     ports: process.env['PESEWA_PORTS'] === 'free' ? 'free' : 'fixed',
     logDirectory: join('.pesewa', 'logs'),
-    infrastructure: () => (values.cluster ? cluster() : infrastructure(values.keep)),
+    isCompact: values.compact,
+    infrastructure: () =>
+      values.cluster ? cluster(surroundings) : infrastructure(surroundings, values.keep),
     ...(values.keep ? { dataDirectory: join(root, '.pesewa', 'data', 'simulator') } : {}),
     changed: () => {
       if (stack) void runFile.write(stack.runFile());
     },
   });
-  const first = await Promise.race([opening, interrupted.promise]);
+  const first = await Promise.race([opening, interrupted]);
   // The stack is partly started: its watchdogs stop the running parts in reverse order once this process has ended.
   if (typeof first === 'string') return INTERRUPTED;
   await using opened = first;
   stack = opened;
   await runFile.write(opened.runFile());
+  const listener =
+    webhooksTo === undefined ? undefined : forwardWebhooks(surroundings, webhooksTo, runFilePath);
   try {
-    const signal = values.demo ? await Promise.race([print(opened), interrupted.promise]) : undefined;
+    const signal = values.demo ? await Promise.race([print(opened, say), interrupted]) : undefined;
     if (values.once) return signal === undefined ? 0 : INTERRUPTED;
     if (signal === undefined) {
-      describe(opened);
-      await interrupted.promise;
+      say(describe(opened));
+      await interrupted;
     }
     say('stopping …');
     return 0;
   } finally {
+    listener?.kill();
     stack = undefined;
     await runFile.remove();
   }
 }
 
+/** The command by which anybody forwards webhooks; it reads the addresses of this run from its file. */
+function forwardWebhooks({ say }: Surroundings, url: string, runFile: string): ChildProcess {
+  const main = join(checkout, 'packages', 'cli', 'src', 'main.ts');
+  // The command takes a moment to start, and the demo doesn't wait for it.
+  const since = new Date().toISOString();
+  const listen = ['webhooks', 'listen', 'demo', '--forward-to', url, '--since', since];
+  const command = [main, ...listen, '--run-file', runFile];
+  return spawn(process.execPath, command, { stdio: ['ignore', 'inherit', 'inherit'] }).on('error', (error) =>
+    say(`webhooks are not forwarded: ${error.message}`),
+  );
+}
+
 /** Containers keep no data, so kept data needs local daemons or the infrastructure that the environment names. */
-function infrastructure(keep: boolean): Promise<Infrastructure> {
+function infrastructure({ root, say }: Surroundings, keep: boolean): Promise<Infrastructure> {
   if (!keep) return openInfrastructure({ root, log: say });
   const env = { ...process.env, PESEWA_INFRASTRUCTURE: 'local' };
   return openInfrastructure({ root, log: say, env, fresh: false });
 }
 
-async function cluster(): Promise<Cluster> {
+async function cluster({ root, say }: Surroundings): Promise<Cluster> {
   say('starting three Kafka nodes and three MongoDB members');
   const opened = await openCluster({ root, log: say });
   const nodes = Object.entries(opened.pids).map(([name, pid]) => `${name} ${pid}`);
@@ -107,7 +141,7 @@ async function cluster(): Promise<Cluster> {
   return opened;
 }
 
-async function print(stack: Stack): Promise<undefined> {
+async function print(stack: Stack, say: Surroundings['say']): Promise<undefined> {
   const { transferUrl, collectionsUrl, merchants } = stack.runFile();
   const [demo] = merchants;
   if (!demo) throw new StartError('the merchant demo is missing: start again');
@@ -117,7 +151,7 @@ async function print(stack: Stack): Promise<undefined> {
   return undefined;
 }
 
-function describe(stack: Stack): void {
+function describe(stack: Stack): string {
   const {
     transferUrl,
     collectionsUrl,
@@ -127,7 +161,7 @@ function describe(stack: Stack): void {
     kafkaBrokers,
     schemaRegistryUrl,
   } = stack.runFile();
-  say(`
+  return `
 Payout API       ${transferUrl}/api/v1
 Collection API   ${collectionsUrl}/collection/v1
 Simulator        ${simulatorUrl}/control/journal?reference=…
@@ -137,13 +171,25 @@ Kafka            ${kafkaBrokers.join(',')}
 Schema registry  ${schemaRegistryUrl}
 Logs             .pesewa/logs/
 
-Ctrl-C stops everything.`);
+Ctrl-C stops everything.`;
 }
 
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    process.stderr.write(`pesewa: ${error instanceof StartError ? error.message : messageOf(error)}\n`);
-    process.exit(1);
-  },
-);
+if (import.meta.main) {
+  const interrupted = Promise.withResolvers<NodeJS.Signals>();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => interrupted.resolve(signal));
+  whenOrphaned(() => interrupted.resolve('SIGHUP'));
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  start(process.argv.slice(2), {
+    root: checkout,
+    open: openStack,
+    interrupted: interrupted.promise,
+    say,
+  }).then(
+    (code) => process.exit(code),
+    (error: unknown) => {
+      process.stderr.write(`pesewa: ${error instanceof StartError ? error.message : messageOf(error)}\n`);
+      process.exit(1);
+    },
+  );
+}

@@ -150,7 +150,7 @@ const restoreTest = (): Manifest =>
         name: 'verify',
         image: imageOf('pesewa'),
         // Payments of other databases are not compared: events on their way at that moment never arrive here.
-        command: ['node', 'src/main.ts', 'ledger', 'verify', '--books-only'],
+        command: ['node', 'src/main.ts', 'ledger', 'verify', '--all', '--books-only'],
         env: [
           { name: 'NODE_OPTIONS', value: nodeOptions(size) },
           { name: 'MONGODB_URL', value: 'mongodb://127.0.0.1:27017/?directConnection=true' },

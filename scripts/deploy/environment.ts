@@ -41,7 +41,9 @@ const ingress = serviceOf('webhook-ingress');
 
 /** Settings of single services. */
 export const own: Readonly<Partial<Record<ServiceName, Readonly<Record<string, string>>>>> = {
-  // The Gateway is the only proxy before it.
+  // The Gateway is the only proxy before those that strangers reach.
+  'payout-gateway': { TRUSTED_PROXIES: '1' },
+  'collection-gateway': { TRUSTED_PROXIES: '1' },
   'webhook-ingress': { TRUSTED_PROXIES: '1' },
   'provider-simulator': {
     JOURNAL_FILE: '/data/journal.jsonl',

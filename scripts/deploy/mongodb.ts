@@ -1,4 +1,9 @@
-import { type MessagingService, messagingServices, services } from '@pesewa/contracts';
+import {
+  type DeclaredMessaging,
+  type MessagingService,
+  messagingServices,
+  services,
+} from '@pesewa/contracts';
 import { type Manifest, manifest, NAMESPACE } from './objects.ts';
 import { containerSecurity, podSecurity, spreadOver } from './pods.ts';
 import { mongodb, mongodbHosts, site } from './site.ts';
@@ -24,13 +29,14 @@ interface Role {
 export const mongodbUsers = { prepare: 'prepare', backup: 'backup', operators: 'operators' } as const;
 
 /**
- * The roles of a service: it writes to its own database, reads those that it is declared to read, and reads a server
- * setting.
+ * The roles of a service: it writes to its own database and to the one that is declared, reads those that it is declared
+ * to read, and reads a server setting.
  */
 function rolesOf(name: MessagingService): readonly Role[] {
-  const { database, readsDatabases } = services[name].messaging;
+  const { database, alsoWrites, readsDatabases }: DeclaredMessaging = services[name].messaging;
   return [
     { name: 'readWrite', db: database },
+    ...(alsoWrites ? [{ name: 'readWrite', db: alsoWrites }] : []),
     ...readsDatabases.map((db) => ({ name: 'read', db })),
     { name: START_CHECKS, db: 'admin' },
   ];
@@ -42,9 +48,9 @@ const prepareRoles = (): readonly Role[] => [
   ...messagingServices.map((name) => ({ name: 'dbAdmin', db: services[name].messaging.database })),
 ];
 
-/** The roles of people: they edit the merchants' settings, and audit what services have written. */
+/** The roles of people: they read what services have written, to audit it, and write nothing. */
 const operatorRoles = (): readonly Role[] => [
-  { name: 'readWrite', db: 'directory' },
+  { name: 'read', db: 'directory' },
   ...messagingServices.map((name) => ({ name: 'read', db: services[name].messaging.database })),
 ];
 

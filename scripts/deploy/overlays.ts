@@ -128,7 +128,7 @@ const simulatorUrl = `http://provider-simulator:${serviceOf('provider-simulator'
 
 const development = (name: string) => ({
   NODE_ENV: 'development',
-  ...(['webhook-dispatcher', 'collection-gateway'].includes(name) && {
+  ...(['ledger', 'webhook-dispatcher', 'collection-gateway'].includes(name) && {
     WEBHOOK_ALLOWED_ORIGINS: simulatorUrl,
   }),
 });

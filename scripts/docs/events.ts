@@ -1,18 +1,27 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import {
   type AvroField,
   type AvroRecord,
   type AvroSchema,
+  type DeclaredMessaging,
   type EventCause,
   type EventType,
   eventCauses,
   eventIdentities,
   fullName,
+  messagingServices,
   parkedTopic,
+  services,
   subjectOf,
   type Topic,
   topics,
 } from '@pesewa/contracts';
+import { repositoryRoot } from '../command.ts';
 import { renderTable } from './markdown.ts';
+import { messageHeaders, messageParts } from './message-format.ts';
+
+const PARKED_BY = '<consumer group>';
 
 const describeType = (schema: AvroSchema): string => {
   if (typeof schema === 'string') return schema;
@@ -59,12 +68,24 @@ const renderEvent = (topicName: string, schema: AvroRecord): string =>
     renderTable(['Field', 'Type', 'Default', 'Meaning'], schema.fields.map(describeField)),
   ].join('');
 
+const usersOf = (topic: Topic, use: 'produces' | 'consumes'): string => {
+  const users = messagingServices.filter((service) =>
+    (services[service].messaging as DeclaredMessaging)[use].some((name) => topics[name] === topic),
+  );
+  return users.join(', ') || 'none of our services';
+};
+
+const renderUsers = (topic: Topic): string =>
+  topic.name.startsWith(PARKED_BY)
+    ? 'Sent by the service of the consumer group'
+    : `Sent by ${usersOf(topic, 'produces')}; received by ${usersOf(topic, 'consumes')}`;
+
 const renderTopic = (topic: Topic): string => {
   const kept =
     topic.cleanup === 'compact'
       ? 'the newest message of every key is kept (compact)'
       : `messages are kept ${topic.retentionDays} days (delete)`;
-  const about = `Key: ${topic.key}. ${topic.partitions} partition${topic.partitions === 1 ? '' : 's'}; ${kept}.`;
+  const about = `Key: ${topic.key}. ${topic.partitions} partition${topic.partitions === 1 ? '' : 's'}; ${kept}. ${renderUsers(topic)}.`;
   return [
     `## ${topic.name}\n\n${about}\n`,
     ...topic.events.map((schema) => renderEvent(topic.name, schema)),
@@ -75,27 +96,36 @@ const introduction = `# Events
 
 Generated from \`packages/contracts/src/events\` by \`npm run docs\`; changes by hand are lost.
 
-Values are Avro in the wire format of the Confluent registry: a zero byte, four bytes of schema id, the record. Every
-subject is FULL_TRANSITIVE, so a field may only be added or dropped where it has a default. Amounts are whole minor units
-of the event's currency; times are milliseconds since the epoch, UTC. Partition counts never change.
+The same for programs is in [events.asyncapi.json](events.asyncapi.json), an [AsyncAPI](https://www.asyncapi.com) 3.0
+document; [at the end](#a-consumer) is a consumer to begin with.
 
-Every message has these headers:
+${renderTable(
+  ['Part', 'What it is'],
+  messageParts.map(({ name, meaning }) => [name, meaning]),
+)}
+Every message has these headers, whose values are UTF-8 text:
 
-- \`event-id\`: derived from the event's type and from what is named with it here, so that the same thing published again is the
-  same event, even by a service that was restored from a backup. Delivery is at least once: drop what you have seen by it.
-- \`event-type\`: the full record name.
-- \`aggregate-version\`: of the payment; on ledger.events and wallets.balances the wallet's sequence, on
-  reconciliation.events the break's version; else 0. It says which of two events is newer: what one process commits comes in
-  its order, and after a crash another one may be ahead of it.
-- \`traceparent\` of [W3C Trace Context](https://www.w3.org/TR/trace-context/): that of the merchant's request for everything
-  about its payment, where the request had one; a new trace otherwise.
-- \`causation-id\`: the \`event-id\` of the event that caused it. It is missing only where the cause was a request from outside,
-  or a time at which we look for ourselves.
-`;
+${renderTable(
+  ['Header', 'Meaning'],
+  messageHeaders.map(({ name, meaning }) => [`\`${name}\``, meaning]),
+)}`;
 
-/** Builds \`docs/events.md\`: every topic with its events and their fields. */
+const sampleOf = (language: string, file: string): string =>
+  `\`\`\`${language}\n${readFileSync(path.join(repositoryRoot, 'test', 'samples', file), 'utf8')}\`\`\`\n`;
+
+const renderConsumer = (): string => `## A consumer
+
+These print each completed payout once. They are \`test/samples\`, which tests run. In TypeScript, with \`kafkajs\`,
+\`@kafkajs/confluent-schema-registry\` and \`avsc\`:
+
+${sampleOf('ts', 'consume.ts')}
+In Python, with \`confluent-kafka\` and \`fastavro\`:
+
+${sampleOf('python', 'consume.py')}`;
+
+/** Builds \`docs/events.md\`: every topic with its events and their fields, and a consumer. */
 export const renderEvents = (): string => {
-  const all: readonly Topic[] = [...Object.values(topics), parkedTopic('<consumer group>')];
+  const all: readonly Topic[] = [...Object.values(topics), parkedTopic(PARKED_BY)];
   const overview = renderTable(
     ['Topic', 'Key', 'Partitions', 'Clean-up', 'Events'],
     all.map((topic) => [
@@ -106,5 +136,5 @@ export const renderEvents = (): string => {
       topic.events.map(({ name }) => name).join(', '),
     ]),
   );
-  return [introduction, overview, ...all.map(renderTopic)].join('\n');
+  return [introduction, overview, ...all.map(renderTopic), renderConsumer()].join('\n');
 };

@@ -1,5 +1,12 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
-import { fileAnswer, type Operation, type Operations, operatorApis, refusalBody } from '@pesewa/contracts';
+import {
+  fileAnswer,
+  type Operation,
+  type Operations,
+  operatorApis,
+  refusalBody,
+  TOTAL_ROWS_HEADER,
+} from '@pesewa/contracts';
 import { z } from 'zod';
 import { renderTable } from './markdown.ts';
 
@@ -15,7 +22,8 @@ const callers = {
   second: 'another operator than proposed it, with a token of their own',
 } as const;
 
-const callerOf = ({ caller }: Operation): string => callers[caller ?? 'any'];
+const callerOf = ({ caller, method }: Operation): keyof typeof callers =>
+  caller ?? (method === 'get' ? 'any' : 'named');
 
 type Api = Readonly<Record<string, Operations>>;
 
@@ -54,7 +62,7 @@ ${renderTable(
   ]),
 )}
 Every operation may refuse with 401 \`unauthenticated\` (no token) and 403 \`forbidden\` (a wrong one); with 400 \`invalid\` what can't be read; with 403
-\`named_operator_required\` the shared token in production, where only operators of \`OPERATORS\` may call; and with 503 \`unavailable\`
+\`named_operator_required\` what is not a GET with the shared token, which may only look in production; and with 503 \`unavailable\`
 if trying again helps. Lists are \`{"items","next"}\`: \`next\` goes into \`cursor\` or \`after\` of the page after, and is null on the last page.
 
 Every service that consumes topics has these:
@@ -67,7 +75,7 @@ const renderOperations = (api: Api): string => {
     const names = query === undefined ? [] : Object.keys((query as z.ZodObject).shape);
     const parameters = names.length === 0 ? '' : `?${names.map((name) => `${name}=`).join('&')}`;
     const statuses = [...Object.keys(operation.answers), ...refusalsOf(operation).map(({ text }) => text)];
-    const who = operation.caller === undefined ? '' : `; by ${callerOf(operation)}`;
+    const who = operation.method === 'get' ? '' : `; by ${callers[callerOf(operation)]}`;
     return [`\`${method.toUpperCase()} ${path}${parameters}\``, `${summary}${who}`, statuses.join(', ')];
   });
   return renderTable(['operation', 'does', 'answers'], rows);
@@ -107,7 +115,7 @@ const routeOf = (part: string, name: string, operation: Operation): RouteConfig 
     operationId: `${part}.${name}`,
     tags: [part],
     summary,
-    description: `By ${callerOf(operation)}.`,
+    description: `By ${callers[callerOf(operation)]}.`,
     security: [{ operatorToken: [] }],
     request: {
       ...(parameters.length > 0 && { params: z.object(Object.fromEntries(parameters)) }),
@@ -124,7 +132,9 @@ const answersOf = ({ answers, dryRun }: Operation): RouteConfig['responses'] =>
     Object.entries(answers).map(([status, schema]): [string, RouteConfig['responses'][string]] => {
       if (schema === fileAnswer) {
         const content = { 'text/csv': { schema: z.string() } };
-        return [status, { description: 'a file, CSV or JSON', content }];
+        const description = 'how many records it has, where that is known';
+        const headers = { [TOTAL_ROWS_HEADER]: { description, schema: { type: 'integer' as const } } };
+        return [status, { description: 'a file, CSV or JSON', headers, content }];
       }
       const shown = dryRun && status === '200' ? z.union([schema, dryRun]) : schema;
       return [status, { description: 'done', content: { 'application/json': { schema: shown } } }];
@@ -138,11 +148,11 @@ const common = [
 
 /** The refusals by status; each names its codes. */
 const refusedWith = (operation: Operation): RouteConfig['responses'] => {
-  const { query, body, caller } = operation;
+  const { query, body, method } = operation;
   const all = [
     ...common,
     ...(query || body ? [{ status: 400, text: '400 `invalid`' }] : []),
-    ...(caller ? [{ status: 403, text: '403 `named_operator_required`' }] : []),
+    ...(method === 'get' ? [] : [{ status: 403, text: '403 `named_operator_required`' }]),
     ...refusalsOf(operation),
     { status: 503, text: '503 `unavailable`' },
   ];

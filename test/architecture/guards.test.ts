@@ -62,6 +62,8 @@ describe('each guard fires', () => {
 
   it('tidy: each house rule, and nothing else', async () => {
     expect(places(await failureOf('tidy'))).toEqual([
+      'body.ts:1',
+      'body.ts:2',
       'class.ts:1',
       'conditional.test.ts:8',
       'float.ts:1',

@@ -51,7 +51,8 @@ const runVerify = (guard: string, directory: string): Promise<Verdict> =>
 
 /** Copies `violations/<name>` to a temporary directory and adds the configuration and the installed tools. */
 export const openThrowawayRepository = async (name: string): Promise<ThrowawayRepository> => {
-  const directory = await mkdtemp(path.join(os.tmpdir(), `pesewa-${name}-`));
+  const parent = await mkdtemp(path.join(os.tmpdir(), `pesewa-${name}-`));
+  const directory = path.join(parent, 'repository');
   const source = path.join(import.meta.dirname, 'violations', name);
   await cp(source, directory, { recursive: true });
   for (const file of configurationFiles)
@@ -59,9 +60,10 @@ export const openThrowawayRepository = async (name: string): Promise<ThrowawayRe
   if (!(await readdir(source)).includes('package.json')) {
     await writeFile(path.join(directory, 'package.json'), `${JSON.stringify(rootManifest, null, 2)}\n`);
   }
-  await symlink(path.join(repositoryRoot, 'node_modules'), path.join(directory, 'node_modules'));
+  // Beside it, where packages are found too: some tools would read all that a link within it leads to.
+  await symlink(path.join(repositoryRoot, 'node_modules'), path.join(parent, 'node_modules'));
   return {
     runGuard: (guard) => runVerify(guard, directory),
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(parent, { recursive: true, force: true }),
   };
 };

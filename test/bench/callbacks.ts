@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { topics } from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
-import { type Stack } from '@pesewa/stack';
+import type { Stack } from '@pesewa/stack';
 import type { Bench, BenchOptions } from './bench.ts';
+import { measureFinal } from './callback-latency.ts';
 import { openFloorServer } from './floors.ts';
 import { forSeconds, type Load, type LoadOptions, sendLoad, times } from './load.ts';
+import { callbackBody, initiatePaid } from './paid-collections.ts';
 import { against, median, type Row } from './rows.ts';
-import { initiateCollections, openSharedStack } from './shared-stack.ts';
+import { openSharedStack } from './shared-stack.ts';
 import { openService } from './single.ts';
 import { openMessageCounter } from './volumes.ts';
 
@@ -15,7 +17,6 @@ const SECONDS = 5;
 const WARM_UP_SECONDS = 2;
 const WARM_UP_COUNT = 300;
 const COUNT = 3_000;
-const IN_PARALLEL = 32;
 const DEADLINE_MS = 300_000;
 const MS_PER_SECOND = 1_000;
 /** Nothing verifies the callbacks here, and the limit on such callbacks is not what is measured. */
@@ -23,11 +24,11 @@ const unlimited = { UNVERIFIED_CALLBACKS_PER_SECOND_MAX: '1000000' };
 
 /**
  * Callbacks per second stored by the ingress, and processed by all services, against Hono with one majority insert
- * each.
+ * each; and how soon one that comes alone ends its payment.
  */
 export const benchCallbacks: Bench = async (options) => {
   const stored = await measureStored(options);
-  return [...stored.rows, await measureApplied(options, stored.floor)];
+  return [...stored.rows, await measureApplied(options, stored.floor), ...(await measureFinal(options))];
 };
 
 async function measureStored(
@@ -102,7 +103,7 @@ async function apply(
   count: number,
 ): Promise<{ readonly seconds: number; readonly load: Load }> {
   options.log(`callbacks: initiating ${count} collections`);
-  const references = await initiate(stack, count);
+  const references = await initiatePaid(stack, count);
   await using messages = await openMessageCounter(options.infrastructure);
   const ended = () => messages.count(`applied.${topics.collections.name}`);
   const before = await ended();
@@ -120,32 +121,4 @@ async function apply(
     return now;
   });
   return { seconds: (performance.now() - startedMs) / MS_PER_SECOND, load };
-}
-
-/** Initiates collections whose customers have paid by the time this is done; gives our references. */
-async function initiate(stack: Stack, count: number): Promise<string[]> {
-  const references = await initiateCollections(stack, { count, inParallel: IN_PARALLEL });
-  const last = references.at(-1) ?? '';
-  await waitUntil('the last customer', DEADLINE_MS, async () => {
-    const journal = await stack.simulator.journal(last);
-    if (!journal.some(({ kind }) => kind === 'execution')) throw new Error('not paid yet');
-  });
-  return references;
-}
-
-/** A callback as the simulated upstream sends it (contract 6.2). */
-function callbackBody(reference: string): string {
-  return JSON.stringify({
-    transaction_reference: `UP-${reference}`,
-    transaction_status: 'Funds Received',
-    transaction_fee: 15,
-    amount_received: 1500,
-    initiated_date: '2026-01-15 12:00:00',
-    current_status_date: '2026-01-15 12:00:01',
-    received_from: {},
-    merchant_reference: reference,
-    status: 'COMPLETED',
-    channel: 'MOBILE_MONEY',
-    currency_code: 'XOF',
-  });
 }

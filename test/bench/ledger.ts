@@ -4,6 +4,7 @@ import type { BenchOptions } from './bench.ts';
 import { type LedgerTopics, openLedgerTopics } from './ledger-topics.ts';
 import { against, alone, median, type Row } from './rows.ts';
 import { openService } from './single.ts';
+import { benchVerify } from './verify.ts';
 
 const ROUNDS = 3;
 const PAYOUTS = 100_000;
@@ -66,7 +67,8 @@ export async function benchLedger(options: BenchOptions): Promise<readonly Row[]
     }
     rows.push(...rowsOf(shape, rounds));
   }
-  return [...rows, hotAgainstSpread(rows)];
+  options.log('ledger.verify');
+  return [...rows, hotAgainstSpread(rows), await benchVerify(options.infrastructure.env.MONGODB_URL)];
 }
 
 async function runRound(

@@ -16,6 +16,8 @@ export interface Subject {
   readonly one: 'payout' | 'collection';
   /** The description of one payment, for the row's detail. */
   readonly about: string;
+  /** Whether all services are one process (ADR 75). */
+  readonly isCompact?: boolean;
   /** How each is requested; `reference` gives one of its own each time. */
   readonly requests: (
     stack: Stack,
@@ -35,6 +37,7 @@ export async function measureLives(options: BenchOptions, subject: Subject): Pro
   await using stack = await openSharedStack(options, {
     // As in production, so that payments that are in progress for only seconds are not polled under load.
     environment: { reconciler: { FIRST_POLL_AFTER_MS: '30000' } },
+    isCompact: subject.isCompact === true,
   });
   const pids: Pids = { ...stack.runFile().pids, ...infrastructure.pids, 'load generator': process.pid };
   const bytesBefore = await countBytes(infrastructure);

@@ -7,13 +7,14 @@ import { benchCallbacks } from './callbacks.ts';
 import { benchCollections } from './collections.ts';
 import { benchFloors } from './floors.ts';
 import { benchLedger } from './ledger.ts';
-import { benchLifecycle } from './lifecycle.ts';
+import { benchCompact, benchLifecycle } from './lifecycle.ts';
 import { benchOutage } from './outage.ts';
 import { benchProduce } from './produce.ts';
 import { benchReconciler } from './reconciler.ts';
 import { type Row, report } from './rows.ts';
 import { benchStartUp } from './start-up.ts';
 import { benchStatements } from './statements.ts';
+import { benchWebhooks } from './webhooks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -31,6 +32,10 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
   lifecycle: {
     run: benchLifecycle,
     about: 'payouts from request to webhook per second, with the CPU, bytes and writes that each takes',
+  },
+  compact: {
+    run: benchCompact,
+    about: 'the same with all services in one process',
   },
   produce: { run: benchProduce, about: 'messages produced per second, against the client of kafkajs' },
   callbacks: {
@@ -54,6 +59,10 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
     run: benchStatements,
     about:
       "1,000,000 lines of a rail's statement matched per second, against reading them alone, and the memory it takes",
+  },
+  webhooks: {
+    run: benchWebhooks,
+    about: 'webhooks to living endpoints while others are dead, and 10,000 due at once',
   },
   'start-up': { run: benchStartUp, about: 'time until each service is ready, and its memory' },
 };

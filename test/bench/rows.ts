@@ -8,6 +8,8 @@ export interface Row {
   readonly unit: string;
   readonly floor: number | null;
   readonly ratio: number | null;
+  /** What the ratio is to stay within, where that was promised. */
+  readonly ratioMax?: number;
   readonly detail: string;
 }
 
@@ -38,7 +40,12 @@ const number = (value: number | null): string =>
     ? '–'
     : value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < PRECISE_BELOW ? 2 : 0 });
 
-/** Prints the rows as a table and writes them where tools find them. */
+function ratio({ ratio: is, ratioMax = Infinity }: Row): string {
+  if (is === null) return '–';
+  return is <= ratioMax ? `${is.toFixed(2)} ×` : `${is.toFixed(2)} × MISSED (at most ${ratioMax} ×)`;
+}
+
+/** Prints the rows as a table, what missed its promised ratio marked, and writes them where tools find them. */
 export async function report(rows: readonly Row[], path: string): Promise<void> {
   const header = ['name', 'value', 'unit', 'floor', 'ratio', 'detail'];
   const cells = rows.map((row) => [
@@ -46,7 +53,7 @@ export async function report(rows: readonly Row[], path: string): Promise<void> 
     number(row.value),
     row.unit,
     number(row.floor),
-    row.ratio === null ? '–' : `${row.ratio.toFixed(2)} ×`,
+    ratio(row),
     row.detail,
   ]);
   const widths = header.map((title, column) =>

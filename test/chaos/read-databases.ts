@@ -47,9 +47,9 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
   return {
     read: async () => {
       const [payouts, collections, callbacks, accounts, ...rest] = await Promise.all([
-        // The references that batches reserve are stored among the payouts, without a status.
+        // The references of batches and of refused requests (ADR 87) are stored among the payments, without a status.
         all(storedPayment, 'payouts', 'payouts', { status: { $exists: true } }),
-        all(storedPayment, 'collections', 'collections'),
+        all(storedPayment, 'collections', 'collections', { status: { $exists: true } }),
         all(storedCallback, 'ingress', 'callbacks'),
         all(storedAccount, 'ledger', 'accounts'),
         all(storedBatch, 'payouts', 'payouts', { kind: 'batch' }),
@@ -160,7 +160,9 @@ const storedPosting = z
   .object({ reference: z.string(), entries: z.array(z.object({ kind: z.string() })) })
   .transform(({ reference, entries }) => entries.map(({ kind }) => ({ reference, kind })));
 
-const storedRefusal = z.object({ _id: z.string() }).transform(({ _id }) => _id);
+const storedRefusal = z
+  .object({ _id: z.string() })
+  .transform(({ _id }) => _id.slice(0, _id.lastIndexOf('/')));
 
 const storedCallback = z.object({
   reference: z.string().nullable(),

@@ -7,11 +7,18 @@ export interface Struck extends Strike {
   readonly atMs: number;
 }
 
+/** What happens around the steps. */
+export interface Around {
+  /** Resolves once the system works again, before the next step. */
+  readonly isWell: () => Promise<void>;
+  readonly print: (line: string) => void;
+}
+
 /** Breaks nodes step by step as planned, each step once everything is well again; gives what was done. */
 export async function breakNodes(
   cluster: Pick<Cluster, 'brokers' | 'members'>,
   steps: readonly Step[],
-  print: (line: string) => void,
+  { isWell, print }: Around,
 ): Promise<readonly Struck[]> {
   const startedMs = performance.now();
   const sinceMs = (): number => Math.round(performance.now() - startedMs);
@@ -22,6 +29,7 @@ export async function breakNodes(
     return found;
   };
   for (const { pauseMs, strikes, downMs } of steps) {
+    await isWell();
     await systemClock.sleep(pauseMs);
     const fixes = await Promise.all(strikes.map((strike) => breakNode(nodeOf(strike), strike.kind)));
     done.push(...strikes.map((strike) => ({ ...strike, atMs: sinceMs() })));

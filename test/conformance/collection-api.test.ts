@@ -14,6 +14,7 @@ import './rules/collection-completion.ts';
 import './rules/collection-otp.ts';
 import './rules/collection-status.ts';
 import './rules/collection-webhooks.ts';
+import './rules/collection-lists.ts';
 import './rules/collection-rates.ts';
 import './rules/collection-privacy.ts';
 

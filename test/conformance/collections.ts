@@ -5,7 +5,7 @@ import { openDatabase } from '@pesewa/messaging';
 import { eventually } from '@pesewa/testkit';
 import { Agent } from 'undici';
 import { expect } from 'vitest';
-import { openScenario, type Scenario } from '../scenarios/scenario.ts';
+import { openCompactScenario, type Scenario } from '../scenarios/scenario.ts';
 import { encodeKey, matching } from './conformance.ts';
 import { moduleOf, paths, statusBody } from './rules/collection-requests.ts';
 import { payinAnswer, rejectedAnswer, statusAnswer } from './rules/collection-shapes.ts';
@@ -74,7 +74,7 @@ export interface CollectionConformance extends AsyncDisposable {
   readonly complete: (body: CollectionCall['body'], liberties?: Liberties) => Promise<PayinAnswer>;
   /** Checks the status by a reference, or with the full text of a body. */
   readonly check: (asked: string | { readonly body: string }, liberties?: Liberties) => Promise<StatusAnswer>;
-  /** Creates a merchant; returns its public key. */
+  /** Creates a merchant; returns its key for collections. */
   readonly addMerchant: (id: string, options?: MerchantOptions) => Promise<string>;
 }
 
@@ -92,7 +92,7 @@ export async function openCollections(): Promise<void> {
 
 async function open(name: string): Promise<CollectionConformance> {
   const resources = new AsyncDisposableStack();
-  const scenario = resources.use(await openScenario(name, { reconciler: seldom }));
+  const scenario = resources.use(await openCompactScenario(name, { reconciler: seldom }));
   const { mongodbUrl, collectionsUrl, simulatorUrl, merchants } = scenario.stack.runFile();
   const agent = new Agent();
   resources.defer(() => agent.close());
@@ -124,7 +124,7 @@ async function open(name: string): Promise<CollectionConformance> {
     addMerchant: async (id, options = {}) => {
       const created = await directory.createMerchant(merchantOf(id, simulatorUrl, options));
       if (!created.ok) throw new Error(created.refusal.message);
-      return created.value.publicKey;
+      return created.value.publicKeys.collections;
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

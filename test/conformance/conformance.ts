@@ -4,7 +4,7 @@ import { openDatabase } from '@pesewa/messaging';
 import { eventually } from '@pesewa/testkit';
 import { Agent } from 'undici';
 import { expect } from 'vitest';
-import { openScenario, type Scenario } from '../scenarios/scenario.ts';
+import { openCompactScenario, type Scenario } from '../scenarios/scenario.ts';
 import { envelope, lookedUp, submitted, wallets } from './shapes.ts';
 
 /** A request, sent without any normalisation. */
@@ -40,7 +40,7 @@ export interface Conformance extends AsyncDisposable {
   readonly submit: (body: string, key?: string | null) => Promise<ApiAnswer>;
   readonly submitBulk: (body: string, key?: string | null) => Promise<ApiAnswer>;
   readonly lookUp: (reference: string, key?: string) => Promise<ApiAnswer>;
-  /** Creates a merchant with a wallet in NGN; returns its public key once the wallet is funded. */
+  /** Creates a merchant with a wallet in NGN; returns its key for payouts once the wallet is funded. */
   readonly addMerchant: (id: string, options?: MerchantOptions) => Promise<string>;
 }
 
@@ -134,7 +134,7 @@ export async function openApi(): Promise<void> {
 
 async function openConformance(name: string): Promise<Conformance> {
   const resources = new AsyncDisposableStack();
-  const scenario = resources.use(await openScenario(name));
+  const scenario = resources.use(await openCompactScenario(name));
   const run = scenario.stack.runFile();
   const agent = new Agent();
   resources.defer(() => agent.close());
@@ -228,7 +228,7 @@ async function createMerchant(
     limits,
   });
   if (!created.ok) throw new Error(created.refusal.message);
-  return created.value.publicKey;
+  return created.value.publicKeys.payouts;
 }
 
 /** Expects a refusal with a code and a message that names a field, and that nothing was stored (P3). */

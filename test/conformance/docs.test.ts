@@ -18,13 +18,13 @@ import { postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openScenario, type Scenario } from '../scenarios/scenario.ts';
+import { openCompactScenario, type Scenario } from '../scenarios/scenario.ts';
 import { blocksOf, type Page, readPage } from './pages.ts';
 
 let scenario: Scenario;
 
 beforeAll(async () => {
-  scenario = await openScenario('conform-docs');
+  scenario = await openCompactScenario('conform-docs');
 });
 
 afterAll(async () => {
@@ -37,6 +37,7 @@ const json = (text: string): unknown => JSON.parse(text);
 const pages = [
   'README.md',
   'docs/api/README.md',
+  'docs/api/keys.md',
   'docs/api/payouts.md',
   'docs/api/balances-processors-names.md',
   'docs/api/collections.md',

@@ -5,7 +5,7 @@ import { eventually } from '@pesewa/testkit';
 import { Agent } from 'undici';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { openScenario, type Scenario } from '../scenarios/scenario.ts';
+import { openCompactScenario, type Scenario } from '../scenarios/scenario.ts';
 
 /** The kind of payment that a callback is about, which is the last part of its address. */
 export type Kind = 'payouts' | 'collections';
@@ -45,6 +45,9 @@ const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toStr
 export const secrets = { old: secretOf(1), current: secretOf(2), other: secretOf(3), proven: secretOf(4) };
 
 const unreachable = simulatorRail({ url: 'http://127.0.0.1:9', publicKey: 'a-rail-that-nobody-calls' });
+
+/** The rail of the payments as another ingress may know it. */
+export const railWith = (settings: object) => ({ ...unreachable, ...settings });
 
 /** The rails of the ingress; payments use only the first, whose callbacks are not authenticated. */
 const rails = [
@@ -92,7 +95,7 @@ export let ingress: Ingress;
 export async function openIngress(): Promise<void> {
   const resources = new AsyncDisposableStack();
   const scenario = resources.use(
-    await openScenario('ingress', {
+    await openCompactScenario('ingress', {
       'webhook-ingress': { RAILS: JSON.stringify(rails) },
       // Payments that stay pending must open no break here; unknown references open one soon.
       reconciler: {

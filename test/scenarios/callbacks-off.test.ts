@@ -10,7 +10,7 @@ import {
   playCollection,
 } from './collection-scenarios.ts';
 import { expectedOfPayout, lookAtPayout, type PayoutScenario, payoutScenarios } from './payout-scenarios.ts';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 /** The scenarios with what is expected of each where no callback arrives. */
 const silently = <
@@ -28,7 +28,7 @@ const referenceOf = ({ digits }: Pick<PayoutScenario, 'digits'>) => scenario.ref
 beforeAll(async () => {
   // The first poll comes after the reversal of 0014: a reversal after the end that no callback reports is found only by
   // the daily close.
-  scenario = await openScenario('callbacks-off', {
+  scenario = await openCompactScenario('callbacks-off', {
     reconciler: {
       FIRST_POLL_AFTER_MS: '3500',
       POLL_BASE_MS: '1000',

@@ -2,13 +2,13 @@ import { collectionWebhook, parseJson } from '@pesewa/contracts';
 import { type CollectionRequest, exchange, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
 
 beforeAll(async () => {
   // The callback must arrive before the first poll: without a callback the requested amount counts (ADR 23).
-  scenario = await openScenario('decisions', {
+  scenario = await openCompactScenario('decisions', {
     reconciler: { FIRST_POLL_AFTER_MS: '6000', POLL_CAP_MS: '2000' },
   });
 });

@@ -11,7 +11,7 @@ import {
   type Payin,
   playCollection,
 } from './collection-scenarios.ts';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
 const answers = new Map<string, Payin>();
@@ -31,7 +31,7 @@ async function availableIn(currency: string): Promise<number> {
 beforeAll(async () => {
   // Polls are quick, so that the tests need not wait long for what only polls can find. The first one leaves callbacks
   // the time to arrive on a busy machine: if the poll comes first, the requested amount counts (0012).
-  scenario = await openScenario('collect-digits', {
+  scenario = await openCompactScenario('collect-digits', {
     reconciler: { FIRST_POLL_AFTER_MS: '6000', POLL_CAP_MS: '2000', POLLS_BEFORE_BREAK: '12' },
   });
   for (const currency of currencies) before.set(currency, await availableIn(currency));

@@ -2,12 +2,12 @@ import { collectionWebhook, parseJson, payinResponse } from '@pesewa/contracts';
 import { type CollectionRequest, collectionBody, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
 
 beforeAll(async () => {
-  scenario = await openScenario('collections');
+  scenario = await openCompactScenario('collections');
 });
 
 afterAll(async () => {

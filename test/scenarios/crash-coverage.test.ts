@@ -28,15 +28,16 @@ function readSources(): readonly Source[] {
   );
 }
 
+/** A group commit by its name, and commits of one item at a time, which are group commits too. */
+const COMMITS = /(?:\.groupCommit(?:<[\s\S]{0,200}?>)?\(|\bcommitEach\(\s*[\w.]+,)\s*'([^']+)'/g;
+
 const both = (name: string) => [`${name}.before-commit`, `${name}.after-commit`];
 
 /** The crash points in a source: named ones, those of group commits and those of consumers. */
 function pointsIn({ service, text }: Source): readonly string[] {
   return [
     ...[...text.matchAll(/crashPoint\(\s*'([^']+)'/g)].map(([, name = '']) => name),
-    ...[...text.matchAll(/\.groupCommit(?:<[\s\S]{0,200}?>)?\(\s*'([^']+)'/g)].flatMap(([, name = '']) =>
-      both(name),
-    ),
+    ...[...text.matchAll(COMMITS)].flatMap(([, name = '']) => both(name)),
     ...(service !== undefined && /\.consume\(/.test(text) ? both(`${service}.batch`) : []),
   ];
 }

@@ -154,7 +154,7 @@ const stating: Doing = async (world, { arm, death }, place) => {
       }, DEADLINE_MS);
       expect(await world.look(`/statements/${id}`)).toMatchObject({
         lines: lines.length,
-        counts: { matched: 1, differs: 1, missing_here: 3, set_aside: ASIDE },
+        counts: { matched: 1, differs: 1, not_in_books: 3, set_aside: ASIDE },
         breaksOpened: 3,
         breaksHidden: 1,
       });

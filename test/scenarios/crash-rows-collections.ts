@@ -140,7 +140,7 @@ const untried = { ...completing, leaves: { steps: waiting, tries: 0 } };
 const tried = { ...completing, leaves: { steps: waiting, tries: 1 } };
 const taken = { ...completing, leaves: { steps: ['completing'], tries: 1 } };
 
-const gateway = (points: Parameters<typeof rowsAt>[1], rest: Omit<CollectionCrashRow, keyof CrashAt>) =>
+const gateway = (points: Parameters<typeof rowsAt>[1], rest: Omit<CollectionCrashRow, 'service' | 'point'>) =>
   rowsAt('collection-gateway', points, rest);
 
 /**
@@ -165,8 +165,8 @@ const collectionGateway: readonly CollectionCrashRow[] = [
   ...gateway([['collections.complete.before-call', 4]], tried),
   ...gateway([['relay.before-send', 2]], alone(stkThenComplete)),
   ...gateway([['relay.after-send', 2]], alone(sixDigits)),
-  // Its end comes 10 s later, so that no removal takes both outbox records.
-  ...gateway([['relay.after-removal', 2]], alone(fourDigits, '0008')),
+  // The end comes by a fact, seconds after the completion: no removal takes the outbox records of both.
+  ...gateway(['relay.after-removal'], { ...alone(fourDigits, '0008'), text: 'rails.collection-facts' }),
 ];
 
 const ledger: readonly CollectionCrashRow[] = rowsAt('ledger', batch('ledger'), initiating);

@@ -26,6 +26,8 @@ export interface CrashAt {
   readonly point: string;
   /** The pass at which the process dies; the first by default. */
   readonly pass?: number;
+  /** The process dies only where the point is passed with a content that has this text. */
+  readonly text?: string;
   /** Further variables of the process that will crash; it is restarted with them. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -77,7 +79,7 @@ export async function runSequences<Row extends CrashAt, Survivors>(
   };
 }
 
-function crashOf(scenario: Scenario, { service, point, pass = 1, environment }: CrashAt): Crash {
+function crashOf(scenario: Scenario, { service, point, pass = 1, text, environment }: CrashAt): Crash {
   const kept = scenario.stack.service(service);
   const times = () => scenario.logLines(service, `crash point ${point}`);
   let before = 0;
@@ -86,7 +88,7 @@ function crashOf(scenario: Scenario, { service, point, pass = 1, environment }: 
       before = await times();
       if (environment !== undefined) await kept.restart(environment);
       await kept.ready();
-      await scenario.arm(service, `${point}:${pass}`);
+      await scenario.arm(service, `${point}:${pass}${text === undefined ? '' : `:kill:${text}`}`);
     },
     death: async () => {
       await eventually(async () => expect(await times()).toBe(before + 1), DEADLINE_MS);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { collectionScenarios, lookAtCollection, playCollection } from './collection-scenarios.ts';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts');
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ const startedAt = new Date();
 
 beforeAll(async () => {
   // Without callbacks only the close finds a reversal after the end.
-  scenario = await openScenario('daily-close', {
+  scenario = await openCompactScenario('daily-close', {
     reconciler: {
       FIRST_POLL_AFTER_MS: '700',
       POLL_BASE_MS: '2000',
@@ -111,11 +111,11 @@ it('finds that both sides agree on every payment, and finds an unreported end', 
   expect(found.get(reversed.ours)).toMatchObject({
     status_ours: 'reversed',
     status_theirs: 'reversed',
-    fact_published: 'yes',
+    correction_sent: 'yes',
   });
   await scenario.payoutBecomes(reversed.reference, 'REVERSED');
   const again = await close('second');
-  expect(again.get(reversed.ours)).toMatchObject({ result: 'matched', fact_published: 'no' });
+  expect(again.get(reversed.ours)).toMatchObject({ result: 'matched', correction_sent: 'no' });
   expect(await scenario.stack.operator.breaks(reversed.ours)).toEqual([]);
   expect(await scenario.violations()).toEqual([]);
 });

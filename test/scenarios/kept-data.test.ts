@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openInfrastructure } from '@pesewa/infrastructure';
+import { type Infrastructure, openInfrastructure } from '@pesewa/infrastructure';
 import { createMerchantClient, openStack } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
@@ -10,11 +10,11 @@ import { expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..', '..');
 const run = randomBytes(3).toString('hex');
 
-/** Starts the same stack each time: its databases and topics stay in the test run's infrastructure. */
-const openKept = (dataDirectory: string) =>
+/** Starts the same stack each time: its databases and topics stay, since the infrastructure outlives it. */
+const openKept = (infrastructure: Infrastructure, dataDirectory: string) =>
   openStack({
     root,
-    infrastructure: () => openInfrastructure({ root, log: () => undefined }),
+    infrastructure: async () => ({ ...infrastructure, [Symbol.asyncDispose]: async () => undefined }),
     log: () => undefined,
     ports: 'free',
     prefix: `kept-${run}`,
@@ -47,12 +47,13 @@ function merchantOf(stack: KeptStack) {
 it('a stack that keeps its data goes on with its payments, its balances, and a rail that agrees (L13)', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'pesewa-kept-'));
   try {
+    await using infrastructure = await openInfrastructure({ root, log: () => undefined });
     const before = await (async () => {
-      await using stack = await openKept(dataDirectory);
+      await using stack = await openKept(infrastructure, dataDirectory);
       await pay(stack, `first-${run}`);
       return await stack.operator.wallet('demo', 'NGN');
     })();
-    await using stack = await openKept(dataDirectory);
+    await using stack = await openKept(infrastructure, dataDirectory);
     expect(await stack.operator.wallet('demo', 'NGN')).toEqual(before);
     await expectCaptured(stack, `first-${run}`);
     await pay(stack, `second-${run}`);

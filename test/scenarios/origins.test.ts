@@ -11,12 +11,12 @@ import {
 import { type CollectionRequest, collectionBody, payoutBody, postJson } from '@pesewa/stack';
 import { eventually, type ReadMessage } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
 
 beforeAll(async () => {
-  scenario = await openScenario('origins');
+  scenario = await openCompactScenario('origins');
 });
 
 afterAll(async () => {

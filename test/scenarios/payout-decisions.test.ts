@@ -1,13 +1,13 @@
 import { postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
 
 beforeAll(async () => {
   // The break opens after the attempt's grace time of 8 s; a decision needs knowledge from after that time.
-  scenario = await openScenario('payout-decisions', {
+  scenario = await openCompactScenario('payout-decisions', {
     reconciler: { POLLS_BEFORE_BREAK: '24', POLL_BASE_MS: '300', POLL_CAP_MS: '600' },
   });
 });

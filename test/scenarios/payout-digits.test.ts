@@ -1,14 +1,14 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectedOfPayout, lookAtPayout, type PayoutScenario, payoutScenarios } from './payout-scenarios.ts';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
 const referenceOf = ({ digits }: Pick<PayoutScenario, 'digits'>) => scenario.reference(`digits-${digits}`);
 
 beforeAll(async () => {
   // Polls are quick, so that the tests need not wait long for what only polls can find.
-  scenario = await openScenario('payout-digits', {
+  scenario = await openCompactScenario('payout-digits', {
     reconciler: { POLL_CAP_MS: '2000', POLLS_BEFORE_BREAK: '9' },
   });
   await Promise.all(

@@ -2,13 +2,13 @@ import { exchange } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openScenario, type Scenario } from './scenario.ts';
+import { openCompactScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
 
 beforeAll(async () => {
   // Far more often than in production, so that many comparisons meet payments in flight.
-  scenario = await openScenario('wallets', {
+  scenario = await openCompactScenario('wallets', {
     reconciler: {
       COMPARISON_INTERVAL: '* * * * * *',
       COMPARISON_PAUSE_MS: '500',

@@ -1,4 +1,3 @@
-import type { lookup } from 'node:dns';
 import { describe, expect, test } from 'vitest';
 import {
   AddressRefusedError,
@@ -122,20 +121,18 @@ test('a host is judged as a literal or as a name', () => {
 });
 
 describe('name resolution', () => {
-  const resolving = (addresses: readonly string[]): typeof lookup => {
-    const answer = (_name: string, _options: unknown, callback: (error: null, found: unknown) => void) =>
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      );
-    return answer as unknown as typeof lookup;
-  };
+  const resolving = (addresses: readonly string[]) => async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   const look = (addresses: readonly string[], all: boolean) =>
     new Promise((resolve, reject) => {
-      createGuardedLookup(resolving(addresses))('merchant.example.com', { all }, (error, found, family) => {
-        if (error) reject(error);
-        else resolve(all ? found : { address: found, family });
-      });
+      createGuardedLookup(resolving(addresses), 1_000)(
+        'merchant.example.com',
+        { all },
+        (error, found, family) => {
+          if (error) reject(error);
+          else resolve(all ? found : { address: found, family });
+        },
+      );
     });
 
   test('gives public addresses, all or the first', async () => {

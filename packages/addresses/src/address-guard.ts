@@ -1,7 +1,8 @@
-import { lookup as resolve } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import ipaddr from 'ipaddr.js';
+import type { ResolveName } from './name-resolver.ts';
 
 /** Why an address gets no webhook; names the rule, never the address. */
 export type AddressRefusal =
@@ -10,6 +11,15 @@ export type AddressRefusal =
   | 'address.port'
   | 'address.credentials'
   | 'address.not_public';
+
+/** What an address that gets no webhook must be like, to follow the name of its field. */
+export const addressProblems: Readonly<Record<AddressRefusal, string>> = {
+  'address.malformed': 'must be an address without spaces, of at most 2,048 characters',
+  'address.not_https': 'must begin with https://',
+  'address.port': 'must have no port: webhooks go to 443',
+  'address.credentials': 'must have no user and no password',
+  'address.not_public': 'must name a host of the public internet',
+};
 
 /** An address that may be called; `listed` ones are in WEBHOOK_ALLOWED_ORIGINS and skip the checks at connect. */
 export interface CheckedAddress {
@@ -83,24 +93,22 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Resolves names for connections. A name is refused as soon as one of its addresses is not public.
+ * Resolves names for connections, each within a time. A name is refused as soon as one of its addresses is not public.
  *
  * The connection uses the addresses that were checked, so a name that changes in between gains nothing.
  */
-export function createGuardedLookup(resolveName: typeof resolve = resolve): LookupFunction {
-  return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) {
-        callback(error, '', 0);
-        return;
-      }
-      const [first] = addresses;
-      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
-        callback(new AddressRefusedError('the name leads to an address that is not public'), '', 0);
-        return;
-      }
-      if (options.all === true) callback(null, addresses);
-      else callback(null, first.address, first.family);
+export function createGuardedLookup(resolveName: ResolveName, timeoutMs: number): LookupFunction {
+  const resolve = callbackify(async (hostname: string) => {
+    const addresses = await resolveName(hostname, AbortSignal.timeout(timeoutMs));
+    const [first] = addresses;
+    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
+      throw new AddressRefusedError('the name leads to an address that is not public');
+    return { first, addresses };
+  });
+  return (hostname, options, callback) =>
+    resolve(hostname, (error, found) => {
+      if (error) callback(error, '', 0);
+      else if (options.all === true) callback(null, [...found.addresses]);
+      else callback(null, found.first.address, found.first.family);
     });
-  };
 }

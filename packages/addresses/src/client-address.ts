@@ -1,5 +1,13 @@
 import { type AddressList, readAddress } from './address-list.ts';
 
+/** Our own proxies between senders and a service. */
+export interface TrustedProxies {
+  /** How many of them a request passes. */
+  readonly trustedProxies: number;
+  /** Their own addresses, if they are known: X-Forwarded-For is trusted only from one of them. */
+  readonly proxies?: AddressList | undefined;
+}
+
 /**
  * The address of a request's sender; undefined if it can't be trusted, which must never count as an allowed address.
  *
@@ -7,15 +15,14 @@ import { type AddressList, readAddress } from './address-list.ts';
  * right is the sender's, and the sender can write anything to the left of it (RFC 7239, 8.1). The header is
  * ignored if no proxy is trusted. If it comes from a peer that is none of `proxies`, the sender is unknown.
  */
-export function clientAddress(request: {
-  /** The other end of the connection. */
-  readonly peerAddress: string | undefined;
-  /** The header X-Forwarded-For; several headers are joined by commas. */
-  readonly forwardedFor: string | undefined;
-  readonly trustedProxies: number;
-  /** The proxies' own addresses, if they are known: X-Forwarded-For is trusted only from one of them. */
-  readonly proxies?: AddressList | undefined;
-}): string | undefined {
+export function clientAddress(
+  request: TrustedProxies & {
+    /** The other end of the connection. */
+    readonly peerAddress: string | undefined;
+    /** The header X-Forwarded-For; several headers are joined by commas. */
+    readonly forwardedFor: string | undefined;
+  },
+): string | undefined {
   const { peerAddress, forwardedFor, trustedProxies, proxies } = request;
   if (trustedProxies > 0 && proxies !== undefined && !proxies.has(peerAddress)) return undefined;
   const text = trustedProxies === 0 ? peerAddress : forwardedFor?.split(',').at(-trustedProxies)?.trim();

@@ -1,16 +1,19 @@
 export {
   type AddressRefusal,
   AddressRefusedError,
+  addressProblems,
   type CheckedAddress,
   checkAddress,
   createGuardedLookup,
   isPublicHost,
 } from './address-guard.ts';
 export { type AddressList, createAddressList } from './address-list.ts';
-export { clientAddress } from './client-address.ts';
+export { clientAddress, type TrustedProxies } from './client-address.ts';
+export { createNameResolver, NameUnresolvedError, type ResolveName } from './name-resolver.ts';
 export {
   addressRangeSetting,
-  addressRangesSetting,
+  proxySettings,
+  readTrustedProxies,
   refuseOriginsInProduction,
   webhookAddressSettings,
 } from './settings.ts';

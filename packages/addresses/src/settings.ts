@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { hasAddressForm, isAddressRange } from './address-list.ts';
+import { createAddressList, hasAddressForm, isAddressRange } from './address-list.ts';
+import type { TrustedProxies } from './client-address.ts';
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
   error: 'must be exact origins, such as http://127.0.0.1:4070',
@@ -53,3 +54,25 @@ export const addressRangesSetting = z
   .default('')
   .transform((text) => (text === '' ? [] : text.split(',').map((item) => item.trim())))
   .pipe(z.array(addressRangeSetting));
+
+/** The settings of services that judge where requests come from: spread its shape into the schema. */
+export const proxySettings = z.object({
+  TRUSTED_PROXIES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe(
+      'number of our own proxies before this service; that many entries of X-Forwarded-For are trusted, from the right',
+    ),
+  TRUSTED_PROXY_ADDRESSES: addressRangesSetting.describe(
+    'addresses and CIDR ranges of those proxies, separated by commas; if set, X-Forwarded-For is trusted only from them',
+  ),
+});
+
+/** The proxies that a service's settings name. */
+export function readTrustedProxies(config: z.output<typeof proxySettings>): TrustedProxies {
+  const { TRUSTED_PROXIES: trustedProxies, TRUSTED_PROXY_ADDRESSES: addresses } = config;
+  return { trustedProxies, proxies: addresses.length === 0 ? undefined : createAddressList(addresses) };
+}

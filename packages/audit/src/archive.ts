@@ -19,7 +19,8 @@ export interface Archive {
   readonly count: () => number;
 }
 
-const prefixes: Readonly<Record<Gateway, IdPrefix>> = { payouts: 'po', collections: 'co' };
+/** The prefix of the references of a gateway's payments. */
+export const prefixes: Readonly<Record<Gateway, IdPrefix>> = { payouts: 'po', collections: 'co' };
 
 /** The kinds of a payment's first posting, of which each payment has at most one (L7). */
 const FIRST: ReadonlySet<string> = new Set(['hold', 'collect']);

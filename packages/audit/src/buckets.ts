@@ -26,7 +26,8 @@ export interface Buckets {
   readonly count: () => number;
 }
 
-interface Sides {
+/** What entries add to an account. */
+export interface Sides {
   debits: bigint;
   credits: bigint;
 }
@@ -34,10 +35,8 @@ interface Sides {
 const none: Readonly<Sides> = { debits: 0n, credits: 0n };
 const sides = ['debits', 'credits'] as const;
 
-/** Builds {@link Buckets}. */
-export function createBuckets(findings: Findings): Buckets {
-  /** Keyed by `<account>#<chain>`. */
-  const folds = new Map<string, Sides>();
+/** Builds {@link Buckets} over the sums so far, keyed by `<account>#<chain>`. */
+export function createBuckets(findings: Findings, folds: Map<string, Sides>): Buckets {
   const accounts = new Set<string>();
 
   return {
@@ -92,11 +91,11 @@ function sumByAccount(entries: readonly ReadEntry[]): Map<string, Sides> {
 
 function checkLine(findings: Findings, page: string, line: LineRecord, added: Sides, fold: Sides): void {
   for (const side of sides) {
-    const told = readWhole(findings, page, side, line[side]);
+    const stated = readWhole(findings, page, side, line[side]);
     const after = readWhole(findings, page, `${side}After`, line[`${side}After`]);
-    if (told === added[side] && after === fold[side]) continue;
+    if (stated === added[side] && after === fold[side]) continue;
     const found = `its entries add ${added[side]} and come to ${fold[side]}`;
-    findings.report('L3', page, `adds ${told} ${side} to ${line.account}, to be ${after}; ${found}`);
+    findings.report('L3', page, `adds ${stated} ${side} to ${line.account}, to be ${after}; ${found}`);
   }
 }
 

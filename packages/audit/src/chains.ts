@@ -1,6 +1,7 @@
 import { GENESIS, pageHash, pageId, topics } from '@pesewa/contracts';
+import type { ClientSession, Db } from 'mongodb';
 import type { Findings } from './findings.ts';
-import type { PageRecord, PostingRecord } from './records.ts';
+import { collections, type PageRecord, type PostingRecord } from './records.ts';
 
 /** The postings of a page, in order; undefined for an id that has no posting. */
 export type PagePostings = readonly (PostingRecord | undefined)[];
@@ -16,26 +17,16 @@ export interface Head {
   readonly hash: string;
 }
 
-/** What an audit knows in addition to the pages. */
-export interface ChainsOptions {
-  /** The heads of an earlier audit: each must still be a page, with the same hash. */
-  readonly earlierHeads?: readonly Head[];
-  /** Pages may not be newer than this; by default they may have any time. */
-  readonly latestMs?: number;
-}
-
 /** Verifies the chains of pages (L6). */
 export interface Chains {
   /** Takes the next page of a chain. */
   readonly page: (page: PageRecord, postings: PagePostings) => void;
   /** Compares with the newest page of each chain, as stored when the audit began. */
   readonly close: (heads: ReadonlyMap<string, bigint>) => void;
-  readonly pages: () => number;
-  /** The newest page of each chain. */
-  readonly heads: () => readonly Head[];
 }
 
-interface Tail {
+/** The last page of a chain that was checked. */
+export interface Tail {
   readonly number: bigint;
   readonly hash: Uint8Array;
   readonly atMs: number;
@@ -50,15 +41,11 @@ const writers: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Builds {@link Chains}; every chain begins with page 1, which has no predecessor. */
-export function createChains(findings: Findings, options: ChainsOptions = {}): Chains {
-  const { earlierHeads = [], latestMs = Number.POSITIVE_INFINITY } = options;
-  const tails = new Map<string, Tail>();
-  const earlier = new Map(
-    earlierHeads.map(({ chain, number, hash }) => [pageId(chain, BigInt(number)), hash]),
-  );
-  let pages = 0;
-
+/**
+ * Builds {@link Chains}; every chain goes on behind its tail, or begins with page 1, which has no predecessor. No page may
+ * be newer than `latestMs`.
+ */
+export function createChains(findings: Findings, tails: Map<string, Tail>, latestMs: number): Chains {
   function checkTime({ _id: id, at }: PageRecord, before: Tail): void {
     if (at.getTime() < before.atMs) findings.report('L6', id, 'is of a time before that of the page before');
     if (at.getTime() > latestMs) {
@@ -67,22 +54,13 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
     }
   }
 
-  function checkEarlier({ _id: id, hash }: PageRecord): void {
-    const known = earlier.get(id);
-    if (known === undefined) return;
-    earlier.delete(id);
-    if (known !== toHex(hash)) findings.report('L6', id, 'has another hash than in the earlier report');
-  }
-
   return {
     page: (page, postings) => {
       const { _id: id, chain, number, hash, at } = page;
-      pages += 1;
       if (!writers.has(chain)) findings.report('L6', id, 'belongs to a chain that no partition writes');
       const before = tails.get(chain) ?? beginning;
       const expected = before.number + 1n;
       tails.set(chain, { number, hash, atMs: at.getTime() });
-      checkEarlier(page);
       if (number !== expected) {
         findings.report('L6', pageId(chain, expected), `is missing: page ${number} comes next`);
         return;
@@ -99,14 +77,35 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
         if (number < head)
           findings.report('L6', pageId(chain, number + 1n), `is missing: ${head} is the newest`);
       }
-      for (const id of earlier.keys()) findings.report('L6', id, 'is missing: the earlier report has it');
     },
-    pages: () => pages,
-    heads: () =>
-      [...tails]
-        .toSorted(([one], [other]) => (one < other ? -1 : 1))
-        .map(([chain, { number, hash }]) => ({ chain, number: Number(number), hash: toHex(hash) })),
   };
+}
+
+/** The tails of chains as a report names them. */
+export function headsOf(tails: ReadonlyMap<string, Tail>): readonly Head[] {
+  return [...tails]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([chain, { number, hash }]) => ({ chain, number: Number(number), hash: toHex(hash) }));
+}
+
+/** Checks that pages are stored with the hashes that an earlier audit found (L6). */
+export async function checkHeads(
+  db: Db,
+  session: ClientSession,
+  findings: Findings,
+  earlier: readonly Head[],
+): Promise<void> {
+  const hashes = new Map(earlier.map(({ chain, number, hash }) => [pageId(chain, BigInt(number)), hash]));
+  const stored = await db
+    .collection<PageRecord>(collections.pages, { promoteBuffers: true })
+    .find({ _id: { $in: [...hashes.keys()] } }, { session, projection: { hash: 1 } })
+    .toArray();
+  for (const { _id: id, hash } of stored) {
+    if (!(hash instanceof Uint8Array) || hashes.get(id) !== toHex(hash))
+      findings.report('L6', id, 'has another hash than in the earlier report');
+    hashes.delete(id);
+  }
+  for (const id of hashes.keys()) findings.report('L6', id, 'is missing: the earlier report has it');
 }
 
 function checkHash(findings: Findings, page: PageRecord, postings: PagePostings): void {

@@ -1,5 +1,6 @@
+import { firstIdAt } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
-import { createArchive, type Gateway } from './archive.ts';
+import { createArchive, type Gateway, prefixes } from './archive.ts';
 import { type Batch, readPostings } from './page-stream.ts';
 import {
   checkCollection,
@@ -9,9 +10,8 @@ import {
   type EntriesByKind,
   payoutKinds,
 } from './payments.ts';
-import { type CheckDeps, RECORDS_PER_READ, recheckAll } from './recheck.ts';
-import type { PaymentRecord, PostingRecord } from './records.ts';
-import { collections } from './snapshot.ts';
+import { type CheckDeps, RECORDS_PER_READ, recheck, recheckAll } from './recheck.ts';
+import { collections, type PaymentRecord, type PostingRecord } from './records.ts';
 
 /** The databases that a cross check reads. */
 export interface Databases {
@@ -28,7 +28,26 @@ export interface CrossCheck {
   readonly payments: (onRead: (count: number) => void) => Promise<void>;
   /** The number of payments that postings name and whose records are archived. */
   readonly archived: () => number;
+  /** Up to where the payments that were read are at rest. */
+  readonly watermarks: (atMs: number) => Watermarks;
 }
+
+/** For each gateway, a reference before which all payments are at rest and agree with their entries. */
+export type Watermarks = Readonly<Record<Gateway, string>>;
+
+/** Longer than a payment takes from its reference to its record, with all differences of clocks. */
+const YOUNG_MS = 600_000;
+
+/** The statuses from which a payment goes on by itself. */
+const UNDER_WAY: ReadonlySet<string> = new Set(['INITIALIZED', 'PENDING']);
+
+const kindsOf: Readonly<Record<Gateway, ReadonlySet<string>>> = {
+  payouts: new Set(payoutKinds),
+  collections: new Set(collectionKinds),
+};
+
+/** Sorts behind every reference. */
+const LAST = '\uffff';
 
 const projection = {
   _id: 0,
@@ -56,8 +75,15 @@ const gateways: ReadonlyMap<string, Gateway> = new Map([
  * Builds a {@link CrossCheck}. The ledger lags behind the gateways, which it follows by events: a payment that differs
  * from its entries is read again, and counts only when no such payment has agreed for `allowedLagMs`.
  */
-export function createCrossCheck(deps: CheckDeps & { readonly databases: Databases }): CrossCheck {
-  const { databases, session, findings } = deps;
+export function createCrossCheck(
+  deps: CheckDeps & {
+    readonly databases: Databases;
+    /** Where an earlier check ended: older payments are compared only if new postings name them. */
+    readonly since?: Watermarks | undefined;
+  },
+): CrossCheck {
+  const { databases, session, findings, since } = deps;
+  const rest = createRest();
   const paymentsOf = (gateway: Gateway) => databases[gateway].collection<PaymentRecord>(gateway);
   const archiveOf = (gateway: Gateway) =>
     createArchive({ gateway, db: databases[gateway], invariant: rules[gateway], session, findings });
@@ -70,7 +96,7 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
    */
   async function disagreements(gateway: Gateway, payments: readonly PaymentRecord[]) {
     const judged = await checkAll[gateway](databases.ledger, session, payments);
-    return new Map([...judged].filter(([, told]) => told.length > 0));
+    return new Map([...judged].filter(([, disagreements]) => disagreements.length > 0));
   }
 
   const again = (gateway: Gateway) => async (references: readonly string[]) => {
@@ -78,12 +104,22 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
     const payments = await paymentsOf(gateway).find(filter, { session, projection }).toArray();
     return disagreements(gateway, payments);
   };
+
+  /** Judges payments that were at rest, and that new postings name. */
+  async function judgeOld(pages: Batch['pages'], marks: Watermarks): Promise<void> {
+    for (const gateway of ['payouts', 'collections'] as const) {
+      const old = postingsOn(pages).filter(
+        ({ kind, reference }) => kindsOf[gateway].has(kind) && reference < marks[gateway],
+      );
+      const references = [...new Set(old.map(({ reference }) => reference))];
+      if (references.length > 0) await recheck(await again(gateway)(references), again(gateway), deps);
+    }
+  }
+
   return {
     postings: async ({ pages }) => {
       for (const gateway of ['payouts', 'collections'] as const) {
-        const own = pages.flatMap(({ postings }) =>
-          postings.flatMap((posting) => (posting && gateways.get(posting.kind) === gateway ? [posting] : [])),
-        );
+        const own = postingsOn(pages).filter(({ kind }) => gateways.get(kind) === gateway);
         if (own.length === 0) continue;
         const references = own.map(({ reference }) => reference);
         const known = await paymentsOf(gateway)
@@ -94,17 +130,19 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
         for (const { _id: id } of await archive[gateway].lost(gone))
           findings.report(rules[gateway], id, `is of no payment among the ${gateway}`);
       }
+      if (since) await judgeOld(pages, since);
     },
     payments: async (onRead) => {
       for (const gateway of ['payouts', 'collections'] as const) {
         // The collection of payouts also holds the references that batches reserve, which have no status and no money
         // (ADR 14).
         const all = paymentsOf(gateway).find(
-          { status: { $exists: true } },
+          { status: { $exists: true }, ...(since && { reference: { $gte: since[gateway] } }) },
           { session, projection, batchSize: RECORDS_PER_READ },
         );
         const suspectsOf = async (payments: readonly PaymentRecord[]) => {
           for (const payment of payments) checkMoney(findings, payment.reference, payment);
+          rest.seen(gateway, payments);
           const found = await disagreements(gateway, payments);
           onRead(payments.length);
           return found;
@@ -114,24 +152,51 @@ export function createCrossCheck(deps: CheckDeps & { readonly databases: Databas
       }
     },
     archived: () => archive.payouts.count() + archive.collections.count(),
+    watermarks: rest.watermarks,
   };
 }
+
+/** Finds {@link Watermarks} from the payments that are seen. */
+function createRest() {
+  const oldestUnderWay = { payouts: LAST, collections: LAST };
+  return {
+    seen: (gateway: Gateway, payments: readonly PaymentRecord[]): void => {
+      for (const { reference, status } of payments)
+        if (UNDER_WAY.has(status) && reference < oldestUnderWay[gateway]) oldestUnderWay[gateway] = reference;
+    },
+    watermarks: (atMs: number): Watermarks => {
+      const of = (gateway: Gateway) => {
+        const young = firstIdAt(prefixes[gateway], Math.max(0, atMs - YOUNG_MS));
+        return young < oldestUnderWay[gateway] ? young : oldestUnderWay[gateway];
+      };
+      return { payouts: of('payouts'), collections: of('collections') };
+    },
+  };
+}
+
+const postingsOn = (pages: Batch['pages']): readonly PostingRecord[] =>
+  pages.flatMap(({ postings }) => postings.filter((posting) => posting !== undefined));
 
 async function checkPayouts(ledger: Db, session: ClientSession, payouts: readonly PaymentRecord[]) {
   const references = payouts.map(({ reference }) => reference);
   const entries = await entriesByReference(ledger, session, references, payoutKinds);
   const refusals = await ledger
     .collection<{ readonly _id: string }>(collections.refusals)
-    .find({ _id: { $in: references } }, { session, projection: { _id: 1 } })
+    .find({ _id: { $in: references.map(holdIdOf) } }, { session, projection: { _id: 1 } })
     .toArray();
   const refused = new Set(refusals.map(({ _id }) => _id));
   return new Map(
     payouts.map((payout) => {
       const { reference } = payout;
-      return [reference, checkPayout(payout, entries.get(reference) ?? new Map(), refused.has(reference))];
+      return [
+        reference,
+        checkPayout(payout, entries.get(reference) ?? new Map(), refused.has(holdIdOf(reference))),
+      ];
     }),
   );
 }
+
+const holdIdOf = (reference: string) => `${reference}/hold`;
 
 async function checkCollections(ledger: Db, session: ClientSession, payins: readonly PaymentRecord[]) {
   const references = payins.map(({ reference }) => reference);

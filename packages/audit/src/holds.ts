@@ -12,7 +12,8 @@ export interface Holds {
   readonly count: () => number;
 }
 
-interface OpenHold {
+/** A hold that has not ended. */
+export interface OpenHold {
   readonly wallet: string;
   readonly amount: bigint;
   readonly fee: bigint;
@@ -22,14 +23,15 @@ interface OpenHold {
 }
 
 /** Builds {@link Holds}. An ended hold is forgotten: the ledger keeps the ids of its ends unique. */
-export function createHolds(findings: Findings): Holds {
-  const holds = new Map<string, OpenHold>();
+export function createHolds(findings: Findings, holds: Map<string, OpenHold>): Holds {
   const heldByWallet = new Map<string, bigint>();
   const { report } = findings;
 
   function addHeld(wallet: string, amount: bigint): void {
     heldByWallet.set(wallet, (heldByWallet.get(wallet) ?? 0n) + amount);
   }
+
+  for (const { wallet, remaining } of holds.values()) addHeld(wallet, remaining);
 
   function place({ id, reference, wallet = '', amount, fee }: ReadEntry): void {
     if (holds.has(reference)) {

@@ -1,20 +1,44 @@
+import { randomBytes } from 'node:crypto';
+
 /** Summarises a set of ids so that it can be compared with another: their number and a sum of their hashes. */
 export interface IdSum {
   readonly add: (id: string) => void;
   readonly count: () => number;
   /** The same value for the same ids in any order. */
   readonly value: () => string;
+  /** To go on with later. */
+  readonly state: () => IdSumState;
+}
+
+/** A sum so far, and its key. */
+export interface IdSumState {
+  readonly key: IdKey;
+  readonly count: number;
+  readonly sums: readonly [number, number];
+}
+
+/** The sum of no ids, with a key of its own. */
+export function emptyIdSum(): IdSumState {
+  const bytes = randomBytes(16);
+  const key = [
+    bytes.readInt32LE(0),
+    bytes.readInt32LE(4),
+    bytes.readInt32LE(8),
+    bytes.readInt32LE(12),
+  ] as const;
+  return { key, count: 0, sums: [0, 0] };
 }
 
 /** Four random 32-bit numbers. If they were known, somebody could find ids that give the same sum. */
 export type IdKey = readonly [number, number, number, number];
 
 /** Builds an {@link IdSum} of 64 bits; only sums with the same key can be compared. */
-export function createIdSum([left, right, leftFactor, rightFactor]: IdKey): IdSum {
+export function createIdSum(start: IdSumState): IdSum {
+  const { key } = start;
+  const [left, right, leftFactor, rightFactor] = key;
   const [leftOdd, rightOdd] = [leftFactor | 1, rightFactor | 1];
-  let count = 0;
-  let leftSum = 0;
-  let rightSum = 0;
+  let { count } = start;
+  let [leftSum, rightSum] = start.sums;
   return {
     add: (id) => {
       let [one, other] = [left, right];
@@ -31,5 +55,6 @@ export function createIdSum([left, right, leftFactor, rightFactor]: IdKey): IdSu
     },
     count: () => count,
     value: () => `${leftSum}:${rightSum}`,
+    state: () => ({ key, count, sums: [leftSum, rightSum] }),
   };
 }

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Batch } from './page-stream.ts';
 import { type CheckDeps, RECORDS_PER_READ, recheckAll, type Suspects } from './recheck.ts';
-import type { EntryRecord, OrderRecord, PostingRecord } from './records.ts';
-import { collections } from './snapshot.ts';
+import { collections, type EntryRecord, type OrderRecord, type PostingRecord } from './records.ts';
 
 /** The kinds of postings that only an order can lead to; an order leads to one entry of its own kind (ADR 17). */
 const orderKinds: ReadonlySet<string> = new Set([
@@ -31,10 +30,10 @@ function checkOrder(entry: OrderedEntry, order: OrderRecord | undefined): string
   const isDebit = entry.debit === wallet || entry.debit === float;
   const isCredit = entry.credit === wallet || entry.credit === float;
   if (isDebit === isCredit) return `moves ${entry.debit} to ${entry.credit}; ${target} was ordered`;
-  const told = directionOf(entry.kind, isCredit);
-  return told === order.direction
+  const direction = directionOf(entry.kind, isCredit);
+  return direction === order.direction
     ? undefined
-    : `has the direction ${told ?? 'none'}; ${order.direction ?? 'none'} was ordered`;
+    : `has the direction ${direction ?? 'none'}; ${order.direction ?? 'none'} was ordered`;
 }
 
 /** A credit of a wallet is a gain; a debit of a float is money that the records do not explain. */
@@ -68,7 +67,7 @@ export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): Ord
   async function suspectsOf(approved: readonly OrderRecord[]): Promise<Suspects> {
     const ids = approved.map(({ _id, kind }) => `${_id}/${kind}`);
     const applied = await idsThere(collections.postings, ids);
-    const refused = await idsThere(collections.refusedOrders, ids);
+    const refused = await idsThere(collections.refusals, ids);
     return new Map(
       approved.flatMap(({ _id, kind }) => {
         const id = `${_id}/${kind}`;

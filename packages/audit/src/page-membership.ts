@@ -1,8 +1,7 @@
 import type { ClientSession, Db } from 'mongodb';
 import type { Findings } from './findings.ts';
 import { pagePostingIds } from './parse-page.ts';
-import type { PageRecord, PostingRecord } from './records.ts';
-import { collections } from './snapshot.ts';
+import { collections, type PageRecord, type PostingRecord } from './records.ts';
 
 const IDS_PER_PASS = 1_000_000;
 

@@ -1,10 +1,9 @@
 import { pageId } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
-import type { PagePostings } from './chains.ts';
+import type { PagePostings, Tail } from './chains.ts';
 import { pageMs, pagePostingIds } from './parse-page.ts';
-import type { EntryRecord, PageRecord, PostingRecord } from './records.ts';
+import { collections, type EntryRecord, type PageRecord, type PostingRecord } from './records.ts';
 import { type EarlierPostings, earlierIdOf, noEarlierPostings } from './refunds.ts';
-import { collections } from './snapshot.ts';
 
 /** Pages with their postings, and the earlier postings that those refer to. */
 export interface Batch {
@@ -12,19 +11,28 @@ export interface Batch {
   readonly earlier: EarlierPostings;
 }
 
+/** The part of each chain that is read: behind the tail, up to the head. */
+interface Stretch {
+  readonly heads: ReadonlyMap<string, bigint>;
+  readonly tails: ReadonlyMap<string, Pick<Tail, 'number'>>;
+}
+
+// From zero, so that a page before the first is found too.
+const firstOf = (tail: Pick<Tail, 'number'> | undefined): bigint => (tail ? tail.number + 1n : 0n);
+
 const POSTINGS_PER_BATCH = 2_000;
 const PAGES_PER_READ = 25;
 
 /**
- * Reads all pages up to the heads: in about the order of their time across the chains, and each chain in its own order.
+ * Reads the pages behind the tails, up to the heads: in about the order of their time across the chains, and each chain in its own order.
  * The next batch is read while the last one is checked.
  */
 export async function* readPages(
   db: Db,
-  heads: ReadonlyMap<string, bigint>,
+  { heads, tails }: Stretch,
   session: ClientSession,
 ): AsyncGenerator<Batch> {
-  const batches = cutBatches(mergeBy(openChains(db, heads, session), pageMs));
+  const batches = cutBatches(mergeBy(openChains(db, { heads, tails }, session), pageMs));
   let ahead = readBatch(db, await nextOf(batches), session);
   for (;;) {
     const batch = await ahead;
@@ -36,16 +44,12 @@ export async function* readPages(
   }
 }
 
-function openChains(
-  db: Db,
-  heads: ReadonlyMap<string, bigint>,
-  session: ClientSession,
-): AsyncIterator<PageRecord>[] {
+function openChains(db: Db, { heads, tails }: Stretch, session: ClientSession): AsyncIterator<PageRecord>[] {
   const pages = db.collection<PageRecord>(collections.pages, { promoteBuffers: true });
   return [...heads].map(([chain, head]) =>
     pages
       .find(
-        { _id: { $gte: pageId(chain, 0n), $lte: pageId(chain, head) } },
+        { _id: { $gte: pageId(chain, firstOf(tails.get(chain))), $lte: pageId(chain, head) } },
         { session, sort: { _id: 1 }, batchSize: PAGES_PER_READ },
       )
       [Symbol.asyncIterator](),

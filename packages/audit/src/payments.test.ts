@@ -28,8 +28,8 @@ describe('a payout and its entries agree', () => {
     ['FAILED', 'ended', entries('hold', 'release'), false],
     ['FAILED', 'ended', entries(), true],
     ['REVERSED', 'ended', entries('hold', 'capture', 'fee', 'refund'), false],
-  ] as const)('%s, %s, %o, refused %s', (status, step, told, isRefused) => {
-    expect(checkPayout({ ...payment, status, step }, told, isRefused)).toEqual([]);
+  ] as const)('%s, %s, %o, refused %s', (status, step, kinds, isRefused) => {
+    expect(checkPayout({ ...payment, status, step }, kinds, isRefused)).toEqual([]);
   });
 
   it('without a fee where there is none', () => {
@@ -66,17 +66,17 @@ describe('a payout and its entries disagree', () => {
       'a fee of 0 was taken; its record says 10',
     ],
     ['LOST', 'ended', entries(), false, 'L5', 'its status LOST is unknown'],
-  ] as const)('%s, %s, %o, refused %s: %s', (status, step, told, isRefused, invariant, message) => {
-    expect(checkPayout({ ...payment, status, step }, told, isRefused)[0]).toEqual([invariant, message]);
+  ] as const)('%s, %s, %o, refused %s: %s', (status, step, kinds, isRefused, invariant, message) => {
+    expect(checkPayout({ ...payment, status, step }, kinds, isRefused)[0]).toEqual([invariant, message]);
   });
 
   it('about the wallet', () => {
-    const told = checkPayout(
+    const found = checkPayout(
       { ...payment, merchantId: 'rival', status: 'INITIALIZED' },
       entries('hold'),
       false,
     );
-    expect(told).toEqual([['L10', 'its entries are in another wallet']]);
+    expect(found).toEqual([['L10', 'its entries are in another wallet']]);
   });
 });
 
@@ -87,16 +87,16 @@ describe('a collection', () => {
     ['FAILED', entries('collect'), [['L11', 'is FAILED, but was credited']]],
     ['COMPLETED', entries('fee'), [['L11', 'was credited 0; received less the fee is 990']]],
     ['COMPLETED', entries('collect'), [['L11', 'a fee of 0 was taken; its record says 10']]],
-  ] as const)('that is %s with %o', (status, told, expected) => {
-    expect(checkCollection({ ...payment, status }, told)).toEqual(expected);
+  ] as const)('that is %s with %o', (status, kinds, expected) => {
+    expect(checkCollection({ ...payment, status }, kinds)).toEqual(expected);
   });
 
   it.each([
     [1_000n, []],
     [1_100n, [['L11', 'was credited 990; received less the fee is 1090']]],
   ] as const)('of which %d was received, whatever was asked', (amountReceived, expected) => {
-    const told = entries('collect', 'fee');
+    const kinds = entries('collect', 'fee');
     const decided = { ...payment, amount: 2_000n, amountReceived, status: 'COMPLETED' };
-    expect(checkCollection(decided, told)).toEqual(expected);
+    expect(checkCollection(decided, kinds)).toEqual(expected);
   });
 });

@@ -33,18 +33,18 @@ export function checkPayout(
   const { status, step, merchantId, currency } = payout;
   const expected = expectations[status];
   if (!expected) return [['L5', `its status ${status} is unknown`]];
-  const told: Disagreement[] = [];
-  if (isRefused && entries.has('hold')) told.push(['L5', 'its hold was both placed and refused']);
+  const disagreements: Disagreement[] = [];
+  if (isRefused && entries.has('hold')) disagreements.push(['L5', 'its hold was both placed and refused']);
   else if (isRefused) {
     if (status !== 'FAILED' && step !== 'accepted')
-      told.push(['L5', `is ${status}, but its hold was refused`]);
+      disagreements.push(['L5', `is ${status}, but its hold was refused`]);
   } else if (step !== 'accepted') {
     for (const kind of expected.some.filter((each) => !entries.has(each))) {
-      told.push(['L5', `is ${status}, but has no ${kind}`]);
+      disagreements.push(['L5', `is ${status}, but has no ${kind}`]);
     }
   }
   for (const kind of expected.none.filter((each) => entries.has(each))) {
-    told.push(['L5', `is ${status}, but has a ${kind}`]);
+    disagreements.push(['L5', `is ${status}, but has a ${kind}`]);
   }
   const [amount, fee] = [toWhole(payout.amount), toWhole(payout.fee)];
   const amounts = {
@@ -57,14 +57,15 @@ export function checkPayout(
   for (const [kind, due] of Object.entries(amounts)) {
     const found = amountOf(entries, kind);
     if (found !== undefined && found !== due) {
-      told.push(['L10', `its ${kind} is ${found}; its record says ${amount} and a fee of ${fee}`]);
+      disagreements.push(['L10', `its ${kind} is ${found}; its record says ${amount} and a fee of ${fee}`]);
     }
   }
   const taken = amountOf(entries, 'fee') ?? 0n;
   if (entries.has('capture') && taken !== fee)
-    told.push(['L10', `a fee of ${taken} was taken; its record says ${fee}`]);
-  if (isElsewhere(entries, merchantId, currency)) told.push(['L10', 'its entries are in another wallet']);
-  return told;
+    disagreements.push(['L10', `a fee of ${taken} was taken; its record says ${fee}`]);
+  if (isElsewhere(entries, merchantId, currency))
+    disagreements.push(['L10', 'its entries are in another wallet']);
+  return disagreements;
 }
 
 /** Checks a collection's record against its entries (L11). */
@@ -75,13 +76,15 @@ export function checkCollection(collection: PaymentRecord, entries: EntriesByKin
   }
   const fee = toWhole(collection.fee);
   const net = toWhole(collection.amountReceived ?? collection.amount) - fee;
-  const told: Disagreement[] = [];
+  const disagreements: Disagreement[] = [];
   const credited = amountOf(entries, 'collect') ?? 0n;
-  if (credited !== net) told.push(['L11', `was credited ${credited}; received less the fee is ${net}`]);
+  if (credited !== net)
+    disagreements.push(['L11', `was credited ${credited}; received less the fee is ${net}`]);
   const taken = amountOf(entries, 'fee') ?? 0n;
-  if (taken !== fee) told.push(['L11', `a fee of ${taken} was taken; its record says ${fee}`]);
-  if (isElsewhere(entries, merchantId, currency)) told.push(['L11', 'its entries are in another wallet']);
-  return told;
+  if (taken !== fee) disagreements.push(['L11', `a fee of ${taken} was taken; its record says ${fee}`]);
+  if (isElsewhere(entries, merchantId, currency))
+    disagreements.push(['L11', 'its entries are in another wallet']);
+  return disagreements;
 }
 
 /** Checks the types of a payment's money (L8). */

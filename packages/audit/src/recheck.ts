@@ -43,7 +43,7 @@ export async function recheckAll<Item>(
  * Reads again every record that differs from its entries, because the ledger follows by events. Reports those that
  * still differ once no record has come to agree for `allowedLagMs`.
  */
-async function recheck(
+export async function recheck(
   found: Suspects,
   again: (references: readonly string[]) => Promise<Suspects>,
   { findings, clock, allowedLagMs }: CheckDeps,

@@ -1,6 +1,16 @@
 import type { ChainedEntry, ChainedLine, ChainedPosting } from '@pesewa/contracts';
 import type { Findings } from './findings.ts';
 
+/** The names of the ledger's collections. */
+export const collections = {
+  pages: 'pages',
+  postings: 'postings',
+  wallets: 'wallets',
+  buckets: 'accounts',
+  refusals: 'refusals',
+  orders: 'commands',
+} as const;
+
 /**
  * A posting as the ledger stores it. The types of all records here say what the ledger writes; the audit checks them.
  */

@@ -24,10 +24,11 @@ function entry(sequence: number): ReadEntry {
 function fold(sequences: readonly number[], waitingMax = 100) {
   const findings = createFindings();
   const applied: number[] = [];
-  const inOrder = createResequencer(findings, waitingMax, (own, { sequence }) => {
+  const apply = (own: { sequence: number }, { sequence }: ReadEntry) => {
     own.sequence = sequence;
     applied.push(sequence);
-  });
+  };
+  const inOrder = createResequencer(findings, waitingMax, apply, { folds: new Map(), early: new Map() });
   for (const sequence of sequences) inOrder.push(WALLET, entry(sequence));
   const early = [...applied];
   inOrder.close();

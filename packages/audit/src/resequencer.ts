@@ -10,7 +10,13 @@ export interface Resequencer {
   readonly push: (wallet: string, entry: ReadEntry) => void;
   /** Stops waiting for numbers that never came, and goes on after each gap. */
   readonly close: () => void;
-  readonly folds: ReadonlyMap<string, WalletState>;
+}
+
+/** The wallets as far as their entries were applied. */
+export interface SequencedWallets {
+  readonly folds: Map<string, WalletState>;
+  /** Entries that came before their turn, keyed by their number. */
+  readonly early: Map<WalletState, Map<number, ReadEntry>>;
 }
 
 /**
@@ -21,11 +27,9 @@ export function createResequencer(
   findings: Findings,
   waitingMax: number,
   apply: (fold: WalletState, entry: ReadEntry) => void,
+  { folds, early }: SequencedWallets,
 ): Resequencer {
-  const folds = new Map<string, WalletState>();
-  /** Entries that came before their turn, keyed by their number. */
-  const early = new Map<WalletState, Map<number, ReadEntry>>();
-  let waiting = 0;
+  let waiting = [...early.values()].reduce((sum, entries) => sum + entries.size, 0);
 
   function applyEarly(fold: WalletState): void {
     const entries = early.get(fold);
@@ -63,7 +67,6 @@ export function createResequencer(
   }
 
   return {
-    folds,
     push: (wallet, entry) => {
       const { sequence } = entry;
       let fold = folds.get(wallet);

@@ -1,30 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import type { ClientSession, Db } from 'mongodb';
 import type { Balances } from './audit.ts';
 import type { Findings } from './findings.ts';
 import { createIdSum, type IdKey, type IdSum } from './id-sum.ts';
 import { pageIdEnding, readPageId } from './parse-page.ts';
-import type { BucketRecord, PageRecord, WalletRecord } from './records.ts';
-
-/** The names of the ledger's collections. */
-export const collections = {
-  pages: 'pages',
-  postings: 'postings',
-  wallets: 'wallets',
-  buckets: 'accounts',
-  refusals: 'refusals',
-  refusedOrders: 'refusedOrders',
-  orders: 'commands',
-} as const;
+import { type BucketRecord, collections, type PageRecord, type WalletRecord } from './records.ts';
 
 /** The ledger's stored state at one moment. */
 export interface LedgerSnapshot extends Balances {
-  /** The sum of all postings' ids, to compare with the sum of those on pages, which uses the same key. */
-  readonly postingIds: IdSum;
-  readonly idKey: IdKey;
-  readonly pageCount: number;
+  /** Everything that is stored; absent where it was not asked for. */
+  readonly stored?: StoredIds;
   /** The moment by the database's clock, in milliseconds since the epoch. */
   readonly atMs: number;
+  /** The same as the database counts it. */
+  readonly clusterTime: bigint;
+}
+
+/** How many pages are stored, and the sum of all postings' ids, to compare with the sum of those on pages. */
+export interface StoredIds {
+  readonly pageCount: number;
+  readonly postingIds: IdSum;
 }
 
 const IDS_PER_READ = 20_000;
@@ -36,6 +30,7 @@ const IDS_PER_READ = 20_000;
 export async function readSnapshot(
   ledger: Db,
   findings: Findings,
+  ids?: { readonly key: IdKey; readonly onRead: (count: number) => void },
 ): Promise<{ readonly moment: LedgerSnapshot; readonly openSession: () => ClientSession }> {
   const { client } = ledger;
   // A read concern of the database would silently override the snapshot.
@@ -46,14 +41,7 @@ export async function readSnapshot(
   const atMs = (snapshot.clusterTime?.clusterTime.getHighBitsUnsigned() ?? Number.POSITIVE_INFINITY) * 1_000;
   const wallets = await db.collection<WalletRecord>(collections.wallets).find({}, inSnapshot).toArray();
   const buckets = await db.collection<BucketRecord>(collections.buckets).find({}, inSnapshot).toArray();
-  const byId = { ...inSnapshot, hint: { _id: 1 } } as const;
-  const pageCount = await db.collection(collections.pages).countDocuments({}, byId);
-  const idKey = createKey();
-  const postingIds = createIdSum(idKey);
-  const ids = db
-    .collection<{ readonly _id: string }>(collections.postings)
-    .find({}, { ...byId, projection: { _id: 1 }, batchSize: IDS_PER_READ });
-  for await (const { _id } of ids) postingIds.add(String(_id));
+  const stored = ids && (await readIds(db, snapshot, ids));
   const { clusterTime } = snapshot;
   const openSession = (): ClientSession => {
     const session = client.startSession({ causalConsistency: true });
@@ -63,12 +51,26 @@ export async function readSnapshot(
     }
     return session;
   };
-  return { moment: { heads, wallets, buckets, pageCount, postingIds, idKey, atMs }, openSession };
+  const moment = { heads, wallets, buckets, atMs, clusterTime: clusterTime?.clusterTime.toBigInt() ?? 0n };
+  return { moment: { ...moment, ...(stored && { stored }) }, openSession };
 }
 
-function createKey(): IdKey {
-  const bytes = randomBytes(16);
-  return [bytes.readInt32LE(0), bytes.readInt32LE(4), bytes.readInt32LE(8), bytes.readInt32LE(12)];
+async function readIds(
+  db: Db,
+  session: ClientSession,
+  { key, onRead }: { readonly key: IdKey; readonly onRead: (count: number) => void },
+): Promise<StoredIds> {
+  const byId = { session, hint: { _id: 1 } } as const;
+  const pageCount = await db.collection(collections.pages).countDocuments({}, byId);
+  const postingIds = createIdSum({ key, count: 0, sums: [0, 0] });
+  const ids = db
+    .collection<{ readonly _id: string }>(collections.postings)
+    .find({}, { ...byId, projection: { _id: 1 }, batchSize: IDS_PER_READ });
+  for await (const { _id } of ids) {
+    postingIds.add(String(_id));
+    if (postingIds.count() % IDS_PER_READ === 0) onRead(postingIds.count());
+  }
+  return { pageCount, postingIds };
 }
 
 /** Finds the newest page of each chain by seeking in the index of `_id`; fields of the pages are not trusted. */

@@ -10,12 +10,11 @@ export interface WalletState {
   sequence: number;
   /** Its time. */
   atMs: number;
-  compared: boolean;
 }
 
 /** The state of a wallet without entries. */
 export function emptyWalletState(): WalletState {
-  return { available: 0n, held: 0n, sequence: 0, atMs: 0, compared: false };
+  return { available: 0n, held: 0n, sequence: 0, atMs: 0 };
 }
 
 const sides = ['available', 'held'] as const;
@@ -34,8 +33,8 @@ export function applyEntry(findings: Findings, fold: WalletState, entry: ReadEnt
       findings.report('L4', wallet, `after ${id}, its entry ${sequence}, ${side} is ${fold[side]}`);
     }
     if (after && after[side] !== fold[side]) {
-      const told = `${id}, its entry ${sequence}, leaves ${after[side]} ${side}`;
-      findings.report('L3', wallet, `${told}; its entries come to ${fold[side]}`);
+      const stated = `${id}, its entry ${sequence}, leaves ${after[side]} ${side}`;
+      findings.report('L3', wallet, `${stated}; its entries come to ${fold[side]}`);
     }
   }
 }

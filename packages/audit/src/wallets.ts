@@ -1,9 +1,9 @@
 import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
-import { createHolds } from './holds.ts';
+import { createHolds, type OpenHold } from './holds.ts';
 import type { WalletRecord } from './records.ts';
-import { createResequencer } from './resequencer.ts';
-import { applyEntry, checkStored, emptyWalletState } from './wallet-state.ts';
+import { createResequencer, type SequencedWallets } from './resequencer.ts';
+import { applyEntry, checkStored, emptyWalletState, type WalletState } from './wallet-state.ts';
 
 /** Adds up the entries of every wallet in the wallet's own order (L3, L4), and their holds (L5, L10). */
 export interface Wallets {
@@ -20,12 +20,21 @@ export interface Wallets {
 const EARLY_MAX = 500_000;
 
 /** Builds {@link Wallets}. */
-export function createWallets(findings: Findings, waitingMax = EARLY_MAX): Wallets {
-  const holds = createHolds(findings);
-  const inOrder = createResequencer(findings, waitingMax, (fold, entry) => {
+export function createWallets(
+  findings: Findings,
+  {
+    sequenced,
+    openHolds,
+  }: { readonly sequenced: SequencedWallets; readonly openHolds: Map<string, OpenHold> },
+  waitingMax = EARLY_MAX,
+): Wallets {
+  const holds = createHolds(findings, openHolds);
+  const { folds } = sequenced;
+  const apply = (fold: WalletState, entry: ReadEntry) => {
     applyEntry(findings, fold, entry);
     holds.entry(entry);
-  });
+  };
+  const inOrder = createResequencer(findings, waitingMax, apply, sequenced);
   return {
     entry: (entry) => {
       if (entry.wallet !== undefined) inOrder.push(entry.wallet, entry);
@@ -33,16 +42,18 @@ export function createWallets(findings: Findings, waitingMax = EARLY_MAX): Walle
     close: (stored) => {
       inOrder.close();
       holds.close();
+      const compared = new Set<string>();
       for (const wallet of stored) {
-        const fold = inOrder.folds.get(wallet._id) ?? emptyWalletState();
-        fold.compared = true;
+        const fold = folds.get(wallet._id) ?? emptyWalletState();
+        compared.add(wallet._id);
         checkStored(findings, wallet, fold, holds.heldOf(wallet._id));
       }
-      for (const [wallet, { compared, sequence }] of inOrder.folds) {
-        if (!compared) findings.report('L3', wallet, `has ${sequence} entries, but is not stored`);
+      for (const [wallet, { sequence }] of folds) {
+        if (!compared.has(wallet))
+          findings.report('L3', wallet, `has ${sequence} entries, but is not stored`);
       }
     },
     openHolds: () => holds.count(),
-    count: () => inOrder.folds.size,
+    count: () => folds.size,
   };
 }

@@ -2,6 +2,7 @@ import { countryCode, currencyCode, firstProblem, isCommandId, line, reference }
 import { parseAmount } from '@pesewa/kernel';
 import { type Command, Option } from 'commander';
 import { CliError } from './errors.ts';
+import { startOfDay, UTC } from './time-zones.ts';
 
 /** Adds a value of an option that may be given several times. */
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
@@ -24,12 +25,22 @@ export function readCountry(field: string, text: string): string {
   return country;
 }
 
+/** An amount without the commas that group its digits in threes; other uses of commas or spaces are ambiguous. */
+function ungrouped(field: string, text: string): string {
+  if (/^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(text)) return text.replaceAll(',', '');
+  if (!/^[+-]?[\d., '_]*[, '_][\d., '_]*$/.test(text)) return text;
+  throw new CliError(
+    `${field}: ${text} is ambiguous: write the decimals after a point, and commas, if any, before each three digits, such as 2500.00 or 2,500.00`,
+  );
+}
+
 /** Reads a positive amount in major units; gives minor units and the text as it was written. */
-export function readPositiveAmount(field: string, text: string, currency: string): SignedAmount {
+export function readPositiveAmount(field: string, written: string, currency: string): SignedAmount {
+  const text = ungrouped(field, written);
   const amount = parseAmount(text, currency);
   if (amount.ok && amount.value.minor > 0n) return { minor: amount.value.minor, text };
   throw new CliError(
-    `${field}: ${text} can't be moved: write a positive decimal number no finer than ${currency} allows`,
+    `${field}: ${written} can't be moved: write a positive decimal number no finer than ${currency} allows`,
   );
 }
 
@@ -68,14 +79,15 @@ export interface SignedAmount {
 }
 
 /** Reads `+12.50` or `-12.50`; the sign is required, because it decides where the money goes. */
-export function readSignedAmount(field: string, text: string, currency: string): SignedAmount {
+export function readSignedAmount(field: string, written: string, currency: string): SignedAmount {
+  const text = ungrouped(field, written);
   const unsigned = text.slice(1);
   const amount = parseAmount(unsigned, currency);
   if (/^[+-]/.test(text) && amount.ok && amount.value.minor > 0n) {
     return { minor: text.startsWith('-') ? -amount.value.minor : amount.value.minor, text: unsigned };
   }
   throw new CliError(
-    `${field}: ${text} says no direction: write + or - and a positive decimal number no finer than ${currency} allows, such as +12.50`,
+    `${field}: ${written} says no direction: write + or - and a positive decimal number no finer than ${currency} allows, such as +12.50`,
   );
 }
 
@@ -91,10 +103,10 @@ export function readDay(text: string): Date | undefined {
   return isReal ? midnight : undefined;
 }
 
-/** Reads a time as ISO 8601 with its zone, such as `2026-11-01T08:00:00Z`, or a date, which is its midnight, UTC. */
-export function readTime(field: string, text: string): Date {
+/** Reads a time as ISO 8601 with its zone, such as `2026-11-01T08:00:00Z`, or a date, which is its beginning in the zone. */
+export function readTime(field: string, text: string, zone = UTC): Date {
   const [, date] = TIME.exec(text) ?? [];
-  const time = date === undefined ? readDay(text) : readDay(date) && new Date(text);
+  const time = date === undefined ? readDay(text) && startOfDay(text, zone) : readDay(date) && new Date(text);
   if (time && !Number.isNaN(time.getTime())) return time;
   throw new CliError(`${field}: ${text} is no time: write 2026-11-01 or 2026-11-01T08:00:00Z`);
 }

@@ -60,6 +60,10 @@ export function breakDetails(found: BreakDetailView): string {
     ['resolved', resolvedAt && `${resolvedAt} by ${resolvedBy ?? 'itself'}: ${found.resolution ?? '?'}`],
     [
       'waits for',
+      found.resolutionProposedBy && `another operator to resolve it, as ${found.resolutionProposedBy} would`,
+    ],
+    [
+      'waits for',
       pending ? `the order ${pending.commandId}: see pesewa orders show ${pending.commandId}` : null,
     ],
   ];
@@ -82,7 +86,7 @@ function commandFor({ service, path }: BreakDetailView['links'][number]): string
   if (first === 'breaks') return `pesewa reconcile breaks list --status all --reference ${about}`;
   if (first === 'decisions') return `pesewa decisions list --reference ${about}`;
   if (first === 'callbacks') return `pesewa callbacks about ${about}`;
-  if (first === 'deliveries') return `pesewa webhooks deliveries ${about}`;
+  if (first === 'deliveries') return `pesewa webhooks list ${about}`;
   if (first === 'runs') return 'pesewa reconcile drift';
   if (first === 'readyz') return `pesewa realign --service ${service} --all`;
   return first === 'commands' ? `pesewa orders show ${decodeURIComponent(id ?? '')}` : undefined;

@@ -30,7 +30,14 @@ const adjustment = {
   status: 'proposed',
   concludedAt: null,
 };
-const whole = { ...row, observations: [], adjustments: [adjustment], history: [], links: [] };
+const whole = {
+  ...row,
+  observations: [],
+  resolutionProposedBy: null,
+  adjustments: [adjustment],
+  history: [],
+  links: [],
+};
 const rejected = {
   ...adjustment,
   direction: 'surplus',
@@ -91,10 +98,18 @@ it('the details of a break name the commands that show more, once each', async (
       '  pesewa reconcile breaks list --status all --reference po-1',
       '  pesewa decisions list --reference po-1',
       '  pesewa callbacks about po-1',
-      '  pesewa webhooks deliveries po-1',
+      '  pesewa webhooks list po-1',
       '  pesewa realign --service ledger --all',
       '  pesewa orders show bk-1',
       '',
     ].join('\n'),
+  );
+});
+
+it('of much money is said to wait for another operator', async () => {
+  const program = commandLine([ok({ ...whole, resolutionProposedBy: 'ama' })]);
+  expect(await program.run('reconcile', 'breaks', 'resolve', row.id, 'paid back')).toBe(0);
+  expect(program.printed()).toContain(
+    'ama would resolve it; it is of so much money that another operator must',
   );
 });

@@ -18,6 +18,7 @@ const row = breakRow({
 const whole = {
   ...row,
   observations: [],
+  resolutionProposedBy: null,
   adjustments: [],
   history: [
     { at: '2026-11-01T08:00:00.000Z', by: null, what: 'opened', text: null, amount: '-12.5' },
@@ -121,7 +122,7 @@ describe('breaks', () => {
   });
 
   it.each<[string, string, string, object]>([
-    ['assign', 'ama', 'assign', { to: 'ama' }],
+    ['assign', 'ama', 'assign', { operator: 'ama' }],
     ['note', 'asked the rail', 'notes', { text: 'asked the rail' }],
     ['explain', 'a fee', 'explain', { explanation: 'a fee' }],
     ['resolve', 'paid back', 'resolve', { resolution: 'paid back' }],
@@ -243,12 +244,12 @@ describe('the adjustment of a break', () => {
   });
 
   it.each<[string, readonly string[], object, string]>([
-    ['neither account', ['--amount', '+1'], {}, '--wallet: give either it, or --suspense'],
+    ['neither account', ['--amount', '+1'], {}, 'say which account to correct'],
     [
       'both accounts',
       ['--wallet', 'demo', '--suspense', '--amount', '+1'],
       {},
-      '--wallet: give either it, or --suspense',
+      'say which account to correct',
     ],
     ['no sign', ['--suspense', '--amount', '1'], {}, '--amount: 1 says no direction'],
     [

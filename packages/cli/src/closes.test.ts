@@ -3,7 +3,7 @@ import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 
 const answer = (status: number, body: unknown): OperationsAnswer => ({ status, body });
-const none = { matched: 0, differs: 0, missing_there: 0, unclear: 0, pending: 0 };
+const none = { matched: 0, differs: 0, not_at_rail: 0, unclear: 0, pending: 0 };
 const close = {
   id: '2026-11-20',
   from: '2026-11-20T00:00:00.000Z',
@@ -12,7 +12,8 @@ const close = {
   status: 'done',
   payments: 1_204,
   done: 1_204,
-  results: { ...none, matched: 1_202, differs: 1, missing_there: 1 },
+  results: { ...none, matched: 1_202, differs: 1, not_at_rail: 1 },
+  statementsUntil: null,
   late: 0,
   requestedBy: 'nightly',
   requestedAt: '2026-11-21T03:00:00.000Z',
@@ -34,18 +35,19 @@ const record = {
   why: null,
   breakId: 'po-1/fee',
   alsoCoveredBy: [],
-  factPublished: false,
+  correctionSent: false,
   askedAt: '2026-11-21T00:10:00.000Z',
   tries: 1,
 };
 const missing = {
   ...record,
   reference: 'po-2',
-  result: 'missing_there',
+  result: 'not_at_rail',
   theirs: { status: 'not_found', amount: null, fee: null },
   differences: [{ field: 'status', amount: '-100' }],
   breakId: 'po-2/status',
 };
+const until = '2026-11-21T09:00:00.000Z';
 const token = 'operator-token-of-tests';
 const url = 'http://reconciler/closes';
 const posted = (body: object, to = url) => ({ url: to, token, body });
@@ -69,7 +71,7 @@ describe('pesewa reconcile close', () => {
       `${url}/2026-11-20`,
       `${url}/2026-11-20`,
       `${url}/2026-11-20/records?result=differs&limit=20`,
-      `${url}/2026-11-20/records?result=missing_there&limit=20`,
+      `${url}/2026-11-20/records?result=not_at_rail&limit=20`,
     ]);
     expect(line.shown).toEqual(['2026-11-20: 0 of 0 so far …', '2026-11-20: 800 of 1,204 …']);
     expect(line.printed()).toContain(
@@ -128,14 +130,53 @@ describe('pesewa reconcile close', () => {
       rail: null,
       exists: false,
       payments: 1_204,
-      rails: [{ rail: 'upstream', payments: 1_204, atLeastSeconds: 61 }],
+      rails: [
+        { rail: 'upstream', payments: 1_000, atLeastSeconds: 50, statementUntil: null },
+        { rail: 'other', payments: 204, atLeastSeconds: 1, statementUntil: until },
+      ],
     };
     const line = commandLine([answer(200, preview)]);
     expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--dry-run')).toBe(0);
     expect(line.requests).toEqual([posted({ date: '2026-11-20' }, `${url}?dryRun=true`)]);
     expect(line.printed()).toBe(
-      '2026-11-20: would ask for 1,204 payments\nRAIL      PAYMENTS  AT LEAST\nupstream      1204      61 s\nno rail was asked\n',
+      [
+        '2026-11-20: would ask for 1,204 payments',
+        'RAIL      PAYMENTS  AT LEAST  WAITS FOR',
+        'upstream      1000      50 s  its answers',
+        `other          204       1 s  its statement, until ${until}; then its answers`,
+        'no rail was asked\n',
+      ].join('\n'),
     );
+  });
+
+  it.each([
+    [close, 1, 'it is made already (1,204 of 1,204): it would only be shown\n'],
+    [matched, 0, 'it is made already (1,204 of 1,204): it would only be shown\n'],
+    [asking, 0, 'it is made already (800 of 1,204): it would only be shown\n'],
+  ])('ends with --dry-run as it would without', async (made, code, said) => {
+    const preview = {
+      id: made.id,
+      from: made.from,
+      to: made.to,
+      rail: null,
+      exists: true,
+      payments: 0,
+      rails: [],
+    };
+    const line = commandLine([answer(200, preview), answer(200, made)]);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--dry-run')).toBe(code);
+    expect(line.requests[1]).toBe(`${url}/2026-11-20`);
+    expect(line.printed()).toContain(said);
+  });
+
+  it('says that it waits for statements', async () => {
+    const waiting = { ...asking, statementsUntil: until };
+    const line = commandLine([answer(202, waiting), answer(200, matched)]);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--wait')).toBe(0);
+    expect(line.shown).toEqual([`2026-11-20: 800 of 1,204, waits for statements of rails until ${until} …`]);
+    const once = commandLine([answer(202, waiting)]);
+    await once.run('reconcile', 'close', '--date', '2026-11-20');
+    expect(once.printed()).toContain(`waits for statements of rails until ${until}: repeat it`);
   });
 
   it.each([
@@ -147,6 +188,7 @@ describe('pesewa reconcile close', () => {
     expect(await line.run('reconcile', 'close', '--date', '2026-11-20', ...options)).toBe(0);
     expect(line.requests[1]).toEqual({ url: `${url}/2026-11-20/export?format=${format}`, token, file });
     expect(line.printed()).toContain(`every payment is in ${file}\n`);
+    expect(line.shown).toEqual([`${file}: 1,234 rows …`, `${file}: 1,234 of 5,000 rows (24 %) …`]);
   });
 
   it('shows how many ends came late', async () => {

@@ -1,5 +1,4 @@
 import type { Merchant } from '@pesewa/directory';
-import type { Result } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import { createOperations, type Operations } from './clients/operations.ts';
 import { type AddressName, type ResolvedAddresses, resolveAddresses } from './config.ts';
@@ -33,12 +32,6 @@ export async function openContext(ports: CliPorts, command: Command): Promise<Co
       return await work(directory.admin);
     },
   };
-}
-
-/** The value of an accepted change; throws a one-line error for a refused one. */
-export function accepted<Value>(result: Result<Value, { readonly message: string }>): Value {
-  if (result.ok) return result.value;
-  throw new CliError(result.refusal.message);
 }
 
 /** The merchant with this id; if there is none, throws an error that says where to look. */

@@ -101,11 +101,11 @@ describe('a decision over an amount', () => {
   });
 
   it.each([
-    ['approve', 'approved'],
-    ['reject', 'rejected'],
-  ])('is only shown by %s with --dry-run', async (verb, done) => {
+    ['approve', [], 'approved'],
+    ['reject', ['--reason', 'a slip'], 'rejected'],
+  ])('is only shown by %s with --dry-run', async (verb, options, done) => {
     const line = commandLine([answer(200, decision)]);
-    expect(await line.run('decisions', verb, 'dc-1', '--dry-run')).toBe(0);
+    expect(await line.run('decisions', verb, 'dc-1', ...options, '--dry-run')).toBe(0);
     expect(line.requests).toEqual(['http://reconciler/decisions/dc-1']);
     expect(line.printed()).toBe(
       `proposed dc-1: co-1 received 100.50 KES, proposed by ama\nnothing was ${done}\n`,

@@ -1,4 +1,5 @@
-import { type FeeSchedule, parseAmount } from '@pesewa/kernel';
+import type { FeeBody } from '@pesewa/contracts';
+import { formatAmount, parseAmount } from '@pesewa/kernel';
 import { CliError } from './errors.ts';
 
 const PERCENT = /^(\d{1,3})(?:\.(\d{1,2}))?%?$/;
@@ -11,7 +12,7 @@ export const feeForm = '1.5% or percent=1.5,fixed=0.50,min=0.10,max=100';
  * Reads a fee: only a percentage, or `percent`, `fixed`, `min` and `max` separated by commas, with amounts in the
  * currency's major unit. `field` is the option's name for error messages.
  */
-export function readFee(field: string, text: string, currency: string): FeeSchedule {
+export function readFee(field: string, text: string, currency: string): FeeBody {
   const parts = new Map<string, string>();
   for (const part of text.split(',')) {
     const [name = '', value] = part.includes('=') ? part.split('=', 2) : ['percent', part];
@@ -24,33 +25,28 @@ export function readFee(field: string, text: string, currency: string): FeeSched
     }
     parts.set(name.trim(), value.trim());
   }
-  const amount = (name: string): bigint | undefined => {
+  const percent = readPercent(field, parts.get('percent') ?? '0');
+  const amounts = (['fixed', 'min', 'max'] as const).flatMap((name) => {
     const value = parts.get(name);
-    return value === undefined ? undefined : readMinor(`${field} ${name}`, value, currency);
-  };
-  const maximumMinor = amount('max');
-  return {
-    basisPoints: readBasisPoints(field, parts.get('percent') ?? '0'),
-    fixedMinor: amount('fixed') ?? 0n,
-    minimumMinor: amount('min') ?? 0n,
-    ...(maximumMinor !== undefined && { maximumMinor }),
-  };
+    return value === undefined ? [] : [[name, readAmount(`${field} ${name}`, value, currency)] as const];
+  });
+  return { percent, ...Object.fromEntries(amounts) };
 }
 
-/** Reads an amount in major units as minor units; zero is allowed, a negative amount is not. */
-export function readMinor(field: string, text: string, currency: string): bigint {
+/** Reads an amount in major units, as its decimal text; zero is allowed, a negative amount is not. */
+export function readAmount(field: string, text: string, currency: string): string {
   const amount = parseAmount(text, currency);
-  if (amount.ok && amount.value.minor >= 0n) return amount.value.minor;
+  if (amount.ok && amount.value.minor >= 0n) return formatAmount(amount.value.minor, currency);
   throw new CliError(
     `${field}: ${text} is no amount: write a decimal number no finer than ${currency} allows`,
   );
 }
 
-function readBasisPoints(field: string, text: string): bigint {
+function readPercent(field: string, text: string): string {
   const match = PERCENT.exec(text);
   const points = match && BigInt(`${match[1]}${(match[2] ?? '').padEnd(2, '0')}`);
   if (points === null || points > BASIS_POINTS_MAX) {
     throw new CliError(`${field}: ${text} is no percentage: write 0 to 100 with at most two decimals`);
   }
-  return points;
+  return text.replace('%', '');
 }

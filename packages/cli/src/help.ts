@@ -4,6 +4,7 @@ import type { Command, Help } from 'commander';
 export const helpGroups = {
   merchants: 'Merchants and their settings:',
   money: 'Moving money, by two operators:',
+  pausing: 'Stopping at once, and going on by two operators:',
   looking: 'Looking at money and payments:',
   reconciling: 'Payments that do not end, and unexplained money:',
   callbacks: 'Callbacks of rails:',

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { describeAccount, describeCloseResult, inWords } from './labels.ts';
+import { describeAccount, inWords } from './labels.ts';
 
 it.each([
-  ['missing_here', 'not in our books'],
-  ['missing_there', "not on the rail's statement"],
+  ['not_in_books', 'not in our books'],
+  ['not_on_statement', "not on the rail's statement"],
   ['differs', 'differs'],
   ['set_aside', 'set aside'],
   ['collection.amount_differs', 'collection: amount differs'],
-  ['statement.missing_here', 'statement: not in our books'],
-  ['close.missing_there', 'close: not at the rail'],
+  ['statement.not_in_books', 'statement: not in our books'],
+  ['close.not_at_rail', 'close: not at the rail'],
   ['railCost', 'rail fee'],
   ['withdrawFloat', 'withdraw float'],
   ['fund-float', 'fund float'],
@@ -17,10 +17,6 @@ it.each([
   ['100.50 KES proposed by Ama-B: po-1a', '100.50 KES proposed by Ama-B: po-1a'],
 ])('%s is %s in words', (code, words) => {
   expect(inWords(code)).toBe(words);
-});
-
-it('names the results of a close', () => {
-  expect(['missing_there', 'unclear'].map(describeCloseResult)).toEqual(['not at the rail', 'unclear']);
 });
 
 it.each([

@@ -1,8 +1,8 @@
 /** Codes whose word is not simply their parts. */
 const words: Readonly<Record<string, string>> = {
-  missing_here: 'not in our books',
-  missing_there: "not on the rail's statement",
-  'close.missing_there': 'close: not at the rail',
+  not_in_books: 'not in our books',
+  not_on_statement: "not on the rail's statement",
+  not_at_rail: 'not at the rail',
   railCost: 'rail fee',
   refundFee: 'fee refund',
 };
@@ -25,14 +25,10 @@ export function inWords(code: string): string {
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
-/** What became of a payment in a close. */
-export function describeCloseResult(result: string): string {
-  return result === 'missing_there' ? 'not at the rail' : inWords(result);
-}
-
 /** An account of the ledger, such as `GHS wallet of demo, available`. */
 export function describeAccount(account: string): string {
   const [kind = '', owner = '', currency, part] = account.split(':');
   if (currency === undefined) return `${owner} ${inWords(kind)}`;
+  if (kind === 'wallets') return `${currency} wallets of all merchants, ${owner}`;
   return `${currency} ${kind} ${kind === 'float' ? 'at' : 'of'} ${owner}${part === undefined ? '' : `, ${part}`}`;
 }

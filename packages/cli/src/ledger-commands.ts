@@ -69,9 +69,11 @@ export async function proposeOrder(
     ...(reason !== undefined && { reason }),
   };
   if (options.dryRun) {
-    ports.print(
-      `would order: ${describeOrder({ kind, ...body })}\n${await foresee(context, request)}nothing was sent\n`,
-    );
+    const { text, isRefused } = await foresee(context, request);
+    ports.print(`would order: ${describeOrder({ kind, ...body })}\n${text}nothing was sent\n`);
+    // Without --approve the order would be taken, and refused only once another operator approves it.
+    if (options.approve && isRefused)
+      throw new CliError('the ledger would refuse it: a wallet gives no more than it has');
     return;
   }
   // Required before anything is sent, so that an order is not left half done because a token is missing.
@@ -129,8 +131,8 @@ function nextStep({ commandId, status, expiresAt }: OrderView): string {
   return `waiting for another operator${until}: pesewa orders approve ${commandId}\n`;
 }
 
-/** The balance before and after the order, in two or three lines. */
-async function foresee({ operations }: CommandContext, request: OrderRequest): Promise<string> {
+/** The balance before and after the order, in two or three lines, and whether the ledger would refuse it. */
+async function foresee({ operations }: CommandContext, request: OrderRequest) {
   const { account, currency, change } = request;
   const isWallet = 'merchantId' in account;
   const balance = isWallet
@@ -145,7 +147,8 @@ async function foresee({ operations }: CommandContext, request: OrderRequest): P
     `${name} now    ${displayAmount(now.value.minor, currency)}`,
     `${name} after  ${displayAmount(after, currency)}`,
   ];
-  if (isWallet && after < 0n) lines.push('the ledger would refuse this: a wallet gives no more than it has');
+  const isRefused = isWallet && after < 0n;
+  if (isRefused) lines.push('the ledger would refuse this: a wallet gives no more than it has');
   if (balance === undefined) lines.push('no entry has touched this float yet: check the name of the rail');
-  return lines.map((line) => `${line}\n`).join('');
+  return { text: lines.map((line) => `${line}\n`).join(''), isRefused };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { commandLine } from './program.fixture.ts';
+import { takenChange } from './settings.fixture.ts';
 
 describe('limits of a merchant', () => {
   it('are set with it', async () => {
-    const line = commandLine();
+    const line = commandLine([{ ...takenChange({ status: 'applied' }), status: 201 }]);
     const limits = [
       '--payout-max',
       'ghs:5000',
@@ -13,57 +14,56 @@ describe('limits of a merchant', () => {
       '7',
     ];
     expect(await line.run('merchants', 'create', 'shop', '--name', 'Shop', ...limits)).toBe(0);
-    expect(line.changes).toMatchObject([
-      [
-        'createMerchant',
-        {
-          limits: {
-            requestsPerSecond: 100,
-            perPayoutMaxMinor: { GHS: 500_000n },
-            perDayMaxMinor: { GHS: 5_000_050n },
-            nameEnquiriesPerMinute: 7,
-          },
+    expect(line.requests).toMatchObject([
+      {
+        url: 'http://ledger/merchants',
+        body: {
+          limits: { perPayoutMax: { GHS: '5000' }, perDayMax: { GHS: '50000.5' }, nameEnquiriesPerMinute: 7 },
         },
-      ],
+      },
     ]);
   });
 
-  it('change as they are given, by currency, and what is not given stays', async () => {
-    const line = commandLine();
-    const limits = ['--payout-max', 'XOF:100', '--day-max', 'GHS:1', '--day-max', 'NGN:2'];
+  it('change as they are given, by currency, and what is not given is not asked for', async () => {
+    const line = commandLine([takenChange()]);
+    const limits = ['--payout-max', 'XOF:100', '--day-max', 'GHS:1', '--day-max', 'NGN:none'];
     expect(await line.run('merchants', 'set-limits', 'demo', ...limits)).toBe(0);
-    expect(line.changes).toEqual([
-      [
-        'setLimits',
-        'demo',
-        {
-          requestsPerSecond: 50,
-          perPayoutMaxMinor: { GHS: 9_007_199_254_740_993n, XOF: 100n },
-          perDayMaxMinor: { GHS: 100n, NGN: 200n },
+    const [request] = line.requests as [{ readonly url: string; readonly body: object }];
+    expect(request.url).toBe('http://ledger/merchants/demo/changes/limits');
+    expect(JSON.parse(JSON.stringify(request.body))).toEqual({
+      perPayoutMax: { XOF: '100' },
+      perDayMax: { GHS: '1', NGN: null },
+    });
+  });
+
+  it('hold for beneficiaries, smallest amounts and collections, too, and are taken away by none', async () => {
+    const line = commandLine([takenChange()]);
+    const limits = [
+      ['--payout-min', 'GHS:1'],
+      ['--beneficiary-day-max', 'GHS:20'],
+      ['--payouts-per-beneficiary-per-day', 'none'],
+      ['--collection-min', 'GHS:2'],
+      ['--collection-max', 'GHS:none'],
+      ['--collection-day-max', 'GHS:40'],
+    ].flat();
+    expect(await line.run('merchants', 'set-limits', 'demo', ...limits)).toBe(0);
+    expect(line.requests).toMatchObject([
+      {
+        body: {
+          perPayoutMin: { GHS: '1' },
+          perBeneficiaryPerDayMax: { GHS: '20' },
+          payoutsPerBeneficiaryPerDay: null,
+          perCollectionMin: { GHS: '2' },
+          perCollectionMax: { GHS: null },
+          collectionsPerDayMax: { GHS: '40' },
         },
-      ],
+      },
     ]);
-  });
-
-  it('hold for how often one number is asked, too', async () => {
-    const line = commandLine();
-    const limits = ['--collections-per-number-per-hour', '25'];
-    expect(await line.run('merchants', 'set-limits', 'demo', ...limits)).toBe(0);
-    expect(line.changes).toMatchObject([['setLimits', 'demo', { collectionsPerNumberPerHour: 25 }]]);
-    const none = commandLine();
-    const zero = ['--collections-per-number-per-hour', '0'];
-    expect(await none.run('merchants', 'set-limits', 'demo', ...zero)).not.toBe(0);
-    expect(none.changes).toEqual([]);
-  });
-
-  it('are taken away by none', async () => {
-    const line = commandLine();
-    expect(await line.run('merchants', 'set-limits', 'demo', '--payout-max', 'GHS:none')).toBe(0);
-    expect(line.changes).toEqual([['setLimits', 'demo', { requestsPerSecond: 50 }]]);
   });
 
   it.each([
     [[], 'nothing to set: give a limit'],
+    [['--collections-per-number-per-hour', '0'], '--collections-per-number-per-hour: 0 is no count'],
     [
       ['--day-max', 'GHS'],
       '--day-max: GHS is malformed: write currency:amount, such as GHS:5000, or GHS:none',
@@ -76,6 +76,6 @@ describe('limits of a merchant', () => {
     const line = commandLine();
     expect(await line.run('merchants', 'set-limits', 'demo', ...limits)).not.toBe(0);
     expect(line.complained()).toContain(complaint);
-    expect(line.changes).toEqual([]);
+    expect(line.requests).toEqual([]);
   });
 });

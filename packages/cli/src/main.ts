@@ -1,8 +1,10 @@
-import { auditLedger } from '@pesewa/audit';
+import { createNameResolver } from '@pesewa/addresses';
+import { auditLedger, CheckpointError } from '@pesewa/audit';
 import { createDirectoryAdmin } from '@pesewa/directory';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { openDatabase, prepareTopics } from '@pesewa/messaging';
-import { downloadHttp, exchangeHttp } from './clients/http.ts';
+import { createCheckpointFile } from './checkpoint-file.ts';
+import { downloadHttp, exchangeHttp, forwardHttp } from './clients/http.ts';
 import { uploadHttp } from './clients/upload.ts';
 import { environment } from './config.ts';
 import { CliError } from './errors.ts';
@@ -37,9 +39,17 @@ process.exitCode = await runProgram(
     exchange: exchangeHttp,
     download: downloadHttp,
     upload: uploadHttp,
+    forward: forwardHttp,
+    resolveName: createNameResolver(),
     prepare: (options) => prepareTopics({ ...options, topicPrefix: environment['TOPIC_PREFIX'] ?? '' }),
-    audit: (options) =>
-      auditLedger({ ...options, databasePrefix: prefix, clock: systemClock }).catch((error: unknown) => {
+    audit: ({ checkpointFile, ...options }) =>
+      auditLedger({
+        ...options,
+        ...(checkpointFile !== undefined && { checkpoints: createCheckpointFile(checkpointFile) }),
+        databasePrefix: prefix,
+        clock: systemClock,
+      }).catch((error: unknown) => {
+        if (error instanceof CheckpointError) throw new CliError(`${checkpointFile}: ${error.message}`);
         if (!(error instanceof Error) || error.name !== 'MongoServerSelectionError') throw error;
         throw new CliError('MongoDB does not answer: check --mongodb-url, or start the stack');
       }),

@@ -31,7 +31,7 @@ const what = '2,500.50 GHS from the treasury into the GHS wallet of demo, ordere
 describe('an order', () => {
   it('is proposed, and says who must act next', async () => {
     const line = commandLine([proposed]);
-    expect(await line.run('fund', 'wallet', 'demo', 'ghs', '2500.50')).toBe(0);
+    expect(await line.run('fund', 'wallet', 'demo', 'ghs', '2,500.50')).toBe(0);
     const body = { merchantId: 'demo', commandId: 'cm-1', currency: 'GHS', amount: '2500.50' };
     expect(line.requests).toEqual([{ url: 'http://ledger/commands/fund', token, body }]);
     expect(line.printed()).toBe(
@@ -219,7 +219,8 @@ describe('a dry run', () => {
 
   it('says what the ledger would refuse', async () => {
     const line = commandLine([account]);
-    await line.run('withdraw', 'wallet', 'demo', 'GHS', '10.01', '--dry-run');
+    const withdrawal = ['withdraw', 'wallet', 'demo', 'GHS', '10.01', '--dry-run'];
+    expect([await line.run(...withdrawal), await line.run(...withdrawal, '--approve')]).toEqual([0, 1]);
     expect(line.printed()).toContain('available after  -0.01 GHS\nthe ledger would refuse this');
   });
 

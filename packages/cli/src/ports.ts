@@ -1,11 +1,12 @@
+import type { ResolveName } from '@pesewa/addresses';
 import type { AuditProgress, AuditReport, Head } from '@pesewa/audit';
 import type { DirectoryAdmin } from '@pesewa/directory';
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { ConnectionSettings } from '@pesewa/runtime';
 
-/** Writes the directory; disposing of it closes its connection. */
+/** Reads the directory, and prepares its indexes; disposing of it closes its connection. */
 export interface OpenedDirectory extends AsyncDisposable {
-  readonly admin: DirectoryAdmin;
+  readonly admin: Pick<DirectoryAdmin, 'ensureIndexes' | 'list'>;
 }
 
 /** An answer of an operations API: its status and its JSON body, if it has one. */
@@ -29,6 +30,8 @@ export type OperationsDownload = (request: {
   readonly url: string;
   readonly token: string;
   readonly file: string;
+  /** Called with the number of records received, and how many there are in all if the service says so. */
+  readonly progress: (rows: number, total: number | undefined) => void;
 }) => Promise<OperationsAnswer>;
 
 /** Streams a file to a service with the operator token; `urlOf` gives the address for the file's SHA-256. */
@@ -39,6 +42,13 @@ export type OperationsUpload = (request: {
   /** Called with the number of bytes sent, and the size of the file. */
   readonly progress: (sent: number, size: number) => void;
 }) => Promise<OperationsAnswer>;
+
+/** Posts a webhook to a program of the developer; gives its status, or rejects if there is no answer. */
+export type WebhookForward = (request: {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}) => Promise<number>;
 
 /** Everything outside the process that commands use, so that tests can replace it. */
 export interface CliPorts {
@@ -54,6 +64,8 @@ export interface CliPorts {
   readonly exchange: OperationsExchange;
   readonly download: OperationsDownload;
   readonly upload: OperationsUpload;
+  readonly forward: WebhookForward;
+  readonly resolveName: ResolveName;
   readonly prepare: (options: {
     readonly settings: ConnectionSettings;
     /** Whether topics must meet the services' requirements for production. */
@@ -67,6 +79,10 @@ export interface CliPorts {
     readonly allowedLagMs?: number;
     /** The heads of an earlier report. */
     readonly earlierHeads?: readonly Head[];
+    /** Keeps what was verified, to go on from; without it everything is read. */
+    readonly checkpointFile?: string;
+    /** Whether to begin with the first page nevertheless. */
+    readonly whole: boolean;
     readonly onProgress: (progress: AuditProgress) => void;
   }) => Promise<AuditReport>;
   readonly clock: Clock;

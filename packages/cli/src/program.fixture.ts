@@ -1,16 +1,17 @@
+import { NameUnresolvedError } from '@pesewa/addresses';
 import type { AuditReport } from '@pesewa/audit';
 import type { Merchant } from '@pesewa/directory';
-import { accept, refuse } from '@pesewa/kernel';
 import type { CliPorts, OpenedDirectory, OperationsAnswer } from './ports.ts';
 import { runProgram } from './program.ts';
 
 /** The fee of the merchant's wallet, for payouts and collections: one percent. */
-export const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
+const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
 
 /** An audit without violations. */
 export const cleanReport: AuditReport = {
   pages: 30,
   entries: 12_000,
+  entriesBefore: 0,
   wallets: 4,
   accounts: 5,
   openHolds: 2,
@@ -26,7 +27,12 @@ const demo: Merchant = {
   id: 'demo',
   name: 'Demo Merchant',
   status: 'active',
-  keyHashes: ['ab'.repeat(32)],
+  keys: [
+    { hash: 'ab'.repeat(32), scopes: ['payouts'], createdAt: new Date(0) },
+    { hash: 'cd'.repeat(32), scopes: ['collections'], createdAt: new Date(0), expiresAt: new Date(1) },
+  ],
+  allowedAddresses: [],
+  signing: { isRequired: true, secrets: [`rqsec_${'s'.repeat(44)}`] },
   wallets: [{ currency: 'GHS', country: 'GHA', payoutFee: fee, collectionFee: fee }],
   webhooks: {
     payoutsUrl: 'https://shop.example/payouts',
@@ -55,42 +61,32 @@ const addresses = [
   'http://webhooks',
 ];
 
-/** A directory that records the changes. */
-function pretendedAdmin(changes: unknown[]): OpenedDirectory['admin'] {
-  const change =
-    (name: string) =>
-    (...given: unknown[]) => {
-      changes.push([name, ...given]);
-      return Promise.resolve(accept(null));
-    };
+/** A directory with one merchant. */
+const directory: OpenedDirectory['admin'] = {
+  ensureIndexes: () => Promise.resolve(),
+  list: () => Promise.resolve([demo]),
+};
+
+/** Two names are special; all others lead to a public address. */
+const resolveName: CliPorts['resolveName'] = async (hostname) => {
+  if (hostname === 'unknown.example') throw new NameUnresolvedError('unknown');
+  return [{ address: hostname === 'inner.example' ? '10.0.0.1' : '93.184.216.34', family: 4 }];
+};
+
+/** A clock that stands still except while somebody sleeps. */
+function leapingClock(): CliPorts['clock'] {
+  let nowMs = 0;
   return {
-    ensureIndexes: () => Promise.resolve(),
-    createMerchant: (merchant) => {
-      changes.push(['createMerchant', merchant]);
-      return Promise.resolve(accept({ publicKey: 'the-public-key-itself', webhookSecret: 'whsec_new' }));
+    nowMs: () => nowMs,
+    sleep: (durationMs) => {
+      nowMs += durationMs;
+      return Promise.resolve();
     },
-    addKey: (id, publicKey = 'a-public-key-that-was-made') => {
-      changes.push(['addKey', id, publicKey]);
-      return Promise.resolve(accept({ publicKey }));
-    },
-    removeKey: change('removeKey'),
-    setWallet: change('setWallet'),
-    setLimits: change('setLimits'),
-    setWebhooks: change('setWebhooks'),
-    rotateWebhookSecret: () => Promise.resolve(accept({ webhookSecret: 'whsec_rotated' })),
-    suspend: (id) =>
-      id === 'demo'
-        ? change('suspend')(id)
-        : Promise.resolve(
-            refuse({ code: 'merchant.unknown', message: `there is no merchant ${id}` } as const),
-          ),
-    resume: change('resume'),
-    list: () => Promise.resolve([demo]),
   };
 }
 
 /**
- * A command line over fakes: records what it printed, and its requests to the directory and the operations APIs.
+ * A command line over fakes: records what it printed, and its requests to the operations APIs.
  *
  * @param answers the answers in order, of which the last is repeated; or a function that answers each address
  */
@@ -100,10 +96,9 @@ export function commandLine(
 ) {
   const printed: string[] = [];
   const complained: string[] = [];
-  const changes: unknown[] = [];
   const shown: string[] = [];
   const requests: unknown[] = [];
-  let nowMs = 0;
+  const forwarded: unknown[] = [];
   const remaining = typeof answers === 'function' ? [] : [...answers];
   const answerTo = (url: string): OperationsAnswer | undefined => {
     if (typeof answers === 'function') return answers(url);
@@ -112,6 +107,7 @@ export function commandLine(
   const ports: CliPorts = {
     environment: {
       NODE_ENV: 'test',
+      HOME: '/homes/ama',
       OPERATOR_TOKEN: 'operator-token-of-tests',
       PESEWA_APPROVER_TOKEN: 'approver-token-of-tests',
     },
@@ -120,13 +116,15 @@ export function commandLine(
     progress: (text) => void (text !== '' && shown.push(text)),
     colours: false,
     openDirectory: () =>
-      Promise.resolve({ admin: pretendedAdmin(changes), [Symbol.asyncDispose]: () => Promise.resolve() }),
+      Promise.resolve({ admin: directory, [Symbol.asyncDispose]: () => Promise.resolve() }),
     exchange: async ({ url, token, body }) => {
       requests.push(body === undefined ? url : { url, token, body });
       return answerTo(url) ?? { status: 404, body: { code: 'not_found', message: 'there is nothing' } };
     },
-    download: async ({ url, token, file }) => {
+    download: async ({ url, token, file, progress }) => {
       requests.push({ url, token, file });
+      progress(1_234, undefined);
+      progress(1_234, 5_000);
       return answerTo(url) ?? { status: 200, body: undefined };
     },
     upload: async ({ urlOf, token, file, progress }) => {
@@ -135,19 +133,18 @@ export function commandLine(
       progress(1, 2);
       return answerTo(url) ?? { status: 404, body: { code: 'not_found', message: 'there is nothing' } };
     },
+    forward: (request) => {
+      forwarded.push(request);
+      return Promise.resolve(200);
+    },
+    resolveName,
     prepare: () => Promise.resolve(),
     audit: ({ onProgress, ...request }) => {
       requests.push(request);
-      onProgress({ stage: 'postings', done: 3_000, total: 12_000 });
+      onProgress({ stage: 'pages', done: 3_000, total: 12_000 });
       return Promise.resolve(report);
     },
-    clock: {
-      nowMs: () => nowMs,
-      sleep: (durationMs) => {
-        nowMs += durationMs;
-        return Promise.resolve();
-      },
-    },
+    clock: leapingClock(),
     ids: { next: (prefix) => `${prefix}-1` },
   };
   return {
@@ -157,7 +154,8 @@ export function commandLine(
     /** The temporary lines shown while waiting. */
     shown,
     ports,
-    changes,
     requests,
+    /** What was posted to a developer's own program. */
+    forwarded,
   };
 }

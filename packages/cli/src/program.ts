@@ -1,20 +1,28 @@
 import { Command, CommanderError, Option } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import { addAccountsCommand } from './commands/accounts.ts';
 import { addBalanceCommand } from './commands/balance.ts';
 import { addCallbackCommands } from './commands/callbacks.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addDecisionCommands } from './commands/decisions.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMerchantCommands } from './commands/merchants.ts';
 import { addMoneyCommands } from './commands/money.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addParkedCommands } from './commands/parked.ts';
+import { addPauseCommands } from './commands/pauses.ts';
+import { addPaymentCommands } from './commands/payments.ts';
 import { addPrepareCommand } from './commands/prepare.ts';
 import { addRealignCommand } from './commands/realign.ts';
 import { addReconcileCommands } from './commands/reconcile.ts';
 import { addDriftCommand } from './commands/reconcile-drift.ts';
 import { addTimelineCommand } from './commands/reconcile-timeline.ts';
+import { addSettingsCommands } from './commands/settings.ts';
+import { addSignRequestCommand } from './commands/signatures.ts';
 import { addStatementCommand } from './commands/statement.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
+import { addModuleCommand } from './commands/x-module.ts';
 import { addressSources } from './config.ts';
 import { messageOf } from './errors.ts';
 import { explainEveryCommand, helpGroups, withExitCodes } from './help.ts';
@@ -38,6 +46,7 @@ export function createProgram(ports: CliPorts): Command {
     .description(
       'Operates a Pesewa installation. Addresses and tokens come from options, else variables, else a running npm start.',
     )
+    .version(manifest.version, '--version', 'print the version')
     .optionsGroup('Where services are, and who you are:')
     .exitOverride()
     .configureOutput({
@@ -48,7 +57,8 @@ export function createProgram(ports: CliPorts): Command {
           `pesewa: ${text
             .replace(/^error: /, '')
             .trim()
-            .replaceAll('\n', ' ')}: see --help\n`,
+            .replaceAll('\n', ' ')
+            .replace(/[.:]+$/, '')}: see --help\n`,
         ),
     });
   for (const { option, variable, what } of Object.values(addressSources)) {
@@ -62,12 +72,19 @@ export function createProgram(ports: CliPorts): Command {
   program.commandsGroup(helpGroups.merchants);
   addMerchantCommands(program, ports);
   addKeyCommands(program, ports);
+  addSettingsCommands(program, ports);
+  addModuleCommand(program, ports);
+  addSignRequestCommand(program, ports);
   program.commandsGroup(helpGroups.money);
   addMoneyCommands(program, ports);
   addOrderCommands(program, ports);
   addDecisionCommands(program, ports);
+  program.commandsGroup(helpGroups.pausing);
+  addPauseCommands(program, ports);
   program.commandsGroup(helpGroups.looking);
   addBalanceCommand(program, ports);
+  addAccountsCommand(program, ports);
+  addPaymentCommands(program, ports);
   // Short names for the two commands that are used most.
   addDriftCommand(program, ports);
   addTimelineCommand(program, ports);
@@ -84,6 +101,7 @@ export function createProgram(ports: CliPorts): Command {
   addRealignCommand(program, ports);
   program.commandsGroup(helpGroups.installation);
   addPrepareCommand(program, ports);
+  addCompletionCommand(program, ports);
   explainEveryCommand(program);
   withExitCodes(
     program,

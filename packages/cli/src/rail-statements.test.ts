@@ -16,7 +16,7 @@ const record = {
   line: 4,
   result: 'differs',
   payment: 'po-1',
-  how: ['amount'],
+  differsIn: ['amount'],
   difference: '-10',
   reference: 'po-1',
   railReference: 'R1',
@@ -89,9 +89,10 @@ describe('reconcile match', () => {
       file: 'out.JSON',
     });
     expect(line.printed()).toContain('st-1: 1,200 lines, from 2026-11-01T00:00:00.000Z');
-    expect(line.printed()).toMatch(/4 {2}differs {2}po-1 +90\.00 KES +-10\.00 KES {2}amount/);
+    expect(line.printed()).toMatch(/4 {2}differs {2}po-1 +90\.00 KES +-10\.00 KES {2}another amount/);
     expect(line.complained()).toBe('pesewa: 1 of the records are not matched\n');
-    expect(line.shown).toEqual(['sending 50 % …', 'matching 1,200 lines: copies …']);
+    expect(line.shown.slice(0, 2)).toEqual(['sending 50 % …', 'matching 1,200 lines: copies …']);
+    expect(line.shown.at(-1)).toBe('out.JSON: 1,234 of 5,000 rows (24 %) …');
   });
 
   it('succeeds where everything is matched, by a mapping that is kept', async () => {
@@ -99,6 +100,16 @@ describe('reconcile match', () => {
     expect(await line.run(...call, '--mapping', 'upstream-daily', '--json')).toBe(0);
     expect(JSON.stringify(line.requests[0])).toContain('mapping=upstream-daily');
     expect(JSON.parse(line.printed())).toMatchObject({ id: 'st-1', problems: [] });
+  });
+
+  it.each([
+    ['names no payment', { reference: null, differsIn: [] }, 'it names no payment'],
+    ['names an unknown payment', { reference: 'po-9', differsIn: [] }, 'it names an unknown payment'],
+  ])('says of a line that is not in our books that it %s', async (_, given, why) => {
+    const problems = [{ ...record, result: 'not_in_books', payment: null, ...given }];
+    const line = commandLine([{ status: 200, body: view({ id: null, dryRun: true, problems }) }]);
+    expect(await line.run(...call, ...mapped(), '--dry-run')).toBe(1);
+    expect(line.printed()).toMatch(new RegExp(`4 {2}not in our books .*${why}\n`));
   });
 
   it('says that a dry run leaves nothing', async () => {

@@ -138,7 +138,7 @@ const status = {
   close: {
     to: '2026-01-02T00:00:00.000Z',
     finishedAt: '2026-01-02T03:59:59.100Z',
-    counts: { matched: 7, missing_there: 1 },
+    counts: { matched: 7, not_at_rail: 1 },
     late: 2,
   },
   caughtUp: true,

@@ -13,6 +13,7 @@ const row = breakRow({ id: 'po-1/status', kind: 'payment.stuck', status: 'assign
 const stuck = {
   ...row,
   observations: [],
+  resolutionProposedBy: null,
   adjustments: [],
   links: [],
   history: [

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +12,28 @@ const violation = {
 } as const;
 const broken = { ...cleanReport, violations: [violation], violationCounts: { L3: 3 } };
 
+const installation = createHash('sha256').update('unused ').digest('hex').slice(0, 16);
+const defaults = {
+  mongodbUrl: 'mongodb://unused',
+  whole: false,
+  checkpointFile: `/homes/ama/.pesewa/verified-${installation}`,
+};
+
 describe('ledger verify', () => {
+  it('begins with the first entry, and keeps what it has verified elsewhere, where it is told to', async () => {
+    const line = commandLine();
+    expect(await line.run('ledger', 'verify', '--all', '--checkpoint', 'kept')).toBe(0);
+    expect(line.requests).toEqual([{ ...defaults, crossCheck: true, whole: true, checkpointFile: 'kept' }]);
+  });
+
+  it('says what was verified before, and what that leaves out', async () => {
+    const line = commandLine([], { ...cleanReport, entriesBefore: 11_000 });
+    expect(await line.run('ledger', 'verify')).toBe(0);
+    expect(line.printed()).toContain('12,000 entries on 30 pages (11,000 verified before), ');
+    expect(line.printed()).toContain(': 0.5 s, 2,000 entries/s\n');
+    expect(line.printed()).toContain('behind the last verification; --all verifies what is before it too\n');
+  });
+
   it('says what it read, and that all of it holds', async () => {
     const line = commandLine();
     expect(await line.run('ledger', 'verify')).toBe(0);
@@ -22,7 +44,7 @@ describe('ledger verify', () => {
         '',
       ].join('\n'),
     );
-    expect(line.requests).toEqual([{ mongodbUrl: 'mongodb://unused', crossCheck: true }]);
+    expect(line.requests).toEqual([{ ...defaults, crossCheck: true }]);
   });
 
   it('says how many payments of the books are archived', async () => {
@@ -36,7 +58,7 @@ describe('ledger verify', () => {
     expect(await line.run('ledger', 'verify', '--books-only')).toBe(1);
     expect(line.printed()).toContain(`L3    demo:KES  ${violation.message}\nand 2 more\n`);
     expect(line.complained()).toBe(`pesewa: the first difference: L3 demo:KES: ${violation.message}\n`);
-    expect(line.requests).toEqual([{ mongodbUrl: 'mongodb://unused', crossCheck: false }]);
+    expect(line.requests).toEqual([{ ...defaults, crossCheck: false }]);
   });
 
   it('prints JSON', async () => {
@@ -56,9 +78,7 @@ describe('ledger verify', () => {
   it('waits as long as the option says', async () => {
     const line = commandLine();
     expect(await line.run('ledger', 'verify', '--allowed-lag', '7')).toBe(0);
-    expect(line.requests).toEqual([
-      { mongodbUrl: 'mongodb://unused', crossCheck: true, allowedLagMs: 7_000 },
-    ]);
+    expect(line.requests).toEqual([{ ...defaults, crossCheck: true, allowedLagMs: 7_000 }]);
     expect(await commandLine().run('ledger', 'verify', '--allowed-lag', 'long')).toBe(1);
   });
 
@@ -72,9 +92,7 @@ describe('ledger verify', () => {
       await writeFile(other, '{"heads":[{"chain":"payouts/0"}]}');
       const line = commandLine();
       expect(await line.run('ledger', 'verify', '--since', earlier)).toBe(0);
-      expect(line.requests).toEqual([
-        { mongodbUrl: 'mongodb://unused', crossCheck: true, earlierHeads: cleanReport.heads },
-      ]);
+      expect(line.requests).toEqual([{ ...defaults, crossCheck: true, earlierHeads: cleanReport.heads }]);
       for (const wrong of [other, path.join(directory, 'none.json')]) {
         const refused = commandLine();
         expect(await refused.run('ledger', 'verify', '--since', wrong)).toBe(1);
@@ -89,7 +107,7 @@ describe('ledger verify', () => {
   it('shows how far it is', async () => {
     const line = commandLine();
     await line.run('ledger', 'verify');
-    expect(line.shown).toEqual(['postings ██████░░░░░░░░░░░░░░░░░░ 25 % of 12,000']);
+    expect(line.shown).toEqual(['pages ██████░░░░░░░░░░░░░░░░░░ 25 % of 12,000']);
   });
 
   it('explains the rules', async () => {

@@ -60,6 +60,23 @@ export type CollectionCountry = {
   [Country in keyof Served]: Served[Country]['collections'] extends null ? never : Country;
 }[keyof Served];
 
+/** The countries with collections, two letters each. */
+export const collectionCountries: readonly string[] = Object.entries<ServedCountry>(servedCountries).flatMap(
+  ([country, { collections }]) => (collections === null ? [] : [country]),
+);
+
+/**
+ * The last digits of a mobile number, by which it differs from others in its country (a code of two or three letters), however it
+ * is spelt; `byDefault` many where the country has no collections.
+ */
+export function lastCustomerDigits(text: string, country: string, byDefault: number): string {
+  const served = Object.entries<ServedCountry>(servedCountries).find(
+    ([two, { code }]) => two === country || code === country,
+  );
+  const count = served?.[1].collections?.customerNumberDigits ?? byDefault;
+  return text.replace(/\D/g, '').slice(-count);
+}
+
 /** What the collections of a country of two letters ask for; undefined if it has none. */
 export function collectionTermsOf(country: string): CollectionTerms | undefined {
   const countries: Readonly<Record<string, ServedCountry>> = servedCountries;

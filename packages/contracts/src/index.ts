@@ -21,15 +21,26 @@ export * from './operations/callbacks.ts';
 export * from './operations/closes.ts';
 export * from './operations/decisions.ts';
 export * from './operations/deliveries.ts';
+export * from './operations/endpoints.ts';
 export * from './operations/lists.ts';
 export * from './operations/operation.ts';
 export * from './operations/operator-apis.ts';
 export * from './operations/orders.ts';
 export * from './operations/parked.ts';
+export * from './operations/pauses.ts';
 export * from './operations/payments.ts';
 export * from './operations/positions.ts';
 export * from './operations/rail-statements.ts';
 export * from './operations/reconciliation.ts';
+export * from './operations/settings.ts';
+export {
+  type AmountLimit,
+  type ChangeKind,
+  type FeeBody,
+  type KeyScope,
+  keyScopes,
+  type Wanted,
+} from './operations/wanted-settings.ts';
 export * from './payments.ts';
 export * from './problems.ts';
 export * from './services.ts';

@@ -14,6 +14,8 @@ export type DatabaseName =
 export interface DeclaredMessaging {
   /** Its own database; no other service writes to it. */
   readonly database: DatabaseName;
+  /** A database beside its own that it alone writes to. */
+  readonly alsoWrites?: DatabaseName;
   /** Other services' databases that it reads. */
   readonly readsDatabases: readonly DatabaseName[];
   readonly produces: readonly TopicName[];
@@ -55,7 +57,8 @@ export const services = {
     isPublic: false,
     messaging: {
       database: 'ledger',
-      readsDatabases: ['directory'],
+      alsoWrites: 'directory',
+      readsDatabases: [],
       produces: ['ledger', 'wallets', 'ledgerCommands'],
       consumes: ['payouts', 'collections', 'ledgerCommands'],
       readsOutsideGroup: ['ledger'],
@@ -70,7 +73,7 @@ export const services = {
     isPublic: true,
     messaging: {
       database: 'payouts',
-      readsDatabases: ['directory'],
+      readsDatabases: ['directory', 'ledger', 'collections'],
       produces: ['payouts'],
       consumes: ['ledger', 'payoutFacts', 'wallets'],
       readsOutsideGroup: ['payouts'],

@@ -1,19 +1,12 @@
-import { describeProblem, firstProblem } from '@pesewa/contracts';
-import {
-  accept,
-  type Clock,
-  type Random,
-  type Result,
-  refuse,
-  systemClock,
-  systemRandom,
-} from '@pesewa/kernel';
+import { type KeyScope, keyScopes } from '@pesewa/contracts';
+import { accept, systemClock, systemRandom } from '@pesewa/kernel';
 import { createWebhookSecret } from '@pesewa/signatures';
-import { type Collection, type Db, MongoServerError } from 'mongodb';
-import type { z } from 'zod';
+import type { Collection, Db } from 'mongodb';
 import { MERCHANTS } from './directory.ts';
+import { addKey, type NewKey, removeKey, type Sources } from './key-changes.ts';
 import { createPublicKey, hashPublicKey, publicKeyPattern } from './keys.ts';
 import {
+  allowedAddressesDocument,
   limitsDocument,
   type Merchant,
   type MerchantDocument,
@@ -24,23 +17,14 @@ import {
   walletDocument,
   webhooksDocument,
 } from './merchant.ts';
+import { type Change, changed, duplicateOf, keyTaken, malformed, malformedKey, no } from './refusals.ts';
+import { CHANGES } from './settings/change.ts';
 
-/** Why a change of the directory was not made; the message is for operators and holds no secret. */
-export interface DirectoryRefusal {
-  readonly code:
-    | 'merchant.malformed'
-    | 'merchant.exists'
-    | 'merchant.unknown'
-    | 'key.malformed'
-    | 'key.taken'
-    | 'key.unknown';
-  readonly message: string;
-}
-
-/** A merchant to be created; keys and secrets that are absent are made. */
+/** A merchant to be created; keys and secrets that are absent are made, the keys one for each scope. */
 export interface NewMerchant {
   readonly id: string;
   readonly name: string;
+  /** One key for both APIs. */
   readonly publicKey?: string | undefined;
   readonly webhookSecret?: string | undefined;
   readonly wallets: readonly MerchantWallet[];
@@ -49,16 +33,18 @@ export interface NewMerchant {
   readonly limits: MerchantLimits;
 }
 
-type Change<Value = null> = Promise<Result<Value, DirectoryRefusal>>;
+/** What a merchant is given when it is created; one key may serve both scopes. */
+export interface CreatedMerchant {
+  readonly publicKeys: Readonly<Record<KeyScope, string>>;
+  readonly webhookSecret: string;
+}
 
-/** Writes the directory: for the command line and for seeding only. */
+/** Prepares the directory, and writes it without a second operator: for development and tests only (ADR 80). */
 export interface DirectoryAdmin {
   readonly ensureIndexes: () => Promise<void>;
-  readonly createMerchant: (
-    merchant: NewMerchant,
-  ) => Change<{ readonly publicKey: string; readonly webhookSecret: string }>;
-  /** Adds a key to the present ones; makes a new key if none is given. */
-  readonly addKey: (merchantId: string, publicKey?: string) => Change<{ readonly publicKey: string }>;
+  readonly createMerchant: (merchant: NewMerchant) => Change<CreatedMerchant>;
+  /** Adds a key to the present ones, at most two that live for each scope; drops those that have expired. */
+  readonly addKey: (merchantId: string, key: NewKey) => Change<{ readonly publicKey: string }>;
   /** Removes a key by its SHA-256, but never the last one: suspend the merchant instead. */
   readonly removeKey: (merchantId: string, keyHash: string) => Change;
   /** Adds a wallet, or replaces the one of the same currency. */
@@ -73,8 +59,8 @@ export interface DirectoryAdmin {
       readonly secrets?: readonly string[] | undefined;
     },
   ) => Change;
-  /** Puts a new secret first and keeps the one before it, so that both sign. */
-  readonly rotateWebhookSecret: (merchantId: string) => Change<{ readonly webhookSecret: string }>;
+  /** Sets the addresses and CIDR ranges that requests may come from; an empty list allows all. */
+  readonly setAllowedAddresses: (merchantId: string, addresses: readonly string[]) => Change;
   readonly suspend: (merchantId: string) => Change;
   readonly resume: (merchantId: string) => Change;
   readonly list: () => Promise<readonly Merchant[]>;
@@ -83,26 +69,21 @@ export interface DirectoryAdmin {
 type Merchants = Collection<MerchantDocument>;
 
 /** Opens the writing side of the database `directory`, of a client with `useBigInt64: true`. */
-export function createDirectoryAdmin(
-  db: Db,
-  chance: { readonly clock?: Pick<Clock, 'nowMs'>; readonly random?: Pick<Random, 'bytes'> } = {},
-): DirectoryAdmin {
-  const { clock = systemClock, random = systemRandom } = chance;
+export function createDirectoryAdmin(db: Db, sources: Partial<Sources> = {}): DirectoryAdmin {
+  const { clock = systemClock, random = systemRandom } = sources;
   const merchants: Merchants = db.collection<MerchantDocument>(MERCHANTS);
   const setStatus = async (merchantId: string, status: MerchantDocument['status']) =>
     changed(merchantId, await merchants.updateOne({ _id: merchantId }, { $set: { status } }));
   return {
     ensureIndexes: async () => {
-      await merchants.createIndex({ keyHashes: 1 }, { unique: true, name: 'key' });
+      await merchants.createIndex({ 'keys.hash': 1 }, { unique: true, name: 'key' });
+      await db
+        .collection(CHANGES)
+        .createIndexes([{ key: { at: -1, _id: -1 } }, { key: { merchantId: 1, at: -1, _id: -1 } }]);
     },
     createMerchant: (merchant) => createMerchant(merchants, merchant, { clock, random }),
-    addKey: (merchantId, publicKey = createPublicKey(random)) => addKey(merchants, merchantId, publicKey),
-    removeKey: async (merchantId, keyHash) => {
-      const filter = { _id: merchantId, keyHashes: keyHash, 'keyHashes.1': { $exists: true } };
-      const result = await merchants.updateOne(filter, { $pull: { keyHashes: keyHash } });
-      if (result.matchedCount > 0) return accept(null);
-      return no('key.unknown', `${merchantId} has no such key, or no other one`);
-    },
+    addKey: (merchantId, key) => addKey(merchants, merchantId, { key, clock, random }),
+    removeKey: (merchantId, keyHash) => removeKey(merchants, merchantId, keyHash),
     setWallet: (merchantId, wallet) => setWallet(merchants, merchantId, wallet),
     setLimits: async (merchantId, given) => {
       const parsed = limitsDocument.safeParse(given);
@@ -124,11 +105,11 @@ export function createDirectoryAdmin(
       };
       return changed(merchantId, await merchants.updateOne({ _id: merchantId }, { $set }));
     },
-    rotateWebhookSecret: async (merchantId) => {
-      const webhookSecret = createWebhookSecret(random);
-      const push = { $each: [webhookSecret], $position: 0, $slice: 2 };
-      const result = await merchants.updateOne({ _id: merchantId }, { $push: { 'webhooks.secrets': push } });
-      return result.matchedCount > 0 ? accept({ webhookSecret }) : unknownMerchant(merchantId);
+    setAllowedAddresses: async (merchantId, addresses) => {
+      const parsed = allowedAddressesDocument.safeParse(addresses);
+      if (!parsed.success) return malformed(parsed.error);
+      const update = { $set: { allowedAddresses: parsed.data } };
+      return changed(merchantId, await merchants.updateOne({ _id: merchantId }, update));
     },
     suspend: (merchantId) => setStatus(merchantId, 'suspended'),
     resume: (merchantId) => setStatus(merchantId, 'active'),
@@ -139,16 +120,27 @@ export function createDirectoryAdmin(
 async function createMerchant(
   merchants: Merchants,
   merchant: NewMerchant,
-  chance: { readonly clock: Pick<Clock, 'nowMs'>; readonly random: Pick<Random, 'bytes'> },
-): Change<{ readonly publicKey: string; readonly webhookSecret: string }> {
-  const publicKey = merchant.publicKey ?? createPublicKey(chance.random);
-  const webhookSecret = merchant.webhookSecret ?? createWebhookSecret(chance.random);
-  if (!publicKeyPattern.test(publicKey)) return malformedKey();
+  { clock, random }: Sources,
+): Change<CreatedMerchant> {
+  const { publicKey } = merchant;
+  const webhookSecret = merchant.webhookSecret ?? createWebhookSecret(random);
+  if (publicKey !== undefined && !publicKeyPattern.test(publicKey)) return malformedKey();
+  const createdAt = new Date(clock.nowMs());
+  const publicKeys = {
+    payouts: publicKey ?? createPublicKey(random),
+    collections: publicKey ?? createPublicKey(random),
+  };
+  const keys =
+    publicKey === undefined
+      ? keyScopes.map((scope) => ({ hash: hashPublicKey(publicKeys[scope]), scopes: [scope], createdAt }))
+      : [{ hash: hashPublicKey(publicKey), scopes: keyScopes, createdAt }];
   const parsed = merchantDocument.safeParse({
     _id: merchant.id,
     name: merchant.name,
     status: 'active',
-    keyHashes: [hashPublicKey(publicKey)],
+    keys,
+    allowedAddresses: [],
+    signing: { isRequired: false, secrets: [] },
     wallets: merchant.wallets,
     webhooks: {
       payoutsUrl: merchant.payoutsUrl ?? null,
@@ -156,33 +148,17 @@ async function createMerchant(
       secrets: [webhookSecret],
     },
     limits: merchant.limits,
-    createdAt: new Date(chance.clock.nowMs()),
+    createdAt,
   });
   if (!parsed.success) return malformed(parsed.error);
   try {
     await merchants.insertOne(parsed.data, { ignoreUndefined: true });
-    return accept({ publicKey, webhookSecret });
+    return accept({ publicKeys, webhookSecret });
   } catch (error) {
     const duplicate = duplicateOf(error);
     if (duplicate === 'key') return keyTaken();
     if (duplicate === 'id') return no('merchant.exists', `${merchant.id} exists already`);
     throw error;
-  }
-}
-
-async function addKey(
-  merchants: Merchants,
-  merchantId: string,
-  publicKey: string,
-): Change<{ readonly publicKey: string }> {
-  if (!publicKeyPattern.test(publicKey)) return malformedKey();
-  try {
-    const update = { $addToSet: { keyHashes: hashPublicKey(publicKey) } };
-    const result = await merchants.updateOne({ _id: merchantId }, update);
-    return result.matchedCount > 0 ? accept({ publicKey }) : unknownMerchant(merchantId);
-  } catch (error) {
-    if (duplicateOf(error) === undefined) throw error;
-    return keyTaken();
   }
 }
 
@@ -204,38 +180,4 @@ async function setWallet(merchants: Merchants, merchantId: string, wallet: Merch
     options,
   );
   return changed(merchantId, added);
-}
-
-/** The unique value that a write violated; undefined for any other error. */
-function duplicateOf(error: unknown): 'id' | 'key' | undefined {
-  if (!(error instanceof MongoServerError) || error.code !== 11_000) return undefined;
-  const pattern: unknown = error['keyPattern'];
-  return typeof pattern === 'object' && pattern !== null && 'keyHashes' in pattern ? 'key' : 'id';
-}
-
-function changed(
-  merchantId: string,
-  result: { readonly matchedCount: number },
-): Result<null, DirectoryRefusal> {
-  return result.matchedCount > 0 ? accept(null) : unknownMerchant(merchantId);
-}
-
-function no(code: DirectoryRefusal['code'], message: string) {
-  return refuse<DirectoryRefusal>({ code, message });
-}
-
-function unknownMerchant(merchantId: string) {
-  return no('merchant.unknown', `there is no merchant ${merchantId}`);
-}
-
-function malformedKey() {
-  return no('key.malformed', 'a public key has 16 to 128 letters, digits, underscores or hyphens');
-}
-
-function keyTaken() {
-  return no('key.taken', 'the public key belongs to a merchant already');
-}
-
-function malformed(error: z.ZodError) {
-  return no('merchant.malformed', describeProblem(firstProblem(error)));
 }

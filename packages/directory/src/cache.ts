@@ -10,6 +10,7 @@ interface Entry<Value> {
   /** Already resolved, so that a hit makes no new promise. */
   readonly answer: Promise<Value | undefined>;
   readonly askedAtMs: number;
+  readonly endsAtMs: number;
 }
 
 /**
@@ -25,6 +26,8 @@ export function createCache<Value>(options: {
   readonly sizeMax: number;
   /** `wasPresent` says whether the key had a value when it was last loaded. */
   readonly load: (key: string, wasPresent: boolean) => Promise<Value | undefined>;
+  /** When a value ends before its time in the cache does; it is loaded again from then on. */
+  readonly endsAtMs?: (value: Value) => number | undefined;
 }): Cache<Value> {
   const { clock, sizeMax } = options;
   const present = new LRUCache<string, Entry<Value>>({ max: sizeMax });
@@ -34,8 +37,10 @@ export function createCache<Value>(options: {
   // Aged here and not by the cache, for which a clock that was set back would make entries last longer.
   const fresh = (entries: LRUCache<string, Entry<Value>>, key: string, ttlMs: number) => {
     const entry = entries.get(key);
-    const ageMs = entry ? clock.nowMs() - entry.askedAtMs : ttlMs;
-    return ageMs >= 0 && ageMs < ttlMs ? entry?.answer : undefined;
+    if (!entry) return undefined;
+    const nowMs = clock.nowMs();
+    const ageMs = nowMs - entry.askedAtMs;
+    return ageMs >= 0 && ageMs < ttlMs && nowMs < entry.endsAtMs ? entry.answer : undefined;
   };
   const load = async (key: string) => {
     // The age counts from the start of the load, so that a change made during it is seen in time.
@@ -43,7 +48,8 @@ export function createCache<Value>(options: {
     try {
       const value = await options.load(key, present.has(key));
       const answer = Promise.resolve(value);
-      (value === undefined ? absent : present).set(key, { answer, askedAtMs });
+      const endsAtMs = (value === undefined ? undefined : options.endsAtMs?.(value)) ?? Infinity;
+      (value === undefined ? absent : present).set(key, { answer, askedAtMs, endsAtMs });
       (value === undefined ? present : absent).delete(key);
       return value;
     } finally {

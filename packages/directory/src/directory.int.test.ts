@@ -35,19 +35,30 @@ afterAll(async () => {
 });
 
 describe('the directory on a real database', () => {
-  it('identifies a merchant by the key it was created with, amounts exact', async () => {
+  it('identifies a merchant by each key it was created with, amounts exact', async () => {
     const created = await createDirectoryAdmin(db, { clock }).createMerchant(demo);
     if (!created.ok) throw new Error(created.refusal.message);
-    const merchant = await createDirectory({ db, clock }).identify(header(created.value.publicKey));
-    expect(merchant).toEqual({
+    const { payouts, collections } = created.value.publicKeys;
+    const createdAt = new Date(clock.now);
+    const keys = [
+      { hash: hashPublicKey(payouts), scopes: ['payouts'], createdAt },
+      { hash: hashPublicKey(collections), scopes: ['collections'], createdAt },
+    ];
+    const directory = createDirectory({ db, clock });
+    expect((await directory.identify(header(collections)))?.key).toEqual(keys[1]);
+    const holder = await directory.identify(header(payouts));
+    expect(holder?.key).toEqual(keys[0]);
+    expect(holder?.merchant).toEqual({
       id: 'demo',
       name: 'Demo',
       status: 'active',
-      keyHashes: [hashPublicKey(created.value.publicKey)],
+      keys,
+      allowedAddresses: [],
+      signing: { isRequired: false, secrets: [] },
       wallets: [kes],
       webhooks: { payoutsUrl: null, collectionsUrl: null, secrets: [created.value.webhookSecret] },
       limits: { requestsPerSecond: 50 },
-      createdAt: new Date(clock.now),
+      createdAt,
     });
   });
 
@@ -70,17 +81,49 @@ describe('the directory on a real database', () => {
     const directory = createDirectory({ db, clock, ttlMs: 0 });
     await admin.createMerchant({ ...demo, publicKey: 'public-key-number-1' });
     await admin.createMerchant({ ...demo, id: 'rival', publicKey: 'public-key-of-rival' });
-    expect(await admin.addKey('demo', 'public-key-of-rival')).toMatchObject({
-      refusal: { code: 'key.taken' },
+    const scopes = ['payouts', 'collections'] as const;
+    const add = (publicKey: string) => admin.addKey('demo', { publicKey, scopes });
+    for (const taken of ['public-key-of-rival', 'public-key-number-1'])
+      expect(await add(taken)).toMatchObject({ refusal: { code: 'key.taken' } });
+    expect(await add('public-key-number-2')).toMatchObject({ ok: true });
+    expect(await add('public-key-number-3')).toMatchObject({ refusal: { code: 'key.tooMany' } });
+    expect(await admin.addKey('demo', { scopes: [] })).toMatchObject({
+      refusal: { code: 'merchant.malformed' },
     });
-    expect(await admin.addKey('demo', 'public-key-number-2')).toMatchObject({ ok: true });
-    expect(await admin.addKey('nobody')).toMatchObject({ refusal: { code: 'merchant.unknown' } });
+    expect(await admin.addKey('nobody', { scopes })).toMatchObject({ refusal: { code: 'merchant.unknown' } });
     expect(await admin.removeKey('demo', hashPublicKey('public-key-number-1'))).toMatchObject({ ok: true });
     expect(await directory.identify(header('public-key-number-1'))).toBeUndefined();
-    expect(await directory.identify(header('public-key-number-2'))).toMatchObject({ id: 'demo' });
+    expect(await directory.identify(header('public-key-number-2'))).toMatchObject({
+      merchant: { id: 'demo' },
+    });
     expect(await admin.removeKey('demo', hashPublicKey('public-key-number-2'))).toMatchObject({
       refusal: { code: 'key.unknown' },
     });
+  });
+
+  it('adds a key that expires, and leaves it out once it has', async () => {
+    const admin = createDirectoryAdmin(db, { clock });
+    const directory = createDirectory({ db, clock, ttlMs: 0 });
+    await admin.createMerchant({ ...demo, publicKey: 'public-key-number-1' });
+    const expiresAt = new Date(clock.now + 1_000);
+    await admin.addKey('demo', { publicKey: 'public-key-number-2', scopes: ['payouts'], expiresAt });
+    expect(await directory.identify(header('public-key-number-2'))).toMatchObject({
+      key: { scopes: ['payouts'], expiresAt },
+    });
+    clock.now += 1_000;
+    expect(await directory.identify(header('public-key-number-2'))).toBeUndefined();
+    await admin.addKey('demo', { publicKey: 'public-key-number-3', scopes: ['payouts'] });
+    expect((await admin.list())[0]?.keys.map(({ hash }) => hash)).toEqual(
+      ['public-key-number-1', 'public-key-number-3'].map((key) => hashPublicKey(key)),
+    );
+  });
+
+  it('has at most two live keys for a scope, however many are added at once', async () => {
+    const admin = createDirectoryAdmin(db);
+    await admin.createMerchant(demo);
+    await Promise.all(Array.from({ length: 8 }, () => admin.addKey('demo', { scopes: ['payouts'] })));
+    const keys = (await admin.list())[0]?.keys ?? [];
+    expect(keys.filter(({ scopes }) => scopes.includes('payouts'))).toHaveLength(2);
   });
 
   it('adds a wallet, and replaces the one of the same currency', async () => {
@@ -112,20 +155,34 @@ describe('the directory on a real database', () => {
     });
   });
 
-  it('sets addresses, and rotates the secret with the old one kept', async () => {
+  it('sets addresses, and leaves the secrets as they are', async () => {
     const admin = createDirectoryAdmin(db);
     const created = await admin.createMerchant(demo);
     if (!created.ok) throw new Error(created.refusal.message);
     await admin.setWebhooks('demo', { payoutsUrl: 'https://shop.example/p', collectionsUrl: null });
-    const first = await admin.rotateWebhookSecret('demo');
-    const second = await admin.rotateWebhookSecret('demo');
-    if (!first.ok || !second.ok) throw new Error('not rotated');
-    const merchant = await createDirectory({ db, clock }).find('demo');
-    expect(merchant?.webhooks).toEqual({
+    expect((await createDirectory({ db, clock }).find('demo'))?.webhooks).toEqual({
       payoutsUrl: 'https://shop.example/p',
       collectionsUrl: null,
-      secrets: [second.value.webhookSecret, first.value.webhookSecret],
+      secrets: [created.value.webhookSecret],
     });
+  });
+
+  it('sets the addresses that requests may come from, and takes them back', async () => {
+    const admin = createDirectoryAdmin(db);
+    await admin.createMerchant(demo);
+    const addresses = ['192.0.2.0/24', '2001:db8::1'];
+    const allowed = async () => (await admin.list())[0]?.allowedAddresses;
+    expect(await admin.setAllowedAddresses('demo', addresses)).toMatchObject({ ok: true });
+    expect(await allowed()).toEqual(addresses);
+    expect(await admin.setAllowedAddresses('demo', ['192.0.2.1/24'])).toMatchObject({
+      refusal: { code: 'merchant.malformed' },
+    });
+    expect(await admin.setAllowedAddresses('nobody', [])).toMatchObject({
+      refusal: { code: 'merchant.unknown' },
+    });
+    expect(await allowed()).toEqual(addresses);
+    await admin.setAllowedAddresses('demo', []);
+    expect(await allowed()).toEqual([]);
   });
 
   it('still finds a suspended merchant', async () => {

@@ -1,17 +1,25 @@
 import { isBulkheadRejectedError } from 'cockatiel';
 import { describe, expect, it } from 'vitest';
 import { createCachedDirectory } from './directory.ts';
-import { createPublicKey, hashOfHeader, hashPublicKey, publicKeyPattern } from './keys.ts';
-import { type Merchant, readMerchant } from './merchant.ts';
+import { createPublicKey, hashOfHeader, hashPublicKey, publicKeyPattern, withKey } from './keys.ts';
+import { type Merchant, type MerchantKey, readMerchant } from './merchant.ts';
 
 const PUBLIC_KEY = 'demo-public-key_0001';
 const header = (publicKey: string) => Buffer.from(publicKey).toString('base64');
 const schedule = { fixedMinor: 0n, basisPoints: 150n, minimumMinor: 100n };
+const keyOf = (publicKey: string, more: Partial<MerchantKey> = {}): MerchantKey => ({
+  hash: hashPublicKey(publicKey),
+  scopes: ['payouts', 'collections'],
+  createdAt: new Date(0),
+  ...more,
+});
 const document = {
   _id: 'demo',
   name: 'Demo',
   status: 'active',
-  keyHashes: [hashPublicKey(PUBLIC_KEY)],
+  keys: [keyOf(PUBLIC_KEY)],
+  allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'],
+  signing: { isRequired: true, secrets: [`rqsec_${'s'.repeat(43)}=`] },
   wallets: [{ currency: 'KES', country: 'KEN', payoutFee: schedule, collectionFee: schedule }],
   webhooks: {
     payoutsUrl: 'https://shop.example/p',
@@ -93,7 +101,9 @@ describe('the key header is strict Base64 (contract 5)', () => {
 describe('identifying', () => {
   it('finds the merchant by its key and by its id', async () => {
     const { directory } = createFixture();
-    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ id: 'demo', status: 'active' });
+    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({
+      merchant: { id: 'demo', status: 'active' },
+    });
     expect(await directory.find('demo')).toMatchObject({ id: 'demo' });
     expect(await directory.find('nobody')).toBeUndefined();
   });
@@ -118,7 +128,7 @@ describe('identifying', () => {
   it('asks once for callers that come together', async () => {
     const { directory, asked } = createFixture();
     const all = await Promise.all(Array.from({ length: 20 }, () => directory.identify(header(PUBLIC_KEY))));
-    expect(new Set(all.map((merchant) => merchant?.id))).toEqual(new Set(['demo']));
+    expect(new Set(all.map((holder) => holder?.merchant.id))).toEqual(new Set(['demo']));
     expect(asked).toHaveLength(1);
   });
 
@@ -126,12 +136,35 @@ describe('identifying', () => {
     const { directory, clock, asked, known } = createFixture();
     const key = 'another-public-key';
     expect(await directory.identify(header(key))).toBeUndefined();
-    known.set(hashPublicKey(key), readMerchant({ ...document, _id: 'late' }));
+    known.set(hashPublicKey(key), readMerchant({ ...document, _id: 'late', keys: [keyOf(key)] }));
     clock.now += 999;
     expect(await directory.identify(header(key))).toBeUndefined();
     expect(asked).toHaveLength(1);
     clock.now += 1;
-    expect(await directory.identify(header(key))).toMatchObject({ id: 'late' });
+    expect(await directory.identify(header(key))).toMatchObject({ merchant: { id: 'late' } });
+  });
+
+  it('names the key by which the merchant was found', async () => {
+    const { directory, known } = createFixture();
+    const scoped = {
+      ...document,
+      keys: [keyOf(PUBLIC_KEY), keyOf('another-public-key', { scopes: ['payouts'] })],
+    };
+    known.set(hashPublicKey('another-public-key'), readMerchant(scoped));
+    expect((await directory.identify(header('another-public-key')))?.key.scopes).toEqual(['payouts']);
+  });
+
+  it('knows a key until it expires, and not a moment longer, although it is cached', async () => {
+    const { directory, clock, known } = createFixture();
+    const expiresAt = new Date(clock.now + 1_000);
+    known.set(
+      hashPublicKey(PUBLIC_KEY),
+      readMerchant({ ...document, keys: [keyOf(PUBLIC_KEY, { expiresAt })] }),
+    );
+    clock.now += 999;
+    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ merchant: { id: 'demo' } });
+    clock.now += 1;
+    expect(await directory.identify(header(PUBLIC_KEY))).toBeUndefined();
   });
 
   it('does not look up a text that is no key', async () => {
@@ -177,7 +210,7 @@ describe('identifying', () => {
     expect(await directory.identify('not base64!')).toBeUndefined();
     stall(false);
     clock.now += 60_000;
-    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ id: 'demo' });
+    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ merchant: { id: 'demo' } });
     expect(asked).toHaveLength(5);
     letTimePass();
     const answers = await Promise.all(strangers.slice(0, 260));
@@ -190,7 +223,31 @@ describe('identifying', () => {
     failWith(new Error('no primary'));
     await expect(directory.identify(header(PUBLIC_KEY))).rejects.toThrow('no primary');
     failWith();
-    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ id: 'demo' });
+    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ merchant: { id: 'demo' } });
+  });
+});
+
+describe('one more key', () => {
+  const NOW = 5_000;
+  const expired = keyOf('an-expired-public-key', { expiresAt: new Date(NOW) });
+  const both = keyOf('a-public-key-for-both');
+  const payouts = keyOf('a-public-key-for-payouts', { scopes: ['payouts'] });
+  const added = keyOf('an-added-public-key', { scopes: ['payouts'], expiresAt: new Date(NOW + 1) });
+
+  it.each([
+    ['beside another', [both], [both, added]],
+    ['in the place of an expired one', [expired, both], [both, added]],
+    ['beside two, of which one has expired', [expired, payouts, expired], [payouts, added]],
+  ])('is taken %s', (_, keys, expected) => {
+    expect(withKey(keys, added, NOW)).toEqual({ ok: true, value: expected });
+  });
+
+  it('is refused beside two live ones of a scope that it has, and taken without that scope', () => {
+    const keys = [both, payouts];
+    expect(withKey(keys, added, NOW)).toEqual({ ok: false, refusal: 'payouts' });
+    expect(withKey(keys, keyOf('a-public-key-for-all'), NOW)).toEqual({ ok: false, refusal: 'payouts' });
+    const other = keyOf('a-public-key-to-collect', { scopes: ['collections'] });
+    expect(withKey(keys, other, NOW)).toMatchObject({ ok: true });
   });
 });
 
@@ -205,7 +262,15 @@ describe('reading a stored merchant', () => {
     ['a float', { ...document, limits: { requestsPerSecond: 1, perPayoutMaxMinor: { KES: 0.5 } } }, 'limits'],
     ['one currency twice', { ...document, wallets: [document.wallets[0], document.wallets[0]] }, 'wallets'],
     ['an unknown country', { ...document, wallets: [{ ...document.wallets[0], country: 'XXX' }] }, 'country'],
-    ['no key', { ...document, keyHashes: [] }, 'keyHashes'],
+    ['no key', { ...document, keys: [] }, 'keys'],
+    [
+      'no secret for what must be signed',
+      { ...document, signing: { isRequired: true, secrets: [] } },
+      'signing',
+    ],
+    ['nothing about signatures', { ...document, signing: undefined }, 'signing'],
+    ['an address that is none', { ...document, allowedAddresses: ['192.0.2.1/24'] }, 'allowedAddresses'],
+    ['a key for nothing', { ...document, keys: [{ ...document.keys[0], scopes: [] }] }, 'scopes'],
     [
       'a strange address',
       { ...document, webhooks: { ...document.webhooks, payoutsUrl: 'ftp://x' } },

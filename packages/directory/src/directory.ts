@@ -2,17 +2,24 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import { bulkhead } from 'cockatiel';
 import type { Db } from 'mongodb';
 import { createCache } from './cache.ts';
-import { HEADER_LENGTH_MAX, hashOfHeader } from './keys.ts';
-import { type Merchant, type MerchantDocument, readMerchant } from './merchant.ts';
+import { HEADER_LENGTH_MAX, hashOfHeader, isLive } from './keys.ts';
+import { type Merchant, type MerchantDocument, type MerchantKey, readMerchant } from './merchant.ts';
+
+/** Whom a key header names: a merchant, and by which of its keys. */
+export interface KeyHolder {
+  readonly merchant: Merchant;
+  readonly key: MerchantKey;
+}
 
 /** Merchants' settings, read through a short cache; a change is seen everywhere once the cache's time is over. */
 export interface Directory {
   /**
-   * The merchant of a key header's value (contract 5), even a suspended one; undefined for an unknown key.
+   * The merchant of a key header's value (contract 5), even a suspended one, and the key; undefined for one that is unknown
+   * or has expired. What the key is for is not judged.
    *
    * Rejects if the database can't answer, or if too many unknown keys are being looked up at once.
    */
-  readonly identify: (headerValue: string) => Promise<Merchant | undefined>;
+  readonly identify: (headerValue: string) => Promise<KeyHolder | undefined>;
   readonly find: (merchantId: string) => Promise<Merchant | undefined>;
 }
 
@@ -31,7 +38,7 @@ const READ_TIMEOUT_MS = 3_000;
  * lookups share our connections.
  */
 const STRANGERS = { readingMax: 4, waitingMax: 256 } as const;
-const nobody = Promise.resolve(undefined);
+const noMerchant = Promise.resolve(undefined);
 
 /** The collection of the `directory` database that holds the merchants. */
 export const MERCHANTS = 'merchants';
@@ -43,12 +50,12 @@ export function createDirectory(options: {
   readonly ttlMs?: number | undefined;
 }): Directory {
   const merchants = options.db.collection<MerchantDocument>(MERCHANTS);
-  const load = async (filter: { readonly keyHashes: string } | { readonly _id: string }) => {
+  const load = async (filter: { readonly 'keys.hash': string } | { readonly _id: string }) => {
     const document = await merchants.findOne(filter, { maxTimeMS: READ_TIMEOUT_MS });
     return document === null ? undefined : readMerchant(document);
   };
   const loader: MerchantLoader = {
-    byKeyHash: (keyHashes) => load({ keyHashes }),
+    byKeyHash: (keyHash) => load({ 'keys.hash': keyHash }),
     byId: (_id) => load({ _id }),
   };
   return createCachedDirectory({ loader, clock: options.clock, ttlMs: options.ttlMs });
@@ -64,14 +71,17 @@ export function createCachedDirectory(options: {
   const ttlMs = options.ttlMs ?? TTL_MS;
   const bounds = { clock, ttlMs, absentTtlMs: Math.min(ttlMs, ABSENT_TTL_MS), sizeMax: SIZE_MAX };
   const strangers = bulkhead(STRANGERS.readingMax, STRANGERS.waitingMax);
-  const byHeader = createCache<Merchant>({
+  const byHeader = createCache<KeyHolder>({
     ...bounds,
     load: async (headerValue, wasPresent) => {
       const keyHash = hashOfHeader(headerValue);
       if (keyHash === undefined) return undefined;
       const read = () => withDeadline(loader.byKeyHash(keyHash), READ_TIMEOUT_MS, clock);
-      return wasPresent ? read() : strangers.execute(read);
+      const merchant = await (wasPresent ? read() : strangers.execute(read));
+      const key = merchant?.keys.find(({ hash }) => hash === keyHash);
+      return merchant && key && isLive(key, clock.nowMs()) ? { merchant, key } : undefined;
     },
+    endsAtMs: ({ key }) => key.expiresAt?.getTime(),
   });
   const byId = createCache<Merchant>({
     ...bounds,
@@ -79,7 +89,8 @@ export function createCachedDirectory(options: {
   });
   return {
     // An overlong value is no key and must not take room in the cache.
-    identify: (headerValue) => (headerValue.length > HEADER_LENGTH_MAX ? nobody : byHeader.get(headerValue)),
+    identify: (headerValue) =>
+      headerValue.length > HEADER_LENGTH_MAX ? noMerchant : byHeader.get(headerValue),
     find: byId.get,
   };
 }

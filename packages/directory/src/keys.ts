@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Random } from '@pesewa/kernel';
+import type { KeyScope } from '@pesewa/contracts';
+import { accept, type Random, type Result, refuse } from '@pesewa/kernel';
+import type { MerchantKey } from './merchant.ts';
 
 const KEY_BYTES = 32;
+
+/** Enough to change from one key to the next without a break, and no more that may lie around. */
+const LIVE_PER_SCOPE_MAX = 2;
 
 /** The maximum length of a key header's value; longer ones are not looked up. */
 export const HEADER_LENGTH_MAX = 512;
@@ -32,4 +37,25 @@ export function hashOfHeader(headerValue: string): string | undefined {
   if (key.toString('base64') !== headerValue || !publicKeyPattern.test(key.toString('latin1')))
     return undefined;
   return hashPublicKey(key);
+}
+
+/** Whether a key is accepted at a time. */
+export function isLive({ expiresAt }: MerchantKey, nowMs: number): boolean {
+  return expiresAt === undefined || nowMs < expiresAt.getTime();
+}
+
+/**
+ * A merchant's keys with one more; those that have expired are left out. Refused with the scope that has as many live keys
+ * as it may.
+ */
+export function withKey(
+  keys: readonly MerchantKey[],
+  added: MerchantKey,
+  nowMs: number,
+): Result<readonly MerchantKey[], KeyScope> {
+  const live = keys.filter((key) => isLive(key, nowMs));
+  const full = added.scopes.find(
+    (scope) => live.filter(({ scopes }) => scopes.includes(scope)).length >= LIVE_PER_SCOPE_MAX,
+  );
+  return full === undefined ? accept([...live, added]) : refuse(full);
 }

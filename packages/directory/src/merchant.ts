@@ -1,5 +1,7 @@
-import { countryCode } from '@pesewa/contracts';
-import { isCurrency } from '@pesewa/kernel';
+import { addressRangeSetting } from '@pesewa/addresses';
+import { countryCode, describeProblem, firstProblem, keyScopes } from '@pesewa/contracts';
+import { accept, isCurrency, type Result, refuse } from '@pesewa/kernel';
+import { signingSecretPattern } from '@pesewa/signatures';
 import { z } from 'zod';
 
 /**
@@ -34,6 +36,9 @@ export const walletDocument = z.object({
   collectionFee: feeSchedule,
 });
 
+/** How many secrets of a merchant are kept at most. */
+const WEBHOOK_SECRETS_MAX = 4;
+
 /** The webhook settings as they are stored; the first secret is the newest. */
 export const webhooksDocument = z.object({
   payoutsUrl: webAddress.nullable(),
@@ -41,27 +46,77 @@ export const webhooksDocument = z.object({
   secrets: z
     .array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, { error: 'must be a whsec_ secret' }))
     .min(1)
-    .max(4),
+    .max(WEBHOOK_SECRETS_MAX),
+  /** Until when secrets other than the newest sign too; absent if they do not. */
+  previousUntil: z.date().optional(),
 });
 
 /** The limits as they are stored. */
 export const limitsDocument = z.object({
   requestsPerSecond: wholeCount(1, 1_000_000),
+  perPayoutMinMinor: z.record(currency, minorUnits).optional(),
   perPayoutMaxMinor: z.record(currency, minorUnits).optional(),
   /** The limit of all payouts accepted within one UTC day, whatever their outcome. */
   perDayMaxMinor: z.record(currency, minorUnits).optional(),
+  /** How many payouts to one beneficiary's account, and of what amount, are accepted within one UTC day. */
+  perBeneficiaryPerDayMax: wholeCount(1, 1_000_000).optional(),
+  perBeneficiaryPerDayMaxMinor: z.record(currency, minorUnits).optional(),
+  perCollectionMinMinor: z.record(currency, minorUnits).optional(),
+  perCollectionMaxMinor: z.record(currency, minorUnits).optional(),
+  /** The limit of all collections accepted within one UTC day, whatever their outcome. */
+  collectionsPerDayMaxMinor: z.record(currency, minorUnits).optional(),
   /** A name enquiry reveals personal data, so it has a limit of its own. */
   nameEnquiriesPerMinute: wholeCount(1, 100_000).optional(),
   /** A collection sends its customer a prompt or an OTP, so each number has a limit. 1,000,000 means no limit. */
   collectionsPerNumberPerHour: wholeCount(1, 1_000_000).optional(),
 });
 
+/** Enough for the networks of a merchant, each of which is compared with each request. */
+const ADDRESSES_MAX = 64;
+
+/** Two that live for each scope, and those that have expired since the last one was added. */
+const KEYS_MAX = 8;
+
+/** A key as it is stored: the SHA-256 of a public key, hex, with what it is for and until when. */
+export const keyDocument = z.object({
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  scopes: z
+    .array(z.enum(keyScopes))
+    .min(1, { error: `must have one of ${keyScopes.join(', ')}` })
+    .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'has one scope twice' }),
+  createdAt: z.date(),
+  /** From then on it is as unknown as one that never was; absent means that it does not expire. */
+  expiresAt: z.date().optional(),
+});
+
+/** The addresses and CIDR ranges that requests of a merchant may come from; an empty list allows all. */
+export const allowedAddressesDocument = z.array(addressRangeSetting).max(ADDRESSES_MAX);
+
+/** Enough to change from one secret to the next without a break, and no more that may lie around. */
+const SIGNING_SECRETS_MAX = 2;
+
+/** How a merchant's requests are signed, as it is stored (ADR 89). */
+export const signingDocument = z
+  .object({
+    isRequired: z.boolean(),
+    /** Each of them may have signed a request. */
+    secrets: z
+      .array(z.string().regex(signingSecretPattern, { error: 'must be an rqsec_ secret' }))
+      .max(SIGNING_SECRETS_MAX, { error: 'are two already: remove one of them first' }),
+  })
+  // Else every request would be refused, or worse, taken unsigned.
+  .refine(({ isRequired, secrets }) => !isRequired || secrets.length > 0, {
+    error: 'signatures are required, so a secret must be there',
+  });
+
 /** A merchant as it is stored in the collection `merchants`. */
 export const merchantDocument = z.object({
   _id: z.string().regex(/^[a-z0-9][a-z0-9-]{1,31}$/, { error: 'must be 2 to 32 of a-z, 0-9, -' }),
   name: z.string().trim().min(1).max(140),
   status: z.enum(['active', 'suspended']),
-  keyHashes: z.array(z.string().regex(/^[0-9a-f]{64}$/)).min(1),
+  allowedAddresses: allowedAddressesDocument,
+  signing: signingDocument,
+  keys: z.array(keyDocument).min(1).max(KEYS_MAX),
   wallets: z
     .array(walletDocument)
     .refine((wallets) => new Set(wallets.map((wallet) => wallet.currency)).size === wallets.length, {
@@ -72,14 +127,43 @@ export const merchantDocument = z.object({
   createdAt: z.date(),
 });
 
+/** One of a merchant's keys. */
+export type MerchantKey = Readonly<z.output<typeof keyDocument>>;
+
 /** The stored form of a merchant. */
 export type MerchantDocument = z.output<typeof merchantDocument>;
 
 /** A merchant's wallet: its currency, its home and its prices. */
 export type MerchantWallet = Readonly<z.output<typeof walletDocument>>;
 
-/** Where a merchant's webhooks go and the secrets that sign them: the first is the newest, and all of them sign. */
+/** Where a merchant's webhooks go and its secrets, the newest first; {@link signingSecrets} are those that sign. */
 export type MerchantWebhooks = Readonly<z.output<typeof webhooksDocument>>;
+
+/**
+ * Puts a new secret first. What signs now goes on signing too until the grace time is over, and ends at once if that is
+ * zero; a secret that has ended never signs again.
+ */
+export function withNewSecret(
+  webhooks: MerchantWebhooks,
+  secret: string,
+  { graceMs, nowMs }: { readonly graceMs: number; readonly nowMs: number },
+): MerchantWebhooks {
+  const { previousUntil: _ended, ...settings } = webhooks;
+  if (graceMs === 0) return { ...settings, secrets: [secret] };
+  const secrets = [secret, ...signingSecrets(webhooks, nowMs)].slice(0, WEBHOOK_SECRETS_MAX);
+  return { ...settings, secrets, previousUntil: new Date(nowMs + graceMs) };
+}
+
+/** The secrets that sign at this time: the newest one, and those before it until their grace time is over. */
+export function signingSecrets(
+  { secrets, previousUntil }: Pick<MerchantWebhooks, 'secrets' | 'previousUntil'>,
+  nowMs: number,
+): readonly string[] {
+  return previousUntil && nowMs < previousUntil.getTime() ? secrets : secrets.slice(0, 1);
+}
+
+/** Whether requests must be signed, and by which secrets; without a secret no signature is looked at. */
+export type MerchantSigning = Readonly<z.output<typeof signingDocument>>;
 
 /** A merchant's limits; amounts are in minor units by currency, an absent one means unlimited. */
 export type MerchantLimits = Readonly<MerchantDocument['limits']>;
@@ -89,8 +173,11 @@ export interface Merchant {
   readonly id: string;
   readonly name: string;
   readonly status: 'active' | 'suspended';
-  /** SHA-256 of each public key, hex. */
-  readonly keyHashes: readonly string[];
+  readonly keys: readonly MerchantKey[];
+  /** The addresses and CIDR ranges that its requests may come from; empty allows all. */
+  readonly allowedAddresses: readonly string[];
+  /** Whether its requests must be signed, and the secrets that may sign them. */
+  readonly signing: MerchantSigning;
   readonly wallets: readonly MerchantWallet[];
   readonly webhooks: MerchantWebhooks;
   readonly limits: MerchantLimits;
@@ -111,4 +198,12 @@ export function readMerchant(document: unknown): Merchant {
   }
   const { _id: id, ...settings } = parsed.data;
   return { id, ...settings };
+}
+
+/** The merchant, if it may be stored like this; else the first problem. */
+export function checkMerchant({ id, ...settings }: Merchant): Result<Merchant, string> {
+  const parsed = merchantDocument.safeParse({ _id: id, ...settings });
+  if (!parsed.success)
+    return refuse(describeProblem(firstProblem(parsed.error)).replace(/^_id /, 'merchantId '));
+  return accept(readMerchant(parsed.data));
 }

@@ -9,9 +9,20 @@ async function answerOver(identify: () => Promise<undefined>): Promise<string> {
   const app = new Hono();
   app.onError((error, context) => context.text(`broken: ${error.message}`));
   const logger = createLogger({ name: 'test', level: 'silent' });
-  const deps = { identify, logger, limitRequest: async () => undefined };
+  const clock = { nowMs: () => 0 };
+  const deps = {
+    identify,
+    logger,
+    clock,
+    proxies: { trustedProxies: 0 },
+    limitRequest: async () => undefined,
+  };
   app.use(
-    authenticate(deps, { keyOf: () => 'ZGVtbw==', refuse: (context, refusal) => context.text(refusal.kind) }),
+    authenticate(deps, {
+      scope: 'payouts',
+      keyOf: () => 'ZGVtbw==',
+      refuse: (context, refusal) => context.text(refusal.kind),
+    }),
   );
   return (await app.request('/')).text();
 }

@@ -30,13 +30,20 @@ const pageOf = (title: string) => `<!doctype html>
 </html>
 `;
 
+/** A request that the viewer is about to send. */
+export interface ViewerRequest {
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+}
+
 /** Without `validatorUrl: null` the viewer would send the document's address to a public service. */
-const startScript = `SwaggerUIBundle({
+const startScriptOf = (prepareRequest: (request: ViewerRequest) => ViewerRequest) => `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#viewer',
   deepLinking: true,
   validatorUrl: null,
   presets: [SwaggerUIBundle.presets.apis],
+  requestInterceptor: ${prepareRequest.toString()},
 });
 `;
 
@@ -54,10 +61,13 @@ export function createDocumentationRoutes(options: {
   readonly title: string;
   /** Builds the OpenAPI document, at its first request. */
   readonly buildOpenApiDocument: () => object;
+  /** Completes what the viewer sends. Its text runs in the browser, so it may use nothing that stands outside of it. */
+  readonly prepareRequest?: (request: ViewerRequest) => ViewerRequest;
 }): Hono {
   const routes = new Hono();
   const nosniff = { 'x-content-type-options': 'nosniff' };
   const page = pageOf(options.title);
+  const startScript = startScriptOf(options.prepareRequest ?? ((request) => request));
   let document: string | undefined;
   routes.get('/openapi.json', (context) => {
     document ??= JSON.stringify(options.buildOpenApiDocument());

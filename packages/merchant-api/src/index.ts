@@ -4,13 +4,22 @@ export {
   type AuthenticationRefusal,
   authenticate,
 } from './authentication.ts';
-export { createDocumentationRoutes } from './documentation.ts';
+export { createDocumentationRoutes, type ViewerRequest } from './documentation.ts';
 export {
   type LimitUsage,
   type LimitUsageStore,
   openLimitUsage,
   openUsageStore,
 } from './limit-usage.ts';
+export {
+  createReadPage,
+  type ListPage,
+  type ListRefusal,
+  listParameters,
+  nextCursorField,
+  onlyParameters,
+  type ReadPage,
+} from './lists.ts';
 export { createNotFoundHandler } from './not-found.ts';
 export { buildOpenApiDocument, retryAfter } from './openapi.ts';
 export {

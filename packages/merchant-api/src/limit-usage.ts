@@ -5,6 +5,8 @@ export interface UsageLimit {
   /** What is counted, for whom and when; has no personal data. */
   readonly id: string;
   readonly max: bigint;
+  /** How much of it is used by what it is applied to. */
+  readonly takes: bigint;
   /** After this time the count is not needed any more. */
   readonly forgetAtMs: number;
 }
@@ -18,10 +20,13 @@ export interface UsageChange {
 
 /** Counts what a transaction uses, on top of what was used before it. */
 export interface LimitUsage {
-  /** Adds an amount to each limit. If one would be exceeded, it adds nothing and gives the first such limit. */
-  readonly add: <Limit extends UsageLimit>(limits: readonly Limit[], amount: bigint) => Limit | undefined;
-  /** Subtracts an amount from each limit, for something that was counted and did not happen. */
-  readonly subtract: (limits: readonly UsageLimit[], amount: bigint) => void;
+  /**
+   * Adds to each limit what it takes, as often as it is given. If one would be exceeded, it adds nothing and gives the
+   * first such limit.
+   */
+  readonly add: <Limit extends UsageLimit>(limits: readonly Limit[]) => Limit | undefined;
+  /** Subtracts it again from each limit, for something that was counted and did not happen. */
+  readonly subtract: (limits: readonly UsageLimit[]) => void;
   readonly changes: () => readonly UsageChange[];
 }
 
@@ -32,15 +37,20 @@ export function openLimitUsage(usedBefore: ReadonlyMap<string, bigint>): LimitUs
   const set = (limit: UsageLimit, after: bigint) =>
     changes.set(limit.id, { limit, before: usedBefore.get(limit.id) ?? 0n, after });
   return {
-    add: (limits, amount) => {
-      const full = limits.find((limit) => usedOf(limit) + amount > limit.max);
-      if (full) return full;
-      for (const limit of limits) set(limit, usedOf(limit) + amount);
+    add: (limits) => {
+      // One limit may be given several times, such as that of a day by all items of a batch.
+      const after = new Map<string, bigint>();
+      for (const limit of limits) {
+        const used = (after.get(limit.id) ?? usedOf(limit)) + limit.takes;
+        if (used > limit.max) return limit;
+        after.set(limit.id, used);
+      }
+      for (const limit of limits) set(limit, after.get(limit.id) ?? 0n);
       return undefined;
     },
-    subtract: (limits, amount) => {
+    subtract: (limits) => {
       // The count of a time that was deleted meanwhile is zero.
-      for (const limit of limits) if (usedOf(limit) >= amount) set(limit, usedOf(limit) - amount);
+      for (const limit of limits) if (usedOf(limit) >= limit.takes) set(limit, usedOf(limit) - limit.takes);
     },
     changes: () => [...changes.values()].filter(({ before, after }) => before !== after),
   };
@@ -57,29 +67,25 @@ export interface LimitUsageStore {
   readonly save: (changes: readonly UsageChange[], session: ClientSession) => Promise<void>;
 }
 
-/** The used part of a limit as MongoDB holds it, in a field that each service has named. */
+/** The used part of a limit as MongoDB holds it. */
 interface UsageDocument {
   readonly _id: string;
   readonly forgetAt: Date;
-  readonly [used: string]: unknown;
+  readonly used: bigint;
 }
 
-/** What a service's documents of usage hold: an amount in minor units, or a number of times. */
-const usageFields = {
-  accepted: (used: bigint) => used,
-  count: Number,
-} as const satisfies Readonly<Record<string, (used: bigint) => bigint | number>>;
-
-/** Opens the store; MongoDB deletes what is not needed any more. */
-export function openUsageStore(db: Db, field: keyof typeof usageFields): LimitUsageStore {
+/**
+ * Opens the store, whose documents hold in `used` an amount in minor units, or a number of times; MongoDB deletes what is
+ * not needed any more.
+ */
+export function openUsageStore(db: Db): LimitUsageStore {
   const collection = db.collection<UsageDocument>('usage');
-  const stored = usageFields[field];
   return {
     read: async (limits, session) => {
       if (limits.length === 0) return new Map();
       const filter = { _id: { $in: [...new Set(limits.map(({ id }) => id))] } };
       const found = await collection.find(filter, { ...(session && { session }) }).toArray();
-      return new Map(found.map((document) => [document._id, BigInt(String(document[field]))]));
+      return new Map(found.map((document) => [document._id, BigInt(String(document.used))]));
     },
     save: async (changes, session) => {
       if (changes.length === 0) return;
@@ -87,8 +93,8 @@ export function openUsageStore(db: Db, field: keyof typeof usageFields): LimitUs
       // work.
       const writes = changes.map(({ limit, before, after }) => ({
         updateOne: {
-          filter: { _id: limit.id, [field]: stored(before) },
-          update: { $set: { [field]: stored(after), forgetAt: new Date(limit.forgetAtMs) } },
+          filter: { _id: limit.id, used: before },
+          update: { $set: { used: after, forgetAt: new Date(limit.forgetAtMs) } },
           upsert: true,
         },
       }));

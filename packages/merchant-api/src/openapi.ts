@@ -1,5 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
+import type { KeyScope } from '@pesewa/contracts';
 import { z } from 'zod';
+import { signatureHeaders } from './request-signatures.ts';
 
 /**
  * Lets the optional texts of a document also be empty or null, as the contract does (contract 2.2, 2.8): the schemas
@@ -30,6 +32,8 @@ export function buildOpenApiDocument(api: {
   readonly description: string;
   /** The header that carries the merchant's key. */
   readonly keyHeader: string;
+  /** What such a key must be for. */
+  readonly keyScope: KeyScope;
   /** The tags of its operations. */
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly operations: readonly RouteConfig[];
@@ -41,9 +45,9 @@ export function buildOpenApiDocument(api: {
     type: 'apiKey',
     in: 'header',
     name: api.keyHeader,
-    description: 'the Base64 of your public key',
+    description: `the Base64 of your public key for ${api.keyScope}`,
   });
-  for (const operation of api.operations) registry.registerPath(operation);
+  for (const operation of api.operations) registry.registerPath(withSignature(operation));
   registry.registerWebhook(api.webhook);
   const document = getOpenAPI31Document({
     openapi: '3.1.0',
@@ -52,4 +56,16 @@ export function buildOpenApiDocument(api: {
     tags: [...api.tags, { name: 'Webhooks', description: 'what we send to you' }],
   });
   return allowEmpty(document);
+}
+
+/** An operation with the headers of a signed request, which all of them may carry. */
+function withSignature(operation: RouteConfig): RouteConfig {
+  const { headers } = operation.request ?? {};
+  return {
+    ...operation,
+    request: {
+      ...operation.request,
+      headers: headers instanceof z.ZodObject ? headers.extend(signatureHeaders.shape) : signatureHeaders,
+    },
+  };
 }

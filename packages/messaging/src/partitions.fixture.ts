@@ -56,8 +56,8 @@ export async function openDamagedTopic(config: TestConfig) {
       const again = { topic, numPartitions: partitions, replicationFactor: 1 };
       // Kafka deletes topics in the background, and until that is done it creates no topic of that name.
       await eventually(async () => expect(await admin.listTopics()).not.toContain(topic));
-      // `false` says that it exists: the client creates it again where its first answer named no leaders yet.
-      await admin.createTopics({ topics: [again] });
+      // Again where a broker that was asked for the leaders did not know the topic yet; `false` says that it exists.
+      await eventually(() => admin.createTopics({ topics: [again] }));
     },
     /** Makes Kafka remove the messages of partition 0 that lie before an offset. */
     cut: async (offset: number) => {

@@ -22,6 +22,7 @@ export interface MessagingRole {
   readonly produces: readonly TopicName[];
   readonly consumes?: readonly TopicName[];
   readonly readsOutsideGroup?: readonly TopicName[];
+  readonly alsoWrites?: DatabaseName;
   readonly readsDatabases?: readonly DatabaseName[];
   readonly asksProgressOf?: readonly string[];
   /**
@@ -60,11 +61,11 @@ interface Limited extends TopicHistory, Progress {
 
 /** Limits access to the databases, topics and groups that a role declares; any other use throws. */
 export function limitTo(role: MessagingRole, all: Limited): Limited {
-  const { service, produces, consumes, readsOutsideGroup, readsDatabases, asksProgressOf } = role;
+  const { service, produces, consumes, readsOutsideGroup, alsoWrites, readsDatabases, asksProgressOf } = role;
   const check = (allowed: readonly string[] | undefined, name: string, what: string) => {
     if (allowed && !allowed.includes(name)) throw new Error(`${service} is not declared to ${what} ${name}`);
   };
-  const databases = readsDatabases && [role.database, ...readsDatabases];
+  const databases = readsDatabases && [role.database, ...(alsoWrites ? [alsoWrites] : []), ...readsDatabases];
   const groups = asksProgressOf && [service, ...asksProgressOf];
   const readable = consumes && [...consumes, ...(readsOutsideGroup ?? [])];
   const checkTopics = (names: readonly TopicName[]) => {

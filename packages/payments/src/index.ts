@@ -10,7 +10,21 @@ export {
   readArchived,
   refuseEarlyArchive,
 } from './archive.ts';
-export { addPaymentRoute, viewPayment } from './payment-route.ts';
+export { addPauses } from './pause-routes.ts';
+export {
+  type IsPaused,
+  PAUSED_RETRY_MS,
+  PAUSES,
+  type Pausable,
+} from './pauses.ts';
+export {
+  LIST_TIMEOUT_MS,
+  type ListedBatch,
+  listNewest,
+  type PaymentQuery,
+  unlessTooSlow,
+} from './payment-list.ts';
+export { addPaymentRoutes, findNamed, viewPayment } from './payment-route.ts';
 export {
   attemptUpdate,
   fromPaymentDocument,
@@ -24,6 +38,7 @@ export {
   toPaymentDocument,
   withAttempt,
 } from './payment-store.ts';
+export { isOverdue, NOT_REFUSED } from './refused-references.ts';
 export {
   addStep,
   lastStep,

@@ -1,34 +1,71 @@
-import { type PaymentView, paymentOperations } from '@pesewa/contracts';
-import { formatAmount, type IdPrefix } from '@pesewa/kernel';
+import { type ListedPayment, type PaymentView, paymentOperations } from '@pesewa/contracts';
+import { accept, formatAmount, type IdPrefix, refuse } from '@pesewa/kernel';
 import { answer, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { isArchived } from './archive.ts';
+import { isArchived, type PaymentOrArchived } from './archive.ts';
 import type { Payment, PaymentStore } from './payment-store.ts';
 
 /**
  * Adds the operator API of a gateway: the record of one payment (ADR 32), found by our reference, which begins with the
- * prefix, or within a merchant by the merchant's or ours.
+ * prefix, or within a merchant by the merchant's or ours; lists of payments; and the merchants' references by ours.
  *
  * @param view what operators may see of it: nothing that names a person, an account or a number
  */
-export function addPaymentRoute<One extends object>(
+export function addPaymentRoutes<One extends object>(
   operator: Hono,
-  store: Pick<PaymentStore<One, never>, 'find' | 'findByReferences'>,
+  store: Pick<PaymentStore<One, never>, 'find' | 'findByReferences' | 'list'>,
   prefix: IdPrefix,
   view: (payment: One) => PaymentView,
 ): void {
-  // A batch's own reference is stored among the payouts too, but is no payment.
-  const byOurs = async (reference: string) =>
-    reference.startsWith(`${prefix}-`) ? (await store.findByReferences([reference]))[0] : undefined;
   serveOperations(operator, paymentOperations, {
-    show: async ({ query: { reference, merchant } }) => {
-      const found = await (merchant === undefined ? byOurs(reference) : store.find(merchant, reference));
-      if (!found) return refused('not_found', 'no payment with this reference is known here');
-      if (!isArchived(found)) return answer(200, view(found));
-      const end = `this payment has ended as ${found.archived} and is archived`;
-      return refused('archived', `${end}: see PAYMENT_KEEP_DAYS`);
+    show: async ({ query }) => {
+      const found = await findNamed(store, prefix, query);
+      return found.ok ? answer(200, view(found.value)) : found.refusal;
+    },
+    list: async ({ query: { merchant: merchantId, status, from, to, after: before, limit } }) => {
+      const times = { fromMs: instantOf(from), toMs: instantOf(to) };
+      const found = await store.list({ merchantId, status, ...times, before, limit });
+      if (!found) return refused('too_broad', 'too few of too many payments: narrow from and to');
+      const items = found.map((payment) => listed(view(payment)));
+      const next = items.length < limit ? null : (items.at(-1)?.reference ?? null);
+      return answer(200, { items, next });
+    },
+    references: async ({ query: { references } }) => {
+      const found = await store.findByReferences(references.filter((one) => one.startsWith(`${prefix}-`)));
+      const items = found
+        .map(view)
+        .map(({ reference, merchantReference }) => ({ reference, merchantReference }));
+      return answer(200, { items, next: null });
     },
   });
+}
+
+/**
+ * The payment that an operator names, whole; else the refusal to answer.
+ *
+ * @param prefix how our references of these payments begin: a batch's own reference is stored among the payouts too, but
+ *   is no payment
+ */
+export async function findNamed<One extends object>(
+  store: Pick<PaymentStore<One, never>, 'find' | 'findByReferences'>,
+  prefix: IdPrefix,
+  { reference, merchant }: { readonly reference: string; readonly merchant?: string | undefined },
+) {
+  let found: PaymentOrArchived<One> | undefined;
+  if (merchant !== undefined) found = await store.find(merchant, reference);
+  else if (reference.startsWith(`${prefix}-`)) [found] = await store.findByReferences([reference]);
+  if (!found) return refuse(refused('not_found', 'no payment with this reference is known here'));
+  if (!isArchived(found)) return accept(found);
+  const end = `this payment has ended as ${found.archived} and is archived`;
+  return refuse(refused('archived', `${end}: see PAYMENT_KEEP_DAYS`));
+}
+
+const instantOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+
+function listed(viewed: PaymentView): ListedPayment {
+  const { reference, merchantId, merchantReference, rail, currency, amount, fee } = viewed;
+  const { status, step, acceptedAt } = viewed;
+  return { reference, merchantId, merchantReference, rail, currency, amount, fee, status, step, acceptedAt };
 }
 
 /** What operators see of every payment; its reason is shown without numbers and without these names. */

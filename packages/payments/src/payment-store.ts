@@ -1,12 +1,21 @@
-import type { Money } from '@pesewa/kernel';
+import { type IdPrefix, type Money } from '@pesewa/kernel';
 import { type Claimable, createWriter } from '@pesewa/messaging';
-import type { ClientSession, Collection, Filter, IndexDescription } from 'mongodb';
+import { type ClientSession, type Collection, type Filter, type IndexDescription } from 'mongodb';
 import {
   type ArchivedDocument,
   isArchivedDocument,
+  isBeforeHorizon,
   type PaymentOrArchived,
   readArchived,
 } from './archive.ts';
+import { listNewest, type PaymentQuery } from './payment-list.ts';
+import { openPaymentLookup } from './payment-lookup.ts';
+import {
+  NOT_REFUSED,
+  openRefusedReferences,
+  type RefusedReferences,
+  refusedIndex,
+} from './refused-references.ts';
 import {
   type TimelineStep,
   type TimelineStepDocument,
@@ -116,8 +125,12 @@ export interface PaymentChange<One> {
 /** The payments of one gateway. */
 export interface PaymentStore<One, Document extends PaymentDocument> {
   readonly collection: Collection<Document>;
+  readonly refused: RefusedReferences;
   readonly insert: (payments: readonly One[], session: ClientSession) => Promise<void>;
-  /** Finds a payment of the merchant by the merchant's reference, else by ours (contract 10.3). */
+  /**
+   * Finds a payment of the merchant by the merchant's reference, else by ours (contract 10.3). That there is none is only
+   * said where it is certain: once accepted, a payment is never said not to be there.
+   */
   readonly find: (merchantId: string, reference: string) => Promise<PaymentOrArchived<One> | undefined>;
   /** The payments that have these references of their merchants, by {@link paymentId}; absent where one is free. */
   readonly findByMerchantReferences: (
@@ -128,6 +141,8 @@ export interface PaymentStore<One, Document extends PaymentDocument> {
     references: readonly string[],
     session?: ClientSession,
   ) => Promise<readonly One[]>;
+  /** The newest payments first; undefined if that took too long because too few of many were asked for. */
+  readonly list: (query: PaymentQuery) => Promise<readonly One[] | undefined>;
   /** Saves changed states, each against the version that was read or known; a conflict aborts the transaction. */
   readonly save: (changes: readonly PaymentChange<One>[], session: ClientSession) => Promise<void>;
 }
@@ -163,9 +178,9 @@ export function attemptUpdate(step: string) {
 
 /**
  * The indexes of a gateway's payments: for events and lookups by our reference, and erasing in its order; for claims of
- * the step `due` by `dueAt`, within equal values of the fields `claimedWithin` if any are given; and for the audit of
- * what has not ended. Our reference is unique by construction, so no index enforces it: `_id` is the only unique key,
- * by which the collection can be sharded.
+ * the step `due` by `dueAt`, within equal values of the fields `claimedWithin` if any are given; for the audit of what
+ * has not ended; and for deleting the marks of refused requests. Our reference is unique by construction, so no index
+ * enforces it: `_id` is the only unique key, by which the collection can be sharded.
  */
 export function paymentIndexes(options: {
   readonly due: string;
@@ -181,28 +196,34 @@ export function paymentIndexes(options: {
       key: { status: 1, acceptedAt: 1, reference: 1 },
       partialFilterExpression: { status: options.unended },
     },
+    refusedIndex,
   ];
 }
 
 /** Opens the store of a gateway's payments. */
 export function openPaymentStore<One extends Payment, Document extends PaymentDocument>(options: {
   readonly collection: Collection<Document>;
+  /** How our references of these payments begin. */
+  readonly prefix: IdPrefix;
+  /** Whether a document is another use of a reference than a payment. */
+  readonly isOther?: (document: Document | ArchivedDocument) => boolean;
   readonly toDocument: (payment: One) => Document;
   readonly fromDocument: (document: Document) => One;
   /** The update that turns the stored payment into this one; fields that never change may be left out. */
   readonly toUpdate: (after: One) => ReturnType<typeof paymentUpdate>;
 }): PaymentStore<One, Document> {
-  const { collection, fromDocument } = options;
+  const { collection, fromDocument, prefix, isOther = () => false } = options;
   const writer = createWriter(collection.db, collection.collectionName);
   const findAll = async (filter: object, session?: ClientSession) => {
     const found = await collection.find(filter as Filter<Document>, session ? { session } : {}).toArray();
     return found.map((document) => fromDocument(document as Document));
   };
+  const read = (document: Document | ArchivedDocument): PaymentOrArchived<One> =>
+    isArchivedDocument(document) ? readArchived(document) : fromDocument(document);
+  const lookUp = openPaymentLookup(collection, prefix);
   const findByMerchantReferences = async (keys: readonly PaymentKey[], session?: ClientSession) => {
-    const filter = { _id: { $in: keys.map(paymentId) } } as unknown as Filter<Document>;
+    const filter = { _id: { $in: keys.map(paymentId) }, ...NOT_REFUSED } as unknown as Filter<Document>;
     const found = collection.find<Document | ArchivedDocument>(filter, session ? { session } : {});
-    const read = (document: Document | ArchivedDocument): PaymentOrArchived<One> =>
-      isArchivedDocument(document) ? readArchived(document) : fromDocument(document);
     return new Map((await found.toArray()).map((document) => [document._id, read(document)]));
   };
   const toWrite = ({ before, after, claim }: PaymentChange<One>) => {
@@ -215,15 +236,22 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
   };
   return {
     collection,
+    refused: openRefusedReferences(collection),
     insert: (payments, session) => writer.insert(payments.map(options.toDocument), session),
     find: async (merchantId, reference) => {
-      const [own] = (await findByMerchantReferences([{ merchantId, merchantReference: reference }])).values();
-      if (own) return own;
-      const [byOurs] = await findAll({ reference, merchantId });
-      return byOurs;
+      const id = paymentId({ merchantId, merchantReference: reference });
+      const found = await lookUp({ id, merchantId, reference });
+      if (found) return isOther(found) ? undefined : read(found);
+      // Once archived it is no longer found by our reference.
+      const isOld = await isBeforeHorizon(collection.db, collection.collectionName, { prefix, reference });
+      return isOld ? { archived: null } : undefined;
     },
-    findByMerchantReferences: findByMerchantReferences,
+    findByMerchantReferences,
     findByReferences: (references, session) => findAll({ reference: { $in: [...references] } }, session),
+    list: async (query) => {
+      const documents = await listNewest(collection, prefix, query);
+      return documents?.map((document) => fromDocument(document as Document));
+    },
     save: (changes, session) => writer.update(changes.map(toWrite), session),
   };
 }

@@ -2,7 +2,7 @@ import { JsonError, parseJson } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Guard } from './guard.ts';
 import type { TransportResponse } from './http-transport.ts';
-import { BUSY_RETRY_MS, notSent, REFUSED_KEY_RETRY_MS, UNREACHED_RETRY_MS, unknown } from './outcomes.ts';
+import { BUSY_RETRY_MS, notSent, refusedUs, UNREACHED_RETRY_MS, unknown } from './outcomes.ts';
 import type { NotSent, Unknown } from './rail.ts';
 import type { CommonSettings } from './settings.ts';
 
@@ -17,6 +17,8 @@ export interface Call {
    * Whether the call only asks. A refusal by the rail then answers nothing about the payment and is reported to people.
    */
   readonly isQuery?: true;
+  /** Whether a merchant asks, about no payment; such calls have a share of the rail's limits. */
+  readonly isInquiry?: true;
   /** The largest answer that is read, if it may exceed the default. */
   readonly bytesMax?: number;
 }
@@ -40,15 +42,16 @@ export function createCall(dependencies: {
   readonly settings: Pick<CommonSettings, 'timeoutMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }): CallRail {
-  return async ({ method, url, headers, body, bytesMax, isQuery }) => {
-    const guarded = await dependencies.guard({
+  return async ({ method, url, headers, body, bytesMax, isQuery, isInquiry }) => {
+    const request = {
       method,
       url,
       headers: { accept: 'application/json', ...headers },
       timeoutMs: dependencies.settings.timeoutMs,
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(bytesMax !== undefined && { bytesMax }),
-    });
+    };
+    const guarded = await dependencies.guard(request, isInquiry ? 'inquiry' : 'payment');
     if (guarded.kind === 'unreached') {
       return isQuery ? unknown(guarded.why) : notSent(guarded.why, UNREACHED_RETRY_MS);
     }
@@ -64,7 +67,7 @@ function judge(response: TransportResponse, isQuery: boolean, nowMs: number): An
     const retryAfterMs = readRetryAfterMs(response.retryAfter, nowMs);
     return isQuery ? { ...unknown(why), retryAfterMs } : notSent(why, retryAfterMs);
   }
-  if (isKeyRefused(status)) return isQuery ? unknown(why) : notSent(why, REFUSED_KEY_RETRY_MS);
+  if (isKeyRefused(status)) return isQuery ? { ...unknown(why), isOurFault: true } : refusedUs(why);
   if (status >= 500 || (status >= 300 && status < 400)) return unknown(why);
   try {
     return { kind: 'answered', status, body: parseJson(response.bodyText) };

@@ -97,7 +97,7 @@ function describeCall(one: ConnectorCase, asks: boolean, call: Call[2]): void {
     const unreached = openRail(one, () => Promise.reject(new TransportError('ECONNREFUSED', false)));
     expect(await call(unreached.rail)).toMatchObject({ kind: turnedAway });
     for (const status of [401, 403])
-      expect(await call(saying(one, [status, '']))).toMatchObject({ kind: turnedAway });
+      expect(await call(saying(one, [status, '']))).toMatchObject({ kind: turnedAway, isOurFault: true });
     const busy = openRail(one, answering(429, '', '7'));
     expect(await call(busy.rail)).toMatchObject({ kind: turnedAway, retryAfterMs: 7_000 });
   });

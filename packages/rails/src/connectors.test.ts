@@ -41,7 +41,7 @@ const contract: ConnectorCase = {
       accepted: [200, envelope('09', record('INITIALIZED'))],
       aboutAnother: [200, envelope('09', record('INITIALIZED', 'po-2'))],
       duplicate: [409, refusal('94', 'duplicate')],
-      refused: (reason) => [422, refusal('51', reason)],
+      refused: (reason) => [422, refusal('92', reason)],
     },
     lookup: {
       pending: [200, envelope('00', record('INITIALIZED'))],

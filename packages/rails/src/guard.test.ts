@@ -80,6 +80,74 @@ describe('the circuit breaker', () => {
     expect(await rail.payouts.lookUp(query)).toEqual({ kind: 'notFound' });
     expect(requests).toHaveLength(3);
   });
+
+  it('is not closed by a probe that waited too long and was never sent', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { rail, requests, clock } = createRailFixture(answering(503, ''), {
+      breakerFailures: 2,
+      breakerOpenMs: 1_000,
+      requestsPerSecondMax: 2,
+    });
+    await rail.payouts.lookUp(query);
+    await rail.payouts.lookUp(query);
+    // The turn would come within half a second, but the process is frozen and wakes up a minute later.
+    clock.sleep = async () => {
+      clock.now += 60_000;
+      vi.setSystemTime(Date.now() + 60_000);
+    };
+    expect(await rail.payouts.submit(payout)).toMatchObject({ why: 'waited too long for its turn' });
+    await rail.payouts.submit(payout);
+    expect(requests).toHaveLength(3);
+    expect(rail.isAvailable()).toBe(false);
+  });
+});
+
+describe('inquiries', () => {
+  const enquiry = { accountNumber: '0123456789', bankCode: '058', currency: 'NGN', country: 'NGA' };
+  const isEnquiry = ({ url }: { readonly url: string }) => url.includes('name-enquiry');
+
+  it('that hang leave payouts three quarters of the places', async () => {
+    const { rail, requests } = createRailFixture(
+      (request) => (isEnquiry(request) ? new Promise(() => undefined) : answering(200, '')(request)),
+      { concurrencyMax: 4 },
+    );
+    const asked = Array.from({ length: 8 }, () => rail.payouts.enquireName(enquiry));
+    expect(await Promise.race(asked)).toEqual({
+      kind: 'unknown',
+      why: 'not asked: concurrency limit of the rail',
+    });
+    await Promise.all(Array.from({ length: 3 }, () => rail.payouts.submit(payout)));
+    expect(requests.map(isEnquiry)).toEqual([true, false, false, false]);
+  });
+
+  it('have a quarter of the requests per second, and what they are refused takes no turn from payouts', async () => {
+    const { rail, requests, clock } = createRailFixture(answering(200, ''), { requestsPerSecondMax: 8 });
+    const waits: number[] = [];
+    clock.sleep = async (durationMs) => void waits.push(durationMs);
+    for (let asked = 0; asked < 20; asked += 1) await rail.payouts.enquireName(enquiry);
+    // A second's share at once, and those whose turn comes within the second that a request waits.
+    expect(requests).toHaveLength(4);
+    expect(waits).toEqual([500, 1_000]);
+    for (let sent = 0; sent < 4; sent += 1) await rail.payouts.submit(payout);
+    expect(requests).toHaveLength(8);
+    expect(waits).toHaveLength(2);
+  });
+
+  it.each([
+    ['enquiries', 'payouts', isEnquiry],
+    ['payouts', 'enquiries', (request: { readonly url: string }) => !isEnquiry(request)],
+  ])('have a circuit of their own: failing %s leave that of %s closed', async (_failing, _closed, fails) => {
+    const { rail, requests } = createRailFixture(
+      (request) => answering(fails(request) ? 503 : 200, '')(request),
+      { breakerFailures: 2 },
+    );
+    for (let turn = 0; turn < 3; turn += 1) {
+      await rail.payouts.enquireName(enquiry);
+      await rail.payouts.submit(payout);
+    }
+    expect(requests.filter(fails)).toHaveLength(2);
+    expect(requests).toHaveLength(5);
+  });
 });
 
 describe('the concurrency limit', () => {

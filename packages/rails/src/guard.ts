@@ -8,7 +8,6 @@ import {
   handleWhen,
   isBrokenCircuitError,
   isBulkheadRejectedError,
-  wrap,
 } from 'cockatiel';
 import { WAIT_MS_MAX } from './call-deadlines.ts';
 import {
@@ -33,22 +32,32 @@ export type GuardedResponse =
 /** The state of a circuit breaker; `half_open` as soon as the next request may probe the rail. */
 export type Circuit = 'closed' | 'half_open' | 'open';
 
+/**
+ * What a request is for: `payment` moves or follows one, `inquiry` answers a merchant and moves nothing.
+ *
+ * Inquiries come as fast as merchants ask, so they have a circuit of their own and a share of the rail's limits.
+ */
+export type RequestClass = 'payment' | 'inquiry';
+
 /** An exchange within a rail's limits; it never throws. */
 export interface Guard {
-  (request: TransportRequest): Promise<GuardedResponse>;
-  /** Whether a request would be attempted now: the circuit is closed, or has been open long enough for a probe. */
+  (request: TransportRequest, requestClass: RequestClass): Promise<GuardedResponse>;
+  /** Whether a payment's request would be attempted now: its circuit is closed, or open long enough for a probe. */
   readonly isAvailable: () => boolean;
+  /** The circuit of payments. */
   readonly circuit: () => Circuit;
 }
 
 const RETRY_AFTER_MS = 1_000;
+/** Inquiries have at most one in so many of the rail's requests per second and of its concurrent requests. */
+const INQUIRY_SHARE = 4;
 
 class WaitError extends Error {
   override readonly name = 'WaitError';
 }
 
 /**
- * Puts a rail's rate limit, concurrency limit and circuit breaker around an exchange.
+ * Puts a rail's rate limit, concurrency limit and circuit breakers around an exchange.
  *
  * What the guard itself refuses is `notSent`: it makes a payout wait and never fail (ADR 62).
  */
@@ -58,38 +67,40 @@ export function createGuard(dependencies: {
   readonly transport: Transport;
   readonly logger?: Pick<Logger, 'warn' | 'info'> | undefined;
 }): Guard {
-  const { settings, clock, transport, logger } = dependencies;
-  const bucket = createTokenBucket({
-    clock,
-    perSecondMax: settings.requestsPerSecondMax,
-    waitMsMax: WAIT_MS_MAX,
-  });
-  const breaker = circuitBreaker(railFailures, {
-    halfOpenAfter: settings.breakerOpenMs,
-    breaker: new ConsecutiveBreaker(settings.breakerFailures),
-  });
-  let openedAtMs = 0;
-  breaker.onStateChange((state) => {
-    if (state === CircuitState.Open) {
-      openedAtMs = clock.nowMs();
-      logger?.warn({ rail: settings.name }, 'rail circuit opened');
-    }
-    if (state === CircuitState.Closed) logger?.info({ rail: settings.name }, 'rail circuit closed');
-  });
-  const slots = bulkhead(settings.concurrencyMax, settings.concurrencyMax);
-  const limits = wrap(slots, breaker);
+  const { settings, clock, transport } = dependencies;
+  const rail = createLimits(settings, clock, 1);
+  const inquiries = createLimits(settings, clock, INQUIRY_SHARE);
+  const circuits = {
+    payment: createCircuit(dependencies, 'payment'),
+    inquiry: createCircuit(dependencies, 'inquiry'),
+  };
 
-  const guard = async (request: TransportRequest): Promise<GuardedResponse> => {
+  const guard = async (request: TransportRequest, requestClass: RequestClass): Promise<GuardedResponse> => {
     const calledAtMs = clock.nowMs();
-    const turn = bucket.take();
-    if (!turn.granted) return notSent('rate limit of the rail', turn.waitMs);
-    if (turn.waitMs > 0) await clock.sleep(turn.waitMs);
-    try {
-      const response = await limits.execute(() => {
-        // Measured from the call, because the process may have been suspended while it waited for its turn.
-        if (clock.nowMs() - calledAtMs > turn.waitMs + WAIT_MS_MAX) throw new WaitError();
+    // An inquiry that its own share refuses takes no turn from payments.
+    const limits = requestClass === 'inquiry' ? [inquiries, rail] : [rail];
+    let waitMs = 0;
+    for (const { bucket } of limits) {
+      const turn = bucket.take();
+      if (!turn.granted) return notSent('rate limit of the rail', turn.waitMs);
+      waitMs = Math.max(waitMs, turn.waitMs);
+    }
+    if (waitMs > 0) await clock.sleep(waitMs);
+    // Measured from the call, because the process may have been suspended while it waited for its turn.
+    const stillInTime = () => {
+      if (clock.nowMs() - calledAtMs > waitMs + WAIT_MS_MAX) throw new WaitError();
+    };
+    const exchange = () => {
+      // Before the circuit too: thrown by a probe, the error would close it.
+      stillInTime();
+      return circuits[requestClass].execute(() => {
+        stillInTime();
         return transport(request);
       });
+    };
+    const inTurn = () => rail.slots.execute(exchange);
+    try {
+      const response = await (requestClass === 'inquiry' ? inquiries.slots.execute(inTurn) : inTurn());
       return { kind: 'answered', response };
     } catch (error) {
       if (isBrokenCircuitError(error)) return notSent('circuit open', settings.breakerOpenMs);
@@ -100,13 +111,49 @@ export function createGuard(dependencies: {
       return { kind: 'unknown', why: error instanceof TransportError ? error.message : 'network failure' };
     }
   };
-  const circuit = (): Circuit => {
-    if (breaker.state === CircuitState.Closed) return 'closed';
-    const mayProbe =
-      breaker.state !== CircuitState.Open || clock.nowMs() - openedAtMs >= settings.breakerOpenMs;
-    return mayProbe ? 'half_open' : 'open';
-  };
+  const circuit = circuits.payment.state;
   return Object.assign(guard, { circuit, isAvailable: () => circuit() !== 'open' });
+}
+
+/** One in `share` of the rail's rate and concurrency, at least one. */
+function createLimits(settings: CommonSettings, clock: Clock, share: number) {
+  const concurrencyMax = Math.ceil(settings.concurrencyMax / share);
+  return {
+    bucket: createTokenBucket({
+      clock,
+      perSecondMax: settings.requestsPerSecondMax / share,
+      waitMsMax: WAIT_MS_MAX,
+    }),
+    slots: bulkhead(concurrencyMax, concurrencyMax),
+  };
+}
+
+function createCircuit(
+  { settings, clock, logger }: Pick<Parameters<typeof createGuard>[0], 'settings' | 'clock' | 'logger'>,
+  requestClass: RequestClass,
+) {
+  const breaker = circuitBreaker(railFailures, {
+    halfOpenAfter: settings.breakerOpenMs,
+    breaker: new ConsecutiveBreaker(settings.breakerFailures),
+  });
+  let openedAtMs = 0;
+  breaker.onStateChange((state) => {
+    const circuit = { rail: settings.name, requestClass };
+    if (state === CircuitState.Open) {
+      openedAtMs = clock.nowMs();
+      logger?.warn(circuit, 'rail circuit opened');
+    }
+    if (state === CircuitState.Closed) logger?.info(circuit, 'rail circuit closed');
+  });
+  return {
+    execute: (exchange: () => Promise<TransportResponse>) => breaker.execute(exchange),
+    state: (): Circuit => {
+      if (breaker.state === CircuitState.Closed) return 'closed';
+      const mayProbe =
+        breaker.state !== CircuitState.Open || clock.nowMs() - openedAtMs >= settings.breakerOpenMs;
+      return mayProbe ? 'half_open' : 'open';
+    },
+  };
 }
 
 function isServerFailure(result: unknown): boolean {
@@ -119,9 +166,9 @@ function isServerFailure(result: unknown): boolean {
   );
 }
 
-/** Whether our own limits refused the request, which says nothing about the rail's health. */
-function isOurRefusal(error: unknown): boolean {
+/** Whether the error says nothing against the rail: our own limits refused the request, or the rail answered too much. */
+function isNoFailure(error: unknown): boolean {
   return error instanceof WaitError || (error instanceof TransportError && error.answered);
 }
 
-const railFailures = handleWhen((error) => !isOurRefusal(error)).orWhenResult(isServerFailure);
+const railFailures = handleWhen((error) => !isNoFailure(error)).orWhenResult(isServerFailure);

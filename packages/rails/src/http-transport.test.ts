@@ -38,7 +38,7 @@ async function withRail<Value>(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const rail = { ...minimalSettings, transferUrl: url, collectionsUrl: url, timeoutMs: 300, ...settings };
+  const rail = { ...minimalSettings, transferUrl: url, collectionsUrl: url, timeoutMs: 10_000, ...settings };
   const rails = openRails(railSettings.parse(JSON.stringify([rail])), { clock: systemClock });
   const close = () =>
     new Promise<void>((resolve) => {
@@ -81,9 +81,9 @@ describe('a rail on a real network', () => {
   const half: RequestListener = (_request, response) => {
     response.writeHead(200, { 'content-length': '1000' }).write(accepted.slice(0, 20));
   };
-  it.each<[string, RequestListener, object]>([
-    ['no answer', () => undefined, { kind: 'unknown', why: 'timeout' }],
-    ['an answer that never ends', half, { kind: 'unknown', why: 'timeout' }],
+  it.each<[string, RequestListener, object, object?]>([
+    ['no answer', () => undefined, { kind: 'unknown', why: 'timeout' }, { timeoutMs: 1_000 }],
+    ['an answer that never ends', half, { kind: 'unknown', why: 'timeout' }, { timeoutMs: 1_000 }],
     [
       'a reset',
       (request) => void request.socket.resetAndDestroy(),
@@ -128,11 +128,12 @@ describe('a rail on a real network', () => {
       },
       { kind: 'accepted' },
     ],
-  ])('%s, asked exactly once', async (_, listener, result) => {
-    await withRail(listener, async ({ submit, served }) => {
+  ])('%s, asked exactly once', async (_, listener, result, settings) => {
+    const asked = async ({ submit, served }: Parameters<Parameters<typeof withRail>[1]>[0]) => {
       expect(await submit()).toMatchObject(result);
       expect(served()).toBe(1);
-    });
+    };
+    await withRail(listener, asked, settings);
   });
 
   /** A list of so many processors, each with a long address of a picture. */
@@ -155,11 +156,8 @@ describe('a rail on a real network', () => {
 
   it('lists a thousand processors, which are more than any other answer may be', async () => {
     const list = listOf(1_000);
-    await withRail(
-      answer(200, JSON.stringify(list)),
-      async ({ processors }) =>
-        expect(await processors()).toEqual({ kind: 'answered', value: list.responseData }),
-      { timeoutMs: 5_000 },
+    await withRail(answer(200, JSON.stringify(list)), async ({ processors }) =>
+      expect(await processors()).toEqual({ kind: 'answered', value: list.responseData }),
     );
   });
 
@@ -171,7 +169,7 @@ describe('a rail on a real network', () => {
           expect(await processors()).toEqual({ kind: 'unknown', why: 'answer too large' });
         expect(served()).toBe(3);
       },
-      { timeoutMs: 5_000, breakerFailures: 2 },
+      { breakerFailures: 2 },
     );
   });
 

@@ -61,6 +61,8 @@ export function createHttpTransport(options: {
     maxHeaderSize: HEADER_BYTES_MAX,
     // With HTTP/2 a request can move between streams and sessions, so that we could not know whether it was sent.
     allowH2: false,
+    // Names are resolved by the system: a rail may be reached by the hosts file, which can override its public name, or by a
+    // search domain, and resolving over the network knows neither.
     connect: { timeout: options.connectTimeoutMs },
   });
   return {

@@ -33,6 +33,23 @@ it('measures calls by rail, operation and result, waiting for their turn include
   expect(metrics).not.toContain('po-1');
 });
 
+it('counts apart that the rail refuses us for our funds, which nothing but people puts right', async () => {
+  const answer = { isSuccessful: false, responseCode: '51', responseMessage: 'Insufficient funds' };
+  const { rail, text } = openRail(answering(422, answer));
+  await rail.payouts.submit(payout);
+  expect(await text()).toContain(
+    'rail_call_seconds_count{rail="upstream",operation="submit_payout",result="ourFault"} 1',
+  );
+});
+
+it('counts apart that the rail refuses a question for our key', async () => {
+  const { rail, text } = openRail(answering(401, ''));
+  await rail.payouts.lookUp({ reference: 'po-1', currency: 'GHS' });
+  expect(await text()).toContain(
+    'rail_call_seconds_count{rail="upstream",operation="look_up_payout",result="ourFault"} 1',
+  );
+});
+
 it('shows the circuit of each rail: closed, open, and half open once it may be probed', async () => {
   const { rail, clock, text } = openRail(answering(503, ''));
   const states = async () =>

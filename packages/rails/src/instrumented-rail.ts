@@ -15,7 +15,7 @@ export function createRailMetrics(registry: Registry) {
   const watched = new Map<string, () => Circuit>();
   const calls = new Histogram({
     name: 'rail_call_seconds',
-    help: 'Duration of calls to rails, including the wait in the queue, by rail, operation and result.',
+    help: 'Duration of calls to rails, including the wait in the queue, by rail, operation and result; ourFault is a refusal for our key, funds or limit.',
     labelNames: ['rail', 'operation', 'result'],
     buckets: SECONDS,
     registers: [registry],
@@ -64,7 +64,8 @@ export function instrumentRail(
       span.setAttribute('pesewa.result', kind);
     });
     const durationMs = clock.nowMs() - startedAtMs;
-    metrics?.called({ rail: rail.name, operation, result: result.kind }, durationMs);
+    const outcome = 'isOurFault' in result ? 'ourFault' : result.kind;
+    metrics?.called({ rail: rail.name, operation, result: outcome }, durationMs);
     return result;
   }
   const { payouts, collections } = rail;

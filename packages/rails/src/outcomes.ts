@@ -8,8 +8,7 @@ export const BUSY_RETRY_MS = 1_000;
 /** When to retry at a rail that could not be connected to. */
 export const UNREACHED_RETRY_MS = 1_000;
 
-/** When to retry at a rail that refuses our key, which people must fix. */
-export const REFUSED_KEY_RETRY_MS = 30_000;
+const OUR_FAULT_RETRY_MS = 30_000;
 
 /** An unknown outcome. */
 export function unknown(why: string): Unknown {
@@ -19,6 +18,11 @@ export function unknown(why: string): Unknown {
 /** A request that certainly had no effect. */
 export function notSent(why: string, retryAfterMs: number): NotSent {
   return { kind: 'notSent', why, retryAfterMs };
+}
+
+/** A request that had no effect because the rail refuses us for our key, our funds or our limit. */
+export function refusedUs(why: string): NotSent {
+  return { ...notSent(why, OUR_FAULT_RETRY_MS), isOurFault: true };
 }
 
 /** An answer that doesn't have its documented form decides nothing; the message names the field, never its value. */

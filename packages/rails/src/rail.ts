@@ -17,6 +17,8 @@ export interface Unknown {
   readonly why: string;
   /** Set if the rail turned the request away: it should not be asked anything sooner. */
   readonly retryAfterMs?: number;
+  /** Set if the rail refused the question for our key, which people must put right. */
+  readonly isOurFault?: true;
 }
 
 /** The request certainly had no effect: the same one may be sent again after the given time. */
@@ -24,6 +26,8 @@ export interface NotSent {
   readonly kind: 'notSent';
   readonly why: string;
   readonly retryAfterMs: number;
+  /** The rail refuses us for our key, our funds or our limit, which people must put right. */
+  readonly isOurFault?: true;
 }
 
 /** The result of a submission; only `completed` and `failed` are facts (ADR 62). */

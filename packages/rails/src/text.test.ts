@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { reasonLine } from './text.ts';
+import { paymentWords } from './payment-words.ts';
+import { payoutReason, reasonLine } from './text.ts';
 
 describe('a foreign reason', () => {
   it.each([
@@ -11,8 +12,16 @@ describe('a foreign reason', () => {
     ['call 0\u200b7\u200b1\u200b2\u200b3', 'call ***'],
     ['two\n1 2 3\n4 5 lines', 'two *** lines'],
     ['ask <ama.k+x@example.com>; now', 'ask *** now'],
-    [`${'x'.repeat(137)} 0712345678`, `${'x'.repeat(137)} **`],
-    [`${'x'.repeat(134)} ama@example.com`, `${'x'.repeat(134)} ***`],
+    [`${'no '.repeat(46)}0712345678`, `${'no '.repeat(46)}**`],
+    [`${'no '.repeat(45)}ama@example.com`, `${'no '.repeat(45)}***`],
+    ['Ama Mensah is not registered', '*** is not registered'],
+    ['ABENA K. MENSAH-OWUSU NOT REGISTERED', '*** NOT REGISTERED'],
+    ["wallet of Kofi N'Guessan, Junior, is blocked", 'wallet of ***, is blocked'],
+    ['le compte de Ndèye Fatou Sène est bloqué', 'le compte de *** est bloqué'],
+    ['Grace Blessing is unknown', '*** is unknown'],
+    ['registered to ama1990', 'registered to ***'],
+    ['account of አማ', 'account of ***'],
+    ['INCORRECT_OTP (Q51)', 'INCORRECT_OTP (Q51)'],
     ['no wallet for 0712*345*678', 'no wallet for ***'],
     ['no wallet for 07_12,34;56', 'no wallet for ***'],
     ['no wallet for 07 | 12 | 34', 'no wallet for ***'],
@@ -25,4 +34,32 @@ describe('a foreign reason', () => {
   ])('%j becomes %j', (text, line) => {
     expect(reasonLine(text)).toBe(line);
   });
+});
+
+describe('the words of payments', () => {
+  it('have no accents or capitals, by which they are looked up', () => {
+    for (const word of paymentWords) expect(word).toMatch(/^[a-z]+$/u);
+  });
+});
+
+describe('the reason of a payout', () => {
+  it.each([
+    'Insufficient wallet balance',
+    'INSUFFICIENT FUNDS',
+    'not enough money: low float',
+    'No funds',
+    'prefunded account exhausted',
+    'Solde du compte insuffisant',
+    'PROVISION INSUFFISANTE',
+    'Merchant daily limit exceeded',
+  ])('%j speaks of our wallet and is left out', (text) => {
+    expect(payoutReason(text)).toBe('not paid by the rail');
+  });
+
+  it.each(['Beneficiary institution declined', 'no wallet for ***', 'Beneficiary wallet limit exceeded'])(
+    '%j is kept',
+    (text) => {
+      expect(payoutReason(text)).toBe(text);
+    },
+  );
 });

@@ -1,8 +1,22 @@
+import { paymentWords } from './payment-words.ts';
+
 const REASON_LENGTH_MAX = 140;
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 /** Five digits or more, with any separators: such a number may identify an account, a phone or a document. */
 const LONG_NUMBER = /\p{Nd}(?:[^\p{L}\p{N}]{0,3}\p{Nd}){4,}/gu;
 const MASK = '***';
+const WORD = /[\p{L}\p{N}\p{M}]*\p{L}[\p{L}\p{N}\p{M}]*/gu;
+const ACCENTS = /\p{M}+/gu;
+/** A code of a rail, such as Q51. */
+const SHORT_CODE = /^[A-Z]{1,2}\d{1,4}$/u;
+/** The parts of a name that were masked one by one. */
+const MASKS = /\*{3}(?:[ .,'’-]{1,3}\*{3})+/gu;
+/** Words, also French ones, by which a rail speaks of the wallet that it pays from or of its limit, which are ours. */
+const OUR_WALLET =
+  /\b(?:insufficient|not enough|low|no)\s+(?:\w+\s+){0,2}(?:balance|funds?|float)\b|\b(?:solde|fonds|provisions?)\s+(?:\w+\s+){0,2}insuffisante?s?\b|\b(?:float|prefund\w*)\b|\b(?:merchant|partner|your)\s+(?:\w+\s+){0,3}limit\b/i;
+
+/** What a merchant reads in place of the rail's words about our wallet. */
+export const NOT_PAID = 'not paid by the rail';
 
 /** Base64 of a text's UTF-8 bytes (contract 5). */
 export function base64(text: string): string {
@@ -10,16 +24,30 @@ export function base64(text: string): string {
 }
 
 /**
- * A foreign reason as one line of bounded length, without long numbers and e-mail addresses; undefined if it is empty.
+ * A foreign reason as one line of bounded length, with the words of payments alone: names, long numbers and e-mail
+ * addresses are masked; undefined if it is empty.
  *
  * The reason may name the customer, and reasons are sent to topics and logs.
  */
 export function reasonLine(text: string | null | undefined): string | undefined {
-  // Letters, digits and signs have other spellings, such as full-width ones, which NFKC replaces.
-  const oneLine = (text ?? '').normalize('NFKC').replaceAll(CONTROL_CHARACTERS, ' ');
   // Masked before it is cut, because half a number would not be recognised.
-  const line = maskAddresses(oneLine.replaceAll(LONG_NUMBER, MASK)).trim().slice(0, REASON_LENGTH_MAX).trim();
+  const masked = maskNames(maskAddresses(oneLine(text).replaceAll(LONG_NUMBER, MASK)));
+  const line = masked.trim().slice(0, REASON_LENGTH_MAX).trim();
   return line === '' ? undefined : line;
+}
+
+/**
+ * The reason of a payout as one line; what a rail says of our wallet there is no merchant's business and is left out.
+ *
+ * A payout takes nothing from its beneficiary, so missing funds are always ours.
+ */
+export function payoutReason(text: string | null | undefined): string | undefined {
+  return OUR_WALLET.test(oneLine(text)) ? NOT_PAID : reasonLine(text);
+}
+
+/** Letters, digits and signs have other spellings, such as full-width ones, which NFKC replaces. */
+function oneLine(text: string | null | undefined): string {
+  return (text ?? '').normalize('NFKC').replaceAll(CONTROL_CHARACTERS, ' ');
 }
 
 /** Word by word, because a pattern for addresses would take quadratic time on a long text. */
@@ -28,4 +56,15 @@ function maskAddresses(line: string): string {
     .split(' ')
     .map((word) => (word.includes('@') ? MASK : word))
     .join(' ');
+}
+
+/** Names can't be listed, the words of payments can: whatever is none of them may name a person. */
+function maskNames(line: string): string {
+  return line
+    .replaceAll(WORD, (word) => (SHORT_CODE.test(word) || paymentWords.has(plain(word)) ? word : MASK))
+    .replaceAll(MASKS, MASK);
+}
+
+function plain(word: string): string {
+  return word.normalize('NFD').replaceAll(ACCENTS, '').toLowerCase();
 }

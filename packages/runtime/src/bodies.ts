@@ -8,6 +8,8 @@ interface BodySource {
   readonly req: Pick<HonoRequest, 'header' | 'arrayBuffer'> & {
     readonly raw: { readonly body: AsyncIterable<Uint8Array> | null };
   };
+  /** Of a signed request: whether the bytes are those that were signed. Who sets it answers a request whose are not. */
+  readonly var?: { readonly isSignedBody?: ((bytes: Uint8Array) => boolean) | undefined };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -36,6 +38,7 @@ export async function readJsonText(context: BodySource, bytesMax: number): Promi
     return refuse('Content-Type must be application/json');
   const bytes = await readBytes(context, bytesMax);
   if (bytes === undefined) return refuse(`the body must have at most ${bytesMax} bytes`);
+  if (context.var?.isSignedBody?.(bytes) === false) return refuse('the body is not the one that was signed');
   try {
     return accept(utf8.decode(bytes));
   } catch {

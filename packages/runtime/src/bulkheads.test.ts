@@ -2,13 +2,7 @@ import { expect, test } from 'vitest';
 import { createBulkheads } from './bulkheads.ts';
 
 function open(bounds: { readonly runningMax: number; readonly waitingMax: number }) {
-  let freed = 0;
-  const bulkheads = createBulkheads({
-    ...bounds,
-    freed: () => {
-      freed += 1;
-    },
-  });
+  const bulkheads = createBulkheads(bounds);
   const began: string[] = [];
   /** Begins work that ends when `end` is called; `done` is its value. */
   const begin = (key: string, name: string) => {
@@ -20,14 +14,12 @@ function open(bounds: { readonly runningMax: number; readonly waitingMax: number
     });
     return { done, end: resolve };
   };
-  return { ...bulkheads, begin, began, freed: () => freed };
+  return { ...bulkheads, begin, began };
 }
 
 test('a full bulkhead makes wait, then turns away; no other bulkhead notices', async () => {
   const bulkheads = open({ runningMax: 1, waitingMax: 2 });
   const running = bulkheads.begin('demo payouts', 'running');
-  expect(bulkheads.full()).toEqual(['demo payouts']);
-  expect([bulkheads.room('demo payouts'), bulkheads.room('rival payouts')]).toEqual([0, 3]);
   const first = bulkheads.begin('demo payouts', 'first');
   const second = bulkheads.begin('demo payouts', 'second');
   expect(await bulkheads.begin('demo payouts', 'third').done).toBeUndefined();
@@ -38,24 +30,8 @@ test('a full bulkhead makes wait, then turns away; no other bulkhead notices', a
     await one.done;
   }
   expect(bulkheads.began).toEqual(['running', 'other', 'first', 'second']);
-  expect(bulkheads.full()).toEqual(['rival payouts']);
-  expect(bulkheads.freed()).toBe(1);
   other.end();
   expect(await other.done).toBe('other');
-  expect(bulkheads.full()).toEqual([]);
-});
-
-test('the room of a bulkhead is what would run or wait, once there is a place to run', async () => {
-  const bulkheads = open({ runningMax: 2, waitingMax: 2 });
-  const one = bulkheads.begin('bulkhead', 'one');
-  expect(bulkheads.room('bulkhead')).toBe(3);
-  const others = ['two', 'three'].map((name) => bulkheads.begin('bulkhead', name));
-  expect(bulkheads.room('bulkhead')).toBe(0);
-  for (const { end, done } of [one, ...others]) {
-    end();
-    await done;
-  }
-  expect(bulkheads.room('bulkhead')).toBe(4);
 });
 
 test('a bulkhead that was left is empty again, even by work that fails', async () => {
@@ -64,11 +40,8 @@ test('a bulkhead that was left is empty again, even by work that fails', async (
   const failing = bulkheads.run('bulkhead', () =>
     one.done.then(() => Promise.reject(new Error('no answer'))),
   );
-  expect(bulkheads.full()).toEqual(['bulkhead']);
   one.end();
   await expect(failing).rejects.toThrow('no answer');
-  expect(bulkheads.freed()).toBe(1);
-  expect(bulkheads.full()).toEqual([]);
   const again = [bulkheads.begin('bulkhead', 'again'), bulkheads.begin('bulkhead', 'and again')];
   for (const { end } of again) end();
   expect(await Promise.all(again.map(({ done }) => done))).toEqual(['again', 'and again']);

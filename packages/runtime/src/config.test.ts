@@ -51,9 +51,10 @@ it('a service ends with code 2 and names each problem where nothing says that it
   timeout: 30_000,
 }, () => {
   const program = `
-    import { messagingSettings, runService, serviceSettings } from './src/index.ts';
+    import { defineService, messagingSettings, runService, serviceSettings } from './src/index.ts';
     const settings = serviceSettings.extend(messagingSettings.shape);
-    await runService({ name: 'a-service', settings, environment: process.env }, () => Promise.reject(new Error('composed')));`;
+    const compose = () => Promise.reject(new Error('composed'));
+    await runService(defineService({ name: 'a-service', settings, compose }), process.env);`;
   const start = (extra: Readonly<Record<string, string>>) =>
     spawnSync(process.execPath, ['--input-type=module-typescript', '-e', program], {
       cwd: join(import.meta.dirname, '..'),

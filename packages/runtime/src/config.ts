@@ -85,13 +85,17 @@ const portSetting = wholeNumberSetting({ min: 0, max: 65_535 });
 /** The settings of every service; each service's `config.ts` extends them. */
 export const serviceSettings = tracingSettings.extend({
   HOST: z.string().default('127.0.0.1').describe('address to listen on'),
+  OPERATIONS_HOST: z
+    .string()
+    .optional()
+    .describe('address that the operations port listens on; by default that of HOST'),
   PORT: portSetting.describe('port of the public API'),
   OPERATIONS_PORT: portSetting.describe('port of health, metrics and operator APIs'),
   OPERATOR_TOKEN: z
     .string()
     .min(16)
     .describe(
-      'bearer token of the operator APIs; its holder is `operator`, who can order only in development',
+      'bearer token of the operator APIs; its holder is `operator`, who may only look except in development',
     )
     .meta(secret),
   OPERATORS: operatorsSetting
@@ -127,6 +131,27 @@ export function portSettings({ port, operationsPort, isPublic }: Service) {
     OPERATIONS_PORT: OPERATIONS_PORT.default(operationsPort),
   };
 }
+
+/** The settings of a port that strangers reach; for `extend` of a service's settings. */
+export const publicPortSettings = {
+  CONNECTIONS_PER_ADDRESS_MAX: wholeNumberSetting({ min: 1, max: 10_000 })
+    .default(2_000)
+    .describe(
+      'connections that one address may have to the public port; a proxy in front has one address for all',
+    ),
+};
+
+/** How a service listens on its public port, for `serveHttp`. */
+export const publicPort = (
+  config: Readonly<
+    Record<'PORT' | 'DRAIN_DELAY_MS' | 'CONNECTIONS_PER_ADDRESS_MAX', number> & Record<'HOST', string>
+  >,
+) => ({
+  host: config.HOST,
+  port: config.PORT,
+  drainDelayMs: config.DRAIN_DELAY_MS,
+  connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+});
 
 /** The settings of services that use MongoDB and Kafka. */
 export const messagingSettings = connectionSettings.extend({

@@ -3,6 +3,7 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { Context, Env, Hono } from 'hono';
 import { routePath } from 'hono/route';
 import type { StatusCode } from 'hono/utils/http-status';
+import { limitConnections } from './connection-limits.ts';
 import { followConnections } from './drain.ts';
 import type { Logger } from './logger.ts';
 import { instrumentRequests, isDisconnected, type RequestMeter, type ServerBindings } from './requests.ts';
@@ -24,6 +25,7 @@ const limits = {
   hurryAfterMs: 5_000,
   drainTimeoutMs: 10_000,
   connectionsMax: 10_000,
+  answerTimeoutMs: 60_000,
 } as const;
 
 /** Listens, with limits on headers, time and connections; port 0 chooses a free one. */
@@ -34,6 +36,8 @@ export async function serveHttp<E extends Env>(options: {
   /** How long a whole request may take to arrive; slower ones are cut off. */
   readonly requestTimeoutMs?: number;
   readonly requests?: RequestMeter;
+  /** For a port that strangers reach: how many connections one address may have, and answers are cut that take too long. */
+  readonly connectionsPerAddressMax?: number;
   /** How long it still accepts new connections when it ends; 0 if absent. */
   readonly drainDelayMs?: number;
   /** How long open connections may bring another request when it ends; 500 if absent. */
@@ -61,6 +65,8 @@ export async function serveHttp<E extends Env>(options: {
   }) as Server;
   server.maxConnections = limits.connectionsMax;
   allowUploads(server);
+  const { connectionsPerAddressMax: perAddressMax } = options;
+  if (perAddressMax !== undefined) limitConnections(server, { ...limits, perAddressMax });
   const drain = followConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

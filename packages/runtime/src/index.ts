@@ -7,6 +7,8 @@ export {
   messagingSettings,
   parseConfig,
   portSettings,
+  publicPort,
+  publicPortSettings,
   resolveFileVariables,
   serviceSettings,
   wholeNumberSetting,
@@ -36,7 +38,7 @@ export {
 export { operatorRefusal } from './operator-requests.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { createRequestMeter, type RequestMeter } from './requests.ts';
-export { END_TIMEOUT_MS, runService, type ServiceScope } from './run.ts';
+export { END_TIMEOUT_MS, runService, runServices, type ServiceToRun } from './run.ts';
 export {
   answer,
   foreignCursor,
@@ -47,6 +49,7 @@ export {
   type ServedRequest,
   serveOperations,
 } from './serve-operations.ts';
+export { defineService, type Environment, type RunnableService, type ServiceScope } from './service.ts';
 export type { Endable } from './shutdown.ts';
 export {
   beginRound,

@@ -1,9 +1,9 @@
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono } from 'hono';
 import type { Registry } from 'prom-client';
 import type { Health, HealthReport } from './health.ts';
 import { answerJson, logFailure } from './http.ts';
 import type { Logger } from './logger.ts';
-import { isSharedOperator, type Operators, operatorOf, setOperator } from './operators.ts';
+import { type Operators, setOperator } from './operators.ts';
 import { createRequestGate } from './request-gate.ts';
 import { instrumentRequests, traceRequest } from './requests.ts';
 
@@ -12,6 +12,7 @@ export interface OperationsApp {
   readonly app: Hono;
   /** Routes added here require `Authorization: Bearer <token of an operator>` (ADR 60). */
   readonly operator: Hono;
+  readonly logger: Pick<Logger, 'info'>;
 }
 
 /**
@@ -22,7 +23,7 @@ export interface OperationsApp {
 export function createOperationsApp(options: {
   readonly health: Health;
   readonly metrics: Registry;
-  readonly logger: Pick<Logger, 'debug' | 'error'>;
+  readonly logger: Pick<Logger, 'debug' | 'error' | 'info'>;
 }): OperationsApp {
   const app = new Hono();
   app.onError((error, context) => {
@@ -45,7 +46,7 @@ export function createOperationsApp(options: {
   app.notFound((context) =>
     answerJson(context, 404, { code: 'not_found', message: 'there is nothing at this path' }),
   );
-  return { app, operator: new Hono() };
+  return { app, operator: new Hono(), logger: options.logger };
 }
 
 /**
@@ -63,12 +64,15 @@ function isTransientByName({ name }: Error): boolean {
 export function mountOperator(operations: OperationsApp, operators: Operators): AsyncDisposable {
   const gate = createRequestGate();
   operations.app.use(gate.middleware);
-  operations.app.route('/', guardOperator(operations.operator, operators));
+  operations.app.route('/', guardOperator(operations.operator, operators, operations.logger));
   return gate;
 }
 
-/** Requires an operator's token for all of the routes, which learn the operator's name by `operatorOf`. */
-export function guardOperator(routes: Hono, operators: Operators): Hono {
+/**
+ * Requires an operator's token for all of the routes, which learn the operator's name by `operatorOf`; whatever is not a GET
+ * is for operators who may act, and is logged with their name (ADR 17).
+ */
+export function guardOperator(routes: Hono, operators: Operators, logger?: Pick<Logger, 'info'>): Hono {
   const guarded = new Hono();
   guarded.use(async (context, next) => {
     const header = context.req.header('authorization');
@@ -85,26 +89,18 @@ export function guardOperator(routes: Hono, operators: Operators): Hono {
       return answerJson(context, 403, { code: 'forbidden', message: 'the operator token is wrong' });
     }
     setOperator(context, name);
+    const { method, path } = context.req;
+    const isDeed = method !== 'GET' && method !== 'HEAD';
+    if (isDeed && !operators.mayAct(name)) {
+      return answerJson(context, 403, {
+        code: 'named_operator_required',
+        message: 'OPERATOR_TOKEN can only read: use the token of an operator of OPERATORS',
+      });
+    }
     await traceRequest(context, next);
+    if (isDeed)
+      logger?.info({ operator: name, method, path, status: context.res.status }, 'an operator acted');
     return undefined;
   });
   return guarded.route('/', routes);
-}
-
-/**
- * Lets only named operators through to routes that order or decide (ADR 17).
- *
- * @param allowsSharedToken whether `OPERATOR_TOKEN`, which belongs to no person, is accepted too: only in development
- */
-export function forNamedOperators(allowsSharedToken: boolean): MiddlewareHandler {
-  return async (context, next) => {
-    if (!allowsSharedToken && isSharedOperator(operatorOf(context))) {
-      return answerJson(context, 403, {
-        code: 'named_operator_required',
-        message: 'OPERATOR_TOKEN can only read: order and decide with the token of an operator of OPERATORS',
-      });
-    }
-    await next();
-    return undefined;
-  };
 }

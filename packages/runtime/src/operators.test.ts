@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { Hono } from 'hono';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from './config.ts';
 import { createHealth } from './health.ts';
 import { createLogger } from './logger.ts';
-import { createOperationsApp, mountOperator } from './operations.ts';
+import { createOperationsApp, guardOperator, mountOperator } from './operations.ts';
 import { createOperators, operatorOf, operatorsProblem, operatorsSetting } from './operators.ts';
 
 /** Matches any text with this part. */
@@ -75,6 +76,45 @@ describe('the guard', () => {
     expect(await ask()).toEqual([401, containing('unauthenticated')]);
     expect(await ask('Bearer nobody')).toEqual([403, containing('forbidden')]);
     expect(await ask(`Bearer ${hashOf('token-of-ama')}`)).toEqual([403, containing('forbidden')]);
+  });
+});
+
+describe('what is not a GET', () => {
+  const open = (sharedMayAct: boolean) => {
+    const logged: object[] = [];
+    const routes = new Hono();
+    routes.all('/callbacks/:id/redrive', (context) => context.text(operatorOf(context), 202));
+    const operators = createOperators('the-main-token', read(ama).OPERATORS, sharedMayAct);
+    const app = guardOperator(routes, operators, {
+      info: (fields: object) => {
+        logged.push(fields);
+      },
+    });
+    const ask = async (method: string, token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await app.request('/callbacks/cb-1/redrive', { method, headers })).status;
+    };
+    return { ask, logged };
+  };
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+    'is refused to the shared token, and done and logged for a named operator: %s',
+    async (method) => {
+      const { ask, logged } = open(false);
+      expect(await ask(method, 'the-main-token')).toBe(403);
+      expect(logged).toEqual([]);
+      expect(await ask(method, 'token-of-ama')).toBe(202);
+      expect(logged).toEqual([{ operator: 'ama', method, path: '/callbacks/cb-1/redrive', status: 202 }]);
+    },
+  );
+
+  it('is for the shared token too in development; looking is for all, and not logged', async () => {
+    const { ask, logged } = open(true);
+    expect(await ask('POST', 'the-main-token')).toBe(202);
+    expect(logged).toMatchObject([{ operator: 'operator' }]);
+    expect(await open(false).ask('GET', 'the-main-token')).toBe(202);
+    expect(await ask('GET', 'token-of-ama')).toBe(202);
+    expect(logged).toHaveLength(1);
   });
 });
 

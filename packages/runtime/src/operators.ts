@@ -13,6 +13,8 @@ export interface NamedOperator {
 export interface Operators {
   /** The operator's name; undefined for an unknown token. Takes the same time for every token. */
   readonly identify: (token: string) => string | undefined;
+  /** Whether the operator of this name may do more than look (ADR 17). */
+  readonly mayAct: (name: string) => boolean;
 }
 
 /** The name that goes with `OPERATOR_TOKEN`. */
@@ -68,13 +70,17 @@ export function operatorsProblem(config: {
   return shared && `OPERATORS: ${shared.name} has the token of OPERATOR_TOKEN: each operator needs their own`;
 }
 
-/** Whether the name is that of `OPERATOR_TOKEN`: several people may have it, so it stands for no person (ADR 17). */
-export function isSharedOperator(name: string): boolean {
-  return name === MAIN_OPERATOR;
-}
-
-/** Builds {@link Operators}: `operator` for the main token, and the named ones. */
-export function createOperators(operatorToken: string, named: readonly NamedOperator[] = []): Operators {
+/**
+ * Builds {@link Operators}: `operator` for the main token, and the named ones.
+ *
+ * @param sharedMayAct whether the main token, which several people may have and so stands for no person, may do more than
+ *   look: only in development
+ */
+export function createOperators(
+  operatorToken: string,
+  named: readonly NamedOperator[] = [],
+  sharedMayAct = true,
+): Operators {
   const known: readonly NamedOperator[] = [
     { name: MAIN_OPERATOR, tokenHash: sha256(operatorToken) },
     ...named,
@@ -87,6 +93,7 @@ export function createOperators(operatorToken: string, named: readonly NamedOper
       for (const { name, tokenHash } of known) if (timingSafeEqual(tokenHash, hash)) identified = name;
       return identified;
     },
+    mayAct: (name) => sharedMayAct || name !== MAIN_OPERATOR,
   };
 }
 

@@ -1,123 +1,98 @@
-import { type Clock, createIds, type Ids, type Random, systemClock, systemRandom } from '@pesewa/kernel';
+import { systemClock } from '@pesewa/kernel';
 import closeWithGrace from 'close-with-grace';
-import type { Hono } from 'hono';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { z } from 'zod';
-import { ConfigError, configError, parseConfig, type serviceSettings } from './config.ts';
-import { connectionProblems } from './connection-settings.ts';
-import { type CrashPoint, createCrashPoints } from './crash-points.ts';
-import { createHealth, type Health } from './health.ts';
-import { serveHttp } from './http.ts';
+import { ConfigError } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
-import { createOperationsApp, mountOperator } from './operations.ts';
-import { createOperators, operatorsProblem } from './operators.ts';
-import { createRequestMeter, type RequestMeter } from './requests.ts';
-import { createShutdown, type Shutdown } from './shutdown.ts';
+import type { ConfiguredService, Environment, OpenService, RunnableService } from './service.ts';
 import { startTracing } from './tracing.ts';
-
-/** What a composition root receives: the parts of the process that other code must not access directly. */
-export interface ServiceScope<Config> {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly metrics: Registry;
-  /** Counts, times and traces the requests to the public API. */
-  readonly requests: RequestMeter;
-  readonly health: Health;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly ids: Ids;
-  readonly crashPoint: CrashPoint;
-  /** The operator routes of this service, behind the operators' tokens; `operatorOf` gives the caller's name. */
-  readonly operator: Hono;
-  /** Registers a resource to be closed, in reverse order of opening; the log uses this name for the step. */
-  readonly open: Shutdown['open'];
-  /** Ends the process: for an error that only a restart can fix. */
-  readonly abort: (error: Error) => void;
-}
 
 /** The end of a process takes less than this beside the drain delay (ADR 52); the steps have a second less, and say what hangs. */
 export const END_TIMEOUT_MS = 40_000;
 const END_STEPS_MS = END_TIMEOUT_MS - 1_000;
 
-/** A service as its process runs it. */
-export interface Service<Schema extends z.ZodType> {
-  readonly name: string;
-  readonly settings: Schema;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /**
-   * The work that must be done once before the service runs, by `node src/main.ts prepare`; gives a line that reports
-   * it.
-   */
-  readonly prepare?: (config: z.output<Schema>) => Promise<string>;
+/** A service of a process, and its variables. */
+export interface ServiceToRun {
+  readonly service: RunnableService;
+  readonly environment: Environment;
+  /** What it waits for before it is put together. */
+  readonly after?: Promise<unknown>;
+}
+
+/** Runs one service as a process of its own; see {@link runServices}. */
+export function runService(service: RunnableService, environment: Environment): Promise<void> {
+  return runServices(service.name, [{ service, environment }]);
 }
 
 /**
- * Runs one service: configuration, logging, `compose`, then the operations port. On a signal it closes in reverse
- * order, the operations port last. It then ends with exit code 0, or with 1 if a step failed or hung; a second signal
- * ends it at once. With the argument `prepare` it only runs the service's preparation.
+ * Runs services in one process, each with its own settings, ports, health and metrics: configuration, logging,
+ * composition, then the operations port. On a signal each closes in reverse order, its operations port last. The process
+ * then ends with exit code 0, or with 1 if a step failed or hung; a second signal ends it at once. With the argument
+ * `prepare` it only does the services' preparations.
  *
- * A configuration problem ends it with exit code 2 and lists every problem; any other error, at the start or later, with 1.
+ * Problems of configuration end it with exit code 2, and all are listed; any other error, at the start or later, with 1.
+ * What one service can't go on after ends all of them.
  */
-export async function runService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
-  service: Service<Schema>,
-  compose: (scope: ServiceScope<z.output<Schema>>) => Promise<void>,
-): Promise<void> {
-  const { name, settings, environment } = service;
+export async function runServices(name: string, given: readonly ServiceToRun[]): Promise<void> {
   const isPreparing = readArguments(name, process.argv.slice(2));
-  const config = readConfig(name, settings, environment);
-  if (isPreparing) return prepareService(service, config);
-  const logger = createLogger({ name, level: config.LOG_LEVEL });
-  const clock = systemClock;
-  const health = createHealth();
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
-  const requests = createRequestMeter(metrics);
-  const monotonicMs = () => performance.now();
-  const delayMs = config.DRAIN_DELAY_MS;
-  const shutdown = createShutdown({ withinMs: END_STEPS_MS + delayMs, clock, monotonicMs, logger });
-  closeOnSignals({ shutdown, health, logger, withinMs: END_TIMEOUT_MS + delayMs });
-  const abort = (error: Error) => {
-    logger.fatal({ err: error }, 'cannot go on, ending the process');
-    process.exit(1);
-  };
+  const configured = configureAll(given);
+  if (isPreparing) {
+    for (const each of configured) await prepareService(each);
+    return;
+  }
+  const [first] = configured;
+  if (!first) throw new RangeError(`${name} has no services`);
+  const delayMs = Math.max(...configured.map(({ config }) => config.DRAIN_DELAY_MS));
+  const running = configured.map((each) => each.open({ withinMs: END_STEPS_MS + delayMs }));
+  const logger = createLogger({ name, level: first.config.LOG_LEVEL });
+  closeOnSignals({ running, logger, withinMs: END_TIMEOUT_MS + delayMs });
+  shareProcessMetrics(running);
+  await Promise.all(
+    running.map((one, index) =>
+      startService(one, running, async () => {
+        // Spans are recorded by the process, so the first service's settings count, and its end is theirs.
+        if (index === 0) await openTracing(name, one, first.config);
+        await given[index]?.after;
+      }),
+    ),
+  );
+}
+
+async function startService(
+  { logger, shutdown, start }: OpenService,
+  running: readonly OpenService[],
+  first: () => Promise<unknown>,
+): Promise<void> {
   try {
-    const operations = createOperationsApp({ health, metrics, logger });
-    const port = await shutdown.open('operations port', createLatePort());
-    const tracing = await startTracing({ service: name, config, metrics, clock });
-    if (tracing) await shutdown.open('tracing', tracing);
-    await compose({
-      config,
-      logger,
-      metrics,
-      requests,
-      health,
-      clock,
-      random: systemRandom,
-      ids: createIds(clock, systemRandom),
-      crashPoint: createCrashPoints(config.CRASH_AT),
-      operator: operations.operator,
-      open: shutdown.open,
-      abort,
-    });
-    const operators = createOperators(config.OPERATOR_TOKEN, config.OPERATORS);
-    await shutdown.open('operator requests', mountOperator(operations, operators));
-    const { HOST: host, OPERATIONS_PORT: operationsPort } = config;
-    // Probes and scrapes would bury the traces of payments; operators' requests have their spans once it is known whose they are.
-    const untraced = { ...requests, isTraced: false };
-    const listening = { app: operations.app, host, port: operationsPort, requests: untraced };
-    await port.listen({ ...listening, lingerMs: 0 });
-    health.setServing(true);
-    logger.info({ port: config.PORT, operationsPort }, 'ready');
+    await start(first);
   } catch (error) {
     // The end has begun: it ends the process, and is the reason why nothing more could be opened.
     if (shutdown.hasBegun()) return;
     logger.fatal({ err: error }, 'could not start');
-    await shutdown.close();
+    await closeAll(running);
     process.exit(1);
   }
 }
 
-/** Whether the service must only be prepared; an unknown argument is a problem of configuration. */
+async function openTracing(
+  name: string,
+  { metrics, shutdown }: OpenService,
+  config: ConfiguredService['config'],
+): Promise<void> {
+  const tracing = await startTracing({ service: name, config, metrics, clock: systemClock });
+  if (tracing) await shutdown.open('tracing', tracing);
+}
+
+/** Memory, CPU and the event loop are the process's: measured once, and shown with the metrics of each service. */
+function shareProcessMetrics(running: readonly OpenService[]): void {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  for (const { name } of register.getMetricsAsArray()) {
+    const metric = register.getSingleMetric(name);
+    if (metric) for (const { metrics } of running) metrics.registerMetric(metric);
+  }
+}
+
+/** Whether the services must only be prepared; an unknown argument is a problem of configuration. */
 function readArguments(name: string, given: readonly string[]): boolean {
   const [first, ...others] = given;
   if (first === undefined) return false;
@@ -126,27 +101,41 @@ function readArguments(name: string, given: readonly string[]): boolean {
   process.exit(2);
 }
 
-async function prepareService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
-  { name, prepare }: Service<Schema>,
-  config: z.output<Schema>,
-): Promise<void> {
+function configureAll(given: readonly ServiceToRun[]): readonly ConfiguredService[] {
+  const configured: ConfiguredService[] = [];
+  for (const { service, environment } of given) {
+    try {
+      configured.push(service.configure(environment));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      process.stderr.write(`${service.name}: ${error.message}\n`);
+    }
+  }
+  if (configured.length < given.length) process.exit(2);
+  return configured;
+}
+
+async function prepareService({ name, logger, prepare }: ConfiguredService): Promise<void> {
   try {
-    const done = (await prepare?.(config)) ?? 'there is nothing to prepare';
-    process.stdout.write(`${name}: ${done}\n`);
+    process.stdout.write(`${name}: ${await prepare()}\n`);
   } catch (error) {
-    createLogger({ name, level: config.LOG_LEVEL }).fatal({ err: error }, 'could not prepare');
+    logger.fatal({ err: error }, 'could not prepare');
     process.exit(1);
   }
 }
 
+/** Closes all services, each in its own order; gives the steps that failed. */
+async function closeAll(running: readonly OpenService[]): Promise<readonly string[]> {
+  return (await Promise.all(running.map(({ shutdown }) => shutdown.close()))).flat();
+}
+
 /** Closes on a signal, or on an uncaught error. */
 function closeOnSignals(deps: {
-  readonly shutdown: Shutdown;
-  readonly health: Pick<Health, 'setServing'>;
+  readonly running: readonly OpenService[];
   readonly logger: Logger;
   readonly withinMs: number;
 }): void {
-  const { shutdown, logger } = deps;
+  const { running, logger } = deps;
   closeWithGrace(
     {
       delay: deps.withinMs,
@@ -156,48 +145,11 @@ function closeOnSignals(deps: {
       onTimeout: () => logger.fatal('closing takes too long, ending at once'),
     },
     async ({ signal, err }) => {
-      deps.health.setServing(false);
+      for (const { health } of running) health.setServing(false);
       if (err) logger.fatal({ err }, 'unexpected error, closing');
       else logger.info({ signal }, 'closing');
-      const failed = await shutdown.close();
+      const failed = await closeAll(running);
       if (failed.length > 0) throw new Error(`not closed in order: ${failed.join(', ')}`);
     },
   );
-}
-
-/** A port that is registered first and so closed last, so that probes and metrics see how everything else ends. */
-function createLatePort(): AsyncDisposable & {
-  readonly listen: (options: Parameters<typeof serveHttp>[0]) => Promise<void>;
-} {
-  let server: AsyncDisposable | undefined;
-  return {
-    listen: async (options) => {
-      server = await serveHttp(options);
-    },
-    [Symbol.asyncDispose]: async () => {
-      await server?.[Symbol.asyncDispose]();
-    },
-  };
-}
-
-function readConfig<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
-  name: string,
-  schema: Schema,
-  environment: Readonly<Record<string, string | undefined>>,
-): z.output<Schema> {
-  try {
-    const config = parseConfig(schema, environment);
-    if (config.NODE_ENV === 'production' && config.CRASH_AT !== undefined) {
-      throw new ConfigError('CRASH_AT is for tests: unset it in production');
-    }
-    const problem = operatorsProblem(config);
-    if (problem !== undefined) throw new ConfigError(problem);
-    const insecure = connectionProblems(config);
-    if (insecure.length > 0) throw configError(insecure);
-    return config;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${name}: ${error.message}\n`);
-    process.exit(2);
-  }
 }

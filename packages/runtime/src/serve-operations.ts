@@ -3,7 +3,6 @@ import type { Context, Hono } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { answerJson } from './http.ts';
-import { forNamedOperators } from './operations.ts';
 import { operatorRefusal, readOperatorBody, readOperatorQuery } from './operator-requests.ts';
 import { operatorOf } from './operators.ts';
 
@@ -63,21 +62,16 @@ export const refusalsAs =
   };
 
 /**
- * Mounts operations as they are declared (ADR 63): who may call, then the query, then the body; what can't be read is
- * answered with 400 `invalid`.
- *
- * @param allowsSharedToken whether `OPERATOR_TOKEN`, which belongs to no person, may call what named operators may: only
- *   in development
+ * Mounts operations as they are declared (ADR 63): the query is read, then the body; what can't be read is answered with
+ * 400 `invalid`.
  */
 export function serveOperations<Api extends Operations>(
   operator: Hono,
   api: Api,
   handlers: OperationHandlers<Api>,
-  allowsSharedToken = false,
 ): void {
   for (const [name, operation] of Object.entries(api)) {
     const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    if (operation.caller) operator.on(operation.method, path, forNamedOperators(allowsSharedToken));
     // The types of an operation and of its handler belong together by the operation's name.
     const handle = handlers[name] as unknown as AnyHandler;
     operator.on(operation.method, path, (context) => serve(context, operation, handle));

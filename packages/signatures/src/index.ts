@@ -1,4 +1,11 @@
 export {
+  createSigningSecret,
+  digestOfBody,
+  signingSecretPattern,
+  signRequest,
+  verifyRequest,
+} from './requests.ts';
+export {
   createWebhookSecret,
   type SignatureRefusal,
   signWebhook,

@@ -1,4 +1,9 @@
-import { type MessagingService, messagingServices, services } from '@pesewa/contracts';
+import {
+  type DeclaredMessaging,
+  type MessagingService,
+  messagingServices,
+  services,
+} from '@pesewa/contracts';
 import {
   at,
   type Fields,
@@ -20,9 +25,10 @@ const userOf = (objects: readonly Rendered[], name: string): Fields | undefined 
   listAt(mongodb(objects), 'users').find((user) => user['name'] === name);
 
 const rolesOf = (name: MessagingService): readonly string[] => {
-  const { database, readsDatabases } = services[name].messaging;
+  const { database, alsoWrites, readsDatabases }: DeclaredMessaging = services[name].messaging;
   return [
     `readWrite ${database}`,
+    ...(alsoWrites ? [`readWrite ${alsoWrites}`] : []),
     ...readsDatabases.map((one) => `read ${one}`),
     'startChecks admin',
   ].toSorted();
@@ -55,7 +61,7 @@ export const mongodbRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'a service writes in its own database and reads those that it is declared to read',
+    name: 'a service writes in its own database and the declared one, and reads those that it is declared to read',
     check: ({ objects }) =>
       messagingServices.filter((name) => {
         const roles = listAt(userOf(objects, name), 'roles').map(
@@ -70,7 +76,7 @@ export const mongodbRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'only the backup has a right over all databases, and people write only in the directory',
+    name: 'only the backup has a right over all databases, and people write in none',
     check: ({ objects }) =>
       listAt(mongodb(objects), 'users')
         .filter((user) => {
@@ -82,7 +88,7 @@ export const mongodbRules: readonly Rule[] = [
           const written = roles.filter((role) => role.startsWith('readWrite '));
           return (
             !isSame(wide, name === 'backup' ? ['backup admin'] : []) ||
-            (name === 'operators' && !isSame(written, ['readWrite directory']))
+            (name === 'operators' && written.length > 0)
           );
         })
         .map((user) => textAt(user, 'name')),
@@ -90,7 +96,7 @@ export const mongodbRules: readonly Rule[] = [
       (objects) =>
         ((userOf(objects, 'ledger') as Fields)['roles'] = [{ name: 'readWriteAnyDatabase', db: 'admin' }]),
       (objects) =>
-        ((userOf(objects, 'operators') as Fields)['roles'] = [{ name: 'readWrite', db: 'ledger' }]),
+        ((userOf(objects, 'operators') as Fields)['roles'] = [{ name: 'readWrite', db: 'directory' }]),
     ],
   },
   {

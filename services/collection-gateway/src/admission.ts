@@ -3,7 +3,7 @@ import { type CollectionRefusal, eventIdOf } from '@pesewa/contracts';
 import type { Merchant, MerchantWallet } from '@pesewa/directory';
 import { accept, type Clock, continueTrace, feeFor, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { CollectionRail } from '@pesewa/rails';
-import type { Candidate } from './acceptance.ts';
+import type { Candidate, CountedLimit } from './acceptance.ts';
 import { canonicalNumber } from './domain/customer-number.ts';
 import {
   type CollectionForm,
@@ -11,7 +11,7 @@ import {
   readCollectionRequest,
   readMobileOperator,
 } from './domain/initiation.ts';
-import { type NumberLimit, numberLimit } from './domain/limits.ts';
+import { amountDayLimit, amountRefusal, numberLimit } from './domain/limits.ts';
 import { initiated } from './domain/state.ts';
 import type { Collection } from './store.ts';
 
@@ -27,29 +27,39 @@ export interface AdmissionDeps {
 /** How many collections of one customer's number a merchant may have in an hour, unless agreed otherwise. */
 const AGREED_COLLECTIONS_DEFAULT = 10;
 
+/** Why a collection is not admitted, with a description if the reason's own does not say it. */
+interface AdmissionRefusal {
+  readonly reason: CollectionRefusal;
+  readonly description?: string;
+}
+
 /** Judges mobile operator and amount, in this order (contract 10.2); gives the collection that may be accepted. */
 export function admit(
   deps: AdmissionDeps,
   merchant: Merchant,
   form: CollectionForm,
   traceparent: string | undefined,
-): Result<Candidate, CollectionRefusal> {
+): Result<Omit<Candidate, 'arrivedAtMs'>, AdmissionRefusal> {
   const priced = price(merchant, form, deps.routeRail);
-  if (!priced.ok) return priced;
+  if (!priced.ok) return refuse({ reason: priced.refusal });
+  const refusal = amountRefusal(merchant.limits, priced.value.order.amount);
+  if (refusal) return refuse(refusal);
   const collection = newCollection(deps, merchant, priced.value, traceparent);
   return accept({ collection, limits: limitsOf(deps, merchant, collection) });
 }
 
-/** The merchant's own limit, followed by the one over all merchants. */
+/** The merchant's limit of the day and by number, followed by the one over all merchants. */
 function limitsOf(
   deps: Pick<AdmissionDeps, 'collectionsPerNumberPerHour'>,
-  { id, limits }: Merchant,
+  merchant: Merchant,
   { order, acceptedAtMs }: Collection,
-): readonly NumberLimit[] {
+): readonly CountedLimit[] {
+  const { id, limits } = merchant;
   const counted = { numberDigest: digestOfNumber(order), nowMs: acceptedAtMs };
   const own = limits.collectionsPerNumberPerHour ?? AGREED_COLLECTIONS_DEFAULT;
   const shared = deps.collectionsPerNumberPerHour;
   return [
+    amountDayLimit(merchant, order.amount, new Date(acceptedAtMs)),
     numberLimit({ ...counted, scope: `payin:${id}`, max: own }),
     numberLimit({ ...counted, scope: 'payin', max: shared }),
   ].filter((limit) => limit !== undefined);

@@ -123,13 +123,14 @@ interface RefusalDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** A refusal in the shape of contract 2.9, which asks for nothing else. */
+/** A refusal in the shape of contract 2.9, which asks for nothing else; without a description of its own it says what its reason means. */
 export function viewRefused(reason: string, details: RefusalDetails = {}): Refused {
+  const description = details.description ?? findCollectionRefusal(reason)?.meaning;
   return {
     responseDetails: {
       responseCode: '06',
       responseMessage: 'FAILED',
-      ...(details.description !== undefined && { statusDescription: details.description }),
+      ...(description !== undefined && { statusDescription: description }),
       failedReason: reason,
     },
     transactionReference: details.reference ?? '',
@@ -189,13 +190,20 @@ export function viewRejected(
   status: RejectedStatus,
   path: string,
   nowMs: number,
+  why?: string,
 ): JsonOf<typeof checkStatusError> {
-  return { timestamp: new Date(nowMs).toISOString(), status, error: errors[status], path };
+  const error = why === undefined ? errors[status] : `${errors[status]}: ${why}`;
+  return { timestamp: new Date(nowMs).toISOString(), status, error, path };
 }
 
 /** Answers the four-field body of a rejected request (contract 4.9). */
-export function answerRejected(context: Context, status: RejectedStatus, nowMs: number): Response {
-  return answerJson(context, status, viewRejected(status, escapePath(context.req.path), nowMs));
+export function answerRejected(
+  context: Context,
+  status: RejectedStatus,
+  nowMs: number,
+  why?: string,
+): Response {
+  return answerJson(context, status, viewRejected(status, escapePath(context.req.path), nowMs, why));
 }
 
 const PATH_LENGTH_MAX = 200;

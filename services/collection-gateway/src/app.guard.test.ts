@@ -5,6 +5,7 @@ import { failed, nothingFurther } from './fixtures/answers.ts';
 import {
   base64,
   type GatewayRequest,
+  holderOf,
   merchant,
   openGateway,
   PUBLIC_KEY,
@@ -86,8 +87,34 @@ describe.each(paths)('who asks for %s (contract 5)', (path) => {
   });
 
   it('a suspended merchant gets the same answer as a stranger', async () => {
-    const suspended = openGateway({ identify: async () => ({ ...merchant, status: 'suspended' }) });
+    const suspended = openGateway({
+      identify: async () => holderOf({ ...merchant, status: 'suspended' }),
+    });
     expect(await send({}, suspended)).toEqual(stranger(path));
+  });
+
+  it('a key that is not for collections is refused, and told so where the answer has room', async () => {
+    const gateway = openGateway({ identify: async () => holderOf(merchant, ['payouts']) });
+    const description = 'X-business is not for collections: send a key that has the scope collections';
+    expect(await send({}, gateway)).toEqual(refusal(path, 401, 'UNAUTHORIZED', description));
+  });
+
+  it('a key for collections alone is enough', async () => {
+    const gateway = openGateway({ identify: async () => holderOf(merchant, ['collections']) });
+    expect(await send({}, gateway)).toMatchObject({ status: 200 });
+  });
+
+  it('a request from an address that is not allowed is refused, and told so where the answer has room', async () => {
+    const listed = { ...merchant, allowedAddresses: ['192.0.2.0/24'] };
+    const gateway = openGateway({
+      identify: async () => holderOf(listed),
+      proxies: { trustedProxies: 1 },
+    });
+    const from = (address: string) => send({ 'x-forwarded-for': `192.0.2.1, ${address}` }, gateway);
+    const description =
+      'requests from 198.51.100.9 are not allowed for this merchant: ask your operator to allow the address';
+    expect(await from('198.51.100.9')).toEqual(refusal(path, 401, 'UNAUTHORIZED', description));
+    expect(await from('192.0.2.9')).toMatchObject({ status: 200 });
   });
 
   it('a directory out of reach refuses no key', async () => {
@@ -124,7 +151,7 @@ describe('rates (contract 10.17)', () => {
     const gateway = openGateway({
       identify: async (business) =>
         business === base64(PUBLIC_KEY)
-          ? { ...merchant, ...who, limits: { requestsPerSecond: perSecond } }
+          ? holderOf({ ...merchant, ...who, limits: { requestsPerSecond: perSecond } })
           : undefined,
       limitRequest: ({ id, limits }) => {
         counted.push(id);

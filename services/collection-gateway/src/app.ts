@@ -4,11 +4,13 @@ import { Hono } from 'hono';
 import { answerRefused, answerRejected } from './answers.ts';
 import { collectionOperations } from './collection-operations.ts';
 import { type CollectionRouteDeps, createCollectionRoutes } from './collection-routes.ts';
+import { createListRoutes, type ListRouteDeps } from './list-routes.ts';
 import { createOpenApiDocument } from './openapi.ts';
+import { fillSecurityModule } from './requests.ts';
 import { createStatusRoutes, type StatusRouteDeps } from './status-routes.ts';
 
 /** The dependencies of the collection API. */
-export type AppDeps = CollectionRouteDeps & StatusRouteDeps;
+export type AppDeps = CollectionRouteDeps & StatusRouteDeps & ListRouteDeps;
 
 /** The paths whose answers all have the shape of contract 2.9; all others reject with a four-field body. */
 const detailed: ReadonlySet<string> = new Set(
@@ -33,11 +35,13 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   });
   app.route('/', createCollectionRoutes(deps));
   app.route('/', createStatusRoutes(deps));
+  app.route('/', createListRoutes(deps));
   app.route(
     '/',
     createDocumentationRoutes({
       title: 'Pesewa collection API',
       buildOpenApiDocument: createOpenApiDocument,
+      prepareRequest: fillSecurityModule,
     }),
   );
   return app;

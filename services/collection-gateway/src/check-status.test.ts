@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Gateway, referenceOf } from './fixtures/answers.ts';
-import { base64, merchant, openGateway, PUBLIC_KEY, payinBody } from './fixtures/gateway.ts';
+import { base64, holderOf, merchant, openGateway, PUBLIC_KEY, payinBody } from './fixtures/gateway.ts';
 
 describe('check-status', () => {
   const check = (
@@ -54,7 +54,8 @@ describe('check-status', () => {
 
   it('answers for another merchant’s collection as for an unknown one', async () => {
     const gateway = openGateway({
-      identify: async (business) => ({ ...merchant, id: business === base64(PUBLIC_KEY) ? 'demo' : 'rival' }),
+      identify: async (business) =>
+        holderOf({ ...merchant, id: business === base64(PUBLIC_KEY) ? 'demo' : 'rival' }),
     });
     const reference = referenceOf(await gateway.send({ path: 'payin', body: payinBody() }));
     for (const asked of ['order-1', reference]) {

@@ -56,8 +56,8 @@ export const collectionOperations = {
       'its outcome comes by webhook. Mobile operator, country and currency must fit. `requestHeader.requestType` is `B` in the ' +
       'Gambia and `Collections` elsewhere; `transactionType` is required in Ghana and Kenya; amounts in Cote d’Ivoire ' +
       'are multiples of five. `webhookUrl` must be https on port 443 of the public internet and falls back to your own address.',
-    module,
     request: {
+      module,
       schema: payinRequest,
       examples: {
         'OTP (GMQMO)': otp,
@@ -84,6 +84,7 @@ export const collectionOperations = {
         'INCORRECT SECURITY MODULE',
         'OPERATOR NOT AVAILABLE',
         'INVALID AMOUNT',
+        'MERCHANT LIMIT EXCEEDED',
         'INVALID REQUEST',
         'UNAUTHORIZED',
         'TOO MANY REQUESTS',
@@ -101,8 +102,8 @@ export const collectionOperations = {
       "The payin's body again, with the customer's `otpCode` where the flow asks for one: GMQMO, Ghana with " +
       '`transactionType` 2 (six digits) and CIORA (four). GMAFR is completed without. At most three codes are passed on, ' +
       'within five minutes. `09` means that it goes on: the outcome comes by webhook.',
-    module,
     request: {
+      module,
       schema: completePayinRequest,
       examples: {
         'with OTP (GMQMO)': { ...otp, otpCode: '123456' },

@@ -45,7 +45,11 @@ export interface CollectionRouteDeps extends AuthenticationDeps {
 /** The routes that accept collections and completions (contract 4.7, 4.8). */
 export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  const authentication = authenticate(deps, { keyOf: merchantKeyOf, refuse: answerUnauthenticated });
+  const authentication = authenticate(deps, {
+    scope: 'collections',
+    keyOf: merchantKeyOf,
+    refuse: answerUnauthenticated,
+  });
   routes.post(collectionOperations.payin.getRoutingPath(), authentication, (context) => payin(context, deps));
   routes.post(collectionOperations.completePayin.getRoutingPath(), authentication, (context) =>
     completePayin(context, deps),
@@ -141,6 +145,13 @@ function answerUnauthenticated(context: Context<AppEnv>, refusal: Authentication
       return answerRefused(context, 'UNAUTHORIZED', {
         description: 'X-business must be the Base64 of your public key, and X-app must be api',
       });
+    case 'outOfScope':
+      return answerRefused(context, 'UNAUTHORIZED', {
+        description: 'X-business is not for collections: send a key that has the scope collections',
+      });
+    case 'elsewhere':
+    case 'unsigned':
+      return answerRefused(context, 'UNAUTHORIZED', { description: refusal.message });
     case 'unavailable':
       return answerRefused(context, 'SERVICE UNAVAILABLE', {
         description: 'your key can not be looked up at present: nothing was recorded, send it again',

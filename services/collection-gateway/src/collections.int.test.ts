@@ -82,6 +82,53 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
   });
 });
 
+describe('a refusal is certain: what was refused is not accepted for an earlier request (invariant P16, ADR 87)', () => {
+  test('where an earlier one commits after its repetition has looked for it, the repetition is a duplicate', async () => {
+    const late = await open();
+    const { findByMerchantReferences } = late.store;
+    const payinOnce = payin('late');
+    Object.assign(late.store, {
+      findByMerchantReferences: async (...args: Parameters<typeof findByMerchantReferences>) => {
+        const found = await findByMerchantReferences(...args);
+        await left.collections.accept(demo, payinOnce);
+        return found;
+      },
+    });
+    // Without a wallet in its currency no collection is accepted.
+    const poor = { ...demo, wallets: [] };
+    expect(outcomeOf(await late.collections.accept(poor, payinOnce))).toBe('DUPLICATE REFERENCE');
+    expect(await stored({ 'order.merchantReference': 'late' })).toBe(1);
+  });
+
+  test.each([
+    ['its route', { ...demo, wallets: [] }, 'OPERATOR NOT AVAILABLE'],
+    ['a limit', merchantWith('demo', { collectionsPerNumberPerHour: 0 }), 'TOO MANY REQUESTS'],
+  ] as const)(
+    'refused for %s, and the earlier one is not accepted after that',
+    async (_of, merchant, refusal) => {
+      const reference = refusal.replaceAll(' ', '-');
+      const repetition = Promise.withResolvers<string>();
+      const slow = await open({ clock: systemClock });
+      const { insert } = slow.store;
+      let waits = true;
+      Object.assign(slow.store, {
+        insert: async (...args: Parameters<typeof insert>) => {
+          if (waits) {
+            waits = false;
+            repetition.resolve(outcomeOf(await left.collections.accept(merchant, payin(reference))));
+          }
+          return insert(...args);
+        },
+      });
+      const first = slow.collections.accept(demo, payin(reference));
+      expect(await repetition.promise).toBe(refusal);
+      expect(outcomeOf(await first)).toBe('SERVICE UNAVAILABLE');
+      expect(await stored({ 'order.merchantReference': reference })).toBe(0);
+      expect(outcomeOf(await right.collections.accept(demo, payin(reference)))).toBe('accepted');
+    },
+  );
+});
+
 describe('the limit per number counts what is accepted, exactly', () => {
   const spellings = ['2203111111', '+2203111111', '002203111111', '3111111'];
   const customer = (index: number) => ({ customerNumber: spellings[index % spellings.length] });
@@ -100,8 +147,21 @@ describe('the limit per number counts what is accepted, exactly', () => {
       refusal: { reference: '', retryAfterSeconds: untilNextHour },
     });
     const hours = await left.db.collection('usage').find().toArray();
-    expect(hours.map(({ count: counted }) => Number(counted))).toEqual([7]);
-    expect(JSON.stringify(hours)).not.toContain('3111111');
+    expect(hours.map(({ used }) => Number(used))).toEqual([7]);
+    expect(JSON.stringify(hours.map(({ _id }) => _id))).not.toContain('3111111');
+  });
+
+  test('the limit per day counts amounts, exactly over two replicas, and says what it is (ADR 85)', async () => {
+    const daily = merchantWith('daily', { collectionsPerDayMaxMinor: { GMD: 70_000n } });
+    const submit = async (index: number) => {
+      const form = payin(`daily-${index}`, { customerNumber: `22037${String(index).padStart(5, '0')}` });
+      return either(index).collections.accept(daily, form);
+    };
+    const outcomes = await Promise.all(fifty.map(submit));
+    expect([count(outcomes, 'accepted'), count(outcomes, 'MERCHANT LIMIT EXCEEDED')]).toEqual([7, 43]);
+    expect(outcomes.find(({ ok }) => !ok)).toMatchObject({
+      refusal: { description: 'this would exceed your limit per day (UTC) of 700.00 GMD' },
+    });
   });
 
   test('a refused one leaves nothing: its reference can be used for another number, and a duplicate is refused as such', async () => {
@@ -154,9 +214,9 @@ describe('the limit per number counts what is accepted, exactly', () => {
     const submit = async (form: typeof held) => outcomeOf(await replica.collections.accept(demo, form));
     await left.db.client.withSession(async (rival) => {
       rival.startTransaction();
-      const usage = left.db.collection<{ _id: string; count: number; forgetAt: Date }>('usage');
+      const usage = left.db.collection<{ _id: string; used: bigint; forgetAt: Date }>('usage');
       await usage.insertOne(
-        { _id: hour?.id ?? '', count: 1, forgetAt: new Date(hour?.forgetAtMs ?? 0) },
+        { _id: hour?.id ?? '', used: 1n, forgetAt: new Date(hour?.forgetAtMs ?? 0) },
         { session: rival },
       );
       let isThrough = false;

@@ -123,7 +123,7 @@ function decide(
 ): readonly CollectionDomainEvent[] | CollectionStateRefusal {
   const decision = collectionDecider.decide(command, collection);
   if (!decision.ok) return decision.refusal;
-  if (book.add(limits, 1n)) return 'collection.number_limit';
-  if (decision.value.some(({ kind }) => kind === 'completionReturned')) book.subtract(counted, 1n);
+  if (book.add(limits)) return 'collection.number_limit';
+  if (decision.value.some(({ kind }) => kind === 'completionReturned')) book.subtract(counted);
   return decision.value;
 }

@@ -1,9 +1,9 @@
-import { checkAddress } from '@pesewa/addresses';
+import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createOutcomeRecorder, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
-import { addPaymentRoute } from '@pesewa/payments';
-import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
+import { addPauses, addPaymentRoutes } from '@pesewa/payments';
+import { type Rails, readResubmitGraceMs, takesCollections } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { z } from 'zod';
@@ -41,16 +41,18 @@ export async function composeGateway(
   const store = openCollectionStore(messaging.db);
   // The first attempt's time is from our own clock, a poll's from the database's.
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all) + CLOCK_SKEW_MAX_MS;
-  const answerDeadline = await scope.open(
-    'answerDeadline',
-    createAnswerDeadline({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }),
-  );
+  const deadline = createAnswerDeadline({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger });
+  const answerDeadline = await scope.open('answerDeadline', deadline);
   const metrics = createMetrics(scope.metrics, store, clock);
+  const directory = createDirectory({ db: messaging.database('directory'), clock });
+  const pausable = { rails: rails.all.filter(takesCollections), findMerchant: directory.find };
+  const isPaused = await addPauses(scope, { db: messaging.db, ...pausable });
   const collections = createCollections({
     store,
-    usage: openUsageStore(messaging.db, 'count'),
+    usage: openUsageStore(messaging.db),
     messaging,
     metrics,
+    isPaused,
     collectionsPerNumberPerHour: config.COLLECTIONS_PER_NUMBER_PER_HOUR,
     clock,
     ids,
@@ -58,7 +60,7 @@ export async function composeGateway(
     refused: (refusal, reference) => logger.info({ refusal, reference }, 'nothing to do for a collection'),
   });
   const recorder = createOutcomeRecorder({ clock, logger, decidedBy: 'status check' });
-  const outside = { collections, recorder, rail: rails.get, metrics, clock, logger, crashPoint };
+  const outside = { collections, recorder, rail: rails.get, isPaused, metrics, clock, logger, crashPoint };
   const initiate = createInitiate(outside);
   const completer = createCompleter({
     ...outside,
@@ -79,14 +81,16 @@ export async function composeGateway(
   await scope.open('initiator', initiator);
   await messaging.consume(createHandlers({ collections, store, resubmitGraceMs, becameDue: initiator.wake }));
   await openErasers(scope, messaging, erasuresOf(config));
-  addPaymentRoute(scope.operator, store, 'co', viewCollection);
+  addPaymentRoutes(scope.operator, store, 'co', viewCollection);
   const requests = createRateLimiter(1);
   const app = createApp({
     collections,
+    store,
     initiate,
     complete: completer.complete,
     answerDeadline,
-    identify: createDirectory({ db: messaging.database('directory'), clock }).identify,
+    identify: directory.identify,
+    proxies: readTrustedProxies(config),
     limitRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
     mayBeCalled: (webhookUrl) => checkAddress(webhookUrl, config.WEBHOOK_ALLOWED_ORIGINS).ok,
     clock,

@@ -1,4 +1,4 @@
-import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
+import { proxySettings, refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
 import { services } from '@pesewa/contracts';
 import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/payments';
 import { railSettings } from '@pesewa/rails';
@@ -6,6 +6,7 @@ import {
   durationMsSetting,
   messagingSettings,
   portSettings,
+  publicPortSettings,
   secret,
   serviceSettings,
   wholeNumberSetting,
@@ -19,6 +20,8 @@ export const settings = serviceSettings
   .extend(webhookAddressSettings.shape)
   .extend({
     ...portSettings(services['collection-gateway']),
+    ...publicPortSettings,
+    ...proxySettings.shape,
     RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
     RAIL_DEADLINE_MS: durationMsSetting
       .default(10_000)

@@ -1,11 +1,12 @@
 import { ERASURES } from '@pesewa/contracts';
 import type { CollectionSchema } from '@pesewa/messaging';
-import { paymentIndexes } from '@pesewa/payments';
+import { PAUSES, paymentIndexes } from '@pesewa/payments';
 
 /** The collections of the collection-gateway's database. */
 export const collectionDatabaseSchema: readonly CollectionSchema[] = [
   { name: 'collections', indexes: paymentIndexes({ due: 'queued', unended: 'PENDING' }) },
   { name: ERASURES },
+  { name: PAUSES },
   // The counts of past hours are deleted.
   { name: 'usage', indexes: [{ key: { forgetAt: 1 }, expireAfterSeconds: 0 }] },
 ];

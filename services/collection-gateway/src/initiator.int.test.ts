@@ -60,6 +60,20 @@ test.each([-4_000, 4_000])(
   },
 );
 
+test('a queued collection is not sent while its rail is paused (ADR 77)', async () => {
+  const pauses = { isPaused: false };
+  const replica = await open({ isPaused: () => pauses.isPaused });
+  script.answer = works;
+  const accepted = await replica.collections.accept(demo, payin('paused'));
+  if (!accepted.ok) throw new Error(accepted.refusal.reason);
+  pauses.isPaused = true;
+  await replica.initiate(accepted.value);
+  const { reference } = accepted.value;
+  expect(rail.initiations.filter((asked) => asked === reference)).toEqual([]);
+  expect(await replica.collections.find('demo', reference)).toMatchObject({ step: 'queued' });
+  await scopes.pop()?.[Symbol.asyncDispose]();
+});
+
 test('a queued collection that has waited too long is not sent any more, and counts no attempt', async () => {
   const replica = await open({ initiateForMs: 1_000 });
   script.answer = outage;

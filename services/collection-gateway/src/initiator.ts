@@ -1,7 +1,7 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import type { OutcomeRecorder } from '@pesewa/merchant-api';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
-import { attemptUpdate } from '@pesewa/payments';
+import { attemptUpdate, type IsPaused, PAUSED_RETRY_MS } from '@pesewa/payments';
 import {
   CALL_TIMEOUT_MS,
   type InitiationResult,
@@ -37,6 +37,7 @@ interface InitiatorDeps {
   readonly collections: Pick<Collections, 'recordOutcome'>;
   readonly recorder: OutcomeRecorder;
   readonly rail: (name: string) => Rail | undefined;
+  readonly isPaused: IsPaused;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
@@ -77,13 +78,15 @@ export function createInitiate(deps: InitiatorDeps): InitiateCollection {
 
 /** Asks the rail to initiate, unless there is no such rail or the claim is too old to act on. */
 async function callRail(
-  deps: Pick<InitiatorDeps, 'rail' | 'clock'>,
+  deps: Pick<InitiatorDeps, 'rail' | 'isPaused' | 'clock'>,
   collection: Collection,
   attemptedAtMs: number,
 ): Promise<InitiationResult> {
   const collections = deps.rail(collection.rail)?.collections;
   if (!collections)
     return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
+  if (deps.isPaused(collection))
+    return { kind: 'notSent', why: 'collections are paused', retryAfterMs: PAUSED_RETRY_MS };
   if (!mayStillCall(attemptedAtMs, deps.clock.nowMs()))
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
   return inTraceOf(collection.traceparent, () => collections.initiate(outgoingCollection(collection)));

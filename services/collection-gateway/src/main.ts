@@ -1,17 +1,5 @@
-import { prepareDatabase } from '@pesewa/messaging';
-import { openRails } from '@pesewa/rails';
-import { runService, serveHttp } from '@pesewa/runtime';
-import { composeGateway } from './compose.ts';
-import { environment, settings } from './config.ts';
-import { collectionDatabaseSchema } from './database-schema.ts';
+import { runService } from '@pesewa/runtime';
+import { environment } from './config.ts';
+import { collectionGateway } from './service.ts';
 
-const prepare = prepareDatabase('collection-gateway', collectionDatabaseSchema);
-
-await runService({ name: 'collection-gateway', settings, environment, prepare }, async (scope) => {
-  const { config, clock, logger, requests, metrics: registry } = scope;
-  const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger, registry }));
-  const { app, completer } = await composeGateway(scope, rails);
-  const hurry = async () => completer[Symbol.asyncDispose]();
-  const { HOST: host, PORT: port, DRAIN_DELAY_MS: drainDelayMs } = config;
-  await scope.open('public port', serveHttp({ app, host, port, requests, drainDelayMs, hurry }));
-});
+await runService(collectionGateway, environment);

@@ -1,8 +1,9 @@
+import { runInNewContext } from 'node:vm';
 import { collectionRefusals, parseJson } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describedBody } from './fixtures/documented.ts';
-import { openGateway } from './fixtures/gateway.ts';
+import { openGateway, payinBody, rightHeaders } from './fixtures/gateway.ts';
 import { createOpenApiDocument, operations, webhook } from './openapi.ts';
 
 const media = z.object({
@@ -16,9 +17,9 @@ const operation = z.object({
   summary: z.string(),
   description: z.string(),
   security: z.array(z.unknown()),
-  requestBody: z.object({ content: media }),
+  requestBody: z.object({ content: media }).optional(),
   parameters: z
-    .array(z.object({ name: z.string(), in: z.enum(['header']), required: z.boolean() }))
+    .array(z.object({ name: z.string(), in: z.enum(['header', 'query']), required: z.boolean() }))
     .optional(),
   responses: z.record(
     z.string(),
@@ -37,6 +38,12 @@ const document = z.object({
   components: z.object({ securitySchemes: z.record(z.string(), z.unknown()) }),
 });
 
+const statusOf = (transactionReference: string) => ({
+  requestHeader: { clientId: '', requestType: 'Collections' },
+  transactionReference,
+  transactionCountry: 'GM',
+});
+
 const read = () => document.parse(JSON.parse(JSON.stringify(createOpenApiDocument())));
 const all = () =>
   Object.entries(read().paths).flatMap(([path, methods]) =>
@@ -50,19 +57,25 @@ describe('the OpenAPI document', () => {
       .map(({ path, method }) => `${method} ${path}`);
     const documented = all().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
     expect(documented.toSorted()).toEqual([...new Set(routed)].toSorted());
-    expect(documented).toHaveLength(3);
+    expect(documented).toHaveLength(4);
   });
 
   it('says for each operation who may ask, with which headers', () => {
     for (const { described } of all()) {
       expect(described.security).toEqual([{ publicKey: [] }]);
-      expect(described.parameters).toEqual([
+      const headers = described.parameters?.filter((parameter) => parameter.in === 'header');
+      expect(headers).toEqual([
         { name: 'X-app', in: 'header', required: true },
-        { name: 'X-module', in: 'header', required: true },
+        ...(described.requestBody ? [{ name: 'X-module', in: 'header', required: true }] : []),
+        ...['X-timestamp', 'X-digest', 'X-signature'].map((name) => ({
+          name,
+          in: 'header',
+          required: false,
+        })),
       ]);
       expect(described.responses['429']?.headers).toHaveProperty('Retry-After');
     }
-    expect(new Set(all().map(({ described }) => described.operationId)).size).toBe(3);
+    expect(new Set(all().map(({ described }) => described.operationId)).size).toBe(4);
     expect(Object.keys(read().webhooks)).toEqual(['collectionOutcome']);
     expect(read().components.securitySchemes['publicKey']).toMatchObject({
       in: 'header',
@@ -136,5 +149,31 @@ describe('what needs no key', () => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect(html).toContain('<title>Pesewa collection API</title>');
     expect(html).not.toMatch(/https?:\/\//);
+  });
+
+  it('the viewer fills X-module in from the body that is sent, and the gateway takes it', async () => {
+    const gateway = openGateway();
+    const script = await (await gateway.app.request('/docs/start.js')).text();
+    const started: { requestInterceptor: (request: object) => { headers: Record<string, string> } }[] = [];
+    const bundle = Object.assign((options: (typeof started)[number]) => started.push(options), {
+      presets: { apis: [] },
+    });
+    runInNewContext(script, { SwaggerUIBundle: bundle, JSON, btoa });
+    const prepared = (request: object) => started[0]?.requestInterceptor(request).headers ?? {};
+    const { 'x-module': _none, ...others } = rightHeaders('');
+    const shown = { ...others, 'X-module': 'of the example' };
+    for (const [path, body] of [
+      ['payin', payinBody({ transactionAmount: 7.5, transactionReference: 'edited' })],
+      [
+        'complete-payin',
+        payinBody({ transactionAmount: 7.5, transactionReference: 'edited', otpCode: '123456' }),
+      ],
+      ['check-status', { ...statusOf('edited') }],
+    ] as const) {
+      const headers = new Headers(prepared({ headers: { ...shown }, body: JSON.stringify(body) }));
+      expect((await gateway.send({ path, body, headers })).status).toBe(200);
+    }
+    expect(prepared({ headers: { ...shown }, body: '{' })['X-module']).toBe('of the example');
+    expect(prepared({ headers: { accept: 'any' } })).toEqual({ accept: 'any' });
   });
 });

@@ -2,12 +2,14 @@ import type { RouteConfig } from '@hono/zod-openapi';
 import { collectionWebhook } from '@pesewa/contracts';
 import { buildOpenApiDocument } from '@pesewa/merchant-api';
 import { collectionOperations } from './collection-operations.ts';
+import { listOperations } from './list-operations.ts';
 import { statusOperations } from './status-operations.ts';
 
-/** Every operation of the collection API, in the order of contract 4. */
+/** Every operation of the collection API, in the order of contract 4, then the list. */
 export const operations: readonly (RouteConfig & { readonly getRoutingPath: () => string })[] = [
   ...Object.values(collectionOperations),
   ...Object.values(statusOperations),
+  ...Object.values(listOperations),
 ];
 
 const completed = {
@@ -71,9 +73,11 @@ export function createOpenApiDocument(): object {
       'minor unit of their currency. Checks go in this order: who asks, how often, form, X-module, duplicate, mobile operator, ' +
       'amount. An unknown path is 404 and a wrong method 405, in the four fields of a rejected status check.',
     keyHeader: 'X-business',
+    keyScope: 'collections',
     tags: [
       { name: 'Collections', description: 'initiate and complete collections' },
       { name: 'Status', description: 'where a collection stands' },
+      { name: 'Lists', description: 'the collections of a time' },
     ],
     operations,
     webhook,

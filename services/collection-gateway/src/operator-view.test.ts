@@ -1,4 +1,4 @@
-import { addPaymentRoute } from '@pesewa/payments';
+import { addPaymentRoutes } from '@pesewa/payments';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
@@ -18,12 +18,13 @@ async function openOperator() {
   await gateway.send({ path: 'complete-payin', body: payinBody({ ...customer, otpCode: OTP }) });
   const [collection] = gateway.stored.values();
   const operator = new Hono();
-  addPaymentRoute<Collection>(
+  addPaymentRoutes<Collection>(
     operator,
     {
       find: gateway.collections.find,
       findByReferences: async (references) =>
         [...gateway.stored.values()].filter(({ reference }) => references.includes(reference)),
+      list: async () => [...gateway.stored.values()],
     },
     'co',
     viewCollection,

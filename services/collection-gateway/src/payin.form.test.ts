@@ -1,3 +1,4 @@
+import { collectionCountries } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { failed, nothingFurther, pending } from './fixtures/answers.ts';
 import {
@@ -51,6 +52,16 @@ describe('the form of a payin (contract 2.8 and 10.11)', () => {
     expect(answer.body['responseDetails']).toMatchObject(failed('INVALID REQUEST'));
     expect(descriptionOf(answer)).toMatch(new RegExp(`^${field} `));
   });
+
+  it.each(['XX', 'Gambia', 'G'])(
+    'of the country %s names those that there are',
+    async (transactionCountry) => {
+      const answer = await openGateway().send({ path: 'payin', body: payinBody({ transactionCountry }) });
+      expect(descriptionOf(answer)).toBe(
+        `transactionCountry must be one of ${collectionCountries.join(', ')}`,
+      );
+    },
+  );
 
   it.each([
     'http://merchant.example/hook',

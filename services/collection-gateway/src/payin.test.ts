@@ -54,6 +54,27 @@ describe('payin', () => {
     expect(await gateway.send({ path: 'payin', body: next })).toMatchObject({ status: 200 });
   });
 
+  it('is refused while it is paused, and a duplicate is answered all the same (ADR 77)', async () => {
+    const gateway = openGateway();
+    await gateway.send({ path: 'payin', body: payinBody() });
+    gateway.pauses.isPaused = true;
+    const again = await gateway.send({ path: 'payin', body: payinBody() });
+    expect(again).toMatchObject({ status: 200, body: { responseDetails: failed('DUPLICATE REFERENCE') } });
+    const next = payinBody({ transactionReference: 'order-2' });
+    expect(await gateway.send({ path: 'payin', body: next })).toMatchObject({
+      status: 503,
+      body: {
+        responseDetails: {
+          failedReason: 'SERVICE UNAVAILABLE',
+          statusDescription: 'collections are paused: nothing was recorded, send it again later',
+        },
+      },
+    });
+    expect([gateway.stored.size, gateway.rail.initiations.length]).toEqual([1, 1]);
+    gateway.pauses.isPaused = false;
+    expect(await gateway.send({ path: 'payin', body: next })).toMatchObject({ status: 200 });
+  });
+
   it("by link answers the rail's link", async () => {
     const gateway = openGateway();
     gateway.rail.script.initiation = { kind: 'accepted', redirectionUrl: 'https://pay.example/1' };

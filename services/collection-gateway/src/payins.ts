@@ -2,10 +2,10 @@ import type { CollectionRefusal } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, type Result, refuse, unreachable } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
-import { type AcceptanceDeps, createAcceptance, referenceOf } from './acceptance.ts';
+import type { IsPaused } from '@pesewa/payments';
+import { type AcceptanceDeps, type CountedLimit, createAcceptance, referenceOf } from './acceptance.ts';
 import { type AdmissionDeps, admit } from './admission.ts';
 import type { CollectionForm } from './domain/initiation.ts';
-import type { NumberLimit } from './domain/limits.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Collection } from './store.ts';
 
@@ -30,31 +30,37 @@ export type AcceptCollection = (
 export type PayinDeps = AdmissionDeps &
   AcceptanceDeps & {
     readonly messaging: Pick<Messaging, 'acceptsWork'>;
+    readonly isPaused: IsPaused;
     readonly metrics: Pick<GatewayMetrics, 'payin'>;
   };
 
 /** Builds {@link AcceptCollection}. */
 export function createPayins(deps: PayinDeps): AcceptCollection {
-  const acceptOne = createAcceptance(deps);
+  const acceptances = createAcceptance(deps);
   const take: AcceptCollection = async (merchant, form, traceparent) => {
+    const arrivedAtMs = deps.clock.nowMs();
     const admitted = admit(deps, merchant, form, traceparent);
-    if (!admitted.ok || !deps.messaging.acceptsWork()) {
+    const refused = admitted.ok ? whyNot(deps, admitted.value.collection) : undefined;
+    if (!admitted.ok || refused) {
       // Duplicates take precedence over mobile operator and amount, so they are looked for even if those refuse.
-      const { merchantReference } = form.content;
-      const [earlier] = (
-        await deps.store.findByMerchantReferences([{ merchantId: merchant.id, merchantReference }])
-      ).values();
-      if (earlier) return refuse({ reason: 'DUPLICATE REFERENCE', reference: referenceOf(earlier) });
-      return refuse(admitted.ok ? notAcceptingRefusal : { reason: admitted.refusal, reference: '' });
+      const key = { merchantId: merchant.id, merchantReference: form.content.merchantReference };
+      const [earlier] = (await deps.store.findByMerchantReferences([key])).values();
+      if (earlier) return refuse(duplicateOf(referenceOf(earlier)));
+      if (admitted.ok) return refuse(refused ?? notAcceptingRefusal);
+      const refusal = await acceptances.refuse(key);
+      if (refusal.kind === 'duplicate') return refuse(duplicateOf(refusal.reference));
+      return refuse({ ...admitted.refusal, reference: '' });
     }
-    const acceptance = await acceptOne(admitted.value);
+    const acceptance = await acceptances.accept({ ...admitted.value, arrivedAtMs });
     switch (acceptance.kind) {
       case 'accepted':
         return accept(acceptance.collection);
       case 'duplicate':
-        return refuse({ reason: 'DUPLICATE REFERENCE', reference: acceptance.reference });
+        return refuse(duplicateOf(acceptance.reference));
       case 'exceeded':
-        return refuse(tooMany(acceptance.limit));
+        return refuse(exceeded(acceptance.limit));
+      case 'overtaken':
+        return refuse(overtakenRefusal);
       default:
         return unreachable(acceptance);
     }
@@ -66,6 +72,30 @@ export function createPayins(deps: PayinDeps): AcceptCollection {
   };
 }
 
+/** Why we can't accept a collection that is in order. */
+function whyNot(deps: PayinDeps, collection: Collection): PayinRefusal | undefined {
+  if (deps.isPaused(collection)) return pausedRefusal;
+  return deps.messaging.acceptsWork() ? undefined : notAcceptingRefusal;
+}
+
+function duplicateOf(reference: string): PayinRefusal {
+  return { reason: 'DUPLICATE REFERENCE', reference };
+}
+
+/** The refusal of a request whose repetition was refused while it was under way. */
+const overtakenRefusal: PayinRefusal = {
+  reason: 'SERVICE UNAVAILABLE',
+  reference: '',
+  description: 'the request took too long: nothing was recorded, send it again',
+};
+
+/** The refusal while operators have paused the merchant or the rail. */
+const pausedRefusal: PayinRefusal = {
+  reason: 'SERVICE UNAVAILABLE',
+  reference: '',
+  description: 'collections are paused: nothing was recorded, send it again later',
+};
+
 /** The refusal while too much accepted work waits for Kafka. */
 const notAcceptingRefusal: PayinRefusal = {
   reason: 'SERVICE UNAVAILABLE',
@@ -73,7 +103,9 @@ const notAcceptingRefusal: PayinRefusal = {
   description: 'no new collection is accepted at present: nothing was recorded, send it again later',
 };
 
-function tooMany({ retryAfterSeconds }: NumberLimit): PayinRefusal {
+function exceeded(limit: CountedLimit): PayinRefusal {
+  if ('refusal' in limit) return { ...limit.refusal, reference: '' };
+  const { retryAfterSeconds } = limit;
   const description = `too many collections of this customerNumber: nothing was recorded, send it again after ${retryAfterSeconds} s`;
   return { reason: 'TOO MANY REQUESTS', reference: '', description, retryAfterSeconds };
 }

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ViewerRequest } from '@pesewa/merchant-api';
 import type { Context } from 'hono';
 
 /** The largest body of a request: larger than one with every field at its full length, in letters of three bytes. */
@@ -28,4 +29,27 @@ function encodeSecurityModule(text: string): string {
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text, 'utf8').digest();
+}
+
+/**
+ * Fills `X-module` in from the body that the documents' viewer sends, where the operation has this header (contract 5).
+ * It runs in the browser, so it uses nothing that stands outside of it.
+ */
+export function fillSecurityModule(request: ViewerRequest): ViewerRequest {
+  const { headers, body } = request;
+  if (headers['X-module'] === undefined || body === undefined) return request;
+  try {
+    const { transactionAmount, transactionReference, customerNumber } = JSON.parse(body) as Record<
+      string,
+      unknown
+    >;
+    const parts =
+      customerNumber === undefined
+        ? [transactionReference]
+        : [transactionAmount, transactionReference, customerNumber];
+    headers['X-module'] = btoa(parts.join(''));
+  } catch {
+    // A body that is no JSON is sent as it is: the answer says what is wrong with it.
+  }
+  return request;
 }

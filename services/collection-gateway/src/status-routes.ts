@@ -24,6 +24,7 @@ export interface StatusRouteDeps extends AuthenticationDeps {
 export function createStatusRoutes(deps: StatusRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   const authentication = authenticate(deps, {
+    scope: 'collections',
     keyOf: merchantKeyOf,
     refuse: (context, refusal) => answerUnauthenticated(context, refusal, deps.clock.nowMs()),
   });
@@ -60,7 +61,8 @@ async function readReference(context: Context<AppEnv>): Promise<string | undefin
     : undefined;
 }
 
-function answerUnauthenticated(
+/** Answers a merchant who is not let in, in the four fields of contract 4.9. */
+export function answerUnauthenticated(
   context: Context<AppEnv>,
   refusal: AuthenticationRefusal,
   nowMs: number,
@@ -68,6 +70,9 @@ function answerUnauthenticated(
   switch (refusal.kind) {
     case 'unknown':
     case 'suspended':
+    case 'outOfScope':
+    case 'elsewhere':
+    case 'unsigned':
       return answerRejected(context, 400, nowMs);
     case 'unavailable':
       return answerRejected(context, 503, nowMs);

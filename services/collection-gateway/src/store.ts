@@ -50,7 +50,7 @@ export type CollectionChange = PaymentChange<Collection>;
 /** Opens the store. */
 export function openCollectionStore(db: Db): CollectionStore {
   const collection = db.collection<CollectionDocument>('collections');
-  return openPaymentStore({ collection, toDocument, fromDocument, toUpdate });
+  return openPaymentStore({ collection, prefix: 'co', toDocument, fromDocument, toUpdate });
 }
 
 function toUpdate(after: Collection) {

@@ -10,6 +10,7 @@ import {
 } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { balanceOf, currencyOf, floatPrefix } from './domain/accounts.ts';
+import { trialBalance } from './domain/trial-balance.ts';
 import { viewEntry, viewStatementItem, viewSums } from './entry-views.ts';
 import { type SharedPlace, statedEntriesOf, type WalletPlace } from './statement.ts';
 import type { Statements } from './statements.ts';
@@ -28,7 +29,7 @@ const WALLET = 'wallet:';
 
 /** The dependencies of the routes of accounts. */
 export interface AccountRouteDeps {
-  readonly store: Pick<LedgerStore, 'findWallet' | 'findPostings' | 'findShared'>;
+  readonly store: Pick<LedgerStore, 'findWallet' | 'findPostings' | 'findShared' | 'readAll'>;
   readonly statements: Statements;
   readonly clock: Clock;
 }
@@ -43,6 +44,16 @@ export function addAccountRoutes(app: Hono, deps: AccountRouteDeps): void {
         const currency = currencyOf(account);
         return { account, currency, balance: formatAmount(balanceOf(account, turnover), currency) };
       });
+      return answer(200, { items, next: null });
+    },
+    trialBalance: async () => {
+      const { wallets, shared } = await store.readAll();
+      const items = trialBalance(wallets, shared).map(({ currency, account, debit, credit }) => ({
+        currency,
+        account,
+        debit: formatAmount(debit, currency),
+        credit: formatAmount(credit, currency),
+      }));
       return answer(200, { items, next: null });
     },
     wallet: async ({ parameters: { merchantId, currency } }) => {

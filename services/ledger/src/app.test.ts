@@ -45,6 +45,7 @@ function open() {
             ? Array.from({ length: limit }, () => ({ ...posting, _id: 'po-many/x' }))
             : [],
       findShared: async (prefix) => shared.filter(({ account }) => account.startsWith(prefix)),
+      readAll: async () => ({ wallets: [{ currency: 'KES', available: 200n, held: 50n }], shared }),
     },
     statements: {
       ofWallet: () => Promise.reject(new Error('unused')),
@@ -52,7 +53,6 @@ function open() {
     },
     clock: systemClock,
     targets: anyTarget,
-    allowsSharedToken: true,
     commands: {
       propose: () => Promise.reject(new Error('unused')),
       decide: () => Promise.reject(new Error('unused')),

@@ -23,7 +23,7 @@ export type Approvals = (
 /** Builds {@link Approvals}; it reads within the transaction that applies the orders. */
 export function createApprovals(db: Db): Approvals {
   const commands = db.collection<OrderDocument>(COMMANDS);
-  const decided = [collectionNames.postings, collectionNames.refusedOrders].map((name) =>
+  const decided = [collectionNames.postings, collectionNames.refusals].map((name) =>
     db.collection<{ readonly _id: string }>(name),
   );
   return async (orders, session) => {

@@ -1,6 +1,6 @@
 import { pageId } from '@pesewa/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type AuditedLedger, openAuditedLedger } from './audited.fixture.ts';
+import { type AuditedLedger, memoryCheckpoints, openAuditedLedger } from './audited.fixture.ts';
 import { capture, collect, fund, fundFloat, hold, release } from './domain/posting.fixture.ts';
 import { forgeries } from './forged.fixture.ts';
 import { changes } from './injected-faults.fixture.ts';
@@ -74,6 +74,7 @@ describe('the audit of a real database', () => {
     expect(counts).toEqual({
       pages: 7,
       entries: 22,
+      entriesBefore: 0,
       wallets: 2,
       accounts: 6,
       openHolds: 1,
@@ -129,7 +130,10 @@ describe('the audit of a real database', () => {
     expect(violations.map(({ invariant }) => invariant)).toEqual(Array(6).fill('L12'));
   });
 
-  it('finds nothing in a ledger that goes on writing', async () => {
+  it.each([
+    ['from its first page on', undefined],
+    ['from the audit before on', memoryCheckpoints()],
+  ])('finds nothing in a ledger that goes on writing, %s', async (_from, checkpoints) => {
     const payouts = books.payouts.collection('payouts');
     let isAuditing = true;
     const writing = (async () => {
@@ -145,7 +149,7 @@ describe('the audit of a real database', () => {
     try {
       const read: number[] = [];
       while (new Set(read).size < 4) {
-        const report = await books.audit();
+        const report = await books.audit(checkpoints && { checkpoints });
         expect(report.violations).toEqual([]);
         read.push(report.entries);
       }

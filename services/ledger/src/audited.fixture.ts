@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type AuditOptions, type AuditReport, auditLedger } from '@pesewa/audit';
+import { type AuditOptions, type AuditReport, auditLedger, type CheckpointStore } from '@pesewa/audit';
 import { systemClock } from '@pesewa/kernel';
 import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
@@ -24,11 +24,26 @@ export interface AuditedLedger extends AsyncDisposable {
     place: { readonly chain: string; readonly atMs?: number },
     ...postings: readonly Posting[]
   ) => Promise<void>;
-  readonly audit: (options?: Pick<AuditOptions, 'crossCheck' | 'earlierHeads'>) => Promise<AuditReport>;
+  readonly audit: (
+    options?: Omit<AuditOptions, 'mongodbUrl' | 'databasePrefix' | 'clock' | 'allowedLagMs'>,
+  ) => Promise<AuditReport>;
   /** Saves all databases in their present state. */
   readonly save: () => Promise<void>;
   /** Restores the saved state. */
   readonly restore: () => Promise<void>;
+}
+
+/** Keeps a checkpoint in memory; it can be set. */
+export function memoryCheckpoints(): CheckpointStore & { kept: Uint8Array | undefined } {
+  const store = {
+    kept: undefined as Uint8Array | undefined,
+    read: () => Promise.resolve(store.kept),
+    write: (checkpoint: Uint8Array) => {
+      store.kept = checkpoint;
+      return Promise.resolve();
+    },
+  };
+  return store;
 }
 
 const databases = ['ledger', 'payouts', 'collections'] as const;
@@ -156,5 +171,5 @@ function foldedOf(postings: readonly Posting[]): Folded {
     const after = { merchantId: wallet.split(':')[0] ?? '', currency, available, held, sequence };
     wallets.set(wallet, { isNew: false, after, causationId });
   }
-  return { postings, wallets, holds: new Map(), refusedOrders: [], accountDeltas };
+  return { postings, wallets, holds: new Map(), refusals: [], accountDeltas };
 }

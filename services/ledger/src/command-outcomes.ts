@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { collectionNames, type PostingDocument, type RefusedOrderDocument } from './documents.ts';
+import { collectionNames, type PostingDocument, type RefusalDocument } from './documents.ts';
 import { postingId } from './domain/instructions.ts';
 import type { Order } from './domain/orders.ts';
 
@@ -19,7 +19,7 @@ export type Outcomes = (
 /** Builds {@link Outcomes}. */
 export function createOutcomes(db: Db): Outcomes {
   const postings = db.collection<PostingDocument>(collectionNames.postings);
-  const refusals = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
+  const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
   return async (orders) => {
     if (orders.length === 0) return new Map();
     // Both are stored under the id of the only posting that an order can have.

@@ -31,7 +31,7 @@ function open(answers: {
   readonly decided?: Result<FollowedOrder, DecisionRefusal | 'order.unknown'>;
   readonly found?: FollowedOrder;
   readonly targets?: Targets;
-  readonly allowsSharedToken?: boolean;
+  readonly sharedMayAct?: boolean;
 }) {
   const said: unknown[] = [];
   const commands: Commands = {
@@ -50,12 +50,12 @@ function open(answers: {
     },
   };
   const routes = new Hono();
-  const { targets = anyTarget, allowsSharedToken = true } = answers;
-  addCommandRoutes(routes, { commands, targets, allowsSharedToken });
+  const { targets = anyTarget } = answers;
+  addCommandRoutes(routes, { commands, targets });
   const tokenHash = Uint8Array.from(createHash('sha256').update('token-of-ama').digest());
   const app = guardOperator(
     routes,
-    createOperators('the-token-of-these-tests', [{ name: 'ama', tokenHash }]),
+    createOperators('the-token-of-these-tests', [{ name: 'ama', tokenHash }], answers.sharedMayAct),
   );
   const ask = async (path: string, body?: object | string, token = 'the-token-of-these-tests') => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -160,7 +160,7 @@ describe('a proposal', () => {
 
 describe('the shared token', () => {
   it('looks, and in production neither orders nor decides; a named operator does', async () => {
-    const { ask, said } = open({ allowsSharedToken: false, found: { order: proposed } });
+    const { ask, said } = open({ sharedMayAct: false, found: { order: proposed } });
     for (const path of ['fund', 'cm-1/approve', 'cm-1/reject']) {
       const body = path === 'fund' ? order : { reason: 'not ours' };
       expect(await ask(`/commands/${path}`, body)).toEqual([

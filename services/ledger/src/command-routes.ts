@@ -19,56 +19,44 @@ const ORDERS_PER_PAGE = 100;
 export interface CommandRouteDeps {
   readonly commands: Commands;
   readonly targets: Targets;
-  /** Whether the shared token, which belongs to no person, may order and decide: only in development. */
-  readonly allowsSharedToken: boolean;
 }
 
 /** Adds the routes of the operators' orders: propose, approve, reject, look (ADR 17). */
 export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
-  const { commands, allowsSharedToken } = deps;
+  const { commands } = deps;
   const proposing = (kind: OrderKind) => (request: { readonly body: Body; readonly operator: string }) =>
     propose(deps, kind, request);
-  serveOperations(
-    app,
-    proposalOperations,
-    {
-      fund: proposing('fund'),
-      'fund-float': proposing('fundFloat'),
-      withdraw: proposing('withdraw'),
-      'withdraw-float': proposing('withdrawFloat'),
-      adjust: proposing('adjust'),
-      suspense: proposing('suspense'),
+  serveOperations(app, proposalOperations, {
+    fund: proposing('fund'),
+    'fund-float': proposing('fundFloat'),
+    withdraw: proposing('withdraw'),
+    'withdraw-float': proposing('withdrawFloat'),
+    adjust: proposing('adjust'),
+    suspense: proposing('suspense'),
+  });
+  serveOperations(app, orderOperations, {
+    list: async ({ query: { status, cursor = '' } }) => {
+      const after = pageCursor.safeParse(cursor).data;
+      if (cursor !== '' && after === undefined) return foreignCursor;
+      const page = await commands.list({
+        limit: ORDERS_PER_PAGE,
+        ...(status && { status }),
+        ...(after && { after }),
+      });
+      return answer(200, {
+        items: page.items.map(viewOrder),
+        next: page.next && formatPageCursor(page.next),
+      });
     },
-    allowsSharedToken,
-  );
-  serveOperations(
-    app,
-    orderOperations,
-    {
-      list: async ({ query: { status, cursor = '' } }) => {
-        const after = pageCursor.safeParse(cursor).data;
-        if (cursor !== '' && after === undefined) return foreignCursor;
-        const page = await commands.list({
-          limit: ORDERS_PER_PAGE,
-          ...(status && { status }),
-          ...(after && { after }),
-        });
-        return answer(200, {
-          items: page.items.map(viewOrder),
-          next: page.next && formatPageCursor(page.next),
-        });
-      },
-      show: async ({ parameters: { commandId } }) => {
-        const found = await commands.find(commandId);
-        return found ? answer(200, viewOrder(found)) : unknown;
-      },
-      approve: ({ parameters: { commandId }, operator }) =>
-        decide(commands, commandId, { kind: 'approve' }, operator),
-      reject: ({ parameters: { commandId }, body: { reason }, operator }) =>
-        decide(commands, commandId, { kind: 'reject', reason }, operator),
+    show: async ({ parameters: { commandId } }) => {
+      const found = await commands.find(commandId);
+      return found ? answer(200, viewOrder(found)) : unknown;
     },
-    allowsSharedToken,
-  );
+    approve: ({ parameters: { commandId }, operator }) =>
+      decide(commands, commandId, { kind: 'approve' }, operator),
+    reject: ({ parameters: { commandId }, body: { reason }, operator }) =>
+      decide(commands, commandId, { kind: 'reject', reason }, operator),
+  });
 }
 
 async function propose(

@@ -51,7 +51,7 @@ async function openReplica(): Promise<TestOperators> {
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const commands = createCommands({ db, messaging, ids: scope.ids, clock });
   const app = new Hono();
-  addCommandRoutes(app, { commands, targets: anyTarget, allowsSharedToken: true });
+  addCommandRoutes(app, { commands, targets: anyTarget });
   return openTestOperators(app);
 }
 

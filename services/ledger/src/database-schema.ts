@@ -31,7 +31,15 @@ const posting = {
   at: date,
 };
 const wallet = { merchantId: text, currency: text, available: whole, held: whole, sequence: whole, at: date };
-const refused = { causationId: text, sequence: whole, at: date };
+const refusal = {
+  merchantId: text,
+  currency: text,
+  amount: whole,
+  reason: text,
+  causationId: text,
+  sequence: whole,
+  at: date,
+};
 const page = {
   chain: text,
   number: positive,
@@ -81,18 +89,7 @@ export const ledgerDatabaseSchema: readonly CollectionSchema[] = [
   { name: 'wallets', validator: refusing(wallet) },
   {
     name: 'refusals',
-    validator: refusing({
-      merchantId: text,
-      currency: text,
-      amount: whole,
-      fee: whole,
-      rail: text,
-      ...refused,
-    }),
-  },
-  {
-    name: 'refusedOrders',
-    validator: refusing({ merchantId: text, currency: text, amount: whole, reason: text, ...refused }),
+    validator: refusing(refusal, { fee: whole, rail: text }),
   },
   { name: 'accounts', validator: refusing({ account: text, debits: whole, credits: whole }) },
   // The pages of a shared account, in each chain's order.

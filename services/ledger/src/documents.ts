@@ -1,7 +1,7 @@
 import { type ChainedLine, type ChainedPosting, walletKeyOf } from '@pesewa/contracts';
 import type { Binary } from 'mongodb';
 import type { Turnover } from './domain/accounts.ts';
-import type { Hold, Posting, Refusal, RefusedOrder, Wallet } from './domain/books.ts';
+import type { Posting, Refusal, Wallet } from './domain/books.ts';
 
 /** A posting as MongoDB holds it; `_id` is its reference and kind. */
 export interface PostingDocument extends ChainedPosting {
@@ -16,14 +16,8 @@ export interface WalletDocument extends Wallet {
   readonly at: Date;
 }
 
-/** A refused hold, stored so that a replay refuses it again; `_id` is the payout's reference. */
-export interface RefusalDocument extends Omit<Hold, 'reference' | 'status' | 'refusal'>, Refusal {
-  readonly _id: string;
-  readonly at: Date;
-}
-
-/** A refused order, stored for the same reason; `_id` is that of the posting which was not written. */
-export interface RefusedOrderDocument extends Omit<RefusedOrder, 'id'> {
+/** A refusal, stored so that a replay refuses again; `_id` is that of the posting which was not written. */
+export interface RefusalDocument extends Omit<Refusal, 'id'> {
   readonly _id: string;
   readonly at: Date;
 }
@@ -57,7 +51,6 @@ export const collectionNames = {
   postings: 'postings',
   wallets: 'wallets',
   refusals: 'refusals',
-  refusedOrders: 'refusedOrders',
   buckets: 'accounts',
   pages: 'pages',
 } as const;
@@ -82,16 +75,7 @@ export function toWallet({ merchantId, currency, available, held, sequence }: Wa
   return { merchantId, currency, available, held, sequence };
 }
 
-/** The stored form of a refused hold. */
-export function toRefusalDocument(
-  { reference, status: _refused, refusal, ...hold }: Hold,
-  at: Date,
-): RefusalDocument {
-  if (!refusal) throw new TypeError('a refused hold has no refusal recorded');
-  return { _id: reference, ...hold, ...refusal, at };
-}
-
-/** The stored form of a refused order. */
-export function toRefusedOrderDocument({ id, ...refused }: RefusedOrder, at: Date): RefusedOrderDocument {
-  return { _id: id, ...refused, at };
+/** The stored form of a refusal. */
+export function toRefusalDocument({ id, ...refusal }: Refusal, at: Date): RefusalDocument {
+  return { _id: id, ...refusal, at };
 }

@@ -21,7 +21,7 @@ export function published(event: OutgoingEvent): OwnEvent {
 export type Backup = ReadonlyMap<string, readonly object[]>;
 
 /** The collections that must be the same again after an older database has come forward. */
-export const BOOKS = ['accounts', 'commands', 'pages', 'postings', 'refusals', 'refusedOrders', 'wallets'];
+export const BOOKS = ['accounts', 'commands', 'pages', 'postings', 'refusals', 'wallets'];
 
 /** Copies a whole database or some of its collections, sorted by their ids. */
 export async function copyDatabase({ db }: Pick<Database, 'db'>, names?: readonly string[]): Promise<Backup> {

@@ -1,4 +1,4 @@
-import { formatAmount } from '@pesewa/kernel';
+import { formatAmount, parseAmount } from '@pesewa/kernel';
 import { type Messaging, type OutgoingEvent, openMessaging, openMessagingAs } from '@pesewa/messaging';
 import {
   createTestKafka,
@@ -72,7 +72,7 @@ async function openLedger() {
   );
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
   const statements = createStatements(messaging.db);
-  const orders = { commands, targets: anyTarget, allowsSharedToken: true };
+  const orders = { commands, targets: anyTarget };
   const app: Hono = createApp({ store, statements, ...orders, clock, logger });
   return { app, db: messaging.db, scope };
 }
@@ -254,4 +254,26 @@ test('what every account was debited is what every other was credited', async ()
     expect(-(balances.get(`wallet:${_id}:available`) ?? 0n)).toBe(available);
     expect(-(balances.get(`wallet:${_id}:held`) ?? 0n)).toBe(held);
   }
+});
+
+test('the trial balance is that of all postings, and its debits are its credits', async () => {
+  const answer = await ledger.app.request('/trial-balance');
+  const { items } = (await answer.json()) as {
+    readonly items: readonly { account: string; debit: string; credit: string }[];
+  };
+  const sum = (side: 'debit' | 'credit') =>
+    items.reduce((total, { [side]: text }) => {
+      const amount = parseAmount(text, CURRENCY);
+      return total + (amount.ok ? amount.value.minor : 0n);
+    }, 0n);
+  expect(sum('debit')).toBeGreaterThan(0n);
+  expect(sum('debit')).toBe(sum('credit'));
+  const wallets = await ledger.db.collection<{ available: bigint }>('wallets').find().toArray();
+  const available = wallets.reduce((total, wallet) => total + wallet.available, 0n);
+  expect(items).toContainEqual({
+    currency: CURRENCY,
+    account: `wallets:available:${CURRENCY}`,
+    debit: '0',
+    credit: formatAmount(available, CURRENCY),
+  });
 });

@@ -8,7 +8,7 @@ import {
   type WalletDocument,
 } from './documents.ts';
 import type { Turnover } from './domain/accounts.ts';
-import type { Hold, Posting, RefusedOrder, Snapshot, Wallet } from './domain/books.ts';
+import type { Hold, Posting, Refusal, Snapshot, Wallet } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
 import { foldInstructions } from './domain/posting.ts';
 
@@ -27,7 +27,7 @@ export function openMemoryLedger(refundFee: boolean) {
   const times = new Map<string, Date>();
   const holds = new Map<string, Hold>();
   const decided = new Map<string, Pick<Posting, 'entries'>>();
-  const refusedOrders: RefusedOrder[] = [];
+  const refusals: Refusal[] = [];
   const postings = new Map<string, PostingDocument>();
   const buckets = new Map<string, BucketRecord>();
   const pages: PageRecord[] = [];
@@ -45,9 +45,9 @@ export function openMemoryLedger(refundFee: boolean) {
         times.set(key, new Date(nowMs));
       }
       for (const [key, hold] of folded.holds) holds.set(key, hold);
-      for (const refused of folded.refusedOrders) {
+      for (const refused of folded.refusals) {
         decided.set(refused.id, { entries: [] });
-        refusedOrders.push(refused);
+        refusals.push(refused);
       }
       const added = folded.postings.map((posting) => toPostingDocument(posting, new Date(nowMs)));
       for (const posting of added) {
@@ -69,7 +69,7 @@ export function openMemoryLedger(refundFee: boolean) {
       structuredClone({
         wallets,
         holds,
-        refusedOrders,
+        refusals,
         buckets,
         postings: new Map([...postings].map(([id, { at: _at, ...posting }]) => [id, posting])),
       }),

@@ -35,27 +35,20 @@ interface LeftOut extends Named {
   readonly at: Date;
 }
 
+const LEFT_OUT = 'left_out';
+
 /** Builds {@link MissingEvents}. */
 export function createMissingEvents(db: Db): MissingEvents {
-  const bookings = db.collection<Named>(collectionNames.postings);
-  const refusals = db.collection<Named>(collectionNames.refusals);
-  const refusedOrders = db.collection<Named>(collectionNames.refusedOrders);
   const orders = db.collection<OrderDocument>(COMMANDS);
-  const leftOut = db.collection<LeftOut>('left_out');
+  const leftOut = db.collection<LeftOut>(LEFT_OUT);
   const pages = db.collection<PageDocument>(collectionNames.pages);
   async function unanswered(names: readonly string[]): Promise<ReadonlySet<string>> {
-    const [booked, holds, refused, left] = await Promise.all([
-      idsIn(bookings, names),
-      idsIn(refusals, names.filter(isHold).map(referenceOf)),
-      idsIn(refusedOrders, names),
-      idsIn(leftOut, names),
-    ]);
-    const isAnswered = (name: string) =>
-      booked.has(name) ||
-      refused.has(name) ||
-      left.has(name) ||
-      (isHold(name) && holds.has(referenceOf(name)));
-    return new Set(names.filter((name) => !isAnswered(name)));
+    const answered = await Promise.all(
+      [collectionNames.postings, collectionNames.refusals, LEFT_OUT].map((collection) =>
+        idsIn(db.collection<Named>(collection), names),
+      ),
+    );
+    return new Set(names.filter((name) => !answered.some((ids) => ids.has(name))));
   }
   async function hashesOf(published: readonly PublishedPage[]): Promise<ReadonlyMap<string, string>> {
     if (published.length === 0) return new Map();
@@ -105,6 +98,3 @@ async function idsIn<Schema extends Named>(
 }
 
 const idOf = ({ chain, number }: PublishedPage): string => pageId(chain, number);
-
-const isHold = (name: string): boolean => name.endsWith('/hold');
-const referenceOf = (name: string): string => name.slice(0, name.lastIndexOf('/'));

@@ -67,7 +67,7 @@ export function createPostings(deps: {
         // Emitted last of the page's events: a reader who has it has all the others.
         if (page) transaction.emit(pageEventOf(page, folded.outcomes, at));
         for (const change of folded.wallets.values()) transaction.emit(balanceEventOf(change, at));
-        // Whoever lost the answer may have lost the balance too.
+        // A service that lost the answer may have lost the balance too.
         for (const [walletKey, { domainEvent, at: answeredAt }] of unchanged) {
           const after = folded.wallets.has(walletKey) ? undefined : snapshot.wallets.get(walletKey);
           const { causationId } = domainEvent;
@@ -92,24 +92,18 @@ function provesItself(instructions: readonly Instruction[], outcomes: readonly O
 /** What must be read for the instructions; `trusting` assumes that a hold is not placed yet. */
 export function readSetOf(instructions: readonly Instruction[], trusting: boolean): ReadSet {
   const wallets = new Set<string>();
-  const references = new Set<string>();
   const postingIds = new Set<string>();
-  const orderIds = new Set<string>();
+  const refusableIds = new Set<string>();
   for (const instruction of instructions) {
     if ('merchantId' in instruction) wallets.add(walletKeyOf(instruction.merchantId, instruction.currency));
     if (topicOf(instruction.kind) === 'payouts') {
-      references.add(instruction.reference);
+      refusableIds.add(postingId({ reference: instruction.reference, kind: 'hold' }));
       if (trusting && instruction.kind === 'hold') continue;
       for (const id of holdPostingIds(instruction)) postingIds.add(id);
       continue;
     }
     postingIds.add(postingId(instruction));
-    if (topicOf(instruction.kind) === 'ledgerCommands') orderIds.add(postingId(instruction));
+    if (topicOf(instruction.kind) === 'ledgerCommands') refusableIds.add(postingId(instruction));
   }
-  return {
-    wallets: [...wallets],
-    references: [...references],
-    postingIds: [...postingIds],
-    orderIds: [...orderIds],
-  };
+  return { wallets: [...wallets], postingIds: [...postingIds], refusableIds: [...refusableIds] };
 }

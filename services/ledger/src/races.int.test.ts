@@ -122,7 +122,7 @@ test('whole batches that race for one wallet take all it has, and never more', a
 
 test('a refused order is remembered by the id of the posting that it does not get, with its reason', async () => {
   await commands.apply([withdraw('poor', 1n)], { topic: 'ledgerCommands' });
-  const refused = await database.db.collection('refusedOrders').find({ merchantId: 'poor' }).toArray();
+  const refused = await database.db.collection('refusals').find({ merchantId: 'poor' }).toArray();
   expect(refused).toEqual([
     {
       _id: 'cm-poor/withdraw',

@@ -80,7 +80,7 @@ async function openLedger() {
   const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
   await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), rollForward }));
   const commands = createCommands({ db, messaging, ids, clock });
-  const orders = { commands, targets: anyTarget, allowsSharedToken: true };
+  const orders = { commands, targets: anyTarget };
   const app = createApp({ store, statements: createStatements(db), ...orders, clock, logger });
   const guarded = guardOperator(scope.operator, createOperators('the-token-of-an-operator'));
   return {

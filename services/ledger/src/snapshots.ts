@@ -3,7 +3,6 @@ import {
   collectionNames,
   type PostingDocument,
   type RefusalDocument,
-  type RefusedOrderDocument,
   toWallet,
   type WalletDocument,
 } from './documents.ts';
@@ -14,11 +13,9 @@ import { type Instruction, postingId } from './domain/instructions.ts';
 /** What must be read for a batch of instructions. */
 export interface ReadSet {
   readonly wallets: readonly string[];
-  /** Payouts whose hold may have been refused. */
-  readonly references: readonly string[];
   readonly postingIds: readonly string[];
-  /** Those of orders, which may have been refused. */
-  readonly orderIds: readonly string[];
+  /** The postings of holds and orders, which may have been refused. */
+  readonly refusableIds: readonly string[];
 }
 
 /** The stored state, and the time of the newest posting of all its wallets; 0 if there is none. */
@@ -32,20 +29,18 @@ export function createSnapshots(db: Db): (readSet: ReadSet, session: ClientSessi
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const postings = db.collection<PostingDocument>(collectionNames.postings);
   const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
-  const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
   return async (readSet, session) => {
     // Sequentially, because a session runs one operation at a time.
     const foundWallets = await findAll(wallets, readSet.wallets, session);
     const foundPostings = await findAll(postings, readSet.postingIds, session);
-    const foundRefusals = await findAll(refusals, readSet.references, session);
-    const foundOrders = await findAll(refusedOrders, readSet.orderIds, session);
+    const foundRefusals = await findAll(refusals, readSet.refusableIds, session);
     return {
       snapshot: {
         wallets: new Map(foundWallets.map((document) => [document._id, toWallet(document)])),
-        holds: new Map([...foundRefusals.map(toRefusedHold), ...toHolds(foundPostings)]),
+        holds: new Map([...foundRefusals.flatMap(toRefusedHold), ...toHolds(foundPostings)]),
         postings: new Map([
           ...foundPostings.map(({ _id, entries }) => [_id, { entries }] as const),
-          ...foundOrders.map(({ _id }) => [_id, { entries: [] }] as const),
+          ...foundRefusals.map(({ _id }) => [_id, { entries: [] }] as const),
         ]),
       },
       newestMs: foundWallets.reduce((newest, { at }) => Math.max(newest, at.getTime()), 0),
@@ -59,28 +54,29 @@ export function createAnswerReader(
 ): (instructions: readonly Instruction[], session: ClientSession) => Promise<StoredAnswers> {
   const postings = db.collection<PostingDocument>(collectionNames.postings);
   const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
-  const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
   return async (instructions, session) => {
     const ids = instructions.map(postingId);
-    const references = instructions.map(({ reference }) => reference);
     const foundPostings = await findAll(postings, ids, session);
-    const foundRefusals = await findAll(refusals, references, session);
-    const foundOrders = await findAll(refusedOrders, ids, session);
+    const foundRefusals = await findAll(refusals, ids, session);
     return {
       postings: new Map(foundPostings.map((posting) => [posting._id, posting])),
-      refusals: new Map([...foundRefusals, ...foundOrders].map((refusal) => [refusal._id, refusal])),
+      refusals: new Map(foundRefusals.map((refusal) => [refusal._id, refusal])),
     };
   };
 }
 
+/** A refused hold; nothing for a refused order. */
 function toRefusedHold({
   _id,
-  at: _at,
-  causationId: _cause,
-  sequence: _sequence,
-  ...hold
-}: WithId<RefusalDocument>): readonly [string, Hold] {
-  return [_id, { reference: _id, ...hold, status: 'refused' }];
+  fee,
+  rail,
+  merchantId,
+  currency,
+  amount,
+}: RefusalDocument): readonly (readonly [string, Hold])[] {
+  if (fee === undefined || rail === undefined) return [];
+  const reference = _id.slice(0, _id.lastIndexOf('/'));
+  return [[reference, { reference, merchantId, currency, amount, fee, rail, status: 'refused' }]];
 }
 
 /** Holds as their postings show them: placed by one, ended by another. */

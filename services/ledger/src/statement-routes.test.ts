@@ -29,7 +29,7 @@ function open(readAtMs = NOW_MS) {
   });
   const unread = () => Promise.reject(new Error('only statements are read'));
   addAccountRoutes(app, {
-    store: { findWallet: unread, findPostings: unread, findShared: unread },
+    store: { findWallet: unread, findPostings: unread, findShared: unread, readAll: unread },
     clock: { nowMs: () => NOW_MS, sleep: () => Promise.resolve() },
     statements: {
       ofWallet: async (wallet, period, page) => {

@@ -8,7 +8,6 @@ import {
   type PostingDocument,
   toPostingDocument,
   toRefusalDocument,
-  toRefusedOrderDocument,
   toWallet,
   toWalletDocument,
   type WalletDocument,
@@ -17,6 +16,7 @@ import type { Turnover } from './domain/accounts.ts';
 import type { StoredAnswers } from './domain/answers.ts';
 import type { Folded, Wallet } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
+import type { WalletSums } from './domain/trial-balance.ts';
 import { type AppendedPage, createPages, type Head, type Pages } from './pages.ts';
 import { createAnswerReader, createSnapshots, type ReadSet, type StoredState } from './snapshots.ts';
 
@@ -58,6 +58,11 @@ export interface LedgerStore {
   ) => Promise<readonly PostingDocument[]>;
   /** The shared accounts whose names begin with the prefix, by name. */
   readonly findShared: (prefix: string) => Promise<readonly SharedAccount[]>;
+  /** The sums of all wallets and the shared accounts, as of one moment. */
+  readonly readAll: () => Promise<{
+    readonly wallets: readonly WalletSums[];
+    readonly shared: readonly SharedAccount[];
+  }>;
 }
 
 /** Opens the store. */
@@ -65,7 +70,6 @@ export function openLedgerStore(db: Db): LedgerStore {
   const pages = createPages(db);
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const postings = db.collection<PostingDocument>(collectionNames.postings);
-  const buckets = db.collection<BucketDocument>(collectionNames.buckets);
   return {
     read: createSnapshots(db),
     readAnswers: createAnswerReader(db),
@@ -82,33 +86,50 @@ export function openLedgerStore(db: Db): LedgerStore {
         .sort({ _id: 1 })
         .limit(limit)
         .toArray(),
-    findShared: async (prefix) => {
-      const sums = buckets.aggregate<Turnover & { _id: string }>([
+    findShared: (prefix) => readShared(db, prefix),
+    readAll: async () => {
+      // A read concern of the database would silently override the snapshot.
+      const current = db.client.db(db.databaseName);
+      await using session = db.client.startSession({ snapshot: true });
+      const sums = { _id: '$currency', available: { $sum: '$available' }, held: { $sum: '$held' } };
+      const found = await current
+        .collection(collectionNames.wallets)
+        .aggregate<Omit<WalletSums, 'currency'> & { _id: string }>([{ $group: sums }], { session })
+        .toArray();
+      const shared = await readShared(current, '', session);
+      return { wallets: found.map(({ _id: currency, ...sum }) => ({ currency, ...sum })), shared };
+    },
+  };
+}
+
+async function readShared(
+  db: Db,
+  prefix: string,
+  session?: ClientSession,
+): Promise<readonly SharedAccount[]> {
+  const sums = db
+    .collection<BucketDocument>(collectionNames.buckets)
+    .aggregate<Turnover & { _id: string }>(
+      [
         { $match: { _id: { $gte: prefix, $lt: `${prefix}\uffff` } } },
         { $group: { _id: '$account', debits: { $sum: '$debits' }, credits: { $sum: '$credits' } } },
         { $sort: { _id: 1 } },
-      ]);
-      return (await sums.toArray()).map(({ _id, debits, credits }) => ({ account: _id, debits, credits }));
-    },
-  };
+      ],
+      session ? { session } : {},
+    );
+  return (await sums.toArray()).map(({ _id, debits, credits }) => ({ account: _id, debits, credits }));
 }
 
 function createBatchWriter(db: Db, pages: Pages): LedgerStore['write'] {
   const postings = createWriter(db, collectionNames.postings);
   const wallets = createWriter(db, collectionNames.wallets);
   const refusals = createWriter(db, collectionNames.refusals);
-  const refusedOrders = createWriter(db, collectionNames.refusedOrders);
   const buckets = createWriter(db, collectionNames.buckets);
   return async (folded, { chain, atMs }, transaction, meanwhile) => {
     const { session } = transaction;
     const asked = new Date(atMs);
-    const refused = [...folded.holds.values()].filter(({ status }) => status === 'refused');
     await refusals.insert(
-      refused.map((hold) => toRefusalDocument(hold, asked)),
-      session,
-    );
-    await refusedOrders.insert(
-      folded.refusedOrders.map((refused) => toRefusedOrderDocument(refused, asked)),
+      folded.refusals.map((refusal) => toRefusalDocument(refusal, asked)),
       session,
     );
     if (folded.postings.length === 0) {

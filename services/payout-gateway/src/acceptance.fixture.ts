@@ -16,7 +16,9 @@ export function merchantWith(id: string, limits: Partial<MerchantLimits> = {}): 
     id,
     name: id,
     status: 'active',
-    keyHashes: [],
+    keys: [],
+    allowedAddresses: [],
+    signing: { isRequired: false, secrets: [] },
     wallets: [{ currency: 'GHS', country: 'GHA', payoutFee: fee, collectionFee: fee }],
     webhooks: { payoutsUrl: null, collectionsUrl: null, secrets: [] },
     limits: { requestsPerSecond: 100, ...limits },
@@ -37,13 +39,14 @@ export async function openReplica(
   const { db } = messaging;
   const deps: SubmissionDeps = {
     store: openPayoutStore(db),
-    usage: openUsageStore(db, 'accepted'),
+    usage: openUsageStore(db),
     messaging,
     clock,
     ids,
     routePayout: async () => ({ kind: 'routed', rail: 'upstream' }),
     isComplete: () => true,
     canSpend: async () => true,
+    isPaused: () => false,
     ...overrides,
   };
   const payouts = createPayouts({ ...deps, refused: () => undefined });

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Clock, Ids } from '@pesewa/kernel';
 import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import { paymentId } from '@pesewa/payments';
-import { type DayLimit, dayLimitRefusal } from './domain/limits.ts';
+import { isOverdue, paymentId } from '@pesewa/payments';
+import type { DayLimit } from './domain/limits.ts';
 import { payoutDecider } from './domain/payout.ts';
 import { canonicalContent, type PayoutRequest, type RequestRefusal } from './domain/submission.ts';
 import { acceptedEvent } from './events.ts';
@@ -21,10 +21,36 @@ export interface AcceptanceDeps {
 /** The result of submitting a payout. */
 export type Acceptance = ReferenceUse | { readonly kind: 'refused'; readonly refusal: RequestRefusal };
 
-/** A payout about to be stored, and the daily limit that applies to it. */
-export interface Candidate {
+/** A payout about to be stored, and the daily limits that apply to it. */
+interface Candidate {
   readonly payout: Payout;
-  readonly dayLimit: DayLimit | undefined;
+  readonly limits: readonly DayLimit[];
+  /** When its request came, before anything was judged. */
+  readonly arrivedAtMs: number;
+}
+
+/** A request that was refused before acceptance: its reference must not be accepted for an earlier request. */
+interface Refused {
+  readonly key: PayoutKey;
+  readonly refusal: RequestRefusal;
+}
+
+/** Accepts payouts, and makes refusals certain (ADR 87). */
+interface PayoutAcceptance {
+  readonly accept: (candidate: Candidate) => Promise<Acceptance>;
+  /** Gives the refusal, unless the reference was accepted meanwhile. */
+  readonly refuse: (refused: Refused) => Promise<Acceptance>;
+}
+
+/** The refusal of a request whose repetition was refused while it was under way; it may be sent once more. */
+export const overtakenRefusal: RequestRefusal = {
+  code: 'unavailable',
+  message: 'the request took too long, and nothing was stored: send it again',
+};
+
+/** Whether a refusal says to the merchant that the payout does not exist, so that it may pay by another reference. */
+export function isFinal({ code }: RequestRefusal): boolean {
+  return code !== 'unavailable';
 }
 
 /** The hash of an order's canonical content, by which a duplicate is recognised (contract 10.3). */
@@ -67,54 +93,84 @@ export function keyOf({ merchantId, order }: Pick<Payout, 'merchantId' | 'order'
  * Accepts payouts one by one; those that arrive together share a transaction (ADR 4).
  *
  * Merchants with a daily limit share separate transactions, so that only they pay for reading and for conflicts over
- * the document that counts the day.
+ * the documents that count the day.
  */
-export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) => Promise<Acceptance> {
+export function createAcceptance(deps: AcceptanceDeps): PayoutAcceptance {
   // A payout may wait for a batch that reserves the same reference; payouts of other merchants must not wait with it.
-  const ownerOf = ({ payout }: Candidate) => payout.merchantId;
-  const free = deps.messaging.groupCommit<Candidate, Acceptance>(
+  const ownerOf = (item: Candidate | Refused) => keyOfItem(item).merchantId;
+  const free = deps.messaging.groupCommit<Candidate | Refused, Acceptance>(
     'payouts.accept',
-    (candidates, transaction, isRetry) => acceptAll(deps, candidates, transaction, isRetry),
+    (items, transaction, isRetry) => acceptAll(deps, items, transaction, { looks: isRetry, isRetry }),
     { ownerOf },
   );
   const counted = deps.messaging.groupCommit<Candidate, Acceptance>(
     'payouts.accept-counted',
-    (candidates, transaction) => acceptAll(deps, candidates, transaction, true),
+    (items, transaction, isRetry) => acceptAll(deps, items, transaction, { looks: true, isRetry }),
     { ownerOf },
   );
-  return (candidate) => (candidate.dayLimit === undefined ? free : counted).submit(candidate);
+  return {
+    accept: (candidate) => (candidate.limits.length === 0 ? free : counted).submit(candidate),
+    refuse: free.submit,
+  };
 }
 
 async function acceptAll(
-  { store, usage }: AcceptanceDeps,
-  candidates: readonly Candidate[],
+  { store, usage, clock }: AcceptanceDeps,
+  items: readonly (Candidate | Refused)[],
   { session, emit }: Transaction,
-  isRetry: boolean,
+  { looks, isRetry }: { readonly looks: boolean; readonly isRetry: boolean },
 ): Promise<readonly Acceptance[]> {
+  const candidates = items.filter((item) => 'payout' in item);
+  // A mark of a refusal collides with what is inserted, so it is looked for only then.
+  const overtaken = isRetry ? await releaseRefused({ store, clock }, candidates, session) : new Set();
   const taken = new Map<string, ReferenceUse>(
-    isRetry
-      ? await store.findUses(
-          candidates.map(({ payout }) => keyOf(payout)),
-          session,
-        )
-      : [],
+    looks ? await store.findUses(items.map(keyOfItem), session) : [],
   );
-  const limits = candidates.flatMap(({ dayLimit }) => dayLimit ?? []);
-  const days = openLimitUsage(await usage.read(limits, session));
+  const all = candidates.flatMap(({ limits }) => limits);
+  const days = openLimitUsage(await usage.read(all, session));
   const fresh: Payout[] = [];
-  const outcomes = candidates.map(({ payout, dayLimit }): Acceptance => {
-    const id = paymentId(keyOf(payout));
+  const refused = new Map<string, RequestRefusal>();
+  const refusalOf = (item: Candidate): RequestRefusal | undefined => {
+    if (overtaken.has(idOf(item)) || isOverdue(item.arrivedAtMs, clock.nowMs())) return overtakenRefusal;
+    return days.add(item.limits)?.refusal;
+  };
+  const refuseAs = (id: string, refusal: RequestRefusal): Acceptance => {
+    if (isFinal(refusal)) refused.set(id, refusal);
+    return { kind: 'refused', refusal };
+  };
+  const outcomes = items.map((item): Acceptance => {
+    const id = idOf(item);
     const earlier = taken.get(id);
     if (earlier) return earlier;
-    if (dayLimit && days.add([dayLimit], payout.order.amount.minor))
-      return { kind: 'refused', refusal: dayLimitRefusal(dayLimit) };
-    const own = { kind: 'payout', payout } as const;
+    if ('refusal' in item) return refuseAs(id, item.refusal);
+    const refusal = refused.get(id) ?? refusalOf(item);
+    if (refusal) return refuseAs(id, refusal);
+    const own = { kind: 'payout', payout: item.payout } as const;
     taken.set(id, own);
-    fresh.push(payout);
+    fresh.push(item.payout);
     return own;
   });
   await usage.save(days.changes(), session);
   if (fresh.length > 0) await store.insert(fresh, session);
+  await store.refused.mark([...refused.keys()], session);
   for (const payout of fresh) emit(acceptedEvent(payout));
   return outcomes;
+}
+
+/** Frees the references of requests that came after their refusals; gives the others. */
+function releaseRefused(
+  { store, clock }: Pick<AcceptanceDeps, 'store' | 'clock'>,
+  candidates: readonly Candidate[],
+  session: Transaction['session'],
+): Promise<ReadonlySet<string>> {
+  const requests = candidates.map((item) => ({ id: idOf(item), arrivedAtMs: item.arrivedAtMs }));
+  return store.refused.release(requests, clock.nowMs, session);
+}
+
+function keyOfItem(item: Candidate | Refused): PayoutKey {
+  return 'payout' in item ? keyOf(item.payout) : item.key;
+}
+
+function idOf(item: Candidate | Refused): string {
+  return paymentId(keyOfItem(item));
 }

@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
 import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, feeFor, type Money, type Result, refuse } from '@pesewa/kernel';
 import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging } from '@pesewa/messaging';
+import type { IsPaused } from '@pesewa/payments';
 import type { Balances } from './balances.ts';
-import { type DayLimit, dayLimitOf, dayLimitRefusal, payoutLimitRefusal } from './domain/limits.ts';
+import { beneficiaryLimitsOf } from './domain/beneficiary-limits.ts';
+import { type DayLimit, dayLimitOf, payoutLimitRefusal } from './domain/limits.ts';
 import { noRouteRefusal, type Route, type RouteQuery } from './domain/routing.ts';
 import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
 
@@ -18,6 +21,7 @@ export interface AdmissionDeps {
    * database has forgotten (ADR 46).
    */
   readonly isComplete: () => boolean;
+  readonly isPaused: IsPaused;
   /** Whether the wallet seems to hold the minor units; only advice, because the ledger decides (contract 10.8). */
   readonly canSpend: Balances['canSpend'];
 }
@@ -27,14 +31,15 @@ interface Requested {
   readonly requests: readonly PayoutRequest[];
   readonly total: Money;
   /** The path of a request's field in the body, for refusals. */
-  readonly pathOf: (index: number, field: 'amount' | 'bankCode') => string;
+  readonly pathOf: (index: number, field: 'amount' | 'bankCode' | 'accountNumber') => string;
 }
 
 /** The terms on which payouts are admitted. */
 export interface Admission {
   /** The fee and the rail of one of the requests. */
   readonly termsOf: (request: PayoutRequest) => { readonly fee: bigint; readonly rail: string };
-  readonly dayLimit: DayLimit | undefined;
+  /** What is counted of the day, of each request in turn. */
+  readonly limits: readonly DayLimit[];
 }
 
 /**
@@ -44,6 +49,12 @@ export interface Admission {
 export const notAcceptingRefusal: RequestRefusal = {
   code: 'unavailable',
   message: 'no new payout is accepted at present and nothing was stored: send it again later',
+};
+
+/** The refusal while operators have paused the merchant or the rail. */
+const pausedRefusal: RequestRefusal = {
+  code: 'unavailable',
+  message: 'payouts are paused and nothing was stored: send it again later',
 };
 
 /**
@@ -59,11 +70,19 @@ export async function admit(
   const { currency, minor } = total;
   const rails = await routeAll(deps, requests, pathOf);
   if (!rails.ok) return rails;
+  if ([...rails.value.values()].some((rail) => deps.isPaused({ rail, merchantId: merchant.id })))
+    return refuse(pausedRefusal);
   for (const [index, { amount }] of requests.entries()) {
     const overMax = payoutLimitRefusal(merchant.limits, amount, pathOf(index, 'amount'));
     if (overMax) return refuse(overMax);
   }
-  const dayLimit = dayLimitOf(merchant, currency, new Date(deps.clock.nowMs()));
+  const now = new Date(deps.clock.nowMs());
+  const limits = requests.flatMap((request, index) =>
+    [
+      dayLimitOf(merchant, request.amount, now) ?? [],
+      beneficiaryLimitsOf(merchant, request, { now, path: pathOf(index, 'accountNumber'), digest }),
+    ].flat(),
+  );
   const wallet = merchant.wallets.find((own) => own.currency === currency);
   if (wallet) {
     const feeOf = ({ amount }: PayoutRequest) => feeFor(wallet.payoutFee, amount.minor);
@@ -71,16 +90,18 @@ export async function admit(
     if (await deps.canSpend({ merchantId: merchant.id, currency }, minor + fees)) {
       if (!deps.messaging.acceptsWork()) return refuse(notAcceptingRefusal);
       const railOf = ({ beneficiary }: PayoutRequest) => rails.value.get(beneficiary.bankCode) ?? '';
-      return accept({ termsOf: (request) => ({ fee: feeOf(request), rail: railOf(request) }), dayLimit });
+      return accept({ termsOf: (request) => ({ fee: feeOf(request), rail: railOf(request) }), limits });
     }
   }
-  if (dayLimit && openLimitUsage(await deps.usage.read([dayLimit])).add([dayLimit], minor))
-    return refuse(dayLimitRefusal(dayLimit));
+  const full = openLimitUsage(await deps.usage.read(limits)).add(limits);
+  if (full) return refuse(full.refusal);
   const message = wallet
     ? `the ${currency} wallet does not hold the amount and its fee`
     : `there is no wallet in ${currency}`;
   return refuse({ code: 'insufficientFunds', message });
 }
+
+const digest = (account: string) => hash('sha256', account, 'base64url');
 
 /** The rail of each bank code, which is routed once; a refusal names the first request without a route. */
 async function routeAll(

@@ -27,6 +27,8 @@ export interface OperationText<Path extends string, Schema extends DataSchema, R
     readonly message: string;
     readonly data: Schema;
     readonly example: DataOf<NoInfer<Schema>>;
+    /** An example of the same as CSV, if it can be asked for; the cursor of the next page is then in a header. */
+    readonly csv?: string;
   };
   /** Its refusals, in addition to those of every operation. */
   readonly refusals: readonly Refusal[];
@@ -40,13 +42,20 @@ const everywhere = [
   'broken',
 ] as const satisfies readonly RefusalCode[];
 
+const csvHeaders = {
+  'x-next-cursor': {
+    description: 'of CSV: the `cursor` of the next page; absent on the last',
+    schema: { type: 'string' as const },
+  },
+};
+
 /** Builds an operation: its route, and its answers as documented. Our own code reads its requests (numbers by their text); the schemas only document them. */
 export function defineOperation<
   const Path extends string,
   Schema extends DataSchema,
   const Refusal extends RefusalCode,
 >(text: OperationText<Path, Schema, Refusal>) {
-  const { code, message, data: schema, description, example } = text.success;
+  const { code, message, data: schema, description, example, csv } = text.success;
   const bodyOf = (data: DataOf<Schema>, responseMessage: string) => ({
     isSuccessful: true,
     ...(code !== null && { responseCode: payoutCodes[code].code }),
@@ -71,7 +80,11 @@ export function defineOperation<
     responses: {
       200: {
         description,
-        content: { 'application/json': { schema: documented, example: bodyOf(example, message) } },
+        content: {
+          'application/json': { schema: documented, example: bodyOf(example, message) },
+          ...(csv !== undefined && { 'text/csv': { schema: z.string(), example: csv } }),
+        },
+        ...(csv !== undefined && { headers: csvHeaders }),
       },
       ...refusalsOf([...new Set([...text.refusals, ...everywhere])]),
     },

@@ -1,5 +1,5 @@
-import { parseJson } from '@pesewa/contracts';
-import type { Merchant } from '@pesewa/directory';
+import { type KeyScope, keyScopes, parseJson } from '@pesewa/contracts';
+import type { KeyHolder, Merchant } from '@pesewa/directory';
 import { accept } from '@pesewa/kernel';
 import type { AppEnv } from '@pesewa/merchant-api';
 import { createLogger } from '@pesewa/runtime';
@@ -18,7 +18,9 @@ export const merchant: Merchant = {
   id: 'demo',
   name: 'Demo',
   status: 'active',
-  keyHashes: [],
+  keys: [],
+  allowedAddresses: [],
+  signing: { isRequired: false, secrets: [] },
   wallets: [
     { currency: 'NGN', country: 'NGA', payoutFee: fee, collectionFee: fee },
     { currency: 'XOF', country: 'CIV', payoutFee: fee, collectionFee: fee },
@@ -52,13 +54,20 @@ export const payout: Payout = {
   timeline: [],
 };
 
+/** The merchant as one of its keys names it; a key for both APIs unless others are given. */
+export function holderOf(merchant: Merchant, scopes: readonly KeyScope[] = keyScopes): KeyHolder {
+  return { merchant, key: { hash: '0'.repeat(64), scopes: [...scopes], createdAt: new Date(0) } };
+}
+
 /** The header of the merchant `demo`. */
 const DEMO_KEY = 'ZGVtbw==';
 
 /** The payout API over scripted parts; those that a test does not override give good answers. */
 export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
   return createApp({
-    identify: async (key) => (key === DEMO_KEY ? merchant : undefined),
+    identify: async (key) => (key === DEMO_KEY ? holderOf(merchant) : undefined),
+    proxies: { trustedProxies: 0 },
+    clock: { nowMs: () => 0 },
     logger: createLogger({ name: 'test', level: 'silent' }),
     payouts: {
       submit: async () => accept(payout),
@@ -66,6 +75,11 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
       apply: async () => [],
     },
     batches: { submit: async () => accept(null) },
+    lists: {
+      store: { list: async () => [payout], listBatches: async () => [], findBatch: async () => undefined },
+      isComplete: () => true,
+    },
+    statements: { read: async () => undefined },
     inquiries: {
       balances: { available: async () => new Map() },
       processors: { list: async () => [] },

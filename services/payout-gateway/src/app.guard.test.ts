@@ -1,7 +1,7 @@
 import { DirectoryError, type Merchant } from '@pesewa/directory';
 import { accept } from '@pesewa/kernel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ask, merchant, openTestApp, payout } from './app.fixture.ts';
+import { ask, holderOf, merchant, openTestApp, payout } from './app.fixture.ts';
 import { createRateLimits } from './rate-limits.ts';
 
 const balance = '/api/v1/wallets/balance';
@@ -12,7 +12,7 @@ describe('the key (contract 5)', () => {
     const app = openTestApp({
       identify: async (key) => {
         seen.push(key);
-        return key === 'ZGVtbw==' ? merchant : undefined;
+        return key === 'ZGVtbw==' ? holderOf(merchant) : undefined;
       },
     });
     return { app, seen };
@@ -62,6 +62,72 @@ describe('the key (contract 5)', () => {
     ]);
     expect((await app.request(balance, { method: 'POST', headers })).status).toBe(401);
     expect(seen).toEqual(['ZGVtbw==, ZGVtbw==']);
+  });
+});
+
+describe('what a key is for (contract 10.20)', () => {
+  it('is refused, if it is not for payouts, before anything else', async () => {
+    const app = openTestApp({ identify: async () => holderOf(merchant, ['collections']) });
+    for (const [method, path] of [
+      ['POST', balance],
+      ['GET', '/api/v1/transactions/order-1/query'],
+      ['POST', '/api/v1/transactions/transfer/single'],
+    ] as const) {
+      const { status, text } = await ask(app, method, path, method === 'POST' ? { body: '{' } : {});
+      expect([status, JSON.parse(text)]).toEqual([
+        403,
+        {
+          isSuccessful: false,
+          responseCode: '57',
+          responseMessage: 'x-api-key is not for payouts: send a key that has the scope payouts',
+        },
+      ]);
+    }
+  });
+
+  it('is enough, if it is for payouts alone', async () => {
+    const app = openTestApp({ identify: async () => holderOf(merchant, ['payouts']) });
+    expect((await ask(app, 'POST', balance)).status).toBe(200);
+  });
+});
+
+describe('where a request comes from (contract 10.20)', () => {
+  const listed: Merchant = { ...merchant, allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'] };
+  const send = async (remoteAddress: string | undefined, key = 'ZGVtbw==', forwardedFor = '192.0.2.1') => {
+    const counted: string[] = [];
+    const app = openTestApp({
+      identify: async (sent) => (sent === 'ZGVtbw==' ? holderOf(listed) : undefined),
+      rateLimits: {
+        ...createRateLimits(),
+        limitRequest: async ({ id }) => void counted.push(id),
+      },
+    });
+    const headers = { 'x-api-key': key, 'x-forwarded-for': forwardedFor };
+    const env = { incoming: { socket: { remoteAddress } } };
+    const response = await app.request(balance, { method: 'POST', headers }, env);
+    return { status: response.status, counted, text: await response.text() };
+  };
+
+  it.each(['192.0.2.9', '::ffff:192.0.2.9', '2001:db8::9'])('%s is allowed', async (address) => {
+    expect(await send(address)).toMatchObject({ status: 200, counted: ['demo'] });
+  });
+
+  it.each([
+    ['198.51.100.9', '198.51.100.9'],
+    ['2001:db9::9', '2001:db9::9'],
+    [undefined, 'an unknown address'],
+  ])('%s is refused by its own address, without a word of the list', async (address, named) => {
+    const { status, counted, text } = await send(address);
+    expect([status, counted]).toEqual([403, []]);
+    expect(JSON.parse(text)).toEqual({
+      isSuccessful: false,
+      responseCode: '57',
+      responseMessage: `requests from ${named} are not allowed for this merchant: ask your operator to allow the address`,
+    });
+  });
+
+  it('is judged after the key', async () => {
+    expect((await send('198.51.100.9', 'cml2YWw=')).status).toBe(401);
   });
 });
 
@@ -137,7 +203,7 @@ describe('rates', () => {
   };
   const openWithTwo = (served: string[]) =>
     openTestApp({
-      identify: async (key) => (key === 'cml2YWw=' ? rival : merchant),
+      identify: async (key) => holderOf(key === 'cml2YWw=' ? rival : merchant),
       rateLimits: createRateLimits(),
       payouts: {
         submit: async () => accept(payout),
@@ -204,7 +270,7 @@ describe('rates', () => {
     };
     const stranger = openTestApp({ identify: async () => undefined, rateLimits });
     const suspended = openTestApp({
-      identify: async () => ({ ...merchant, status: 'suspended' }),
+      identify: async () => holderOf({ ...merchant, status: 'suspended' }),
       rateLimits,
     });
     expect((await ask(stranger, 'POST', balance)).body.responseCode).toBe('63');

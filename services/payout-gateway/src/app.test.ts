@@ -2,7 +2,7 @@ import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import { notAcceptingRefusal } from './admission.ts';
-import { ask, merchant, openTestApp, payout } from './app.fixture.ts';
+import { ask, holderOf, merchant, openTestApp, payout } from './app.fixture.ts';
 import type { Payouts } from './payouts.ts';
 
 const wellFormed = {
@@ -16,7 +16,7 @@ const wellFormed = {
 
 function open(overrides: Partial<Payouts> = {}, who: Merchant = merchant) {
   return openTestApp({
-    identify: async (key) => (key === 'ZGVtbw==' ? who : undefined),
+    identify: async (key) => (key === 'ZGVtbw==' ? holderOf(who) : undefined),
     payouts: {
       submit: async () => accept(payout),
       find: async (_merchantId, reference) => (reference === 'order-1' ? payout : undefined),

@@ -1,5 +1,6 @@
-import type { Merchant } from '@pesewa/directory';
-import { unreachable } from '@pesewa/kernel';
+import type { TrustedProxies } from '@pesewa/addresses';
+import type { KeyHolder } from '@pesewa/directory';
+import { type Clock, unreachable } from '@pesewa/kernel';
 import {
   type AppEnv,
   type AuthenticationRefusal,
@@ -14,18 +15,25 @@ import { createBatchRoutes } from './batch-routes.ts';
 import type { Batches } from './batches.ts';
 import { createCountryFlagRoutes } from './country-flags.ts';
 import { createInquiryRoutes, type InquiryDeps } from './inquiry-routes.ts';
+import { createListRoutes, type ListDeps } from './list-routes.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { createPayoutRoutes } from './payout-routes.ts';
 import type { Payouts } from './payouts.ts';
 import type { RateLimits } from './rate-limits.ts';
+import { createStatementRoutes } from './statement-routes.ts';
+import type { WalletStatements } from './wallet-statements.ts';
 
 /** The dependencies of the payout API. */
 export interface AppDeps {
   readonly payouts: Payouts;
   readonly batches: Batches;
-  readonly identify: (apiKey: string) => Promise<Merchant | undefined>;
+  readonly identify: (apiKey: string) => Promise<KeyHolder | undefined>;
+  readonly proxies: TrustedProxies;
   readonly inquiries: Omit<InquiryDeps, 'rateLimits' | 'logger'>;
+  readonly lists: ListDeps;
+  readonly statements: WalletStatements;
   readonly rateLimits: RateLimits;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
 }
 
@@ -49,10 +57,13 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
 
   const keyOf = (context: Context) => context.req.header('x-api-key') ?? '';
   const limitRequest = deps.rateLimits.limitRequest;
-  app.use('/api/v1/*', authenticate({ ...deps, limitRequest }, { keyOf, refuse: answerUnauthenticated }));
+  const api = { scope: 'payouts', keyOf, refuse: answerUnauthenticated } as const;
+  app.use('/api/v1/*', authenticate({ ...deps, limitRequest }, api));
 
   app.route('/', createPayoutRoutes(deps));
   app.route('/', createBatchRoutes(deps));
+  app.route('/', createListRoutes({ ...deps.lists, logger: deps.logger }));
+  app.route('/', createStatementRoutes(deps));
   app.route(
     '/',
     createInquiryRoutes({ ...deps.inquiries, rateLimits: deps.rateLimits, logger: deps.logger }),
@@ -73,6 +84,16 @@ function answerUnauthenticated(context: Context, refusal: AuthenticationRefusal)
       return answerRefused(context, 'unauthenticated', 'x-api-key must be the Base64 of your public key');
     case 'suspended':
       return answerRefused(context, 'notPermitted', 'this merchant is suspended');
+    case 'outOfScope':
+      return answerRefused(
+        context,
+        'notPermitted',
+        'x-api-key is not for payouts: send a key that has the scope payouts',
+      );
+    case 'elsewhere':
+      return answerRefused(context, 'notPermitted', refusal.message);
+    case 'unsigned':
+      return answerRefused(context, 'unauthenticated', refusal.message);
     case 'tooMany':
       return answerTooMany(context, 'too many requests', refusal.waitSeconds);
     default:

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import { openLimitUsage } from '@pesewa/merchant-api';
 import type { Transaction } from '@pesewa/messaging';
-import { paymentId } from '@pesewa/payments';
-import { type AcceptanceDeps, contentHashOf, isSameContent, keyOf } from './acceptance.ts';
+import { isOverdue, paymentId } from '@pesewa/payments';
+import { type AcceptanceDeps, contentHashOf, isSameContent, keyOf, overtakenRefusal } from './acceptance.ts';
 import { type BatchRequest, itemPath } from './domain/batch.ts';
-import { type DayLimit, dayLimitRefusal } from './domain/limits.ts';
+import type { DayLimit } from './domain/limits.ts';
 import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
 import { acceptedEvent } from './events.ts';
 import type { Payout, Reservation } from './store.ts';
@@ -15,7 +15,28 @@ export interface CandidateBatch {
   readonly reservation: Reservation;
   readonly order: BatchRequest;
   readonly payouts: readonly Payout[];
-  readonly dayLimit: DayLimit | undefined;
+  /** What is counted of the day, of each item in turn. */
+  readonly limits: readonly DayLimit[];
+  /** When its request came, before anything was judged. */
+  readonly arrivedAtMs: number;
+}
+
+/** A batch that was refused before acceptance. */
+interface RefusedBatch extends Pick<CandidateBatch, 'order'> {
+  readonly key: BatchKey;
+  readonly refusal: RequestRefusal;
+}
+
+/** What a batch is recognised by. */
+type BatchKey = Pick<Reservation, 'merchantId' | 'merchantReference' | 'contentHash'>;
+
+type Outcome = Result<null, RequestRefusal>;
+
+/** Accepts batches, and makes refusals certain (ADR 87). */
+interface BatchAcceptance {
+  readonly accept: (batch: CandidateBatch) => Promise<Outcome>;
+  /** Gives the refusal, unless the batch was accepted meanwhile. */
+  readonly refuse: (batch: RefusedBatch) => Promise<Outcome>;
 }
 
 /** How many items are prepared, stored or looked up before other requests may run. */
@@ -36,19 +57,35 @@ export async function forEachStep(
  * Accepts batches: each is a transaction of its own, and only one runs at a time, because it is large and single
  * payouts must still get through.
  */
-export function createBatchAcceptance(
-  deps: AcceptanceDeps,
-): (batch: CandidateBatch) => Promise<Result<null, RequestRefusal>> {
-  const group = deps.messaging.groupCommit<CandidateBatch, Result<null, RequestRefusal>>(
+export function createBatchAcceptance(deps: AcceptanceDeps): BatchAcceptance {
+  const group = deps.messaging.groupCommit<CandidateBatch | RefusedBatch, Outcome>(
     'payouts.accept-batch',
     async (batches, transaction, isRetry) => {
-      const outcomes: Result<null, RequestRefusal>[] = [];
-      for (const batch of batches) outcomes.push(await acceptBatch(deps, batch, transaction, isRetry));
+      const outcomes: Outcome[] = [];
+      for (const batch of batches)
+        outcomes.push(
+          'refusal' in batch
+            ? await refuseBatch(deps, batch, transaction.session, isRetry)
+            : await acceptBatch(deps, batch, transaction, isRetry),
+        );
       return outcomes;
     },
     { itemsMax: 1 },
   );
-  return group.submit;
+  return { accept: group.submit, refuse: group.submit };
+}
+
+/** The refusal of a batch; its own reference is enough to collide with the same batch. */
+async function refuseBatch(
+  deps: AcceptanceDeps,
+  { key, order, refusal }: RefusedBatch,
+  session: Transaction['session'],
+  isRetry: boolean,
+): Promise<Outcome> {
+  const earlier = isRetry ? await findEarlierBatch(deps, key, order, session) : undefined;
+  if (earlier) return earlier;
+  await deps.store.refused.mark([paymentId(key)], session);
+  return refuse(refusal);
 }
 
 async function acceptBatch(
@@ -56,14 +93,22 @@ async function acceptBatch(
   batch: CandidateBatch,
   { session, emit }: Transaction,
   isRetry: boolean,
-): Promise<Result<null, RequestRefusal>> {
-  const { reservation, order, payouts, dayLimit } = batch;
+): Promise<Outcome> {
+  const { reservation, order, payouts, limits } = batch;
   const earlier = isRetry ? await findEarlierBatch(deps, reservation, order, session) : undefined;
   if (earlier) return earlier;
-  if (dayLimit) {
-    const days = openLimitUsage(await deps.usage.read([dayLimit], session));
-    if (days.add([dayLimit], order.terms.total.minor))
-      return (await findEarlierBatch(deps, reservation, order, session)) ?? refuse(dayLimitRefusal(dayLimit));
+  if (isRetry && (await isOvertaken(deps, batch, session))) return refuse(overtakenRefusal);
+  if (isOverdue(batch.arrivedAtMs, deps.clock.nowMs())) return refuse(overtakenRefusal);
+  if (limits.length > 0) {
+    const days = openLimitUsage(await deps.usage.read(limits, session));
+    const full = days.add(limits);
+    if (full) {
+      const { refusal } = full;
+      return (
+        (await findEarlierBatch(deps, reservation, order, session)) ??
+        (await refuseBatch(deps, { key: reservation, order, refusal }, session, false))
+      );
+    }
     // Before the items: if it were written last, any single payout of the merchant in the meantime would undo the whole
     // batch each time.
     await deps.usage.save(days.changes(), session);
@@ -82,21 +127,33 @@ async function acceptBatch(
   return accept(null);
 }
 
+/** Whether one of the batch's references was refused after the batch had come; frees those that were refused before. */
+async function isOvertaken(
+  { store, clock }: Pick<AcceptanceDeps, 'store' | 'clock'>,
+  { reservation, payouts, arrivedAtMs }: CandidateBatch,
+  session: Transaction['session'],
+): Promise<boolean> {
+  const ids = [reservation, ...payouts.map(keyOf)].map(paymentId);
+  let isOne = false;
+  await forEachStep(ids.length, async (first, end) => {
+    const requests = ids.slice(first, end).map((id) => ({ id, arrivedAtMs }));
+    if ((await store.refused.release(requests, clock.nowMs, session)).size > 0) isOne = true;
+  });
+  return isOne;
+}
+
 /**
  * Checks the batch's references for earlier use: the same batch is accepted, anything else refused; undefined if all
  * are free.
  */
 export async function findEarlierBatch(
   { store }: AcceptanceDeps,
-  reservation: Reservation,
+  reservation: BatchKey,
   { items }: BatchRequest,
   session?: Transaction['session'],
 ): Promise<Result<null, RequestRefusal> | undefined> {
-  const [header] = (await store.findUses([reservation], session)).values();
-  if (header) {
-    const same = header.kind === 'batch' && header.contentHash === reservation.contentHash;
-    return same ? accept(null) : refuse(duplicateRefusal('transactionReference'));
-  }
+  const header = await findHeader(store, reservation, session);
+  if (header) return header;
   const keys = items.map((order) => keyOf({ merchantId: reservation.merchantId, order }));
   let taken: RequestRefusal | undefined;
   await forEachStep(keys.length, async (first, end) => {
@@ -107,7 +164,22 @@ export async function findEarlierBatch(
     if (index !== -1) taken = duplicateRefusal(`${itemPath(first + index)}.transactionReference`);
   });
   if (!taken) return undefined;
+  // Outside a transaction the batch may have been committed between the two reads: its own items don't refuse it.
+  const meanwhile = session ? undefined : await findHeader(store, reservation);
+  if (meanwhile) return meanwhile;
   return (await isRebuiltBatch({ store }, reservation, items, session)) ? accept(null) : refuse(taken);
+}
+
+/** What the batch's own reference says of it; undefined if that is free. */
+async function findHeader(
+  store: AcceptanceDeps['store'],
+  reservation: BatchKey,
+  session?: Transaction['session'],
+): Promise<Outcome | undefined> {
+  const [header] = (await store.findUses([reservation], session)).values();
+  if (!header) return undefined;
+  const same = header.kind === 'batch' && header.contentHash === reservation.contentHash;
+  return same ? accept(null) : refuse(duplicateRefusal('transactionReference'));
 }
 
 /**
@@ -116,7 +188,7 @@ export async function findEarlierBatch(
  */
 async function isRebuiltBatch(
   { store }: Pick<AcceptanceDeps, 'store'>,
-  { merchantId }: Reservation,
+  { merchantId }: Pick<Reservation, 'merchantId'>,
   items: readonly PayoutRequest[],
   session?: Transaction['session'],
 ): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import { batchText } from './acceptance.fixture.ts';
-import { ask, merchant, openTestApp } from './app.fixture.ts';
+import { ask, holderOf, merchant, openTestApp } from './app.fixture.ts';
 import type { Batches } from './batches.ts';
 
 const PATH = '/api/v1/transactions/transfer/bulk';
@@ -92,7 +92,10 @@ describe('many batches at once', () => {
     const gate = Promise.withResolvers<void>();
     const underWay: string[] = [];
     const app = openTestApp({
-      identify: async (key) => merchants.find(({ id }) => id === key),
+      identify: async (key) => {
+        const found = merchants.find(({ id }) => id === key);
+        return found && holderOf(found);
+      },
       batches: {
         submit: async ({ id }) => {
           underWay.push(id);
@@ -130,17 +133,35 @@ describe('many batches at once', () => {
     expect(await Promise.all([...taken, other])).toEqual(Array(37).fill('09'));
   });
 
+  /** A batch whose body does not end. */
+  const slowly = ({ app }: Pick<ReturnType<typeof openCrowd>, 'app'>, id: string) => {
+    const body = new TransformStream<Uint8Array, Uint8Array>();
+    const headers = { 'x-api-key': id, 'content-type': 'application/json' };
+    const init = { method: 'POST', body: body.readable, duplex: 'half', headers } as const;
+    const request = new Request(`http://gateway.test${PATH}`, init);
+    const status = Promise.resolve(app.request(request)).then((response) => response.status);
+    return { status, end: () => body.writable.close() };
+  };
+
+  it('sixteen bodies of any length are read at once over all merchants, or more that are small', async () => {
+    const crowd = openCrowd();
+    crowd.gate.resolve();
+    const slow = Array.from({ length: 15 }, (_, index) => slowly(crowd, `m-${index % 4}`));
+    const headers = { 'x-api-key': 'm-4', 'content-length': String(text.length) };
+    const small = () => ask(crowd.app, 'POST', PATH, { body: text, headers });
+    expect(await small()).toMatchObject({ body: { responseCode: '09' } });
+    slow.push(slowly(crowd, 'm-4'));
+    expect(await slowly(crowd, 'm-5').status).toBe(503);
+    expect(await small()).toMatchObject({ body: { responseCode: '91' } });
+    await Promise.all(slow.map(({ end }) => end()));
+    await Promise.all(slow.map(({ status }) => status));
+    expect(await small()).toMatchObject({ body: { responseCode: '09' } });
+  });
+
   it('slow bodies of one merchant keep no other waiting, and its own are read in turn', async () => {
     const { app, gate, send } = openCrowd();
     gate.resolve();
-    const slow = Array.from({ length: 20 }, () => {
-      const body = new TransformStream<Uint8Array, Uint8Array>();
-      const headers = { 'x-api-key': 'm-0', 'content-type': 'application/json' };
-      const init = { method: 'POST', body: body.readable, duplex: 'half', headers } as const;
-      const request = new Request(`http://gateway.test${PATH}`, init);
-      const status = Promise.resolve(app.request(request)).then((response) => response.status);
-      return { status, end: () => body.writable.close() };
-    });
+    const slow = Array.from({ length: 20 }, () => slowly({ app }, 'm-0'));
     expect(await send('m-1')).toBe('09');
     let own: string | undefined;
     const waiting = send('m-0').then((code) => {

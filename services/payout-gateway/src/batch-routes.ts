@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { refuse } from '@pesewa/kernel';
 import type { AppEnv } from '@pesewa/merchant-api';
 import { createBulkheads, currentTraceparent, type Logger, readJsonText } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
@@ -13,6 +14,9 @@ import { payoutOperations } from './payout-operations.ts';
  * per letter, as Amharic does.
  */
 const BATCH_BYTES_MAX = 16 * 1_024 * 1_024;
+
+/** The bytes of all bodies that are being read or parsed; one without a length counts as the largest. */
+const READING_BYTES_MAX = 16 * BATCH_BYTES_MAX;
 
 /** How many batches may be in the process of being stored at once. */
 const STORING = { runningMax: 16, waitingMax: 0 } as const;
@@ -56,10 +60,22 @@ export function createBatchRoutes(deps: {
     return submitBulk.succeed(context, null);
   };
 
+  let readingBytes = 0;
+  const read = async (context: Context<AppEnv>) => {
+    const bytes = bytesOf(context);
+    if (readingBytes + bytes > READING_BYTES_MAX) return undefined;
+    readingBytes += bytes;
+    try {
+      const body = await readJsonText(context, BATCH_BYTES_MAX);
+      if (!body.ok) return refuse({ code: 'malformed' as const, message: body.refusal });
+      return await parsing.run('all', () => runYielding(readBatch(body.value)));
+    } finally {
+      readingBytes -= bytes;
+    }
+  };
+
   const take = async (context: Context<AppEnv>): Promise<Response> => {
-    const body = await readJsonText(context, BATCH_BYTES_MAX);
-    if (!body.ok) return submitBulk.refuse(context, 'malformed', body.refusal);
-    const order = await parsing.run('all', () => runYielding(readBatch(body.value)));
+    const order = await read(context);
     if (order?.ok === false) return submitBulk.refuse(context, order.refusal.code, order.refusal.message);
     const stored = order && (await storing.run('all', () => store(context, order.value)));
     return stored ?? submitBulk.refuse(context, 'unavailable', TOO_MANY);
@@ -71,6 +87,12 @@ export function createBatchRoutes(deps: {
   });
 
   return routes;
+}
+
+/** What a body may take, by its header. */
+function bytesOf(context: Context): number {
+  const declared = Number(context.req.header('content-length') ?? BATCH_BYTES_MAX);
+  return declared >= 0 && declared <= BATCH_BYTES_MAX ? declared : BATCH_BYTES_MAX;
 }
 
 /** Runs stepwise work and lets other requests run between its steps. */

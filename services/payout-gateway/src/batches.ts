@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Merchant } from '@pesewa/directory';
 import { continueTrace, type Result } from '@pesewa/kernel';
-import { type AcceptanceDeps, contentHashOf, newPayout } from './acceptance.ts';
+import { type AcceptanceDeps, contentHashOf, isFinal, newPayout } from './acceptance.ts';
 import { type Admission, admit } from './admission.ts';
 import { createBatchAcceptance, findEarlierBatch, forEachStep } from './batch-acceptance.ts';
 import { type BatchRequest, canonicalBatch, itemPath } from './domain/batch.ts';
@@ -24,14 +24,16 @@ export interface Batches {
 
 /** Builds {@link Batches}. */
 export function createBatches(deps: SubmissionDeps): Batches {
-  const acceptBatch = createBatchAcceptance(deps);
+  const acceptance = createBatchAcceptance(deps);
   return {
     submit: async (merchant, order, traceparent) => {
+      const arrivedAtMs = deps.clock.nowMs();
       const hashes = await hashItems(order);
-      const reservation: Reservation = {
+      const key: ReservedKey = {
         merchantId: merchant.id,
         merchantReference: order.terms.merchantReference,
         batchReference: deps.ids.next('ba'),
+        acceptedAtMs: deps.clock.nowMs(),
         contentHash: hash('sha256', canonicalBatch(order.terms, hashes), 'base64'),
       };
       const admission = await admit(deps, merchant, {
@@ -40,13 +42,32 @@ export function createBatches(deps: SubmissionDeps): Batches {
         pathOf: (index, field) => `${itemPath(index)}.${field}`,
       });
       // Duplicates take precedence over routing, limits and funds, so they are looked for if those refuse.
-      if (!admission.ok) return (await findEarlierBatch(deps, reservation, order)) ?? admission;
+      if (!admission.ok) {
+        const earlier = await findEarlierBatch(deps, key, order);
+        if (earlier || !isFinal(admission.refusal)) return earlier ?? admission;
+        return acceptance.refuse({ key, order, refusal: admission.refusal });
+      }
       const trace = continueTrace(traceparent, deps.ids);
-      const { termsOf, dayLimit } = admission.value;
-      const payouts = await preparePayouts(deps, { reservation, order, hashes, trace, termsOf });
-      return acceptBatch({ reservation, order, payouts, dayLimit });
+      const { termsOf, limits } = admission.value;
+      const payouts = await preparePayouts(deps, { reservation: key, order, hashes, trace, termsOf });
+      const reservation = { ...key, total: order.terms.total, ...rangeOf(payouts) };
+      return acceptance.accept({ reservation, order, payouts, limits, arrivedAtMs });
     },
   };
+}
+
+/** What is known of a batch before its items have references of ours. */
+type ReservedKey = Omit<Reservation, 'total' | keyof ReturnType<typeof rangeOf>>;
+
+/** How many items a batch has, and the ends of their references, which sort by the time alone. */
+function rangeOf(payouts: readonly Payout[]): Pick<Reservation, 'itemCount' | 'firstItem' | 'lastItem'> {
+  let firstItem = payouts[0]?.reference ?? '';
+  let lastItem = firstItem;
+  for (const { reference } of payouts) {
+    if (reference < firstItem) firstItem = reference;
+    if (reference > lastItem) lastItem = reference;
+  }
+  return { itemCount: payouts.length, firstItem, lastItem };
 }
 
 async function hashItems({ items }: BatchRequest): Promise<readonly string[]> {
@@ -61,7 +82,7 @@ async function hashItems({ items }: BatchRequest): Promise<readonly string[]> {
 async function preparePayouts(
   deps: Pick<AcceptanceDeps, 'ids' | 'clock'>,
   batch: Pick<Admission, 'termsOf'> & {
-    readonly reservation: Reservation;
+    readonly reservation: ReservedKey;
     readonly order: BatchRequest;
     readonly hashes: readonly string[];
     readonly trace: string;

@@ -1,3 +1,4 @@
+import type { IsPaused } from '@pesewa/payments';
 import type { SubmissionResult } from '@pesewa/rails';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -60,9 +61,12 @@ describe('a payout that is claimed by the write that makes it due', () => {
     await eventually(() => expect(asked.toSorted()).toEqual([...singles, item].toSorted()));
   });
 
-  it.each([
+  it.each<[string, Parameters<typeof submitters.start>[0]]>([
     ['whose circuit is open', { isAvailable: () => false }],
     ['by an older database', { mayAct: () => false }],
+    ['that is paused', { isPaused: ({ rail }) => rail === 'upstream' }],
+    ['of a merchant that is paused', { isPaused: ({ merchantId }) => merchantId === 'demo' }],
+    ['while all payouts are paused', { isPaused: () => true }],
   ])('is none of a rail %s: it is held', async (_what, options) => {
     const { asked, submitter } = submitters.start({ isQuiet: true, ...options });
     const reference = await submitters.hold(accepted);
@@ -89,6 +93,26 @@ describe('a payout that is claimed by the write that makes it due', () => {
     await eventually(() => expect(recorded).toHaveLength(1));
     expect(asked).toEqual([]);
     expect(recorded[0]?.command).toMatchObject({ attempt: 1, outcome: { kind: 'notSent' } });
+  });
+
+  it.each<[string, IsPaused]>([
+    ['its rail', ({ rail }) => rail === 'upstream'],
+    ['its merchant', ({ merchantId }) => merchantId === 'demo'],
+    ['everything', () => true],
+  ])('is not sent where %s is paused before its call: it is given back (ADR 77)', async (_what, isPaused) => {
+    let isSet = false;
+    const { asked, recorded, submitter } = submitters.start({
+      isQuiet: true,
+      isPaused: (payment) => isSet && isPaused(payment),
+    });
+    const reference = await submitters.hold(accepted);
+    await submitters.makeDue(submitter, [reference], () => {
+      isSet = true;
+    });
+    expect(await submitters.store.collection.findOne({ reference })).toMatchObject({ step: 'submitting' });
+    await eventually(() => expect(recorded).toHaveLength(1));
+    expect(asked).toEqual([]);
+    expect(recorded).toMatchObject([{ reference, command: { attempt: 1, outcome: { kind: 'notSent' } } }]);
   });
 
   it('is not sent if the transaction fails', async () => {

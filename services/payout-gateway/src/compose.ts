@@ -1,7 +1,8 @@
+import { readTrustedProxies } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, openUsageStore } from '@pesewa/merchant-api';
 import { type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
-import { addPaymentRoute } from '@pesewa/payments';
+import { addPauses, addPaymentRoutes, type IsPaused } from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs, takesPayouts } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -10,6 +11,7 @@ import type { z } from 'zod';
 import { createApp } from './app.ts';
 import { openBalances } from './balances.ts';
 import { createBatches } from './batches.ts';
+import { addCancellationRoutes } from './cancellations.ts';
 import type { settings } from './config.ts';
 import { createFlagUrl } from './country-flags.ts';
 import { payoutDatabaseSchema } from './database-schema.ts';
@@ -26,6 +28,7 @@ import { completenessMarkOf, type Rebuilding, type RebuildingDeps, startRebuildi
 import { createRecoveryGate } from './recovery-gate.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 import { type Submitter, startSubmitter } from './submitter.ts';
+import { openWalletStatements } from './wallet-statements.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
@@ -39,34 +42,31 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   });
   const { db } = messaging;
   const balances = openBalances({ db, clock, logger });
-  const processors = await scope.open(
-    'processors',
-    openProcessors({
-      rails,
-      store: openListingStore(db),
-      ttlMs: config.PROCESSORS_TTL_MS,
-      clock,
-      logger,
-    }),
-  );
+  const listing = { store: openListingStore(db), ttlMs: config.PROCESSORS_TTL_MS, clock, logger };
+  const processors = await scope.open('processors', openProcessors({ ...listing, rails }));
   const store = openPayoutStore(db);
   const rebuilding = await openRebuilding(scope, { db, messaging, store });
+  const directory = createDirectory({ db: messaging.database('directory'), clock });
+  const payoutRails = rails.all.filter(takesPayouts);
+  const isPaused = await addPauses(scope, { db, rails: payoutRails, findMerchant: directory.find });
   const submitting: SubmissionDeps = {
     store,
-    usage: openUsageStore(db, 'accepted'),
+    usage: openUsageStore(db),
     messaging,
     clock,
     ids,
     routePayout: processors.route,
     isComplete: rebuilding.isComplete,
     canSpend: balances.canSpend,
+    isPaused,
   };
   const payouts = createPayouts({
     ...submitting,
     refused: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
   });
   const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
-  const submitter = await startLoops(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
+  const acting = { messaging, store, payouts, isPaused, mayAct: gate.isOpen };
+  const submitter = await startLoops(scope, { rails, ...acting });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
   await messaging.consume(
     createHandlers({
@@ -80,13 +80,16 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     }),
   );
   await scope.open('recovery gate', gate.watch(submitter.wake));
-  addPaymentRoute(scope.operator, store, 'po', viewPayout);
+  addPaymentRoutes(scope.operator, store, 'po', viewPayout);
   const batches = createBatches(submitting);
   const counted = countSubmissions(scope.metrics);
   return createApp({
     payouts: { ...payouts, submit: counted('single', payouts.submit) },
     batches: { ...batches, submit: counted('batch', batches.submit) },
-    identify: createDirectory({ db: messaging.database('directory'), clock }).identify,
+    lists: { store, isComplete: rebuilding.isComplete },
+    statements: openStatements(scope, messaging),
+    identify: directory.identify,
+    proxies: readTrustedProxies(config),
     inquiries: {
       balances,
       processors,
@@ -94,8 +97,14 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       flagUrl: createFlagUrl(config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`),
     },
     rateLimits: createRateLimits(),
+    clock,
     logger,
   });
+}
+
+function openStatements({ clock }: Scope, { db, database }: Messaging) {
+  const [ledger, collections] = [database('ledger'), database('collections')];
+  return openWalletStatements({ ledger, payouts: db, collections, clock });
 }
 
 async function openRebuilding(
@@ -120,6 +129,7 @@ async function startLoops(
     readonly store: PayoutStore;
     readonly payouts: Payouts;
     readonly mayAct: () => boolean;
+    readonly isPaused: IsPaused;
   },
 ): Promise<Submitter> {
   const { config, clock } = scope;
@@ -137,7 +147,7 @@ async function startLoops(
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
-  await scope.open(
+  const decisions = await scope.open(
     'decision applier',
     startDecisionApplier({
       ...scope,
@@ -146,6 +156,7 @@ async function startLoops(
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
+  addCancellationRoutes(scope.operator, { ...scope, ...rest, apply: decisions.apply });
   await openErasers(scope, rest.messaging, erasuresOf(config));
   return submitter;
 }

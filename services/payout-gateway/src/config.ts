@@ -1,3 +1,4 @@
+import { proxySettings } from '@pesewa/addresses';
 import { services } from '@pesewa/contracts';
 import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/payments';
 import { railSettings } from '@pesewa/rails';
@@ -5,6 +6,7 @@ import {
   durationMsSetting,
   messagingSettings,
   portSettings,
+  publicPortSettings,
   secret,
   serviceSettings,
   wholeNumberSetting,
@@ -16,6 +18,8 @@ export const settings = serviceSettings
   .extend(messagingSettings.shape)
   .extend({
     ...portSettings(services['payout-gateway']),
+    ...publicPortSettings,
+    ...proxySettings.shape,
     PUBLIC_URL: z
       .url({ protocol: /^https?$/ })
       .optional()

@@ -1,6 +1,6 @@
 import { ERASURES } from '@pesewa/contracts';
 import type { CollectionSchema } from '@pesewa/messaging';
-import { paymentIndexes } from '@pesewa/payments';
+import { PAUSES, paymentIndexes } from '@pesewa/payments';
 
 /** The collections of the payout-gateway's database. */
 export const payoutDatabaseSchema: readonly CollectionSchema[] = [
@@ -13,6 +13,7 @@ export const payoutDatabaseSchema: readonly CollectionSchema[] = [
     ],
   },
   { name: ERASURES },
+  { name: PAUSES },
   { name: 'marks' },
   { name: 'processors' },
   { name: 'wallets' },

@@ -2,7 +2,7 @@ import type { Clock, Ids } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import type { CausedCommand, Payouts } from './payouts.ts';
-import type { PayoutStore } from './store.ts';
+import type { Payout, PayoutStore } from './store.ts';
 
 const WORK_TIMEOUT_MS = 10_000;
 const LEASE_MS = 15_000;
@@ -23,22 +23,28 @@ interface DecisionApplierDeps {
   readonly logger: Logger;
 }
 
+/** The loop, and the transactions in which people's decisions end payouts. */
+export interface DecisionApplier extends Loop {
+  /** Applies a command of an operator; gives the payout if it was changed. */
+  readonly apply: (command: CausedCommand) => Promise<Payout | undefined>;
+}
+
 /**
  * Ends payouts that people decided while an attempt was in progress, once the attempt must be over without an answer;
  * if the attempt came after what people knew, the decision lapses instead (ADR 34).
  *
  * It asks no rail and needs none, so the payouts of a removed rail end here too.
  */
-export function startDecisionApplier(deps: DecisionApplierDeps): Loop {
-  const ends = deps.messaging.groupCommit<CausedCommand, void>(
+export function startDecisionApplier(deps: DecisionApplierDeps): DecisionApplier {
+  const ends = deps.messaging.groupCommit<CausedCommand, Payout | undefined>(
     'payouts.decided',
     async (commands, transaction) => {
-      await deps.payouts.apply(commands, transaction);
-      return commands.map(() => undefined);
+      const changed = await deps.payouts.apply(commands, transaction);
+      return commands.map(({ reference }) => changed.find((payout) => payout.reference === reference));
     },
   );
   const command = { kind: 'applyDecided', resubmitGraceMs: deps.resubmitGraceMs } as const;
-  return startClaimLoop({
+  const loop = startClaimLoop({
     name: 'payout decision applier',
     collection: deps.store.collection,
     open: { 'decided.isPending': true },
@@ -51,6 +57,9 @@ export function startDecisionApplier(deps: DecisionApplierDeps): Loop {
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    work: ({ reference }) => ends.submit({ reference, causationId: null, command }),
+    work: async ({ reference }) => {
+      await ends.submit({ reference, causationId: null, command });
+    },
   });
+  return { ...loop, apply: ends.submit };
 }

@@ -59,6 +59,7 @@ export function eventOf(
     case 'withheld':
     case 'requeued':
     case 'decided':
+    case 'cancelRequested':
     case 'lapsed':
     // The ledger has booked it, so it was published before.
     case 'recovered':

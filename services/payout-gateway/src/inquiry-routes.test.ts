@@ -2,7 +2,7 @@ import { currencyHtml } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import type { Processor } from '@pesewa/rails';
 import { describe, expect, it } from 'vitest';
-import { ask, merchant, openTestApp } from './app.fixture.ts';
+import { ask, holderOf, merchant, openTestApp } from './app.fixture.ts';
 import type { InquiryDeps } from './inquiry-routes.ts';
 import type { NameEnquiryOutcome } from './name-enquiry.ts';
 
@@ -20,7 +20,7 @@ const processor: Processor = {
 
 function open(inquiries: Partial<InquiryDeps> = {}, who: Merchant = merchant) {
   return openTestApp({
-    identify: async () => who,
+    identify: async () => holderOf(who),
     inquiries: {
       balances: { available: async () => new Map([['NGN', 9_007_199_254_740_991n]]) },
       processors: { list: async () => [processor] },

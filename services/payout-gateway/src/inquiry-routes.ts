@@ -38,9 +38,13 @@ export function createInquiryRoutes(deps: InquiryDeps): Hono<AppEnv> {
 }
 
 async function getBalance(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
-  if ((await readBytes(context, BODY_BYTES_MAX)) === undefined) {
+  const body = await readBytes(context, BODY_BYTES_MAX);
+  if (body === undefined) {
     return balance.refuse(context, 'malformed', `the body must have at most ${BODY_BYTES_MAX} bytes`);
   }
+  // It says nothing, but a merchant who tries signatures here learns of a wrong digest.
+  if (context.get('isSignedBody')?.(body) === false)
+    return balance.refuse(context, 'malformed', 'the body is not the one that was signed');
   const asked = readQuery(context, 'currency', /^[A-Za-z0-9]{1,16}$/);
   if (!asked.ok) return balance.refuse(context, 'malformed', asked.message);
   const merchant = context.get('merchant');

@@ -14,7 +14,7 @@ const operation = z.object({
   security: z.array(z.unknown()),
   requestBody: z.object({ content: media }).optional(),
   parameters: z
-    .array(z.object({ name: z.string(), in: z.enum(['query', 'path']), required: z.boolean() }))
+    .array(z.object({ name: z.string(), in: z.enum(['header', 'query', 'path']), required: z.boolean() }))
     .optional(),
   responses: z.record(z.string(), z.object({ description: z.string(), content: media.optional() })),
 });
@@ -48,17 +48,20 @@ describe('the OpenAPI document', () => {
       ({ path, method }) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`,
     );
     expect(documented.toSorted()).toEqual(routed.toSorted());
-    expect(documented).toHaveLength(6);
+    expect(documented).toHaveLength(9);
   });
 
   it('says for each operation what it answers and refuses, and who may ask', () => {
     for (const { described } of all()) {
       expect(described.security).toEqual([{ publicKey: [] }]);
+      expect(described.parameters?.filter((parameter) => parameter.in === 'header')).toEqual(
+        ['X-timestamp', 'X-digest', 'X-signature'].map((name) => ({ name, in: 'header', required: false })),
+      );
       expect(Object.keys(described.responses)).toEqual(
         expect.arrayContaining(['200', '401', '403', '429', '500']),
       );
     }
-    expect(new Set(all().map(({ described }) => described.operationId)).size).toBe(6);
+    expect(new Set(all().map(({ described }) => described.operationId)).size).toBe(9);
     expect(Object.keys(read().webhooks)).toEqual(['payoutOutcome']);
   });
 

@@ -2,12 +2,16 @@ import type { RouteConfig } from '@hono/zod-openapi';
 import { buildOpenApiDocument } from '@pesewa/merchant-api';
 import { z } from 'zod';
 import { inquiryOperations } from './inquiry-operations.ts';
+import { listOperations } from './list-operations.ts';
 import { fullPayoutRecord, payoutOperations } from './payout-operations.ts';
+import { statementOperations } from './statement-operations.ts';
 
-/** Every operation of the payout API, in the order of contract 4. */
+/** Every operation of the payout API, in the order of contract 4, then the lists and the statement. */
 export const operations: readonly (RouteConfig & { readonly getRoutingPath: () => string })[] = [
   ...Object.values(payoutOperations),
   ...Object.values(inquiryOperations),
+  ...Object.values(listOperations),
+  ...Object.values(statementOperations),
 ].map(({ route }) => route);
 
 const webhookExample = {
@@ -51,9 +55,10 @@ export function createOpenApiDocument(): object {
       'Payouts to bank accounts and mobile money wallets, and what one asks before and after them. Amounts are JSON ' +
       'numbers, exact to the minor unit of their currency. Every answer, refusals included, has the same envelope.',
     keyHeader: 'x-api-key',
+    keyScope: 'payouts',
     tags: [
       { name: 'Payouts', description: 'submit payouts and look them up' },
-      { name: 'Inquiries', description: 'balances, processors, account holders' },
+      { name: 'Inquiries', description: 'balances, statements, processors, account holders' },
     ],
     operations,
     webhook,

@@ -1,4 +1,4 @@
-import { addPaymentRoute } from '@pesewa/payments';
+import { addPaymentRoutes } from '@pesewa/payments';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
@@ -49,7 +49,7 @@ const asked: unknown[] = [];
 
 async function get(path: string, token: string | undefined = TOKEN) {
   const operator = new Hono();
-  addPaymentRoute<Payout>(
+  addPaymentRoutes<Payout>(
     operator,
     {
       find: async (merchantId, reference) => {
@@ -60,6 +60,10 @@ async function get(path: string, token: string | undefined = TOKEN) {
       findByReferences: async (references) => {
         asked.push(references);
         return references.includes('po-1') ? [paid] : [];
+      },
+      list: async (query) => {
+        asked.push(query);
+        return query.status === 'PENDING' ? undefined : [paid];
       },
     },
     'po',
@@ -156,4 +160,61 @@ it.each([
   asked.length = 0;
   expect((await get('/payments?reference=po-1', token)).status).toBe(status);
   expect(asked).toEqual([]);
+});
+
+it('lists payouts by merchant, status and time, without their steps, and names no person', async () => {
+  asked.length = 0;
+  const times = 'from=2026-01-02T00:00:00Z&to=2026-01-03T02:00:00%2B02:00';
+  const { status, text } = await get(
+    `/payments/list?merchant=demo&status=FAILED&${times}&after=po-9&limit=1`,
+  );
+  expect(status).toBe(200);
+  const listed = {
+    reference: 'po-1',
+    merchantId: 'demo',
+    merchantReference: 'order-1',
+    rail: 'upstream',
+    currency: 'KES',
+    amount: '20.5',
+    fee: '0.21',
+    status: 'FAILED',
+    step: 'ended',
+    acceptedAt: '1970-01-01T00:00:00.000Z',
+  };
+  expect(JSON.parse(text)).toEqual({ items: [listed], next: 'po-1' });
+  const [fromMs, toMs] = [Date.UTC(2026, 0, 2), Date.UTC(2026, 0, 3)];
+  const merchantId = 'demo';
+  expect(asked).toEqual([{ merchantId, status: 'FAILED', fromMs, toMs, before: 'po-9', limit: 1 }]);
+});
+
+it.each([
+  ['status=PENDING', 'narrow from and to'],
+  ['from=yesterday', 'from must be a time'],
+  ['limit=501', 'limit must be a whole number from 1 to 500'],
+])('says what is wrong with a list: %s', async (query, message) => {
+  const { status, text } = await get(`/payments/list?${query}`);
+  expect([status, text]).toEqual([400, expect.stringContaining(message)]);
+});
+
+it('lists the merchants’ references by ours, and looks only for payouts', async () => {
+  asked.length = 0;
+  const { status, text } = await get('/payments/references?references=po-1,po-9,co-1,ba-1');
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toEqual({
+    items: [{ reference: paid.reference, merchantReference: paid.order.merchantReference }],
+    next: null,
+  });
+  expect(asked).toEqual([['po-1', 'po-9']]);
+});
+
+it.each([
+  ['', 'references is required'],
+  ['?references=po-1,,po-2', 'references must be 1 to 100 references, separated by commas'],
+  [
+    `?references=${Array(101).fill('po-1').join()}`,
+    'references must be 1 to 100 references, separated by commas',
+  ],
+])('refuses other references than that: %s', async (query, message) => {
+  const { status, text } = await get(`/payments/references${query}`);
+  expect([status, JSON.parse(text)]).toEqual([400, { code: 'invalid', message }]);
 });

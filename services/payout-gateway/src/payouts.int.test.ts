@@ -1,3 +1,4 @@
+import type { Pausable } from '@pesewa/payments';
 import {
   createTopicReader,
   eventually,
@@ -59,6 +60,22 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
     expect([...references][0]).toMatch(/^po-/);
     expect(await stored({ 'order.merchantReference': 'same' })).toBe(1);
     expect(await acceptedEvents((reference) => reference === 'same')).toHaveLength(1);
+  });
+
+  test('of a merchant or a rail that is paused no new payout is accepted, and duplicates are answered (ADR 77)', async () => {
+    await left.payouts.submit(demo, single('unpaused'));
+    for (const isPaused of [
+      ({ merchantId }: Pausable) => merchantId === demo.id,
+      ({ rail }: Pausable) => rail === 'upstream',
+    ]) {
+      const paused = await open({ isPaused });
+      expect(codeOf(await paused.payouts.submit(demo, single('unpaused')))).toBe('accepted');
+      expect(codeOf(await paused.payouts.submit(demo, single('paused')))).toBe('unavailable');
+      expect(codeOf(await paused.batches.submit(demo, batch('paused-batch', [['paused-item', 5]])))).toBe(
+        'unavailable',
+      );
+    }
+    expect(await stored({ 'order.merchantReference': { $in: ['paused', 'paused-item'] } })).toBe(0);
   });
 
   test('while too much waits for Kafka no new payout is accepted, and duplicates are answered', async () => {
@@ -207,7 +224,11 @@ describe('a batch is all or nothing (invariant P7)', () => {
       ['unlucky-2', 2],
     ]);
     expect(await lost.batches.submit(demo, fresh)).toMatchObject({
-      refusal: { code: 'noRoute', message: 'beneficiaries.0.bankCode names a processor that is blocked' },
+      refusal: {
+        code: 'noRoute',
+        message:
+          'beneficiaries.0.bankCode names a processor that is blocked: GET /api/v1/banks lists those of GHA',
+      },
     });
     expect(codeOf(await poor.batches.submit(demo, fresh))).toBe('insufficientFunds');
     expect(asked).toEqual([303n]);
@@ -226,7 +247,7 @@ describe('the limit per day counts what is accepted, exactly', () => {
     expect(new Set(outcomes.map(codeOf))).toEqual(new Set(['accepted', 'overLimit']));
     expect(await stored({ merchantId: 'limited' })).toBe(16);
     const [day] = await left.db.collection('usage').find().toArray();
-    expect(day).toMatchObject({ accepted: 9_600n });
+    expect(day).toMatchObject({ used: 9_600n });
   });
 
   test('a refused one names the limit and leaves nothing: a smaller one still fits, a duplicate is none', async () => {

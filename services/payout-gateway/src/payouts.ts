@@ -4,9 +4,11 @@ import { accept, continueTrace, type Result, refuse } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
 import { addStep, type PaymentOrArchived } from '@pesewa/payments';
 import {
+  type Acceptance,
   type AcceptanceDeps,
   contentHashOf,
   createAcceptance,
+  isFinal,
   isSameContent,
   newPayout,
 } from './acceptance.ts';
@@ -72,10 +74,11 @@ interface PayoutsDeps extends SubmissionDeps {
 /** Builds {@link Payouts}. */
 export function createPayouts(deps: PayoutsDeps): Payouts {
   const { store } = deps;
-  const acceptOne = createAcceptance(deps);
+  const acceptance = createAcceptance(deps);
 
   return {
     submit: async (merchant, request, traceparent) => {
+      const arrivedAtMs = deps.clock.nowMs();
       const order = normaliseRequest(request);
       if (!order.ok) return order;
       const contentHash = contentHashOf(order.value);
@@ -88,9 +91,11 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
         // Duplicates take precedence over routing, limits and funds, so they are looked for if those refuse.
         const key = { merchantId: merchant.id, merchantReference: order.value.merchantReference };
         const [earlier] = (await store.findUses([key])).values();
-        return earlier ? sameOrRefused(earlier, contentHash) : admission;
+        if (earlier) return sameOrRefused(earlier, contentHash);
+        if (!isFinal(admission.refusal)) return admission;
+        return resultOf(await acceptance.refuse({ key, refusal: admission.refusal }), contentHash);
       }
-      const { termsOf, dayLimit } = admission.value;
+      const { termsOf, limits } = admission.value;
       const payout = newPayout(deps, {
         merchantId: merchant.id,
         order: order.value,
@@ -99,9 +104,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
         batchReference: null,
         traceparent: continueTrace(traceparent, deps.ids),
       });
-      const acceptance = await acceptOne({ payout, dayLimit });
-      if (acceptance.kind === 'refused') return refuse(acceptance.refusal);
-      return sameOrRefused(acceptance, contentHash);
+      return resultOf(await acceptance.accept({ payout, limits, arrivedAtMs }), contentHash);
     },
     find: async (merchantId, reference) => {
       const isComplete = deps.isComplete();
@@ -111,6 +114,10 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
     },
     apply: (commands, transaction, options) => applyCommands(deps, commands, transaction, options),
   };
+}
+
+function resultOf(outcome: Acceptance, contentHash: string): Result<Payout, RequestRefusal> {
+  return outcome.kind === 'refused' ? refuse(outcome.refusal) : sameOrRefused(outcome, contentHash);
 }
 
 function sameOrRefused(taken: ReferenceUse, contentHash: string): Result<Payout, RequestRefusal> {

@@ -85,7 +85,8 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
   if (rail) {
     const { ids, logger, health, crashPoint } = scope;
     const gate = createRecoveryGate({ messaging, health, clock, logger });
-    const acting = { messaging, payouts, store, clock, ids, logger, mayAct: gate.isOpen, pauseMs };
+    const isPaused = () => false;
+    const acting = { messaging, payouts, store, clock, ids, logger, mayAct: gate.isOpen, isPaused, pauseMs };
     const submit = async ({ reference }: { readonly reference: string }) => {
       asked.push(reference);
       return rail(reference);

@@ -2,7 +2,7 @@ import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
+import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
 import { rebuildPayout } from './domain/rebuilt-payout.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 
@@ -45,12 +45,36 @@ test('a payout is found by its reference and by ours, by the usual reads', async
   expect(await lookUp('demo', ours)).toEqual({ merchantReference: 'one', levels: [usual, usual] });
 });
 
-test('that a reference is unused is answered after reads that a deposed primary can not answer', async () => {
+test('that a reference is unused is answered after a read that a deposed primary can not answer', async () => {
   const { merchantReference, levels } = await lookUp('demo', 'nobody-has-it');
   expect(merchantReference).toBeUndefined();
-  expect(levels.slice(-2)).toEqual(['linearizable', 'linearizable']);
-  expect(finds.at(-2)).toMatchObject({ filter: { _id: expect.anything() as unknown }, maxTimeMS: 2_000 });
-  expect(finds.at(-1)).toMatchObject({ filter: { reference: 'nobody-has-it' }, maxTimeMS: 2_000 });
+  expect(levels.slice(2)).toEqual(['linearizable']);
+  expect(finds.at(-1)).toMatchObject({ maxTimeMS: 2_000 });
+});
+
+test('however many ask for what is not there, one read at a time makes it certain, and each gets its own answer', async () => {
+  const hidden = await replica.payouts.submit(merchantWith('demo'), single('hidden'));
+  const ours = hidden.ok ? hidden.value.reference : 'refused';
+  const { find } = store.collection;
+  const nothing = { limit: () => ({ toArray: async () => [] }) };
+  // As a deposed primary would answer that does not know the payout.
+  Object.assign(store.collection, {
+    find: (filter: object, options?: object) =>
+      options === undefined ? nothing : find.call(store.collection, filter, options),
+  });
+  finds.length = 0;
+  const references = [
+    'hidden',
+    ours,
+    'po-none',
+    ...Array.from({ length: 100 }, (_, index) => `none-${index}`),
+  ];
+  const found = await Promise.all(references.map((reference) => store.find('demo', reference)));
+  Object.assign(store.collection, { find });
+  expect(finds.map(levelOf)).toEqual(['linearizable', 'linearizable']);
+  const merchantReferences = found.map((one) => one && whole(one).order.merchantReference);
+  expect(merchantReferences).toEqual(['hidden', 'hidden', ...Array.from({ length: 101 }, () => undefined)]);
+  expect(await store.find('other', ours)).toBeUndefined();
 });
 
 test('payouts that have not ended are found, oldest first, by their index alone (ADR 27)', async () => {
@@ -94,4 +118,104 @@ test('what was brought back is in no queue, and not the newest that was sent to 
   expect(await store.newestAcceptedMs()).toBe(newestMs);
   const both = new Set([back.reference, 'po-none']);
   expect(await store.findMissing(both)).toEqual(new Set(['po-none']));
+});
+
+test('payouts are listed by merchant, status and time, the newest first, page by page, and no batch among them', async () => {
+  const listing = merchantWith('listing');
+  const sinceMs = Date.now();
+  for (const reference of ['first', 'second', 'third'])
+    await replica.payouts.submit(listing, single(reference));
+  await replica.batches.submit(listing, batch('all', [['fourth', 5]]));
+  await replica.payouts.submit(merchantWith('another'), single('other'));
+  const list = async (query: object) => {
+    const found = await store.list({ merchantId: 'listing', limit: 10, ...query });
+    return (found ?? []).map(({ order }) => order.merchantReference);
+  };
+  expect(await list({})).toEqual(['fourth', 'third', 'second', 'first']);
+  expect(await list({ fromMs: sinceMs, toMs: Date.now() + 1 })).toHaveLength(4);
+  for (const none of [{ toMs: sinceMs }, { fromMs: Date.now() + 60_000 }, { status: 'COMPLETED' }])
+    expect(await list(none)).toEqual([]);
+  const [, second] = (await store.list({ merchantId: 'listing', limit: 2 })) ?? [];
+  expect(await list({ before: second?.reference })).toEqual(['second', 'first']);
+  expect(await list({ merchantId: undefined, fromMs: sinceMs, toMs: Date.now() + 1 })).toContain('other');
+});
+
+const seen = (found: readonly { readonly merchantReference: string }[] | undefined) =>
+  (found ?? []).map(({ merchantReference }) => merchantReference);
+
+test('the ends of a time are those of when payouts were accepted, the first one included', async () => {
+  const lister = merchantWith('times');
+  await replica.payouts.submit(lister, single('edge'));
+  const [edge] = (await store.list({ merchantId: 'times', limit: 2 })) ?? [];
+  const atMs = edge?.acceptedAtMs ?? 0;
+  const count = async (query: object) =>
+    (await store.list({ merchantId: 'times', limit: 2, ...query }))?.length;
+  expect(await count({ fromMs: atMs, toMs: atMs + 1 })).toBe(1);
+  expect(await count({ toMs: atMs })).toBe(0);
+  expect(await count({ fromMs: atMs + 1 })).toBe(0);
+});
+
+test('batches are listed with what they have in all, and their items alone', async () => {
+  const lister = merchantWith('lister');
+  await replica.batches.submit(
+    lister,
+    batch('june', [
+      ['june-1', 5],
+      ['june-2', 6],
+      ['june-3', 7],
+    ]),
+  );
+  await replica.payouts.submit(lister, single('between'));
+  await replica.batches.submit(lister, batch('july', [['july-1', 8]]));
+  await replica.batches.submit(merchantWith('stranger'), batch('july', [['july-1', 9]]));
+  const listed = await store.listBatches({ merchantId: 'lister', limit: 10 });
+  expect(seen(listed)).toEqual(['july', 'june']);
+  expect(listed?.[1]).toMatchObject({ itemCount: 3, total: { minor: 1_800n, currency: 'GHS' } });
+  const [july, june] = listed ?? [];
+  expect(
+    seen(await store.listBatches({ merchantId: 'lister', before: july?.batchReference, limit: 1 })),
+  ).toEqual(['june']);
+  const items = await store.list({ merchantId: 'lister', batch: june, limit: 10 });
+  expect(seen(items?.map(({ order }) => order)).toSorted()).toEqual(['june-1', 'june-2', 'june-3']);
+  expect(await store.findBatch('lister', 'june')).toEqual(june);
+  expect(await store.findBatch('lister', june?.batchReference ?? '')).toEqual(june);
+  for (const [merchantId, reference] of [
+    ['stranger', 'june'],
+    ['stranger', june?.batchReference ?? ''],
+    ['lister', 'june-1'],
+  ] as const)
+    expect(await store.findBatch(merchantId, reference)).toBeUndefined();
+});
+
+test('a merchant with few payouts among many is found without reading the many (ADR 86)', async () => {
+  const [{ document } = { document: undefined }] = await store.collection
+    .aggregate<{ document: object }>([
+      { $match: { merchantId: 'lister' } },
+      { $limit: 1 },
+      { $project: { _id: 0, document: '$$ROOT' } },
+    ])
+    .toArray();
+  const many = Array.from({ length: 5_000 }, (_, index) => ({
+    ...document,
+    _id: `crowd:${index}`,
+    merchantId: 'crowd',
+    reference: `po-${(0xffff_ffff_0000 + index).toString(16)}`,
+  }));
+  await replica.db.collection<{ _id: string }>('payouts').insertMany(many);
+  finds.length = 0;
+  expect(await store.list({ merchantId: 'lister', limit: 3 })).toHaveLength(3);
+  const [find] = finds;
+  const { filter, sort, limit } = z
+    .object({ filter: z.record(z.string(), z.unknown()), sort: z.unknown(), limit: z.unknown() })
+    .parse(find);
+  const explained = await replica.db
+    .collection('payouts')
+    .find(filter)
+    .sort(sort as { reference: -1 })
+    .limit(Number(limit))
+    .explain('executionStats');
+  const { totalDocsExamined } = z
+    .object({ totalDocsExamined: z.coerce.number() })
+    .parse(explained['executionStats']);
+  expect(totalDocsExamined).toBeLessThan(20);
 });

@@ -1,20 +1,21 @@
+import type { Money } from '@pesewa/kernel';
 import {
   type ArchivedDocument,
   fromPaymentDocument,
   isArchivedDocument,
-  isBeforeHorizon,
+  listNewest,
+  NOT_REFUSED,
   openPaymentStore,
   type PaymentChange,
   type PaymentDocument,
-  type PaymentOrArchived,
+  type PaymentQuery,
   type PaymentStore,
   paymentId,
   paymentUpdate,
-  readArchived,
   type TimelineStep,
   toPaymentDocument,
 } from '@pesewa/payments';
-import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
+import type { ClientSession, Db, Filter } from 'mongodb';
 import type { RecordedDecision } from './domain/decision.ts';
 import type { PayoutState, PayoutTerms } from './domain/payout-state.ts';
 import type { RebuiltRequest } from './domain/rebuilt-payout.ts';
@@ -38,6 +39,12 @@ export interface Reservation extends PayoutKey {
   /** Our reference of the batch. */
   readonly batchReference: string;
   readonly contentHash: string;
+  readonly acceptedAtMs: number;
+  readonly total: Money;
+  readonly itemCount: number;
+  /** The least and the greatest of our references of its items, between which they are found. */
+  readonly firstItem: string;
+  readonly lastItem: string;
 }
 
 /** What a reference is used for; `archived` is a payout or batch so old that its content is not known. */
@@ -60,6 +67,7 @@ export interface PayoutDocument extends PaymentDocument<Payout> {
   readonly acceptedByRail?: true;
   readonly statusReason?: string;
   readonly decided?: DecidedDocument;
+  readonly cancelRequestedBy?: string;
 }
 
 /** A decision of people, as MongoDB holds it. */
@@ -69,12 +77,14 @@ interface DecidedDocument extends Omit<RecordedDecision, 'knownAtMs' | 'decidedA
 }
 
 /** A reservation as MongoDB holds it, among the payouts; it has neither status nor step, so nothing advances it. */
-interface ReservationDocument {
+interface ReservationDocument
+  extends Pick<Reservation, 'merchantId' | 'contentHash' | 'itemCount' | 'firstItem' | 'lastItem'> {
   readonly _id: string;
   readonly reference: string;
-  readonly merchantId: string;
   readonly kind: 'batch';
-  readonly contentHash: string;
+  readonly acceptedAt: Date;
+  readonly amount: bigint;
+  readonly currency: string;
 }
 
 type StoredDocument = PayoutDocument | ReservationDocument | ArchivedDocument;
@@ -82,6 +92,10 @@ type StoredDocument = PayoutDocument | ReservationDocument | ArchivedDocument;
 /** The payouts of this service, and what batches reserve among them. */
 export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findByMerchantReferences'> {
   readonly reserve: (reservation: Reservation, session: ClientSession) => Promise<void>;
+  /** The newest batches of a merchant first; undefined if that took too long because too few of many were asked for. */
+  readonly listBatches: (query: BatchQuery) => Promise<readonly Reservation[] | undefined>;
+  /** A batch of the merchant by the merchant's reference, else by ours. */
+  readonly findBatch: (merchantId: string, reference: string) => Promise<Reservation | undefined>;
   /** What each of the references is used for, by {@link paymentId}; unused ones are left out. */
   readonly findUses: (
     keys: readonly PayoutKey[],
@@ -97,49 +111,40 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
   readonly findUsedIds: (keys: readonly PayoutKey[], session?: ClientSession) => Promise<ReadonlySet<string>>;
 }
 
+/** Which batches are listed; `before` is our reference of one. */
+export type BatchQuery = Omit<PaymentQuery, 'status' | 'batch'>;
+
 /** A payout before and after. */
 export type PayoutChange = PaymentChange<Payout>;
-
-/**
- * Makes a negative answer reliable: a deposed primary that has not noticed it can't answer this read, and any other
- * primary shows every payout accepted before the read. It costs a round trip to a majority.
- */
-const LATEST: FindOptions = {
-  readConcern: { level: 'linearizable' },
-  readPreference: 'primary',
-  maxTimeMS: 2_000,
-};
 
 /** Opens the store. */
 export function openPayoutStore(db: Db): PayoutStore {
   const collection = db.collection<PayoutDocument>('payouts');
   const reservations = db.collection<ReservationDocument>('payouts');
-  const payments = openPaymentStore({ collection, toDocument, fromDocument, toUpdate });
-  const findOne = (filter: Filter<PayoutDocument>, options: FindOptions) =>
-    collection.findOne<StoredDocument>(filter, options);
-  const findEither = async (merchantId: string, merchantReference: string, options: FindOptions = {}) =>
-    (await findOne({ _id: paymentId({ merchantId, merchantReference }) }, options)) ??
-    (await findOne({ reference: merchantReference, merchantId }, options));
+  const payments = openPaymentStore({
+    collection,
+    prefix: 'po',
+    isOther: isOfBatch,
+    toDocument,
+    fromDocument,
+    toUpdate,
+  });
   return {
     ...payments,
-    find: async (merchantId, reference) => {
-      const found =
-        (await findEither(merchantId, reference)) ?? (await findEither(merchantId, reference, LATEST));
-      if (found) return foundIn(found);
-      // Once archived it is no longer found by our reference, and after its `09` it is never said not to be there.
-      const isOld = await isBeforeHorizon(db, 'payouts', { prefix: 'po', reference });
-      return isOld ? { archived: null } : undefined;
-    },
     reserve: async (reservation, session) => {
-      const { merchantId, batchReference, contentHash } = reservation;
-      const _id = paymentId(reservation);
-      await reservations.insertOne(
-        { _id, reference: batchReference, merchantId, kind: 'batch', contentHash },
-        { session },
-      );
+      await reservations.insertOne(toReservationDocument(reservation), { session });
+    },
+    listBatches: async (query) => (await listNewest(reservations, 'ba', query))?.map(reservationFrom),
+    findBatch: async (merchantId, reference) => {
+      const _id = paymentId({ merchantId, merchantReference: reference });
+      const kind = 'batch';
+      const found =
+        (await reservations.findOne({ _id, kind })) ??
+        (await reservations.findOne({ reference, merchantId, kind }));
+      return found ? reservationFrom(found) : undefined;
     },
     findUses: async (keys, session) => {
-      const filter: Filter<PayoutDocument> = { _id: { $in: keys.map(paymentId) } };
+      const filter: Filter<StoredDocument> = { _id: { $in: keys.map(paymentId) }, ...NOT_REFUSED };
       const found = collection.find<StoredDocument>(filter, {
         ...(session && { session }),
       });
@@ -164,10 +169,43 @@ export function openPayoutStore(db: Db): PayoutStore {
       return (await collection.findOne(sent, newest))?.acceptedAt.getTime();
     },
     findUsedIds: async (keys, session) => {
-      const filter = { _id: { $in: keys.map(paymentId) } };
+      const filter = { _id: { $in: keys.map(paymentId) }, ...NOT_REFUSED };
       const options = { projection: { _id: 1 }, ...(session && { session }) };
       return new Set((await collection.find(filter, options).toArray()).map(({ _id }) => _id));
     },
+  };
+}
+
+function toReservationDocument(reservation: Reservation): ReservationDocument {
+  const { merchantId, batchReference, contentHash, acceptedAtMs, total } = reservation;
+  const { itemCount, firstItem, lastItem } = reservation;
+  return {
+    _id: paymentId(reservation),
+    reference: batchReference,
+    merchantId,
+    kind: 'batch',
+    contentHash,
+    acceptedAt: new Date(acceptedAtMs),
+    amount: total.minor,
+    currency: total.currency,
+    itemCount,
+    firstItem,
+    lastItem,
+  };
+}
+
+function reservationFrom(document: ReservationDocument): Reservation {
+  const { _id, merchantId, contentHash, firstItem, lastItem } = document;
+  return {
+    merchantId,
+    merchantReference: _id.slice(paymentId({ merchantId, merchantReference: '' }).length),
+    batchReference: document.reference,
+    contentHash,
+    acceptedAtMs: document.acceptedAt.getTime(),
+    total: { minor: document.amount, currency: document.currency },
+    itemCount: Number(document.itemCount),
+    firstItem,
+    lastItem,
   };
 }
 
@@ -175,10 +213,9 @@ function isReservation(document: PayoutDocument | ReservationDocument): document
   return 'kind' in document;
 }
 
-/** What a lookup finds: a batch's reference is that of no payout. */
-function foundIn(document: StoredDocument): PaymentOrArchived<Payout> | undefined {
-  if (isArchivedDocument(document)) return document.end === undefined ? undefined : readArchived(document);
-  return isReservation(document) ? undefined : fromDocument(document);
+/** A batch's reference is that of no payout. */
+function isOfBatch(document: StoredDocument): boolean {
+  return isArchivedDocument(document) ? document.end === undefined : isReservation(document);
 }
 
 function useIn(document: StoredDocument): ReferenceUse {
@@ -192,11 +229,12 @@ function toUpdate(after: Payout) {
   return paymentUpdate(after, { ...mutable(after), ...(statusReason !== null && { statusReason }) });
 }
 
-function mutable({ decided, causedBy, acceptedByRail }: Payout) {
+function mutable({ decided, causedBy, acceptedByRail, cancelRequestedBy }: Payout) {
   return {
     ...(acceptedByRail && { acceptedByRail }),
     ...(causedBy !== null && { causedBy }),
     ...(decided !== null && { decided: decidedToDocument(decided) }),
+    ...(cancelRequestedBy !== null && { cancelRequestedBy }),
   };
 }
 
@@ -241,6 +279,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     statusReason: document.statusReason ?? null,
     recipientKnown: document.order.sender !== null,
     decided: document.decided ? decidedFromDocument(document.decided) : null,
+    cancelRequestedBy: document.cancelRequestedBy ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
+import type { IsPaused } from '@pesewa/payments';
 import type { OutgoingPayout, SubmissionResult } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
 import type { ClientSession } from 'mongodb';
@@ -27,6 +28,7 @@ interface Options {
   readonly beforeCommit?: () => void;
   readonly isAvailable?: () => boolean;
   readonly mayAct?: () => boolean;
+  readonly isPaused?: IsPaused;
   readonly concurrencyMax?: number;
   /** Whether the replica's clock stands still. */
   readonly isFrozen?: boolean;
@@ -122,7 +124,13 @@ function start({ store, database }: Place, options: Options = {}) {
     asked.push(order.reference);
     return options.submit?.(order) ?? { kind: 'accepted' };
   };
-  const { isAvailable = () => true, mayAct = () => true, concurrencyMax = 16, isQuiet = false } = options;
+  const {
+    isAvailable = () => true,
+    mayAct = () => true,
+    isPaused = () => false,
+    concurrencyMax = 16,
+    isQuiet = false,
+  } = options;
   // The first search is made at once.
   let maySearch = !isQuiet;
   const submitter = startSubmitter({
@@ -159,6 +167,7 @@ function start({ store, database }: Place, options: Options = {}) {
     rails: ['upstream', 'other'].map((name) => ({ name, isAvailable, payouts: { submit } })),
     concurrencyMax,
     mayAct: () => maySearch && mayAct(),
+    isPaused,
     pauseMs: isQuiet ? 600_000 : 20,
     crashPoint: (point) => {
       if (point === 'payouts.submit.before-call') options.beforeCall?.(clock);

@@ -131,6 +131,32 @@ describe('the submitter', () => {
     await eventually(() => expect(asked).toContain(single));
   });
 
+  it('claims nothing for a rail that is paused, and goes on when it is resumed (ADR 77)', async () => {
+    const reference = await submitters.hold();
+    const pauses = { isPaused: true, looks: 0 };
+    const { asked } = submitters.start({
+      isPaused: () => {
+        pauses.looks += 1;
+        return pauses.isPaused;
+      },
+    });
+    await eventually(() => expect(pauses.looks).toBeGreaterThan(1));
+    expect(await submitters.store.collection.findOne({ reference })).toMatchObject({
+      step: 'held',
+      attempts: 0,
+    });
+    pauses.isPaused = false;
+    await eventually(() => expect(asked).toEqual([reference]));
+  });
+
+  it('gives back what it has claimed of a merchant that is paused, without asking the rail', async () => {
+    const reference = await submitters.hold();
+    const { asked, recorded } = submitters.start({ isPaused: ({ merchantId }) => merchantId !== undefined });
+    await eventually(() => expect(recorded).toHaveLength(1));
+    expect(recorded).toMatchObject([{ reference, command: { outcome: { kind: 'notSent' } } }]);
+    expect(asked).toEqual([]);
+  });
+
   it('claims nothing for a rail whose circuit is open, and goes on when it may be tried', async () => {
     const reference = await submitters.hold();
     let looks = 0;

@@ -7,7 +7,7 @@ import {
   startClaimLoop,
   type Transaction,
 } from '@pesewa/messaging';
-import { attemptUpdate, withAttempt } from '@pesewa/payments';
+import { attemptUpdate, type IsPaused, PAUSED_RETRY_MS, withAttempt } from '@pesewa/payments';
 import type { OutgoingPayout } from '@pesewa/rails';
 import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
@@ -43,6 +43,7 @@ interface SubmitterDeps {
   readonly concurrencyMax: number;
   /** Whether the database is current, so that its records may be acted on. */
   readonly mayAct: () => boolean;
+  readonly isPaused: IsPaused;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -93,8 +94,9 @@ export function startSubmitter(deps: SubmitterDeps): Submitter {
   return {
     claimOnWrite: (changes, transaction) => {
       const claimed = new Map<string, PayoutChange>();
+      const open = changes.filter(({ after }) => !deps.isPaused(after));
       for (const queue of queues)
-        for (const change of claimIn(queue, changes, transaction, clock.nowMs()))
+        for (const change of claimIn(queue, open, transaction, clock.nowMs()))
           claimed.set(change.after.reference, change);
       return changes.map((change) => claimed.get(change.after.reference) ?? change);
     },
@@ -165,7 +167,7 @@ function startQueue(
     collection: deps.store.collection,
     open: { step: 'held', rail: rail.name, queue },
     alsoSet: attemptUpdate('submitting'),
-    mayClaim: () => deps.mayAct() && rail.isAvailable(),
+    mayClaim: () => deps.mayAct() && rail.isAvailable() && !deps.isPaused({ rail: rail.name }),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,
@@ -178,7 +180,8 @@ function startQueue(
     work: async (document, _claim, claimedAtMs) => {
       const payout = fromDocument(document);
       deps.crashPoint('payouts.submit.before-call');
-      const result = mayCall(claimedAtMs) ? await callRail(rail, payout) : TOO_LATE;
+      const why = deps.isPaused(payout) ? PAUSED : mayCall(claimedAtMs) ? undefined : TOO_LATE;
+      const result = why ?? (await callRail(rail, payout));
       deps.crashPoint('payouts.submit.after-call');
       if (result.kind === 'unknown' || result.kind === 'notSent') {
         deps.logger.warn(
@@ -193,6 +196,7 @@ function startQueue(
   return { rail: rail.name, queue, loop };
 }
 
+const PAUSED = { kind: 'notSent', why: 'payouts are paused', retryAfterMs: PAUSED_RETRY_MS } as const;
 const TOO_LATE = { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS } as const;
 
 async function callRail(rail: SubmittingRail, payout: Payout): Promise<SubmissionResult> {

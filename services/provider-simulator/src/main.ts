@@ -1,18 +1,5 @@
-import { runService, serveHttp } from '@pesewa/runtime';
-import { configSchema, environment } from './config.ts';
-import { openSimulator } from './simulator.ts';
+import { runService } from '@pesewa/runtime';
+import { environment } from './config.ts';
+import { providerSimulator } from './service.ts';
 
-const service = { name: 'provider-simulator', settings: configSchema, environment };
-
-await runService(service, async (scope) => {
-  const { config, clock, ids, logger, requests, abort, open } = scope;
-  const simulator = await open('simulator', openSimulator({ config, clock, ids, logger, onBroken: abort }));
-  const { HOST: host, PORT: port } = config;
-  await open('public port', serveHttp({ app: simulator.app, host, port, requests }));
-  await open('held answers', {
-    [Symbol.asyncDispose]: () => {
-      simulator.releaseHeld();
-      return Promise.resolve();
-    },
-  });
-});
+await runService(providerSimulator, environment);

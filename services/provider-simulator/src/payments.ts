@@ -157,7 +157,7 @@ function createCallbackLoop(
     const payment = paymentIndex.get(kind, reference);
     const next = rules.nextCallback(payment);
     if (next === undefined || payment.status === 'ABSENT') return;
-    // Nobody may learn of an effect that a crash could still undo.
+    // No one may learn of an effect that a crash could still undo.
     await journal.flushed();
     const result = await sendCallback(payment, next.claim);
     armed.delete(key);

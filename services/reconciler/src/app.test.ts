@@ -49,7 +49,6 @@ function operator(
       propose: async () => refuse('break.unknown'),
       decide: async () => refuse('decision.unknown'),
     },
-    allowsSharedToken: true,
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
   return app;

@@ -1,7 +1,19 @@
-import { type FindCursor, MongoServerError } from 'mongodb';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import { type Collection, type Filter, type FindCursor, MongoServerError, type WithId } from 'mongodb';
 
 const BATCH = 500;
 const MAX_TIME_EXPIRED = 50;
+
+/** Commits items one at a time, each retried in place: they are few, and a conflicting one waits for the other. */
+export function commitEach<Item, Outcome>(
+  { groupCommit }: Pick<Messaging, 'groupCommit'>,
+  name: string,
+  work: (item: Item, transaction: Transaction) => Promise<Outcome>,
+): (item: Item) => Promise<Outcome> {
+  const apply = (items: readonly Item[], transaction: Transaction) =>
+    Promise.all(items.map((item) => work(item, transaction)));
+  return groupCommit(name, apply, { itemsMax: 1 }).submit;
+}
 
 /** Groups the items of a stream into batches. */
 export async function* inBatches<Item>(
@@ -57,6 +69,27 @@ export function inPagesBy<Row extends object>(
     if (same.length >= limit) return same;
     return [...same, ...(await read({ [time]: { $gt: after[time], ...until } }, limit - same.length))];
   });
+}
+
+/** Which page of a list is read; the cursor is the key of the last item on the page before. */
+export interface NewestQuery {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** A page of documents whose keys grow with time, the newest first, and the cursor of the next one. */
+export async function newest<Row extends { readonly _id: string }>(
+  collection: Collection<Row>,
+  filter: Filter<Row>,
+  { cursor, limit }: NewestQuery,
+): Promise<{ readonly items: readonly WithId<Row>[]; readonly next: string | null }> {
+  const found = await collection
+    .find({ ...filter, ...(cursor !== undefined && { _id: { $lt: cursor } }) } as Filter<Row>)
+    .sort({ _id: -1 })
+    .limit(limit + 1)
+    .toArray();
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? (items.at(-1)?._id ?? null) : null };
 }
 
 /** Whether a query took longer than it may. */

@@ -98,16 +98,17 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const payments = openWindowPayments(store.collection);
   await composeCloses(scope, { ...parts, payments, proof, schedule }, polled, rateLimit);
   const decisions = createDecisions(parts);
-  const allowsSharedToken = config.NODE_ENV !== 'production';
   const life = createBreakLife({
     ...parts,
+    aloneUpTo: config.BREAKS_RESOLVED_ALONE_UP_TO,
     isOperator: (name) =>
-      (allowsSharedToken && name === 'operator') || config.OPERATORS.some((one) => one.name === name),
+      (config.NODE_ENV !== 'production' && name === 'operator') ||
+      config.OPERATORS.some((one) => one.name === name),
   });
-  await composeStatements(scope, { ...parts, payments, railNames, allowsSharedToken });
+  await composeStatements(scope, { ...parts, payments, railNames });
   const statusStore = openStatusStore(parts.db, store.collection);
   addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
-  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames, allowsSharedToken });
+  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });
 }
 
 /** The parts that everything else is built from: messaging, the stores, and what the process provides. */

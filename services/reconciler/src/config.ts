@@ -1,4 +1,5 @@
 import { services } from '@pesewa/contracts';
+import { parseAmount } from '@pesewa/kernel';
 import { railSettings } from '@pesewa/rails';
 import {
   durationMsSetting,
@@ -16,6 +17,24 @@ const cronSetting = (byDefault: string) =>
     .string()
     .default(byDefault)
     .refine(validate, { error: 'must be a cron expression of five or six fields' });
+
+const amountsSetting = z
+  .string()
+  .default('')
+  .transform((text, context): ReadonlyMap<string, bigint> => {
+    const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim().split(':'));
+    const amounts = entries.map(
+      ([currency = '', amount = '']) => [currency, parseAmount(amount, currency)] as const,
+    );
+    const wrong = amounts.findIndex(([, amount]) => !amount.ok);
+    if (wrong !== -1) {
+      const message = `entry ${wrong + 1} must be CURRENCY:amount, such as KES:250000.00`;
+      context.addIssue({ code: 'custom', message });
+    }
+    return new Map(
+      amounts.flatMap(([currency, amount]) => (amount.ok ? [[currency, amount.value.minor]] : [])),
+    );
+  });
 
 /** The settings of the reconciler. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
@@ -76,6 +95,9 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
     .describe('how long the ledger may lag behind the end of a payment before a break opens'),
+  BREAKS_RESOLVED_ALONE_UP_TO: amountsSetting.describe(
+    'amounts above which two operators resolve a break, as `KES:250000.00,GHS:20000` (none for a currency: one operator)',
+  ),
   CLOSE_INTERVAL: cronSetting('0 3 * * *').describe(
     'cron expression of the daily close; it closes yesterday and each missed day before',
   ),

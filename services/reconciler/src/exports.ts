@@ -1,4 +1,4 @@
-import { type ExportFormat, formatCsvRows } from '@pesewa/contracts';
+import { type ExportFormat, formatCsvRows, TOTAL_ROWS_HEADER } from '@pesewa/contracts';
 import { answer } from '@pesewa/runtime';
 import { inBatches } from './batches.ts';
 
@@ -52,14 +52,20 @@ const types: Readonly<Record<ExportFormat, string>> = {
   json: 'application/json; charset=utf-8',
 };
 
-/** An answer that the client saves as a file of this name, without its ending. */
-export function answerFile(name: string, format: ExportFormat, content: ReadableStream<Uint8Array>) {
+/** An answer that the client saves as a file of this name, without its ending; it says how many rows come, if that is known. */
+export function answerFile(
+  name: string,
+  format: ExportFormat,
+  content: ReadableStream<Uint8Array>,
+  rows?: number,
+) {
   const file = `${name.replaceAll(/[^\w.-]/g, '')}.${format}`;
   const headers = {
     'content-type': types[format],
     'content-disposition': `attachment; filename="${file}"`,
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
+    ...(rows !== undefined && { [TOTAL_ROWS_HEADER]: String(rows) }),
   };
   return answer(200, new Response(content, { headers }));
 }

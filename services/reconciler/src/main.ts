@@ -1,14 +1,5 @@
-import { prepareDatabase } from '@pesewa/messaging';
-import { openRails } from '@pesewa/rails';
 import { runService } from '@pesewa/runtime';
-import { composeReconciler } from './compose.ts';
-import { environment, settings } from './config.ts';
-import { reconcilerDatabaseSchema } from './database-schema.ts';
+import { environment } from './config.ts';
+import { reconciler } from './service.ts';
 
-const prepare = prepareDatabase('reconciler', reconcilerDatabaseSchema);
-
-await runService({ name: 'reconciler', settings, environment, prepare }, async (scope) => {
-  const { config, clock, logger, metrics: registry } = scope;
-  const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger, registry }));
-  await composeReconciler(scope, rails);
-});
+await runService(reconciler, environment);

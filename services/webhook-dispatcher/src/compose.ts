@@ -6,7 +6,11 @@ import type { settings } from './config.ts';
 import { webhookDatabaseSchema } from './database-schema.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { createEndpointHealth } from './endpoint-health.ts';
+import { startEndpointWatch } from './endpoint-watch.ts';
 import { createHandlers } from './handlers.ts';
+import { openHealthStore } from './health-store.ts';
+import { createInspections } from './inspections.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
 import { openSender } from './sender.ts';
@@ -21,7 +25,13 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
     sharesTransactions: true,
   });
   const store = openDeliveryStore(messaging.db, config.DELIVERY_KEEP_DAYS);
-  const metrics = createDeliveryMetrics(scope.metrics, { store, clock });
+  const health = openHealthStore(messaging.db, config.DELIVERY_KEEP_DAYS);
+  const endpoints = createEndpointHealth(health, {
+    warnAfterMs: config.ENDPOINT_WARN_AFTER_MS,
+    disableAfterMs: config.ENDPOINT_DISABLE_AFTER_MS,
+  });
+  const directory = createDirectory({ db: messaging.database('directory'), clock });
+  const metrics = createDeliveryMetrics(scope.metrics, { store, health, endpoints, clock });
   const sender = await scope.open(
     'sender',
     openSender({
@@ -35,10 +45,23 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
     store,
     messaging,
     clock,
+    endpoints,
     ended: metrics.ended,
     claimOnWrite: (...request) => deliverer.claimOnWrite(...request),
     becameDue: () => deliverer.wake(),
   });
+  const watch = await scope.open(
+    'endpoint watch',
+    startEndpointWatch({
+      ...scope,
+      store,
+      health,
+      endpoints,
+      directory,
+      messaging,
+      becameDue: () => deliverer.wake(),
+    }),
+  );
   const deliverer = await scope.open(
     'deliverer',
     startDeliverer({
@@ -47,14 +70,19 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
       sender,
       deliveries,
       attempted: metrics.attempted,
-      directory: createDirectory({ db: messaging.database('directory'), clock }),
+      endpoints,
+      directory,
       delaysMs: config.RETRY_DELAYS_MS,
       deadlineMs: config.DELIVERY_DEADLINE_MS,
       concurrencyMax: config.DELIVERY_CONCURRENCY_MAX,
       concurrencyPerEndpointMax: config.DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX,
+      concurrencyPerMerchantMax: config.DELIVERY_CONCURRENCY_PER_MERCHANT_MAX,
       pauseMs: config.DELIVERY_PAUSE_MS,
     }),
   );
   await messaging.consume(createHandlers({ deliveries, clock }));
-  addOperatorRoutes(scope.operator, { deliveries, store });
+  const enabling = { store, health, endpoints, messaging, clock, enabled: watch.wake };
+  const deadlineMs = config.DELIVERY_DEADLINE_MS;
+  const inspections = createInspections({ ...scope, store, directory, sender, deadlineMs });
+  addOperatorRoutes(scope.operator, { deliveries, store, enabling, inspections });
 }

@@ -44,3 +44,13 @@ test('production, which is what no NODE_ENV means, refuses allowed origins', () 
   );
   expect(() => parseConfig(settings, required)).not.toThrow();
 });
+
+test('an endpoint is warned of before it is disabled', () => {
+  const day = 86_400_000;
+  expect(parseConfig(settings, required)).toMatchObject({
+    ENDPOINT_WARN_AFTER_MS: day,
+    ENDPOINT_DISABLE_AFTER_MS: 5 * day,
+  });
+  const hasty = { ...required, ENDPOINT_DISABLE_AFTER_MS: String(day) };
+  expect(() => parseConfig(settings, hasty)).toThrow(/longer than ENDPOINT_WARN_AFTER_MS/);
+});

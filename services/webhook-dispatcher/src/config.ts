@@ -1,5 +1,6 @@
 import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
 import { services, WEBHOOK_KEEP_DAYS_MIN } from '@pesewa/contracts';
+import { DAY_MS } from '@pesewa/kernel';
 import {
   durationMsSetting,
   messagingSettings,
@@ -15,6 +16,8 @@ const list = (text: string) =>
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+
+const endpointMs = wholeNumberSetting({ min: 60_000, max: 30 * DAY_MS });
 
 const delayMs = z
   .string()
@@ -42,14 +45,29 @@ export const settings = serviceSettings
     DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(16)
       .describe('attempts at once per merchant and endpoint'),
+    DELIVERY_CONCURRENCY_PER_MERCHANT_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
+      .default(128)
+      .describe('deliveries in progress at once over all endpoints of a merchant, including waiting ones'),
     DELIVERY_PAUSE_MS: durationMsSetting
       .default(500)
       .describe('pause between searches for due deliveries without a wake-up'),
+    ENDPOINT_WARN_AFTER_MS: endpointMs
+      .default(DAY_MS)
+      .describe('after how long without any success an endpoint that fails is warned of'),
+    ENDPOINT_DISABLE_AFTER_MS: endpointMs
+      .default(5 * DAY_MS)
+      .describe(
+        'after how long without any success an endpoint is disabled; longer than until it is warned of',
+      ),
     DELIVERY_KEEP_DAYS: wholeNumberSetting({ min: WEBHOOK_KEEP_DAYS_MIN, max: 3_650 })
       .default(90)
       .describe('how long an ended delivery can be listed and resent, and its attempts shown'),
   })
-  .superRefine(refuseOriginsInProduction);
+  .superRefine(refuseOriginsInProduction)
+  .refine((config) => config.ENDPOINT_DISABLE_AFTER_MS > config.ENDPOINT_WARN_AFTER_MS, {
+    path: ['ENDPOINT_DISABLE_AFTER_MS'],
+    error: 'must be longer than ENDPOINT_WARN_AFTER_MS',
+  });
 
 /** The environment of this process; no other file reads it. */
 export const environment = process.env;

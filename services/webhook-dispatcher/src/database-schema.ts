@@ -11,15 +11,20 @@ const FORGET = {
   partialFilterExpression: { forgetAt: { $exists: true } },
 } as const;
 
-/** The index for due deliveries, the oldest first; the state is a key so that no document is read. */
-export const DUE_KEY = { state: 1, dueAt: 1, bulkhead: 1 } as const;
+/**
+ * The index for what is owed, by endpoint and the oldest first: due deliveries are found by a key for each endpoint, and
+ * those of disabled endpoints too. The id is in it so that no document is read.
+ */
+export const DUE_KEY = { state: 1, bulkhead: 1, dueAt: 1, _id: 1 } as const;
 
-const PENDING = { partialFilterExpression: { state: 'pending' } } as const;
+const OWED = { partialFilterExpression: { state: { $in: ['pending', 'deferred'] } } } as const;
 
-/** Nearly all deliveries end delivered: those are listed by their ids, which costs no index. */
-const UNDELIVERED = {
-  name: 'undelivered',
-  partialFilterExpression: { state: { $in: ['pending', 'exhausted', 'discarded'] } },
+/** The index for what a merchant is owed and was, in the order of creation; nothing in it ever changes (ADR 83). */
+const MERCHANT_KEY = { merchantId: 1, createdAt: 1, _id: 1 } as const;
+
+/** Nearly all deliveries end delivered and never are in these indexes. */
+const ENDED_UNDELIVERED = {
+  partialFilterExpression: { state: { $in: ['exhausted', 'discarded'] } },
 } as const;
 
 /** The collections of the webhook-dispatcher's database. */
@@ -27,13 +32,14 @@ export const webhookDatabaseSchema: readonly CollectionSchema[] = [
   {
     name: 'deliveries',
     indexes: [
-      { key: DUE_KEY, ...PENDING },
-      // One step by key for each bulkhead, and for each bulkhead that fails.
-      { key: { state: 1, bulkhead: 1, roundAttempts: 1 }, ...PENDING },
+      { key: DUE_KEY, ...OWED },
       // Our own reference is part of the id.
       { key: { merchantReference: 1, _id: 1 } },
-      { key: { state: 1, _id: 1 }, ...UNDELIVERED },
+      { key: MERCHANT_KEY },
+      { key: { state: 1, _id: 1 }, name: 'undelivered', ...ENDED_UNDELIVERED },
+      { key: { state: 1, ...MERCHANT_KEY }, name: 'undelivered_of_merchant', ...ENDED_UNDELIVERED },
       FORGET,
     ],
   },
+  { name: 'endpoints', indexes: [{ key: { state: 1, failingSince: 1 } }, FORGET] },
 ];

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { Merchant } from '@pesewa/directory';
-import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import type { Directory, Merchant } from '@pesewa/directory';
+import { createIds, DAY_MS, systemClock, systemRandom } from '@pesewa/kernel';
 import {
   isDuplicateKey,
   type Messaging,
@@ -12,6 +12,9 @@ import { type CrashPoint, createLogger } from '@pesewa/runtime';
 import { createWebhookSecret } from '@pesewa/signatures';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { createEndpointHealth } from './endpoint-health.ts';
+import { startEndpointWatch } from './endpoint-watch.ts';
+import { openHealthStore } from './health-store.ts';
 import { openSender } from './sender.ts';
 import type { DeliveryStore, NewDelivery } from './store.ts';
 
@@ -125,65 +128,105 @@ export function createTransactions(client: Database['client']) {
 
 type Work<Value> = (transaction: Transaction & { readonly isRetry: boolean }) => Promise<Value>;
 
+/** Until when the second secret signs. */
+const previousUntil = new Date(systemClock.nowMs() + 3_600_000);
 export const secrets = [createWebhookSecret(systemRandom), createWebhookSecret(systemRandom)];
 export const DEADLINE_MS = 400;
 export const CONCURRENCY_PER_ENDPOINT_MAX = 2;
+export const PER_MERCHANT_MAX = 12;
 
-/** A dispatcher for merchants at this endpoint, without a consumer; `clock.aheadMs` moves its clock. */
+/**
+ * A dispatcher without a consumer, for merchants at this endpoint unless a directory has others; `clock.aheadMs` moves
+ * its clock.
+ */
 export async function openDispatcher(
   database: Database,
   store: DeliveryStore,
   { origin }: { readonly origin: string },
-  { crashPoint = () => undefined, pauseMs = 20 }: { crashPoint?: CrashPoint; pauseMs?: number } = {},
+  {
+    crashPoint = () => undefined,
+    pauseMs = 20,
+    deadlineMs = DEADLINE_MS,
+    ...given
+  }: {
+    crashPoint?: CrashPoint;
+    pauseMs?: number;
+    deadlineMs?: number;
+    directory?: Pick<Directory, 'find'>;
+  } = {},
 ) {
   const resources = new AsyncDisposableStack();
   const transactions = createTransactions(database.client);
   const heard: unknown[] = [];
   const clock = { ...systemClock, aheadMs: 0, nowMs: () => systemClock.nowMs() + clock.aheadMs };
+  const health = openHealthStore(database.db, 30);
+  const endpoints = createEndpointHealth(health, { warnAfterMs: DAY_MS, disableAfterMs: 5 * DAY_MS });
   const deliveries: Deliveries = createDeliveries({
     store,
     clock,
+    endpoints,
     messaging: { groupCommit: transactions.groupCommit },
     ended: (state) => void heard.push(state),
     claimOnWrite: (...request) => deliverer.claimOnWrite(...request),
     becameDue: () => deliverer.wake(),
   });
+  const merchants = merchantsAt(origin);
+  const directory = given.directory ?? {
+    find: async (id: string) => merchants[id] as Merchant | undefined,
+  };
+  const logger = createLogger({ name: 'test', level: 'silent' });
   const sender = resources.use(
-    openSender({ allowedOrigins: [origin], deadlineMs: DEADLINE_MS, connectionsPerOriginMax: 8, clock }),
+    openSender({ allowedOrigins: [origin], deadlineMs, connectionsPerOriginMax: 32, clock }),
   );
+  const parts = { store, health, endpoints, directory, sender, clock, logger };
   const deliverer = resources.use(
     startDeliverer({
-      store,
+      ...parts,
       deliveries,
       attempted: ({ kind }) => void heard.push(kind),
-      sender,
-      clock,
       ids: createIds(systemClock, systemRandom),
-      logger: createLogger({ name: 'test', level: 'silent' }),
       random: systemRandom,
       crashPoint,
-      directory: { find: async (id) => merchantsAt(origin)[id] as Merchant | undefined },
       delaysMs: [20, 20],
-      deadlineMs: DEADLINE_MS,
+      deadlineMs,
       concurrencyMax: 16,
       concurrencyPerEndpointMax: CONCURRENCY_PER_ENDPOINT_MAX,
+      concurrencyPerMerchantMax: PER_MERCHANT_MAX,
       pauseMs,
+    }),
+  );
+  const watch = resources.use(
+    await startEndpointWatch({
+      ...parts,
+      messaging: transactions,
+      becameDue: () => deliverer.wake(),
+      pauseMs: 60_000,
     }),
   );
   const create = (...born: readonly NewDelivery[]) =>
     transactions.inTransaction((transaction) => deliveries.create(born, transaction));
-  return { resources, clock, deliveries, create, heard, events: transactions.committed };
+  const { inTransaction, committed: events } = transactions;
+  return { ...parts, resources, deliveries, watch, merchants, inTransaction, create, heard, events };
 }
 
 const merchantsAt = (origin: string): Record<string, Pick<Merchant, 'id' | 'webhooks'>> => ({
   demo: {
     id: 'demo',
-    webhooks: { payoutsUrl: `${origin}/payouts`, collectionsUrl: `${origin}/collections`, secrets },
+    webhooks: {
+      payoutsUrl: `${origin}/payouts`,
+      collectionsUrl: `${origin}/collections`,
+      secrets,
+      previousUntil,
+    },
   },
-  silent: { id: 'silent', webhooks: { payoutsUrl: null, collectionsUrl: null, secrets } },
+  rival: {
+    id: 'rival',
+    webhooks: { payoutsUrl: `${origin}/rival`, collectionsUrl: null, secrets, previousUntil },
+  },
+  silent: { id: 'silent', webhooks: { payoutsUrl: null, collectionsUrl: null, secrets, previousUntil } },
   inner: {
     id: 'inner',
-    webhooks: { payoutsUrl: 'https://169.254.169.254/latest', collectionsUrl: null, secrets },
+    webhooks: { payoutsUrl: 'https://169.254.169.254/latest', collectionsUrl: null, secrets, previousUntil },
   },
 });
 

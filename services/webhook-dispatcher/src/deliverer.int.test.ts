@@ -5,7 +5,14 @@ import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { verifyWebhook } from '@pesewa/signatures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { webhookDatabaseSchema } from './database-schema.ts';
-import { openDispatcher, openEndpoint, owed, secrets, status } from './deliverer.fixture.ts';
+import {
+  openDispatcher,
+  openEndpoint,
+  owed,
+  PER_MERCHANT_MAX,
+  secrets,
+  status,
+} from './deliverer.fixture.ts';
 import { type DeliveryStore, newDeliveryDocument, openDeliveryStore } from './store.ts';
 
 const clock = systemClock;
@@ -196,4 +203,58 @@ test('a claim that was replaced records nothing', async () => {
   expect(await dispatcher.deliveries.recordOutcome(late)).toBe(false);
   expect(await store.collection.findOne({})).toEqual(delivery);
   expect(dispatcher.events).toEqual([]);
+});
+
+test('dead origins of one merchant hold up no other merchant, however much they are owed', async () => {
+  await dispatcher.resources.disposeAsync();
+  const hanging: ServerResponse[] = [];
+  endpoint.answering((response) => void hanging.push(response));
+  const born = Array.from({ length: 200 }, (_, index) =>
+    owed({
+      _id: `co-dead${index}-completed`,
+      kind: 'collection-completed',
+      webhookUrl: `${endpoint.origin}/dead`,
+      bulkhead: `demo https://${index % 40}.example`,
+    }),
+  );
+  await store.collection.insertMany(born.map((one) => newDeliveryDocument(one)));
+  dispatcher = await openDispatcher(database, store, endpoint, { deadlineMs: 60_000 });
+  await vi.waitFor(() => expect(hanging).toHaveLength(PER_MERCHANT_MAX), { timeout: 10_000 });
+  const rival = { merchantId: 'rival', bulkhead: 'rival payouts' };
+  await dispatcher.create(owed({ _id: 'po-rival-completed', ...rival }));
+  await store.collection.insertOne(newDeliveryDocument(owed({ _id: 'po-late-completed', ...rival })));
+  const paths = () => endpoint.seen.map(({ path }) => path).filter((path) => path !== '/dead');
+  await vi.waitFor(() => expect(paths()).toEqual(['/rival', '/rival']), { timeout: 10_000 });
+  expect(hanging).toHaveLength(PER_MERCHANT_MAX + 2);
+  const claimed = { merchantId: 'demo', claim: { $exists: true } };
+  expect(await store.collection.countDocuments(claimed)).toBe(PER_MERCHANT_MAX);
+  expect(await store.collection.countDocuments({ attempts: { $gt: 0 } })).toBe(0);
+  for (const response of hanging) response.writeHead(200).end();
+  endpoint.answering(status(200));
+  await ended('co-dead199-completed');
+});
+
+test('an endpoint that fails is tried with one delivery at a time, until it answers', async () => {
+  const open = { now: 0, most: 0 };
+  const failing = (response: ServerResponse) => {
+    open.now += 1;
+    open.most = Math.max(open.most, open.now);
+    setImmediate(() => {
+      open.now -= 1;
+      response.writeHead(500).end();
+    });
+  };
+  endpoint.answering(status(500), status(500), failing);
+  const born = Array.from({ length: 4 }, (_, index) => owed({ _id: `po-failing${index}-completed` }));
+  for (const one of born) await dispatcher.create(one);
+  for (const { _id } of born) expect(await ended(_id)).toMatchObject({ state: 'exhausted', attempts: 3 });
+  open.most = 0;
+  const counted = Promise.withResolvers<void>();
+  endpoint.answering((response) => void counted.promise.then(() => failing(response)));
+  const later = Array.from({ length: 4 }, (_, index) => owed({ _id: `po-later${index}-completed` }));
+  await dispatcher.create(...later);
+  expect(await store.collection.countDocuments({ state: 'pending', claim: { $exists: true } })).toBe(1);
+  counted.resolve();
+  for (const { _id } of later) expect(await ended(_id)).toMatchObject({ state: 'exhausted', attempts: 3 });
+  expect(open.most).toBe(1);
 });

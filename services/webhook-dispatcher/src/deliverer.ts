@@ -1,11 +1,14 @@
-import type { Directory, Merchant } from '@pesewa/directory';
+import type { Directory } from '@pesewa/directory';
 import { type Clock, type Ids, type Random, unreachable } from '@pesewa/kernel';
 import { type ClaimLoop, startClaimLoop } from '@pesewa/messaging';
 import { type CrashPoint, createBulkheads, inClientSpan, inTraceOf, type Logger } from '@pesewa/runtime';
-import { signWebhook } from '@pesewa/signatures';
+import { DUE_KEY } from './database-schema.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { DeliveryDocument } from './documents.ts';
 import { type AttemptResult, decideNext, type NextStep } from './domain/delivery.ts';
+import { type EndpointHealth, ownAddressOf } from './endpoint-health.ts';
+import { addressOf, headersFor } from './outgoing.ts';
+import { createPlaces } from './places.ts';
 import type { Dispatch, Sender } from './sender.ts';
 import type { DeliveryChange, DeliveryStore } from './store.ts';
 
@@ -20,6 +23,7 @@ const FULL_BULKHEAD_RETRY_MS = 1_000;
 export interface DelivererDeps {
   readonly store: DeliveryStore;
   readonly deliveries: Pick<Deliveries, 'recordOutcome'>;
+  readonly endpoints: Pick<EndpointHealth, 'isDisabled'>;
   readonly directory: Pick<Directory, 'find'>;
   /** Called after each attempt. */
   readonly attempted: (result: AttemptResult, durationMs: number) => void;
@@ -28,6 +32,7 @@ export interface DelivererDeps {
   readonly deadlineMs: number;
   readonly concurrencyMax: number;
   readonly concurrencyPerEndpointMax: number;
+  readonly concurrencyPerMerchantMax: number;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -49,21 +54,29 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
   const leaseMs = workTimeoutMs * 1.5;
   const callWithinMs = leaseMs - deps.deadlineMs - COMMIT_TIMEOUT_MS;
   const runningMax = deps.concurrencyPerEndpointMax;
-  const bulkheads = createBulkheads({
-    runningMax,
-    waitingMax: runningMax * QUEUE_ROUNDS_MAX,
-    freed: () => loop.wake(),
-  });
+  const waitingMax = runningMax * QUEUE_ROUNDS_MAX;
+  const bulkheads = createBulkheads({ runningMax, waitingMax });
+  const limits = {
+    perEndpointMax: runningMax,
+    waitingPerEndpointMax: waitingMax,
+    perMerchantMax: deps.concurrencyPerMerchantMax,
+    failingMax: Math.ceil(deps.concurrencyMax / 2),
+  };
+  const places = createPlaces(limits, () => loop.wake());
+  const inPlace = async (bulkhead: string, work: () => Promise<Outcome>): Promise<Outcome> => {
+    const free = places.take(bulkhead);
+    if (!free) return undefined;
+    try {
+      return await bulkheads.run(bulkhead, work);
+    } finally {
+      free();
+    }
+  };
   const loop = startClaimLoop({
     name: 'webhook deliverer',
     collection: deps.store.collection,
-    // A getter, because the loop reads it in every round: deliveries of full bulkheads are not claimed.
-    open: {
-      state: 'pending',
-      get bulkhead() {
-        return { $nin: bulkheads.full() };
-      },
-    },
+    open: { state: 'pending' },
+    priority: { field: 'bulkhead', roomOf: places.freeOf, choose: places.choose, index: DUE_KEY },
     leaseMs,
     workTimeoutMs,
     batchMax: 32,
@@ -75,7 +88,8 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
     work: async (delivery, claim, claimedAtMs) => {
       // If the clock was set back since, an old claim looks as if it were yet to come.
       const mayCall = (nowMs: number) => claimedAtMs <= nowMs && nowMs <= claimedAtMs + callWithinMs;
-      const outcome = await bulkheads.run(delivery.bulkhead, () => attempt(deps, delivery, mayCall));
+      const outcome = await inPlace(delivery.bulkhead, () => attempt(deps, delivery, mayCall));
+      if (outcome?.attempt) places.attempted(delivery.bulkhead, outcome.state === 'delivered');
       if (!outcome)
         await deps.store.postpone(delivery._id, claim, deps.clock.nowMs() + FULL_BULKHEAD_RETRY_MS);
       else if (!(await deps.deliveries.recordOutcome({ ...outcome, delivery, claim })))
@@ -84,7 +98,7 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
   });
   return {
     ...loop,
-    claimOnWrite: (transaction, { keys }) => loop.claimOnWrite(transaction, { keys, roomOf: bulkheads.room }),
+    claimOnWrite: (transaction, { keys }) => loop.claimOnWrite(transaction, { keys, roomOf: places.roomOf }),
   };
 }
 
@@ -94,8 +108,9 @@ async function attempt(
   delivery: DeliveryDocument,
   mayCall: (nowMs: number) => boolean,
 ): Promise<Outcome> {
+  if (deps.endpoints.isDisabled(delivery.bulkhead)) return { state: 'deferred' };
   const merchant = await deps.directory.find(delivery.merchantId);
-  const url = merchant && addressOf(delivery, merchant);
+  const url = merchant && addressOf(delivery, merchant.webhooks);
   if (!merchant || url === undefined) {
     const reason = merchant ? 'the merchant has no address for it' : 'the merchant is unknown';
     return { state: 'discarded', reason };
@@ -103,7 +118,7 @@ async function attempt(
   deps.crashPoint('webhooks.deliver.before-call');
   const atMs = deps.clock.nowMs();
   if (!mayCall(atMs)) return undefined;
-  const result = await send(deps, delivery, { url, headers: headersFor(delivery, merchant, atMs) });
+  const result = await send(deps, delivery, { url, headers: headersFor(delivery, merchant.webhooks, atMs) });
   deps.crashPoint('webhooks.deliver.after-call');
   const nowMs = deps.clock.nowMs();
   const durationMs = Math.max(0, nowMs - atMs);
@@ -119,7 +134,12 @@ async function attempt(
     deps.logger.warn({ delivery: delivery._id, reason: step.reason, result }, 'a webhook is given up');
   }
   const answer = result.kind === 'answered' ? { status: result.status } : { error: result.error };
-  return { ...changeOf(step), attempt: { at: new Date(atMs), ...answer, durationMs } };
+  const own = ownAddressOf(delivery.bulkhead, merchant);
+  return {
+    ...changeOf(step),
+    attempt: { at: new Date(atMs), ...answer, durationMs },
+    ...(own !== undefined && { address: own }),
+  };
 }
 
 /** Sends a webhook as part of its payment's trace; the trace is not sent to merchants (ADR 38). */
@@ -157,21 +177,4 @@ function changeOf(step: NextStep): Pick<DeliveryChange, 'state' | 'dueAtMs' | 'r
     default:
       return unreachable(step);
   }
-}
-
-/** The collection's own address, else the merchant's (contract 10.15). */
-function addressOf(delivery: DeliveryDocument, merchant: Merchant): string | undefined {
-  const { payoutsUrl, collectionsUrl } = merchant.webhooks;
-  const own = delivery.kind.startsWith('payout') ? payoutsUrl : collectionsUrl;
-  return delivery.webhookUrl ?? own ?? undefined;
-}
-
-function headersFor(delivery: DeliveryDocument, merchant: Merchant, nowMs: number) {
-  const signed = signWebhook({
-    id: delivery._id,
-    timestamp: new Date(nowMs),
-    body: delivery.body,
-    secrets: merchant.webhooks.secrets,
-  });
-  return { 'content-type': 'application/json', 'user-agent': 'Pesewa-Webhooks/1', ...signed };
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
 import type { BatchTransaction, ClaimLoop, Messaging, Transaction } from '@pesewa/messaging';
 import type { DeliveryDocument } from './documents.ts';
-import type { DeliveryState } from './domain/delivery.ts';
+import type { EndState } from './domain/delivery.ts';
+import type { EndpointHealth } from './endpoint-health.ts';
 import { deliveryEventOf } from './events.ts';
 import { type DeliveryChange, type DeliveryStore, type NewDelivery, newDeliveryDocument } from './store.ts';
 
@@ -28,8 +29,9 @@ export function createDeliveries(deps: {
   readonly store: DeliveryStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Clock;
+  readonly endpoints: Pick<EndpointHealth, 'record'>;
   /** Called for each delivery that has ended, after the commit. */
-  readonly ended: (state: Exclude<DeliveryState, 'pending'>) => void;
+  readonly ended: (state: EndState) => void;
   /** Claims new deliveries for this process, one for each bulkhead that is named. */
   readonly claimOnWrite: ClaimLoop<DeliveryDocument>['claimOnWrite'];
   /** Called when deliveries have become due. */
@@ -50,8 +52,9 @@ export function createDeliveries(deps: {
         const event = deliveryEventOf(change, atMs);
         if (event) transaction.emit(event);
         const { state } = change;
-        if (state !== 'pending') transaction.afterCommit(() => deps.ended(state));
+        if (state !== 'pending' && state !== 'deferred') transaction.afterCommit(() => deps.ended(state));
       }
+      await deps.endpoints.record(changes, atMs, transaction);
       return changes.map(() => true);
     },
   );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { openDatabase } from '@pesewa/messaging';
+import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { webhookDatabaseSchema } from './database-schema.ts';
 import type { DeliveryDocument } from './documents.ts';
 import { type DeliveryStore, openDeliveryStore } from './store.ts';
 
@@ -10,6 +11,7 @@ let store: DeliveryStore;
 beforeAll(async () => {
   const url = process.env['MONGODB_URL'] ?? '';
   database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
+  await ensureDatabaseSchema(database.db, webhookDatabaseSchema);
   store = openDeliveryStore(database.db, 30);
 });
 afterAll(async () => {

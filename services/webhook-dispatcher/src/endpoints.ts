@@ -1,4 +1,5 @@
-import type { Collection, Condition } from 'mongodb';
+import type { Collection } from 'mongodb';
+import { DUE_KEY } from './database-schema.ts';
 import type { DeliveryDocument } from './documents.ts';
 import type { AttemptError } from './domain/delivery.ts';
 
@@ -17,41 +18,89 @@ export interface Endpoint {
   readonly lastError: AttemptError | null;
 }
 
-/** How many endpoints are owed webhooks, by whether an attempt of what is owed has failed. */
-export type EndpointCounts = Readonly<Record<Endpoint['state'], number>>;
+/** An endpoint with unfinished deliveries, and when the first of them is due, which may be in the past. */
+export interface OwedEndpoint {
+  readonly bulkhead: string;
+  readonly nextAt: Date;
+}
 
-/** How many deliveries are read: those that are due first. */
+/** How many endpoints are read by keys, and how many with what they are owed. */
+const OWED_MAX = 10_000;
+const SHOWN_MAX = 1_000;
+/** How many deliveries are read, the same number of each endpoint at most. */
 const BACKLOG_MAX = 50_000;
 
-/** The endpoints with unfinished deliveries; those with the most failing deliveries come first. */
+/** The first of what each endpoint is owed, as `nextAt`: a step by key for each, however many deliveries it has. */
+const FIRST_OF_EACH = [
+  { $match: { state: 'pending' } },
+  { $sort: { bulkhead: 1, dueAt: 1 } },
+  { $group: { _id: '$bulkhead', nextAt: { $first: '$dueAt' } } },
+];
+
+/** The endpoints with deliveries that have not ended, by keys alone; at most 10,000. */
+export async function readOwed(
+  deliveries: Collection<DeliveryDocument>,
+  maxTimeMS: number,
+): Promise<readonly OwedEndpoint[]> {
+  return deliveries
+    .aggregate<OwedEndpoint>(
+      [...FIRST_OF_EACH, { $limit: OWED_MAX }, { $project: { _id: 0, bulkhead: '$_id', nextAt: 1 } }],
+      { hint: DUE_KEY, maxTimeMS },
+    )
+    .toArray();
+}
+
+/**
+ * The thousand endpoints with unfinished deliveries that are due first; those with the most failing deliveries come first.
+ * Of each so many deliveries are read as are due first, so that no backlog hides another endpoint.
+ */
 export async function readEndpoints(
   deliveries: Collection<DeliveryDocument>,
-  timeoutMs: number,
+  maxTimeMS: number,
 ): Promise<readonly Endpoint[]> {
+  const owed = await readOwed(deliveries, maxTimeMS);
+  if (owed.length === 0) return [];
+  const limit = Math.ceil(BACKLOG_MAX / Math.min(owed.length, SHOWN_MAX));
   const failed = { $gt: ['$roundAttempts', 0] };
   const ofLastAttempt = (field: string) => ({
     $let: { vars: { last: { $last: '$attemptLog' } }, in: `$$last.${field}` },
   });
+  const summary = {
+    _id: null,
+    pending: { $sum: 1 },
+    failing: { $sum: { $cond: [failed, 1, 0] } },
+    oldestCreatedAt: { $min: '$createdAt' },
+    lastStatus: { $max: ofLastAttempt('status') },
+    lastError: { $max: ofLastAttempt('error') },
+  };
   const found = await deliveries
     .aggregate<Omit<Endpoint, 'bulkhead' | 'state'> & { readonly _id: string }>(
       [
-        { $match: { state: 'pending' } },
-        { $sort: { dueAt: 1 } },
-        { $limit: BACKLOG_MAX },
+        ...FIRST_OF_EACH,
+        { $limit: OWED_MAX },
+        { $sort: { nextAt: 1 } },
+        { $limit: SHOWN_MAX },
         {
-          $group: {
-            _id: '$bulkhead',
-            pending: { $sum: 1 },
-            failing: { $sum: { $cond: [failed, 1, 0] } },
-            oldestCreatedAt: { $min: '$createdAt' },
-            nextAt: { $min: '$dueAt' },
-            lastStatus: { $max: ofLastAttempt('status') },
-            lastError: { $max: ofLastAttempt('error') },
+          $lookup: {
+            from: deliveries.collectionName,
+            localField: '_id',
+            foreignField: 'bulkhead',
+            pipeline: [
+              { $match: { state: 'pending' } },
+              { $sort: { dueAt: 1 } },
+              { $limit: limit },
+              { $group: summary },
+              { $unset: '_id' },
+            ],
+            as: 'owed',
           },
         },
+        { $unwind: '$owed' },
+        { $replaceWith: { $mergeObjects: ['$$ROOT', '$owed'] } },
+        { $unset: 'owed' },
         { $sort: { failing: -1, pending: -1, _id: 1 } },
       ],
-      { maxTimeMS: timeoutMs },
+      { hint: DUE_KEY, maxTimeMS },
     )
     .toArray();
   return found.map(({ _id, ...endpoint }) => ({
@@ -59,17 +108,4 @@ export async function readEndpoints(
     bulkhead: _id,
     state: endpoint.failing > 0 ? 'failing' : 'waiting',
   }));
-}
-
-/** Counts the endpoints with deliveries that have not ended: a step by key for each, however many deliveries they have. */
-export async function countEndpoints(
-  deliveries: Collection<DeliveryDocument>,
-  maxTimeMS: number,
-): Promise<EndpointCounts> {
-  // Both name every field of the index by bulkhead: `distinct` takes no hint, and another index has a key for each delivery.
-  const bulkheads = (roundAttempts: Condition<number>) =>
-    deliveries.distinct('bulkhead', { state: 'pending', roundAttempts }, { maxTimeMS });
-  const [owed, failing] = await Promise.all([bulkheads({ $gte: 0 }), bulkheads({ $gt: 0 })]);
-  // The two are not of one moment: a bulkhead may be in the second alone.
-  return { failing: failing.length, waiting: Math.max(0, owed.length - failing.length) };
 }

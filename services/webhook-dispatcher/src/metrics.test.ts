@@ -11,16 +11,23 @@ function openMetrics(reads: Partial<Options['store']> = {}) {
   const registry = new Registry();
   const clock = { ...systemClock, nowMs: () => NOW_MS };
   const store: Options['store'] = {
-    countEndpoints: async () => ({ failing: 1, waiting: 2 }),
+    owed: async () => [
+      { bulkhead: 'dead payouts', nextAt: new Date(NOW_MS - 7_200_000) },
+      { bulkhead: 'demo payouts', nextAt: new Date(NOW_MS - 90_000) },
+      { bulkhead: 'demo collections', nextAt: new Date(NOW_MS + 5_000) },
+    ],
     countPending: async () => 43,
-    firstDueAt: async () => new Date(NOW_MS - 90_000),
     countExhausted: async () => 7,
     ...reads,
   };
-  return { registry, metrics: createDeliveryMetrics(registry, { store, clock }) };
+  const health: Options['health'] = {
+    count: async (state) => ({ healthy: 9, failing: 3, warned: 2, disabled: 1 })[state],
+  };
+  const endpoints = { isHealthy: (endpoint: string) => endpoint !== 'dead payouts' };
+  return { registry, metrics: createDeliveryMetrics(registry, { store, health, endpoints, clock }) };
 }
 
-it('shows the backlog, how long the oldest due delivery has waited, and the endpoints by their states', async () => {
+it('shows the backlog, how long the oldest due delivery has waited at an endpoint that answers, and endpoints by state', async () => {
   const { registry } = openMetrics();
   const text = await registry.metrics();
   for (const line of [
@@ -28,22 +35,27 @@ it('shows the backlog, how long the oldest due delivery has waited, and the endp
     'oldest_due_webhook_seconds 90',
     'webhook_endpoints{state="failing"} 1',
     'webhook_endpoints{state="waiting"} 2',
+    'failing_webhook_merchants 1',
     'webhooks_exhausted 7',
+    'webhook_endpoint_health{state="failing"} 3',
+    'webhook_endpoint_health{state="warned"} 2',
+    'webhook_endpoint_health{state="disabled"} 1',
   ])
     expect(text).toContain(line);
 });
 
 it.each([
-  ['none is pending', undefined],
-  ['the first one is due later', new Date(NOW_MS + 60_000)],
-])('shows that none is overdue if %s', async (_, dueAt) => {
-  const { registry } = openMetrics({ firstDueAt: async () => dueAt });
+  ['none is pending', []],
+  ['the first one is due later', [{ bulkhead: 'demo payouts', nextAt: new Date(NOW_MS + 60_000) }]],
+  ['only a failing endpoint has due ones', [{ bulkhead: 'dead payouts', nextAt: new Date(NOW_MS - 60_000) }]],
+])('shows that none is overdue if %s', async (_, owed) => {
+  const { registry } = openMetrics({ owed: async () => owed });
   expect(await registry.metrics()).toContain('oldest_due_webhook_seconds 0');
 });
 
 it('shows no backlog if the database does not answer, and the rest all the same', async () => {
   const silent = () => Promise.reject(new Error('no primary'));
-  const { registry } = openMetrics({ countEndpoints: silent, countPending: silent, firstDueAt: silent });
+  const { registry } = openMetrics({ owed: silent, countPending: silent });
   const text = await registry.metrics();
   for (const line of [
     'webhooks_pending Nan',

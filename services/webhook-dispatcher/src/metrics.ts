@@ -1,6 +1,9 @@
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { AttemptResult, DeliveryState } from './domain/delivery.ts';
+import type { AttemptResult, EndState } from './domain/delivery.ts';
+import type { EndpointHealth } from './endpoint-health.ts';
+import type { OwedEndpoint } from './endpoints.ts';
+import { type HealthStore, UNHEALTHY } from './health-store.ts';
 import { type DeliveryStore, PENDING_MAX } from './store.ts';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -18,7 +21,9 @@ function outcomeOf(result: AttemptResult): string {
 export function createDeliveryMetrics(
   registry: Registry,
   options: {
-    readonly store: Pick<DeliveryStore, 'countEndpoints' | 'countPending' | 'firstDueAt' | 'countExhausted'>;
+    readonly store: Pick<DeliveryStore, 'owed' | 'countPending' | 'countExhausted'>;
+    readonly health: Pick<HealthStore, 'count'>;
+    readonly endpoints: Pick<EndpointHealth, 'isHealthy'>;
     readonly clock: Clock;
   },
 ) {
@@ -38,16 +43,17 @@ export function createDeliveryMetrics(
   });
   for (const state of ['delivered', 'exhausted', 'discarded']) ended.inc({ state }, 0);
   gaugeBacklog(registers, options);
+  gaugeHealth(registers, options);
   return {
     attempted: (result: AttemptResult, durationMs: number) =>
       attempts.observe({ outcome: outcomeOf(result) }, durationMs / 1_000),
-    ended: (state: Exclude<DeliveryState, 'pending'>) => ended.inc({ state }),
+    ended: (state: EndState) => ended.inc({ state }),
   };
 }
 
 function gaugeBacklog(
   registers: Registry[],
-  { store, clock }: Parameters<typeof createDeliveryMetrics>[1],
+  { store, endpoints, clock }: Parameters<typeof createDeliveryMetrics>[1],
 ): void {
   const ask = <Value>(read: (timeoutMs: number) => Promise<Value>) =>
     withDeadline(read(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock);
@@ -58,6 +64,14 @@ function gaugeBacklog(
       registers,
       collect: async () => one.set(await read().catch(() => Number.NaN)),
     });
+  };
+  let reading: Promise<readonly OwedEndpoint[]> | undefined;
+  /** What is owed, read once for all gauges of a scrape. */
+  const owed = () => {
+    reading ??= ask(store.owed).finally(() => {
+      reading = undefined;
+    });
+    return reading;
   };
   gauge(
     'webhooks_exhausted',
@@ -71,22 +85,49 @@ function gaugeBacklog(
   );
   gauge(
     'oldest_due_webhook_seconds',
-    'How long the delivery that is due longest has waited for its attempt; 0 if none waits.',
-    async () => secondsSince(await ask(store.firstDueAt), clock.nowMs()),
+    'How long the delivery that is due longest has waited for its attempt, at endpoints that answer: without those that had no success since a failure; 0 if none waits.',
+    async () => {
+      const healthy = (await owed()).filter(({ bulkhead }) => endpoints.isHealthy(bulkhead));
+      const dueMs = healthy.map(({ nextAt }) => nextAt.getTime());
+      return Math.max(0, clock.nowMs() - Math.min(Infinity, ...dueMs)) / 1_000;
+    },
   );
-  const endpoints = new Gauge({
+  gauge(
+    'failing_webhook_merchants',
+    'Merchants that are owed webhooks at endpoints that had no success since a failure.',
+    async () => {
+      const failing = (await owed()).filter(({ bulkhead }) => !endpoints.isHealthy(bulkhead));
+      return new Set(failing.map(({ bulkhead }) => bulkhead.split(' ', 1)[0])).size;
+    },
+  );
+  const byState = new Gauge({
     name: 'webhook_endpoints',
-    help: 'Endpoints with open deliveries: failing if an attempt of one has failed, otherwise waiting.',
+    help: 'Endpoints with open deliveries: failing if they had no success since a failure, otherwise waiting.',
     labelNames: ['state'],
     registers,
     collect: async () => {
-      const counts = await ask(store.countEndpoints).catch(() => undefined);
-      for (const state of ['failing', 'waiting'] as const)
-        endpoints.set({ state }, counts?.[state] ?? Number.NaN);
+      const all = await owed().catch(() => undefined);
+      const waiting = all?.filter(({ bulkhead }) => endpoints.isHealthy(bulkhead)).length ?? Number.NaN;
+      byState.set({ state: 'waiting' }, waiting);
+      byState.set({ state: 'failing' }, (all?.length ?? Number.NaN) - waiting);
     },
   });
 }
 
-function secondsSince(dueAt: Date | undefined, nowMs: number): number {
-  return dueAt === undefined ? 0 : Math.max(0, nowMs - dueAt.getTime()) / 1_000;
+function gaugeHealth(
+  registers: Registry[],
+  { health, clock }: Parameters<typeof createDeliveryMetrics>[1],
+): void {
+  const gauge = new Gauge({
+    name: 'webhook_endpoint_health',
+    help: 'Endpoints without a success since a failure, by state: failing, warned or disabled.',
+    labelNames: ['state'],
+    registers,
+    collect: async () => {
+      const read = (state: (typeof UNHEALTHY)[number]) =>
+        withDeadline(health.count(state, READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock).catch(() => Number.NaN);
+      const counts = await Promise.all(UNHEALTHY.map(async (state) => [state, await read(state)] as const));
+      for (const [state, count] of counts) gauge.set({ state }, count);
+    },
+  });
 }

@@ -1,5 +1,5 @@
-import type { lookup } from 'node:dns';
 import { createServer, type RequestListener } from 'node:http';
+import { NameUnresolvedError } from '@pesewa/addresses';
 import { systemClock } from '@pesewa/kernel';
 import { afterEach, expect, test } from 'vitest';
 import { openSender, readRetryAfter } from './sender.ts';
@@ -37,6 +37,7 @@ async function open(listener: RequestListener, deadlineMs = 2_000) {
   return {
     origin,
     send: (path: string) => sender.send({ url: `${origin}${path}`, headers: { 'x-test': '1' }, body: '{}' }),
+    observe: (path: string) => sender.observe({ url: `${origin}${path}`, headers: {}, body: '{}' }),
   };
 }
 
@@ -151,10 +152,10 @@ test('an address that is not allowed is never called', async () => {
 
 test('a public name that resolves to an inner address is refused at connect', async () => {
   const names: string[] = [];
-  const resolveName = ((name: string, _options: unknown, callback: (error: null, found: unknown) => void) => {
+  const resolveName = async (name: string) => {
     names.push(name);
-    callback(null, [{ address: '127.0.0.1', family: 4 }]);
-  }) as unknown as typeof lookup;
+    return [{ address: '127.0.0.1', family: 4 }];
+  };
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 500,
@@ -164,6 +165,80 @@ test('a public name that resolves to an inner address is refused at connect', as
   });
   resources.add(sender);
   const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
-  expect(sent).toEqual({ kind: 'failed', error: 'refused' });
+  expect(sent).toEqual({ kind: 'failed', error: 'not_public' });
   expect(names).toEqual(['merchant.example.com']);
+});
+
+test('a name that no name server knows is an error of name resolution', async () => {
+  const sender = openSender({
+    allowedOrigins: [],
+    deadlineMs: 500,
+    connectionsPerOriginMax: 1,
+    clock: systemClock,
+    resolveName: () => Promise.reject(new NameUnresolvedError('unknown')),
+  });
+  resources.add(sender);
+  const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
+  expect(sent).toEqual({ kind: 'failed', error: 'dns' });
+});
+
+test.each(['send', 'observe'] as const)('%s: resolving a name ends with the attempt', async (call) => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const sender = openSender({
+    allowedOrigins: [],
+    deadlineMs: 200,
+    connectionsPerOriginMax: 1,
+    clock: systemClock,
+    // As a name server that never answers, for a resolver that waits much longer than the attempt.
+    resolveName: (_hostname, signal) => {
+      signals.push(signal);
+      return new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(new NameUnresolvedError('given up')));
+      });
+    },
+  });
+  resources.add(sender);
+  await sender[call]({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
+  expect(signals).toHaveLength(call === 'send' ? 1 : 2);
+  await expect.poll(() => signals.every((signal) => signal?.aborted)).toBe(true);
+});
+
+test('people are told of a redirect, and of a body that is longer than what is read', async () => {
+  const endpoint = await open((request, response) => {
+    if (request.url === '/long') response.end('x'.repeat(70_000));
+    else response.writeHead(302, { location: '/long' }).end();
+  });
+  expect(await endpoint.observe('/')).toMatchObject({
+    result: { status: 302 },
+    isRedirect: true,
+    isBodyCut: false,
+  });
+  expect(await endpoint.observe('/long')).toMatchObject({ result: { status: 200 }, isBodyCut: true });
+});
+
+test('people are told which rule an address breaks, and where a name leads', async () => {
+  const sender = openSender({
+    allowedOrigins: [],
+    deadlineMs: 2_000,
+    connectionsPerOriginMax: 1,
+    clock: systemClock,
+    resolveName: async (hostname) => {
+      if (hostname === 'none.example') throw new NameUnresolvedError('unknown');
+      return [{ address: '10.0.0.1', family: 4 }];
+    },
+  });
+  resources.add(sender);
+  const observe = (url: string) => sender.observe({ url, headers: {}, body: '{}' });
+  const failed = (error: string) => ({ kind: 'failed', error });
+  expect(await observe('https://shop.example:8443/')).toMatchObject({
+    result: failed('refused'),
+    rule: 'address.port',
+    resolved: null,
+  });
+  expect(await observe('https://shop.example/')).toMatchObject({
+    result: failed('not_public'),
+    rule: null,
+    resolved: ['10.0.0.1'],
+  });
+  expect(await observe('https://none.example/')).toMatchObject({ result: failed('dns'), resolved: [] });
 });

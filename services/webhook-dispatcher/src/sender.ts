@@ -1,5 +1,15 @@
-import type { lookup } from 'node:dns';
-import { AddressRefusedError, checkAddress, createGuardedLookup, isPublicHost } from '@pesewa/addresses';
+import { isIP } from 'node:net';
+import {
+  type AddressRefusal,
+  AddressRefusedError,
+  type CheckedAddress,
+  checkAddress,
+  createGuardedLookup,
+  createNameResolver,
+  isPublicHost,
+  NameUnresolvedError,
+  type ResolveName,
+} from '@pesewa/addresses';
 import type { Clock } from '@pesewa/kernel';
 import { Agent, buildConnector, request } from 'undici';
 import type { AttemptError, AttemptResult } from './domain/delivery.ts';
@@ -11,14 +21,31 @@ export interface Dispatch {
   readonly body: string;
 }
 
+/** What a single call met, for people who look for the reason. */
+export interface Observation {
+  readonly result: AttemptResult;
+  /** The rule that the address breaks as it is written. */
+  readonly rule: AddressRefusal | null;
+  /** The addresses of the host's name; null where it was not asked. */
+  readonly resolved: readonly string[] | null;
+  readonly isRedirect: boolean;
+  /** Whether the answer's body was longer than what is read of it. */
+  readonly isBodyCut: boolean;
+}
+
 /** Sends webhooks; an attempt always ends in a result within the deadline. */
 export interface Sender extends AsyncDisposable {
   readonly send: (dispatch: Dispatch) => Promise<AttemptResult>;
+  /** Sends as `send` does, under the same rules, and reports more of it. */
+  readonly observe: (dispatch: Dispatch) => Promise<Observation>;
 }
+
+type Exchange = Omit<Observation, 'rule' | 'resolved'>;
 
 const RESPONSE_BYTES_MAX = 65_536;
 const HEADER_BYTES_MAX = 16_384;
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
+const refusedResult: AttemptResult = { kind: 'failed', error: 'refused' };
 
 /**
  * Opens the connections to merchants (contract 10.15): redirects and the environment's proxies are not used, one
@@ -30,8 +57,8 @@ export function openSender(options: {
   readonly deadlineMs: number;
   readonly connectionsPerOriginMax: number;
   readonly clock: Clock;
-  /** How names are resolved; by default the system's way. */
-  readonly resolveName?: typeof lookup;
+  /** How names of merchants' hosts are resolved; by the system's name servers by default. */
+  readonly resolveName?: ResolveName;
 }): Sender {
   const shared = {
     connections: options.connectionsPerOriginMax,
@@ -43,18 +70,33 @@ export function openSender(options: {
     bodyTimeout: options.deadlineMs,
     allowH2: false,
   };
+  const resolveName = options.resolveName ?? createNameResolver();
   const listed = new Agent({ ...shared, connect: { timeout: options.deadlineMs } });
-  const guarded = new Agent({ ...shared, connect: createGuardedConnector(options) });
+  const guarded = new Agent({ ...shared, connect: createGuardedConnector(options.deadlineMs, resolveName) });
+  const call = async (dispatch: Dispatch, { url, listed: isListed }: CheckedAddress): Promise<Exchange> => {
+    try {
+      return await exchange(isListed ? listed : guarded, { ...dispatch, url }, options);
+    } catch (error) {
+      return { result: { kind: 'failed', error: classify(error) }, isRedirect: false, isBodyCut: false };
+    }
+  };
   return {
     send: async (dispatch) => {
       const judged = checkAddress(dispatch.url, options.allowedOrigins);
-      if (!judged.ok) return { kind: 'failed', error: 'refused' };
-      const agent = judged.value.listed ? listed : guarded;
-      try {
-        return await exchange(agent, { ...dispatch, ...judged.value }, options);
-      } catch (error) {
-        return { kind: 'failed', error: classify(error) };
+      return judged.ok ? (await call(dispatch, judged.value)).result : refusedResult;
+    },
+    observe: async (dispatch) => {
+      const judged = checkAddress(dispatch.url, options.allowedOrigins);
+      if (!judged.ok) {
+        const rule = judged.refusal;
+        return { result: refusedResult, rule, resolved: null, isRedirect: false, isBodyCut: false };
       }
+      const { url, listed: isListed } = judged.value;
+      // The call resolves the name again: what it connects to is what it has checked itself.
+      const signal = AbortSignal.timeout(options.deadlineMs);
+      const resolved =
+        isListed || isLiteral(url) ? null : await addressesOf(url.hostname, resolveName, signal);
+      return { ...(await call(dispatch, judged.value)), rule: null, resolved };
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([listed.close(), guarded.close()]);
@@ -62,16 +104,13 @@ export function openSender(options: {
   };
 }
 
-/** Checks the host again right before connecting, because literal addresses skip name resolution. */
-function createGuardedConnector(settings: {
-  readonly deadlineMs: number;
-  readonly resolveName?: typeof lookup;
-}): buildConnector.connector {
-  const connect = buildConnector({
-    timeout: settings.deadlineMs,
-    lookup: createGuardedLookup(settings.resolveName),
-    allowH2: false,
-  });
+/**
+ * Checks the host again right before connecting, because literal addresses skip name resolution. Resolving a name ends with
+ * the attempt to connect: a socket that is given up leaves its lookup running.
+ */
+function createGuardedConnector(timeout: number, resolveName: ResolveName): buildConnector.connector {
+  const lookup = createGuardedLookup(resolveName, timeout);
+  const connect = buildConnector({ timeout, lookup, allowH2: false });
   return (options, callback) => {
     if (isPublicHost(options.hostname)) connect(options, callback);
     else callback(new AddressRefusedError('the address is not public'), null);
@@ -82,34 +121,58 @@ async function exchange(
   agent: Agent,
   dispatch: Omit<Dispatch, 'url'> & { readonly url: URL },
   options: { readonly deadlineMs: number; readonly clock: Clock },
-): Promise<AttemptResult> {
+): Promise<Exchange> {
   const signal = AbortSignal.timeout(options.deadlineMs);
   const { url, headers, body } = dispatch;
   const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body, signal });
-  await discard(answer.body);
+  const isBodyCut = await discard(answer.body);
   const retryAfter = answer.headers['retry-after'];
   const retryAfterText = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+  const status = answer.statusCode;
   return {
-    kind: 'answered',
-    status: answer.statusCode,
-    retryAfterMs: readRetryAfter(retryAfterText, options.clock.nowMs()),
+    result: {
+      kind: 'answered',
+      status,
+      retryAfterMs: readRetryAfter(retryAfterText, options.clock.nowMs()),
+    },
+    isRedirect: status >= 300 && status < 400 && answer.headers['location'] !== undefined,
+    isBodyCut,
   };
+}
+
+function isLiteral({ hostname }: URL): boolean {
+  return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+}
+
+/** The addresses of a name; none if it is not resolved. */
+async function addressesOf(
+  hostname: string,
+  resolveName: ResolveName,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  try {
+    return (await resolveName(hostname, signal)).map(({ address }) => address);
+  } catch (error) {
+    if (error instanceof NameUnresolvedError) return [];
+    throw error;
+  }
 }
 
 /**
  * Reads the body up to the limit and the deadline, so that the connection can be reused; the status has decided the
- * result.
+ * result. Gives whether there was more.
  */
-async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
+async function discard(body: AsyncIterable<Uint8Array>): Promise<boolean> {
   let length = 0;
   try {
     for await (const chunk of body) {
       length += chunk.byteLength;
-      if (length > RESPONSE_BYTES_MAX) break;
+      if (length > RESPONSE_BYTES_MAX) return true;
     }
   } catch {
     // A body that breaks off or never ends changes nothing, because it is dropped anyway.
   }
+  return false;
 }
 
 /** Reads Retry-After, seconds or a date, as milliseconds from now; null if it is malformed. */
@@ -121,6 +184,7 @@ export function readRetryAfter(text: string | undefined, nowMs: number): number 
 }
 
 const byCode: Readonly<Record<string, AttemptError>> = {
+  // Names of listed origins are resolved by the system.
   ENOTFOUND: 'dns',
   EAI_AGAIN: 'dns',
   ECONNREFUSED: 'connect',
@@ -137,7 +201,8 @@ const byCode: Readonly<Record<string, AttemptError>> = {
 
 /** The class of a failure; messages are not kept, because they may name addresses. */
 function classify(error: unknown): AttemptError {
-  if (error instanceof AddressRefusedError) return 'refused';
+  if (error instanceof AddressRefusedError) return 'not_public';
+  if (error instanceof NameUnresolvedError) return 'dns';
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0]);
   if (!(error instanceof Error)) return 'malformed';
   if (error.name === 'TimeoutError') return 'timeout';

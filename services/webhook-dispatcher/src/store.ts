@@ -1,12 +1,12 @@
-import { type deliveryOperations, paymentEnds, webhookIdOf } from '@pesewa/contracts';
 import { DAY_MS } from '@pesewa/kernel';
 import { createWriter } from '@pesewa/messaging';
-import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { DUE_KEY } from './database-schema.ts';
+import { type DeferredDeliveries, openDeferred } from './deferred.ts';
+import { type DeliveryQuery, listDeliveries } from './delivery-lists.ts';
 import { ATTEMPTS_LOGGED_MAX, type Attempt, type DeliveryDocument } from './documents.ts';
 import type { DeliveryState } from './domain/delivery.ts';
-import { countEndpoints, type Endpoint, type EndpointCounts, readEndpoints } from './endpoints.ts';
+import { type Endpoint, type OwedEndpoint, readEndpoints, readOwed } from './endpoints.ts';
 
 /** The fields of a new delivery. */
 export type NewDelivery = Pick<
@@ -35,15 +35,12 @@ export interface DeliveryChange {
   readonly reason?: string;
   /** Absent if nothing was sent. */
   readonly attempt?: Attempt;
+  /** The digest of the merchant's own address that was tried; absent for an address of the delivery's own. */
+  readonly address?: string;
 }
 
-/** Which deliveries are listed, and from where on. */
-export type DeliveryQuery = ServedRequest<typeof deliveryOperations.list>['query'] & {
-  readonly limit: number;
-};
-
 /** The deliveries of this service's database. */
-export interface DeliveryStore {
+export interface DeliveryStore extends DeferredDeliveries {
   readonly collection: Collection<DeliveryDocument>;
   /** Which of these deliveries exist. */
   readonly findExisting: (ids: readonly string[], session: ClientSession) => Promise<readonly string[]>;
@@ -59,14 +56,15 @@ export interface DeliveryStore {
   readonly postpone: (id: string, claim: string, dueAtMs: number) => Promise<void>;
   /** Makes a delivery due from the start of its schedule; false if it does not exist. */
   readonly makeDueNow: (id: string, dueAtMs: number) => Promise<boolean>;
-  readonly list: (query: DeliveryQuery) => Promise<readonly DeliveryDocument[]>;
+  readonly find: (id: string) => Promise<DeliveryDocument | null>;
+  /** A page after the delivery `after`; undefined if that does not exist. */
+  readonly list: (query: DeliveryQuery) => Promise<readonly DeliveryDocument[] | undefined>;
   /** The destinations of unfinished deliveries. */
   readonly endpoints: (timeoutMs: number) => Promise<readonly Endpoint[]>;
-  readonly countEndpoints: (timeoutMs: number) => Promise<EndpointCounts>;
+  /** The same from keys alone, with when the first delivery of each is due. */
+  readonly owed: (timeoutMs: number) => Promise<readonly OwedEndpoint[]>;
   /** How many deliveries have not ended; {@link PENDING_MAX} means at least as many. */
   readonly countPending: (timeoutMs: number) => Promise<number>;
-  /** When the delivery that is due first is due, or was; nothing where none is pending. */
-  readonly firstDueAt: (timeoutMs: number) => Promise<Date | undefined>;
   /** How many deliveries were given up; counts to 10,000 at most. */
   readonly countExhausted: (timeoutMs: number) => Promise<number>;
   /** The newest attempts of a delivery, the oldest first. */
@@ -76,7 +74,6 @@ export interface DeliveryStore {
 /** The maximum count of pending deliveries, because the cost of a scrape must not grow with the backlog. */
 export const PENDING_MAX = 50_000;
 const EXHAUSTED_MAX = 10_000;
-const ends = [...new Set(Object.values(paymentEnds))];
 
 /** Opens the store; finished deliveries are deleted after so many days, with their attempts. */
 export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
@@ -114,29 +111,13 @@ export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
       );
       return renewed.matchedCount > 0;
     },
-    list: ({ reference, state, after, limit }) =>
-      deliveries
-        .find({
-          ...(reference !== undefined && {
-            $or: [{ _id: ofPayment(reference) }, { merchantReference: reference }],
-          }),
-          ...(state !== undefined && { state }),
-          ...(after !== undefined && { _id: { $gt: after } }),
-        })
-        .sort({ _id: 1 })
-        .limit(limit)
-        .toArray(),
+    ...openDeferred(deliveries),
+    find: (_id) => deliveries.findOne({ _id }),
+    list: (query) => listDeliveries(deliveries, query),
     endpoints: (timeoutMs) => readEndpoints(deliveries, timeoutMs),
-    countEndpoints: (timeoutMs) => countEndpoints(deliveries, timeoutMs),
+    owed: (timeoutMs) => readOwed(deliveries, timeoutMs),
     countPending: (maxTimeMS) =>
       deliveries.countDocuments({ state: 'pending' }, { hint: DUE_KEY, limit: PENDING_MAX, maxTimeMS }),
-    firstDueAt: async (maxTimeMS) => {
-      const first = await deliveries.findOne(
-        { state: 'pending' },
-        { hint: DUE_KEY, projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, maxTimeMS },
-      );
-      return first?.dueAt;
-    },
     countExhausted: (maxTimeMS) =>
       deliveries.countDocuments({ state: 'exhausted' }, { limit: EXHAUSTED_MAX, maxTimeMS }),
     listAttempts: async (_id) => {
@@ -144,11 +125,6 @@ export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
       return delivery?.attemptLog ?? [];
     },
   };
-}
-
-/** The ids of all deliveries that a payment of ours can have. */
-function ofPayment(reference: string) {
-  return { $in: ends.map((end) => webhookIdOf(reference, end)) };
 }
 
 /** A new delivery: due at once, or claimed by the process that writes it. */
@@ -181,7 +157,8 @@ function toUpdate(
           state,
           attempts: delivery.attempts + tried,
           roundAttempts: delivery.roundAttempts + tried,
-          ...(dueAtMs === undefined ? { forgetAt } : { dueAt: new Date(dueAtMs) }),
+          ...(dueAtMs !== undefined && { dueAt: new Date(dueAtMs) }),
+          ...(dueAtMs === undefined && state !== 'deferred' && { forgetAt }),
           ...(reason !== undefined && { reason }),
         },
         $unset: { claim: true, ...(dueAtMs === undefined && { dueAt: true }) },

@@ -61,3 +61,43 @@ export function collectionBody(event: EndedCollection): string {
 function dateTime(epochMs: bigint): string {
   return new Date(Number(epochMs)).toISOString().slice(0, 19).replace('T', ' ');
 }
+
+/** What a sample can be about. */
+export type TestKind = 'payout' | 'collection';
+
+/** One unit of money, whatever the currency's decimals. */
+const SAMPLE_AMOUNT_MINOR = 100n;
+const SAMPLE_REASON = 'Test webhook: it belongs to no payment';
+
+/**
+ * The body of a sample, in the form of a real webhook. It says FAILED of a reference that no payment has, so that a
+ * receiver which takes it for real gives nothing away.
+ */
+export function testBody(sample: {
+  readonly kind: TestKind;
+  readonly reference: string;
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly atMs: number;
+}): string {
+  const { kind, reference, merchantId, currency } = sample;
+  const at = BigInt(sample.atMs);
+  const payment = {
+    eventId: reference,
+    occurredAt: at,
+    reference,
+    merchantReference: reference,
+    merchantId,
+    currency,
+    rail: 'none',
+  };
+  return kind === 'payout'
+    ? payoutBody({
+        type: 'pesewa.payouts.PayoutFailed',
+        payload: { ...payment, amount: SAMPLE_AMOUNT_MINOR, fee: 0n, statusReason: SAMPLE_REASON },
+      })
+    : collectionBody({
+        type: 'pesewa.collections.CollectionFailed',
+        payload: { ...payment, initiatedAt: at, webhookUrl: null, failureReason: SAMPLE_REASON },
+      });
+}

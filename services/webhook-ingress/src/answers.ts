@@ -18,7 +18,7 @@ interface Answer {
 }
 
 /** The largest body of a callback. */
-export const BODY_BYTES_MAX = 65_536;
+export const BODY_BYTES_MAX = 8_192;
 
 const received: Answer = { status: 200, body: { received: true } };
 // Details about a wrong signature or address would only help a forger; the operators' list has the reason.
@@ -46,6 +46,7 @@ const answers: Readonly<Record<RequestOutcome, Answer>> = {
   not_stored: unavailable,
   overloaded: unavailable,
   not_kept: unavailable,
+  no_room: unavailable,
   rate_exceeded: { status: 429, body: { code: 'too_many', message: 'too many at once: send it again' } },
   'address.unlisted': {
     status: 403,

@@ -4,7 +4,15 @@ import { idOf } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { describe, expect, test } from 'vitest';
 import { createApp } from './app.ts';
-import { createTestClock, openIngress, payoutBody, REFERENCE, START_MS } from './ingress.fixture.ts';
+import {
+  createTestClock,
+  openIngress,
+  payoutBody,
+  REFERENCE,
+  START_MS,
+  secretOf,
+  signed,
+} from './ingress.fixture.ts';
 
 const path = '/rails/upstream/payouts';
 const body = payoutBody();
@@ -137,22 +145,48 @@ test.each([
   expect(ingress.emitted).toEqual([]);
 });
 
-test('a reason travels as one bounded line without numbers of people', async () => {
+test('a reason travels as one bounded line without the names and numbers of people', async () => {
   const ingress = openIngress();
-  const statusReason = `no wallet\u0000 for\n+254 712-345 678 of ama@example.com ${'x'.repeat(1_000)}`;
+  const statusReason = `no wallet\u0000 for\n+254 712-345 678 of Ama Mensah, ama@example.com: ${'no '.repeat(400)}`;
   await ingress.post(path, payoutBody({ statusReason }));
   const [event] = ingress.emitted;
   const { claimedReason } = (event?.payload ?? {}) as { claimedReason?: string };
-  expect(claimedReason).toMatch(/^no wallet {1,2}for \+\*\*\* of \*\*\* x+$/);
+  expect(claimedReason).toMatch(/^no wallet {1,2}for \+\*\*\* of \*\*\*:? [no ]+$/);
   expect(claimedReason?.length).toBeLessThanOrEqual(140);
 });
 
-test('a body beyond 64 kB is answered 413 and not kept', async () => {
+test('a body beyond 8 KiB is answered 413 and not kept', async () => {
   const ingress = openIngress();
-  expect((await ingress.post(path, 'a'.repeat(65_537))).status).toBe(413);
-  expect((await ingress.post(path, 'a'.repeat(65_536))).status).toBe(400);
+  expect((await ingress.post(path, 'a'.repeat(8_193))).status).toBe(413);
+  expect((await ingress.post(path, 'a'.repeat(8_192))).status).toBe(400);
   expect(ingress.rejected).toHaveLength(1);
   expect(ingress.counted[0]).toEqual({ result: 'rejected', reason: 'too_large' });
+});
+
+test('of an unauthenticated callback only the beginning is kept, and it is driven again by what it claimed', async () => {
+  const ingress = openIngress();
+  const text = payoutBody({ padding: 'x'.repeat(5_000) });
+  expect((await ingress.post(path, text, { 'x-long': 'y'.repeat(1_000) })).status).toBe(200);
+  const [kept] = [...ingress.stored.values()];
+  expect(kept?.body).toEqual(new TextEncoder().encode(text.slice(0, 2_048)));
+  expect(kept?.headers.find(({ name }) => name === 'x-long')?.value).toHaveLength(256);
+  expect(await ingress.callbacks.redrive(kept?.id ?? '')).toEqual({ ok: true, value: 'passed_on' });
+  const [first, second] = ingress.emitted;
+  expect({ ...second?.payload, eventId: '', occurredAt: '' }).toEqual({
+    ...first?.payload,
+    eventId: '',
+    occurredAt: '',
+  });
+});
+
+test('what a signature proves, and what could not be read, is kept whole', async () => {
+  const ingress = openIngress({ rail: { callbackSecrets: [secretOf(1)] } });
+  const text = payoutBody({ padding: 'x'.repeat(5_000) });
+  await ingress.post(path, text, signed(text));
+  const unsigned = openIngress({ faults: { translation: new TypeError('a defect') } });
+  await unsigned.post(path, text);
+  for (const { stored } of [ingress, unsigned])
+    expect([...stored.values()].map(({ body: kept }) => kept.byteLength)).toEqual([text.length]);
 });
 
 test('a rail without collections has no address for their callbacks', async () => {

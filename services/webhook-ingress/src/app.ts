@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AddressList, clientAddress } from '@pesewa/addresses';
+import { clientAddress, type TrustedProxies } from '@pesewa/addresses';
 import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { addErrorHandling, answerJson, type Logger, readBytes } from '@pesewa/runtime';
@@ -21,16 +21,12 @@ interface AppEnv {
   Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } };
 }
 
-interface Deps {
+interface Deps extends TrustedProxies {
   readonly callbacks: Pick<Callbacks, 'takes' | 'receive'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: CallbackMetrics;
   readonly storeTimeoutMs: number;
-  /** How many of our proxies stand before this service. */
-  readonly trustedProxies: number;
-  /** Their addresses, if they are known. */
-  readonly proxies?: AddressList | undefined;
 }
 
 /** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (contract 10.16). */
@@ -101,7 +97,7 @@ function callbackRequest(
 }
 
 async function take(
-  deps: Omit<Deps, 'trustedProxies'>,
+  deps: Omit<Deps, 'trustedProxies' | 'proxies'>,
   request: CallbackRequest,
 ): Promise<RequestOutcome | 'rail.unknown'> {
   const { rail, kind } = request;

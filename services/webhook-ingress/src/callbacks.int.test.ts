@@ -52,6 +52,7 @@ async function openInstance(
     repassAfterMs: options.repassAfterMs ?? 60_000,
     storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
     isWithinRate: () => true,
+    hasRoom: () => true,
   });
   const app = createApp({
     callbacks,

@@ -12,6 +12,7 @@ import {
   callbackKeys,
   isAuthenticated,
   keptHeaders,
+  keptOf,
   type RejectionReason,
   refusalOf,
 } from './domain/callback.ts';
@@ -21,10 +22,16 @@ import { createOperatorActions, type OperatorActions } from './operator-actions.
 import type { CallbackStore } from './store.ts';
 
 /**
- * Why a callback is not accepted. `rate_exceeded`, `overloaded` and `not_kept` are due to us: nothing is stored, and
+ * Why a callback is not accepted. `rate_exceeded`, `no_room`, `overloaded` and `not_kept` are due to us: nothing is stored, and
  * the callback may be sent again.
  */
-export type CallbackRefusal = RejectionReason | 'rail.unknown' | 'rate_exceeded' | 'overloaded' | 'not_kept';
+export type CallbackRefusal =
+  | RejectionReason
+  | 'rail.unknown'
+  | 'rate_exceeded'
+  | 'no_room'
+  | 'overloaded'
+  | 'not_kept';
 
 /** The ingress's use cases: stores callbacks durably and publishes each once. */
 export interface Callbacks extends OperatorActions {
@@ -50,6 +57,8 @@ interface Deps {
   readonly storeTimeoutMs: number;
   /** Counts a callback without a verified signature against its rail's rate; false if the rate is exceeded. */
   readonly isWithinRate: (rail: string) => boolean;
+  /** Whether callbacks that neither a signature nor a listed address vouches for may still be stored. */
+  readonly hasRoom: () => boolean;
 }
 
 /** The limits of each of the two writers; a group commit refuses more than 10,000 items. */
@@ -71,6 +80,16 @@ export function createCallbacks(deps: Deps): Callbacks {
     if (!kept.ok) log('warn', 'rejected callbacks were not kept: too much is rejected at once');
     return kept.ok ? refuse(reason) : kept;
   };
+  /** Our own bounds on what anyone could bring without end. */
+  const limited = ({ rail, verdict }: CheckedRequest): CallbackRefusal | undefined => {
+    if (!isAuthenticated(verdict) && !deps.hasRoom()) {
+      log('warn', 'unauthenticated callbacks were not taken: too many of them are stored');
+      return 'no_room';
+    }
+    if (verdict.signature === 'verified' || deps.isWithinRate(rail)) return undefined;
+    log('warn', 'callbacks that nothing verifies were not taken: too many a second');
+    return 'rate_exceeded';
+  };
   const submit = async (callback: Callback, traceparent: string) => {
     // Rails send it again; the log line is limited to one in a while.
     if (!deps.messaging.acceptsWork()) return refuse<CallbackRefusal>('overloaded');
@@ -90,16 +109,19 @@ export function createCallbacks(deps: Deps): Callbacks {
       const request = { ...arrived, id, verdict, headers: keptHeaders(arrived.headers) };
       const refusal = refusalOf(verdict);
       if (refusal !== undefined) return reject(request, refusal, []);
-      if (verdict.signature !== 'verified' && !deps.isWithinRate(arrived.rail)) {
-        log('warn', 'callbacks that nothing verifies were not taken: too many a second');
-        return refuse('rate_exceeded');
-      }
+      const limit = limited(request);
+      if (limit !== undefined) return refuse(limit);
       const reading = readClaim(part.readCallback, request.kind, request.body);
       if (reading.kind === 'rejected') {
         const keys = callbackKeys({ ...request, messageId });
         return reject(request, reading.reason, [keys.key, keys.otherKey]);
       }
-      const callback = { ...request, messageId, claim: reading.kind === 'read' ? reading.claim : null };
+      const read = reading.kind === 'read';
+      const callback = {
+        ...(read ? keptOf(request) : request),
+        messageId,
+        claim: read ? reading.claim : null,
+      };
       const traceparent = continueTrace(currentTraceparent(headerOf(arrived, 'traceparent')), deps.ids);
       const submitted = await submit(callback, traceparent);
       const about = { rail: callback.rail, kind: callback.kind, digest: callback.digest };

@@ -1,10 +1,11 @@
-import { addressRangesSetting } from '@pesewa/addresses';
+import { proxySettings } from '@pesewa/addresses';
 import { services } from '@pesewa/contracts';
 import { railSettings } from '@pesewa/rails';
 import {
   durationMsSetting,
   messagingSettings,
   portSettings,
+  publicPortSettings,
   secret,
   serviceSettings,
   wholeNumberSetting,
@@ -15,6 +16,7 @@ const keepDaysSetting = wholeNumberSetting({ min: 1, max: 3_650 });
 
 const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
   ...portSettings(services['webhook-ingress']),
+  ...publicPortSettings,
   RAILS: railSettings
     .describe('the rails and how to reach them (JSON); their names are the paths we answer at')
     .meta(secret),
@@ -24,14 +26,7 @@ const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
   REPASS_AFTER_MS: durationMsSetting
     .default(60_000)
     .describe('how long after it was passed on a repeated callback is passed on again'),
-  TRUSTED_PROXIES: wholeNumberSetting({ min: 0, max: 10 })
-    .default(0)
-    .describe(
-      'number of our own proxies before this service; that many entries of X-Forwarded-For are trusted, from the right',
-    ),
-  TRUSTED_PROXY_ADDRESSES: addressRangesSetting.describe(
-    'addresses and CIDR ranges of those proxies, separated by commas; if set, X-Forwarded-For is trusted only from them',
-  ),
+  ...proxySettings.shape,
   REQUEST_TIMEOUT_MS: wholeNumberSetting({ min: 100, max: 120_000 })
     .default(15_000)
     .describe(
@@ -49,8 +44,13 @@ const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
       'how long the body, the headers and the sender of a callback are kept; failed callbacks keep them',
     ),
   UNVERIFIED_CALLBACKS_PER_SECOND_MAX: wholeNumberSetting({ min: 1, max: 1_000_000 })
-    .default(2_000)
+    .default(50)
     .describe('callbacks without a verified signature that are accepted, per rail and replica'),
+  UNVERIFIED_CALLBACK_BYTES_MAX: wholeNumberSetting({ min: 1_048_576, max: Number.MAX_SAFE_INTEGER })
+    .default(20 * 1024 ** 3)
+    .describe(
+      'how many bytes stored callbacks without a verified signature or a listed address may take, before compression and without indexes, until more of them are refused',
+    ),
 });
 
 /** The settings of webhook-ingress. */

@@ -77,6 +77,8 @@ export interface Faults {
   /** The body is no longer a callback. */
   malformed?: boolean;
   rejections?: 'full' | undefined;
+  /** Stored callbacks take too much. */
+  room?: 'none' | undefined;
   /** Too much waits for Kafka. */
   outbox?: 'full' | undefined;
   /** The rail is no longer configured. */
@@ -161,6 +163,7 @@ export function openIngress(options: Options = {}) {
       rails: [{ name: 'upstream' }, { name: 'other' }],
       perSecondMax: options.perSecondMax ?? 1_000,
     }),
+    hasRoom: () => faults.room !== 'none',
     messaging: {
       ...createTestMessaging(memory.taken, emitted),
       acceptsWork: () => faults.outbox !== 'full',

@@ -32,21 +32,38 @@ describe('more at once than may be', () => {
 
   test('of one rail leaves room for what another one has signed', async () => {
     const stall = Promise.withResolvers<void>();
-    const ingress = openIngress({ faults: { stall: stall.promise } });
-    const padding = 'x'.repeat(60_000);
-    const flood = Array.from({ length: 600 }, (_, amount) =>
-      ingress.post(path, payoutBody({ amount, padding })),
-    );
+    const ingress = openIngress({ faults: { stall: stall.promise }, perSecondMax: 10_000 });
+    const flood = Array.from({ length: 5_200 }, (_, amount) => ingress.post(path, payoutBody({ amount })));
     await expect.poll(() => ingress.counted).toContainEqual({ result: 'overloaded', reason: '' });
     const headers = signed(body, { secrets: [secretOf(9)] });
     expect((await ingress.post('/rails/other/payouts', body, headers)).status).toBe(200);
     stall.resolve();
     const statuses = (await Promise.all(flood)).map(({ status }) => status);
     const taken = statuses.filter((status) => status === 200).length;
-    // At most 32 MiB of them wait.
-    expect([taken > 500, taken < 560, new Set(statuses)]).toEqual([true, true, new Set([200, 503])]);
+    // At most 5,000 of them wait.
+    expect([taken, new Set(statuses)]).toEqual([5_000, new Set([200, 503])]);
     expect(ingress.warned).toHaveLength(1);
   }, 30_000);
+
+  test('of the disk is answered 503 where a callback is unauthenticated, and noted once', async () => {
+    const faults: Faults = { room: 'none' };
+    const ingress = openIngress({ faults });
+    const refused = await ingress.post(path, body);
+    await ingress.post(path, body);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    expect([ingress.stored.size, ingress.warned.length]).toEqual([0, 1]);
+    expect(ingress.counted.at(-1)).toEqual({ result: 'no_room', reason: '' });
+    faults.room = undefined;
+    expect((await ingress.post(path, body)).status).toBe(200);
+  });
+
+  test('of the disk is nothing to what a signature or a listed address vouches for', async () => {
+    const faults: Faults = { room: 'none' };
+    const signing = openIngress({ faults, rail: { callbackSecrets: [secretOf(1)] } });
+    expect((await signing.post(path, body, signed(body))).status).toBe(200);
+    const listed = openIngress({ faults, rail: { callbackAddresses: ['203.0.113.7'] } });
+    expect((await listed.post(path, body, {}, '203.0.113.7')).status).toBe(200);
+  });
 
   test('of events that wait for Kafka is answered 503, and stored when it is sent again later', async () => {
     const faults: Faults = { outbox: 'full' };

@@ -246,6 +246,29 @@ test('a rejected collection without bounds is not taken for one that has them', 
   await other.db.dropDatabase();
 });
 
+test('what callbacks take shrinks as they are deleted, and so does the unauthenticated share', async () => {
+  const url = process.env['MONGODB_URL'] ?? '';
+  await using other = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
+  await ensureDatabaseSchema(other.db, callbackDatabaseSchema);
+  const measured = openCallbackStore(other.db, retention);
+  expect([await measured.bytes(), await measured.unverifiedShare()]).toEqual([0, 0]);
+  const callbacks = other.db.collection<{ verdict: Callback['verdict']; body: string }>('callbacks');
+  const insert = (verdict: Callback['verdict'], length: number) =>
+    callbacks.insertMany(Array.from({ length: 100 }, () => ({ verdict, body: 'x'.repeat(length) })));
+  const stranger = { address: 'any', signature: 'not_required', proven: false } as const;
+  await insert({ ...stranger, address: 'allowed' }, 2_000);
+  await insert({ ...stranger, signature: 'verified' }, 2_000);
+  const vouchedBytes = await measured.bytes();
+  expect(await measured.unverifiedShare()).toBe(0);
+  await insert(stranger, 4_000);
+  const bytes = await measured.bytes();
+  expect(bytes - vouchedBytes).toBeGreaterThan(400_000);
+  expect((await measured.unverifiedShare()) * bytes).toBeCloseTo(bytes - vouchedBytes, 0);
+  await callbacks.deleteMany({ verdict: stranger });
+  expect([await measured.bytes(), await measured.unverifiedShare()]).toEqual([vouchedBytes, 0]);
+  await other.db.dropDatabase();
+});
+
 test.each([
   ['allowed', 'not_required', 400],
   ['any', 'verified', 400],

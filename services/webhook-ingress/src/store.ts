@@ -1,7 +1,8 @@
 import type { callbackOperations } from '@pesewa/contracts';
 import { DAY_MS } from '@pesewa/kernel';
+import { documentBytes } from '@pesewa/messaging';
 import type { ServedRequest } from '@pesewa/runtime';
-import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { type CallbackDocument, recordFields, recordOf, requestFields } from './documents.ts';
 import { type Callback, isAuthenticated } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
@@ -45,6 +46,10 @@ export interface CallbackStore {
   readonly list: (query: CallbackQuery) => Promise<readonly CallbackSummary[]>;
   /** How many are `failed`, counted up to a limit. */
   readonly countFailed: () => Promise<number>;
+  /** How many bytes all callbacks take. */
+  readonly bytes: () => Promise<number>;
+  /** About which share of these bytes neither a signature nor a listed address vouches for. */
+  readonly unverifiedShare: () => Promise<number>;
   readonly insertRejected: Rejections['insert'];
   readonly listRejected: Rejections['list'];
 }
@@ -58,6 +63,9 @@ export interface Retention {
 
 const COUNT_MAX = 10_000;
 const COUNT_TIMEOUT_MS = 1_000;
+/** So many are enough to know a share to a few hundredths. */
+const SAMPLE_SIZE = 1_000;
+const SAMPLE_TIMEOUT_MS = 10_000;
 
 /** Opens the store. */
 export function openCallbackStore(db: Db, retention: Retention): CallbackStore {
@@ -91,6 +99,8 @@ export function openCallbackStore(db: Db, retention: Retention): CallbackStore {
     list: (query) => list(db, query),
     countFailed: () =>
       callbacks.countDocuments({ state: 'failed' }, { limit: COUNT_MAX, maxTimeMS: COUNT_TIMEOUT_MS }),
+    bytes: () => documentBytes(callbacks),
+    unverifiedShare: () => unverifiedShareOf(callbacks),
     insertRejected: rejections.insert,
     listRejected: rejections.list,
   };
@@ -99,6 +109,21 @@ export function openCallbackStore(db: Db, retention: Retention): CallbackStore {
 function forgetAtOf({ verdict, receivedAtMs }: Callback, retention: Retention): Date {
   const days = isAuthenticated(verdict) ? retention.keepDays : retention.unverifiedKeepDays;
   return new Date(receivedAtMs + days * DAY_MS);
+}
+
+async function unverifiedShareOf(callbacks: Collection<CallbackDocument>): Promise<number> {
+  const sample = await callbacks
+    .aggregate<{ readonly verdict: Callback['verdict']; readonly bytes: number }>(
+      [
+        { $sample: { size: SAMPLE_SIZE } },
+        { $project: { _id: 0, verdict: 1, bytes: { $bsonSize: '$$ROOT' } } },
+      ],
+      { maxTimeMS: SAMPLE_TIMEOUT_MS },
+    )
+    .toArray();
+  const sum = (some: typeof sample) => some.reduce((total, { bytes }) => total + bytes, 0);
+  const unverified = sample.filter(({ verdict }) => !isAuthenticated(verdict));
+  return sum(unverified) / Math.max(1, sum(sample));
 }
 
 function storedCallback({ body, receivedAt, ...document }: CallbackDocument): StoredCallback {

@@ -71,6 +71,11 @@ describe('a request without an answer', () => {
     expect(isUnclear(failure)).toBe(true);
   });
 
+  it('is unclear when the server gave up waiting for the rest of the request', async () => {
+    const failure = await failureAt((_request, response) => void response.writeHead(408).end(), checkStatus);
+    expect(isUnclear(failure)).toBe(true);
+  });
+
   it('is unclear when the deadline runs out', async () => {
     const failure = await failureAt(
       () => undefined,

@@ -2,10 +2,11 @@ import type { Clock } from '@pesewa/kernel';
 import type { Act } from '../plan/plan.ts';
 import type { HistoryClient } from './client.ts';
 
-/** How long a merchant pauses before it asks again. */
+/** How long a merchant pauses before it asks again: at first, and at most, since the pause doubles. */
 const PAUSE_MS = 700;
+const PAUSE_MAX_MS = 5_600;
 /** How often it asks before it gives up: beyond every fault of a run. */
-const TRIES_MAX = 120;
+const TRIES_MAX = 40;
 /** How often it completes a collection, and how long it looks for the end of it each time. */
 const COMPLETION_ROUNDS = 3;
 const LOOKS_PER_ROUND = 4;
@@ -46,7 +47,7 @@ function createInsist(clock: Clock): Insist {
   return async (attempt) => {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       if (await attempt()) return;
-      await clock.sleep(PAUSE_MS);
+      await clock.sleep(Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** tries));
     }
   };
 }

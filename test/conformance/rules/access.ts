@@ -21,6 +21,8 @@ const routes: readonly (readonly ['GET' | 'POST', string])[] = [
   ['POST', balance],
   ['GET', '/api/v1/banks?country=NGA'],
   ['POST', '/api/v1/transactions/name-enquiry'],
+  ['GET', '/api/v1/transactions'],
+  ['GET', '/api/v1/batches'],
 ];
 
 describe('contract 5: x-api-key is the Base64 of the public key', () => {
@@ -81,13 +83,23 @@ describe('contract 5: x-api-key is the Base64 of the public key', () => {
 
   it('a merchant may have several keys, and a removed one is unknown', async () => {
     const first = await api.addMerchant('rotating', { funding: null });
-    const added = await api.directory.addKey('rotating');
+    const added = await api.directory.addKey('rotating', { scopes: ['payouts'] });
     if (!added.ok) throw new Error(added.refusal.message);
     const ask = (key: string) => api.call({ method: 'POST', path: balance, key });
     expect((await ask(added.value.publicKey)).code).toBe('00');
     await api.directory.removeKey('rotating', hashPublicKey(first));
     expect((await ask(first)).code).toBe('63');
     expect((await ask(added.value.publicKey)).code).toBe('00');
+  });
+
+  it('a key for collections is known, and permits no payouts (contract 10.20)', async () => {
+    const first = await api.addMerchant('collector', { funding: null });
+    const added = await api.directory.addKey('collector', { scopes: ['collections'] });
+    if (!added.ok) throw new Error(added.refusal.message);
+    const submit = (key: string) => api.submit(singleBody('by-scope'), key);
+    expect(await submit(added.value.publicKey)).toMatchObject({ status: 403, code: '57' });
+    expect((await api.call({ method: 'POST', path: balance, key: first })).code).toBe('00');
+    expect((await api.lookUp('by-scope')).code).toBe('25');
   });
 
   it('is judged before everything else (contract 10.2)', async () => {

@@ -67,12 +67,19 @@ describe('contract 5: X-business is the Base64 of the public key', () => {
 
   it('a merchant may have several keys, and a removed one is unknown', async () => {
     const first = await collections.addMerchant('rotating');
-    const added = await collections.directory.addKey('rotating');
+    const added = await collections.directory.addKey('rotating', { scopes: ['collections'] });
     if (!added.ok) throw new Error(added.refusal.message);
     const key = added.value.publicKey;
     await collections.directory.removeKey('rotating', hashPublicKey(first));
     await expectStranger({ key: first });
     expectPending(await collections.payin(payinBody(next('rotated')), { key }));
+  });
+
+  it('a key for payouts permits no collections (contract 10.20)', async () => {
+    await collections.addMerchant('payer');
+    const added = await collections.directory.addKey('payer', { scopes: ['payouts'] });
+    if (!added.ok) throw new Error(added.refusal.message);
+    await expectStranger({ key: added.value.publicKey });
   });
 
   it('another merchant’s key acts for that merchant', async () => {

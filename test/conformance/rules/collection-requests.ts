@@ -9,6 +9,9 @@ export const paths = {
   check: '/collection/v1/check-status',
 } as const;
 
+/** The path of the list (contract 10.19). */
+export const listPath = '/collection/v1/collections';
+
 const dialling: Readonly<Record<string, string>> = { GM: '220', GH: '233', CI: '225', KE: '254' };
 const currencies: Readonly<Record<string, string>> = { GM: 'GMD', GH: 'GHS', CI: 'XOF', KE: 'KES' };
 const run = randomBytes(3).toString('hex');

@@ -60,7 +60,7 @@ type ItemOf<One extends Operation> =
 
 /** Builds {@link Caller} over the resolved addresses; a missing one matters only when it is used. */
 export function createCaller(
-  ports: Pick<CliPorts, 'exchange' | 'download' | 'upload'>,
+  ports: Pick<CliPorts, 'exchange' | 'download' | 'upload' | 'progress'>,
   addresses: Addresses,
 ): Caller {
   const urlOf = (service: MessagingService, path: string) =>
@@ -98,7 +98,12 @@ export function createCaller(
     },
     save: async (service, operation, given, file) => {
       const url = urlOf(service, requestOf(operation, given).path);
-      requireAccepted(service, await ports.download({ url, token: tokenFor(operation), file }));
+      const progress = (rows: number, total: number | undefined) =>
+        ports.progress(`${file}: ${describeRows(rows, total)} …`);
+      const saved = await ports
+        .download({ url, token: tokenFor(operation), file, progress })
+        .finally(() => ports.progress(''));
+      requireAccepted(service, saved);
     },
     send: async (service, operation, { given, ...upload }) => {
       const urlOfFile = (sha256: string) => urlOf(service, requestOf(operation, given(sha256)).path);
@@ -106,6 +111,13 @@ export function createCaller(
       return read(service, operation, answer);
     },
   };
+}
+
+/** How much of a download has arrived, such as `1,234 rows`, or of a known total `1,234 of 5,000 rows (24 %)`. */
+function describeRows(rows: number, total: number | undefined): string {
+  const grouped = (count: number) => count.toLocaleString('en-GB');
+  if (total === undefined || total === 0) return `${grouped(rows)} rows`;
+  return `${grouped(rows)} of ${grouped(total)} rows (${Math.floor((rows / total) * 100)} %)`;
 }
 
 function read<One extends Operation>(

@@ -2,7 +2,7 @@ import { type CloseRequest, closeOperations, dryRunOf } from '@pesewa/contracts'
 import type { Caller } from './call.ts';
 
 /** The results of a close that people must look at. */
-export const unmatchedResults = ['differs', 'missing_there', 'unclear'] as const;
+export const unmatchedResults = ['differs', 'not_at_rail', 'unclear'] as const;
 
 /** The client of daily closes. */
 export type Closes = ReturnType<typeof createCloses>;

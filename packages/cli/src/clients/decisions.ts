@@ -32,8 +32,7 @@ export function createDecisions({ call, list }: Caller) {
     propose: (body: DecisionProposal & { readonly commandId: string }) => call(service, propose, { body }),
     show: (id: string) => call(service, show, { parameters: { id } }),
     approve: (id: string) => call(service, approve, { parameters: { id } }),
-    reject: (id: string, reason: string | undefined) =>
-      call(service, reject, { parameters: { id }, body: { reason } }),
+    reject: (id: string, reason: string) => call(service, reject, { parameters: { id }, body: { reason } }),
     /** The newest first, at most `limit`. */
     list: async (
       query: { readonly status: DecisionView['status'] | undefined; readonly reference: string | undefined },

@@ -21,7 +21,9 @@ async function serve(listener: RequestListener) {
   );
   const { port } = server.address() as AddressInfo;
   const file = join(folder, 'close.csv');
-  return { folder, file, request: { url: `http://127.0.0.1:${port}/x`, token: 't', file } };
+  const shown: (readonly [number, number | undefined])[] = [];
+  const progress = (rows: number, total: number | undefined) => void shown.push([rows, total]);
+  return { folder, file, shown, request: { url: `http://127.0.0.1:${port}/x`, token: 't', file, progress } };
 }
 
 it('writes what is answered to a file', async () => {
@@ -50,4 +52,21 @@ it('leaves the file as it was where the answer breaks off, or is a refusal', asy
     body: { message: 'there is no such close' },
   });
   expect(await readdir(refused.folder)).toEqual([]);
+});
+
+it('shows how many rows have arrived, and of how many where the service says so', async () => {
+  const csv = await serve((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/csv; charset=utf-8', 'x-total-rows': '2' });
+    response.end('id,why\r\n1,"two lines,\r\na ""comma"""\r\n2,one\r\n');
+  });
+  await downloadHttp(csv.request);
+  expect(csv.shown.at(-1)).toEqual([2, 2]);
+  const json = await serve((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('{"close":{"id":"2026-11-20"},"records":[\n', () =>
+      response.end('{"why":"{\\"a\\":1}"},\n{"why":null}]}\n'),
+    );
+  });
+  await downloadHttp(json.request);
+  expect(json.shown.at(-1)).toEqual([2, undefined]);
 });

@@ -12,6 +12,7 @@ import { createParked } from './parked.ts';
 import { createPositions } from './positions.ts';
 import { createRailStatements } from './rail-statements.ts';
 import { createReconciliation } from './reconciliation.ts';
+import { createSettingsClient } from './settings.ts';
 import { createStatements } from './statements.ts';
 
 const NOT_FOUND = 404;
@@ -28,6 +29,7 @@ export function createOperations(
   return {
     ...caller,
     orders: createOrders(ports, caller),
+    settings: createSettingsClient(caller),
     statements: createStatements(ports, caller),
     decisions: createDecisions(caller),
     closes: createCloses(caller),

@@ -4,8 +4,8 @@ import type { Caller } from './call.ts';
 /** The results of a statement's records that are discrepancies. */
 export const discrepantResults = [
   'differs',
-  'missing_here',
-  'missing_there',
+  'not_in_books',
+  'not_on_statement',
   'duplicate',
   'unreadable',
 ] as const;

@@ -1,6 +1,11 @@
-import { type AccountStatementView, accountOperations } from '@pesewa/contracts';
+import {
+  type AccountStatementView,
+  accountOperations,
+  paymentOperations,
+  REFERENCES_MAX,
+} from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
-import { CliError } from '../errors.ts';
+import { CliError, messageOf } from '../errors.ts';
 import type { CliPorts } from '../ports.ts';
 import type { Caller } from './call.ts';
 
@@ -14,7 +19,15 @@ export interface Statements {
     readonly from: Date;
     readonly to: Date;
   }) => Promise<Statement>;
+  /** The merchants' own references of the payments that these are ours of, and why some of them are missing. */
+  readonly merchantReferences: (references: readonly string[]) => Promise<{
+    readonly known: ReadonlyMap<string, string>;
+    readonly missing: readonly string[];
+  }>;
 }
+
+/** The gateways by how our references of their payments begin. */
+const gateways = { 'po-': 'payout-gateway', 'co-': 'collection-gateway' } as const;
 
 const ENTRIES_MAX = 200_000;
 const ENTRIES_PER_PAGE = 500;
@@ -41,7 +54,35 @@ export function createStatements(ports: Pick<CliPorts, 'progress'>, caller: Call
         `--to: ${query.account} moved each time while it was read: end it at a time that has passed`,
       );
     },
+    merchantReferences: (references) =>
+      readMerchantReferences(ports, caller, [...new Set(references)]).finally(() => ports.progress('')),
   };
+}
+
+/** Asks each gateway for its own; one that doesn't answer is not asked again. */
+async function readMerchantReferences(
+  ports: Pick<CliPorts, 'progress'>,
+  { call }: Caller,
+  references: readonly string[],
+): ReturnType<Statements['merchantReferences']> {
+  const known = new Map<string, string>();
+  const missing: string[] = [];
+  for (const [prefix, gateway] of Object.entries(gateways)) {
+    const own = references.filter((reference) => reference.startsWith(prefix));
+    try {
+      for (let first = 0; first < own.length; first += REFERENCES_MAX) {
+        const some = own.slice(first, first + REFERENCES_MAX);
+        const query = { references: some.join() };
+        const { items } = await call(gateway, paymentOperations.references, { query });
+        for (const { reference, merchantReference } of items) known.set(reference, merchantReference);
+        ports.progress(`${first + some.length} of ${own.length} references …`);
+      }
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      missing.push(messageOf(error));
+    }
+  }
+  return { known, missing };
 }
 
 /** Reads all pages: the balances are those of the last page, and the statement is final only if every page was. */

@@ -10,6 +10,7 @@ import { inWords } from '../labels.ts';
 import { withRetryHint } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
+import { addDecidingCommands, type ProposalKind } from './proposals.ts';
 
 const TEXT_LENGTH_MAX = 200;
 
@@ -33,9 +34,22 @@ export function addDecisionCommands(program: Command, ports: CliPorts): void {
   addListCommand(decisions, ports);
   addProposeCommand(decisions, ports);
   addOutcomeCommand(decisions, ports);
-  addApproveCommand(decisions, ports);
-  addRejectCommand(decisions, ports);
+  addDecidingCommands(decisions, ports, deciding);
 }
+
+const deciding: ProposalKind<DecisionView> = {
+  noun: 'decision',
+  exampleId: 'dc-0193e5c1',
+  approving: 'approves the proposal of another operator: the payment ends by it, which cannot be undone',
+  rejecting: 'ends a proposal for good, your own too; the payment goes on waiting',
+  exampleReason: 'another amount',
+  of: ({ operations }) => operations.decisions,
+  approve: async ({ ports, operations }, id) => {
+    ports.print(summary(await operations.decisions.approve(id)));
+  },
+  details: (decision) => `${summary(decision)}${previewOf(decision)}`,
+  summary,
+};
 
 function addListCommand(decisions: Command, ports: CliPorts): void {
   const list = asList(decisions.command('list', { isDefault: true }))
@@ -177,56 +191,6 @@ async function sendProposal(
       : withRetryHint(error, proposal.commandId, 'it may have been taken');
   });
   ports.print(`${summary(proposed)}${nextStep(proposed)}`);
-}
-
-function addApproveCommand(decisions: Command, ports: CliPorts): void {
-  const approve = decisions
-    .command('approve')
-    .description('approves the proposal of another operator: the payment ends by it, which cannot be undone')
-    .argument('<id>', 'its id')
-    .option('--dry-run', 'show the decision and its effect, and approve nothing')
-    .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
-      const { operations } = await openContext(ports, command);
-      if (options.dryRun) {
-        const shown = await operations.decisions.show(id);
-        ports.print(`${summary(shown)}${previewOf(shown)}nothing was approved\n`);
-        return;
-      }
-      ports.print(summary(await operations.decisions.approve(id)));
-    });
-  withExamples(approve, [
-    'pesewa decisions approve dc-0193e5c1',
-    'pesewa decisions approve dc-0193e5c1 --dry-run',
-    'PESEWA_APPROVER_TOKEN=… pesewa decisions approve dc-0193e5c1',
-  ]);
-}
-
-interface RejectOptions {
-  readonly reason?: string;
-  readonly dryRun?: boolean;
-}
-
-function addRejectCommand(decisions: Command, ports: CliPorts): void {
-  const reject = decisions
-    .command('reject')
-    .description('ends a proposal for good, your own too; the payment goes on waiting')
-    .argument('<id>', 'its id')
-    .option('--reason <text>', 'why, in one line of at most 200 characters')
-    .option('--dry-run', 'show the decision and reject nothing')
-    .action(async (id: string, options: RejectOptions, command: Command) => {
-      const reason =
-        options.reason === undefined ? undefined : readLine('--reason', options.reason, TEXT_LENGTH_MAX);
-      const { operations } = await openContext(ports, command);
-      if (options.dryRun) {
-        ports.print(`${summary(await operations.decisions.show(id))}nothing was rejected\n`);
-        return;
-      }
-      ports.print(summary(await operations.decisions.reject(id, reason)));
-    });
-  withExamples(reject, [
-    'pesewa decisions reject dc-0193e5c1',
-    'pesewa decisions reject dc-0193e5c1 --reason "another amount"',
-  ]);
 }
 
 function summary(decision: DecisionView): string {

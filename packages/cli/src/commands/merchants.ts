@@ -1,13 +1,14 @@
-import type { Merchant, NewMerchant } from '@pesewa/directory';
+import type { Merchant } from '@pesewa/directory';
 import type { Command } from 'commander';
-import { collect, readCountry, readCurrency, readPair } from '../arguments.ts';
-import { accepted, findMerchant, openContext } from '../context.ts';
-import { CliError } from '../errors.ts';
-import { feeForm, readFee } from '../fees.ts';
+import { asList, collect, readCount, readPair } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { feeForm } from '../fees.ts';
 import { withExamples } from '../help.ts';
 import { addLimitOptions, type LimitOptions, readLimits } from '../limits.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
+import { addChangeOptions, details, requestChange, settingLabel, settingText } from '../settings-changes.ts';
+import { addMerchantSettingCommands, walletOf } from './merchant-settings.ts';
 
 interface CreateOptions extends LimitOptions {
   readonly name: string;
@@ -19,14 +20,7 @@ interface CreateOptions extends LimitOptions {
   readonly publicKey?: string;
 }
 
-interface WebhookOptions {
-  readonly payoutsUrl?: string;
-  readonly collectionsUrl?: string;
-  readonly rotateSecret?: boolean;
-}
-
 const DEFAULT_FEE = '1%';
-const DEFAULT_LIMITS = { requestsPerSecond: 100 };
 
 /** Adds `merchants …`: the merchants of the directory and their settings. */
 export function addMerchantCommands(program: Command, ports: CliPorts): void {
@@ -42,15 +36,14 @@ export function addMerchantCommands(program: Command, ports: CliPorts): void {
     });
   withExamples(list, ['pesewa merchants list', 'pesewa merchants list --json']);
   addCreateCommand(merchants, ports);
-  addStatusCommands(merchants, ports);
-  addSettingCommands(merchants, ports);
-  addLimitsCommand(merchants, ports);
+  addShowCommands(merchants, ports);
+  addMerchantSettingCommands(merchants, ports);
 }
 
 function addCreateCommand(merchants: Command, ports: CliPorts): void {
   const create = merchants
     .command('create')
-    .description('creates a merchant and prints its public key and webhook secret')
+    .description('creates a merchant and prints its public keys, one for each API, and its webhook secret')
     .argument('<merchant>', 'its id: 2 to 32 of a-z, 0-9, -')
     .requiredOption('--name <name>', 'its name')
     .option('--wallet <currency:country>', 'a wallet, as GHS:GHA; may be given several times', collect)
@@ -58,148 +51,55 @@ function addCreateCommand(merchants: Command, ports: CliPorts): void {
     .option('--collection-fee <fee>', `price of a collection: ${feeForm}`, DEFAULT_FEE)
     .option('--payouts-url <url>', 'address of its payout webhooks')
     .option('--collections-url <url>', 'address of its collection webhooks if a request names none')
-    .option('--public-key <key>', 'its public key (default: a new one)')
-    .action(async (id: string, options: CreateOptions, command: Command) => {
-      const merchant = newMerchant(id, options);
-      const { withDirectory } = await openContext(ports, command);
-      const created = await withDirectory(async (admin) => {
-        await admin.ensureIndexes();
-        return accepted(await admin.createMerchant(merchant));
+    .option('--public-key <key>', 'one public key for both APIs (default: a new one for each)')
+    .action(async (merchantId: string, options: CreateOptions, command: Command) => {
+      const { name, publicKey, payoutsUrl, collectionsUrl } = options;
+      const wallets = (options.wallet ?? []).map((text) => {
+        const [currency, country] = readPair('--wallet', text, 'currency:country, such as GHS:GHA');
+        return walletOf(currency, country, options);
       });
-      ports.print(
-        `created ${id}\npublic key      ${created.publicKey}\nwebhook secret  ${created.webhookSecret}\n`,
-      );
+      const limits = readLimits(options);
+      const body = { merchantId, name, publicKey, payoutsUrl, collectionsUrl, wallets, limits };
+      await requestChange(ports, command, merchantId, { kind: 'create', body });
     });
   addLimitOptions(create);
+  addChangeOptions(create, 'one');
   withExamples(create, [
     'pesewa merchants create shop --name "The Shop" --wallet GHS:GHA --wallet XOF:CIV',
     'pesewa merchants create shop --name "The Shop" --wallet GHS:Ghana --payout-fee percent=1,fixed=0.50,max=20',
   ]);
 }
 
-function addStatusCommands(merchants: Command, ports: CliPorts): void {
-  for (const [name, done, description] of [
-    ['suspend', 'suspended', 'refuses all further requests of the merchant; payments in progress continue'],
-    ['resume', 'resumed', 'lets a suspended merchant go on'],
-  ] as const) {
-    const change = merchants
-      .command(name)
-      .description(description)
-      .argument('<merchant>', 'its id')
-      .action(async (id: string, _options: unknown, command: Command) => {
-        const { withDirectory } = await openContext(ports, command);
-        await withDirectory(async (admin) => accepted(await admin[name](id)));
-        ports.print(`${done} ${id}: seen everywhere within five seconds\n`);
-      });
-    withExamples(change, [`pesewa merchants ${name} demo`]);
-  }
-}
-
-function addSettingCommands(merchants: Command, ports: CliPorts): void {
-  const setWallet = merchants
-    .command('set-wallet')
-    .description('adds a wallet, or changes the prices of the one in that currency')
+function addShowCommands(merchants: Command, ports: CliPorts): void {
+  const show = merchants
+    .command('show')
+    .description('all settings of a merchant; keys and secrets only by the beginning of their SHA-256')
     .argument('<merchant>', 'its id')
-    .argument('<currency>', 'ISO 4217 code')
-    .argument('<country>', 'name or ISO 3166 code')
-    .option('--payout-fee <fee>', `price of a payout: ${feeForm}`, DEFAULT_FEE)
-    .option('--collection-fee <fee>', `price of a collection: ${feeForm}`, DEFAULT_FEE)
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: { readonly json?: boolean }, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const found = await operations.settings.merchant(id);
+      const rows = found.settings.map((one) => [settingLabel(one.field), settingText(one)]);
+      const shown = formatTable(['SETTING', 'VALUE'], rows, { colours: ports.colours, empty: 'no settings' });
+      ports.print(options.json ? formatJson(found) : shown);
+    });
+  withExamples(show, ['pesewa merchants show demo', 'pesewa merchants show demo --json']);
+  const history = asList(merchants.command('history'))
+    .description("the newest changes of a merchant's settings: who, when, why, and from what to what")
+    .argument('<merchant>', 'its id')
     .action(
-      async (
-        id: string,
-        currencyText: string,
-        country: string,
-        fees: { readonly payoutFee: string; readonly collectionFee: string },
-        command: Command,
-      ) => {
-        const wallet = walletOf(currencyText, country, fees);
-        const { withDirectory } = await openContext(ports, command);
-        await withDirectory(async (admin) => accepted(await admin.setWallet(id, wallet)));
-        ports.print(`set the ${wallet.currency} wallet of ${id}\n`);
+      async (id: string, options: { readonly limit: string; readonly json?: boolean }, command: Command) => {
+        const limit = readCount('--limit', options.limit);
+        const { operations } = await openContext(ports, command);
+        const found = await operations.settings.list({ merchant: id }, limit);
+        const shown = found.map(details).join('\n') || `no changes of ${id}: see pesewa merchants list\n`;
+        ports.print(options.json ? formatJson(found) : shown);
       },
     );
-  withExamples(setWallet, ['pesewa merchants set-wallet demo GHS Ghana --payout-fee 1.5%']);
-  const setWebhooks = merchants
-    .command('set-webhooks')
-    .description('changes the webhook settings of a merchant; those not given stay')
-    .argument('<merchant>', 'its id')
-    .option('--payouts-url <url>', 'address of payout webhooks, or none')
-    .option('--collections-url <url>', 'address of collection webhooks, or none')
-    .option('--rotate-secret', 'make a new secret; webhooks are also signed with the previous one')
-    .action(async (id: string, options: WebhookOptions, command: Command) => {
-      if (!options.payoutsUrl && !options.collectionsUrl && !options.rotateSecret) {
-        throw new CliError('nothing to set: give --payouts-url, --collections-url or --rotate-secret');
-      }
-      const { withDirectory } = await openContext(ports, command);
-      const secret = await withDirectory(async (admin) => {
-        const { webhooks } = await findMerchant(admin, id);
-        const payoutsUrl = urlOr(options.payoutsUrl, webhooks.payoutsUrl);
-        const collectionsUrl = urlOr(options.collectionsUrl, webhooks.collectionsUrl);
-        accepted(await admin.setWebhooks(id, { payoutsUrl, collectionsUrl }));
-        return options.rotateSecret ? accepted(await admin.rotateWebhookSecret(id)).webhookSecret : undefined;
-      });
-      ports.print(`set the webhooks of ${id}\n${secret === undefined ? '' : `webhook secret  ${secret}\n`}`);
-    });
-  withExamples(setWebhooks, [
-    'pesewa merchants set-webhooks demo --payouts-url https://shop.example/payouts',
-    'pesewa merchants set-webhooks demo --collections-url none',
-    'pesewa merchants set-webhooks demo --rotate-secret',
+  withExamples(history, [
+    'pesewa merchants history demo',
+    'pesewa merchants history demo --limit 500 --json',
   ]);
-}
-
-function addLimitsCommand(merchants: Command, ports: CliPorts): void {
-  const setLimits = merchants
-    .command('set-limits')
-    .description('changes the limits of a merchant; those not given stay')
-    .argument('<merchant>', 'its id')
-    .action(async (id: string, options: LimitOptions, command: Command) => {
-      if (Object.keys(options).length === 0) throw new CliError('nothing to set: give a limit');
-      const { withDirectory } = await openContext(ports, command);
-      await withDirectory(async (admin) => {
-        const { limits } = await findMerchant(admin, id);
-        accepted(await admin.setLimits(id, readLimits(options, limits)));
-      });
-      ports.print(`set the limits of ${id}: seen everywhere within five seconds\n`);
-    });
-  addLimitOptions(setLimits);
-  withExamples(setLimits, [
-    'pesewa merchants set-limits demo --payout-max GHS:5000 --day-max GHS:50000',
-    'pesewa merchants set-limits demo --day-max GHS:none --requests-per-second 50',
-  ]);
-}
-
-function newMerchant(id: string, options: CreateOptions): NewMerchant {
-  return {
-    id,
-    name: options.name,
-    publicKey: options.publicKey,
-    wallets: (options.wallet ?? []).map((text) => {
-      const [currency, country] = readPair('--wallet', text, 'currency:country, such as GHS:GHA');
-      return walletOf(currency, country, options);
-    }),
-    payoutsUrl: options.payoutsUrl,
-    collectionsUrl: options.collectionsUrl,
-    limits: readLimits(options, DEFAULT_LIMITS),
-  };
-}
-
-function walletOf(
-  currencyText: string,
-  country: string,
-  fees: { readonly payoutFee: string; readonly collectionFee: string },
-): NewMerchant['wallets'][number] {
-  const currency = readCurrency('currency', currencyText);
-  return {
-    currency,
-    country: readCountry('country', country),
-    payoutFee: readFee('--payout-fee', fees.payoutFee, currency),
-    collectionFee: readFee('--collection-fee', fees.collectionFee, currency),
-  };
-}
-
-function urlOr(given: string | undefined, present: string | null): string | null {
-  if (given === undefined) return present;
-  return given === 'none' ? null : given;
 }
 
 function table(merchants: readonly Merchant[], colours: boolean): string {
@@ -210,7 +110,7 @@ function table(merchants: readonly Merchant[], colours: boolean): string {
       merchant.name,
       merchant.status,
       merchant.wallets.map(({ currency }) => currency).join(' '),
-      merchant.keyHashes.length,
+      merchant.keys.length,
       merchant.limits.requestsPerSecond,
       merchant.webhooks.payoutsUrl,
     ]),
@@ -218,8 +118,12 @@ function table(merchants: readonly Merchant[], colours: boolean): string {
   );
 }
 
-/** A merchant as it is printed: without its webhook secrets. */
+/** A merchant as it is printed: without its secrets. */
 function shown(merchant: Merchant) {
   const { payoutsUrl, collectionsUrl, secrets } = merchant.webhooks;
-  return { ...merchant, webhooks: { payoutsUrl, collectionsUrl, secrets: secrets.length } };
+  return {
+    ...merchant,
+    webhooks: { payoutsUrl, collectionsUrl, secrets: secrets.length },
+    signing: { ...merchant.signing, secrets: merchant.signing.secrets.length },
+  };
 }

@@ -1,6 +1,6 @@
 import { type OrderView, orderStatuses } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
-import { asList, readCount, readLine } from '../arguments.ts';
+import { asList, readCount } from '../arguments.ts';
 import { describeOrder } from '../clients/orders.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
@@ -8,8 +8,7 @@ import { inWords } from '../labels.ts';
 import { reportEnded, summary } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-
-const REASON_LENGTH_MAX = 200;
+import { addDecidingCommands, type ProposalKind } from './proposals.ts';
 
 interface ListOptions {
   readonly status?: OrderView['status'];
@@ -22,9 +21,23 @@ export function addOrderCommands(program: Command, ports: CliPorts): void {
   const orders = program.command('orders').description('orders of money, and who approves them');
   addListCommand(orders, ports);
   addShowCommand(orders, ports);
-  addApproveCommand(orders, ports);
-  addRejectCommand(orders, ports);
+  addDecidingCommands(orders, ports, deciding);
 }
+
+const deciding: ProposalKind<OrderView> = {
+  noun: 'order',
+  exampleId: 'cm-0193e5c1',
+  approving: 'approves the order of another operator, and waits until the ledger has applied it',
+  rejecting: 'ends a proposal for good, your own too; nothing moves',
+  exampleReason: 'wrong amount',
+  of: ({ operations }) => operations.orders,
+  approve: async (context, id) => {
+    await context.operations.orders.approve(id);
+    reportEnded(context, await context.operations.orders.ended(id));
+  },
+  details,
+  summary,
+};
 
 function addListCommand(orders: Command, ports: CliPorts): void {
   const list = asList(orders.command('list'))
@@ -56,53 +69,6 @@ function addShowCommand(orders: Command, ports: CliPorts): void {
       ports.print(options.json ? formatJson(order) : details(order));
     });
   withExamples(show, ['pesewa orders show cm-0193e5c1', 'pesewa orders show cm-0193e5c1 --json']);
-}
-
-function addApproveCommand(orders: Command, ports: CliPorts): void {
-  const approve = orders
-    .command('approve')
-    .description('approves the order of another operator, and waits until the ledger has applied it')
-    .argument('<id>', 'its id')
-    .option('--dry-run', 'show the order and approve nothing')
-    .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
-      const context = await openContext(ports, command);
-      if (options.dryRun) {
-        ports.print(`${details(await context.operations.orders.show(id))}nothing was approved\n`);
-        return;
-      }
-      await context.operations.orders.approve(id);
-      reportEnded(context, await context.operations.orders.ended(id));
-    });
-  withExamples(approve, [
-    'pesewa orders approve cm-0193e5c1',
-    'pesewa orders approve cm-0193e5c1 --dry-run',
-    'PESEWA_APPROVER_TOKEN=… pesewa orders approve cm-0193e5c1',
-  ]);
-}
-
-function addRejectCommand(orders: Command, ports: CliPorts): void {
-  const reject = orders
-    .command('reject')
-    .description('ends a proposal for good, your own too; nothing moves')
-    .argument('<id>', 'its id')
-    .requiredOption('--reason <text>', 'why, in one line of at most 200 characters')
-    .option('--dry-run', 'show the order and reject nothing')
-    .action(
-      async (
-        id: string,
-        options: { readonly reason: string; readonly dryRun?: boolean },
-        command: Command,
-      ) => {
-        const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
-        const { operations } = await openContext(ports, command);
-        if (options.dryRun) {
-          ports.print(`${details(await operations.orders.show(id))}nothing was rejected\n`);
-          return;
-        }
-        ports.print(summary(await operations.orders.reject(id, reason)));
-      },
-    );
-  withExamples(reject, ['pesewa orders reject cm-0193e5c1 --reason "wrong amount"']);
 }
 
 function table(orders: readonly OrderView[], colours: boolean, empty: string): string {

@@ -92,7 +92,7 @@ async function requestOf(
   { wallet, suspense, ...options }: AdjustOptions,
 ): Promise<{ readonly request: OrderRequest; readonly amount: SignedAmount }> {
   if ((wallet === undefined) === (suspense === undefined)) {
-    throw new CliError('--wallet: give either it, or --suspense');
+    throw new CliError('say which account to correct: --wallet <merchant>, or --suspense');
   }
   const code = options.currency ?? found.currency;
   if (code === null) throw new CliError(`--currency: ${found.id} has none: say which`);

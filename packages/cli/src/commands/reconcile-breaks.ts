@@ -180,8 +180,8 @@ function addAssignCommand(breaks: Command, ports: CliPorts): void {
     .argument('<operator>', 'a name of OPERATORS')
     .option('--dry-run', 'show the break and change nothing')
     .option('--json', 'print JSON: the break as it is then')
-    .action(async (id: string, to: string, options: ChangeOptions, command: Command) => {
-      await carryOut(ports, command, id, { verb: 'assign', body: { to } }, options);
+    .action(async (id: string, operator: string, options: ChangeOptions, command: Command) => {
+      await carryOut(ports, command, id, { verb: 'assign', body: { operator } }, options);
     });
   withExamples(assign, ['pesewa reconcile breaks assign po-0193e5c1/status ama']);
 }
@@ -230,5 +230,9 @@ async function carryOut(
   const { breaks } = (await openContext(ports, command)).operations;
   const found = dryRun ? await breaks.show(id) : await breaks.change(id, change);
   const unchanged = dryRun ? 'nothing was changed\n' : '';
-  ports.print(json ? formatJson(found) : `${breakSummary(found)}${unchanged}`);
+  const waits =
+    found.resolutionProposedBy === null
+      ? ''
+      : `${found.resolutionProposedBy} would resolve it; it is of so much money that another operator must resolve it too\n`;
+  ports.print(json ? formatJson(found) : `${breakSummary(found)}${waits}${unchanged}`);
 }

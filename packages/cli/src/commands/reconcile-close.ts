@@ -1,5 +1,5 @@
 import type { ClosePreviewView, CloseRecordView, CloseRequest, CloseView } from '@pesewa/contracts';
-import { DAY_MS, displayAmount } from '@pesewa/kernel';
+import { displayAmount } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -14,14 +14,16 @@ import { type Closes, unmatchedResults } from '../clients/closes.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { describeCloseResult, inWords } from '../labels.ts';
+import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, type Cell, formatJson, formatTable } from '../print.ts';
+import { dayAt, nextDay, readZone, showTime, startOfDay, UTC, zoneOption } from '../time-zones.ts';
 
 interface CloseOptions extends FileOptions {
   readonly date?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly tz: string;
   readonly rail?: string;
   readonly wait?: boolean;
   readonly json?: boolean;
@@ -38,9 +40,10 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
     .description(
       'polls the rails again for every payment that ended on a day, and compares their answers with our records; where a rail sends statements, those come first, and a close may wait hours for them; a day is closed once, so repeat the command to see its progress',
     )
-    .option('--date <day>', 'the day, UTC, such as 2026-11-20 (default: yesterday)')
+    .option('--date <day>', 'the day, such as 2026-11-20 (default: yesterday)')
     .option('--from <time>', 'instead of a day: a time with its zone, or a date; at most 31 days before --to')
     .option('--to <time>', 'with --from: the time before which it ends')
+    .addOption(zoneOption())
     .option('--rail <rail>', 'one rail (default: all of them)')
     .option('--wait', 'wait until it is done, and show the progress')
     .option('--dry-run', 'show how many payments it would ask for, and ask for none')
@@ -52,8 +55,7 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
       checkFile(options);
       const { operations } = await openContext(ports, command);
       if (options.dryRun) {
-        const preview = await operations.closes.preview(request);
-        ports.print(options.json ? formatJson(preview) : describePreview(preview, ports.colours));
+        await preview(ports, operations.closes, request, options);
         return;
       }
       const opened = await operations.closes.open(request);
@@ -63,23 +65,40 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
       ports.print(
         options.json ? formatJson({ ...found, records }) : describe(found, records, options, ports.colours),
       );
-      const unmatched = unmatchedOf(found);
-      if (found.status === 'done' && unmatched > 0) {
-        throw new CliError(
-          `${unmatched.toLocaleString('en-GB')} payments of ${found.id} are not matched: see the breaks that are named, or why`,
-        );
-      }
+      requireMatched(found);
     });
   withExamples(close, [
     'pesewa reconcile close --dry-run',
     'pesewa reconcile close --wait',
     'pesewa reconcile close --date 2026-11-20 --rail upstream --wait --json',
-    'pesewa reconcile close --date 2026-11-20 --wait --export close.csv',
+    'pesewa reconcile close --date 2026-11-20 --tz Africa/Nairobi --wait --export close.csv',
     'pesewa reconcile close --from 2026-11-01 --to 2026-12-01 --wait --export november.json',
   ]);
   withExitCodes(
     close,
-    '1 where it is done and a payment is not matched; 0 where all are, and while it is not done.',
+    '1 where it is done and a payment is not matched; 0 where all are, and while it is not done. A dry run of a close that is made already ends as its repetition would.',
+  );
+}
+
+/** Shows what a close would ask for; where it is made already, its end is that of the real one. */
+async function preview(
+  ports: CliPorts,
+  closes: Closes,
+  request: CloseRequest,
+  options: CloseOptions,
+): Promise<void> {
+  const foreseen = await closes.preview(request);
+  const made = foreseen.exists ? await closes.show(foreseen.id) : undefined;
+  ports.print(options.json ? formatJson(foreseen) : describePreview(foreseen, made, ports.colours));
+  if (made) requireMatched(made);
+}
+
+/** Refuses a close that is done and left a payment unmatched. */
+function requireMatched(close: CloseView): void {
+  const unmatched = unmatchedOf(close);
+  if (close.status !== 'done' || unmatched === 0) return;
+  throw new CliError(
+    `${unmatched.toLocaleString('en-GB')} payments of ${close.id} are not matched: see the breaks that are named, or why`,
   );
 }
 
@@ -88,17 +107,20 @@ function unmatchedOf({ results }: Pick<CloseView, 'results'>): number {
   return unmatchedResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
 }
 
-function requestOf({ date, from, to, rail }: CloseOptions, nowMs: number): CloseRequest {
+function requestOf({ date, from, to, rail, tz }: CloseOptions, nowMs: number): CloseRequest {
   const at = rail === undefined ? {} : { rail };
+  const zone = readZone(tz);
   if (from === undefined && to === undefined) {
-    const day = date ?? new Date(nowMs - DAY_MS).toISOString().slice(0, 10);
+    const day = date ?? dayAt(startOfDay(dayAt(nowMs, zone), zone).getTime() - 1, zone);
     if (!readDay(day)) throw new CliError(`--date: ${day} is no day: write one such as 2026-11-20`);
-    return { date: day, ...at };
+    if (zone === UTC) return { date: day, ...at };
+    const [begins, ends] = [startOfDay(day, zone), startOfDay(nextDay(day), zone)];
+    return { from: begins.toISOString(), to: ends.toISOString(), ...at };
   }
   if (date !== undefined) throw new CliError('--date: leave it out, or --from and --to');
   if (from === undefined) throw new CliError('--from: write when it begins, or leave --to out');
   if (to === undefined) throw new CliError('--to: write when it ends, or leave --from out');
-  const [start, end] = [readTime('--from', from), readTime('--to', to)];
+  const [start, end] = [readTime('--from', from, zone), readTime('--to', to, zone)];
   requireBefore(start, end, from, to);
   return { from: start.toISOString(), to: end.toISOString(), ...at };
 }
@@ -107,7 +129,7 @@ async function untilDone(ports: CliPorts, closes: Closes, opened: CloseView): Pr
   let current = opened;
   try {
     while (current.status !== 'done') {
-      ports.progress(`${current.id}: ${progress(current)} …`);
+      ports.progress(`${current.id}: ${progress(current)}${waitingOf(current)} …`);
       await ports.clock.sleep(LOOK_MS);
       current = await closes.show(current.id);
     }
@@ -142,11 +164,26 @@ function progress({ status, done, payments }: CloseView): string {
   return `${done.toLocaleString('en-GB')} of ${payments.toLocaleString('en-GB')}${soFar}`;
 }
 
-function describePreview({ id, payments, rails, exists }: ClosePreviewView, colours: boolean): string {
-  const rows = rails.map(({ rail, payments: count, atLeastSeconds }) => [rail, count, `${atLeastSeconds} s`]);
-  const heading = ['RAIL', 'PAYMENTS', 'AT LEAST'];
-  const table = formatTable(heading, rows, { colours, empty: 'nothing ended then', right: heading.slice(1) });
-  const known = exists ? 'it is made already: it would only be shown\n' : '';
+/** What a close that is not done waits for, besides answers of rails. */
+function waitingOf({ statementsUntil }: CloseView): string {
+  return statementsUntil === null ? '' : `, waits for statements of rails until ${statementsUntil}`;
+}
+
+function describePreview(
+  { id, payments, rails }: ClosePreviewView,
+  made: CloseView | undefined,
+  colours: boolean,
+): string {
+  const rows = rails.map(({ rail, payments: count, atLeastSeconds, statementUntil }) => [
+    rail,
+    count,
+    `${atLeastSeconds} s`,
+    statementUntil === null ? 'its answers' : `its statement, until ${statementUntil}; then its answers`,
+  ]);
+  const heading = ['RAIL', 'PAYMENTS', 'AT LEAST', 'WAITS FOR'];
+  const right = ['PAYMENTS', 'AT LEAST'];
+  const table = formatTable(heading, rows, { colours, empty: 'nothing ended then', right });
+  const known = made ? `it is made already (${progress(made)}): it would only be shown\n` : '';
   return `${id}: would ask for ${payments.toLocaleString('en-GB')} payments\n${table}${known}no rail was asked\n`;
 }
 
@@ -157,15 +194,15 @@ function describe(
   colours: boolean,
 ): string {
   const { id, status, results, late } = close;
-  const far = results === null ? status : `${status}, ${progress(close)}`;
+  const far = `${results === null ? status : `${status}, ${progress(close)}`}${waitingOf(close)}`;
   const state = status === 'done' ? 'done' : `${far}: repeat it to look again, or add --wait`;
   const counts =
     results && Object.entries(results).filter(([name]) => name !== 'pending' || status !== 'done');
-  const summary = counts?.map(
-    ([name, count]) => `${count.toLocaleString('en-GB')} ${describeCloseResult(name)}`,
-  );
+  const summary = counts?.map(([name, count]) => `${count.toLocaleString('en-GB')} ${inWords(name)}`);
+  const zone = readZone(options.tz);
   const lines = [
     `${id}: ${state}`,
+    ...(zone === UTC ? [] : [`from ${showTime(close.from, zone)} to ${showTime(close.to, zone)}, ${zone}`]),
     ...(summary ? [summary.join(', ')] : []),
     ...(late > 0
       ? [`${late.toLocaleString('en-GB')} of them came late: reported only after it had been done once`]
@@ -178,7 +215,7 @@ function describe(
 function table(close: CloseView, records: readonly CloseRecordView[], colours: boolean): string {
   const rows = records.map((record) => [
     record.reference,
-    describeCloseResult(record.result),
+    inWords(record.result),
     record.rail,
     ...differenceOf(record),
     record.breakId ?? record.why,

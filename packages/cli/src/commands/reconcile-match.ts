@@ -157,6 +157,14 @@ async function matchWhole(
   }
 }
 
+/** Why a record is not matched, besides what its result says. */
+function whyOf({ reason, result, reference, differsIn }: RailStatementRecordView): string | null {
+  if (reason !== null) return reason;
+  if (differsIn.length > 0) return `another ${differsIn.join(' and ')}`;
+  if (result !== 'not_in_books') return null;
+  return reference === null ? 'it names no payment' : 'it names an unknown payment';
+}
+
 async function problemsOf(
   statements: RailStatements,
   { id, counts }: RailStatementView,
@@ -191,7 +199,7 @@ function describe(
       one.payment ?? one.reference,
       amountCell(one.amount, one.currency),
       amountCell(one.difference, one.currency),
-      one.reason ?? one.how.join(' '),
+      whyOf(one),
     ]),
     { colours, empty: 'everything is matched', right: ['LINE', 'AMOUNT', 'DIFFERENCE'] },
   );
@@ -201,7 +209,7 @@ function describe(
       : '';
   const breaks = dryRun
     ? 'a dry run: nothing was stored, and no break was opened\n'
-    : `${breaksOpened} breaks opened${breaksHidden > 0 ? `, ${breaksHidden} more had no room` : ''}: see pesewa reconcile breaks\n`;
+    : `breaks opened: ${breaksOpened}${breaksHidden > 0 ? `, ${breaksHidden} more had no room` : ''}: see pesewa reconcile breaks\n`;
   const head = `${id ?? 'dry run'}: ${lines.toLocaleString('en-GB')} lines, ${window}\n`;
   return `${head}\n${totals}\n${list}${more}${breaks}`;
 }

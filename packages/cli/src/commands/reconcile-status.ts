@@ -5,7 +5,7 @@ import { serviceOf } from '../clients/parked.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { describeCloseResult, inWords } from '../labels.ts';
+import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 
@@ -152,9 +152,7 @@ function describeParked(list: Answers<ParkedView>): string {
 }
 
 function counted(counts: Readonly<Record<string, number>> | null): string {
-  const results = Object.entries(counts ?? {}).map(
-    ([result, count]) => `${count} ${describeCloseResult(result)}`,
-  );
+  const results = Object.entries(counts ?? {}).map(([result, count]) => `${count} ${inWords(result)}`);
   return results.length === 0 ? '' : `: ${results.join(', ')}`;
 }
 

@@ -1,17 +1,23 @@
 import { formatCsv } from '@pesewa/contracts';
-import { DAY_MS } from '@pesewa/kernel';
 import { type Command, Option } from 'commander';
-import { readDay, readTime, requireBefore } from '../arguments.ts';
+import { readCurrency, readDay, readTime, requireBefore } from '../arguments.ts';
 import type { Statement } from '../clients/statements.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import { describeAccount, inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
+import { dayAt, nextDay, readZone, showTime, startOfDay, UTC, zoneOption } from '../time-zones.ts';
+
+/** A statement as it is shown: with the merchant's own reference of each payment, null if that is not known. */
+interface ShownStatement extends Statement {
+  readonly items: (Statement['items'][number] & { readonly merchantReference: string | null })[];
+}
 
 interface StatementOptions {
   readonly from?: string;
   readonly to?: string;
+  readonly tz: string;
   readonly format: 'table' | 'csv' | 'json';
 }
 
@@ -22,22 +28,38 @@ export function addStatementCommand(program: Command, ports: CliPorts): void {
     .description('the entries of an account between two times, with its balance before and after them')
     .argument(
       '<account>',
-      'wallet:<merchant>:<currency>, float:<rail>:<currency>, or feeIncome, railCost, treasury or suspense:<currency>',
+      'a merchant, with the currency of its wallet; or wallet:<merchant>:<currency>, float:<rail>:<currency>, or feeIncome, railCost, treasury or suspense:<currency>',
     )
-    .option('--from <time>', 'a date or a time with its zone (default: today, UTC)')
-    .option('--to <time>', 'a date, which counts whole, or a time, which does not (default: today, UTC)')
+    .argument('[currency]', 'of a wallet, where a merchant is named')
+    .option('--from <time>', 'a date or a time with its zone (default: today)')
+    .option('--to <time>', 'a date, which counts whole, or a time, which does not (default: today)')
+    .addOption(zoneOption())
     .addOption(
       new Option('--format <format>', 'how it is printed').choices(['table', 'csv', 'json']).default('table'),
     )
-    .action(async (account: string, options: StatementOptions, command: Command) => {
-      const period = periodOf(options, ports.clock.nowMs());
-      const { operations } = await openContext(ports, command);
-      const found = await operations.statements.of({ account, ...period });
-      ports.print(format(found, options.format, ports.colours));
-    });
+    .action(
+      async (named: string, currency: string | undefined, options: StatementOptions, command: Command) => {
+        const account =
+          currency === undefined ? named : `wallet:${named}:${readCurrency('currency', currency)}`;
+        const zone = readZone(options.tz);
+        const period = periodOf(options, zone, ports.clock.nowMs());
+        const { operations } = await openContext(ports, command);
+        const found = await operations.statements.of({ account, ...period });
+        const { known, missing } = await operations.statements.merchantReferences(
+          found.items.map(({ reference }) => reference),
+        );
+        for (const why of missing) ports.printError(`${why}: merchants' references are left out\n`);
+        const items = found.items.map((item) => ({
+          ...item,
+          merchantReference: known.get(item.reference) ?? null,
+        }));
+        ports.print(format({ ...found, items }, options.format, zone, ports.colours));
+      },
+    );
   withExamples(statement, [
-    'pesewa statement wallet:demo:GHS',
+    'pesewa statement demo GHS',
     'pesewa statement wallet:demo:GHS --from 2026-11-01 --to 2026-11-30',
+    'pesewa statement wallet:demo:KES --from 2026-11-01 --to 2026-11-30 --tz Africa/Nairobi',
     'pesewa statement float:upstream:GHS --from 2026-11-01T08:00:00Z --format csv',
     'pesewa statement feeIncome:GHS --from 2026-01-01 --format json',
   ]);
@@ -47,18 +69,26 @@ export function addStatementCommand(program: Command, ports: CliPorts): void {
  * From the start of the first day, or the first time, to the end of the last day, or the last time; `to` itself is
  * excluded.
  */
-function periodOf(options: StatementOptions, nowMs: number): { readonly from: Date; readonly to: Date } {
-  const today = new Date(nowMs - (nowMs % DAY_MS)).toISOString().slice(0, 10);
+function periodOf(
+  options: StatementOptions,
+  zone: string,
+  nowMs: number,
+): { readonly from: Date; readonly to: Date } {
+  const today = dayAt(nowMs, zone);
   const fromText = options.from ?? today;
-  const from = readTime('--from', fromText);
+  const from = readTime('--from', fromText, zone);
   const toText = options.to ?? today;
-  const lastDay = readDay(toText);
-  const to = lastDay ? new Date(lastDay.getTime() + DAY_MS) : readTime('--to', toText);
+  const to = readDay(toText) ? startOfDay(nextDay(toText), zone) : readTime('--to', toText);
   requireBefore(from, to, fromText, toText);
   return { from, to };
 }
 
-function format(statement: Statement, as: StatementOptions['format'], colours: boolean): string {
+function format(
+  statement: ShownStatement,
+  as: StatementOptions['format'],
+  zone: string,
+  colours: boolean,
+): string {
   switch (as) {
     case 'json':
       return formatJson(statement);
@@ -72,16 +102,18 @@ function format(statement: Statement, as: StatementOptions['format'], colours: b
     case 'table': {
       const { heading, rows, money } = grid(statement);
       const { account, currency, from, to, final } = statement;
-      const shown = rows.map(([at, kind, reference, , ...amounts]) => [
-        at,
+      const shown = rows.map(([at, kind, reference, theirs, , ...amounts]) => [
+        showTime(at ?? '', zone),
         inWords(kind ?? ''),
         reference,
+        theirs,
         ...amounts.map((amount) => amountCell(amount, currency)),
       ]);
       const columns = heading.filter((name) => name !== 'CURRENCY');
       const more = final ? '' : '\nnot final: entries of this time may still come\n';
       const table = formatTable(columns, shown, { colours, empty: 'no entries', right: money });
-      return `${describeAccount(account)}, from ${from} to ${to}\n\n${table}${more}`;
+      const [first, last] = [showTime(from, zone), showTime(to, zone)];
+      return `${describeAccount(account)}, from ${first} to ${last}${zone === UTC ? '' : `, ${zone}`}\n\n${table}${more}`;
     }
     default:
       throw new TypeError(`no such format: ${JSON.stringify(as satisfies never)}`);
@@ -92,23 +124,24 @@ function format(statement: Statement, as: StatementOptions['format'], colours: b
  * The statement as rows: the opening balance, each entry with its amounts and the balance after it, the closing
  * balance.
  */
-function grid({ opening, closing, items, from, to, currency }: Statement) {
+function grid({ opening, closing, items, from, to, currency }: ShownStatement) {
   const names = Object.keys(opening);
   const left = names.map((name) => name.toUpperCase());
   const money = [...left.map((name) => `${name} MOVED`), ...left];
   const unmoved = names.map(() => null);
   const of = (sums: Statement['opening']) => names.map((name) => sums[name]);
   const rows: readonly (readonly (string | null | undefined)[])[] = [
-    [from, 'opening', null, currency, ...unmoved, ...of(opening)],
+    [from, 'opening', null, null, currency, ...unmoved, ...of(opening)],
     ...items.map((item) => [
       item.at,
       item.kind,
       item.reference,
+      item.merchantReference,
       currency,
       ...of(item.amount),
       ...of(item.balance),
     ]),
-    [to, 'closing', null, currency, ...unmoved, ...of(closing)],
+    [to, 'closing', null, null, currency, ...unmoved, ...of(closing)],
   ];
-  return { heading: ['AT', 'KIND', 'REFERENCE', 'CURRENCY', ...money], rows, money };
+  return { heading: ['AT', 'KIND', 'REFERENCE', 'MERCHANT REFERENCE', 'CURRENCY', ...money], rows, money };
 }

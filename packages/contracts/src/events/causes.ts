@@ -109,6 +109,11 @@ export const eventCauses = {
   'pesewa.reconciliation.DriftMeasured': ['time'],
   'pesewa.webhooks.WebhookDelivered': ENDED,
   'pesewa.webhooks.WebhookExhausted': ENDED,
+  'pesewa.webhooks.WebhookDiscarded': ENDED,
+  'pesewa.webhooks.WebhookEndpointWarned': ENDED,
+  'pesewa.webhooks.WebhookEndpointDisabled': ENDED,
+  // The address of the merchant is compared from time to time.
+  'pesewa.webhooks.WebhookEndpointEnabled': ['request', 'time'],
   // An unreadable message has no known event as its cause.
   'pesewa.messaging.MessageParked': ['message', 'time'],
 } as const satisfies { readonly [Type in EventType]: readonly [EventCause, ...EventCause[]] };

@@ -27,6 +27,8 @@ const PAYMENT = ['reference'] as const;
 const COMMAND = ['commandId'] as const;
 const DELIVERY = ['deliveryId', 'attempts'] as const;
 const BREAK = ['breakId', 'version'] as const;
+// Each happens at most once to a time without success.
+const ENDPOINT = ['merchantId', 'endpoint', 'failingSince'] as const;
 
 /**
  * The fields that the id of each event is derived from (ADR 37). What can happen to a payment only once needs only its
@@ -90,6 +92,10 @@ export const eventIdentities = {
   'pesewa.reconciliation.DriftMeasured': ['runId'],
   'pesewa.webhooks.WebhookDelivered': DELIVERY,
   'pesewa.webhooks.WebhookExhausted': DELIVERY,
+  'pesewa.webhooks.WebhookDiscarded': DELIVERY,
+  'pesewa.webhooks.WebhookEndpointWarned': ENDPOINT,
+  'pesewa.webhooks.WebhookEndpointDisabled': ENDPOINT,
+  'pesewa.webhooks.WebhookEndpointEnabled': ENDPOINT,
   'pesewa.messaging.MessageParked': ['consumerGroup', 'topic', 'partition', 'offset'],
 } as const satisfies { readonly [Type in EventType]: Identity<Type> };
 

@@ -89,7 +89,7 @@ export const topics = {
   },
   reconciliation: {
     name: 'reconciliation.events.v1',
-    key: 'subject',
+    key: '`reference`; of DriftMeasured `rail:currency`',
     partitions: 2,
     cleanup: 'delete',
     retentionDays: 90,

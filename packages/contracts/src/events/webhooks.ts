@@ -9,7 +9,20 @@ const delivery = [
   { name: 'attempts', type: 'int' },
 ] as const;
 
-/** The outcome of webhooks to merchants (contract 10.15). */
+const endpoint = [
+  ...envelope,
+  { name: 'merchantId', type: 'string' },
+  { name: 'endpoint', type: 'string', doc: 'payouts, collections, or the origin of addresses in requests' },
+  { name: 'failingSince', type: 'long', doc: 'the first failure without a success since, milliseconds' },
+  {
+    name: 'lastSuccessAt',
+    type: ['null', 'long'],
+    default: null,
+    doc: 'the last success that is known, milliseconds',
+  },
+] as const;
+
+/** The outcome of webhooks to merchants (contract 10.15), and what becomes of their endpoints (ADR 82). */
 export const webhookEvents = [
   {
     type: 'record',
@@ -24,5 +37,41 @@ export const webhookEvents = [
     name: 'WebhookExhausted',
     doc: 'Every attempt failed; the delivery waits for an operator to resend it.',
     fields: delivery,
+  },
+  {
+    type: 'record',
+    namespace: 'pesewa.webhooks',
+    name: 'WebhookDiscarded',
+    doc: 'The merchant has no address for it; nothing is sent unless an operator resends it.',
+    fields: delivery,
+  },
+  {
+    type: 'record',
+    namespace: 'pesewa.webhooks',
+    name: 'WebhookEndpointWarned',
+    doc: 'The endpoint has failed for a day; it is disabled if it goes on failing.',
+    fields: endpoint,
+  },
+  {
+    type: 'record',
+    namespace: 'pesewa.webhooks',
+    name: 'WebhookEndpointDisabled',
+    doc: 'The endpoint has failed for days; its webhooks are kept until it is enabled.',
+    fields: endpoint,
+  },
+  {
+    type: 'record',
+    namespace: 'pesewa.webhooks',
+    name: 'WebhookEndpointEnabled',
+    doc: 'A disabled endpoint gets its webhooks again, those that were kept too.',
+    fields: [
+      ...endpoint,
+      {
+        name: 'enabledBy',
+        type: ['null', 'string'],
+        default: null,
+        doc: "the operator; null if the merchant's address has changed",
+      },
+    ],
   },
 ] as const satisfies readonly AvroRecord[];

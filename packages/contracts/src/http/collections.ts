@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { collectionCountries } from '../countries.ts';
 import { numberText, wholeNumber } from '../json.ts';
 import { line, optional, optionalLine, reference } from '../text.ts';
 
@@ -11,6 +12,10 @@ const requestHeader = z.object(
 const customerNumber = z
   .string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be a string') })
   .regex(/^\+?\d{6,15}$/, { error: 'must have 6 to 15 digits, after at most one plus sign' });
+
+const country = z
+  .string()
+  .regex(/^[A-Za-z]{2}$/, { error: `must be one of ${collectionCountries.join(', ')}` });
 
 /** The address where the customer continues. A browser is sent there, so it must be that of a web page. */
 const pageAddress = optional(
@@ -30,7 +35,7 @@ export const payinRequest = z.object(
     transactionDescription: optionalLine(140),
     transactionAmount: numberText,
     transactionCurrency: line(3),
-    transactionCountry: line(2),
+    transactionCountry: country,
     transactionType: optionalLine(1),
     successUrl: pageAddress,
     errorUrl: pageAddress,
@@ -62,7 +67,7 @@ export type CompletePayinRequest = z.output<typeof completePayinRequest>;
 export const checkStatusRequest = z.object({
   requestHeader,
   transactionReference: reference,
-  transactionCountry: z.string().regex(/^[A-Za-z]{2}$/, { error: 'must be a two-letter country code' }),
+  transactionCountry: country,
 });
 
 /** The answer of payin and complete-payin (contract 2.9). */

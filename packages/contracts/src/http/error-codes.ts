@@ -1,4 +1,4 @@
-/** A code of a public interface: its answer, and what people are told of it in every document. */
+/** A code of a public interface: its answer, and what every document says of it. */
 export interface ErrorCode {
   /** The HTTP status. */
   readonly status: 200 | 400 | 401 | 403 | 409 | 410 | 422 | 429 | 500 | 503;
@@ -49,23 +49,26 @@ export const payoutCodes = {
     code: '13',
     status: 400,
     meaning: 'a number that is no acceptable amount',
-    remedy: 'send an amount above zero and no finer than its currency, and a `totalAmount` that is the sum',
+    remedy:
+      'send an amount above zero, not below your minimum and no finer than its currency, and a `totalAmount` that is the sum',
     definitive: true,
   },
   unauthenticated: {
     code: '63',
     status: 401,
-    meaning: 'the key is missing or wrong',
-    remedy: 'send the Base64 of your public key as `x-api-key`, with the same request',
-    operator: '`merchants list`; add a key with `keys add`',
+    meaning: 'the key is missing, wrong or has expired, or the signature of the request is missing or wrong',
+    remedy:
+      'send the Base64 of your public key as `x-api-key`, and a new signature if you sign, with the same request',
+    operator: '`keys list`; add a key with `keys add`; `merchants show`, `merchants set-signatures`',
     definitive: false,
   },
   notPermitted: {
     code: '57',
     status: 403,
-    meaning: 'the merchant is suspended',
-    remedy: 'ask your operator; once you are resumed, send the same request',
-    operator: '`merchants resume`, where the reason is gone',
+    meaning:
+      'not permitted: the merchant is suspended, the key is not for payouts, or the request comes from an address that is not allowed',
+    remedy: 'do what the message says, or ask your operator; then send the same request',
+    operator: '`merchants resume`, where the reason is gone; `keys list`; `merchants set-access`',
     definitive: false,
   },
   duplicate: {
@@ -157,8 +160,15 @@ export const collectionRefusals = {
   'INVALID AMOUNT': {
     status: 200,
     meaning:
-      'zero or less, finer than the currency, less than its fee, or no multiple of five in Cote d’Ivoire',
+      'zero or less, finer than the currency, too large, less than its fee or than the merchant’s minimum, or no multiple of five in Cote d’Ivoire',
     remedy: 'correct the amount',
+    definitive: true,
+  },
+  'MERCHANT LIMIT EXCEEDED': {
+    status: 200,
+    meaning: 'over a limit of the merchant: statusDescription says which',
+    remedy: 'send a smaller collection, wait until tomorrow (UTC), or ask your operator',
+    operator: "raise the merchant's limit",
     definitive: true,
   },
   'OPERATOR NOT AVAILABLE': {
@@ -219,9 +229,11 @@ export const collectionRefusals = {
   },
   UNAUTHORIZED: {
     status: 401,
-    meaning: 'X-business or X-app is missing or wrong, or the merchant is suspended',
-    remedy: 'send the Base64 of your public key as `X-business`, and `X-app: api`, with the same request',
-    operator: '`merchants list`',
+    meaning:
+      'X-business or X-app is missing or wrong, the key has expired or is not for collections, the address is not allowed, the signature is missing or wrong, or the merchant is suspended',
+    remedy:
+      'send the Base64 of your public key as `X-business`, and `X-app: api`, and a new signature if you sign, with the same request',
+    operator: '`merchants list`, `keys list`, `merchants set-access`, `merchants set-signatures`',
     definitive: false,
   },
   'TOO MANY REQUESTS': {

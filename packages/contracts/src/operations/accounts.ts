@@ -5,6 +5,10 @@ import { declareOperations } from './operation.ts';
 
 const sharedAccountView = z.object({ account: z.string(), currency: z.string(), balance: z.string() });
 
+const trialLine = z
+  .object({ currency: z.string(), account: z.string(), debit: z.string(), credit: z.string() })
+  .meta({ id: 'TrialLine' });
+
 const walletView = z.object({
   merchantId: z.string(),
   currency: z.string(),
@@ -98,6 +102,13 @@ export const accountOperations = declareOperations({
     path: '/accounts',
     summary: 'Lists the shared accounts with their balances',
     answers: { 200: pageOf(sharedAccountView) },
+  },
+  trialBalance: {
+    method: 'get',
+    path: '/trial-balance',
+    summary:
+      'Lists every account, with all wallets as two sums, as of one moment: debits and credits of a currency are the same',
+    answers: { 200: pageOf(trialLine) },
   },
   wallet: {
     method: 'get',

@@ -59,6 +59,8 @@ const breakDetailView = breakView
         at: z.string(),
       }),
     ),
+    /** Who would resolve it, where that takes another operator too. */
+    resolutionProposedBy: nullable,
     adjustments: z.array(adjustmentView),
     history: z.array(
       z.object({ at: z.string(), by: nullable, what: z.string(), text: nullable, amount: nullable }),
@@ -131,7 +133,6 @@ const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, s
     method: 'post',
     path: `/breaks/{id}/${verb}`,
     summary,
-    caller: 'named',
     body,
     answers: { 200: breakDetailView },
     refusals: {
@@ -179,7 +180,7 @@ export const breakOperations = declareOperations({
 
 /** What people do with a break, in their own name; `version` refuses a change to one that has changed meanwhile. */
 export const breakChanges = declareOperations({
-  assign: change('assign', 'Assigns a break to an operator', fields({ to: line(40) })),
+  assign: change('assign', 'Assigns a break to an operator', fields({ operator: line(40) })),
   notes: change('notes', 'Adds a note to a break', fields({ text: said })),
   explain: change('explain', 'Explains a break', fields({ explanation: said })),
   resolve: change('resolve', 'Resolves a break', fields({ resolution: said })),

@@ -3,7 +3,7 @@ import { runOperations } from './match-runs.ts';
 import { declareOperations } from './operation.ts';
 
 /** Every result that a payment of a close can have. */
-export const closeResults = ['pending', 'matched', 'differs', 'missing_there', 'unclear'] as const;
+export const closeResults = ['pending', 'matched', 'differs', 'not_at_rail', 'unclear'] as const;
 
 const closeView = z
   .object({
@@ -19,11 +19,13 @@ const closeView = z
       .object({
         matched: z.number(),
         differs: z.number(),
-        missing_there: z.number(),
+        not_at_rail: z.number(),
         unclear: z.number(),
         pending: z.number(),
       })
       .nullable(),
+    /** While it may wait for statements of rails that send them: until when, and then it asks the rails instead. */
+    statementsUntil: z.string().nullable(),
     /** How many of its payments were reported only after the close had been made. */
     late: z.number(),
     requestedBy: z.string(),
@@ -39,7 +41,15 @@ const closePreview = z.object({
   rail: z.string().nullable(),
   exists: z.boolean(),
   payments: z.number(),
-  rails: z.array(z.object({ rail: z.string(), payments: z.number(), atLeastSeconds: z.number() })),
+  rails: z.array(
+    z.object({
+      rail: z.string(),
+      payments: z.number(),
+      atLeastSeconds: z.number(),
+      /** Until when it would wait for the rail's statement first; null if there is nothing to wait for. */
+      statementUntil: z.string().nullable(),
+    }),
+  ),
 });
 
 const side = z.object({
@@ -64,7 +74,7 @@ const closeRecordView = z
     breakId: z.string().nullable(),
     alsoCoveredBy: z.array(z.string()).readonly(),
     /** Whether the rail reported an end that the payment's owner did not know, which was published to it. */
-    factPublished: z.boolean(),
+    correctionSent: z.boolean(),
     askedAt: z.string().nullable(),
     tries: z.number(),
   })
@@ -107,7 +117,6 @@ export const closeOperations = declareOperations({
     method: 'post',
     path: '/closes',
     summary: 'Makes the close of a day or a period, or gives the existing one',
-    caller: 'named',
     query: z.object({
       /** Only shows what the close would check. */
       dryRun: z.enum(['', 'true', 'false'], { error: 'must be true or false' }).default('false'),

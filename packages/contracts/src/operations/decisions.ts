@@ -106,7 +106,6 @@ export const decisionOperations = declareOperations({
     path: '/decisions',
     summary:
       'Proposes an amount, or an outcome and how it is known; the same under the same id is the same decision',
-    caller: 'named',
     body: proposal,
     answers: { 202: decisionView },
     refusals,
@@ -123,7 +122,6 @@ export const decisionOperations = declareOperations({
     method: 'post',
     path: '/decisions/{id}/reject',
     summary: 'Rejects a proposal',
-    caller: 'named',
     body: fields({ reason: line(NOTE_LENGTH_MAX).optional() }).optional(),
     answers: { 200: decisionView },
     refusals,

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { referencePattern } from '../text.ts';
 import { pageOf } from './lists.ts';
-import { declareOperations } from './operation.ts';
+import { declareOperations, strictFields } from './operation.ts';
 
 /** How many endpoints are listed at most. */
 export const ENDPOINTS_MAX = 100;
 
-/** The states of webhooks. */
-export const deliveryStates = ['pending', 'delivered', 'exhausted', 'discarded'] as const;
+/** The longest deadline of an attempt, after the resolution of a name. */
+const TEST_TIMEOUT_MS = 75_000;
+
+/** The states of webhooks; `deferred`: its endpoint is disabled (ADR 82). */
+export const deliveryStates = ['pending', 'deferred', 'delivered', 'exhausted', 'discarded'] as const;
 
 const deliveryView = z.object({
   id: z.string(),
@@ -25,6 +28,62 @@ const deliveryView = z.object({
   reason: z.string().nullable(),
 });
 
+const deliveryDetail = deliveryView.extend({
+  /** Where it would be sent now; null if the merchant has no address for it. */
+  address: z.string().nullable(),
+  /** The exact text that every attempt sends. */
+  body: z.string(),
+  /** What every attempt sends beside the signature, which only an attempt has; the timestamp is that of the last one. */
+  headers: z.record(z.string(), z.string()),
+});
+
+const signedView = z.object({
+  body: z.string(),
+  /** All that an attempt at this moment would send. */
+  headers: z.record(z.string(), z.string()),
+});
+
+/** What a test webhook can be about; each has an address of its own. */
+export const testKinds = ['payout', 'collection'] as const;
+
+/** Why a test webhook got no good answer, or `delivered`. */
+export const testFindings = [
+  'delivered',
+  'no_address',
+  'address_refused',
+  'name_not_public',
+  'name_unresolved',
+  'redirected',
+  'answered',
+  'no_answer',
+] as const;
+
+const addressRuleCodes = [
+  'address.malformed',
+  'address.not_https',
+  'address.port',
+  'address.credentials',
+  'address.not_public',
+] as const;
+
+const testView = z.object({
+  /** The `webhook-id` it was sent with; no delivery has it. */
+  id: z.string(),
+  address: z.string().nullable(),
+  finding: z.enum(testFindings),
+  /** The rule that an address breaks as it is written. */
+  rule: z.enum(addressRuleCodes).nullable(),
+  /** The addresses of the host's name; null where it was not asked. */
+  resolved: z.array(z.string()).nullable(),
+  status: z.number().nullable(),
+  error: z.string().nullable(),
+  durationMs: z.number(),
+  deadlineMs: z.number(),
+  /** Whether the answer's body was longer than what is read of it. */
+  isBodyCut: z.boolean(),
+  sentBody: z.string(),
+});
+
 const attemptView = z.object({
   at: z.string(),
   /** The status, or `error`: why there was no answer. */
@@ -36,17 +95,29 @@ const attemptView = z.object({
 const endpointView = z.object({
   merchantId: z.string(),
   endpoint: z.string(),
-  state: z.enum(['failing', 'waiting']),
+  /** `warned` and `disabled` by how long it has failed; otherwise whether an attempt of what it is owed has failed. */
+  state: z.enum(['disabled', 'warned', 'failing', 'waiting']),
   pending: z.number(),
   failing: z.number(),
-  oldestCreatedAt: z.string(),
-  nextAt: z.string(),
+  /** How many wait for a disabled endpoint. */
+  deferred: z.number(),
+  oldestCreatedAt: z.string().nullable(),
+  nextAt: z.string().nullable(),
+  /** The first failure without a success since. */
+  failingSince: z.string().nullable(),
+  lastSuccessAt: z.string().nullable(),
   lastStatus: z.number().nullable(),
   lastError: z.string().nullable(),
 });
 
 /** A webhook that a merchant is owed, without its body and address; times in UTC. */
 export type DeliveryView = z.output<typeof deliveryView>;
+
+/** A webhook with what it sends. */
+export type DeliveryDetailView = z.output<typeof deliveryDetail>;
+
+/** What a test webhook met. */
+export type TestView = z.output<typeof testView>;
 
 /** One attempt of a webhook. */
 export type AttemptView = z.output<typeof attemptView>;
@@ -59,18 +130,34 @@ export const deliveryOperations = declareOperations({
   list: {
     method: 'get',
     path: '/deliveries',
-    summary: "Lists webhooks by a payment's reference, ours or the merchant's, by state, or both",
+    summary:
+      "Lists webhooks by a payment's reference, ours or the merchant's, by merchant and when they were created, or by state",
     query: z
       .object({
         reference: z.string().regex(referencePattern).optional(),
         state: z.enum(deliveryStates).optional(),
+        merchantId: z.string().max(32).optional(),
+        /** Created at or after this time, and before that; both in UTC. */
+        from: z.iso.datetime().optional(),
+        to: z.iso.datetime().optional(),
         after: z.string().max(200).optional(),
       })
-      .refine(({ reference, state }) => reference !== undefined || state !== undefined, {
-        error: "ask by reference (ours or the merchant's), by state, or both",
+      .refine(({ reference, state, merchantId }) => (reference ?? state ?? merchantId) !== undefined, {
+        error: "ask by reference (ours or the merchant's), by merchantId, or by state",
+      })
+      .refine(({ merchantId, from, to }) => merchantId !== undefined || (from ?? to) === undefined, {
+        error: 'from and to are times of one merchant: give merchantId as well',
       }),
     answers: { 200: pageOf(deliveryView) },
+    refusals: { not_found: 404 },
     pages: 'after',
+  },
+  show: {
+    method: 'get',
+    path: '/deliveries/{id}',
+    summary: 'Shows a webhook with its body, its headers without the signature, and its address',
+    answers: { 200: deliveryDetail },
+    refusals: { not_found: 404 },
   },
   attempts: {
     method: 'get',
@@ -85,10 +172,30 @@ export const deliveryOperations = declareOperations({
     answers: { 202: z.object({ id: z.string(), state: z.literal('pending') }) },
     refusals: { not_found: 404 },
   },
+  sign: {
+    method: 'post',
+    path: '/deliveries/{id}/sign',
+    summary: 'Signs a webhook as an attempt at this moment would, and sends and changes nothing',
+    answers: { 200: signedView },
+    refusals: { not_found: 404 },
+  },
+  test: {
+    method: 'post',
+    path: '/merchants/{merchantId}/test-webhook',
+    summary:
+      "Sends a signed sample to a merchant's own address and says what it met; it belongs to no payment",
+    body: strictFields(
+      { kind: z.enum(testKinds, { error: `must be one of ${testKinds.join(', ')}` }) },
+      (names) => `unknown fields: ${names.join(', ')}`,
+    ),
+    answers: { 200: testView },
+    refusals: { not_found: 404 },
+    timeoutMs: TEST_TIMEOUT_MS,
+  },
   endpoints: {
     method: 'get',
     path: '/endpoints',
-    summary: `Lists up to ${ENDPOINTS_MAX} endpoints with open webhooks, those with the most failing ones first`,
+    summary: `Lists up to ${ENDPOINTS_MAX} endpoints with open webhooks or that fail, disabled ones first`,
     answers: { 200: pageOf(endpointView) },
   },
 });

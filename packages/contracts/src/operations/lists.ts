@@ -27,6 +27,9 @@ export const pageCursor = z
     return z.NEVER;
   });
 
+/** A bound of a list by time. */
+export const instant = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-01T08:00:00Z' });
+
 /** The parameter `limit` of a list: how many items a page has, at most 999. */
 export function pageLimit(most: number, byDefault: number): z.ZodDefault<z.ZodType<number, number>> {
   const error = `must be a whole number from 1 to ${most}`;

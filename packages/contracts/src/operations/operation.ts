@@ -21,11 +21,8 @@ export interface Operation {
   /** The path, with its parameters as `{name}`. */
   readonly path: `/${string}`;
   readonly summary: string;
-  /**
-   * Who may call it if not every operator: only one with a token of their own (`named`), or only another one than
-   * proposed what it decides (`second`, ADR 17).
-   */
-  readonly caller?: 'named' | 'second';
+  /** Only another operator may call it than proposed what it decides (ADR 17). */
+  readonly caller?: 'second';
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** Whether the request's body is a file, which the service reads as it arrives. */
@@ -54,6 +51,9 @@ export const refusalBody = z.object({ code: z.string(), message: z.string() }).m
 
 /** The answer of an operation that streams a file. */
 export const fileAnswer = z.custom<Response>((value) => value instanceof Response);
+
+/** The header of a file's answer that says how many records the file has, where the service knows that without a count. */
+export const TOTAL_ROWS_HEADER = 'x-total-rows';
 
 /** The names of a path's parameters. */
 export type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

@@ -5,10 +5,12 @@ import { callbackOperations } from './callbacks.ts';
 import { closeOperations } from './closes.ts';
 import { decisionOperations } from './decisions.ts';
 import { deliveryOperations } from './deliveries.ts';
+import { endpointOperations } from './endpoints.ts';
 import type { Operations } from './operation.ts';
 import { orderOperations, proposalOperations } from './orders.ts';
 import { parkedOperations } from './parked.ts';
-import { paymentOperations } from './payments.ts';
+import { pauseOperations } from './pauses.ts';
+import { cancellationOperations, paymentOperations } from './payments.ts';
 import { positionOperations } from './positions.ts';
 import { railStatementOperations, statementMappingOperations } from './rail-statements.ts';
 import {
@@ -17,14 +19,20 @@ import {
   statusOperations,
   timelineOperations,
 } from './reconciliation.ts';
+import { changeOperations, settingsOperations } from './settings.ts';
 
 /** What every service has that consumes topics. */
 const consuming = { parked: parkedOperations, positions: positionOperations } as const;
 
 /** The operator API of each service, in parts by name. */
 export const operatorApis = {
-  'payout-gateway': { payments: paymentOperations, ...consuming },
-  'collection-gateway': { payments: paymentOperations, ...consuming },
+  'payout-gateway': {
+    payments: paymentOperations,
+    cancellations: cancellationOperations,
+    pauses: pauseOperations,
+    ...consuming,
+  },
+  'collection-gateway': { payments: paymentOperations, pauses: pauseOperations, ...consuming },
   'webhook-ingress': { callbacks: callbackOperations },
   reconciler: {
     status: statusOperations,
@@ -41,7 +49,8 @@ export const operatorApis = {
   ledger: {
     accounts: accountOperations,
     orders: { ...proposalOperations, ...orderOperations },
+    settings: { ...changeOperations, ...settingsOperations },
     ...consuming,
   },
-  'webhook-dispatcher': { deliveries: deliveryOperations, ...consuming },
+  'webhook-dispatcher': { deliveries: deliveryOperations, endpoints: endpointOperations, ...consuming },
 } as const satisfies Readonly<Record<MessagingService | ConsumerGroup, Readonly<Record<string, Operations>>>>;

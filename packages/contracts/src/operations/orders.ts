@@ -75,7 +75,6 @@ const propose = <const Kind extends OrderKindName, Body extends z.ZodType>(
     method: 'post',
     path: `/commands/${kind}`,
     summary: `Proposes ${summary}`,
-    caller: 'named',
     body,
     answers: { 202: orderView },
     refusals: {
@@ -146,7 +145,6 @@ export const orderOperations = declareOperations({
     method: 'post',
     path: '/commands/{commandId}/reject',
     summary: 'Rejects a proposed order',
-    caller: 'named',
     body: fields({ reason }),
     answers: { 200: orderView },
     refusals: decisionRefusals,

@@ -87,7 +87,6 @@ export const parkedOperations = declareOperations({
     method: 'post',
     path: '/parked/{id}/replay',
     summary: 'Applies a message again; what took effect already stays as it is',
-    caller: 'named',
     answers: { 200: parkedView },
     refusals: { ...discardRefusals, replay_failed: 409 },
   },
@@ -95,7 +94,6 @@ export const parkedOperations = declareOperations({
     method: 'post',
     path: '/parked/{id}/discard',
     summary: 'Proposes to discard a message',
-    caller: 'named',
     body: z.strictObject(
       { reason: line(REASON_LENGTH_MAX) },
       { error: 'the body must be { "reason": "…" }' },
@@ -115,7 +113,6 @@ export const parkedOperations = declareOperations({
     method: 'post',
     path: '/parked/{id}/discard/reject',
     summary: 'Rejects the proposal to discard a message',
-    caller: 'named',
     answers: { 200: parkedView },
     refusals: discardRefusals,
   },

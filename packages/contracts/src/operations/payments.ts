@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import { reference } from '../text.ts';
-import { declareOperations } from './operation.ts';
+import { reference, referencePattern } from '../text.ts';
+import { instant, pageLimit, pageOf } from './lists.ts';
+import { declareOperations, strictFields } from './operation.ts';
 
 const MERCHANT_LENGTH_MAX = 64;
+
+/** The statuses of payouts and of collections. */
+export const paymentStatuses = ['INITIALIZED', 'PENDING', 'COMPLETED', 'FAILED', 'REVERSED'] as const;
 
 const timelineStep = z.object({
   at: z.string(),
@@ -62,18 +66,97 @@ export type CollectionView = z.output<typeof collectionView>;
 /** A gateway's record of a payment, without anything that names a person, an account or a number; times in UTC. */
 export type PaymentView = z.output<typeof paymentView>;
 
+const listedPayment = common
+  .pick({
+    reference: true,
+    merchantId: true,
+    merchantReference: true,
+    rail: true,
+    currency: true,
+    amount: true,
+    fee: true,
+    status: true,
+    step: true,
+    acceptedAt: true,
+  })
+  .meta({ id: 'ListedPayment' });
+
+/** A payment in a list: where it stands, without its steps. */
+export type ListedPayment = z.output<typeof listedPayment>;
+
+/** How a payment is named: by our reference, or by its merchant and either reference. */
+const named = {
+  /** Ours, or with `merchant` the merchant's. */
+  reference,
+  merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
+};
+
+/** How many references one request may name. */
+export const REFERENCES_MAX = 100;
+
+const references = z
+  .string({ error: 'is required' })
+  .refine(
+    (text) => {
+      const all = text.split(',');
+      return all.length <= REFERENCES_MAX && all.every((one) => referencePattern.test(one));
+    },
+    { error: `must be 1 to ${REFERENCES_MAX} references, separated by commas` },
+  )
+  .transform((text) => text.split(','));
+
 /** The payments of a gateway (ADR 32). */
 export const paymentOperations = declareOperations({
   show: {
     method: 'get',
     path: '/payments',
     summary: 'Shows one payment by our reference, or by a merchant and its own or our reference',
-    query: z.object({
-      /** Ours, or with `merchant` the merchant's. */
-      reference,
-      merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
-    }),
+    query: z.object(named),
     answers: { 200: paymentView },
     refusals: { not_found: 404, archived: 410 },
+  },
+  list: {
+    method: 'get',
+    path: '/payments/list',
+    summary: 'Lists payments by when they were accepted, the newest first; archived ones are not among them',
+    query: z.object({
+      merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
+      status: z.enum(paymentStatuses, { error: `must be one of ${paymentStatuses.join(', ')}` }).optional(),
+      /** From this time on, and before that one. */
+      from: instant.optional(),
+      to: instant.optional(),
+      after: reference.optional(),
+      limit: pageLimit(500, 50),
+    }),
+    answers: { 200: pageOf(listedPayment) },
+    refusals: { invalid: 400, too_broad: 400 },
+    pages: 'after',
+  },
+  references: {
+    method: 'get',
+    path: '/payments/references',
+    summary:
+      "Lists the merchants' own references of payments by ours, without those that are unknown or archived",
+    query: z.object({ references }),
+    answers: { 200: pageOf(common.pick({ reference: true, merchantReference: true })) },
+    refusals: { invalid: 400 },
+  },
+});
+
+/** What an operator gives up before it is sent (ADR 84). */
+export const cancellationOperations = declareOperations({
+  cancel: {
+    method: 'post',
+    path: '/payments/cancel',
+    summary:
+      'Cancels a payout that was not sent (200), or as soon as the ledger has answered for its hold (202); ' +
+      '`dryRun` shows the payout as it is',
+    body: strictFields(
+      { ...named, dryRun: z.boolean().default(false) },
+      (names) => `${names.join(', ')} is no field of this request: your token says who you are`,
+    ),
+    answers: { 200: payoutView, 202: payoutView },
+    dryRun: payoutView,
+    refusals: { not_found: 404, archived: 410, ended: 409, maybe_sent: 409, unavailable: 503 },
   },
 });

@@ -102,7 +102,6 @@ export const positionOperations = declareOperations({
     path: '/positions/realign',
     summary:
       'Starts a stopped partition elsewhere; what skips messages is only proposed; `dryRun` shows what it would do',
-    caller: 'named',
     body: realignBody,
     answers: { 200: realignmentView, 202: realignmentView },
     dryRun: plannedView,
@@ -121,7 +120,6 @@ export const positionOperations = declareOperations({
     method: 'post',
     path: '/positions/realign/reject',
     summary: 'Rejects the realignment that is proposed',
-    caller: 'named',
     body: z.strictObject(place),
     answers: { 200: realignmentView },
     refusals: decisionRefusals,

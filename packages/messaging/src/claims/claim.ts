@@ -1,6 +1,7 @@
 import type { Clock, Ids } from '@pesewa/kernel';
-import type { Collection, Document, Filter, WithId } from 'mongodb';
+import type { Collection, Condition, Document, Filter, WithId } from 'mongodb';
 import type { RunSerially } from '../outbox/transact.ts';
+import { createQueueSearch, type FoundDue, type Queues } from './queue-search.ts';
 
 /** The fields that claimable records share. */
 export interface Claimable {
@@ -40,9 +41,9 @@ export interface ClaimRules<Record extends Claimable> {
   /**
    * Which records go first if more are due than can be claimed. `oldestFirst` is the default. `newestAndOldest` gives up to half of
    * the batch to the newest of those due for less than half a minute, and the rest to the oldest: a backlog delays no
-   * new record and is itself worked off in order.
+   * new record and is itself worked off in order. {@link Queues} are the oldest of those queues that have room.
    */
-  readonly priority?: 'oldestFirst' | 'newestAndOldest';
+  readonly priority?: 'oldestFirst' | 'newestAndOldest' | Queues<Record>;
   /** The rate limit on claims; without it as many are claimed as there is room for. */
   readonly rateLimit?: ClaimRateLimit;
   /** Runs the claim when the transactions that write the same records are over; at once, if left out. */
@@ -53,7 +54,7 @@ export interface ClaimRules<Record extends Claimable> {
    * rate limit left others waiting.
    */
   readonly claimed?: (records: number, isRateLimited: boolean) => void;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   readonly ids: Ids;
 }
 
@@ -79,24 +80,26 @@ const FRESH_MS = 30_000;
 export function createClaimer<Record extends Claimable>(
   rules: ClaimRules<Record>,
 ): (room: number, reserve?: (found: number) => number) => Promise<ClaimedBatch<Record>> {
-  const { collection, clock } = rules;
+  const { clock, priority } = rules;
   // Records are searched by the server's clock, as the newest claim showed it. If we searched by a clock that is
   // ahead, the newest records found would not be due on the server yet and could not be claimed.
   let serverAheadMs = 0;
   let newestIsNext = true;
 
-  const find = (due: Filter<Record>, direction: 1 | -1, limit: number) =>
-    idsOf(collection, due, direction, limit);
+  const search =
+    typeof priority === 'object'
+      ? createQueueSearch(rules, priority)
+      : async (dueUntil: Date, room: number): Promise<FoundDue> => {
+          const ids = await findDue(rules, { $lte: dueUntil }, 1, room);
+          return { ids, more: ids.length === room, isCut: false };
+        };
 
   const pickNewestAndOldest = async (dueUntilMs: number, oldest: readonly string[], granted: number) => {
     // If the number is odd, the two ends get the larger half in turn, so that a limit of one at a time serves both.
     const share = newestIsNext ? Math.ceil(granted / 2) : Math.floor(granted / 2);
     newestIsNext = !newestIsNext;
-    const fresh = {
-      ...rules.open,
-      dueAt: { $gt: new Date(dueUntilMs - FRESH_MS), $lte: new Date(dueUntilMs) },
-    };
-    const newest = share === 0 ? [] : await find(fresh, -1, share);
+    const fresh = { $gt: new Date(dueUntilMs - FRESH_MS), $lte: new Date(dueUntilMs) };
+    const newest = share === 0 ? [] : await findDue(rules, fresh, -1, share);
     const others = oldest.filter((id) => !newest.includes(id));
     return [...newest, ...others.slice(0, granted - newest.length)];
   };
@@ -115,40 +118,46 @@ export function createClaimer<Record extends Claimable>(
     const token = rules.ids.next('cm');
     const nowMs = clock.nowMs();
     const dueUntilMs = nowMs + serverAheadMs;
-    const due = { ...rules.open, dueAt: { $lte: new Date(dueUntilMs) } } as Filter<Record>;
-    const oldest = await find(due, 1, room);
+    const dueUntil = new Date(dueUntilMs);
+    const { ids: oldest, more, isCut } = await search(dueUntil, room);
     if (oldest.length === 0) {
       // The measured difference may be wrong by now, because our clock may have been set since; without this nothing
       // might be found until it catches up.
-      serverAheadMs = 0;
-      return { token, claimedAtMs: nowMs, records: [], more: false, isRateLimited: false };
+      if (!isCut) serverAheadMs = 0;
+      return { token, claimedAtMs: nowMs, records: [], more, isRateLimited: false };
     }
     const wanted = reserve(oldest.length);
     const granted = rules.rateLimit && wanted > 0 ? (await rules.rateLimit.take(wanted)).count : wanted;
     const isRateLimited = granted < wanted;
-    const isFull = oldest.length === room || wanted < oldest.length;
-    const isFair = rules.priority === 'newestAndOldest' && (isRateLimited || isFull);
+    const isFull = more || wanted < oldest.length;
+    const isFair = priority === 'newestAndOldest' && (isRateLimited || isFull);
     const chosen = isFair ? await pickNewestAndOldest(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
     if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isRateLimited };
-    const { claimedAtMs, records } = await claimAll(rules, due, chosen, token);
+    const { claimedAtMs, records } = await claimAll(rules, dueUntil, chosen, token);
     measureServerClock(records, claimedAtMs, clock.nowMs());
     // Claimed records are worked on even if tokens can't be given back: lost tokens only slow us down.
     if (granted > records.length)
       await rules.rateLimit?.giveBack(granted - records.length).catch(() => undefined);
-    // If others were quicker, there is no reason to claim again at once.
-    return { token, claimedAtMs, records, more: isFull && records.length === chosen.length, isRateLimited };
+    // If others were quicker, there is no reason to claim again at once, unless queues have not been looked at yet.
+    const goesOn = isCut || (isFull && records.length === chosen.length);
+    return { token, claimedAtMs, records, more: goesOn, isRateLimited };
   };
 }
 
 /** Claims those of the records that are still due. Gives them, and when, by our own clock, they were claimed at the earliest. */
 async function claimAll<Record extends Claimable>(
   rules: ClaimRules<Record>,
-  due: Filter<Record>,
+  dueUntil: Date,
   ids: readonly string[],
   token: string,
 ): Promise<{ readonly records: readonly WithId<Record>[]; readonly claimedAtMs: number }> {
-  const { collection, clock, runSerially = (work) => work() } = rules;
-  const stillDue = { ...due, _id: { $in: ids }, $expr: { $lte: ['$dueAt', '$$NOW'] } } as Filter<Record>;
+  const { collection, open, clock, runSerially = (work) => work() } = rules;
+  const stillDue = {
+    ...open,
+    _id: { $in: ids },
+    dueAt: { $lte: dueUntil },
+    $expr: { $lte: ['$dueAt', '$$NOW'] },
+  } as Filter<Record>;
   const stamped = rules.claimTimeField !== undefined && { [rules.claimTimeField]: '$$NOW' };
   const lease = { ...stamped, claim: token, dueAt: { $add: ['$$NOW', rules.leaseMs] } };
   const readClaimed = () =>
@@ -185,16 +194,17 @@ export async function releaseClaims<Record extends Claimable>(
   await runSerially(() => collection.updateMany(held, [{ $set: { dueAt: '$$NOW' } }, { $unset: 'claim' }]));
 }
 
-/** The ids of so many records, from one end of the index. */
-async function idsOf<Record extends Claimable>(
-  collection: Collection<Record>,
-  due: Filter<Record>,
+/** The ids of so many due records, from one end of the index. */
+async function findDue<Record extends Claimable>(
+  { collection, open }: Pick<ClaimRules<Record>, 'collection' | 'open'>,
+  dueAt: Condition<Date>,
   direction: 1 | -1,
   limit: number,
 ): Promise<readonly string[]> {
+  // The id alone, so that no document is read.
   const found = await collection
-    .find(due)
-    .project<{ _id: string }>({ _id: 1 })
+    .find({ ...open, dueAt } as Filter<Record>)
+    .project<{ readonly _id: string }>({ _id: 1 })
     .sort({ dueAt: direction })
     .limit(limit)
     // One answer holds all of them; by default it would hold the first 101.

@@ -14,7 +14,7 @@ export interface WorkOptions<Record extends Claimable> {
   readonly concurrencyMax: number;
   /**
    * How many more records may be claimed, waiting for a place or being recorded, but never more than were worked on in
-   * the last second: so a burst needs no search, and a slow rail keeps nobody waiting. None, if left out. The work must
+   * the last second: so a burst needs no search, and work does not wait behind a slow rail. None, if left out. The work must
    * judge by `claimedAtMs` whether it comes too late.
    */
   readonly waitingMax?: number;

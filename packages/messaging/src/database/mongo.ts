@@ -1,5 +1,12 @@
 import type { Clock } from '@pesewa/kernel';
-import { type Db, MongoClient, MongoError, type TransactionOptions } from 'mongodb';
+import {
+  type Collection,
+  type Db,
+  type Document,
+  MongoClient,
+  MongoError,
+  type TransactionOptions,
+} from 'mongodb';
 import { assertClockSkew, measureClockSkewMs } from './clock-guard.ts';
 import { hasTransactions, REPLICA_SET_REMEDY } from './database-checks.ts';
 
@@ -77,6 +84,23 @@ export async function openDatabase(options: {
     }
   }
   return { client, db: client.db(options.database), [Symbol.asyncDispose]: () => client.close() };
+}
+
+interface CollectionStats {
+  readonly storageStats: { readonly size: number | bigint };
+}
+
+/**
+ * How many bytes the documents of a collection have, by the database's own statistics: before compression, without
+ * indexes. What is deleted no longer counts, whereas the file on the disk keeps its size and is filled again.
+ */
+export async function documentBytes<Schema extends Document>(
+  collection: Collection<Schema>,
+): Promise<number> {
+  const shards = await collection
+    .aggregate<CollectionStats>([{ $collStats: { storageStats: {} } }], { readConcern: { level: 'local' } })
+    .toArray();
+  return shards.reduce((sum, { storageStats }) => sum + Number(storageStats.size), 0);
 }
 
 const DUPLICATE_KEY = 11_000;

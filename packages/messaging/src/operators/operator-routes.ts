@@ -16,7 +16,7 @@ import {
  * gives the positions.
  */
 export function addOperatorRoutes(
-  { clock, logger, config, operator, metrics: registry }: ServiceScope<{ readonly NODE_ENV: string }>,
+  { clock, logger, operator, metrics: registry }: ServiceScope<object>,
   parts: Omit<ParkedDeps & ServicePositionsDeps, 'clock' | 'logger' | 'handlers'> & {
     readonly handlers: readonly TopicHandler[];
   },
@@ -25,11 +25,10 @@ export function addOperatorRoutes(
   const handlers = new Map(
     parts.handlers.map((handler) => [topicPrefix + topics[handler.topic].name, handler]),
   );
-  const allowsSharedToken = config.NODE_ENV !== 'production';
   const parked = createParked({ ...parts, handlers, clock, logger });
-  addParkedRoutes(operator, { parked, codec, logger, allowsSharedToken });
+  addParkedRoutes(operator, { parked, codec, logger });
   gaugeParked({ store, topicNames: [...handlers.keys()], registry, clock });
   const positions = createServicePositions({ ...parts, handlers, clock });
-  addPositionRoutes(operator, { positions, logger, allowsSharedToken });
+  addPositionRoutes(operator, { positions, logger });
   return positions;
 }

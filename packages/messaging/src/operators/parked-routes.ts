@@ -21,8 +21,6 @@ export interface ParkedRouteDeps {
   readonly parked: ParkedMessages;
   readonly codec: Pick<Codec, 'decode'>;
   readonly logger: Pick<Logger, 'info'>;
-  /** Whether the shared token, which belongs to no person, may replay and discard: only in development. */
-  readonly allowsSharedToken: boolean;
 }
 
 /**
@@ -37,40 +35,35 @@ export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
     logger.info({ parked: id, operator: by, verdict }, 'to discard a parked message was decided');
     return answer(200, view(decided.value));
   };
-  serveOperations(
-    operator,
-    parkedOperations,
-    {
-      list: async ({ query: { state, topic, cursor: after } }) => {
-        const page = await parked.list({ state, topic, after, limit: MESSAGES_PER_PAGE });
-        return answer(200, { items: page.items.map(view), next: page.next && formatPageCursor(page.next) });
-      },
-      show: async ({ parameters: { id } }) => {
-        const found = await parked.find(id);
-        return found ? answer(200, await viewWhole(found, codec)) : unknown;
-      },
-      replay: async ({ parameters: { id }, operator: by }) => {
-        const replayed = await parked.replay(id, by);
-        if (replayed.ok) {
-          logger.info({ parked: id, operator: by }, 'a parked message was replayed');
-          return answer(200, view(replayed.value));
-        }
-        if (typeof replayed.refusal === 'string') return refuse(replayed.refusal);
-        const { failure } = replayed.refusal;
-        logger.info({ parked: id, operator: by, failure }, 'the replay of a parked message failed');
-        return refused('replay_failed', `the message stays parked: ${failure}`);
-      },
-      discard: async ({ parameters: { id }, body: { reason }, operator: by }) => {
-        const proposed = await parked.proposeDiscard(id, { reason, by });
-        if (!proposed.ok) return refuse(proposed.refusal);
-        logger.info({ parked: id, operator: by }, 'the discard of a parked message was proposed');
-        return answer(202, view(proposed.value));
-      },
-      approve: ({ parameters: { id }, operator: by }) => decide(id, 'approve', by),
-      reject: ({ parameters: { id }, operator: by }) => decide(id, 'reject', by),
+  serveOperations(operator, parkedOperations, {
+    list: async ({ query: { state, topic, cursor: after } }) => {
+      const page = await parked.list({ state, topic, after, limit: MESSAGES_PER_PAGE });
+      return answer(200, { items: page.items.map(view), next: page.next && formatPageCursor(page.next) });
     },
-    deps.allowsSharedToken,
-  );
+    show: async ({ parameters: { id } }) => {
+      const found = await parked.find(id);
+      return found ? answer(200, await viewWhole(found, codec)) : unknown;
+    },
+    replay: async ({ parameters: { id }, operator: by }) => {
+      const replayed = await parked.replay(id, by);
+      if (replayed.ok) {
+        logger.info({ parked: id, operator: by }, 'a parked message was replayed');
+        return answer(200, view(replayed.value));
+      }
+      if (typeof replayed.refusal === 'string') return refuse(replayed.refusal);
+      const { failure } = replayed.refusal;
+      logger.info({ parked: id, operator: by, failure }, 'the replay of a parked message failed');
+      return refused('replay_failed', `the message stays parked: ${failure}`);
+    },
+    discard: async ({ parameters: { id }, body: { reason }, operator: by }) => {
+      const proposed = await parked.proposeDiscard(id, { reason, by });
+      if (!proposed.ok) return refuse(proposed.refusal);
+      logger.info({ parked: id, operator: by }, 'the discard of a parked message was proposed');
+      return answer(202, view(proposed.value));
+    },
+    approve: ({ parameters: { id }, operator: by }) => decide(id, 'approve', by),
+    reject: ({ parameters: { id }, operator: by }) => decide(id, 'reject', by),
+  });
 }
 
 const unknown = refused('not_found', 'there is no such parked message');

@@ -15,8 +15,6 @@ import type { PartitionPosition, RealignRequest, ServicePositions } from './serv
 export interface PositionRouteDeps {
   readonly positions: ServicePositions;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Whether the shared token, which belongs to no person, may realign: only in development. */
-  readonly allowsSharedToken: boolean;
 }
 
 /** Adds the routes by which operators list positions and realign stopped ones (ADR 43). */
@@ -49,22 +47,17 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
     logger.info({ ...logged(decision.value), operator: by }, announcements[decision.value.status]);
     return answer(200, viewRealignment(decision.value));
   };
-  serveOperations(
-    operator,
-    positionOperations,
-    {
-      list: () => answered(list()),
-      realign: ({ body: { topic, partition, to: target, reason, dryRun = false }, operator: by }) => {
-        const to = targetOf(target);
-        return answered<Awaited<ReturnType<typeof plan | typeof realign>>>(
-          dryRun ? plan({ topic, partition }, to) : realign({ topic, partition, to, reason, by }),
-        );
-      },
-      approve: ({ body, operator: by }) => answered(decide(body, 'approve', by)),
-      reject: ({ body, operator: by }) => answered(decide(body, 'reject', by)),
+  serveOperations(operator, positionOperations, {
+    list: () => answered(list()),
+    realign: ({ body: { topic, partition, to: target, reason, dryRun = false }, operator: by }) => {
+      const to = targetOf(target);
+      return answered<Awaited<ReturnType<typeof plan | typeof realign>>>(
+        dryRun ? plan({ topic, partition }, to) : realign({ topic, partition, to, reason, by }),
+      );
     },
-    deps.allowsSharedToken,
-  );
+    approve: ({ body, operator: by }) => answered(decide(body, 'approve', by)),
+    reject: ({ body, operator: by }) => answered(decide(body, 'reject', by)),
+  });
 }
 
 const announcements = {

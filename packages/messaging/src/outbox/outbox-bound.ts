@@ -1,6 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Health, Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
+import { documentBytes } from '../database/mongo.ts';
 import { startLoop } from '../loop.ts';
 import type { Outbox } from './outbox.ts';
 import type { Relay } from './relay.ts';
@@ -49,7 +50,8 @@ export function openOutboxBound(options: {
     round: async () => {
       const sinceMs = relay.oldestPendingSinceMs();
       const waitsLong = sinceMs !== undefined && clock.nowMs() - sinceMs > WAITS_LONG_MS;
-      const bytes = waitsLong ? await bytesIn(outbox) : 0;
+      // Of all outbox records, of this process and others.
+      const bytes = waitsLong ? await documentBytes(outbox) : 0;
       const wasFull = isFull;
       isFull = bytes > (wasFull ? bytesMax * RESUME_BELOW_SHARE : bytesMax);
       gauge.set(isFull ? 1 : 0);
@@ -59,16 +61,4 @@ export function openOutboxBound(options: {
     },
   });
   return { acceptsWork: () => !isFull, [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose]() };
-}
-
-interface CollectionStats {
-  readonly storageStats: { readonly size: number | bigint };
-}
-
-/** The size of all outbox records, of this process and others, from the database's own statistics. */
-async function bytesIn(outbox: Outbox): Promise<number> {
-  const shards = await outbox
-    .aggregate<CollectionStats>([{ $collStats: { storageStats: {} } }], { readConcern: { level: 'local' } })
-    .toArray();
-  return shards.reduce((sum, { storageStats }) => sum + Number(storageStats.size), 0);
 }

@@ -224,7 +224,7 @@ function createRemoval({ outbox, clock, logger, crashPoint }: RelayOptions) {
       const some = sent.slice(0, REMOVED_AT_ONCE_MAX);
       try {
         await outbox.deleteMany({ _id: { $in: some.map(({ id }) => id) } });
-        crashPoint('relay.after-removal');
+        crashPoint('relay.after-removal', () => some.map(({ id }) => id).join());
         sent.splice(0, some.length);
         for (const { removed } of some) removed();
         pauseMs = REMOVAL_PAUSE_MS.first;

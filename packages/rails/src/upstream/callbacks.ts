@@ -2,7 +2,7 @@ import { collectionWebhook, JsonError, parseJson, payoutRecord, referencePattern
 import { accept, refuse } from '@pesewa/kernel';
 import { z } from 'zod';
 import type { RailCallback, ReadCallback } from '../rail.ts';
-import { reasonLine } from '../text.ts';
+import { payoutReason, reasonLine } from '../text.ts';
 
 const AMOUNT_LENGTH_MAX = 40;
 const CURRENCY = /^[A-Z]{3}$/;
@@ -56,7 +56,7 @@ function readPayout(bodyText: string): RailCallback | undefined {
     claimedAmount: data.amount,
     claimedCurrency: null,
     claimedFee: data.feeAmount,
-    claimedReason: reasonLine(data.statusReason) ?? null,
+    claimedReason: payoutReason(data.statusReason) ?? null,
   };
 }
 

@@ -103,7 +103,12 @@ describe('initiating a collection (contract 4.7)', () => {
       failed('TOO MANY REQUESTS'),
       { kind: 'notSent', why: 'TOO MANY REQUESTS', retryAfterMs: 1_000 },
     ],
-    ['HTTP 401', 401, failed('UNAUTHORIZED'), { kind: 'notSent', why: 'HTTP 401', retryAfterMs: 30_000 }],
+    [
+      'HTTP 401',
+      401,
+      failed('UNAUTHORIZED'),
+      { kind: 'notSent', why: 'HTTP 401', retryAfterMs: 30_000, isOurFault: true },
+    ],
     ['HTTP 500', 500, failed('INTERNAL ERROR'), unknown],
     ['09 FAILED', 200, answer({ responseMessage: 'FAILED' }), unknown],
     ['06 PENDING', 200, answer({ responseCode: '06' }), unknown],
@@ -230,7 +235,7 @@ describe('checking a collection (contract 4.9)', () => {
     ['refused', 400, { timestamp: 't', status: 400, error: 'Bad Request', path: '/' }, unknown],
     ['not found with HTTP 404', 404, state('25', 'NOT FOUND'), unknown],
     ['HTTP 500', 500, state('00', 'COMPLETED'), unknown],
-    ['HTTP 401', 401, '', unknown],
+    ['HTTP 401', 401, '', { ...unknown, isOurFault: true }],
     ['HTTP 429', 429, '', { kind: 'unknown', why: 'HTTP 429', retryAfterMs: 1_000 }],
     ['garbage', 200, '{"serverResponse":', unknown],
   ])('%s', async (_, status, body, observation) => {

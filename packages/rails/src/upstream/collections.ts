@@ -11,7 +11,7 @@ import {
 import { formatAmount, unreachable } from '@pesewa/kernel';
 import { z } from 'zod';
 import type { Answered } from '../call.ts';
-import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from '../outcomes.ts';
+import { BUSY_RETRY_MS, malformed, notSent, refusedUs, unknown } from '../outcomes.ts';
 import type {
   CompletionResult,
   InitiationResult,
@@ -144,7 +144,7 @@ function readAnswer(answer: Answered): ReadAnswer {
   const reason = (reasonLine(failedReason) ?? 'FAILED').toUpperCase();
   const status = findCollectionRefusal(reason)?.status;
   if (status === 429) return notSent(reason, BUSY_RETRY_MS);
-  if (status === 401) return notSent(reason, REFUSED_KEY_RETRY_MS);
+  if (status === 401) return refusedUs(reason);
   return status === 500 || status === 503 ? unknown(reason) : { kind: 'refused', reason };
 }
 

@@ -17,6 +17,7 @@ const envelope = (change: object, data: object | undefined = record) => ({
   responseData: data,
   ...change,
 });
+const nos = 'no '.repeat(60);
 const accepted = (change: object) => envelope({}, { ...record, ...change });
 const refused = (responseCode: string | undefined, responseMessage = 'no') => ({
   isSuccessful: false,
@@ -24,6 +25,9 @@ const refused = (responseCode: string | undefined, responseMessage = 'no') => ({
   responseMessage,
 });
 const unknown = { kind: 'unknown', why: expect.any(String) as string };
+
+const refusedUs = (why: string) =>
+  ({ kind: 'notSent', why, retryAfterMs: 30_000, isOurFault: true }) as const;
 
 describe('submitting a payout (contract 4.1)', () => {
   it('sends the contract’s request, its amount exact', async () => {
@@ -86,12 +90,13 @@ describe('submitting a payout (contract 4.1)', () => {
     ['09 with HTTP 400', 400, envelope({}), unknown],
     ['30', 400, refused('30', 'currency is required'), { kind: 'failed', reason: 'currency is required' }],
     ['13', 400, refused('13'), { kind: 'failed', reason: 'no' }],
-    ['51', 422, refused('51'), { kind: 'failed', reason: 'no' }],
-    ['61', 422, refused('61'), { kind: 'failed', reason: 'no' }],
+    ['51, our funds', 422, refused('51'), refusedUs('refused with code 51')],
+    ['61, our limit', 422, refused('61'), refusedUs('refused with code 61')],
     ['92', 422, refused('92', ''), { kind: 'failed', reason: 'refused with code 92' }],
-    ['51 with HTTP 200', 200, refused('51'), { kind: 'failed', reason: 'no' }],
-    ['a long reason', 400, refused('30', 'x'.repeat(500)), { kind: 'failed', reason: 'x'.repeat(140) }],
-    ['a reason of two lines', 400, refused('30', ' a\r\nb '), { kind: 'failed', reason: 'a b' }],
+    ['51 with HTTP 200', 200, refused('51'), refusedUs('refused with code 51')],
+    ['92 with HTTP 200', 200, refused('92'), { kind: 'failed', reason: 'no' }],
+    ['a long reason', 400, refused('30', nos), { kind: 'failed', reason: nos.slice(0, 140) }],
+    ['a reason of two lines', 400, refused('30', ' no\r\npay '), { kind: 'failed', reason: 'no pay' }],
     ['94', 409, refused('94'), { kind: 'unknown', why: 'duplicate: look it up' }],
     ['25', 400, refused('25'), unknown],
     ['an unheard code', 422, refused('42'), unknown],
@@ -102,19 +107,14 @@ describe('submitting a payout (contract 4.1)', () => {
       refused('65'),
       { kind: 'notSent', why: 'refused with code 65', retryAfterMs: 1_000 },
     ],
-    [
-      '63 with HTTP 200',
-      200,
-      refused('63'),
-      { kind: 'notSent', why: 'refused with code 63', retryAfterMs: 30_000 },
-    ],
-    ['HTTP 401', 401, refused('63'), { kind: 'notSent', why: 'HTTP 401', retryAfterMs: 30_000 }],
-    ['HTTP 403', 403, '<html>', { kind: 'notSent', why: 'HTTP 403', retryAfterMs: 30_000 }],
+    ['63 with HTTP 200', 200, refused('63'), refusedUs('refused with code 63')],
+    ['HTTP 401', 401, refused('63'), refusedUs('HTTP 401')],
+    ['HTTP 403', 403, '<html>', refusedUs('HTTP 403')],
     ['HTTP 429', 429, '', { kind: 'notSent', why: 'HTTP 429', retryAfterMs: 1_000 }],
     ['HTTP 404 of a proxy', 404, '<html>', unknown],
     ['HTTP 302', 302, envelope({}), { kind: 'unknown', why: 'HTTP 302' }],
     ['HTTP 500', 500, envelope({}), { kind: 'unknown', why: 'HTTP 500' }],
-    ['HTTP 500 with a refusal', 500, refused('51'), { kind: 'unknown', why: 'HTTP 500' }],
+    ['HTTP 500 with a refusal', 500, refused('92'), { kind: 'unknown', why: 'HTTP 500' }],
     ['91 and HTTP 503', 503, refused('91'), { kind: 'unknown', why: 'HTTP 503' }],
   ])('%s', async (_, status, body, result) => {
     const { rail } = createRailFixture(answering(status, body));
@@ -250,13 +250,22 @@ describe('looking a payout up (contract 4.3)', () => {
     ['09 instead of 00', 200, envelope({}), unknown],
     ['an amount too fine', 200, found({ amount: 0.001 }), unknown],
     ['HTTP 404 without an envelope', 404, '{}', unknown],
-    ['HTTP 401', 401, '', unknown],
-    ['HTTP 403', 403, '', unknown],
+    ['HTTP 401', 401, '', { ...unknown, isOurFault: true }],
+    ['HTTP 403', 403, '', { ...unknown, isOurFault: true }],
     ['HTTP 429', 429, '', { kind: 'unknown', why: 'HTTP 429', retryAfterMs: 1_000 }],
     ['no JSON', 200, 'oops', unknown],
   ])('%s', async (_, status, body, observation) => {
     const { rail } = createRailFixture(answering(status, body));
     expect(await rail.payouts.lookUp(query)).toEqual(observation);
+  });
+
+  it('reports to us, and to no merchant, that a payout failed for lack of our funds', async () => {
+    const empty = found({ transactionStatus: 'FAILED', statusReason: 'Insufficient wallet balance' });
+    const { rail, warnings } = createRailFixture(answering(200, empty));
+    expect(await rail.payouts.lookUp(query)).toEqual({ kind: 'failed', reason: 'not paid by the rail' });
+    expect(warnings).toEqual([
+      [{ rail: 'upstream', reference: 'po-1' }, 'the rail failed a payout for lack of our funds'],
+    ]);
   });
 
   it('gets no answer from a rail that is not reached, and none from one that turns it away for a while', async () => {

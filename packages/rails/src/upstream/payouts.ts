@@ -2,14 +2,25 @@ import { jsonNumber, type PayoutRecord, payoutCodes, payoutEnvelope, payoutRecor
 import { formatAmount, parseAmount, unreachable } from '@pesewa/kernel';
 import type { z } from 'zod';
 import type { Answered } from '../call.ts';
-import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from '../outcomes.ts';
+import { BUSY_RETRY_MS, malformed, notSent, refusedUs, unknown } from '../outcomes.ts';
 import type { LookupResult, OutgoingPayout, SubmissionResult, Unknown } from '../rail.ts';
-import { reasonLine } from '../text.ts';
+import { payoutReason } from '../text.ts';
 
 /** The codes that prove that a payout was not executed and never will be (contract 10.1). */
 const definitiveCodes: ReadonlySet<string | undefined> = new Set(
   Object.values(payoutCodes).flatMap(({ code, definitive }) => (definitive ? [code] : [])),
 );
+
+/**
+ * The codes that say that something is wrong with us, not with the payout: our key, our funds at the rail, our limit
+ * there. The payout waits until people have put it right.
+ */
+const ourFaultCodes: ReadonlySet<string | undefined> = new Set([
+  payoutCodes.unauthenticated.code,
+  payoutCodes.notPermitted.code,
+  payoutCodes.insufficientFunds.code,
+  payoutCodes.overLimit.code,
+]);
 
 /** The body of a single payout (contract 2.2); the amount is an exact JSON number. */
 export function payoutBody(order: OutgoingPayout): unknown {
@@ -90,11 +101,9 @@ function readRefused(
 function readRefusal(code: string | undefined, message: string): SubmissionResult {
   if (code === payoutCodes.duplicate.code) return unknown('duplicate: look it up');
   if (code === payoutCodes.tooManyRequests.code) return notSent('refused with code 65', BUSY_RETRY_MS);
-  if (code === payoutCodes.unauthenticated.code || code === payoutCodes.notPermitted.code) {
-    return notSent(`refused with code ${code}`, REFUSED_KEY_RETRY_MS);
-  }
+  if (ourFaultCodes.has(code)) return refusedUs(`refused with code ${code}`);
   if (definitiveCodes.has(code)) {
-    return { kind: 'failed', reason: reasonLine(message) ?? `refused with code ${code}` };
+    return { kind: 'failed', reason: payoutReason(message) ?? `refused with code ${code}` };
   }
   return unknown('refused with a code that decides nothing');
 }
@@ -157,6 +166,6 @@ function readRecord(
     status: record.data.transactionStatus,
     amount: amount.value.minor,
     fee: fee.value.minor,
-    reason: reasonLine(record.data.statusReason),
+    reason: payoutReason(record.data.statusReason),
   };
 }

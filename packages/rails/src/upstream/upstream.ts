@@ -5,7 +5,7 @@ import { createCallbackVerifier } from '../callback-verification.ts';
 import { type ConnectorDependencies, defineConnector } from '../define-connector.ts';
 import type { NotSent, Rail, RailCollections, RailPayouts, Unknown } from '../rail.ts';
 import { collectionShape, commonShape, httpUrl, payoutShape } from '../settings.ts';
-import { base64 } from '../text.ts';
+import { base64, NOT_PAID } from '../text.ts';
 import { readCollectionCallback, readPayoutCallback } from './callbacks.ts';
 import {
   checkBody,
@@ -64,8 +64,23 @@ function transferSide(settings: Settings, call: CallRail, logger: UpstreamLogger
   const base = `${settings.transferUrl}/api/v1`;
   const headers = { 'x-api-key': base64(settings.publicKey) };
   const get = (path: string) => call({ method: 'GET', url: `${base}${path}`, headers, isQuery: true });
-  const post = (path: string, body: unknown) =>
-    call({ method: 'POST', url: `${base}${path}`, headers: { ...headers, ...json }, body });
+  const post = (path: string, body: unknown, isInquiry?: true) =>
+    call({
+      ...(isInquiry && { isInquiry }),
+      method: 'POST',
+      url: `${base}${path}`,
+      headers: { ...headers, ...json },
+      body,
+    });
+  /** It never reaches a merchant that our wallet at the rail is empty; we must know. */
+  const warnIfUnfunded = <Result extends { readonly kind: string; readonly reason?: string | null }>(
+    result: Result,
+    { reference }: { readonly reference: string },
+  ): Result => {
+    if (result.kind === 'failed' && result.reason === NOT_PAID)
+      logger?.warn({ rail: settings.name, reference }, 'the rail failed a payout for lack of our funds');
+    return result;
+  };
   const payouts: RailPayouts = {
     routes: settings.payouts,
     fee: settings.payoutFee,
@@ -77,22 +92,28 @@ function transferSide(settings: Settings, call: CallRail, logger: UpstreamLogger
         return answer.kind === 'answered' ? readBatchSubmission(answer) : answer;
       }
       const answer = await post('/transactions/transfer/single', payoutBody(order));
-      return answer.kind === 'answered' ? readSubmission(answer, order) : answer;
+      return answer.kind === 'answered' ? warnIfUnfunded(readSubmission(answer, order), order) : answer;
     },
     lookUp: async (query) => {
       const answer = await get(`/transactions/${encodeURIComponent(query.reference)}/query`);
-      return answer.kind === 'answered' ? readLookup(answer, query) : answer;
+      return answer.kind === 'answered' ? warnIfUnfunded(readLookup(answer, query), query) : answer;
     },
     processors: async (country) => {
       const url = `${base}/banks?country=${encodeURIComponent(country)}`;
-      const answer = await call({ method: 'GET', url, headers, bytesMax: PROCESSORS_BYTES_MAX });
+      const answer = await call({
+        method: 'GET',
+        url,
+        headers,
+        isInquiry: true,
+        bytesMax: PROCESSORS_BYTES_MAX,
+      });
       if (answer.kind !== 'answered') return unanswered(answer);
       return readProcessors(answer, (records, why) =>
         logger?.warn({ rail: settings.name, country, records, why }, 'processors were left out of a list'),
       );
     },
     enquireName: async (query) => {
-      const answer = await post('/transactions/name-enquiry', query);
+      const answer = await post('/transactions/name-enquiry', query, true);
       return answer.kind === 'answered' ? readAccountName(answer) : unanswered(answer);
     },
   };

@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** An answer 5xx or 429 without further meaning: the outcome of the request is unknown. */
+/** An answer 5xx, 429 or 408 without further meaning: the outcome of the request is unknown. */
 export class ServerError extends Error {
   override readonly name = 'ServerError';
 }

@@ -144,8 +144,11 @@ function collectionHeaders(publicKey: string, module: string): Record<string, st
 function read<Schema extends z.ZodType>(schema: Schema, { status, body }: Answer): z.output<Schema> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  // A refusal of check-status says nothing about the collection; it only asks to try later (429) or again (5xx).
-  throw status >= 500 || status === 429 ? new ServerError(`the answer is ${status}`) : parsed.error;
+  // A refusal of check-status says nothing about the collection; it only asks to try later (429) or again (5xx). A server
+  // that has waited too long for the rest of a request answers 408 without a body.
+  throw status >= 500 || status === 429 || status === 408
+    ? new ServerError(`the answer is ${status}`)
+    : parsed.error;
 }
 
 /** Builds a merchant's client; every answer is parsed with its contract schema. */

@@ -26,9 +26,7 @@ async function payoutCompletes(deps: DemoDeps): Promise<void> {
   const request = { reference: `demo-payout-${deps.run}`, amount: '2500.00', accountNumber: '0123459999' };
   deps.print('1. A payout that completes');
   const accepted = await submit(deps, request);
-  deps.print(
-    `   ✓ accepted with ${accepted.responseCode}: 2,500 NGN and a fee of ${accepted.responseData?.feeAmount} NGN are to be held`,
-  );
+  deps.print(`   ✓ accepted with ${accepted.responseCode}: 2,500.00 NGN and our fee are to be held`);
   const reference = accepted.responseData?.transactionReference ?? '';
   await hasEntry(deps, reference, 'hold');
   deps.print('   ✓ the ledger holds amount and fee');

@@ -10,6 +10,7 @@ import { SIMULATOR_RAIL } from './simulator-rail.ts';
 /** A merchant that the stack is seeded with. */
 export interface SeededMerchant {
   readonly id: string;
+  /** Of both APIs. */
   readonly publicKey: string;
   readonly webhookSecret: string;
 }
@@ -99,7 +100,8 @@ export async function seedDirectory(options: {
     const created = await admin.createMerchant(merchantOf(profile, options.simulatorUrl));
     if (!created.ok)
       throw new StartError(`cannot seed the merchant ${profile.id}: ${created.refusal.message}`);
-    seeded.push({ id: profile.id, ...created.value });
+    const { publicKeys, webhookSecret } = created.value;
+    seeded.push({ id: profile.id, publicKey: publicKeys.payouts, webhookSecret });
   }
   return seeded;
 }

@@ -104,7 +104,8 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       OTP_TRIES_PER_NUMBER_PER_HOUR: '1000000',
       MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR: '1000000',
     },
-    'webhook-ingress': rails,
+    // Its one rail signs nothing, and is benchmarked.
+    'webhook-ingress': { ...rails, UNVERIFIED_CALLBACKS_PER_SECOND_MAX: '2000' },
     reconciler: {
       ...rails,
       FIRST_POLL_AFTER_MS: '2000',
@@ -115,7 +116,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       UNKNOWN_REFERENCE_GRACE_MS: '60000',
       COMPARISON_INTERVAL: '*/15 * * * * *',
     },
-    ledger: { RAIL_NAMES: railList.map((rail) => rail.name).join(',') },
+    ledger: { RAIL_NAMES: railList.map((rail) => rail.name).join(','), WEBHOOK_ALLOWED_ORIGINS: simulator },
     'webhook-dispatcher': { WEBHOOK_ALLOWED_ORIGINS: simulator },
     'provider-simulator': {
       CLIENT_PUBLIC_KEY: RAIL_PUBLIC_KEY,

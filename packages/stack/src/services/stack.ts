@@ -15,6 +15,7 @@ import { prepareTopics } from '@pesewa/messaging';
 import { createOperatorClient, type OperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient, type SimulatorClient } from '../clients/simulator.ts';
 import { waitUntilPayable } from './gateway-readiness.ts';
+import { createOneProcess, createProcesses, type Processes, type ProcessOptions } from './processes.ts';
 import type { RunFile } from './run-file.ts';
 import { type SeededMerchant, seed } from './seed.ts';
 import {
@@ -36,7 +37,7 @@ export interface Stack extends AsyncDisposable {
   readonly merchants: readonly SeededMerchant[];
   readonly simulator: SimulatorClient;
   readonly operator: OperatorClient;
-  readonly service: (name: ServiceName) => SupervisedService;
+  readonly service: Processes['service'];
   /** Starts one more process of a service, on its own ports, and waits until it is ready. */
   readonly replicate: (name: ServiceName, environment?: Readonly<Record<string, string>>) => Promise<Replica>;
   readonly url: (name: ServiceName) => string;
@@ -52,26 +53,20 @@ export interface Replica {
 }
 
 /** Options of a stack. */
-export interface StackOptions {
-  readonly root: string;
+export interface StackOptions extends ProcessOptions {
   /** Opens the infrastructure; called once the ports are reserved. It is closed after the services. */
   readonly infrastructure: () => Promise<Infrastructure>;
-  readonly log: (line: string) => void;
   /** The ports of ARCHITECTURE.md, or free ones. */
   readonly ports: 'fixed' | 'free';
   readonly logLevel?: string;
   /** The prefix of databases, topics and consumer groups, so that stacks can share infrastructure. */
   readonly prefix?: string;
-  /** The folder for logs, below the root. */
-  readonly logDirectory: string;
   /** Where the simulator's journal stays, absolute; without one it is gone with the stack. */
   readonly dataDirectory?: string;
-  /** Further variables for single services, for tests. */
-  readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
   /** Further settings of the rail, for every service that uses it. */
   readonly rail?: RailOverrides;
-  /** Called when a service has got a new process id. */
-  readonly changed?: () => void;
+  /** Whether all services are one process (ADR 75), by default each is one of its own. */
+  readonly isCompact?: boolean;
 }
 
 /**
@@ -108,7 +103,8 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       log: options.log,
     });
     await Promise.all(held.holders.map((holder) => holder.release()));
-    const { service, pids, start } = createServices(options, settings, supervisor, closers);
+    const createServices = options.isCompact === true ? createOneProcess : createProcesses;
+    const { service, pids, start } = createServices({ options, settings, supervisor, closers });
     await start(serviceNames.filter((name) => name !== 'reconciler'));
     const simulator = createSimulatorClient(publicUrl(settings, 'provider-simulator'));
     const operator = createOperatorClient({
@@ -148,50 +144,6 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     await closers.disposeAsync();
     throw error;
   }
-}
-
-/**
- * Builds the function that starts services and waits until each is ready; `closers` stop them. `pids` holds their
- * present process ids.
- */
-function createServices(
-  options: StackOptions,
-  settings: StackSettings,
-  supervisor: Supervisor,
-  closers: AsyncDisposableStack,
-): {
-  readonly start: (names: readonly ServiceName[]) => Promise<void>;
-  readonly service: Stack['service'];
-  readonly pids: Readonly<Partial<Record<ServiceName, number>>>;
-} {
-  const pids: Partial<Record<ServiceName, number>> = {};
-  const services = new Map<ServiceName, SupervisedService>();
-  const service = (name: ServiceName): SupervisedService => {
-    const kept = services.get(name);
-    if (!kept) throw new RangeError(`no such service: ${name}`);
-    return kept;
-  };
-  const start = async (names: readonly ServiceName[]): Promise<void> => {
-    for (const name of names) {
-      const kept = await superviseService({
-        name,
-        supervisor,
-        root: options.root,
-        environment: { ...serviceEnvironment(settings, name), ...options.environment?.[name] },
-        operationsUrl: operationsUrl(settings, name),
-        logFile: join(options.logDirectory, `${name}.log`),
-        log: options.log,
-        started: (pid) => {
-          pids[name] = pid;
-          options.changed?.();
-        },
-      });
-      services.set(name, kept);
-      closers.defer(kept.stop);
-    }
-    await Promise.all(names.map((name) => service(name).ready()));
-  };
-  return { start, service, pids };
 }
 
 async function replicate(
@@ -251,7 +203,7 @@ async function holdServicePorts(choice: 'fixed' | 'free'): Promise<{
 function describeRun(
   settings: StackSettings,
   merchants: readonly SeededMerchant[],
-  pids: Partial<Record<ServiceName, number>>,
+  pids: RunFile['pids'],
 ): RunFile {
   return {
     transferUrl: publicUrl(settings, 'payout-gateway'),

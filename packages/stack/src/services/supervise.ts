@@ -1,10 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { ServiceName } from '@pesewa/contracts';
-import { type Child, type ChildExit, type Supervisor, waitUntil } from '@pesewa/infrastructure';
+import {
+  type Child,
+  type ChildExit,
+  lastFault,
+  messageOf,
+  StartError,
+  type Supervisor,
+  waitUntil,
+} from '@pesewa/infrastructure';
 
 /** A service process that is kept alive: if it dies, it is restarted with back-off. */
-export interface SupervisedService {
-  readonly name: ServiceName;
+export interface SupervisedService<Name extends string = ServiceName> {
+  readonly name: Name;
   readonly pid: () => number;
   /** Resolves once it answers on `/readyz`. */
   readonly ready: () => Promise<void>;
@@ -41,17 +51,19 @@ const inherited = () => ({
 });
 
 /** Starts a service and keeps it running. */
-export async function superviseService(options: {
-  readonly name: ServiceName;
+export async function superviseService<Name extends string>(options: {
+  readonly name: Name;
   readonly supervisor: Supervisor;
   readonly root: string;
+  /** The file that is run, below the root; by default the service's own. */
+  readonly program?: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly operationsUrl: string;
   readonly logFile: string;
   readonly log: (line: string) => void;
   /** Called with every new process id. */
   readonly started: (pid: number) => void;
-}): Promise<SupervisedService> {
+}): Promise<SupervisedService<Name>> {
   let child: Child;
   let stopping = false;
   let expected = false;
@@ -63,7 +75,7 @@ export async function superviseService(options: {
     const launched = await options.supervisor.spawnChild({
       name: options.name,
       command: process.execPath,
-      args: [...nodeOptions, `services/${options.name}/src/main.ts`],
+      args: [...nodeOptions, options.program ?? `services/${options.name}/src/main.ts`],
       cwd: options.root,
       env: { ...inherited(), ...options.environment, ...extra },
       logFile: options.logFile,
@@ -115,13 +127,18 @@ export async function superviseService(options: {
   };
 }
 
-async function untilReady({
-  name,
-  logFile,
-  operationsUrl,
-}: Parameters<typeof superviseService>[0]): Promise<void> {
-  await waitUntil(`${name} (see ${logFile})`, READY_TIMEOUT_MS, async () => {
-    const answer = await fetch(`${operationsUrl}/readyz`);
-    if (!answer.ok) throw new Error(await answer.text());
-  });
+/** Resolves once a service answers on `/readyz`; the error ends with what its log says of why it does not. */
+export async function untilReady(
+  service: Pick<Parameters<typeof superviseService>[0], 'name' | 'root' | 'logFile' | 'operationsUrl'>,
+): Promise<void> {
+  const { name, logFile } = service;
+  try {
+    await waitUntil(`${name} (see ${logFile})`, READY_TIMEOUT_MS, async () => {
+      const answer = await fetch(`${service.operationsUrl}/readyz`);
+      if (!answer.ok) throw new Error(await answer.text());
+    });
+  } catch (error) {
+    const log = await readFile(join(service.root, logFile), 'utf8').catch(() => '');
+    throw new StartError(`${messageOf(error)}; its log: ${lastFault(log.slice(-20_000))}`);
+  }
 }

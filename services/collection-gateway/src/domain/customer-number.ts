@@ -1,4 +1,4 @@
-import { collectionTermsOf } from '@pesewa/contracts';
+import { lastCustomerDigits } from '@pesewa/contracts';
 
 /**
  * A canonical form of a customer's number in a country of two letters: `+233241234567`, `00233241234567`, `0241234567`
@@ -7,6 +7,5 @@ import { collectionTermsOf } from '@pesewa/contracts';
  * It is only for counting: the merchant's own spelling is what is sent to the rail.
  */
 export function canonicalNumber(text: string, country: string): string {
-  const digits = text.replace(/\D/g, '');
-  return `${country}${digits.slice(-(collectionTermsOf(country)?.customerNumberDigits ?? digits.length))}`;
+  return `${country}${lastCustomerDigits(text, country, text.length)}`;
 }

@@ -3,6 +3,7 @@ import {
   type CollectionRefusal,
   type CompletePayinRequest,
   type CompletionFlow,
+  collectionCountries,
   collectionTermsOf,
   completionFlow,
   countryCode,
@@ -40,8 +41,11 @@ export interface CollectionRequest extends Omit<CollectionContent, 'currency'> {
 /** Checks the form beyond single fields, by the rules of its country (contract 2.8 and 10.11). */
 export function readForm(request: PayinRequest): Result<CollectionForm, FieldProblem> {
   const country = request.transactionCountry.toUpperCase();
-  if (country.length !== 2 || countryCode(country) === undefined) {
-    return refuse({ path: 'transactionCountry', message: 'must be a two-letter country code' });
+  if (countryCode(country) === undefined) {
+    return refuse({
+      path: 'transactionCountry',
+      message: `must be one of ${collectionCountries.join(', ')}`,
+    });
   }
   const currency = currencyCode(request.transactionCurrency);
   if (currency === undefined)

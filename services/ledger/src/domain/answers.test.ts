@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { repeatAnswer, type StoredAnswers, type StoredRefusal } from './answers.ts';
+import { repeatAnswer, type StoredAnswers } from './answers.ts';
 import type { Folded, Snapshot } from './books.ts';
 import { type Instruction, postingId } from './instructions.ts';
 import { capture, collect, fund, fundFloat, given, hold, refund, release } from './posting.fixture.ts';
@@ -8,15 +8,10 @@ import { foldInstructions } from './posting.ts';
 const at = new Date(1_000);
 
 /** The result of a fold in its stored form. */
-function storedBy({ postings, holds, refusedOrders }: Folded): StoredAnswers {
+function storedBy({ postings, refusals }: Folded): StoredAnswers {
   return {
     postings: new Map(postings.map((posting) => [posting.id, { ...posting, at }])),
-    refusals: new Map<string, StoredRefusal>([
-      ...[...holds.values()].flatMap(({ reference, amount, fee, rail, refusal }) =>
-        refusal ? [[reference, { amount, fee, rail, ...refusal, at }] as const] : [],
-      ),
-      ...refusedOrders.map((refused) => [refused.id, { ...refused, at }] as const),
-    ]),
+    refusals: new Map(refusals.map((refusal) => [refusal.id, { ...refusal, at }])),
   };
 }
 

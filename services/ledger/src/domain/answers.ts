@@ -1,8 +1,8 @@
 import { unreachable } from '@pesewa/kernel';
-import type { EntryKind, Posting } from './books.ts';
+import type { EntryKind, Posting, Refusal } from './books.ts';
 import { type Instruction, type LedgerDomainEvent, postingId } from './instructions.ts';
 import { domainEventOfOrder } from './order-postings.ts';
-import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
+import { causeOf, type Unnumbered } from './outcomes.ts';
 
 /** The fields of a stored posting that the answer was made from. */
 export type StoredPosting = Pick<Posting, 'entries' | 'causationId' | 'walletSequence' | 'fee' | 'rail'> & {
@@ -10,22 +10,13 @@ export type StoredPosting = Pick<Posting, 'entries' | 'causationId' | 'walletSeq
 };
 
 /** The fields of a stored refusal. */
-export interface StoredRefusal {
-  /** The requested amount in minor units; for a payout without the fee. */
-  readonly amount: bigint;
-  readonly fee?: bigint;
-  readonly rail?: string;
-  readonly reason?: string;
-  readonly causationId: string;
-  readonly sequence: bigint;
-  readonly at: Date;
-}
+export type StoredRefusal = Omit<Refusal, 'id' | 'merchantId' | 'currency'> & { readonly at: Date };
 
 /** What is stored of instructions that were applied or refused before. */
 export interface StoredAnswers {
   /** Keyed by id. */
   readonly postings: ReadonlyMap<string, StoredPosting>;
-  /** Refused holds by the payout's reference, refused orders by the id of the posting that was not written. */
+  /** Keyed by the id of the posting that was not written. */
   readonly refusals: ReadonlyMap<string, StoredRefusal>;
 }
 
@@ -41,7 +32,7 @@ export interface RepeatedAnswer {
  */
 export function repeatAnswer(instruction: Instruction, stored: StoredAnswers): RepeatedAnswer | undefined {
   const id = postingId(instruction);
-  const refused = stored.refusals.get(instruction.kind === 'hold' ? instruction.reference : id);
+  const refused = stored.refusals.get(id);
   if (refused) return refuseAgain(instruction, refused);
   const posting = stored.postings.get(id);
   if (!posting) return undefined;
@@ -83,7 +74,7 @@ function answerOf(instruction: Instruction, { entries, fee = 0n, rail = '' }: St
 
 function refuseAgain(
   instruction: Instruction,
-  { amount, fee = 0n, rail = '', reason = insufficientFunds, causationId, sequence, at }: StoredRefusal,
+  { amount, fee = 0n, rail = '', reason, causationId, sequence, at }: StoredRefusal,
 ): RepeatedAnswer | undefined {
   if (instruction.kind === 'hold') {
     const refusal = { held: amount + fee, fee, rail, reason, causationId, sequence };

@@ -42,12 +42,6 @@ export interface Wallet {
   readonly sequence: bigint;
 }
 
-/** The event that asked for what was refused, and the wallet's sequence then. */
-export interface Refusal {
-  readonly causationId: string;
-  readonly sequence: bigint;
-}
-
 /** The money set aside for one payout, and its status. */
 export interface Hold {
   readonly reference: string;
@@ -57,18 +51,23 @@ export interface Hold {
   readonly fee: bigint;
   readonly rail: string;
   readonly status: 'open' | 'captured' | 'released' | 'refunded' | 'refused';
-  /** Set if it was refused in this batch. */
-  readonly refusal?: Refusal;
 }
 
-/** An order that was refused for good: no money moved, and a replay must refuse it again. */
-export interface RefusedOrder extends Refusal {
+/** A hold or an order that was refused for good: no money moved, and a replay must refuse it again. */
+export interface Refusal {
   /** The id of the posting that was not written. */
   readonly id: string;
   readonly merchantId: string;
   readonly currency: string;
+  /** The requested amount; of a hold without the fee. */
   readonly amount: bigint;
+  /** Fee and rail of a hold. */
+  readonly fee?: bigint;
+  readonly rail?: string;
   readonly reason: string;
+  readonly causationId: string;
+  /** The wallet's sequence then. */
+  readonly sequence: bigint;
 }
 
 /** The postings that end a hold, with the status they lead to; a later one overrides. */
@@ -84,7 +83,7 @@ export interface Snapshot {
   readonly wallets: ReadonlyMap<string, Wallet>;
   /** Keyed by reference. */
   readonly holds: ReadonlyMap<string, Hold>;
-  /** What exists already, keyed by id; a refused order has no entries. */
+  /** What exists already, keyed by id; what was refused has no entries. */
   readonly postings: ReadonlyMap<string, Pick<Posting, 'entries'>>;
 }
 
@@ -101,7 +100,7 @@ export interface Folded {
   readonly wallets: ReadonlyMap<string, WalletChange>;
   /** The holds that changed, keyed by reference. */
   readonly holds: ReadonlyMap<string, Hold>;
-  readonly refusedOrders: readonly RefusedOrder[];
+  readonly refusals: readonly Refusal[];
   /** What the batch adds to shared accounts. */
   readonly accountDeltas: ReadonlyMap<string, Turnover>;
 }
@@ -115,9 +114,9 @@ export type Movement = readonly [kind: EntryKind, debit: string, credit: string,
 export interface BatchState {
   readonly holdOf: (reference: string) => Hold | undefined;
   readonly saveHold: (hold: Hold) => void;
-  /** What the instruction's posting holds, if it exists; a refused order has no entries. */
+  /** What the instruction's posting holds, if it exists; what was refused has no entries. */
   readonly known: (instruction: Instruction) => Pick<Posting, 'entries'> | undefined;
-  readonly refuseOrder: (refused: RefusedOrder) => void;
+  readonly refuse: (refusal: Refusal) => void;
   /** The present state of a wallet, empty if none is stored yet. */
   readonly wallet: (of: { merchantId: string; currency: string }) => { walletKey: string; wallet: Wallet };
   /** Books all movements of an instruction as one posting; an amount of zero adds nothing. */
@@ -141,7 +140,7 @@ export function openBatchState(snapshot: Snapshot): BatchState {
   const wallets = openWallets(snapshot);
   const holds = new Map<string, Hold>();
   const postings = new Map<string, Posting>();
-  const refusedOrders = new Map<string, RefusedOrder>();
+  const refusals = new Map<string, Refusal>();
   const deltas = new Map<string, Mutable<Turnover>>();
 
   function addToAccount(account: string, side: 'debits' | 'credits', amount: bigint): void {
@@ -156,9 +155,9 @@ export function openBatchState(snapshot: Snapshot): BatchState {
     saveHold: (hold) => void holds.set(hold.reference, hold),
     known: (instruction) => {
       const id = postingId(instruction);
-      return postings.get(id) ?? (refusedOrders.has(id) ? { entries: [] } : snapshot.postings.get(id));
+      return postings.get(id) ?? (refusals.has(id) ? { entries: [] } : snapshot.postings.get(id));
     },
-    refuseOrder: (refused) => void refusedOrders.set(refused.id, refused),
+    refuse: (refusal) => void refusals.set(refusal.id, refusal),
     wallet: wallets.open,
     post: (instruction, movements, terms) => {
       const { kind, reference, causationId, currency } = instruction;
@@ -175,7 +174,7 @@ export function openBatchState(snapshot: Snapshot): BatchState {
       postings: [...postings.values()],
       wallets: wallets.changed,
       holds,
-      refusedOrders: [...refusedOrders.values()],
+      refusals: [...refusals.values()],
       accountDeltas: deltas,
     }),
   };

@@ -164,7 +164,7 @@ describe('an order', () => {
       entriesIn(folded).map(({ kind, debit: from, credit: to, amount }) => [kind, from, to, amount]),
     ).toEqual(entry ? [entry] : []);
     expect(folded.postings.map(({ id }) => id)).toEqual(entry ? [`cm-1/${when.kind}`] : []);
-    expect(folded.refusedOrders.map(({ id, reason }) => [id, reason])).toEqual(
+    expect(folded.refusals.map(({ id, reason }) => [id, reason])).toEqual(
       entry ? [] : [[`cm-1/${when.kind}`, published['reason']]],
     );
     const after = folded.wallets.get('demo:KES')?.after;
@@ -174,12 +174,12 @@ describe('an order', () => {
   it.each(table)('$name: once, whether it comes again in the batch or later', ({ given: snapshot, when }) => {
     const again = foldInstructions(snapshot, [when, when], policy);
     expect(again.outcomes.map(brief)[1]).toBe('alreadyApplied');
-    expect([...again.postings, ...again.refusedOrders]).toHaveLength(1);
+    expect([...again.postings, ...again.refusals]).toHaveLength(1);
     const postings = new Map([[`cm-1/${when.kind}`, { entries: [] }]]);
     const rich = { ...given(5_000n, 0n), postings };
     const later = foldInstructions(rich, [when], policy);
     expect(later.outcomes.map(brief)).toEqual(['alreadyApplied']);
-    expect([...later.postings, ...later.refusedOrders]).toEqual([]);
+    expect([...later.postings, ...later.refusals]).toEqual([]);
   });
 
   it.each([
@@ -191,7 +191,7 @@ describe('an order', () => {
   ] as const)('is parked where it makes no sense: %s', (reason, when) => {
     const folded = foldInstructions(given(5_000n, 0n), [when], policy);
     expect(folded.outcomes.map(brief)).toEqual([`parked: ${reason}`]);
-    expect([...folded.postings, ...folded.refusedOrders]).toEqual([]);
+    expect([...folded.postings, ...folded.refusals]).toEqual([]);
   });
 
   it('is judged by what the earlier ones of its batch left, and one that is refused takes no other with it', () => {

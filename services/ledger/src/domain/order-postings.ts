@@ -25,7 +25,7 @@ export function orderOfWallet(books: BatchState, order: WalletOrder): Outcome {
     // Stored, so that a replay does not find another balance and decide differently.
     const { causationId } = order;
     const id = postingId(order);
-    books.refuseOrder({ id, merchantId, currency, amount, reason, causationId, sequence: wallet.sequence });
+    books.refuse({ id, merchantId, currency, amount, reason, causationId, sequence: wallet.sequence });
     const refused = { causationId, currency, amount, commandId: order.reference, owner: merchantId, reason };
     return posted({ ...refused, kind: 'commandRefused', order: kind }, wallet.sequence);
   }

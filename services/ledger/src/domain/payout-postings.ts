@@ -37,17 +37,16 @@ export function hold(books: BatchState, instruction: InstructionOf<'hold'>): Out
   if (!isAmount(amount) || !isCost(fee)) return park('amount or fee out of range');
   const held = amount + fee;
   const { walletKey, wallet } = books.wallet(instruction);
-  const kept = { reference, merchantId: wallet.merchantId, currency: wallet.currency, amount, fee, rail };
+  const { merchantId, currency, sequence } = wallet;
+  const terms = { merchantId, currency, amount, fee, rail };
   if (wallet.available < held) {
     // Stored, so that a replay does not find more money and decide differently.
-    const { causationId } = instruction;
-    books.saveHold({ ...kept, status: 'refused', refusal: { causationId, sequence: wallet.sequence } });
-    return posted(
-      { ...causeOf(instruction), kind: 'holdRefused', held, fee, rail, reason: insufficientFunds },
-      wallet.sequence,
-    );
+    const [id, reason, { causationId }] = [postingId(instruction), insufficientFunds, instruction];
+    books.saveHold({ reference, ...terms, status: 'refused' });
+    books.refuse({ id, ...terms, reason, causationId, sequence });
+    return posted({ ...causeOf(instruction), kind: 'holdRefused', held, fee, rail, reason }, sequence);
   }
-  books.saveHold({ ...kept, status: 'open' });
+  books.saveHold({ reference, ...terms, status: 'open' });
   const movement = ['hold', accounts.available(walletKey), accounts.held(walletKey), held] as const;
   books.post(instruction, [movement], { fee, rail });
   return posted({ ...causeOf(instruction), kind: 'holdPlaced', held, fee, rail }, wallet.sequence);

@@ -65,20 +65,21 @@ function isSameEvent(domainEvent: LedgerDomainEvent, { event }: AnsweredInstruct
 export function rebookRefusals(snapshot: Snapshot, refused: readonly AnsweredInstruction[]): Folded {
   const books = openBatchState(snapshot);
   for (const { instruction, event } of refused) {
-    const refusal = { causationId: event.causationId, sequence: event.version };
-    if (instruction.kind === 'hold') {
-      const { reference, merchantId, currency, amount, fee, rail } = instruction;
-      const kept = { reference, merchantId, currency, amount, fee, rail };
-      if (!books.holdOf(reference)) books.saveHold({ ...kept, status: 'refused', refusal });
-      continue;
-    }
-    if (instruction.kind !== 'fund' && instruction.kind !== 'withdraw' && instruction.kind !== 'adjust')
-      continue;
-    const { merchantId, currency, amount } = instruction;
-    const reason = 'reason' in event.payload ? event.payload.reason : null;
+    const { kind } = instruction;
+    if (kind !== 'hold' && kind !== 'fund' && kind !== 'withdraw' && kind !== 'adjust') continue;
     if (books.known(instruction)) continue;
-    const id = postingId(instruction);
-    books.refuseOrder({ id, merchantId, currency, amount, reason: reason ?? insufficientFunds, ...refusal });
+    const { merchantId, currency, amount } = instruction;
+    const stated = 'reason' in event.payload ? event.payload.reason : null;
+    books.refuse({
+      id: postingId(instruction),
+      merchantId,
+      currency,
+      amount,
+      ...(kind === 'hold' && { fee: instruction.fee, rail: instruction.rail }),
+      reason: stated ?? insufficientFunds,
+      causationId: event.causationId,
+      sequence: event.version,
+    });
   }
   return books.close();
 }

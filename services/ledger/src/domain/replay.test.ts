@@ -37,7 +37,7 @@ function createLedger(refundFee: boolean) {
       for (const [account, { debits, credits }] of folded.accountDeltas) {
         accounts.set(account, (accounts.get(account) ?? 0n) + debits - credits);
       }
-      for (const { id } of folded.refusedOrders) {
+      for (const { id } of folded.refusals) {
         refusedIds.add(id);
         postings.set(id, { entries: [] });
       }

@@ -31,7 +31,12 @@ export type DecidedDomainEvent =
       readonly reason: string;
       readonly byOperators: true;
     }
-  | { readonly kind: 'failed'; readonly reason: string; readonly byOperators: true };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly byOperators: true;
+      readonly cancelledBy?: never;
+    };
 
 type DecidedRefusal = 'payout.already_there' | 'payout.not_attempted' | 'payout.contradiction';
 

@@ -12,8 +12,12 @@ export function describe(domainEvent: PayoutDomainEvent): string {
       return `two operators decided that it ${domainEvent.decided.outcome}: it waits for the attempt under way`;
     case 'lapsed':
       return 'what two operators decided has lapsed: it is unknown how an attempt ended that they could not know of';
+    case 'cancelRequested':
+      return `cancelled by ${domainEvent.by} before it was sent: it ends when the ledger answers for its hold`;
     case 'completed':
     case 'failed':
+      if (domainEvent.kind === 'failed' && domainEvent.cancelledBy !== undefined)
+        return `failed: cancelled by ${domainEvent.cancelledBy} before it was sent`;
       return domainEvent.byOperators ? `${domainEvent.kind}, as two operators decided` : domainEvent.kind;
     case 'recovered':
       return `${domainEvent.end.toLowerCase()} before the database was restored, as the ledger has booked`;

@@ -1,5 +1,6 @@
 import type { PayoutStatus } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
+import type { CancellationDomainEvent } from './cancellation.ts';
 import type { DecidedDomainEvent, RecordedDecision } from './decision.ts';
 
 /** The inner steps of an INITIALIZED payout, never shown outside (contract 10.6). */
@@ -28,6 +29,8 @@ export interface PayoutState {
   readonly recipientKnown: boolean;
   /** The latest decision of people; null if there was none. */
   readonly decided: RecordedDecision | null;
+  /** Who cancelled it while its hold was not answered for; null if none did. */
+  readonly cancelRequestedBy: string | null;
 }
 
 /** The fields of an accepted payout that never change, in addition to its order. */
@@ -68,11 +71,17 @@ export type PayoutDomainEvent =
       readonly reason: string;
       readonly byOperators?: never;
     }
-  | { readonly kind: 'failed'; readonly reason: string; readonly byOperators?: never }
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly byOperators?: never;
+      readonly cancelledBy?: never;
+    }
   | { readonly kind: 'reversed'; readonly reason: string }
   /** It ended before the database was restored, and the other services have processed its end. */
   | { readonly kind: 'recovered'; readonly end: PayoutEnd; readonly railFee: bigint }
-  | DecidedDomainEvent;
+  | DecidedDomainEvent
+  | CancellationDomainEvent;
 
 /** A payout that was just accepted. */
 export const initial: PayoutState = {
@@ -88,6 +97,7 @@ export const initial: PayoutState = {
   statusReason: null,
   recipientKnown: true,
   decided: null,
+  cancelRequestedBy: null,
 };
 
 /** The state after a domain event. */
@@ -109,6 +119,8 @@ export function evolve(state: PayoutState, domainEvent: PayoutDomainEvent): Payo
       return { ...next, dueAtMs: domainEvent.dueAtMs, decided: { ...domainEvent.decided, isPending: true } };
     case 'lapsed':
       return { ...next, dueAtMs: null, decided: lapsed(state) };
+    case 'cancelRequested':
+      return { ...next, cancelRequestedBy: domainEvent.by };
     case 'requeued':
       return {
         ...next,

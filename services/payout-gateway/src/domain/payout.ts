@@ -1,4 +1,5 @@
 import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/kernel';
+import { type CancellationRefusal, cancelled, decideCancellation } from './cancellation.ts';
 import {
   applyDecision,
   confirmsDecision,
@@ -33,12 +34,14 @@ export type PayoutCommand =
   | { readonly kind: 'decide'; readonly decided: DecidedOutcome; readonly resubmitGraceMs: number }
   /** The attempt that was in progress when people decided is over, without a known outcome. */
   | { readonly kind: 'applyDecided'; readonly resubmitGraceMs: number }
+  /** An operator gives it up before it is sent. */
+  | { readonly kind: 'cancel'; readonly by: string }
   /** The ledger has booked an end that this record lacks, because the database is an older one. */
   | { readonly kind: 'recover'; readonly end: PayoutEnd; readonly railFee: bigint };
 
 /** Why a command is refused. */
 export type PayoutRefusal =
-  | 'payout.already_there'
+  | CancellationRefusal
   | 'payout.stale_attempt'
   | 'payout.not_attempted'
   | 'payout.grace_not_over'
@@ -51,6 +54,7 @@ function decide(
   switch (command.kind) {
     case 'confirmHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
+      if (state.cancelRequestedBy !== null) return accept([cancelled(state.cancelRequestedBy)]);
       return accept([state.recipientKnown ? { kind: 'held', dueAtMs: command.nowMs } : { kind: 'withheld' }]);
     case 'refuseHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
@@ -63,6 +67,8 @@ function decide(
       return decideByOperators(command.decided, command.resubmitGraceMs, state);
     case 'applyDecided':
       return applyDecision(state, command.resubmitGraceMs);
+    case 'cancel':
+      return decideCancellation(command.by, state);
     case 'recover':
       return decideRecovery(command, state);
     default:

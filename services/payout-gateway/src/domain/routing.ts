@@ -24,7 +24,10 @@ export function noRouteRefusal(
     case 'noRoute':
       return { code: 'noRoute', message: `no route for ${channel} in ${country} with ${currency}` };
     case 'noProcessor':
-      return { code: 'noRoute', message: `${path} names a processor that is ${route.why}` };
+      return {
+        code: 'noRoute',
+        message: `${path} names a processor that is ${route.why}: GET /api/v1/banks lists those of ${country}`,
+      };
     case 'unavailable':
       return {
         code: 'unavailable',

@@ -124,7 +124,10 @@ function known(
 function readPositive(text: string, currency: string, path: string): Result<Money, RequestRefusal> {
   const amount = parseAmount(text, currency);
   if (amount.ok && amount.value.minor > 0n) return amount;
-  const message = `${path} must be a positive number, no finer than ${currency} allows`;
+  const message =
+    !amount.ok && amount.refusal === 'amount.too_large'
+      ? `${path} is too large`
+      : `${path} must be a positive number, no finer than ${currency} allows`;
   return refuse({ code: 'invalidAmount', message });
 }
 

@@ -1,7 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Collection, Db } from 'mongodb';
-import { inPagesBy } from '../batches.ts';
-import { type Page, pageOf } from '../breaks/store.ts';
+import { inPagesBy, type NewestQuery, newest } from '../batches.ts';
 import type { Gap } from '../domain/coverage.ts';
 import { openStates, type Terms, type Tracked } from '../domain/tracked.ts';
 import type { PollDocument } from '../poll-document.ts';
@@ -45,49 +44,33 @@ export interface OpenRow {
 }
 
 /** The working set as the audit reads it, and the audits' records. */
-export interface CoverageStore {
-  /** The state of payments; those outside the working set are left out. */
-  readonly standing: (
-    references: readonly string[],
-  ) => Promise<ReadonlyMap<string, Pick<Tracked, 'status' | 'terms'>>>;
-  /** Open payments that began before a time, oldest first, in pages. */
-  readonly open: (kind: PaymentKind, before: Date) => AsyncIterable<readonly OpenRow[]>;
-  readonly record: (run: CoverageRun) => Promise<void>;
-  /** Newest first. */
-  readonly list: (query: {
-    readonly cursor?: string | undefined;
-    readonly limit: number;
-  }) => Promise<Page<CoverageRun>>;
-}
+export type CoverageStore = ReturnType<typeof openCoverageStore>;
 
 /** Opens the store. */
-export function openCoverageStore(db: Db, polls: Collection<PollDocument>): CoverageStore {
+export function openCoverageStore(db: Db, polls: Collection<PollDocument>) {
   const runs = db.collection<CoverageRun>('coverage_runs');
   return {
-    standing: async (references) => {
+    /** The state of payments; those outside the working set are left out. */
+    standing: async (
+      references: readonly string[],
+    ): Promise<ReadonlyMap<string, Pick<Tracked, 'status' | 'terms'>>> => {
       const found = await polls
         .find({ _id: { $in: [...references] } })
         .project<{ _id: string; status: Tracked['status']; terms?: Terms }>({ status: 1, terms: 1 })
         .toArray();
       return new Map(found.map(({ _id, status, terms }) => [_id, { status, terms: terms ?? null }]));
     },
-    open: (kind, before) =>
+    /** Open payments that began before a time, oldest first, in pages. */
+    open: (kind: PaymentKind, before: Date): AsyncIterable<readonly OpenRow[]> =>
       inPagesBy('openedAt', '_id', { $lt: before }, (where) =>
         polls
           // State by state, so that no payments are sorted.
           .find({ 'terms.kind': kind, openState: { $in: [...openStates] }, ...where })
           .project<OpenRow>({ _id: 1, openedAt: 1 }),
       ),
-    record: async ({ _id, ...run }) => {
+    record: async ({ _id, ...run }: CoverageRun): Promise<void> => {
       await runs.replaceOne({ _id }, run, { upsert: true });
     },
-    list: async ({ cursor, limit }) => {
-      const found = await runs
-        .find(cursor === undefined ? {} : { _id: { $lt: cursor } })
-        .sort({ _id: -1 })
-        .limit(limit + 1)
-        .toArray();
-      return pageOf(found, limit);
-    },
+    list: (query: NewestQuery) => newest(runs, {}, query),
   };
 }

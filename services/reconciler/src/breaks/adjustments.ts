@@ -32,25 +32,21 @@ interface AdjustmentDocument {
 }
 
 /** The orders that correct the differences of breaks. */
-export interface AdjustmentStore {
-  /**
-   * Records what an order is for; gives the ledger's outcome, if there is one already, or `taken` if it is for another
-   * break.
-   */
-  readonly propose: (
-    commandId: string,
-    breakId: string,
-    session: ClientSession,
-  ) => Promise<AdjustmentOutcome | 'taken' | undefined>;
-  /** Records the ledger's outcome of an order; gives the break that it is for, if known. */
-  readonly conclude: (outcome: AdjustmentOutcome, session: ClientSession) => Promise<string | undefined>;
-}
+export type AdjustmentStore = ReturnType<typeof openAdjustmentStore>;
 
 /** Opens the store. */
-export function openAdjustmentStore(db: Db): AdjustmentStore {
+export function openAdjustmentStore(db: Db) {
   const collection = db.collection<AdjustmentDocument>('adjustments');
   return {
-    propose: async (commandId, breakId, session) => {
+    /**
+     * Records what an order is for; gives the ledger's outcome, if there is one already, or `taken` if it is for another
+     * break.
+     */
+    propose: async (
+      commandId: string,
+      breakId: string,
+      session: ClientSession,
+    ): Promise<AdjustmentOutcome | 'taken' | undefined> => {
       const noted = await collection.findOneAndUpdate(
         { _id: commandId },
         [{ $set: { breakId: { $ifNull: ['$breakId', { $literal: breakId }] } } }],
@@ -58,7 +54,8 @@ export function openAdjustmentStore(db: Db): AdjustmentStore {
       );
       return noted?.breakId === breakId ? noted.outcome : 'taken';
     },
-    conclude: async (outcome, session) => {
+    /** Records the ledger's outcome of an order; gives the break that it is for, if known. */
+    conclude: async (outcome: AdjustmentOutcome, session: ClientSession): Promise<string | undefined> => {
       const noted = await collection.findOneAndUpdate(
         { _id: outcome.commandId },
         { $set: { outcome } },
@@ -70,10 +67,7 @@ export function openAdjustmentStore(db: Db): AdjustmentStore {
 }
 
 /** Applies the ledger's outcomes of orders that were proposed for breaks, and resolves the breaks of booked ones. */
-export type Adjustments = (
-  events: readonly CorrectionEvent[],
-  transaction: BatchTransaction,
-) => Promise<void>;
+export type Adjustments = ReturnType<typeof createAdjustments>;
 
 /** Whether the event is the outcome of a correction. */
 export function isCorrection(event: Received<TopicEvent<'ledger'>>): event is CorrectionEvent {
@@ -85,8 +79,8 @@ export function createAdjustments(deps: {
   readonly adjustmentStore: Pick<AdjustmentStore, 'conclude'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
-}): Adjustments {
-  return async (events, { session, emit }) => {
+}) {
+  return async (events: readonly CorrectionEvent[], { session, emit }: BatchTransaction): Promise<void> => {
     for (const event of events) {
       if (!isBreakCommand(event.payload.commandId)) continue;
       const outcome = outcomeOf(event);

@@ -14,7 +14,7 @@ import {
 } from '../fixtures/owners.ts';
 import { recordsOf } from '../fixtures/records.ts';
 
-const harness = createHarness('life', process.env);
+const harness = createHarness('life', { ...process.env, BREAKS_RESOLVED_ALONE_UP_TO: 'KES:150' });
 const { about, answers, database, operator, postAs, publish, rowOf } = harness;
 const insertRecord = recordsOf(harness.gateway);
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
@@ -87,8 +87,8 @@ describe('people and a break', () => {
   it('take it from open to resolved and back, each in their own name, and the topic has none of their words', async () => {
     const { reference, id } = await contradicted();
     expect(await show(id)).toMatchObject({ status: 'open', rail: 'upstream', version: 1 });
-    expect(await change(id, 'assign', { to: 'nobody' })).toMatchObject({ status: 400 });
-    expect((await change(id, 'assign', { to: 'kofi' })).body).toMatchObject({
+    expect(await change(id, 'assign', { operator: 'nobody' })).toMatchObject({ status: 400 });
+    expect((await change(id, 'assign', { operator: 'kofi' })).body).toMatchObject({
       status: 'assigned',
       owner: 'kofi',
     });
@@ -130,9 +130,25 @@ describe('people and a break', () => {
     expect(history.map(({ what }) => what)).toEqual(['opened', 'resolved']);
   });
 
+  it('resolve it together where it is of more money than the setting lets one of them', async () => {
+    const reference = ids.next('co');
+    const id = `${reference}/amount`;
+    answers.set(reference, { kind: 'completed', amount: null, fee: null, reason: null });
+    await publish(initiated(reference), collected(reference, 10_000n));
+    await until('the end', async () => (await rowOf(reference))?.status === 'completed');
+    await publish(callback(reference, 'COMPLETED', '251', 'collection'));
+    await until('the break', () => eventsOf(reference).includes('Opened'));
+    expect(await show(id)).toMatchObject({ amount: '151' });
+    const resolve = (by: string) => change(id, 'resolve', { resolution: `so says ${by}` }, by);
+    expect((await resolve('ama')).body).toMatchObject({ status: 'open', resolutionProposedBy: 'ama' });
+    expect((await resolve('ama')).body).toMatchObject({ status: 'open', resolutionProposedBy: 'ama' });
+    expect((await resolve('kofi')).body).toMatchObject({ status: 'resolved', resolvedBy: 'kofi' });
+    await until('the event', () => eventsOf(reference).includes('Resolved'));
+  });
+
   it('and its own end at the same moment: nothing that was taken is lost, and it closes once with its cause', async () => {
     const { reference, id } = await lost();
-    await change(id, 'assign', { to: 'kofi' });
+    await change(id, 'assign', { operator: 'kofi' });
     expect(await change(id, 'resolve', { resolution: 'never mind' })).toMatchObject({
       status: 409,
       body: { code: 'waits' },

@@ -1,8 +1,10 @@
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
+import { commitEach } from '../batches.ts';
 import { type Break, kindsOf } from '../domain/break.ts';
 import {
+  type AloneUpTo,
   type BreakRequest,
   changeBreak,
   concludeAdjustment,
@@ -42,19 +44,16 @@ interface LifeDeps {
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   /** Whether a break can be assigned to this name: that of an operator with a token of their own. */
   readonly isOperator: (name: string) => boolean;
+  readonly aloneUpTo: AloneUpTo;
   readonly clock: Clock;
 }
 
 /** Builds {@link BreakLife}. */
 export function createBreakLife(deps: LifeDeps): BreakLife {
-  const changing = deps.messaging.groupCommit<BreakOrder, Result<Break, BreakRefusal>>(
-    'reconciler.break',
-    (orders, transaction) => Promise.all(orders.map((order) => change(deps, order, transaction))),
-    // One at a time and retried in place: requests are few, and a conflicting one waits for the other.
-    { itemsMax: 1 },
-  );
   return {
-    change: changing.submit,
+    change: commitEach(deps.messaging, 'reconciler.break', (order: BreakOrder, transaction) =>
+      change(deps, order, transaction),
+    ),
     find: async (id) => (await deps.breaks.findAll([id])).at(0),
     list: deps.breaks.list,
   };
@@ -72,7 +71,7 @@ async function change(
   if (!current) return refuse('break.unknown');
   const tracked = (await deps.store.load([current.reference], session)).get(current.reference);
   const hasEnded = tracked?.terms ? isEnd(tracked.status) : null;
-  const changed = changeBreak(current, request, { by, at, hasEnded });
+  const changed = changeBreak(current, request, { by, at, hasEnded }, deps.aloneUpTo);
   if (!changed.ok || changed.value === current) return changed;
   if (version !== undefined && version !== current.version) return refuse('break.changed');
   const concluded = await concludedBy(deps, changed.value, request, session);
@@ -90,8 +89,8 @@ function whatBecame(
   { what }: BreakRequest,
   { status }: Break,
 ): Parameters<typeof afterManualResolution>[2] | undefined {
-  if (what === 'resolve' || what === 'reopen') return what;
-  return what === 'adjust' && status === 'resolved' ? what : undefined;
+  if (what === 'reopen') return what;
+  return (what === 'resolve' || what === 'adjust') && status === 'resolved' ? what : undefined;
 }
 
 /** The break after the outcome that the ledger already has for the order. */

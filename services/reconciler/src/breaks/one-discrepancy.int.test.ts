@@ -78,7 +78,7 @@ describe('a discrepancy that a close and a statement both find', () => {
       [fee]: ['fee', 'close.differs'],
       [amount]: ['amount', 'payout.amount_differs'],
       [status]: ['status', 'payment.contradiction'],
-      [missing]: ['status', 'close.missing_there'],
+      [missing]: ['status', 'close.not_at_rail'],
     } as const;
     for (const [reference, [field]] of Object.entries(kinds)) {
       expect(statement.of(reference)).toMatchObject({ breakId: `${reference}/${field}`, alsoCoveredBy: [] });
@@ -112,16 +112,16 @@ describe('a discrepancy that a close and a statement both find', () => {
       [fee]: ['fee', 'statement.differs'],
       [amount]: ['amount', 'payout.amount_differs'],
       [status]: ['status', 'payment.contradiction'],
-      [missing]: ['status', 'statement.missing_there'],
+      [missing]: ['status', 'statement.not_on_statement'],
     } as const;
     for (const reference of all) {
       const [field, kind] = kinds[reference] ?? [];
       expect(await breaksOf(reference)).toMatchObject([{ id: `${reference}/${field}`, kind }]);
       expect(opened(reference)).toEqual([
-        reference === missing ? 'statement.missing_there' : 'statement.differs',
+        reference === missing ? 'statement.not_on_statement' : 'statement.differs',
       ]);
       expect(await recordOf(id, reference)).toMatchObject({
-        result: reference === missing ? 'missing_there' : 'differs',
+        result: reference === missing ? 'not_at_rail' : 'differs',
         breakId: `${reference}/${field}`,
       });
     }

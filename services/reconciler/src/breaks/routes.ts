@@ -15,8 +15,6 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** The dependencies of the routes of breaks. */
 export interface BreakRouteDeps {
   readonly life: BreakLife;
-  /** Whether the shared token, which belongs to no person, may change breaks: only in development. */
-  readonly allowsSharedToken: boolean;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
@@ -57,7 +55,7 @@ interface ChangeRequest<Body> {
   readonly operator: string;
 }
 
-function addChanges(operator: Hono, { life, allowsSharedToken }: BreakRouteDeps): void {
+function addChanges(operator: Hono, { life }: BreakRouteDeps): void {
   const by =
     <Body extends { readonly version?: number | undefined }>(
       requestOf: (body: Body) => BreakRequest | string,
@@ -68,20 +66,15 @@ function addChanges(operator: Hono, { life, allowsSharedToken }: BreakRouteDeps)
       const changed = await life.change({ id, request, by: name, version: body.version });
       return changed.ok ? answer(200, viewBreakDetail(changed.value)) : refuseBreak(changed.refusal);
     };
-  serveOperations(
-    operator,
-    breakChanges,
-    {
-      assign: by(({ to }) => ({ what: 'assign', to })),
-      notes: by(({ text }) => ({ what: 'note', text })),
-      explain: by(({ explanation }) => ({ what: 'explain', explanation })),
-      resolve: by(({ resolution }) => ({ what: 'resolve', resolution })),
-      reopen: by(({ reason }) => ({ what: 'reopen', reason })),
-      adjustment: by(adjustRequest),
-      withdraw: by(({ commandId }) => ({ what: 'withdraw', commandId })),
-    },
-    allowsSharedToken,
-  );
+  serveOperations(operator, breakChanges, {
+    assign: by(({ operator }) => ({ what: 'assign', to: operator })),
+    notes: by(({ text }) => ({ what: 'note', text })),
+    explain: by(({ explanation }) => ({ what: 'explain', explanation })),
+    resolve: by(({ resolution }) => ({ what: 'resolve', resolution })),
+    reopen: by(({ reason }) => ({ what: 'reopen', reason })),
+    adjustment: by(adjustRequest),
+    withdraw: by(({ commandId }) => ({ what: 'withdraw', commandId })),
+  });
 }
 
 const unknown = refused('not_found', 'there is no such break');
@@ -119,7 +112,7 @@ const refuseBreak = refusalsAs({
   ],
   'adjustment.differs': ['duplicate', 'commandId was used before, for another adjustment'],
   'adjustment.unknown': ['not_pending', 'commandId: no such adjustment of this break is pending'],
-  'operator.unknown': ['invalid', 'to: there is no operator of this name'],
+  'operator.unknown': ['invalid', 'operator: there is none of this name: OPERATORS has their names'],
 });
 
 function queryOf({ olderThan, ...narrowed }: BreakFilters, nowMs: number): Result<BreakQuery, string> {

@@ -5,18 +5,18 @@ import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../database-schema.ts';
 import type { Break, BreakStatus } from '../domain/break.ts';
 import type { BreakKind, Observer } from '../domain/break-kinds.ts';
 
-/** A page of a list, and the cursor of the next one. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next: string | null;
-}
-
 /** Which breaks are listed; each field narrows the list. */
 export interface BreakQuery extends Omit<BreakFilters, 'olderThan'> {
   /** Of whom an observation is among theirs. */
   readonly observer?: Observer | undefined;
   /** Last opened before this time. */
   readonly before?: Date | undefined;
+}
+
+/** Which page of them. */
+interface BreakPageQuery extends BreakQuery {
+  readonly after?: PageCursor | undefined;
+  readonly limit: number;
 }
 
 /** A page of breaks, the most recently opened first, and the cursor of the next one. */
@@ -26,30 +26,7 @@ export interface BreakPage {
 }
 
 /** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
-export interface BreakStore {
-  /** The existing ones among these breaks, open or not. */
-  readonly findAll: (ids: readonly string[], session?: ClientSession) => Promise<readonly Break[]>;
-  /** Writes breaks that were read in the same transaction; a conflict aborts it. */
-  readonly save: (breaks: readonly Break[], session: ClientSession) => Promise<void>;
-  /**
-   * Gives an open break to decide about it; undefined if it is not open.
-   *
-   * It writes the break, so that a concurrent decision or a concurrent end is a conflict.
-   */
-  readonly hold: (id: string, session: ClientSession) => Promise<Break | undefined>;
-  /** How many are open of a kind at a rail, counted up to a limit. */
-  readonly countOpenOf: (
-    of: { readonly kind: BreakKind; readonly rail: string },
-    most: number,
-    session: ClientSession,
-  ) => Promise<number>;
-  /** How many are open of each kind, and since when the oldest is; read from the index alone. */
-  readonly countOpen: () => Promise<ReadonlyMap<string, OpenCount>>;
-  /** Sorted by when they were first opened, which never changes: no page skips or repeats one. */
-  readonly list: (
-    query: BreakQuery & { readonly after?: PageCursor | undefined; readonly limit: number },
-  ) => Promise<BreakPage>;
-}
+export type BreakStore = ReturnType<typeof openBreakStore>;
 
 /** The open breaks of a kind. */
 export interface OpenCount {
@@ -61,29 +38,40 @@ export interface OpenCount {
 const COUNT_TIMEOUT_MS = 1_000;
 
 /** Opens the store. */
-export function openBreakStore(db: Db): BreakStore {
+export function openBreakStore(db: Db) {
   const collection = db.collection<Break>('breaks');
-  const findAll: BreakStore['findAll'] = (ids, session) =>
-    collection.find({ _id: { $in: [...ids] } }, { ...(session && { session }) }).toArray();
-  const save: BreakStore['save'] = async (breaks, session) => {
-    if (breaks.length === 0) return;
-    const writes = breaks.map(({ _id, ...replacement }) => ({
-      replaceOne: { filter: { _id }, replacement, upsert: true },
-    }));
-    await collection.bulkWrite(writes, { session });
-  };
   return {
-    findAll,
-    save,
-    hold: async (id, session) => {
+    /** The existing ones among these breaks, open or not. */
+    findAll: (ids: readonly string[], session?: ClientSession): Promise<readonly Break[]> =>
+      collection.find({ _id: { $in: [...ids] } }, { ...(session && { session }) }).toArray(),
+    /** Writes breaks that were read in the same transaction; a conflict aborts it. */
+    save: async (breaks: readonly Break[], session: ClientSession): Promise<void> => {
+      if (breaks.length === 0) return;
+      const writes = breaks.map(({ _id, ...replacement }) => ({
+        replaceOne: { filter: { _id }, replacement, upsert: true },
+      }));
+      await collection.bulkWrite(writes, { session });
+    },
+    /**
+     * Gives an open break to decide about it; undefined if it is not open.
+     *
+     * It writes the break, so that a concurrent decision or a concurrent end is a conflict.
+     */
+    hold: async (id: string, session: ClientSession): Promise<Break | undefined> => {
       const open = { _id: id, status: 'open' as const };
       const options = { session, returnDocument: 'after' } as const;
       return (await collection.findOneAndUpdate(open, { $inc: { decisions: 1 } }, options)) ?? undefined;
     },
-    countOpenOf: (of, most, session) =>
-      collection.countDocuments({ ...of, status: 'open' }, { session, limit: most }),
+    /** How many are open of a kind at a rail, counted up to a limit. */
+    countOpenOf: (
+      of: { readonly kind: BreakKind; readonly rail: string },
+      most: number,
+      session: ClientSession,
+    ): Promise<number> => collection.countDocuments({ ...of, status: 'open' }, { session, limit: most }),
+    /** How many are open of each kind, and since when the oldest is; read from the index alone. */
     countOpen: () => countOpen(collection),
-    list: async ({ after, limit, ...query }) => {
+    /** Sorted by when they were first opened, which never changes: no page skips or repeats one. */
+    list: async ({ after, limit, ...query }: BreakPageQuery): Promise<BreakPage> => {
       const filter = { $and: [filterOf(query), afterCursor('openedAt', after)] };
       const items = await collection.find(filter).sort(BREAKS_BY_TIME).limit(limit).toArray();
       return { items, next: nextCursor(items, limit, ({ openedAt }) => openedAt) };
@@ -137,19 +125,10 @@ const statuses: Readonly<Record<BreakStatus | 'unresolved', Filter<Break>>> = {
   resolved: { status: 'resolved' },
 };
 
-/** Cuts a list with one item too many into a page and its cursor. */
-export function pageOf<Item extends { readonly _id: string }>(
-  found: readonly Item[],
-  limit: number,
-): Page<Item> {
-  const items = found.slice(0, limit);
-  return { items, next: found.length > limit ? (items.at(-1)?._id ?? null) : null };
-}
-
 /** All breaks of a query, in pages. */
 export async function* pagesOfBreaks(
   breaks: Pick<BreakStore, 'list'>,
-  query: BreakQuery & { readonly limit: number },
+  query: Omit<BreakPageQuery, 'after'>,
 ): AsyncGenerator<readonly Break[]> {
   let after: PageCursor | undefined;
   do {

@@ -36,6 +36,7 @@ export function viewBreakDetail(one: Break): BreakDetailView {
       detail,
       at: at.toISOString(),
     })),
+    resolutionProposedBy: one.resolutionProposedBy ?? null,
     adjustments: (one.adjustments ?? []).map(viewAdjustment),
     history: one.history.map((change) => viewChange(change, one.currency)),
     links: linksOf(one),

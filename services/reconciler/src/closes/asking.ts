@@ -217,7 +217,7 @@ function judged(
     record,
     ours: sideOf(tracked, terms),
     matching,
-    factPublished: verdict.fact !== null,
+    correctionSent: verdict.fact !== null,
     reports: reportsOfVerdict(tracked, terms, verdict, now),
     after: {
       ...afterVerdict({ ...tracked, timeline }, verdict, now.getTime()),
@@ -230,12 +230,12 @@ function judged(
 function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
   const result = record.tries + 1 >= triesMax ? 'unclear' : 'pending';
   const matching = { result, differences: [], theirs: null, why: LOST } as const;
-  return { record, ours: null, matching, factPublished: false, reports: [] };
+  return { record, ours: null, matching, correctionSent: false, reports: [] };
 }
 
 /** The record after an answer: with its result, or with the time of the next question. */
 function finished(deps: AskingDeps, finding: CloseFinding): AnyBulkWriteOperation<CloseRecord> {
-  const { record, ours, matching, factPublished } = finding;
+  const { record, ours, matching, correctionSent } = finding;
   const [breakId, ...others] = breaksOfRecord(finding);
   const { result, differences, theirs, why } = matching;
   const isDone = result !== 'pending';
@@ -250,7 +250,7 @@ function finished(deps: AskingDeps, finding: CloseFinding): AnyBulkWriteOperatio
     ...(why !== null && { why }),
     ...(breakId !== undefined && { breakId }),
     ...(others.length > 0 && { alsoCoveredBy: others }),
-    ...(factPublished && { factPublished }),
+    ...(correctionSent && { correctionSent }),
     ...(!isDone && { dueAt: new Date(deps.clock.nowMs() + pauseMs) }),
   };
   const gone = isDone ? ({ waits: true, dueAt: true } as const) : {};

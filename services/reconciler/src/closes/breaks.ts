@@ -10,7 +10,7 @@ export interface CloseFinding {
   readonly ours: Side | null;
   readonly matching: Matching;
   /** Whether a fact was published. */
-  readonly factPublished: boolean;
+  readonly correctionSent: boolean;
   /** What the same answer says as a poll's. */
   readonly reports: readonly BreakReport[];
 }
@@ -20,7 +20,7 @@ const SAID = [
   { kind: 'close.differs', field: 'status' },
   { kind: 'close.differs', field: 'amount' },
   { kind: 'close.differs', field: 'fee' },
-  { kind: 'close.missing_there', field: 'status' },
+  { kind: 'close.not_at_rail', field: 'status' },
 ] as const;
 
 /** What a record says of its payment's fields once it is finished: what differs, and that the rest does not. */

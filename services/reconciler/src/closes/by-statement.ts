@@ -35,7 +35,7 @@ export interface ByStatementDeps {
 /** Stands for the end of the wait among what has been heard. */
 const OVER = 'over';
 
-/** Records that nobody was asked about yet. */
+/** Records that no rail was asked about yet. */
 const unasked = { result: 'pending', tries: 0, claim: { $exists: false } } as const;
 
 /** Builds {@link ByStatement}. */

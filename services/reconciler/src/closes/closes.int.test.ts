@@ -76,12 +76,12 @@ describe('a daily close on real daemons', () => {
     answers.set(status, { kind: 'failed', reason: 'Declined' });
     answers.set(missing, { kind: 'notFound' });
     const done = await closed(window);
-    expect(done).toMatchObject({ results: { differs: 3, missing_there: 1, matched: 0 } });
+    expect(done).toMatchObject({ results: { differs: 3, not_at_rail: 1, matched: 0 } });
     expect(await breaksOf(fee)).toEqual(['close.differs']);
     // The same answers as polls' report it already: there is no second break for one discrepancy.
     expect(await breaksOf(amount)).toEqual(['payout.amount_differs']);
     expect(await breaksOf(status)).toEqual(['payment.contradiction']);
-    expect(await breaksOf(missing)).toEqual(['close.missing_there']);
+    expect(await breaksOf(missing)).toEqual(['close.not_at_rail']);
     expect(await recordOf(done.id, fee)).toMatchObject({
       result: 'differs',
       differences: [{ field: 'fee', minor: -1n }],
@@ -99,7 +99,7 @@ describe('a daily close on real daemons', () => {
     await closed(window, 'upstream');
     await until('the auto-resolutions', () => about(fee, 'BreakResolved').length === 1);
     const { items } = await operator(`/breaks?reference=${missing}`);
-    expect(items).toMatchObject([{ kind: 'close.missing_there', status: 'resolved' }]);
+    expect(items).toMatchObject([{ kind: 'close.not_at_rail', status: 'resolved' }]);
     expect((await harness.rowOf(fee))?.timeline?.map(({ what }) => what)).toEqual(
       expect.arrayContaining(['break', 'resolved']),
     );
@@ -128,7 +128,7 @@ describe('a daily close on real daemons', () => {
     await publish(event as unknown as OutgoingEvent);
     expect(await finished(id)).toMatchObject({ results: { matched: 1 } });
     expect(await recordOf(id, reference)).toMatchObject({
-      factPublished: true,
+      correctionSent: true,
       ours: { status: 'reversed', fee: 50n },
     });
     expect(await breaksOf(reference)).toEqual([]);

@@ -75,7 +75,10 @@ export async function composeCloses(
     perSecondOf: (rail) =>
       (config.CLOSE_POLLS_PER_SECOND * 100) /
       (byStatement.sendsStatements(rail) ? config.CLOSE_SAMPLE_PERCENT : 100),
-    allowsSharedToken: config.NODE_ENV !== 'production',
+    statementUntil: (rail, to) => {
+      const untilMs = to.getTime() + config.CLOSE_STATEMENT_WAIT_MS;
+      return byStatement.sendsStatements(rail) && untilMs > clock.nowMs() ? new Date(untilMs) : null;
+    },
   });
 }
 

@@ -67,7 +67,7 @@ describe('a close whose payment has a break already', () => {
     const { id } = await closed(window, 'upstream');
     expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
     expect(await recordOf(id, gone)).toMatchObject({
-      result: 'missing_there',
+      result: 'not_at_rail',
       breakId: `${gone}/status`,
     });
   });

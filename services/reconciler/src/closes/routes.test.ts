@@ -23,7 +23,7 @@ const document = (window: Window): CloseDocument => ({
   keepUntil: at,
 });
 const day = { from: new Date('2026-11-20'), to: new Date('2026-11-21'), rail: null };
-const counts = { pending: 1, matched: 1, differs: 1, missing_there: 0, unclear: 0 };
+const counts = { pending: 1, matched: 1, differs: 1, not_at_rail: 0, unclear: 0 };
 const asking = document(day);
 const done: CloseDocument = { ...asking, stage: 'done', counts };
 const base = {
@@ -53,7 +53,7 @@ const records: readonly CloseRecord[] = [
     kind: 'payout',
     result: 'differs',
     askedAt: at,
-    factPublished: true,
+    correctionSent: true,
     merchantId: '=cmd|1',
     ours: { status: 'completed', amount: 10_000n, fee: 50n },
     theirs: { status: 'completed', amount: 10_000n, fee: 49n },
@@ -66,11 +66,11 @@ const records: readonly CloseRecord[] = [
 function open({
   count = new Map([['upstream', 41]]),
   found = asking,
-  allowsSharedToken = true,
+  sharedMayAct = true,
 }: {
   readonly count?: ReadonlyMap<string, number> | null;
   readonly found?: CloseDocument;
-  readonly allowsSharedToken?: boolean;
+  readonly sharedMayAct?: boolean;
 } = {}) {
   const asked: unknown[] = [];
   let reading = 0;
@@ -109,10 +109,10 @@ function open({
     railNames: ['upstream', 'other'],
     closeLagMs: LAG_MS,
     perSecondOf: () => 20,
-    allowsSharedToken,
+    statementUntil: (rail, to) => (rail === 'other' ? new Date(to.getTime() + 3_600_000) : null),
   });
   const ama = { name: 'ama', tokenHash: createHash('sha256').update('token-of-ama').digest() };
-  const guarded = guardOperator(operator, createOperators('a-token', [ama]));
+  const guarded = guardOperator(operator, createOperators('a-token', [ama], sharedMayAct));
   const request = (path: string, init: RequestInit = {}, token = 'a-token') => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     return guarded.request(path, { ...init, headers });
@@ -179,7 +179,7 @@ describe('a close is asked for', () => {
   });
 
   it('by named operators alone where the shared token may not order; all may look', async () => {
-    const { asked, post, request } = open({ allowsSharedToken: false });
+    const { asked, post, request } = open({ sharedMayAct: false });
     for (const path of ['/closes', '/closes?dryRun=true']) {
       expect(await post({ date: '2026-11-20' }, path)).toMatchObject({
         status: 403,
@@ -193,14 +193,21 @@ describe('a close is asked for', () => {
   });
 
   it('with a dry run says how much it would check, and asks no rail', async () => {
-    const { asked, post } = open();
+    const count = new Map([
+      ['upstream', 41],
+      ['other', 1],
+    ]);
+    const { asked, post } = open({ count });
     expect(await post({ date: '2026-11-20' }, '/closes?dryRun=true')).toMatchObject({
       status: 200,
       body: {
         id: '2026-11-20',
         exists: true,
-        payments: 41,
-        rails: [{ rail: 'upstream', payments: 41, atLeastSeconds: 3 }],
+        payments: 42,
+        rails: [
+          { rail: 'upstream', payments: 41, atLeastSeconds: 3, statementUntil: null },
+          { rail: 'other', payments: 1, atLeastSeconds: 1, statementUntil: '2026-11-21T01:00:00.000Z' },
+        ],
       },
     });
     expect(asked).toEqual([]);
@@ -225,7 +232,7 @@ describe('a close is shown', () => {
     const differing = await json('/closes/2026-11-20/records?result=differs');
     expect(differing).toMatchObject({
       items: [
-        { differences: [{ field: 'fee', amount: '-0.01' }], theirs: { fee: '0.49' }, factPublished: true },
+        { differences: [{ field: 'fee', amount: '-0.01' }], theirs: { fee: '0.49' }, correctionSent: true },
       ],
     });
     expect(reading()).toBe(0);
@@ -238,6 +245,7 @@ describe('a close is shown', () => {
   it('as CSV without formulas, which marks what was not reported', async () => {
     const response = await open({ found: done }).request('/closes/2026-11-20/export?format=csv');
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="close-2026-11-20.csv"');
+    expect(response.headers.get('x-total-rows')).toBe('3');
     const [heading, collection, payout, pending] = (await response.text()).split('\r\n');
     expect(heading).toContain('amount_ours,amount_theirs,amount_difference,fee_ours');
     expect(collection).toContain(
@@ -262,8 +270,12 @@ describe('a close is shown', () => {
 
   it('as JSON, streamed, and releases its records when the reader stops', async () => {
     const { request, reading } = open({ found: done });
-    const whole = await (await request('/closes/2026-11-20/export?format=json&result=differs')).json();
-    expect(whole).toMatchObject({ close: { id: '2026-11-20' }, records: [{ reference: 'po-1' }] });
+    const differing = await request('/closes/2026-11-20/export?format=json&result=differs');
+    expect(differing.headers.get('x-total-rows')).toBe('1');
+    expect(await differing.json()).toMatchObject({
+      close: { id: '2026-11-20' },
+      records: [{ reference: 'po-1' }],
+    });
     expect(
       await (await request('/closes/2026-11-20/export?format=json&result=unclear')).json(),
     ).toMatchObject({ records: [] });
@@ -273,4 +285,12 @@ describe('a close is shown', () => {
     await reader?.cancel();
     expect(reading()).toBe(0);
   });
+});
+
+it.each([
+  [{ date: '2026-11-20' }, '2026-11-21T01:00:00.000Z'],
+  [{ date: '2026-11-20', rail: 'other' }, '2026-11-21T01:00:00.000Z'],
+  [{ date: '2026-11-20', rail: 'upstream' }, null],
+])('a close of %j waits for statements until %s', async (body, statementsUntil) => {
+  expect((await open().post(body)).body).toMatchObject({ statementsUntil });
 });

@@ -27,26 +27,25 @@ export interface CloseRouteDeps {
   readonly closeLagMs: number;
   /** How many payments of a rail a close gets through in a second at most. */
   readonly perSecondOf: (rail: string) => number;
-  /** Whether the shared token, which belongs to no person, may start closes: only in development. */
-  readonly allowsSharedToken: boolean;
+  /** Until when a close of the time before `to` waits for the rail's statement; null if it does not, or not any more. */
+  readonly statementUntil: (rail: string, to: Date) => Date | null;
 }
 
 /** Adds the routes of daily closes (ADR 29). */
 export function addCloseRoutes(operator: Hono, deps: CloseRouteDeps): void {
-  const shown = { ...deps, noun: 'close', viewRun: viewOf(deps.store), viewRecord, columns: closeColumns };
-  serveOperations(
-    operator,
-    closeOperations,
-    { open: (request) => open(deps, request), ...showRuns(shown) },
-    deps.allowsSharedToken,
-  );
+  const shown = { ...deps, noun: 'close', viewRun: viewOf(deps), viewRecord, columns: closeColumns };
+  serveOperations(operator, closeOperations, { open: (request) => open(deps, request), ...showRuns(shown) });
 }
 
 /** A close with its counts: those of a running one are counted anew, as far as there is time. */
 const viewOf =
-  ({ count }: CloseRouteDeps['store']) =>
-  async (close: CloseDocument) =>
-    viewClose(close, close.counts ?? (await count(close._id, COUNT_TIMEOUT_MS)));
+  ({ store, railNames, statementUntil }: CloseRouteDeps) =>
+  async (close: CloseDocument) => {
+    const rails = close.rail === null ? railNames : [close.rail];
+    const waits = close.stage === 'done' ? [] : rails.map((rail) => statementUntil(rail, close.to));
+    const counts = close.counts ?? (await store.count(close._id, COUNT_TIMEOUT_MS));
+    return viewClose(close, counts, waits.find((until) => until !== null) ?? null);
+  };
 
 type Open = typeof closeOperations.open;
 
@@ -67,7 +66,7 @@ async function open(
   }
   const opened = await closes.open(window.value, operator);
   if (!opened.ok) return refuseWindow(opened.refusal, window.value, deps);
-  return answer(opened.value.isNew ? 202 : 200, await viewOf(deps.store)(opened.value.run));
+  return answer(opened.value.isNew ? 202 : 200, await viewOf(deps)(opened.value.run));
 }
 
 function readWindow(
@@ -107,6 +106,7 @@ function viewPreview(
     rail,
     payments: count,
     atLeastSeconds: Math.ceil(count / deps.perSecondOf(rail)),
+    statementUntil: deps.statementUntil(rail, window.to)?.toISOString() ?? null,
   }));
   return {
     id,

@@ -38,7 +38,7 @@ export interface CloseRecord extends MatchRecord, Claimable {
   /** Why it is unclear, or has no result yet. */
   readonly why?: string;
   /** Set if the rail reported an end that its owner did not know, which was published as a fact. */
-  readonly factPublished?: true;
+  readonly correctionSent?: true;
 }
 
 /** The closes of this service's database, and their records. */

@@ -9,7 +9,11 @@ import type { CloseDocument, CloseRecord } from './store.ts';
  * A close as operators see it: times in UTC, and how many of its payments have each result; null if there are too many
  * to count while it runs.
  */
-export function viewClose(close: CloseDocument, counts: ResultCounts | null): CloseView {
+export function viewClose(
+  close: CloseDocument,
+  counts: ResultCounts | null,
+  statementsUntil: Date | null,
+): CloseView {
   const { _id, from, to, rail, stage, late = 0, requestedBy, requestedAt, finishedAt } = close;
   return {
     id: _id,
@@ -18,6 +22,7 @@ export function viewClose(close: CloseDocument, counts: ResultCounts | null): Cl
     rail,
     status: stage,
     ...viewCounts(counts),
+    statementsUntil: statementsUntil?.toISOString() ?? null,
     /** How many of its payments were reported only after it had been done once. */
     late,
     requestedBy,
@@ -60,7 +65,7 @@ export function viewRecord(record: CloseRecord): CloseRecordView {
     breakId: record.breakId ?? null,
     alsoCoveredBy: record.alsoCoveredBy ?? [],
     /** Whether the rail reported an end that the payment's owner did not know, which was published to it. */
-    factPublished: record.factPublished === true,
+    correctionSent: record.correctionSent === true,
     askedAt: record.askedAt?.toISOString() ?? null,
     tries,
   };
@@ -98,7 +103,7 @@ export const closeColumns: Export<CloseRecord, CloseRecordView>['columns'] = {
   fee_difference: (view) => difference(view, 'fee'),
   why: ({ why }) => why,
   break: ({ breakId }) => breakId,
-  fact_published: ({ factPublished }) => (factPublished ? 'yes' : 'no'),
+  correction_sent: ({ correctionSent }) => (correctionSent ? 'yes' : 'no'),
   asked_at: ({ askedAt }) => askedAt,
   tries: ({ tries }) => tries,
 };

@@ -1,6 +1,7 @@
 import { accept, type Clock, displayAmount, type Ids, type Money, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
+import { commitEach } from '../batches.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { type BreakChange, kindsOf } from '../domain/break.ts';
 import { changed } from '../domain/break-versions.ts';
@@ -69,22 +70,15 @@ interface Decided {
 
 /** Builds {@link Decisions}. */
 export function createDecisions(deps: DecisionDeps): Decisions {
-  // One at a time and retried in place: decisions are few, and a conflicting one waits for the other.
-  const alone = { itemsMax: 1 };
-  const proposing = deps.messaging.groupCommit<Proposed, Result<Decision, ProposeRefusal>>(
-    'reconciler.proposal',
-    (items, transaction) => Promise.all(items.map((item) => propose(deps, item, transaction))),
-    alone,
+  const proposing = commitEach(deps.messaging, 'reconciler.proposal', (proposed: Proposed, transaction) =>
+    propose(deps, proposed, transaction),
   );
-  const deciding = deps.messaging.groupCommit<Decided, Result<Decision, DecideRefusal>>(
-    'reconciler.decision',
-    (items, transaction) => Promise.all(items.map((item) => conclude(deps, item, transaction))),
-    alone,
+  const deciding = commitEach(deps.messaging, 'reconciler.decision', (decided: Decided, transaction) =>
+    conclude(deps, decided, transaction),
   );
   return {
-    propose: (request, by, id = deps.ids.next('dc')) => proposing.submit({ request, by, id }),
-    decide: (id, verdict) =>
-      deciding.submit({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
+    propose: (request, by, id = deps.ids.next('dc')) => proposing({ request, by, id }),
+    decide: (id, verdict) => deciding({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
     find: async (id) => (await deps.decisionStore.find({ id })).at(0),
     list: deps.decisionStore.list,
   };

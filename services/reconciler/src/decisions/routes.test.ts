@@ -15,13 +15,12 @@ function open(
   answers: {
     readonly proposed?: Result<Decision, ProposeRefusal>;
     readonly decided?: Result<Decision, DecideRefusal>;
-    readonly allowsSharedToken?: boolean;
+    readonly sharedMayAct?: boolean;
   } = {},
 ) {
   const said: unknown[] = [];
   const routes = new Hono();
   addDecisionRoutes(routes, {
-    allowsSharedToken: answers.allowsSharedToken ?? true,
     decisions: {
       propose: async (...call) => {
         said.push(call);
@@ -39,7 +38,10 @@ function open(
     },
   });
   const tokenHash = Uint8Array.from(createHash('sha256').update('token-of-ama').digest());
-  const app = guardOperator(routes, createOperators(OPERATOR, [{ name: 'ama', tokenHash }]));
+  const app = guardOperator(
+    routes,
+    createOperators(OPERATOR, [{ name: 'ama', tokenHash }], answers.sharedMayAct),
+  );
   const ask = async (path: string, body?: object | string, token: string | null = 'token-of-ama') => {
     const headers = {
       ...(token !== null && { authorization: `Bearer ${token}` }),
@@ -74,7 +76,7 @@ describe('the routes of decisions', () => {
   ])(
     'refuse at %s to %s with a token that belongs to no person, in production',
     async (path, _name, body) => {
-      const { ask, said } = open({ allowsSharedToken: false });
+      const { ask, said } = open({ sharedMayAct: false });
       expect(await ask(path, body, OPERATOR)).toMatchObject([403, { code: 'named_operator_required' }]);
       expect(await ask(path, body, 'an-unknown-token')).toMatchObject([403, { code: 'forbidden' }]);
       expect(await ask(path, body, null)).toMatchObject([401, { code: 'unauthenticated' }]);

@@ -16,39 +16,32 @@ const DECISIONS_PER_PAGE = 100;
 /** The dependencies of the routes of decisions. */
 export interface DecisionRouteDeps {
   readonly decisions: Decisions;
-  /** Whether the shared token, which belongs to no person, may propose and decide: only in development. */
-  readonly allowsSharedToken: boolean;
 }
 
 /** Adds the routes by which two operators decide what a customer paid, or how a payout ended (ADR 23, ADR 34). */
-export function addDecisionRoutes(operator: Hono, { decisions, allowsSharedToken }: DecisionRouteDeps): void {
+export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDeps): void {
   const decide = async (id: string, decision: Parameters<Decisions['decide']>[1]) => {
     const decided = await decisions.decide(id, decision);
     return decided.ok ? answer(200, viewDecision(decided.value)) : refuseDecision(decided.refusal);
   };
-  serveOperations(
-    operator,
-    decisionOperations,
-    {
-      list: async ({ query: { cursor: after, ...narrowed } }) => {
-        const page = await decisions.list({ ...narrowed, after, limit: DECISIONS_PER_PAGE });
-        const next = page.next && formatPageCursor(page.next);
-        return answer(200, { items: page.items.map(viewDecision), next });
-      },
-      show: async ({ parameters: { id } }) => {
-        const found = await decisions.find(id);
-        return found ? answer(200, viewDecision(found)) : refuseDecision('decision.unknown');
-      },
-      propose: async ({ body, operator: by }) => {
-        const proposed = await decisions.propose(requestOf(body), by, body.commandId);
-        return proposed.ok ? answer(202, viewDecision(proposed.value)) : refuseDecision(proposed.refusal);
-      },
-      approve: ({ parameters: { id }, operator: by }) => decide(id, { verdict: 'approve', by }),
-      reject: ({ parameters: { id }, body, operator: by }) =>
-        decide(id, { verdict: 'reject', reason: body?.reason, by }),
+  serveOperations(operator, decisionOperations, {
+    list: async ({ query: { cursor: after, ...narrowed } }) => {
+      const page = await decisions.list({ ...narrowed, after, limit: DECISIONS_PER_PAGE });
+      const next = page.next && formatPageCursor(page.next);
+      return answer(200, { items: page.items.map(viewDecision), next });
     },
-    allowsSharedToken,
-  );
+    show: async ({ parameters: { id } }) => {
+      const found = await decisions.find(id);
+      return found ? answer(200, viewDecision(found)) : refuseDecision('decision.unknown');
+    },
+    propose: async ({ body, operator: by }) => {
+      const proposed = await decisions.propose(requestOf(body), by, body.commandId);
+      return proposed.ok ? answer(202, viewDecision(proposed.value)) : refuseDecision(proposed.refusal);
+    },
+    approve: ({ parameters: { id }, operator: by }) => decide(id, { verdict: 'approve', by }),
+    reject: ({ parameters: { id }, body, operator: by }) =>
+      decide(id, { verdict: 'reject', reason: body?.reason, by }),
+  });
 }
 
 /** The request of a proposal; which fields go together was checked before. */

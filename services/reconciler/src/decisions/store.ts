@@ -19,22 +19,7 @@ export interface DecisionQuery {
 }
 
 /** The decisions of this service's database. */
-export interface DecisionStore {
-  readonly find: (
-    by: { readonly id: string } | { readonly reference: string },
-    session?: ClientSession,
-  ) => Promise<readonly Decision[]>;
-  readonly insert: (decision: Decision, session: ClientSession) => Promise<void>;
-  /** Writes the decision about a proposal that was read in the same transaction; a conflict aborts it. */
-  readonly decide: (decided: Decision, session: ClientSession) => Promise<void>;
-  readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
-  /** Marks approved decisions as applied once their payments have ended by them. */
-  readonly applied: (
-    applied: readonly AppliedDecision[],
-    appliedAt: Date,
-    session: ClientSession,
-  ) => Promise<void>;
-}
+export type DecisionStore = ReturnType<typeof openDecisionStore>;
 
 type Stored<Any> = Any extends Decision ? Omit<Any, 'id'> & { readonly _id: string } : never;
 
@@ -42,23 +27,27 @@ type Stored<Any> = Any extends Decision ? Omit<Any, 'id'> & { readonly _id: stri
 type DecisionDocument = Stored<Decision>;
 
 /** Opens the store. */
-export function openDecisionStore(db: Db): DecisionStore {
+export function openDecisionStore(db: Db) {
   const collection = db.collection<DecisionDocument>('decisions');
   return {
-    find: async (by, session) => {
+    find: async (
+      by: { readonly id: string } | { readonly reference: string },
+      session?: ClientSession,
+    ): Promise<readonly Decision[]> => {
       const filter = 'id' in by ? { _id: by.id } : by;
       return (await collection.find(filter, { ...(session && { session }) }).toArray()).map(toDecision);
     },
-    insert: async (decision, session) => {
+    insert: async (decision: Decision, session: ClientSession): Promise<void> => {
       await collection.insertOne(toDocument(decision), { session });
     },
-    decide: async (decided, session) => {
+    /** Writes the decision about a proposal that was read in the same transaction; a conflict aborts it. */
+    decide: async (decided: Decision, session: ClientSession): Promise<void> => {
       const proposal = { _id: decided.id, status: 'proposed' as const };
       const { matchedCount } = await collection.replaceOne(proposal, toDocument(decided), { session });
       // Read in this transaction's snapshot: a concurrent decision is a conflict, and the transaction reruns.
       if (matchedCount !== 1) throw new Error('a proposal was decided twice at once');
     },
-    list: async ({ status, reference, after, limit }) => {
+    list: async ({ status, reference, after, limit }: DecisionQuery): Promise<DecisionPage> => {
       const filter: Filter<DecisionDocument> = {
         ...(status !== undefined && { status }),
         ...(reference !== undefined && { reference }),
@@ -67,7 +56,12 @@ export function openDecisionStore(db: Db): DecisionStore {
       const found = await collection.find(filter).sort({ at: -1, _id: -1 }).limit(limit).toArray();
       return { items: found.map(toDecision), next: nextCursor(found, limit, ({ at }) => at) };
     },
-    applied: async (applied, appliedAt, session) => {
+    /** Marks approved decisions as applied once their payments have ended by them. */
+    applied: async (
+      applied: readonly AppliedDecision[],
+      appliedAt: Date,
+      session: ClientSession,
+    ): Promise<void> => {
       const writes = applied.map((one) => ({
         updateMany: {
           filter: { ...decidedBy(one), status: 'approved' as const },

@@ -2,6 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { ended, opened } from '../fixtures/verdicts.ts';
 import { afterAutoResolutions, autoResolutionsOf } from './auto-resolution.ts';
+import type { Claim } from './claim.ts';
 import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -13,6 +14,18 @@ const see = (tracked: Tracked, observation: PaymentObservation) =>
     booksGraceMs: 60_000,
     lateAfterMs: 30_000,
   });
+const claimOf = (over: Partial<Claim>): Claim => ({
+  rail: 'upstream',
+  kind: 'payout',
+  proven: false,
+  status: 'COMPLETED',
+  amount: null,
+  currency: null,
+  fee: null,
+  reason: null,
+  atMs: 0,
+  ...over,
+});
 const every = [
   'callback.denied',
   'callback.amount_differs',
@@ -77,6 +90,21 @@ describe('a break whose cause has gone', () => {
     const open = { ...see(awaited('xx-1', 0), opened('payout')), breaks: ['payout.unattempted'] };
     const asked = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 2_000, answer: null } as const;
     expect(autoResolutionsOf(open, see(open, asked), asked)).toMatchObject([{ kind: 'payout.unattempted' }]);
+  });
+
+  it.each<[string, readonly string[], 'completed' | 'failed' | 'reversed', boolean]>([
+    ['all came true', ['COMPLETED', 'PENDING'], 'completed', true],
+    ['a reversal was completed before', ['COMPLETED', 'REVERSED'], 'reversed', true],
+    ['one did not', ['COMPLETED', 'FAILED'], 'completed', false],
+    ['none did', ['FAILED'], 'completed', false],
+  ])('is closed by the end that callbacks claimed too early: %s', (_, claimed, status, isClosed) => {
+    const open = see(awaited('xx-1', 0), opened('payout'));
+    const callbacks = claimed.map((one) => claimOf({ status: one, rail: open.terms?.rail ?? '' }));
+    const before = { ...open, callbacks, breaks: ['callback.denied'] };
+    const observation = ended('payout', status);
+    expect(autoResolutionsOf(before, see(before, observation), observation).map(({ kind }) => kind)).toEqual(
+      isClosed ? ['callback.denied'] : [],
+    );
   });
 
   it('may be found again', () => {

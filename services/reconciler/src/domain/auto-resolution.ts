@@ -2,7 +2,7 @@ import { displayAmount } from '@pesewa/kernel';
 import { differingClaim } from './amounts.ts';
 import { bookKinds, judgeBooks } from './books.ts';
 import type { BreakKind } from './break-kinds.ts';
-import { isEnd } from './claim.ts';
+import { claimedEnd, isConsistentWith, isEnd, isOwn } from './claim.ts';
 import { coverageKinds, gapBetween } from './coverage.ts';
 import type { PaymentObservation } from './observations.ts';
 import { isUnknown, type Terms, type Tracked, withoutBreaks } from './tracked.ts';
@@ -28,8 +28,8 @@ const RESOLVED_BY_END: BreakKind = 'collection.amount_differs';
 
 /**
  * The breaks that an observation closes by itself (ADR 70): those about a payment that was unknown, that did not end, or
- * whose amount was unclear until it completed with the decided one. Contradictions stay, for people or until the rail's
- * lookup agrees.
+ * whose amount was unclear until it completed with the decided one, or whose end was claimed before it was true. Contradictions
+ * stay, for people or until the rail's lookup agrees.
  */
 export function autoResolutionsOf(
   before: Tracked,
@@ -56,10 +56,19 @@ export function autoResolutionsOf(
   // A reversal is an end too, which the owner applies after another.
   if (end !== undefined && after.status !== before.status)
     causes.push({ kind: 'payment.end_untaken', resolution: `its owner has taken it over: ${end.name}` });
+  if (end !== undefined && cameTrue(after))
+    causes.push({ kind: 'callback.denied', resolution: `what was claimed came true: ${end.name}` });
   if (observation.kind === 'asked')
     causes.push({ kind: 'payout.unattempted', resolution: `an attempt is reported: ${observation.name}` });
   if ('name' in observation) causes.push(...bornOut(after, observation), ...covered(before, observation));
   return causes.filter(({ kind }) => after.breaks.includes(kind));
+}
+
+/** Whether every end that callbacks have claimed is the payment's own by now. */
+function cameTrue({ status, terms, callbacks }: Tracked): boolean {
+  if (terms === null) return false;
+  const ends = callbacks.filter((claim) => isOwn(claim, terms)).flatMap((claim) => claimedEnd(claim) ?? []);
+  return ends.length > 0 && ends.every((claimed) => isConsistentWith(status, claimed));
 }
 
 /** The differences between the ledger and the payment's owner that are gone. */

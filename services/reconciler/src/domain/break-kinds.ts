@@ -43,7 +43,7 @@ export const breakKinds = {
     field: 'status',
     opens:
       "a callback claims an end that the rail's lookup contradicts, or still denies after the allowed lag",
-    closes: null,
+    closes: 'the payment ends as every callback has claimed',
     manualResolution: 'final',
   },
   'callback.amount_differs': {
@@ -97,8 +97,8 @@ export const breakKinds = {
   'collection.not_found': {
     field: 'status',
     opens:
-      'the rail answers NOT FOUND and has given no other clear answer for two grace times: one for the owner to initiate it again, one for the rail to register it; polling continues',
-    closes: 'the collection ends',
+      'every poll is answered NOT FOUND for two grace times: one for the owner to initiate it again, one for the rail to register it; polling continues',
+    closes: 'the lookup knows the collection, or the collection ends',
     manualResolution: 'ended',
   },
   'payment.contradiction': {
@@ -210,7 +210,7 @@ export const breakKinds = {
     closes: 'a later close finds that both agree',
     manualResolution: 'again',
   },
-  'close.missing_there': {
+  'close.not_at_rail': {
     field: 'status',
     opens: 'the daily close asks for a payment that ended here, and the rail does not know it',
     closes: 'a later close finds it',
@@ -222,13 +222,13 @@ export const breakKinds = {
     closes: 'a later statement agrees with our record',
     manualResolution: 'again',
   },
-  'statement.missing_here': {
+  'statement.not_in_books': {
     field: 'existence',
     opens: "a line of the rail's statement matches no payment of ours",
     closes: 'a later statement has the line, and we have its payment',
     manualResolution: 'again',
   },
-  'statement.missing_there': {
+  'statement.not_on_statement': {
     field: 'status',
     opens: "a payment that ended in the statement's window has no line in it",
     closes: 'a later statement has a line for it',

@@ -8,7 +8,7 @@ import {
 import type { Break, BreakChange, Observation } from './break.ts';
 import { type Observer, termsOfBreak } from './break-kinds.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
-import { closeBreak, isCorrectedBy, judgedOf, shown, unjudged } from './observing.ts';
+import { closeBreak, isCorrectedBy, isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
 
 /** An operator's request about a break. */
 export type BreakRequest =
@@ -38,6 +38,11 @@ export interface Requester {
   readonly hasEnded: boolean | null;
 }
 
+/** By currency, the minor units above which two operators resolve a break; without a limit one does. */
+export type AloneUpTo = ReadonlyMap<string, bigint>;
+
+const noLimits: AloneUpTo = new Map();
+
 /** How many changes people may make to one break: enough in practice, and small enough for its document. */
 const CHANGES_MAX = 100;
 const ADJUSTMENTS_MAX = 10;
@@ -49,6 +54,7 @@ export function changeBreak(
   current: Break,
   request: BreakRequest,
   requester: Requester,
+  aloneUpTo = noLimits,
 ): Result<Break, LifeRefusal> {
   if (isRepeated(current, request, requester)) return accept(current);
   // Ending an order or the break is allowed however long its history is: otherwise neither could ever end.
@@ -71,7 +77,7 @@ export function changeBreak(
     case 'adjust':
       return adjust(current, request, requester);
     case 'resolve':
-      return resolveByHand(current, request, requester);
+      return resolveByHand(current, request, requester, aloneUpTo);
     default:
       return unreachable(request);
   }
@@ -120,11 +126,26 @@ function resolveByHand(
   current: Break,
   request: Extract<BreakRequest, { readonly what: 'resolve' }>,
   requester: Requester,
+  aloneUpTo: AloneUpTo,
 ): Result<Break, LifeRefusal> {
   const why = whyWaits(current, requester);
   if (why) return refuse(why);
   if (pendingOf(current)) return refuse('adjustment.pending');
-  return accept(resolved({ ...current, judged: judgedOf(current) }, requester, request.resolution));
+  const { by, at } = requester;
+  const { resolutionProposedBy = by } = current;
+  if (resolutionProposedBy !== by || !takesTwo(current, aloneUpTo))
+    return accept(resolved({ ...current, judged: judgedOf(current) }, requester, request.resolution));
+  const line = { at, by, what: 'resolution proposed', text: request.resolution } as const;
+  return accept(changed({ ...current, resolutionProposedBy: by }, line));
+}
+
+/** Whether a break is of more money than one operator may resolve, or of an unknown amount of money. */
+function takesTwo({ observations }: Break, aloneUpTo: AloneUpTo): boolean {
+  return observations.some(({ kind, amount, currency }) => {
+    const limit = currency === null ? undefined : aloneUpTo.get(currency);
+    if (limit === undefined) return false;
+    return amount === null ? isOverMoney(kind) : amount > limit || amount < -limit;
+  });
 }
 
 /** Why people can't resolve a break yet: its payment is open, and its end or a decision will resolve it. */
@@ -200,7 +221,9 @@ function isRepeated({ history }: Break, request: BreakRequest, requester: Reques
   if (request.what === 'adjust') return false;
   const newest = history.at(-1);
   const line = lineOf(request, requester);
-  return newest?.by === line.by && newest.what === line.what && newest.text === line.text;
+  const isSame =
+    newest?.what === line.what || (newest?.what === 'resolution proposed' && line.what === 'resolved');
+  return isSame && newest.by === line.by && newest.text === line.text;
 }
 
 function lineOf(request: BreakRequest, { by, at }: Pick<Requester, 'by' | 'at'>): BreakChange {

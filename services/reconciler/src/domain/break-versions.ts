@@ -16,7 +16,7 @@ export function resolved(
   { by, at }: Pick<BreakChange, 'by' | 'at'>,
   resolution: string,
 ): Break {
-  const { resolvedBy: _, ...standing } = current;
+  const { resolvedBy: _by, resolutionProposedBy: _proposed, ...standing } = current;
   const next = { ...standing, status: 'resolved', resolvedAt: at, resolution } as const;
   const line = { at, by, what: 'resolved', text: resolution } as const;
   return changed({ ...next, ...(by !== null && { resolvedBy: by }) }, line);

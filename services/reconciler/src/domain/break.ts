@@ -25,6 +25,7 @@ export interface BreakChange {
     | 'adjustment booked'
     | 'adjustment refused'
     | 'adjustment withdrawn'
+    | 'resolution proposed'
     | 'resolved';
   /** A comment, an owner's name or an order's id; a person's text may hold personal data. */
   readonly text?: string;
@@ -95,6 +96,8 @@ export interface Break
   readonly resolution?: string;
   /** Who resolved it; absent if it closed by itself. */
   readonly resolvedBy?: string;
+  /** Who would resolve it, and waits for another operator to do so too; gone once an observer says something else. */
+  readonly resolutionProposedBy?: string;
   readonly adjustments?: readonly Adjustment[];
   /** Grows by one with each change of the break. */
   readonly version: number;

@@ -116,8 +116,8 @@ describe('a payment of a close, once its difference was reported twice', () => {
     ['a completed collection', collection('completed', { received: 9_000n }), -9_000n],
   ])('is missing there: %s', (_name, tracked, amount) => {
     const found = match(tracked, { kind: 'notFound', acceptedAtMs: 1 });
-    expect(found.result).toBe('missing_there');
-    expect(found.opens).toMatchObject([{ kind: 'close.missing_there', amount }]);
+    expect(found.result).toBe('not_at_rail');
+    expect(found.opens).toMatchObject([{ kind: 'close.not_at_rail', amount }]);
   });
 });
 
@@ -157,10 +157,10 @@ describe('what may pass by itself', () => {
     expect(last.opens).toEqual([]);
   });
 
-  it.each<[string, Side, 'differs' | 'missing_there', bigint]>([
+  it.each<[string, Side, 'differs' | 'not_at_rail', bigint]>([
     ['another amount', { status: 'completed', amount: 9_000n, fee: 50n }, 'differs', -1_000n],
     ['another status', { status: 'failed', amount: null, fee: null }, 'differs', -10_000n],
-    ['NOT FOUND', notFound, 'missing_there', -10_000n],
+    ['NOT FOUND', notFound, 'not_at_rail', -10_000n],
   ])('is no reason to drop an earlier report: %s', (_name, lastReported, result, amount) => {
     const difference = { theirs: lastReported, differences: [{ minor: amount }] };
     for (const answer of [{ kind: 'unknown' }, { kind: 'unaskable', why: 'no country' }] as const) {

@@ -99,9 +99,9 @@ export function matchRecord(question: CloseQuestion): Matching {
 
 /** What a finished record finds, by field; nothing if it matches, or if the result is unclear. */
 export function findingsOf({ result, differences, theirs }: Matching, ours: Side): readonly Finding[] {
-  if (result === 'missing_there') {
+  if (result === 'not_at_rail') {
     const detail = `${ours.status} here, and the rail does not know it`;
-    return [{ kind: 'close.missing_there', amount: differences[0]?.minor ?? 0n, detail }];
+    return [{ kind: 'close.not_at_rail', amount: differences[0]?.minor ?? 0n, detail }];
   }
   if (result !== 'differs') return [];
   return differences.map(({ field, minor: amount }) => {
@@ -142,7 +142,7 @@ function unclear({ tries, triesMax, lastReported, terms }: CloseQuestion, ours: 
 }
 
 function resultOf(theirs: Side): CloseResult {
-  return theirs.status === 'not_found' ? 'missing_there' : 'differs';
+  return theirs.status === 'not_found' ? 'not_at_rail' : 'differs';
 }
 
 function matched(theirs: Side): Matching {

@@ -81,7 +81,7 @@ describe('what an order has corrected', () => {
     const corrected = concludeAdjustment(order(after(contradiction)), outcome);
     const gone = toWithdrawal('po-1', { kind: 'payment.contradiction', resolution: 'x' }, at);
     const flipped = withdraw({ ...gone, observer: 'poll' }, corrected);
-    for (const again of [contradiction, differs('statement', 'status'), found('close.missing_there')])
+    for (const again of [contradiction, differs('statement', 'status'), found('close.not_at_rail')])
       expect(observe(again, flipped)).toBe(flipped);
     expect(changeBreak(flipped, second, requester)).toMatchObject({ refusal: 'break.resolved' });
   });

@@ -38,7 +38,7 @@ function poll(
     arrived,
   } as const;
   const verdict = judge({ ...asked, lagMs: 60_000, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
-  return [verdict.fact?.status ?? null, verdict.findings.map(({ kind }) => kind)];
+  return [verdict.fact?.status ?? null, verdict.findings.map(({ kind }) => kind), ...verdict.agreed];
 }
 
 describe('a collection that the rail does not know', () => {
@@ -60,6 +60,12 @@ describe('a collection that the rail does not know', () => {
     ['after its end', { notFoundSinceMs: 0, status: 'completed' }, 900_000, [null, []]],
   ])('%s', (_name, given, polledAtMs, expected) => {
     expect(poll(given, polledAtMs)).toEqual(expected);
+  });
+
+  it('has no break any more once the rail knows it', () => {
+    const lost = { notFoundSinceMs: 0, breaks: ['collection.not_found'] };
+    expect(poll(lost, 900_000, { kind: 'pending' })).toEqual([null, [], 'collection.not_found']);
+    expect(poll(lost, 900_000, { kind: 'unknown' })).toEqual([null, []]);
   });
 
   it('is no matter of a payout, which has its own breaks', () => {

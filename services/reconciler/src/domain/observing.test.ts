@@ -26,8 +26,8 @@ const ofField = {
   status: [
     found('payment.contradiction'),
     found('callback.denied'),
-    found('close.missing_there'),
-    found('statement.missing_there'),
+    found('close.not_at_rail'),
+    found('statement.not_on_statement'),
     differs('close', 'status'),
     differs('statement', 'status'),
   ],
@@ -51,7 +51,7 @@ describe('the kinds of breaks', () => {
     ['payment.contradiction', 'status', 'poll'],
     ['callback.denied', 'status', 'callback'],
     ['callback.unknown_reference', 'existence', 'callback'],
-    ['statement.missing_here', 'existence', 'statement'],
+    ['statement.not_in_books', 'existence', 'statement'],
     ['books.unposted', 'entry', 'books'],
     ['wallet.drift', 'balance', 'audit'],
     ['books.ledger_behind', 'position', 'books'],
@@ -124,10 +124,10 @@ describe('one discrepancy', () => {
       rail: 'other',
       currency: null,
     };
-    const line = { ...found('statement.missing_here'), rail: 'upstream' };
+    const line = { ...found('statement.not_in_books'), rail: 'upstream' };
     const both = after(unknown, line);
-    expect(both).toMatchObject({ kind: 'statement.missing_here', rail: 'upstream', currency: 'KES' });
-    expect(withdraw(gone('statement.missing_here'), both)).toMatchObject({ rail: 'other', currency: null });
+    expect(both).toMatchObject({ kind: 'statement.not_in_books', rail: 'upstream', currency: 'KES' });
+    expect(withdraw(gone('statement.not_in_books'), both)).toMatchObject({ rail: 'other', currency: null });
     const books = after(line, found('coverage.missing'));
     expect(books.kind).toBe('coverage.missing');
     expect(books).not.toHaveProperty('rail');

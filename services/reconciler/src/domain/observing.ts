@@ -31,7 +31,7 @@ export function toFoundBreak(
   return { ...where, kind, observer: observer ?? of.observer, ...said, at };
 }
 
-/** What nobody says of a field any more: a kind, at its field unless another is named. */
+/** What no observer says of a field any more: a kind, at its field unless another is named. */
 export function toWithdrawal(
   reference: string,
   {
@@ -49,7 +49,7 @@ export function toWithdrawal(
  * The break after an observation of its field: a new one, or the existing one changed.
  *
  * It replaces the observer's former one of its kind. A resolved break is opened again, and has no owner then, unless people had seen
- * this when they resolved it, or an order has corrected as much. What nobody had said yet is not explained. The same object means that nothing is new.
+ * this when they resolved it, or an order has corrected as much. What no observer had said yet is not explained. The same object means that nothing is new.
  */
 export function observe(found: FoundBreak, current: Break | undefined): Break {
   const { reference, field, cause, ...observation } = found;
@@ -165,7 +165,7 @@ export function shown(current: Break, observations: readonly Observation[]): Bre
   const [strongest] = observations.toSorted((one, other) => rankOf(one) - rankOf(other));
   if (!strongest) return current;
   const { kind, amount, detail, rail, currency } = strongest;
-  const { rail: _, ...next } = current;
+  const { rail: _rail, resolutionProposedBy: _proposed, ...next } = current;
   return { ...next, kind, amount, detail, currency, ...(rail !== undefined && { rail }), observations };
 }
 

@@ -44,9 +44,13 @@ describe('a line and its payment', () => {
     [{ kind: 'reversal', amount: 9_000n }, { status: 'reversed' }, ['amount'], 1_000n],
     [{}, { rail: 'other' }, ['rail'], 0n],
     [{ currency: 'GHS' }, {}, ['currency'], undefined],
-  ] as const)('%o differs from %o in %o', (line, ours, how, difference) => {
+  ] as const)('%o differs from %o in %o', (line, ours, differsIn, difference) => {
     const outcome = compare(row(line), payment(ours), 'upstream');
-    expect([outcome.result, outcome.how, outcome.difference]).toEqual(['differs', how, difference]);
+    expect([outcome.result, outcome.differsIn, outcome.difference]).toEqual([
+      'differs',
+      differsIn,
+      difference,
+    ]);
   });
 });
 
@@ -118,7 +122,7 @@ describe('lines by reference', () => {
           const ours = payments.get(line.reference ?? '');
           const isReported = ours
             ? uses.includes(movementOf(line, ours))
-            : outcomes.get(id)?.result === 'missing_here';
+            : outcomes.get(id)?.result === 'not_in_books';
           expect(isReported).toBe(true);
         }
       }),
@@ -130,8 +134,8 @@ describe('lines by reference', () => {
       const outcomes = match(rows, batch);
       return rows
         .map(({ id, row: line }) => {
-          const { result, how = [], difference = null } = outcomes.get(id) ?? {};
-          return JSON.stringify([{ ...line, result, how, difference }], (_, value: unknown) =>
+          const { result, differsIn = [], difference = null } = outcomes.get(id) ?? {};
+          return JSON.stringify([{ ...line, result, differsIn, difference }], (_, value: unknown) =>
             typeof value === 'bigint' ? `${value}` : value,
           );
         })

@@ -24,11 +24,11 @@ export type StatementResult = NonNullable<RailStatementRecordView['result']>;
 
 /** The result of a line that names a payment of ours. */
 export interface Outcome {
-  readonly result: 'matched' | 'differs' | 'missing_here' | 'duplicate';
+  readonly result: 'matched' | 'differs' | 'not_in_books' | 'duplicate';
   readonly payment?: string;
   /** The movement of the payment that the line stands for: the payment itself, or its reversal. */
   readonly uses?: string;
-  readonly how?: readonly How[];
+  readonly differsIn?: readonly How[];
   /** The rail's movement less ours, in minor units; absent if the two can't be subtracted. */
   readonly difference?: bigint;
   /** The same for the fee alone, if that differs. */
@@ -43,7 +43,7 @@ export interface NumberedRow {
 
 /** The line that holds its movement so far. */
 export interface HeldRow extends NumberedRow {
-  readonly outcome: Pick<Outcome, 'how' | 'difference'>;
+  readonly outcome: Pick<Outcome, 'differsIn' | 'difference'>;
 }
 
 /**
@@ -71,7 +71,7 @@ export function matchByReference(
   for (const { id, row } of rows) {
     const payment = row.reference === null ? undefined : payments.get(row.reference);
     if (!payment) {
-      outcomes.set(id, missingHere(row));
+      outcomes.set(id, notInBooks(row));
       continue;
     }
     const outcome = compare(row, payment, rail);
@@ -90,8 +90,8 @@ export function matchByReference(
 }
 
 /** The result of a line without a payment. */
-export function missingHere(row: Pick<StatementRow, 'amount' | 'status'>): Outcome {
-  return { result: 'missing_here', difference: row.status === 'completed' ? row.amount : 0n };
+export function notInBooks(row: Pick<StatementRow, 'amount' | 'status'>): Outcome {
+  return { result: 'not_in_books', difference: row.status === 'completed' ? row.amount : 0n };
 }
 
 /** Compares a line with its payment (ADR 30). */
@@ -99,31 +99,26 @@ export function compare(row: StatementRow, payment: StatementPayment, rail: stri
   const uses = movementOf(row, payment);
   const isReversal = uses !== payment.reference;
   const statusHow = isReversal ? reversalHow(row, payment) : statusDiffers(row, payment) ? 'status' : null;
-  const moves = row.status === 'completed' && movesHere(payment);
-  const how: readonly How[] = [
-    ...(payment.rail === rail ? [] : (['rail'] as const)),
-    ...(payment.currency === row.currency ? [] : (['currency'] as const)),
-    ...(statusHow === null ? [] : [statusHow]),
-    ...(moves && payment.currency === row.currency && payment.amount !== row.amount
-      ? (['amount'] as const)
-      : []),
-    ...(moves &&
-    !isReversal &&
-    payment.currency === row.currency &&
-    row.fee !== null &&
-    row.fee !== payment.fee
-      ? (['fee'] as const)
-      : []),
+  const isOfCurrency = payment.currency === row.currency;
+  const moves = row.status === 'completed' && movesHere(payment) && isOfCurrency;
+  const hasFee = moves && !isReversal && row.fee !== null;
+  const found: readonly (How | false | null)[] = [
+    payment.rail !== rail && 'rail',
+    !isOfCurrency && 'currency',
+    statusHow,
+    moves && payment.amount !== row.amount && 'amount',
+    hasFee && row.fee !== payment.fee && 'fee',
   ];
-  const found = { payment: payment.reference, uses };
-  if (how.length === 0) return { result: 'matched', ...found };
+  const differsIn = found.filter((one) => one !== false && one !== null);
+  const about = { payment: payment.reference, uses };
+  if (differsIn.length === 0) return { result: 'matched', ...about };
   const difference = differenceOf(row, payment, isReversal);
   return {
     result: 'differs',
-    ...found,
-    how,
+    ...about,
+    differsIn,
     ...(difference !== undefined && { difference }),
-    ...(how.includes('fee') && row.fee !== null && { feeDifference: row.fee - payment.fee }),
+    ...(differsIn.includes('fee') && row.fee !== null && { feeDifference: row.fee - payment.fee }),
   };
 }
 
@@ -132,13 +127,13 @@ export function compare(row: StatementRow, payment: StatementPayment, rail: stri
  * record lacks, and one of another rail a payment that we don't have there.
  */
 export function differencesOf({
-  how = [],
+  differsIn = [],
   difference,
   feeDifference,
-}: Pick<Outcome, 'how' | 'difference' | 'feeDifference'>): ReadonlyMap<Field, bigint | null> {
+}: Pick<Outcome, 'differsIn' | 'difference' | 'feeDifference'>): ReadonlyMap<Field, bigint | null> {
   const fields = { rail: 'existence', direction: 'status' } as const;
   return new Map(
-    how.map((one) => [
+    differsIn.map((one) => [
       one === 'rail' || one === 'direction' ? fields[one] : one,
       (one === 'fee' ? feeDifference : difference) ?? null,
     ]),
@@ -179,7 +174,7 @@ function differenceOf(row: StatementRow, payment: StatementPayment, isReversal: 
  * matter.
  */
 function isNearer(one: HeldRow, other: HeldRow): boolean {
-  const [differences, than] = [one.outcome.how?.length ?? 0, other.outcome.how?.length ?? 0];
+  const [differences, than] = [one.outcome.differsIn?.length ?? 0, other.outcome.differsIn?.length ?? 0];
   if (differences !== than) return differences < than;
   const [by, thanBy] = [distance(one.outcome), distance(other.outcome)];
   if (by !== thanBy) return by < thanBy;

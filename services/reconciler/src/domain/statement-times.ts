@@ -1,7 +1,10 @@
+import { midnightMs } from '@pesewa/kernel';
 import type { TimeFormat } from './statement-mapping.ts';
 
 const SECOND_MS = 1_000;
-const DAY_S = 86_400;
+
+/** Years outside are typing errors or another era's. */
+const [YEAR_MIN, YEAR_MAX] = [2000, 2199];
 
 const date = String.raw`(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})`;
 const clock = String.raw`(?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?`;
@@ -34,12 +37,14 @@ export function readTime(text: string, format: TimeFormat, offset: string | unde
   const parts = forms[format]?.exec(text)?.groups;
   if (!parts) return undefined;
   const number = (name: string) => Number(parts[name] ?? 0);
-  const day = dayNumber(number('year'), number('month'), number('day'));
+  const year = number('year');
+  const dayMs = midnightMs(year, number('month'), number('day'));
   const [hour, minute, second] = [number('hour'), number('minute'), number('second')];
   const offsetS = readOffset(parts['zone'] ?? offset ?? '');
-  if (day === undefined || offsetS === undefined || hour > 23 || minute > 59 || second > 59) return undefined;
+  if (dayMs === undefined || year < YEAR_MIN || year > YEAR_MAX) return undefined;
+  if (offsetS === undefined || hour > 23 || minute > 59 || second > 59) return undefined;
   const milliseconds = Number((parts['fraction'] ?? '').slice(0, 3).padEnd(3, '0'));
-  return (day * DAY_S + hour * 3_600 + minute * 60 + second - offsetS) * SECOND_MS + milliseconds;
+  return dayMs + (hour * 3_600 + minute * 60 + second - offsetS) * SECOND_MS + milliseconds;
 }
 
 /** An offset from UTC in seconds: `+03:00`, `-0330` or `Z`. */
@@ -48,17 +53,4 @@ export function readOffset(text: string): number | undefined {
   const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(text) ?? [];
   if (hours === undefined || Number(hours) > 14 || Number(minutes) > 59) return undefined;
   return (sign === '-' ? -1 : 1) * (Number(hours) * 3_600 + Number(minutes) * 60);
-}
-
-const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
-
-/** The number of a day since the epoch; undefined for a day that the calendar does not have, or of another era. */
-function dayNumber(year: number, month: number, day: number): number | undefined {
-  const isLeap = (of: number) => of % 4 === 0 && (of % 100 !== 0 || of % 400 === 0);
-  const days = (monthDays[month - 1] ?? 0) + (month === 2 && isLeap(year) ? 1 : 0);
-  if (year < 2000 || year > 2199 || day < 1 || day > days) return undefined;
-  const leaps = (until: number) => Math.floor(until / 4) - Math.floor(until / 100) + Math.floor(until / 400);
-  const before = (year - 1970) * 365 + leaps(year - 1) - leaps(1969);
-  const months = monthDays.slice(0, month - 1).reduce<number>((sum, length) => sum + length, 0);
-  return before + months + (month > 2 && isLeap(year) ? 1 : 0) + day - 1;
 }

@@ -16,6 +16,9 @@ const SHOWN: readonly string[] = ['coverage.behind', 'hold.unanswered'] satisfie
 /** The kinds by which a lookup contradicts an end, and which it may take back. */
 export const LOOKUP_KINDS: readonly BreakKind[] = ['payment.contradiction', 'payout.amount_differs'];
 
+/** The kinds that say that the lookup does not know an open payment, which it takes back by knowing it. */
+const FOUND_KINDS: readonly BreakKind[] = ['collection.not_found'];
+
 /** Judges a rail's answer about a payment, together with the claims of callbacks (contract 10.16, invariant P13). */
 export function judge(question: Question): Verdict {
   const { source, tracked } = question;
@@ -30,6 +33,8 @@ export function judge(question: Question): Verdict {
   if (!isContradicted) all.push(...denied);
   const goesOut = isUnclear ? null : fact;
   const contested = source === 'poll' ? LOOKUP_KINDS.filter((kind) => tracked.breaks.includes(kind)) : [];
+  const isKnown = source === 'poll' && question.answer.kind === 'pending';
+  const found = isKnown ? FOUND_KINDS.filter((kind) => tracked.breaks.includes(kind)) : [];
   // What people have resolved is looked up until there is an answer.
   const isUnasked = contested.length > 0 && question.answer.kind === 'unknown';
   // A reversal comes after the end; the owner has applied it once its own event says so.
@@ -41,10 +46,13 @@ export function judge(question: Question): Verdict {
     fact: goesOut,
     // One without keys is found once.
     findings: all.filter(({ kind, about }) => about !== undefined || !tracked.breaks.includes(kind)),
-    agreed: contested.filter(
-      (kind) =>
-        isEnd(question.answer.kind) && all.every((one) => one.kind !== kind || one.observer !== 'poll'),
-    ),
+    agreed: [
+      ...found,
+      ...contested.filter(
+        (kind) =>
+          isEnd(question.answer.kind) && all.every((one) => one.kind !== kind || one.observer !== 'poll'),
+      ),
+    ],
     lagging,
     undecided: undecided || isUnasked || isReversing,
   };

@@ -1,5 +1,6 @@
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { Filter, UpdateFilter } from 'mongodb';
+import { commitEach } from '../batches.ts';
 import type { Window, WindowCursor, WindowPayment, WindowPayments } from './payments.ts';
 import type { Keep } from './runs.ts';
 import type { MatchRecord, MatchRun, MatchStore } from './store.ts';
@@ -42,11 +43,8 @@ const PAGE = 500;
 export function createGathering<Run extends MatchRun, Record extends MatchRecord>(
   deps: GatheringDeps<Run, Record>,
 ): Gathering<Run> {
-  // One at a time and retried in place: a conflicting one waits for the other.
-  const pages = deps.messaging.groupCommit<Page<Run, Record>, boolean>(
-    'reconciler.match-page',
-    (items, transaction) => Promise.all(items.map((page) => takePage(deps, page, transaction))),
-    { itemsMax: 1 },
+  const take = commitEach(deps.messaging, 'reconciler.match-page', (page: Page<Run, Record>, transaction) =>
+    takePage(deps, page, transaction),
   );
   return async (run, window, keep, goesOn = () => true) => {
     let { after } = run;
@@ -56,7 +54,7 @@ export function createGathering<Run extends MatchRun, Record extends MatchRecord
       const payments = await deps.payments.read(window, after, PAGE);
       const last = payments.length < PAGE ? undefined : payments.at(-1);
       after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
-      isTaken = await pages.submit({ run, records: await deps.recordsOf(run, payments), after });
+      isTaken = await take({ run, records: await deps.recordsOf(run, payments), after });
     } while (isTaken && after && goesOn());
     return isTaken;
   };

@@ -21,24 +21,18 @@ const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, breaks: 1, endedA
 export type WindowPayment = Pick<PollDocument, '_id' | keyof typeof FIELDS>;
 
 /** The ended payments of the working set. */
-export interface WindowPayments {
-  /** The next payments of a window in the order of their ends; at most `limit`. */
-  readonly read: (
-    window: Window,
-    after: WindowCursor | undefined,
-    limit: number,
-  ) => Promise<readonly WindowPayment[]>;
-  /** Those of these payments whose terms are known. */
-  readonly find: (references: readonly string[]) => Promise<readonly WindowPayment[]>;
-  /** How many payments of each rail are in a window; null if there are too many to count in time. */
-  readonly count: (window: Window) => Promise<ReadonlyMap<string, number> | null>;
-}
+export type WindowPayments = ReturnType<typeof openWindowPayments>;
 
 /** Opens {@link WindowPayments}. */
-export function openWindowPayments(polls: Collection<PollDocument>): WindowPayments {
+export function openWindowPayments(polls: Collection<PollDocument>) {
   const ofRail = ({ rail }: Window) => (rail === null ? {} : { 'terms.rail': rail });
   return {
-    read: (window, after, limit) => {
+    /** The next payments of a window in the order of their ends; at most `limit`. */
+    read: (
+      window: Window,
+      after: WindowCursor | undefined,
+      limit: number,
+    ): Promise<readonly WindowPayment[]> => {
       const { from, to } = window;
       const rest = after && {
         $or: [{ endedAt: { $gt: after.endedAt } }, { _id: { $gt: after.reference } }],
@@ -50,12 +44,14 @@ export function openWindowPayments(polls: Collection<PollDocument>): WindowPayme
         .limit(limit)
         .toArray();
     },
-    find: (references) =>
+    /** Those of these payments whose terms are known. */
+    find: (references: readonly string[]): Promise<readonly WindowPayment[]> =>
       polls
         .find({ _id: { $in: [...new Set(references)] }, terms: { $exists: true } })
         .project<WindowPayment>(FIELDS)
         .toArray(),
-    count: async (window) => {
+    /** How many payments of each rail are in a window; null if there are too many to count in time. */
+    count: async (window: Window): Promise<ReadonlyMap<string, number> | null> => {
       const { from, to } = window;
       const byRail = [
         { $match: { endedAt: { $gte: from, $lt: to }, ...ofRail(window) } },

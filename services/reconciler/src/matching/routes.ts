@@ -3,7 +3,7 @@ import { nextCursor } from '@pesewa/messaging';
 import { answer, refused } from '@pesewa/runtime';
 import { inBatches } from '../batches.ts';
 import { answerFile, type Export, exportItems } from '../exports.ts';
-import type { MatchRecord, MatchRun, MatchStore, RecordQuery } from './store.ts';
+import type { MatchRecord, MatchRun, MatchStore, RecordQuery, ResultCounts } from './store.ts';
 
 /** How the runs of a source are shown to operators. */
 export interface ShownRuns<
@@ -77,9 +77,16 @@ export function showRuns<
         `${noun}-${run}`,
         format,
         exportItems({ items, viewOf: viewRecord, columns, about }, format),
+        found.counts && rowsOf(found.counts, result),
       );
     },
   };
+}
+
+/** How many records of a finished run have the result, or any. */
+function rowsOf(counts: ResultCounts, result: string | undefined): number {
+  if (result !== undefined) return counts[result] ?? 0;
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 /** The first items; the reading ends there. */

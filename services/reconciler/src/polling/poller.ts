@@ -277,11 +277,13 @@ function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict:
   return { ...next, ...untaken, notFoundSinceMs: notFoundSince(tracked, poll) };
 }
 
-/** Since when the rail has not known the payment: no answer changes nothing, any other answer starts anew. */
+/**
+ * Since when the rail has not known the payment, answer by answer. A rail that gives none can't be asked to initiate it
+ * either, so the time begins anew after that; a payment that never gets anywhere is one that is stuck.
+ */
 function notFoundSince(
   { notFoundSinceMs }: Tracked,
   { answer, polledAtMs }: Pick<MadePoll, 'answer' | 'polledAtMs'>,
 ): number | null {
-  if (answer.kind === 'unknown' || answer.kind === 'unaskable') return notFoundSinceMs;
   return answer.kind === 'notFound' ? (notFoundSinceMs ?? polledAtMs) : null;
 }

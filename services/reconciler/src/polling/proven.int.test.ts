@@ -49,13 +49,17 @@ afterAll(harness.close);
 
 describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (kind) => {
   const { prefix, begin, differs, topic } = kinds[kind];
+  /** A payment of which no poll says anything: all that is known comes from callbacks, however long a test takes. */
+  const unanswered = () => {
+    const reference = ids.next(prefix);
+    answers.set(reference, { kind: 'unknown', why: 'the rail is down' });
+    return reference;
+  };
   const proves = (reference: string, status: string, amount?: string) =>
     callback(reference, status, amount, kind, { proven: true, fee: '0.75' });
 
   it.each(['before', 'after'])('is a fact at once, without a poll (%s the first event)', async (order) => {
-    const reference = ids.next(prefix);
-    // No poll is answered, so everything known comes from the callback.
-    answers.set(reference, { kind: 'unknown', why: 'the rail is down' });
+    const reference = unanswered();
     const events = [begin(reference), proves(reference, 'COMPLETED', '100.00')];
     for (const event of order === 'before' ? events.toReversed() : events) {
       await publish(event);
@@ -72,7 +76,7 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
   });
 
   it('of a fee that is none is one break beside a hint of another, and stops nothing', async () => {
-    const reference = ids.next(prefix);
+    const reference = unanswered();
     await publish(
       callback(reference, 'COMPLETED', '100', kind, { fee: '9' }),
       callback(reference, 'COMPLETED', '100', kind, { proven: true, fee: '-1' }),
@@ -87,7 +91,7 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
   });
 
   it.each(['101', '100.001', 'a hundred'])('of %s is one break and no fact', async (amount) => {
-    const reference = ids.next(prefix);
+    const reference = unanswered();
     await publish(
       begin(reference),
       proves(reference, 'COMPLETED', amount),

@@ -102,7 +102,7 @@ describe('a callback for an unknown payment', () => {
   it('joins the break of a line that a statement has for it, which stays that of the line', async () => {
     const reference = ids.next('po');
     const at = new Date(0);
-    const line = { observer: 'statement', kind: 'statement.missing_here', amount: 5n, detail: 'x', at };
+    const line = { observer: 'statement', kind: 'statement.not_in_books', amount: 5n, detail: 'x', at };
     const place = { rail: 'upstream', currency: 'KES' };
     const observations = [{ ...line, ...place }];
     await database()
@@ -127,7 +127,7 @@ describe('a callback for an unknown payment', () => {
         .findOne({ _id: `${reference}/existence` });
       return kept?.observations.some(({ kind }) => kind === 'callback.unknown_reference') ?? false;
     });
-    expect(await breakOf(reference)).toMatchObject({ kind: 'statement.missing_here', currency: 'KES' });
+    expect(await breakOf(reference)).toMatchObject({ kind: 'statement.not_in_books', currency: 'KES' });
   });
 
   it('is forgotten by the clock of the database, however far behind ours is', async () => {
@@ -181,7 +181,7 @@ describe('a callback for an unknown payment', () => {
 });
 
 describe('a collection that the rail does not know', () => {
-  it('becomes one break after the grace times, which closes with its end', async () => {
+  it('becomes one break after the grace times, which closes where the rail knows it, and with its end', async () => {
     const [lost, found] = [ids.next('co'), ids.next('co')];
     for (const reference of [lost, found]) answers.set(reference, { kind: 'notFound' });
     await publish(initiated(lost), initiated(found));
@@ -199,10 +199,23 @@ describe('a collection that the rail does not know', () => {
     });
     expect(about(lost, 'BreakOpened')).toHaveLength(1);
     expect(await rowOf(lost)).toMatchObject({ status: 'open' });
+    // After a time without answers it begins anew, because the rail could not be asked to initiate it either.
+    answers.set(found, { kind: 'notFound' });
+    await until('NOT FOUND', async () => (await rowOf(found))?.notFoundSince !== undefined);
+    answers.set(found, { kind: 'unknown', why: 'no answer' });
+    await until('no answer', async () => (await rowOf(found))?.notFoundSince === undefined);
     const statuses = new Set(about(lost, 'RailStatusObserved').map(({ payload }) => payload['status']));
     expect(statuses).toEqual(new Set(['notFound']));
-    await publish(failed(lost));
+    answers.set(lost, { kind: 'pending' });
     await until('the closing', () => resolutions(`${lost}/status`).length > 0);
+    expect(await breakOf(lost)).toMatchObject({
+      status: 'resolved',
+      resolution: "the rail's lookup says what we have",
+    });
+    answers.set(lost, { kind: 'notFound' });
+    await until('the second opening', () => about(lost, 'BreakOpened').length > 1);
+    await publish(failed(lost));
+    await until('the second closing', () => resolutions(`${lost}/status`).length > 1);
     expect(await breakOf(lost)).toMatchObject({
       status: 'resolved',
       resolution: 'the payment ended: CollectionFailed',

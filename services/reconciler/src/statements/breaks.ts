@@ -1,5 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
+import { commitEach } from '../batches.ts';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import { type BreakStore, pagesOfBreaks } from '../breaks/store.ts';
 import type { Break, FoundBreak } from '../domain/break.ts';
@@ -28,7 +29,7 @@ const RECORDS_PER_STEP = 200;
 const NOTED_PER_STEP = 1_000;
 
 /** The results that may lead to a break, in the order in which they are handled. */
-const breakResults = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
+const breakResults = ['differs', 'not_on_statement', 'not_in_books', 'duplicate'] as const;
 
 /** What is updated in one transaction: records that may open breaks, or breaks that may be explained. */
 type Step = { readonly statement: StatementDocument } & (
@@ -38,35 +39,25 @@ type Step = { readonly statement: StatementDocument } & (
 
 /** Builds {@link StatementBreaks}. */
 export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks {
-  const steps = deps.messaging.groupCommit<Step, boolean>(
-    'reconciler.statement-breaks',
-    async (given, transaction) => {
-      const rooms: boolean[] = [];
-      for (const step of given) {
-        if ('records' in step) rooms.push(await open(deps, step.statement, step.records, transaction));
-        else {
-          await close(deps, step.statement, step.breaks, transaction);
-          rooms.push(true);
-        }
-      }
-      return rooms;
-    },
-    { itemsMax: 1 },
-  );
+  const take = commitEach(deps.messaging, 'reconciler.statement-breaks', async (step: Step, transaction) => {
+    if ('records' in step) return open(deps, step.statement, step.records, transaction);
+    await close(deps, step.statement, step.breaks, transaction);
+    return true;
+  });
   return async (statement, keep) => {
     // Breaks are few and lines are many, so the line is searched for each break, at whichever rail it is shown.
     const stated = { observer: 'statement', status: 'unresolved', limit: RECORDS_PER_STEP } as const;
     for await (const breaks of pagesOfBreaks(deps.breaks, stated)) {
       if (breaks.length === 0) continue;
       await keep();
-      await steps.submit({ statement, breaks });
+      await take({ statement, breaks });
     }
     let hasRoom = true;
     for (const result of breakResults) {
       const limitOf = () => (hasRoom ? RECORDS_PER_STEP : NOTED_PER_STEP);
       for await (const records of recordsOf(deps, statement._id, result, limitOf)) {
         await keep();
-        hasRoom = await steps.submit({ statement, records });
+        hasRoom = await take({ statement, records });
       }
     }
   };
@@ -112,8 +103,8 @@ async function close(
     return observations
       .filter(({ observer, kind }) => {
         if (observer !== 'statement') return false;
-        if (kind === 'statement.missing_there') return about.some((line) => line.uses === reference);
-        if (kind === 'statement.missing_here') return about.length > 0;
+        if (kind === 'statement.not_on_statement') return about.some((line) => line.uses === reference);
+        if (kind === 'statement.not_in_books') return about.length > 0;
         return about.length > 0 && about.every((line) => !findsIn(field, line));
       })
       .map(({ kind }) => toWithdrawal(reference, { kind, field, resolution }, at));

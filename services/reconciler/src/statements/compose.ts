@@ -17,7 +17,6 @@ type Parts = Pick<StatementBreakDeps, 'store' | 'breaks' | 'clock'> &
     readonly payments: WindowPayments;
     readonly railFee: RailFee;
     readonly railNames: readonly string[];
-    readonly allowsSharedToken: boolean;
   };
 
 /** Puts the statements of rails together (ADR 30); everything it opens closes with the scope. */

@@ -8,9 +8,9 @@ import { type RecordDocument, type StatementDocument, type StatementStore, subje
 
 const kinds = {
   differs: 'statement.differs',
-  missing_here: 'statement.missing_here',
-  duplicate: 'statement.missing_here',
-  missing_there: 'statement.missing_there',
+  not_in_books: 'statement.not_in_books',
+  duplicate: 'statement.not_in_books',
+  not_on_statement: 'statement.not_on_statement',
 } as const satisfies Record<string, BreakKind>;
 
 /** The breaks for records, by record: none if no money is involved. */
@@ -37,9 +37,9 @@ export async function breaksOfRecords(
     const holders = lines.filter((line) => line.payment === payment);
     const isAgain = result === 'duplicate' && holders.every((line) => line.row && movedAgain(row, line.row));
     if (result === 'duplicate' && !isAgain) continue;
-    if (result === 'missing_here' && row.status !== 'completed') continue;
+    if (result === 'not_in_books' && row.status !== 'completed') continue;
     const reference =
-      kind === 'statement.missing_here'
+      kind === 'statement.not_in_books'
         ? subjectOf(statement.rail, record)
         : (payment ?? subjectOf(statement.rail, record));
     const place = { rail: statement.rail, currency: row.currency };
@@ -58,7 +58,7 @@ export async function breaksOfRecords(
 }
 
 function detailOf({ result, payment, row }: RecordDocument): string {
-  if (result === 'missing_there') return "the rail's statement has no line for the payment";
+  if (result === 'not_on_statement') return "the rail's statement has no line for the payment";
   if (result === 'duplicate')
     return `a further line of the rail's statement moves money for ${payment ?? 'a payment'}`;
   return (row?.reference ?? null) === null

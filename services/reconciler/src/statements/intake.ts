@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Clock, Result } from '@pesewa/kernel';
 import { accept, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
+import { commitEach } from '../batches.ts';
 import {
   contentOf,
   type HeldRow,
   matchByReference,
-  missingHere,
   type NumberedRow,
+  notInBooks,
   type Outcome,
   type StatementPayment,
 } from '../domain/statement-matching.ts';
@@ -61,16 +62,14 @@ interface Batch {
 /** Builds {@link StatementIntake}. */
 export function createStatementIntake(deps: IntakeDeps): StatementIntake {
   const { runs } = deps.statementStore;
-  const commits = deps.messaging.groupCommit<Batch, boolean>(
-    'reconciler.statement',
-    (batches, transaction) => Promise.all(batches.map((batch) => store(deps, batch, transaction))),
-    { itemsMax: 1 },
+  const storeOnce = commitEach(deps.messaging, 'reconciler.statement', (batch: Batch, transaction) =>
+    store(deps, batch, transaction),
   );
 
   /** What is stored after a batch: by this upload, or by a concurrent upload of the same file. */
   async function commit(batch: Batch): Promise<Stored> {
     const { statement, place, chain } = batch;
-    if (await commits.submit(batch)) return { batches: place + 1, chain };
+    if (await storeOnce(batch)) return { batches: place + 1, chain };
     const found = await runs.findOne({ _id: statement._id });
     if (!found || found.stage === 'dropped') throw new SourceFencedError('dropped meanwhile');
     return found;
@@ -205,7 +204,7 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
           filter: { _id: id },
           update: {
             $set: { result: 'duplicate' as const },
-            $unset: { uses: true, how: true, difference: true, feeDifference: true } as const,
+            $unset: { uses: true, differsIn: true, difference: true, feeDifference: true } as const,
           },
         },
       })),
@@ -252,6 +251,6 @@ function toRecord(
     ...base,
     row,
     ...(isNameless && { content: digestOf(contentOf(row)) }),
-    ...(outcome ?? missingHere(row)),
+    ...(outcome ?? notInBooks(row)),
   };
 }

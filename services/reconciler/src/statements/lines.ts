@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { parse } from 'csv-parse';
+import { inBatches } from '../batches.ts';
 import { layoutOf, type StatementMapping } from '../domain/statement-mapping.ts';
 import { createRowReader, type ReadLine } from '../domain/statement-rows.ts';
 
@@ -45,76 +46,77 @@ export interface StatementFile {
   readonly digest: () => string;
 }
 
-/** Reads a statement as a stream, with only a batch and a piece of the file in memory. */
-export function readStatementFile(
-  content: AsyncIterable<Uint8Array>,
-  how: { readonly mapping: StatementMapping; readonly currency: string | null; readonly limits: FileLimits },
-): StatementFile {
-  const hash = createHash('sha256');
-  return { batches: batchesOf(content, hash, how), digest: () => hash.copy().digest('hex') };
+/** How a file is read. */
+interface Reading {
+  readonly mapping: StatementMapping;
+  readonly currency: string | null;
+  readonly limits: FileLimits;
 }
 
-async function* batchesOf(
-  content: AsyncIterable<Uint8Array>,
-  hash: Hash,
-  { mapping, currency, limits }: Parameters<typeof readStatementFile>[1],
-): AsyncGenerator<readonly StatementLine[]> {
-  let lines: StatementLine[] = [];
-  const parser = openParser(mapping, currency, limits, (line) => void lines.push(line));
+/** Reads a statement as a stream, with only a batch and a piece of the file in memory. */
+export function readStatementFile(content: AsyncIterable<Uint8Array>, how: Reading): StatementFile {
+  const hash = createHash('sha256');
+  const pieces = piecesOf(content, hash, how.limits);
+  return {
+    batches: inBatches(linesOf(pieces, how), LINES_PER_BATCH),
+    digest: () => hash.copy().digest('hex'),
+  };
+}
+
+async function* piecesOf(content: AsyncIterable<Uint8Array>, hash: Hash, { bytesMax }: FileLimits) {
   let bytes = 0;
   for await (const piece of content) {
     bytes += piece.byteLength;
-    if (bytes > limits.bytesMax)
-      throw new UnreadableFileError(
-        `the file has more than ${limits.bytesMax} bytes: send it in parts`,
-        true,
-      );
+    if (bytes > bytesMax)
+      throw new UnreadableFileError(`the file has more than ${bytesMax} bytes: send it in parts`, true);
     hash.update(piece);
-    await parser.write(piece);
-    while (lines.length >= LINES_PER_BATCH) {
-      const batch = lines.slice(0, LINES_PER_BATCH);
-      lines = lines.slice(LINES_PER_BATCH);
-      yield batch;
-    }
-  }
-  await parser.end();
-  for (let from = 0; from < lines.length; from += LINES_PER_BATCH) {
-    yield lines.slice(from, from + LINES_PER_BATCH);
+    yield piece;
   }
 }
 
-/** Feeds the library's parser directly, so that lines are taken at once and nothing waits in its buffers. */
-function openParser(
-  mapping: StatementMapping,
-  currency: string | null,
-  { linesMax }: FileLimits,
-  take: (line: StatementLine) => void,
-) {
+async function* linesOf(
+  pieces: AsyncIterable<Uint8Array>,
+  { mapping, currency, limits: { linesMax } }: Reading,
+): AsyncGenerator<StatementLine> {
   let reader: ReturnType<typeof createRowReader> | undefined;
   let number = 0;
-  let failure: Error | undefined;
-
-  function onRecord(cells: readonly string[], line: number): void {
+  for await (const { cells, line } of recordsOf(pieces, mapping)) {
+    const isTooWide = cells.length > COLUMNS_MAX;
     if (!reader) {
-      if (cells.length > COLUMNS_MAX)
+      if (isTooWide)
         throw new UnreadableFileError(
           `line ${line} has more than ${COLUMNS_MAX} columns: is it the heading?`,
         );
       const layout = layoutOf(mapping, mapping.header ? cells : null);
       if (!layout.ok) throw new UnreadableFileError(layout.refusal);
       reader = createRowReader(mapping, layout.value, currency);
-      if (mapping.header) return;
+      if (mapping.header) continue;
     }
     number += 1;
     if (number > linesMax)
       throw new UnreadableFileError(`the file has more than ${linesMax} lines: send it in parts`, true);
     const tooMany = { unreadable: `the line has more than ${COLUMNS_MAX} columns` };
-    take({ number, line, read: cells.length > COLUMNS_MAX ? tooMany : reader(cells) });
+    yield { number, line, read: isTooWide ? tooMany : reader(cells) };
   }
+  if (mapping.header && !reader) throw new UnreadableFileError('the file is empty: not even a heading');
+}
 
+/** The cells of a line, and the line number in the file where it ends. */
+interface CsvRecord {
+  readonly cells: readonly string[];
+  readonly line: number;
+}
+
+/** Feeds the library's parser directly: what came of a piece is taken at once, and nothing waits in its buffers. */
+async function* recordsOf(
+  pieces: AsyncIterable<Uint8Array>,
+  { delimiter }: StatementMapping,
+): AsyncGenerator<CsvRecord> {
+  const records: CsvRecord[] = [];
+  let failure: Error | undefined;
   const parser = parse({
     bom: true,
-    delimiter: mapping.delimiter,
+    delimiter,
     relax_column_count: true,
     // A quote inside a cell is text; one that is never closed ends at the limit for a line.
     relax_quotes: true,
@@ -122,13 +124,8 @@ function openParser(
     // All of them, because by default the parser accepts only the first line's delimiter.
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: LINE_BYTES_MAX,
-    on_record: (cells: readonly string[], { lines }) => {
-      // The parser treats an error thrown here as its own and would quote the line.
-      try {
-        if (!failure) onRecord(cells, lines);
-      } catch (error) {
-        failure = error as Error;
-      }
+    on_record: (cells: readonly string[], { lines: line }) => {
+      records.push({ cells, line });
       return null;
     },
   });
@@ -136,23 +133,19 @@ function openParser(
     failure ??= readable(error);
   });
   parser.resume();
-  const finish = () => {
+  const taken = () => {
     if (failure) throw failure;
+    return records.splice(0);
   };
-  return {
-    write: async (piece: Uint8Array): Promise<void> => {
-      await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
-      finish();
-    },
-    end: async (): Promise<void> => {
-      await new Promise<void>((resolve) => {
-        parser.once('close', resolve);
-        parser.end();
-      });
-      finish();
-      if (mapping.header && !reader) throw new UnreadableFileError('the file is empty: not even a heading');
-    },
-  };
+  for await (const piece of pieces) {
+    await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
+    yield* taken();
+  }
+  await new Promise<void>((resolve) => {
+    parser.once('close', resolve);
+    parser.end();
+  });
+  yield* taken();
 }
 
 /** The library's messages may quote the file. */

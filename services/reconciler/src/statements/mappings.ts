@@ -1,3 +1,4 @@
+import { strictFields } from '@pesewa/contracts';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import {
@@ -16,12 +17,11 @@ const PLACE_MAX = 200;
 
 /** Unknown fields are refused: a mistyped one would silently have no effect. */
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? `has no field ${issue.keys.join(', ')}: it knows ${Object.keys(shape).join(', ')}`
-        : 'must be a JSON object',
-  });
+  strictFields(
+    shape,
+    (names) => `has no field ${names.join(', ')}: it knows ${Object.keys(shape).join(', ')}`,
+    'must be a JSON object',
+  );
 
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.map((value) => JSON.stringify(value)).join(', ')}` });
@@ -95,24 +95,21 @@ export interface MappingDocument {
 }
 
 /** The stored mappings. */
-export interface MappingStore {
-  readonly put: (document: MappingDocument) => Promise<void>;
-  readonly find: (name: string) => Promise<MappingDocument | null>;
-  readonly list: () => Promise<readonly MappingDocument[]>;
-}
+export type MappingStore = ReturnType<typeof openMappingStore>;
 
 const MAPPINGS_MAX = 200;
 
 /**
  * Opens the mappings. A statement stores the mapping that it was read by, so replacing a mapping changes no statement.
  */
-export function openMappingStore(db: Db): MappingStore {
+export function openMappingStore(db: Db) {
   const collection = db.collection<MappingDocument>('statement_mappings');
   return {
-    put: async ({ _id, ...replacement }) => {
+    put: async ({ _id, ...replacement }: MappingDocument): Promise<void> => {
       await collection.replaceOne({ _id }, replacement, { upsert: true });
     },
-    find: (name) => collection.findOne({ _id: name }),
-    list: () => collection.find().sort({ _id: 1 }).limit(MAPPINGS_MAX).toArray(),
+    find: (name: string): Promise<MappingDocument | null> => collection.findOne({ _id: name }),
+    list: (): Promise<readonly MappingDocument[]> =>
+      collection.find().sort({ _id: 1 }).limit(MAPPINGS_MAX).toArray(),
   };
 }

@@ -63,7 +63,7 @@ function recordOf(
     _id: paymentRecordId(run, reference),
     run,
     keepUntil,
-    result: 'missing_there',
+    result: 'not_on_statement',
     payment: reference,
     difference: -amount,
     row: { ...nameless, kind, amount, currency, status: 'completed', atMs: endedAt.getTime() },

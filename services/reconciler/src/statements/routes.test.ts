@@ -23,7 +23,6 @@ it('refuses a mapping that was kept without the column by which lines are matche
     statementStore: {} as StatementRouteDeps['statementStore'],
     mappings: { put: never, list: never, find: async () => kept },
     railNames: ['upstream'],
-    allowsSharedToken: true,
     clock: systemClock,
   });
   const guarded = guardOperator(operator, createOperators('a-token', []));

@@ -35,7 +35,6 @@ export interface StatementRouteDeps {
   readonly mappings: MappingStore;
   /** The rails that are configured here. */
   readonly railNames: readonly string[];
-  readonly allowsSharedToken: boolean;
   readonly clock: Clock;
 }
 
@@ -48,19 +47,14 @@ export function addStatementRoutes(operator: Hono, deps: StatementRouteDeps): vo
     viewRecord,
     columns: statementColumns,
   };
-  serveOperations(
-    operator,
-    railStatementOperations,
-    {
-      upload: (request) => upload(deps, request),
-      drop: async ({ parameters: { id } }) =>
-        (await deps.statements.forget(id))
-          ? answer(202, { status: 'dropped' as const })
-          : refused('not_found', 'id: there is no such statement'),
-      ...showRuns(shown),
-    },
-    deps.allowsSharedToken,
-  );
+  serveOperations(operator, railStatementOperations, {
+    upload: (request) => upload(deps, request),
+    drop: async ({ parameters: { id } }) =>
+      (await deps.statements.forget(id))
+        ? answer(202, { status: 'dropped' as const })
+        : refused('not_found', 'id: there is no such statement'),
+    ...showRuns(shown),
+  });
   addMappings(operator, deps);
 }
 
@@ -93,32 +87,27 @@ async function upload(
   }
 }
 
-function addMappings(operator: Hono, { mappings, clock, allowsSharedToken }: StatementRouteDeps): void {
-  serveOperations(
-    operator,
-    statementMappingOperations,
-    {
-      list: async () => {
-        const items = await mappings.list();
-        return answer(200, { items: items.map(({ _id, by }) => ({ name: _id, by })), next: null });
-      },
-      show: async ({ parameters: { name } }) => {
-        const found = await mappings.find(name);
-        return found
-          ? answer(200, { name, by: found.by, mapping: found.mapping })
-          : refused('not_found', 'there is no mapping of this name');
-      },
-      put: async ({ parameters, body, operator: by }) => {
-        const name = mappingName.safeParse(parameters.name);
-        if (!name.success) return refused('invalid', `name ${firstProblem(name.error).message}`);
-        const mapping = statementMapping.safeParse(body);
-        if (!mapping.success) return refused('invalid', describeProblem(firstProblem(mapping.error)));
-        await mappings.put({ _id: name.data, mapping: mapping.data, at: new Date(clock.nowMs()), by });
-        return answer(200, { name: name.data, by, mapping: mapping.data });
-      },
+function addMappings(operator: Hono, { mappings, clock }: StatementRouteDeps): void {
+  serveOperations(operator, statementMappingOperations, {
+    list: async () => {
+      const items = await mappings.list();
+      return answer(200, { items: items.map(({ _id, by }) => ({ name: _id, by })), next: null });
     },
-    allowsSharedToken,
-  );
+    show: async ({ parameters: { name } }) => {
+      const found = await mappings.find(name);
+      return found
+        ? answer(200, { name, by: found.by, mapping: found.mapping })
+        : refused('not_found', 'there is no mapping of this name');
+    },
+    put: async ({ parameters, body, operator: by }) => {
+      const name = mappingName.safeParse(parameters.name);
+      if (!name.success) return refused('invalid', `name ${firstProblem(name.error).message}`);
+      const mapping = statementMapping.safeParse(body);
+      if (!mapping.success) return refused('invalid', describeProblem(firstProblem(mapping.error)));
+      await mappings.put({ _id: name.data, mapping: mapping.data, at: new Date(clock.nowMs()), by });
+      return answer(200, { name: name.data, by, mapping: mapping.data });
+    },
+  });
 }
 
 async function readTerms(

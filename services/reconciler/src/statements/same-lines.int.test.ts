@@ -32,7 +32,7 @@ afterAll(harness.close);
 describe('lines that say exactly the same', () => {
   const same = ',,7.77,2026-01-05T00:00:00Z';
   const opens = async () =>
-    listed((await request('/breaks?kind=statement.missing_here&status=unresolved')).body).length;
+    listed((await request('/breaks?kind=statement.not_in_books&status=unresolved')).body).length;
 
   it('without any reference are money that moved as often, whatever is sent again', async () => {
     const before = await opens();

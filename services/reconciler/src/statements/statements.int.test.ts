@@ -60,18 +60,18 @@ describe('a statement', () => {
     expect(first.counts).toMatchObject({
       matched: 1,
       differs: 2,
-      missing_here: 2,
+      not_in_books: 2,
       duplicate: 1,
       unreadable: 1,
     });
     expect(first.records).toMatchObject([
       { line: 2, result: 'matched', payment: same },
       { line: 3, result: 'duplicate', payment: same, breakId: null },
-      { line: 4, result: 'differs', how: ['amount'], difference: '-10' },
-      { line: 5, result: 'differs', how: ['fee'], difference: '0.25' },
-      { line: 6, result: 'missing_here', difference: '7', breakId: `${lost}/existence` },
+      { line: 4, result: 'differs', differsIn: ['amount'], difference: '-10' },
+      { line: 5, result: 'differs', differsIn: ['fee'], difference: '0.25' },
+      { line: 6, result: 'not_in_books', difference: '7', breakId: `${lost}/existence` },
       { line: 7, result: 'unreadable', reason: 'amount: is no amount of KES as the mapping writes it' },
-      { line: 8, result: 'missing_here', railReference: 'R6', amount: '5000' },
+      { line: 8, result: 'not_in_books', railReference: 'R6', amount: '5000' },
     ]);
     expect(await breaksOf(other)).toEqual(['statement.differs']);
     expect((await rowOf(other))?.breaks).toEqual(['statement.differs']);
@@ -101,7 +101,7 @@ describe('a statement', () => {
     const there = await paid();
     const to = new Date(Date.now() + 1).toISOString();
     const found = await match(file(`${there},R20,-100,0.5,${now()}`), { from, to });
-    expect(found.counts).toMatchObject({ matched: 1, missing_there: 6 });
+    expect(found.counts).toMatchObject({ matched: 1, not_on_statement: 6 });
     expect(found.statement).toMatchObject({ breaksOpened: 4, breaksHidden: 2, discrepancies: 6 });
     const opened = missing.filter((reference) => about(reference, 'BreakOpened').length === 1);
     await until(
@@ -111,7 +111,7 @@ describe('a statement', () => {
     expect(opened.length).toBeLessThanOrEqual(4);
     const late = await match(file(...missing.map((one, at) => `${one},R3${at},-100,0.5,${now()}`)), nowhere);
     expect(late.counts).toMatchObject({ matched: 6 });
-    const open = await request('/breaks?kind=statement.missing_there&status=unresolved');
+    const open = await request('/breaks?kind=statement.not_on_statement&status=unresolved');
     expect(listed(open.body)).toEqual([]);
   });
 
@@ -123,8 +123,8 @@ describe('a statement', () => {
     const to = new Date(Date.parse(endedAt) + 1).toISOString();
     const found = await match(file(`,C1,123.45,,${endedAt}`), { from: endedAt, to });
     expect(found.records).toMatchObject([
-      { line: 2, result: 'missing_here', payment: null, amount: '123.45', difference: '123.45' },
-      { line: null, result: 'missing_there', payment: reference, difference: '-123.45' },
+      { line: 2, result: 'not_in_books', payment: null, amount: '123.45', difference: '123.45' },
+      { line: null, result: 'not_on_statement', payment: reference, difference: '-123.45' },
     ]);
   });
 });
@@ -158,7 +158,7 @@ describe('an upload', () => {
     await harness.start();
     const { statement, counts } = await match(content, nowhere);
     expect(statement).toMatchObject({ lines: 3_500 });
-    expect(counts).toMatchObject({ missing_here: 3_500 });
+    expect(counts).toMatchObject({ not_in_books: 3_500 });
     expect((await stored()) - before).toBe(3_500);
   });
 
@@ -168,7 +168,7 @@ describe('an upload', () => {
     const both = await Promise.all([upload(content, terms), upload(content, terms, pieces(content))]);
     expect(both.map(({ status }) => status)).toEqual([202, 202]);
     const { counts } = await match(content, nowhere);
-    expect(counts).toMatchObject({ missing_here: 2_500 });
+    expect(counts).toMatchObject({ not_in_books: 2_500 });
     expect((await stored()) - before).toBe(2_500);
   });
 
@@ -182,7 +182,7 @@ describe('an upload', () => {
     await until('it is gone', async () => (await stored()) === before);
     expect(await upload(right, terms, pieces(wrong, 3))).toMatchObject({ status: 408 });
     expect(await upload(right, terms)).toMatchObject({ status: 409, body: { code: 'content_differs' } });
-    expect((await match(right, nowhere)).counts).toMatchObject({ missing_here: 2_200 });
+    expect((await match(right, nowhere)).counts).toMatchObject({ not_in_books: 2_200 });
   });
 
   it('as a dry run gives the same result and leaves nothing', async () => {
@@ -199,11 +199,11 @@ describe('an upload', () => {
     expect(dry.body['problems']).toMatchObject([
       { line: 2, result: 'differs', difference: '-1' },
       { line: 3, result: 'unreadable' },
-      { result: 'missing_there', payment: missing },
+      { result: 'not_on_statement', payment: missing },
     ]);
     const real = await match(content, window);
     expect(real.counts).toEqual(dry.body['counts']);
-    expect(real.records.map(({ result }) => result)).toEqual(['differs', 'unreadable', 'missing_there']);
+    expect(real.records.map(({ result }) => result)).toEqual(['differs', 'unreadable', 'not_on_statement']);
   });
 });
 
@@ -256,7 +256,9 @@ describe('a hostile file', () => {
       [8, 'amount: is no amount of KES as the mapping writes it'],
       [10, 'reference: has control characters or line ends'],
     ]);
-    const csv = await harness.download(`${path}/export?format=csv`);
+    const exported = await harness.download(`${path}/export?format=csv`);
+    expect(exported.headers.get('x-total-rows')).toBe(String(records.length));
+    const csv = await exported.text();
     expect(csv).toContain("'=1+1");
     expect(csv.split('\r\n')).toHaveLength(records.length + 2);
   });

@@ -6,14 +6,6 @@ import { type OpenState, openStates } from '../domain/tracked.ts';
 import type { PollDocument } from '../poll-document.ts';
 import { readWatched } from '../watched.ts';
 
-/** The due polls of a rail; counts end at a limit. */
-export interface DuePolls {
-  readonly due: number;
-  /** Those that have been due for long. */
-  readonly overdue: number;
-  readonly oldestDueAt: Date | null;
-}
-
 /** The open payment of a kind and state that began first. */
 export interface OldestPayment {
   readonly kind: PaymentKind;
@@ -23,16 +15,7 @@ export interface OldestPayment {
 }
 
 /** The part of the status that other stores don't give; each query reads only keys, or one document. */
-export interface StatusStore {
-  readonly duePolls: (watch: string, now: Date, overdueBefore: Date) => Promise<DuePolls>;
-  /** The rails with payments to ask about, configured or not, from keys alone. */
-  readonly watched: () => Promise<readonly string[]>;
-  /** The oldest open payment of each kind and state that has any, the oldest of all first. */
-  readonly oldestOpen: () => Promise<readonly OldestPayment[]>;
-  readonly lastCoverage: () => Promise<CoverageRun | undefined>;
-  /** The newest whole day that was closed over all rails. */
-  readonly lastClose: () => Promise<CloseDocument | undefined>;
-}
+export type StatusStore = ReturnType<typeof openStatusStore>;
 
 /** Where counts of due polls end. */
 const DUE_COUNT_MAX = 10_000;
@@ -42,13 +25,14 @@ const READ_TIMEOUT_MS = 1_000;
 const LIMITS = { maxTimeMS: READ_TIMEOUT_MS } as const;
 
 /** Opens the store. */
-export function openStatusStore(db: Db, polls: Collection<PollDocument>): StatusStore {
+export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
   const coverage = db.collection<CoverageRun>('coverage_runs');
   const closes = db.collection<CloseDocument>('closes');
   const countDue = (watch: string, until: Date) =>
     polls.countDocuments({ watch, dueAt: { $lte: until } }, { ...LIMITS, limit: DUE_COUNT_MAX });
   return {
-    duePolls: async (watch, now, overdueBefore) => {
+    /** The due polls of a rail, and those that have been due for long; counts end at a limit. */
+    duePolls: async (watch: string, now: Date, overdueBefore: Date) => {
       const first = { projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, ...LIMITS } as const;
       const [due, overdue, oldest] = await Promise.all([
         countDue(watch, now),
@@ -57,8 +41,10 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>): Status
       ]);
       return { due, overdue, oldestDueAt: oldest?.dueAt ?? null };
     },
+    /** The rails with payments to ask about, configured or not, from keys alone. */
     watched: () => readWatched(polls),
-    oldestOpen: async () => {
+    /** The oldest open payment of each kind and state that has any, the oldest of all first. */
+    oldestOpen: async (): Promise<readonly OldestPayment[]> => {
       const all = (['payout', 'collection'] as const).flatMap((kind) =>
         openStates.map(async (openState): Promise<readonly OldestPayment[]> => {
           const filter = { 'terms.kind': kind, openState };
@@ -71,6 +57,7 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>): Status
       return found.toSorted((one, other) => one.openedAt.getTime() - other.openedAt.getTime());
     },
     lastCoverage: async () => (await coverage.findOne({}, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
+    /** The newest whole day that was closed over all rails. */
     lastClose: async () => (await closes.findOne(dayCloses, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
   };
 }

@@ -150,7 +150,7 @@ function watchWebhooks(
   return [
     { name: 'webhook', steps: ['delivery'], hops, look: lookBy('endedAt'), standing },
     // Steps that either of the two finds are followed by the first.
-    { name: 'webhook told late', steps: [], hops, look: lookBy('endHeardAt'), standing },
+    { name: 'webhook heard of late', steps: [], hops, look: lookBy('endHeardAt'), standing },
   ];
 }
 

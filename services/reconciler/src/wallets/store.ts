@@ -1,5 +1,5 @@
-import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import { type Page, pageOf } from '../breaks/store.ts';
+import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import { type NewestQuery, newest } from '../batches.ts';
 import type { Candidate } from '../domain/candidates.ts';
 import type { Drift, FloatTotals } from '../domain/drift.ts';
 
@@ -66,27 +66,12 @@ export interface WalletDocument {
 export type Suspicion = Pick<RunDocument, 'at' | 'unexplained'>;
 
 /** The floats, wallets and comparison runs of this service's database. */
-export interface WalletStore {
-  /** Adds movements: that of a payment each time it is given, that of an order once. */
-  readonly move: (moves: readonly FloatMove[], session: ClientSession) => Promise<void>;
-  /** The ledger's movements at a rail, by currency. */
-  readonly floats: (rail: string) => Promise<ReadonlyMap<string, Float>>;
-  /** Every wallet that was ever compared, of one rail or of all. */
-  readonly wallets: (
-    rail?: string,
-    options?: { readonly session?: ClientSession; readonly timeoutMs?: number },
-  ) => Promise<readonly WalletDocument[]>;
-  readonly recordRuns: (runs: readonly RunDocument[], session: ClientSession) => Promise<void>;
-  /** Stores what was found of wallets that were compared before, until their next run. */
-  readonly suspect: (found: readonly RunDocument[]) => Promise<void>;
-  readonly saveWallets: (wallets: readonly WalletDocument[], session: ClientSession) => Promise<void>;
-  /** Newest first. */
-  readonly listRuns: (query: {
-    readonly rail?: string | undefined;
-    readonly currency?: string | undefined;
-    readonly cursor?: string | undefined;
-    readonly limit: number;
-  }) => Promise<Page<RunDocument>>;
+export type WalletStore = ReturnType<typeof openWalletStore>;
+
+/** Which runs are listed. */
+interface RunQuery {
+  readonly rail?: string | undefined;
+  readonly currency?: string | undefined;
 }
 
 /** The id of a rail's wallet. */
@@ -105,22 +90,28 @@ const SUM_FLOATS = {
 };
 
 /** Opens the store. */
-export function openWalletStore(db: Db): WalletStore {
+export function openWalletStore(db: Db) {
   const floats = db.collection<FloatDocument>('floats');
   const wallets = db.collection<WalletDocument>('wallets');
   const runs = db.collection<RunDocument>('runs');
   return {
-    move: async (moves, session) => {
+    /** Adds movements: that of a payment each time it is given, that of an order once. */
+    move: async (moves: readonly FloatMove[], session: ClientSession): Promise<void> => {
       const writes = [...Map.groupBy(moves, floatId)].map(([id, alike]) => toUpdate(id, alike));
       if (writes.length > 0) await floats.bulkWrite(writes, { session, ordered: false });
     },
-    floats: async (rail) => {
+    /** The ledger's movements at a rail, by currency. */
+    floats: async (rail: string): Promise<ReadonlyMap<string, Float>> => {
       const found = await floats
         .aggregate<Float & { readonly _id: string }>([{ $match: { rail } }, SUM_FLOATS])
         .toArray();
       return new Map(found.map(({ _id, ...float }) => [_id, float]));
     },
-    wallets: (rail, { session, timeoutMs } = {}) =>
+    /** Every wallet that was ever compared, of one rail or of all. */
+    wallets: (
+      rail?: string,
+      { session, timeoutMs }: { readonly session?: ClientSession; readonly timeoutMs?: number } = {},
+    ): Promise<readonly WalletDocument[]> =>
       wallets
         .find(rail === undefined ? {} : { rail }, {
           ...(session && { session }),
@@ -128,10 +119,11 @@ export function openWalletStore(db: Db): WalletStore {
         })
         .sort({ _id: 1 })
         .toArray(),
-    recordRuns: async (records, session) => {
+    recordRuns: async (records: readonly RunDocument[], session: ClientSession): Promise<void> => {
       if (records.length > 0) await runs.insertMany([...records], { session });
     },
-    suspect: async (found) => {
+    /** Stores what was found of wallets that were compared before, until their next run. */
+    suspect: async (found: readonly RunDocument[]): Promise<void> => {
       const writes = found.map((run) => ({
         updateOne: {
           filter: { _id: walletId(run), 'latest.at': { $lt: run.at } },
@@ -140,31 +132,19 @@ export function openWalletStore(db: Db): WalletStore {
       }));
       if (writes.length > 0) await wallets.bulkWrite(writes, { ordered: false });
     },
-    saveWallets: async (documents, session) => {
+    saveWallets: async (documents: readonly WalletDocument[], session: ClientSession): Promise<void> => {
       const writes = documents.map(({ _id, ...replacement }) => ({
         replaceOne: { filter: { _id }, replacement, upsert: true },
       }));
       if (writes.length > 0) await wallets.bulkWrite(writes, { session, ordered: false });
     },
-    listRuns: (query) => listRuns(runs, query),
+    listRuns: ({ rail, currency, ...page }: NewestQuery & RunQuery) =>
+      newest(
+        runs,
+        { ...(rail !== undefined && { rail }), ...(currency !== undefined && { currency }) },
+        page,
+      ),
   };
-}
-
-async function listRuns(
-  runs: Collection<RunDocument>,
-  { rail, currency, cursor, limit }: Parameters<WalletStore['listRuns']>[0],
-): Promise<Page<RunDocument>> {
-  const filter = {
-    ...(rail !== undefined && { rail }),
-    ...(currency !== undefined && { currency }),
-    ...(cursor !== undefined && { _id: { $lt: cursor } }),
-  };
-  const found = await runs
-    .find(filter)
-    .sort({ _id: -1 })
-    .limit(limit + 1)
-    .toArray();
-  return pageOf(found, limit);
 }
 
 function floatId({ rail, currency, by }: FloatMove): string {

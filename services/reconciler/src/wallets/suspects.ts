@@ -9,20 +9,14 @@ import type { PollDocument } from '../poll-document.ts';
 export type InFlight = Measurement['inFlight'];
 
 /** The payments that affect a rail's wallets. */
-export interface PaymentsAtRail {
-  /** What is in flight at a rail, by currency: read from the index alone, however many payments are open. */
-  readonly inFlight: (rail: string) => Promise<ReadonlyMap<string, InFlight>>;
-  /**
-   * Payments that may explain a wallet out of range: the newest ends, and those in flight of this size; a bounded
-   * search.
-   */
-  readonly suspects: (query: {
-    readonly rail: string;
-    readonly currency: string;
-    /** Minor units; not negative. */
-    readonly size: bigint;
-    readonly endedSince: Date;
-  }) => Promise<readonly Suspect[]>;
+export type PaymentsAtRail = ReturnType<typeof openPaymentsAtRail>;
+
+/** A wallet out of range, and the size of what is unexplained: minor units, not negative. */
+interface SuspectQuery {
+  readonly rail: string;
+  readonly currency: string;
+  readonly size: bigint;
+  readonly endedSince: Date;
 }
 
 /** Longer than summing millions takes. */
@@ -35,10 +29,11 @@ const LOOK_TIMEOUT_MS = 2_000;
 const AS_SUSPECT = { terms: 1, status: 1, received: 1 } as const;
 
 /** Opens {@link PaymentsAtRail} over the working set. */
-export function openPaymentsAtRail(db: Db): PaymentsAtRail {
+export function openPaymentsAtRail(db: Db) {
   const polls = db.collection<PollDocument>('polls');
   return {
-    inFlight: async (rail) => {
+    /** What is in flight at a rail, by currency: read from the index alone, however many payments are open. */
+    inFlight: async (rail: string): Promise<ReadonlyMap<string, InFlight>> => {
       const found = await polls
         .aggregate<InFlight & { readonly _id: string }>(
           [
@@ -56,7 +51,11 @@ export function openPaymentsAtRail(db: Db): PaymentsAtRail {
         .toArray();
       return new Map(found.map(({ _id, ...totals }) => [_id, totals]));
     },
-    suspects: async ({ rail, currency, size, endedSince }) => {
+    /**
+     * Payments that may explain a wallet out of range: the newest ends, and those in flight of this size; a bounded
+     * search.
+     */
+    suspects: async ({ rail, currency, size, endedSince }: SuspectQuery): Promise<readonly Suspect[]> => {
       const wallet = { 'terms.rail': rail, 'terms.currency': currency };
       const flying = { ...wallet, inFlight: true as const };
       const lists = await Promise.all([

@@ -21,7 +21,7 @@ test.each([301, 302, 307, 400, 401, 404, 409, 429, 500, 503])('status %i is trie
   expect(after(answered(status))).toEqual({ kind: 'retry', dueAtMs: NOW_MS + 5_000 });
 });
 
-test.each(['timeout', 'dns', 'connect', 'tls', 'reset', 'malformed'] as const)(
+test.each(['not_public', 'timeout', 'dns', 'connect', 'tls', 'reset', 'malformed'] as const)(
   'no answer (%s) is tried again',
   (error) => {
     expect(after({ kind: 'failed', error }, 1)).toEqual({ kind: 'retry', dueAtMs: NOW_MS + 30_000 });

@@ -8,11 +8,28 @@ export type DeliveryKind =
   | 'collection-completed'
   | 'collection-failed';
 
-/** `exhausted`: given up, until an operator resends it. `discarded`: the merchant has no address for it. */
-export type DeliveryState = 'pending' | 'delivered' | 'exhausted' | 'discarded';
+/**
+ * `deferred`: its endpoint is disabled, and it is sent once that is enabled. `exhausted`: given up, until an operator resends it.
+ * `discarded`: the merchant has no address for it.
+ */
+export type DeliveryState = 'pending' | 'deferred' | 'delivered' | 'exhausted' | 'discarded';
 
-/** Why an attempt got no answer; `refused` is our own refusal of the address (contract 10.15). */
-export type AttemptError = 'refused' | 'timeout' | 'dns' | 'connect' | 'tls' | 'reset' | 'malformed';
+/** How a delivery has ended. */
+export type EndState = Exclude<DeliveryState, 'pending' | 'deferred'>;
+
+/**
+ * Why an attempt got no answer (contract 10.15). `refused`: the address is one that we never call, as it is written.
+ * `not_public`: its name led to an address that is not public; the name server may have been wrong for a while.
+ */
+export type AttemptError =
+  | 'refused'
+  | 'not_public'
+  | 'timeout'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'reset'
+  | 'malformed';
 
 /** The result of one attempt; `retryAfterMs` is the endpoint's Retry-After, counted from the answer. */
 export type AttemptResult =

@@ -105,11 +105,22 @@ export function isAuthenticated({ address, signature }: Verdict): boolean {
  * out the evidence about others.
  */
 export function evidenceOf(request: CheckedRequest, reason: RejectionReason): CheckedRequest {
-  if (!/^(?:address|signature)\./.test(reason)) return request;
+  return /^(?:address|signature)\./.test(reason) ? beginningOf(request) : request;
+}
+
+/**
+ * The stored part of a request whose claim was read: all of it where a signature or a listed address stands behind it,
+ * else its beginning, because anyone can send such requests, and what they claim is stored beside it.
+ */
+export function keptOf(request: CheckedRequest): CheckedRequest {
+  return isAuthenticated(request.verdict) ? request : beginningOf(request);
+}
+
+function beginningOf(request: CheckedRequest): CheckedRequest {
   return {
     ...request,
     // A copy, because a view would keep the whole buffer in memory.
-    body: request.body.slice(0, STRANGER_BODY_BYTES_MAX),
+    body: new Uint8Array(request.body.subarray(0, STRANGER_BODY_BYTES_MAX)),
     headers: request.headers
       .slice(0, STRANGER_HEADERS_MAX)
       .map(({ name, value }) => ({ name, value: value.slice(0, STRANGER_HEADER_VALUE_LENGTH_MAX) })),

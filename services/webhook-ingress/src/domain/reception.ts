@@ -77,7 +77,7 @@ export function receive(
   const nowMs = callback.receivedAtMs;
   const own = { ...remembered.own, deliveries: remembered.own.deliveries + 1, lastReceivedAtMs: nowMs };
   const counted = withOwn(first, own);
-  // Nobody waits for it any more, so the rail need not send it again.
+  // No work waits for it any more, so the rail need not send it again.
   if (own.state === 'dismissed' && callback.claim === null)
     return { outcome: 'repeated', ...counted, passesOn: null };
   if (own.state !== 'passed_on') return passOn('recovered', counted, callback.claim, nowMs);

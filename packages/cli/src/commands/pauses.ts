@@ -1,0 +1,132 @@
+import { type PauseView, pauseOperations } from '@pesewa/contracts';
+import { Argument, type Command, Option } from 'commander';
+import { readLine } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+
+const REASON_LENGTH_MAX = 200;
+
+/** What can be paused, and the gateways that pause it. */
+const gateways = {
+  payouts: ['payout-gateway'],
+  collections: ['collection-gateway'],
+  both: ['payout-gateway', 'collection-gateway'],
+} as const;
+type Direction = keyof typeof gateways;
+
+const noun = { 'payout-gateway': 'payouts', 'collection-gateway': 'collections' } as const;
+
+interface SubjectOptions {
+  readonly all?: boolean;
+  readonly rail?: string;
+  readonly merchant?: string;
+}
+
+/** Adds `pause`, `resume` and `pauses`: what goes to no rail until two operators resume it (ADR 77). */
+export function addPauseCommands(program: Command, ports: CliPorts): void {
+  addPauseCommand(program, ports);
+  addResumeCommand(program, ports);
+  const pauses = program
+    .command('pauses')
+    .description('what is paused, why, and who would resume it')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { readonly json?: boolean }, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const found = [];
+      for (const service of gateways.both) {
+        const { items } = await operations.call(service, pauseOperations.list, {});
+        found.push(...items.map((item) => ({ paused: noun[service], ...item })));
+      }
+      ports.print(json ? formatJson(found) : pauseTable(found, ports.colours));
+    });
+  withExamples(pauses, ['pesewa pauses', 'pesewa pauses --json']);
+}
+
+function addSubject(command: Command): Command {
+  return command
+    .addArgument(new Argument('<what>', 'what goes to no rail').choices(Object.keys(gateways)))
+    .addOption(new Option('--all', 'of every merchant, at every rail').conflicts(['rail', 'merchant']))
+    .addOption(new Option('--rail <rail>', 'at one rail').conflicts('merchant'))
+    .option('--merchant <merchant>', 'of one merchant');
+}
+
+function subjectOf({ all, rail, merchant }: SubjectOptions) {
+  if (all) return { scope: 'all' } as const;
+  if (rail !== undefined) return { scope: 'rail', name: rail } as const;
+  if (merchant !== undefined) return { scope: 'merchant', name: merchant } as const;
+  throw new CliError('name what is meant: --all, --rail or --merchant');
+}
+
+function addPauseCommand(program: Command, ports: CliPorts): void {
+  const pause = addSubject(
+    program
+      .command('pause')
+      .description(
+        'passes nothing more on to rails, on all replicas within a second; what is accepted waits',
+      ),
+  )
+    .requiredOption('--reason <text>', `why, in one line of at most ${REASON_LENGTH_MAX} characters`)
+    .option('--dry-run', 'say what would be paused, and send nothing')
+    .action(
+      async (
+        what: Direction,
+        options: SubjectOptions & { readonly reason: string; readonly dryRun?: boolean },
+        command: Command,
+      ) => {
+        const subject = subjectOf(options);
+        const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
+        const { operations } = await openContext(ports, command);
+        for (const service of gateways[what]) {
+          if (!options.dryRun)
+            await operations.call(service, pauseOperations.pause, { body: { ...subject, reason } });
+          const done = options.dryRun ? 'would be paused' : 'are paused until two operators resume them';
+          ports.print(`${noun[service]} ${described(subject)} ${done}\n`);
+        }
+      },
+    );
+  withExamples(pause, [
+    'pesewa pause payouts --rail upstream --reason "it pays twice"',
+    'pesewa pause both --merchant demo --reason "its key is stolen"',
+    'pesewa pause both --all --reason "drill" --dry-run',
+  ]);
+}
+
+function addResumeCommand(program: Command, ports: CliPorts): void {
+  const resume = addSubject(
+    program
+      .command('resume')
+      .description('proposes to go on after a pause, or goes on if another operator has proposed it'),
+  ).action(async (what: Direction, options: SubjectOptions, command: Command) => {
+    const subject = subjectOf(options);
+    const { operations } = await openContext(ports, command);
+    for (const service of gateways[what]) {
+      const answer = await operations.call(service, pauseOperations.resume, { body: subject });
+      const done = 'resumed' in answer ? 'go on' : 'stay paused until another operator resumes them too';
+      ports.print(`${noun[service]} ${described(subject)} ${done}\n`);
+    }
+  });
+  withExamples(resume, ['pesewa resume payouts --rail upstream', 'pesewa resume both --all']);
+}
+
+function described(subject: ReturnType<typeof subjectOf>): string {
+  if (subject.scope === 'all') return 'of all merchants at all rails';
+  return subject.scope === 'rail' ? `at ${subject.name}` : `of ${subject.name}`;
+}
+
+function pauseTable(found: readonly (PauseView & { readonly paused: string })[], colours: boolean): string {
+  return formatTable(
+    ['PAUSED', 'WHERE', 'SINCE', 'BY', 'REASON', 'RESUME PROPOSED BY'],
+    found.map(({ paused, scope, name, pausedAt, pausedBy, reason, resumeProposedBy }) => [
+      paused,
+      name === null ? scope : `${scope} ${name}`,
+      pausedAt,
+      pausedBy,
+      reason,
+      resumeProposedBy ?? '',
+    ]),
+    { colours, empty: 'nothing is paused' },
+  );
+}

@@ -1,0 +1,76 @@
+import { type ListedPayment, paymentOperations, paymentStatuses } from '@pesewa/contracts';
+import { Argument, type Command, Option } from 'commander';
+import { asList, readCount, readTime } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { amountCell, formatJson, formatTable } from '../print.ts';
+import { inZone, readZone, showTime, zoneOption } from '../time-zones.ts';
+import { addCancelCommand } from './payments-cancel.ts';
+
+const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
+
+interface ListOptions {
+  readonly merchant?: string;
+  readonly status?: (typeof paymentStatuses)[number];
+  readonly from?: string;
+  readonly to?: string;
+  readonly tz: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+/** Adds `payments list`, payouts or collections by merchant, status and time, and `payments cancel`. */
+export function addPaymentCommands(program: Command, ports: CliPorts): void {
+  const payments = program
+    .command('payments')
+    .description('payouts and collections, as their gateways have them');
+  const list = asList(
+    payments
+      .command('list')
+      .description('the newest first, by when they were accepted; archived ones are not among them')
+      .addArgument(new Argument('<payouts|collections>', 'which').choices(Object.keys(gateways)))
+      .option('--merchant <merchant>', 'only those of one merchant')
+      .addOption(new Option('--status <status>', 'only those with this status').choices(paymentStatuses))
+      .option('--from <time>', 'only those accepted at this time or later')
+      .option('--to <time>', 'only those accepted before this time')
+      .addOption(zoneOption()),
+  ).action(async (what: keyof typeof gateways, options: ListOptions, command: Command) => {
+    const limit = readCount('--limit', options.limit);
+    const { merchant, status, from, to } = options;
+    const zone = readZone(options.tz);
+    const query = {
+      merchant,
+      status,
+      from: from && readTime('--from', from, zone).toISOString(),
+      to: to && readTime('--to', to, zone).toISOString(),
+    };
+    const { operations } = await openContext(ports, command);
+    const { items, hasMore } = await operations.list(gateways[what], paymentOperations.list, query, limit);
+    const more = hasMore ? 'there are more: raise --limit, or narrow --from and --to\n' : '';
+    ports.print(options.json ? formatJson(items) : `${paymentTable(items, zone, ports.colours)}${more}`);
+  });
+  withExamples(list, [
+    'pesewa payments list payouts --merchant demo --status INITIALIZED',
+    'pesewa payments list collections --from 2026-11-01 --to 2026-11-02 --tz Africa/Nairobi',
+    'pesewa payments list collections --from 2026-11-01 --to 2026-11-02 --json',
+  ]);
+  addCancelCommand(payments, ports);
+}
+
+function paymentTable(found: readonly ListedPayment[], zone: string, colours: boolean): string {
+  return formatTable(
+    ['PAYMENT', 'MERCHANT', 'THEIR REFERENCE', 'STATUS', 'AMOUNT', 'FEE', 'RAIL', inZone('ACCEPTED', zone)],
+    found.map((one) => [
+      one.reference,
+      one.merchantId,
+      one.merchantReference,
+      one.status,
+      amountCell(one.amount, one.currency),
+      amountCell(one.fee, one.currency),
+      one.rail,
+      showTime(one.acceptedAt, zone),
+    ]),
+    { colours, empty: 'no such payments', right: ['AMOUNT', 'FEE'] },
+  );
+}

@@ -1,0 +1,153 @@
+import { type DeliveryView, deliveryOperations } from '@pesewa/contracts';
+import { type Command, Option } from 'commander';
+import { readCount } from '../arguments.ts';
+import { collectDeliveries, type DeliveryFilter } from '../clients/deliveries.ts';
+import { type CommandContext, openContext } from '../context.ts';
+import { CliError, messageOf, RefusedError } from '../errors.ts';
+import { withExamples, withExitCodes } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { addPeriodOptions, addTimeOptions, type PeriodOptions, readPeriod } from '../webhook-periods.ts';
+
+const SERVICE = 'webhook-dispatcher';
+/** How many webhooks one call sends again; for more, go on with --after. */
+const RESENT_MAX = 100_000;
+const NOT_FOUND = 404;
+
+interface SendOptions {
+  readonly perSecond: string;
+  readonly dryRun?: boolean;
+}
+
+interface ResendOptions extends SendOptions, PeriodOptions {
+  readonly state?: DeliveryView['state'];
+}
+
+/** Adds `webhooks resend` and `webhooks replay`: what was not delivered, and what was, once more. */
+export function addResendCommands(webhooks: Command, ports: CliPorts): void {
+  const resend = webhooks
+    .command('resend')
+    .description(
+      'sends webhooks again that were not delivered, under the same ids and with all their attempts',
+    )
+    .argument('[ids...]', 'their ids')
+    .addOption(
+      new Option(
+        '--state <state>',
+        'instead of ids: those in this state (with --merchant: exhausted)',
+      ).choices(['exhausted', 'discarded', 'pending']),
+    );
+  addSendOptions(addPeriodOptions(resend, 'instead of ids: those of this merchant')).action(
+    async (ids: readonly string[], options: ResendOptions, command: Command) => {
+      const { after, ...period } = readPeriod(options, ports.clock);
+      const isFiltered = (period.merchantId ?? options.state) !== undefined;
+      if (isFiltered === ids.length > 0 || (!isFiltered && after !== undefined))
+        throw new CliError('ids: give ids, or --merchant or --state with its filters, and not both');
+      const context = await openContext(ports, command);
+      const chosen = isFiltered
+        ? await choose(context, { ...period, state: options.state ?? 'exhausted' }, after)
+        : { ids, hasMore: false };
+      await sendAll(context, chosen, options);
+    },
+  );
+  withExamples(resend, [
+    'pesewa webhooks resend po-0193e5c1-completed',
+    'pesewa webhooks resend --merchant demo --dry-run',
+    'pesewa webhooks resend --merchant demo --state discarded --from 2026-11-01 --per-second 50',
+  ]);
+  addReplayCommand(webhooks, ports);
+  for (const command of webhooks.commands.slice(-2)) {
+    withExitCodes(
+      command,
+      '1 if one is gone, or the service stopped answering: what was printed is done, and --after with the last id goes on.',
+    );
+  }
+}
+
+function addReplayCommand(webhooks: Command, ports: CliPorts): void {
+  const replay = webhooks
+    .command('replay')
+    .description(
+      'sends again what a merchant has had already, such as after it lost data: the same ids and bodies',
+    )
+    .argument('<merchant>', 'its id');
+  addSendOptions(addTimeOptions(replay, { isFromRequired: true })).action(
+    async (merchant: string, options: SendOptions & PeriodOptions, command: Command) => {
+      const { after, ...period } = readPeriod({ ...options, merchant }, ports.clock);
+      const context = await openContext(ports, command);
+      const chosen = await choose(context, { ...period, state: 'delivered' }, after);
+      await sendAll(context, chosen, options);
+    },
+  );
+  withExamples(replay, [
+    'pesewa webhooks replay demo --from 2026-11-01T08:00:00Z --to 2026-11-01T12:00:00Z --dry-run',
+    'pesewa webhooks replay demo --from 2026-11-01 --per-second 5',
+    'pesewa webhooks replay demo --from 2026-11-01 --after po-0193e5c1-completed',
+  ]);
+}
+
+function addSendOptions(command: Command): Command {
+  return command
+    .option('--per-second <count>', 'how many are made due in a second', '10')
+    .option('--dry-run', 'say how many it would be, and send none');
+}
+
+interface Chosen {
+  readonly ids: readonly string[];
+  readonly hasMore: boolean;
+}
+
+/** All that is asked for, before any is sent: sending changes what a filter finds. */
+async function choose(
+  { operations, ports }: CommandContext,
+  filter: DeliveryFilter,
+  after: string | undefined,
+): Promise<Chosen> {
+  ports.progress('looking for webhooks …');
+  const { items, hasMore } = await collectDeliveries(operations, filter, { after, limit: RESENT_MAX });
+  ports.progress('');
+  return { ids: items.map(({ id }) => id), hasMore };
+}
+
+async function sendAll(
+  { operations, ports }: CommandContext,
+  { ids, hasMore }: Chosen,
+  options: SendOptions,
+): Promise<void> {
+  const perSecond = readCount('--per-second', options.perSecond);
+  const more = hasMore ? ` after which there are more: go on with --after ${ids.at(-1)}` : '';
+  if (options.dryRun) {
+    ports.print(`${countOf(ids.length)} would be sent again${more && `,${more}`}\n`);
+    return;
+  }
+  const startMs = ports.clock.nowMs();
+  const gone: string[] = [];
+  for (const [index, id] of ids.entries()) {
+    const waitMs = startMs + (index * 1_000) / perSecond - ports.clock.nowMs();
+    if (waitMs > 0) await ports.clock.sleep(waitMs);
+    ports.progress(`${index + 1} of ${ids.length}`);
+    try {
+      await operations.call(SERVICE, deliveryOperations.resend, { parameters: { id } });
+      ports.progress('');
+      ports.print(`${id} is due now\n`);
+    } catch (error) {
+      ports.progress('');
+      if (!(error instanceof RefusedError) || error.status !== NOT_FOUND)
+        throw index === 0 ? error : stopped(error, ids, index);
+      ports.print(`${id} is gone, or never was\n`);
+      gone.push(id);
+    }
+  }
+  if (ids.length === 0) ports.print('no such webhooks\n');
+  else if (ids.length > 1 || more)
+    ports.print(`${countOf(ids.length - gone.length)} are due now${more && `,${more}`}\n`);
+  if (gone.length > 0) throw new CliError(`${gone.length} of ${ids.length} are gone, or never were`);
+}
+
+function stopped(error: unknown, ids: readonly string[], index: number): CliError {
+  const last = ids[index - 1];
+  return new CliError(`${messageOf(error)} (${index} of ${ids.length} are due; to go on: --after ${last})`);
+}
+
+function countOf(count: number): string {
+  return count === 1 ? '1 webhook' : `${count} webhooks`;
+}

@@ -1,0 +1,201 @@
+import { addressProblems } from '@pesewa/addresses';
+import { type DeliveryView, deliveryOperations, type TestView, testKinds } from '@pesewa/contracts';
+import { type Command, Option } from 'commander';
+import { readCount, readTime } from '../arguments.ts';
+import { pagesOfDeliveries } from '../clients/deliveries.ts';
+import { type CommandContext, openContext } from '../context.ts';
+import { CliError, messageOf, RefusedError } from '../errors.ts';
+import { withExamples, withExitCodes } from '../help.ts';
+import { inWords } from '../labels.ts';
+import type { CliPorts } from '../ports.ts';
+import { cellText, formatJson } from '../print.ts';
+
+const SERVICE = 'webhook-dispatcher';
+const POLL_MS = 1_000;
+/** How far this machine's clock may be ahead of the service's. */
+const CLOCK_SKEW_MS = 60_000;
+/** A webhook that was created earlier may become visible later, by as long as a transaction may last. */
+const COMMIT_MS = 15_000;
+
+/** Adds `webhooks test` and `webhooks listen`, with which a merchant's developer tries an endpoint. */
+export function addTryCommands(webhooks: Command, ports: CliPorts): void {
+  const test = webhooks
+    .command('test')
+    .description(
+      "sends a signed sample to a merchant's own address, as webhooks are sent, and says what it met",
+    )
+    .argument('<merchant>', 'its id')
+    .addOption(
+      new Option('--kind <kind>', 'whose address, and what it is about').choices(testKinds).default('payout'),
+    )
+    .option('--json', 'print JSON')
+    .action(async (merchantId: string, options: TestOptions, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const met = await operations.call(SERVICE, deliveryOperations.test, {
+        parameters: { merchantId },
+        body: { kind: options.kind },
+      });
+      ports.print(options.json ? formatJson(met) : describe(met, merchantId, options.kind));
+      if (met.finding !== 'delivered')
+        throw new CliError(`the sample was not delivered: ${inWords(met.finding)}`);
+    });
+  withExamples(test, ['pesewa webhooks test demo', 'pesewa webhooks test demo --kind collection --json']);
+  withExitCodes(test, '1 if the endpoint did not answer with a 2xx status.');
+  addListenCommand(webhooks, ports);
+}
+
+interface TestOptions {
+  readonly kind: (typeof testKinds)[number];
+  readonly json?: boolean;
+}
+
+interface ListenOptions {
+  readonly forwardTo: string;
+  readonly since?: string;
+  readonly count?: string;
+}
+
+function addListenCommand(webhooks: Command, ports: CliPorts): void {
+  const listen = webhooks
+    .command('listen')
+    .description(
+      "forwards copies of a merchant's new webhooks, freshly signed, to a program of yours until Ctrl-C",
+    )
+    .argument('<merchant>', 'its id')
+    .requiredOption('--forward-to <url>', 'where your program listens, such as http://localhost:8080')
+    .option('--since <time>', 'begin with those created at this time (default: now)')
+    .option('--count <count>', 'stop after so many')
+    .action(async (merchant: string, options: ListenOptions, command: Command) => {
+      const url = readForwardUrl(options.forwardTo);
+      const since = options.since === undefined ? undefined : readTime('--since', options.since);
+      const countMax = options.count === undefined ? Infinity : readCount('--count', options.count);
+      const context = await openContext(ports, command);
+      ports.print(`copies of the webhooks of ${merchant} go to ${url}; stop with Ctrl-C\n`);
+      await listenTo(context, { merchant, url, since, countMax });
+    });
+  listen.addHelpText(
+    'after',
+    '\nIt gets fresh signatures, so in production it needs the token of a named operator: one that may only look is refused.' +
+      '\nDevelopers at a merchant use it on their own machine: npm start -- --webhooks-to http://localhost:8080',
+  );
+  withExamples(listen, [
+    'pesewa webhooks listen demo --forward-to http://localhost:8080',
+    'pesewa webhooks listen demo --forward-to http://localhost:8080 --since 2026-11-01T08:00:00Z --count 10',
+  ]);
+}
+
+function readForwardUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.href;
+  throw new CliError(
+    '--forward-to: write an http or https address without a password, such as http://localhost:8080',
+  );
+}
+
+interface Listening {
+  readonly merchant: string;
+  readonly url: string;
+  readonly since: Date | undefined;
+  readonly countMax: number;
+}
+
+/** Asks for new webhooks once a second and forwards each once; none of it changes a delivery. */
+async function listenTo(context: CommandContext, listening: Listening): Promise<void> {
+  const { clock, printError } = context.ports;
+  const { since, countMax } = listening;
+  const seen = new Map<string, number>();
+  let fromMs = since?.getTime() ?? clock.nowMs() - CLOCK_SKEW_MS;
+  // What is there before the first round is known, not new.
+  let isNew = since !== undefined;
+  let count = 0;
+  while (count < countMax) {
+    try {
+      for await (const delivery of unseen(context, { ...listening, fromMs, seen })) {
+        if (isNew) {
+          await forward(context, delivery, listening.url);
+          count += 1;
+        }
+        seen.set(delivery.id, Date.parse(delivery.createdAt));
+        if (count === countMax) return;
+      }
+      isNew = true;
+    } catch (error) {
+      if (error instanceof RefusedError || !(error instanceof CliError)) throw error;
+      printError(`${messageOf(error)}: trying again\n`);
+    }
+    for (const atMs of seen.values()) fromMs = Math.max(fromMs, atMs - COMMIT_MS);
+    for (const [id, atMs] of seen) if (atMs < fromMs) seen.delete(id);
+    await clock.sleep(POLL_MS);
+  }
+}
+
+async function* unseen(
+  { operations }: CommandContext,
+  from: {
+    readonly merchant: string;
+    readonly fromMs: number;
+    readonly seen: ReadonlyMap<string, number>;
+  },
+): AsyncGenerator<DeliveryView> {
+  const filter = { merchantId: from.merchant, from: new Date(from.fromMs).toISOString() };
+  for await (const page of pagesOfDeliveries(operations, filter)) {
+    for (const delivery of page) if (!from.seen.has(delivery.id)) yield delivery;
+  }
+}
+
+/** Forwards one webhook and prints what came of it. */
+async function forward(
+  { operations, ports }: CommandContext,
+  delivery: DeliveryView,
+  url: string,
+): Promise<void> {
+  const { id, kind, createdAt } = delivery;
+  const signed = await operations.call(SERVICE, deliveryOperations.sign, { parameters: { id } });
+  const startMs = ports.clock.nowMs();
+  const answer = await ports.forward({ url, ...signed }).then(String, (error: unknown) => {
+    if (error instanceof CliError) return `no answer: ${error.message}`;
+    throw error;
+  });
+  const durationMs = ports.clock.nowMs() - startMs;
+  ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${answer} in ${durationMs} ms\n`);
+}
+
+/** Which side has to do something, and what. */
+function explain(met: TestView, merchant: string, kind: TestOptions['kind']): string {
+  const setAddress =
+    kind === 'payout'
+      ? `pesewa merchants set-webhooks ${merchant} --payouts-url URL`
+      : `pesewa merchants set-webhooks ${merchant} --collections-url URL`;
+  switch (met.finding) {
+    case 'delivered':
+      return `the endpoint took it with ${met.status}`;
+    case 'no_address':
+      return `the merchant has no address for ${kind} webhooks: set one with ${setAddress}`;
+    case 'address_refused':
+      return `nothing was sent, the address is never called, it ${met.rule && addressProblems[met.rule]}: change it with ${setAddress}`;
+    case 'name_not_public':
+      return 'nothing was sent: the name of the host leads to an address that is not public';
+    case 'name_unresolved':
+      return 'nothing was sent: the name servers know no address of the host';
+    case 'redirected':
+      return `the endpoint answered ${met.status}, a redirect, which is not followed: set the address it leads to with ${setAddress}`;
+    case 'answered':
+      return `the endpoint answered ${met.status}; only 2xx counts as delivered`;
+    case 'no_answer':
+      return `there was no answer: ${inWords(met.error ?? '')} (a whole attempt may take ${met.deadlineMs} ms)`;
+  }
+}
+
+function describe(met: TestView, merchant: string, kind: TestOptions['kind']): string {
+  const resolved = met.resolved?.length ? met.resolved.join(' ') : 'none';
+  const lines = [
+    `test       ${met.id}, which belongs to no payment`,
+    `address    ${cellText(met.address)}`,
+    ...(met.resolved ? [`resolved   ${resolved}`] : []),
+    `time       ${met.durationMs} ms`,
+    `body       ${met.sentBody}`,
+    ...(met.isBodyCut ? ['answer     its body is longer than what is read: send a short one'] : []),
+    `result     ${explain(met, merchant, kind)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

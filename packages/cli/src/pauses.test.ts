@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { commandLine } from './program.fixture.ts';
+
+const pause = {
+  scope: 'rail',
+  name: 'upstream',
+  reason: 'it pays twice',
+  pausedBy: 'ama',
+  pausedAt: '2026-01-02T03:04:05.000Z',
+  resumeProposedBy: null,
+};
+const answer = (body: object, status = 200) => ({ status, body });
+
+it('pauses both directions, one gateway after the other, with the reason', async () => {
+  const line = commandLine([answer(pause), answer(pause)]);
+  expect(await line.run('pause', 'both', '--rail', 'upstream', '--reason', 'it pays twice')).toBe(0);
+  const body = { scope: 'rail', name: 'upstream', reason: 'it pays twice' };
+  expect(line.requests).toMatchObject([
+    { url: 'http://payouts/pauses', body },
+    { url: 'http://collections/pauses', body },
+  ]);
+  expect(line.printed()).toBe(
+    'payouts at upstream are paused until two operators resume them\n' +
+      'collections at upstream are paused until two operators resume them\n',
+  );
+});
+
+it('sends nothing with --dry-run', async () => {
+  const line = commandLine([]);
+  expect(await line.run('pause', 'payouts', '--all', '--reason', 'drill', '--dry-run')).toBe(0);
+  expect(line.requests).toEqual([]);
+  expect(line.printed()).toBe('payouts of all merchants at all rails would be paused\n');
+});
+
+it.each([
+  [answer({ ...pause, resumeProposedBy: 'ama' }, 202), 'stay paused until another operator resumes them too'],
+  [answer({ resumed: true }), 'go on'],
+])('says whether they go on: %j', async (given, said) => {
+  const line = commandLine([given]);
+  expect(await line.run('resume', 'payouts', '--merchant', 'demo')).toBe(0);
+  expect(line.printed()).toBe(`payouts of demo ${said}\n`);
+});
+
+it('asks what is meant, and pauses nothing', async () => {
+  const line = commandLine([]);
+  expect(await line.run('pause', 'payouts', '--reason', 'why')).toBe(1);
+  expect([line.requests, line.complained()]).toEqual([
+    [],
+    'pesewa: name what is meant: --all, --rail or --merchant\n',
+  ]);
+});
+
+it('lists what is paused at both gateways', async () => {
+  const list = (items: readonly object[]) => answer({ items, next: null });
+  const line = commandLine([list([pause]), list([])]);
+  expect(await line.run('pauses')).toBe(0);
+  for (const shown of ['payouts', 'rail upstream', 'ama', 'it pays twice'])
+    expect(line.printed()).toContain(shown);
+});

@@ -1,0 +1,2 @@
+export { environmentOf, variablesOf } from './config.ts';
+export { hubServices } from './services.ts';

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { line } from '../text.ts';
+import { pageOf } from './lists.ts';
+import { declareOperations, strictFields } from './operation.ts';
+
+const REASON_LENGTH_MAX = 200;
+const NAME_LENGTH_MAX = 64;
+
+/** What can be paused at a gateway: everything, one rail, or one merchant. */
+export const pauseScopes = ['all', 'rail', 'merchant'] as const;
+
+const pauseView = z
+  .object({
+    scope: z.enum(pauseScopes),
+    /** Of the rail or the merchant. */
+    name: z.string().nullable(),
+    reason: z.string(),
+    pausedBy: z.string(),
+    pausedAt: z.string(),
+    /** Who would resume it, which takes another operator too. */
+    resumeProposedBy: z.string().nullable(),
+  })
+  .meta({ id: 'Pause' });
+
+/** A pause of a gateway, in lists and answers; times in UTC. */
+export type PauseView = z.output<typeof pauseView>;
+
+const subject = {
+  scope: z.enum(pauseScopes, { error: `must be one of ${pauseScopes.join(', ')}` }),
+  name: line(NAME_LENGTH_MAX).optional(),
+};
+
+const body = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  strictFields(
+    { ...subject, ...shape },
+    (names) => `${names.join(', ')} is no field of this request: your token says who you are`,
+  );
+
+/** What a gateway passes on to no rail until two operators resume it (ADR 77). */
+export const pauseOperations = declareOperations({
+  list: {
+    method: 'get',
+    path: '/pauses',
+    summary: 'Lists what is paused',
+    answers: { 200: pageOf(pauseView) },
+  },
+  pause: {
+    method: 'post',
+    path: '/pauses',
+    summary: 'Pauses everything, a rail or a merchant at once, on all replicas',
+    body: body({ reason: line(REASON_LENGTH_MAX) }),
+    answers: { 200: pauseView },
+    refusals: { invalid: 400, not_found: 404 },
+  },
+  resume: {
+    method: 'post',
+    path: '/pauses/resume',
+    summary: 'Proposes to resume (202), or resumes what another operator has proposed (200)',
+    body: body({}),
+    answers: { 200: z.object({ resumed: z.literal(true) }), 202: pauseView },
+    refusals: { invalid: 400, not_found: 404 },
+  },
+});

@@ -1,0 +1,97 @@
+import type { AmountLimit, FeeBody, Wanted } from '@pesewa/contracts';
+import { accept, type FeeSchedule, parseAmount, type Result, refuse } from '@pesewa/kernel';
+import { checkMerchant, type Merchant } from '../merchant.ts';
+
+/** A merchant with a wallet, or with other prices of the one in its currency; a new one needs both prices. */
+export function setWallet(merchant: Merchant, wanted: Wanted<'wallet'>): Result<Merchant, string> {
+  const { currency, country } = wanted;
+  const present = merchant.wallets.find((wallet) => wallet.currency === currency);
+  const payoutFee = readFee('payoutFee', wanted.payoutFee, present?.payoutFee, currency);
+  if (!payoutFee.ok) return payoutFee;
+  const collectionFee = readFee('collectionFee', wanted.collectionFee, present?.collectionFee, currency);
+  if (!collectionFee.ok) return collectionFee;
+  const wallet = { currency, country, payoutFee: payoutFee.value, collectionFee: collectionFee.value };
+  return checkMerchant({
+    ...merchant,
+    wallets: present
+      ? merchant.wallets.map((one) => (one === present ? wallet : one))
+      : [...merchant.wallets, wallet],
+  });
+}
+
+/** The limits on amounts, as they are asked for and as they are stored. */
+export const amountLimits = {
+  perPayoutMin: 'perPayoutMinMinor',
+  perPayoutMax: 'perPayoutMaxMinor',
+  perDayMax: 'perDayMaxMinor',
+  perBeneficiaryPerDayMax: 'perBeneficiaryPerDayMaxMinor',
+  perCollectionMin: 'perCollectionMinMinor',
+  perCollectionMax: 'perCollectionMaxMinor',
+  collectionsPerDayMax: 'collectionsPerDayMaxMinor',
+} as const satisfies Readonly<Record<AmountLimit, keyof Merchant['limits']>>;
+
+/** A merchant with other limits; those that are not given stay. */
+export function setLimits(merchant: Merchant, wanted: Wanted<'limits'>): Result<Merchant, string> {
+  const limits: Record<string, unknown> = { ...merchant.limits };
+  for (const count of ['requestsPerSecond', 'nameEnquiriesPerMinute', 'collectionsPerNumberPerHour'] as const)
+    if (wanted[count] !== undefined) limits[count] = wanted[count];
+  const { payoutsPerBeneficiaryPerDay: perBeneficiary } = wanted;
+  if (perBeneficiary !== undefined) limits['perBeneficiaryPerDayMax'] = perBeneficiary ?? undefined;
+  for (const [name, stored] of Object.entries(amountLimits) as [AmountLimit, StoredAmounts][]) {
+    const amounts = readAmounts(name, wanted[name], merchant.limits[stored]);
+    if (!amounts.ok) return amounts;
+    limits[stored] = amounts.value;
+  }
+  return checkMerchant({ ...merchant, limits: limits as unknown as Merchant['limits'] });
+}
+
+type StoredAmounts = (typeof amountLimits)[AmountLimit];
+type Amounts = Merchant['limits'][StoredAmounts];
+
+function readAmounts(
+  field: AmountLimit,
+  wanted: Wanted<'limits'>[AmountLimit] = {},
+  present: Amounts = {},
+): Result<Amounts, string> {
+  const amounts = new Map(Object.entries(present));
+  for (const [currency, text] of Object.entries(wanted)) {
+    if (text === null) {
+      amounts.delete(currency);
+      continue;
+    }
+    const minor = readMinor(`${field}.${currency}`, text, currency);
+    if (!minor.ok) return minor;
+    amounts.set(currency, minor.value);
+  }
+  return accept(amounts.size > 0 ? Object.fromEntries(amounts) : undefined);
+}
+
+function readFee(
+  field: string,
+  wanted: FeeBody | undefined,
+  present: FeeSchedule | undefined,
+  currency: string,
+): Result<FeeSchedule, string> {
+  if (wanted === undefined)
+    return present ? accept(present) : refuse(`${field} is required: the wallet has no price yet`);
+  const { percent, fixed = '0', min = '0', max } = wanted;
+  const [whole = '', fraction = ''] = percent.split('.', 2);
+  const fixedMinor = readMinor(`${field}.fixed`, fixed, currency);
+  if (!fixedMinor.ok) return fixedMinor;
+  const minimumMinor = readMinor(`${field}.min`, min, currency);
+  if (!minimumMinor.ok) return minimumMinor;
+  const maximumMinor = max === undefined ? undefined : readMinor(`${field}.max`, max, currency);
+  if (maximumMinor?.ok === false) return maximumMinor;
+  return accept({
+    basisPoints: BigInt(`${whole}${fraction.padEnd(2, '0')}`),
+    fixedMinor: fixedMinor.value,
+    minimumMinor: minimumMinor.value,
+    ...(maximumMinor && { maximumMinor: maximumMinor.value }),
+  });
+}
+
+function readMinor(field: string, text: string, currency: string): Result<bigint, string> {
+  const amount = parseAmount(text, currency);
+  if (amount.ok && amount.value.minor >= 0n) return accept(amount.value.minor);
+  return refuse(`${field} must be a decimal text, no finer than ${currency} allows`);
+}

@@ -1,0 +1,119 @@
+import type { PauseView, pauseScopes } from '@pesewa/contracts';
+import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
+import { startLoop } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import type { Db } from 'mongodb';
+
+/** What is paused: everything, a rail, or a merchant. */
+export interface PauseSubject {
+  readonly scope: (typeof pauseScopes)[number];
+  /** Of the rail or the merchant; empty for everything. */
+  readonly name: string;
+}
+
+/** The parts of a payment that a pause can name. */
+export interface Pausable {
+  readonly rail?: string;
+  readonly merchantId?: string;
+}
+
+/** Whether payments are paused, at a rail or of a merchant. */
+export type IsPaused = (payment: Pausable) => boolean;
+
+/** How long a payment waits that was to be sent while it is paused, in milliseconds. */
+export const PAUSED_RETRY_MS = 10_000;
+
+/** The pauses of a gateway (ADR 77): every replica reads them again each second, and goes by them without a read. */
+export interface Pauses extends AsyncDisposable {
+  readonly isPaused: IsPaused;
+  readonly list: () => readonly PauseView[];
+  /** Pauses at once here, and within a second elsewhere; a pause that is there gets another reason, and stays. */
+  readonly pause: (subject: PauseSubject, reason: string, by: string) => Promise<PauseView>;
+  /** Resumes what another operator has proposed to resume; the first proposal changes nothing else. */
+  readonly resume: (
+    subject: PauseSubject,
+    by: string,
+  ) => Promise<Result<{ readonly proposed: PauseView | null }, 'pause.unknown'>>;
+}
+
+/** A pause as MongoDB holds it; `_id` is its scope and name, so that each subject has one. */
+interface PauseDocument extends PauseSubject {
+  readonly _id: string;
+  readonly reason: string;
+  readonly by: string;
+  readonly at: Date;
+  readonly resumeProposedBy?: string;
+}
+
+/** The collection of the pauses in a gateway's database. */
+export const PAUSES = 'pauses';
+
+const LOOK_MS = 1_000;
+const READ_TIMEOUT_MS = 3_000;
+
+const idOf = ({ scope, name }: PauseSubject): string => `${scope}/${name}`;
+
+/** Opens {@link Pauses}, once they are read for the first time: until then a restart could pass on what is paused. */
+export async function openPauses(deps: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Promise<Pauses> {
+  const { clock, logger } = deps;
+  const pauses = deps.db.collection<PauseDocument>(PAUSES);
+  let current: ReadonlyMap<string, PauseDocument> = new Map();
+  const read = async () => {
+    const found = await pauses.find({}, { maxTimeMS: READ_TIMEOUT_MS }).sort({ _id: 1 }).toArray();
+    current = new Map(found.map((document) => [document._id, document]));
+  };
+  await read();
+  const loop = startLoop({
+    name: 'pauses',
+    pauseMs: LOOK_MS,
+    clock,
+    logger,
+    round: async () => {
+      await read();
+      return false;
+    },
+  });
+  const resume: Pauses['resume'] = async (subject, by) => {
+    const _id = idOf(subject);
+    const resumed = await pauses.deleteOne({ _id, resumeProposedBy: { $exists: true, $ne: by } });
+    if (resumed.deletedCount > 0) return accept({ proposed: null });
+    const proposed = await pauses.findOneAndUpdate(
+      { _id },
+      [{ $set: { resumeProposedBy: { $ifNull: ['$resumeProposedBy', by] } } }],
+      { returnDocument: 'after' },
+    );
+    if (!proposed) return refuse('pause.unknown');
+    // Somebody else has proposed it between the two writes.
+    return proposed.resumeProposedBy === by ? accept({ proposed: viewOf(proposed) }) : resume(subject, by);
+  };
+  return {
+    isPaused: ({ rail, merchantId }) =>
+      current.size > 0 &&
+      (current.has(idOf({ scope: 'all', name: '' })) ||
+        (rail !== undefined && current.has(idOf({ scope: 'rail', name: rail }))) ||
+        (merchantId !== undefined && current.has(idOf({ scope: 'merchant', name: merchantId })))),
+    list: () => [...current.values()].map(viewOf),
+    pause: async (subject, reason, by) => {
+      const { scope, name } = subject;
+      const document = { _id: idOf(subject), scope, name, reason, by, at: new Date(clock.nowMs()) };
+      await pauses.replaceOne({ _id: document._id }, document, { upsert: true });
+      await read();
+      return viewOf(document);
+    },
+    resume: async (subject, by) => {
+      const resumed = await resume(subject, by);
+      await read();
+      return resumed;
+    },
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
+}
+
+function viewOf({ scope, name, reason, by, at, resumeProposedBy }: PauseDocument): PauseView {
+  const shown = { scope, name: scope === 'all' ? null : name, reason };
+  return { ...shown, pausedBy: by, pausedAt: at.toISOString(), resumeProposedBy: resumeProposedBy ?? null };
+}

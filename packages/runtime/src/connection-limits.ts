@@ -1,0 +1,33 @@
+import type { Server } from 'node:http';
+
+/** How much of a port one client may take. */
+export interface ConnectionLimits {
+  /** Further connections from an address that has so many are closed unanswered. */
+  readonly perAddressMax: number;
+  /** How long a request may take from its headers until its answer was sent; longer ones are cut off. */
+  readonly answerTimeoutMs: number;
+}
+
+/** Keeps clients that open connections without end, or read their answers slowly or never, from a server's others. */
+export function limitConnections(server: Server, { perAddressMax, answerTimeoutMs }: ConnectionLimits): void {
+  const counts = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const { remoteAddress: address } = socket;
+    if (address === undefined) return;
+    const count = counts.get(address) ?? 0;
+    if (count >= perAddressMax) {
+      socket.destroy();
+      return;
+    }
+    counts.set(address, count + 1);
+    socket.once('close', () => {
+      const left = (counts.get(address) ?? 1) - 1;
+      if (left === 0) counts.delete(address);
+      else counts.set(address, left);
+    });
+  });
+  server.on('request', ({ socket }, response) => {
+    const cut = setTimeout(() => socket.destroy(), answerTimeoutMs).unref();
+    response.once('close', () => clearTimeout(cut));
+  });
+}

@@ -1,0 +1,61 @@
+import { type JsonOf, jsonNumber } from '@pesewa/contracts';
+import { accept, type Clock, formatAmount } from '@pesewa/kernel';
+import { type AppEnv, type AuthenticationDeps, authenticate, createReadPage } from '@pesewa/merchant-api';
+import { answerJson, type Logger } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { answerRejected } from './answers.ts';
+import { type listedCollection, listedParameters, listOperations } from './list-operations.ts';
+import { merchantKeyOf } from './requests.ts';
+import { answerUnauthenticated } from './status-routes.ts';
+import type { Collection, CollectionStore } from './store.ts';
+
+/** The dependencies of the list of collections. */
+export interface ListRouteDeps extends AuthenticationDeps {
+  readonly store: Pick<CollectionStore, 'list'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly logger: Logger;
+}
+
+/** The route that lists collections, always of the merchant that asks (ADR 86). */
+export function createListRoutes(deps: ListRouteDeps): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  const nowMs = deps.clock.nowMs;
+  const readPage = createReadPage(deps.logger);
+  const authentication = authenticate(deps, {
+    scope: 'collections',
+    keyOf: merchantKeyOf,
+    refuse: (context, refusal) => answerUnauthenticated(context, refusal, nowMs()),
+  });
+  routes.get(listOperations.collections.getRoutingPath(), authentication, async (context) => {
+    const page = await readPage(context, listedParameters, async (merchantId, query, { status }) =>
+      accept(await deps.store.list({ ...query, merchantId, status })),
+    );
+    if (page.ok) {
+      const { items, nextCursor } = page.value;
+      return answerJson(context, 200, { collections: items.map(viewListed), nextCursor });
+    }
+    const { code, message } = page.refusal;
+    return answerRejected(context, code === 'malformed' ? 400 : 503, nowMs(), message);
+  });
+  return routes;
+}
+
+function viewListed(collection: Collection): JsonOf<typeof listedCollection> {
+  const { order, status, fee, amountReceived, failureReason, acceptedAtMs } = collection;
+  const money = (minor: bigint) => jsonNumber(formatAmount(minor, order.amount.currency));
+  const isCompleted = status === 'COMPLETED';
+  return {
+    transaction_reference: collection.reference,
+    merchant_reference: order.merchantReference,
+    status,
+    transaction_amount: money(order.amount.minor),
+    // As in its webhook: nothing is received, and nothing charged, before it is completed (contract 10.15).
+    amount_received: money(isCompleted ? (amountReceived ?? 0n) : 0n),
+    transaction_fee: money(isCompleted ? fee : 0n),
+    currency_code: order.amount.currency,
+    channel: 'MOBILE_MONEY',
+    operator_code: order.operatorCode,
+    initiated_date: new Date(acceptedAtMs).toISOString().slice(0, 19).replace('T', ' '),
+    ...(status === 'FAILED' && failureReason !== null && { failure_reason: failureReason }),
+  };
+}

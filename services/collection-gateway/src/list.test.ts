@@ -1,0 +1,127 @@
+import { parseJson } from '@pesewa/contracts';
+import { describe, expect, it } from 'vitest';
+import { answerSchema } from './fixtures/documented.ts';
+import { openGateway, payinBody, rightHeaders } from './fixtures/gateway.ts';
+import type { ListRouteDeps } from './list-routes.ts';
+
+const { 'x-module': _module, 'content-type': _type, ...rightfully } = rightHeaders('');
+const cursor = `co-${'7'.repeat(32)}`;
+
+/** A gateway with one collection in each state, and its list. */
+async function openList(overrides: Partial<ListRouteDeps> = {}) {
+  const asked: unknown[] = [];
+  const gateway = openGateway({
+    store: {
+      list: async (query) => {
+        asked.push(query);
+        return [...gateway.stored.values()].slice(0, query.limit);
+      },
+    },
+    ...overrides,
+  });
+  for (const transactionReference of ['paid', 'failed', 'open'])
+    await gateway.send({ path: 'payin', body: payinBody({ transactionReference }) });
+  const oursOf = (name: string) =>
+    [...gateway.stored.values()].find(({ order }) => order.merchantReference === name)?.reference ?? '';
+  await gateway.observe({ reference: oursOf('paid'), status: 'completed' });
+  await gateway.observe({ reference: oursOf('failed'), status: 'failed', reason: 'CUSTOMER DECLINED' });
+  const list = async (query = '', headers: Record<string, string> = rightfully) => {
+    const response = await gateway.app.request(`/collection/v1/collections${query}`, { headers });
+    const text = await response.text();
+    answerSchema('collections', response.status).parse(parseJson(text));
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: JSON.parse(text) as Record<string, unknown>,
+    };
+  };
+  return { list, asked, oursOf };
+}
+
+describe('the list of collections', () => {
+  it('shows each as its webhook does, and those that go on (contract 10.19)', async () => {
+    const { list, oursOf } = await openList();
+    const { status, body } = await list();
+    const common = { channel: 'MOBILE_MONEY', currency_code: 'GMD', operator_code: 'GMQMO' };
+    const expected = [
+      { merchant_reference: 'paid', status: 'COMPLETED', amount_received: 100 },
+      {
+        merchant_reference: 'failed',
+        status: 'FAILED',
+        amount_received: 0,
+        transaction_fee: 0,
+        failure_reason: 'CUSTOMER DECLINED',
+      },
+      { merchant_reference: 'open', status: 'PENDING', amount_received: 0, transaction_fee: 0 },
+    ].map((one) => ({
+      ...common,
+      ...one,
+      transaction_reference: oursOf(one.merchant_reference),
+      transaction_amount: 100,
+      initiated_date: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string,
+    }));
+    expect([status, body]).toMatchObject([200, { collections: expected, nextCursor: null }]);
+  });
+
+  it('asks the store for its own merchant, the status, the times and the page (contract 10.19)', async () => {
+    const { list, asked, oursOf } = await openList();
+    const times = 'from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z';
+    const { body } = await list(`?status=FAILED&${times}&cursor=${cursor}&limit=2`);
+    expect(asked).toEqual([
+      {
+        merchantId: 'demo',
+        status: 'FAILED',
+        fromMs: Date.UTC(2026, 10, 1),
+        toMs: Date.UTC(2026, 10, 2),
+        before: cursor,
+        limit: 3,
+      },
+    ]);
+    expect(body['collections']).toHaveLength(2);
+    expect(body['nextCursor']).toBe(oursOf('failed'));
+  });
+
+  it.each([
+    ['status=REVERSED', 'status must be one of PENDING, COMPLETED, FAILED'],
+    ['from=now', 'from must be a time such as 2026-11-01T08:00:00Z'],
+    ['to=now', 'to must be a time such as 2026-11-01T08:00:00Z'],
+    ['cursor=x', 'cursor must be a nextCursor of this list'],
+    ['limit=all', 'limit must be a whole number from 1 to 200'],
+    ['limit=1&limit=2', 'limit must be given once'],
+    ['state=FAILED', 'the parameters of this list are status, from, to, cursor and limit'],
+  ])('?%s is refused and says why (contract 10.19)', async (query, why) => {
+    const { list, asked } = await openList();
+    expect(await list(`?${query}`)).toMatchObject({
+      status: 400,
+      body: { status: 400, error: `Bad Request: ${why}`, path: '/collection/v1/collections' },
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    {},
+    { 'x-app': 'api' },
+    { ...rightfully, 'x-app': 'web' },
+    { ...rightfully, 'x-business': 'eA==' },
+  ])('is for those alone who may ask: %j', async (headers) => {
+    const { list, asked } = await openList();
+    expect(await list('', headers)).toMatchObject({ status: 400, body: { error: 'Bad Request' } });
+    expect(asked).toEqual([]);
+  });
+
+  it('counts towards the rate, and says when to come again', async () => {
+    const { list, asked } = await openList({ limitRequest: async () => 3 });
+    const { status, headers } = await list();
+    expect([status, headers.get('retry-after'), asked]).toEqual([429, '3', []]);
+  });
+
+  it('is 503 where the database does not answer, and 400 where it would have to read too much', async () => {
+    const broken = await openList({ store: { list: async () => Promise.reject(new Error('no primary')) } });
+    expect(await broken.list()).toMatchObject({ status: 503 });
+    const slow = await openList({ store: { list: async () => undefined } });
+    expect(await slow.list()).toMatchObject({
+      status: 400,
+      body: { error: expect.stringMatching(/from and to/) as string },
+    });
+  });
+});

@@ -1,0 +1,79 @@
+import { jsonNumber } from '@pesewa/contracts';
+import { accept, formatAmount, refuse } from '@pesewa/kernel';
+import { type AppEnv, createReadPage } from '@pesewa/merchant-api';
+import type { Logger } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { viewLookedUp } from './answers.ts';
+import { batchListParameters, listOperations, payoutListParameters } from './list-operations.ts';
+import type { Payout, PayoutStore, Reservation } from './store.ts';
+
+/** The dependencies of the lists. */
+export interface ListDeps {
+  readonly store: Pick<PayoutStore, 'list' | 'listBatches' | 'findBatch'>;
+  /** Whether everything that was ever accepted is known here. */
+  readonly isComplete: () => boolean;
+}
+
+/** The routes that list payouts and batches, always of the merchant that asks (ADR 86). */
+export function createListRoutes(deps: ListDeps & { readonly logger: Pick<Logger, 'error'> }): Hono<AppEnv> {
+  const { store, isComplete } = deps;
+  const routes = new Hono<AppEnv>();
+  const readPage = createReadPage(deps.logger);
+  const { payouts, batches } = listOperations;
+  const assertComplete = () => {
+    if (!isComplete()) throw new Error('which payouts there are is not known yet');
+  };
+
+  routes.get(payouts.route.getRoutingPath(), async (context) => {
+    const page = await readPage(
+      context,
+      payoutListParameters,
+      async (merchantId, query, { status, batch: reference }) => {
+        assertComplete();
+        const batch = reference === undefined ? undefined : await store.findBatch(merchantId, reference);
+        if (reference !== undefined && !batch)
+          return refuse({
+            code: 'notFound' as const,
+            message: 'batch: you have no batch with this reference',
+          });
+        return accept(await store.list({ ...query, merchantId, status, batch }));
+      },
+    );
+    if (!page.ok) return payouts.refuse(context, page.refusal.code, page.refusal.message);
+    const { items, nextCursor } = page.value;
+    return payouts.succeed(context, { transactions: items.map(viewListed), nextCursor });
+  });
+
+  routes.get(batches.route.getRoutingPath(), async (context) => {
+    const page = await readPage(context, batchListParameters, async (merchantId, query) => {
+      assertComplete();
+      const found = await store.listBatches({ ...query, merchantId });
+      return accept(found?.map((batch) => ({ reference: batch.batchReference, batch })));
+    });
+    if (!page.ok) return batches.refuse(context, page.refusal.code, page.refusal.message);
+    const { items, nextCursor } = page.value;
+    return batches.succeed(context, { batches: items.map(({ batch }) => viewBatch(batch)), nextCursor });
+  });
+
+  return routes;
+}
+
+function viewListed(payout: Payout) {
+  return {
+    ...viewLookedUp(payout),
+    currency: payout.order.amount.currency,
+    batchReference: payout.batchReference,
+    acceptedAt: new Date(payout.acceptedAtMs).toISOString(),
+  };
+}
+
+function viewBatch({ merchantReference, batchReference, total, itemCount, acceptedAtMs }: Reservation) {
+  return {
+    merchantReference,
+    transactionReference: batchReference,
+    currency: total.currency,
+    totalAmount: jsonNumber(formatAmount(total.minor, total.currency)),
+    itemCount,
+    acceptedAt: new Date(acceptedAtMs).toISOString(),
+  };
+}

@@ -1,0 +1,174 @@
+import {
+  eventually,
+  openTestScope,
+  prepareTestEnvironment,
+  type TestConfig,
+  type TestScope,
+} from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
+import type { SubmissionDeps } from './payouts.ts';
+
+type Replica = Awaited<ReturnType<typeof openReplica>>;
+
+let config: TestConfig;
+let rich: Replica;
+let poor: Replica;
+/** Judges funds when it is told to, and then finds enough. */
+let slow: Replica & { readonly judge: () => void };
+const scopes: TestScope[] = [];
+const demo = merchantWith('demo');
+
+const open = (overrides: Partial<SubmissionDeps> = {}) => {
+  const scope = openTestScope(config);
+  scopes.push(scope);
+  return openReplica(scope, overrides);
+};
+const codeOf = (outcome: { ok: true } | { ok: false; refusal: { code: string } }) =>
+  outcome.ok ? 'accepted' : outcome.refusal.code;
+const stored = (reference: string) =>
+  rich.db.collection('payouts').countDocuments({ 'order.merchantReference': reference });
+
+async function openSlow() {
+  let waiting: (() => void)[] = [];
+  const canSpend = () => new Promise<boolean>((resolve) => void waiting.push(() => resolve(true)));
+  const judge = () => {
+    for (const next of waiting) next();
+    waiting = [];
+  };
+  return { ...(await open({ canSpend })), judge };
+}
+
+beforeAll(async () => {
+  config = await prepareTestEnvironment(['payout-gateway']);
+  rich = await open();
+  poor = await open({ canSpend: async () => false });
+  slow = await openSlow();
+});
+
+afterAll(async () => {
+  await rich.db.dropDatabase();
+  for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
+});
+
+describe('a refusal is certain: what was refused is not accepted for an earlier request (invariant P16, ADR 87)', () => {
+  test('of a single payout, by funds', async () => {
+    const first = slow.payouts.submit(demo, single('slow'));
+    expect(codeOf(await poor.payouts.submit(demo, single('slow')))).toBe('insufficientFunds');
+    slow.judge();
+    expect(codeOf(await first)).toBe('unavailable');
+    expect(await stored('slow')).toBe(0);
+    expect(codeOf(await rich.payouts.submit(demo, single('slow', 9)))).toBe('accepted');
+  });
+
+  test('by a limit that is judged in the transaction', async () => {
+    const limited = merchantWith('demo', { perDayMaxMinor: { GHS: 1n } });
+    const first = slow.payouts.submit(demo, single('over'));
+    const outcomes = await Promise.all([1, 2].map(() => rich.payouts.submit(limited, single('over'))));
+    expect(outcomes.map(codeOf)).toEqual(['overLimit', 'overLimit']);
+    slow.judge();
+    expect(codeOf(await first)).toBe('unavailable');
+    expect(await stored('over')).toBe(0);
+  });
+
+  test('of a batch, and of an item that is also sent singly', async () => {
+    const limited = merchantWith('demo', { perDayMaxMinor: { GHS: 1n } });
+    const many = batch('slow-batch', [
+      ['slow-one', 5],
+      ['slow-two', 5],
+    ]);
+    for (const refuse of [
+      () => poor.batches.submit(demo, many),
+      () => rich.batches.submit(limited, many),
+      () => poor.payouts.submit(demo, single('slow-two')),
+    ]) {
+      const first = slow.batches.submit(demo, many);
+      expect(codeOf(await refuse())).toMatch(/insufficientFunds|overLimit/);
+      slow.judge();
+      expect(codeOf(await first)).toBe('unavailable');
+    }
+    expect([await stored('slow-one'), await stored('slow-two')]).toEqual([0, 0]);
+    expect(codeOf(await rich.batches.submit(demo, many))).toBe('accepted');
+  });
+});
+
+test('where an earlier request commits after its repetition has looked for it, the repetition gets the payout (ADR 87)', async () => {
+  const session = rich.db.client.startSession();
+  for (const [reference, submit] of [
+    ['committing', (replica: Replica) => replica.payouts.submit(demo, single('committing'))],
+    [
+      'committing-batch',
+      (replica: Replica) => replica.batches.submit(demo, batch('committing-batch', [['its-item', 5]])),
+    ],
+  ] as const) {
+    const late = await open({ canSpend: async () => false });
+    // A payout that is inserted and not committed yet.
+    await submit(rich);
+    const payouts = rich.db.collection<{ readonly _id: string }>('payouts');
+    const ids = { _id: { $in: [`demo:${reference}`, 'demo:its-item'] } };
+    const documents = await payouts.find(ids).toArray();
+    await payouts.deleteMany(ids);
+    session.startTransaction();
+    await payouts.insertMany(documents, { session });
+    const { findUses } = late.store;
+    Object.assign(late.store, {
+      findUses: async (...args: Parameters<typeof findUses>) => {
+        const found = await findUses(...args);
+        if (session.inTransaction()) await session.commitTransaction();
+        return found;
+      },
+    });
+    expect(codeOf(await submit(late))).toBe('accepted');
+  }
+  await session.endSession();
+});
+
+test('while an earlier request is being committed, its repetition waits for the outcome', async () => {
+  const payouts = rich.db.collection<{ readonly _id: string }>('payouts');
+  const session = rich.db.client.startSession();
+  session.startTransaction();
+  await payouts.insertOne({ _id: 'demo:open' }, { session });
+  const late = await open({ canSpend: async () => false });
+  const { refused } = late.store;
+  let marks = 0;
+  const mark: typeof refused.mark = (...args) => {
+    marks += 1;
+    return refused.mark(...args);
+  };
+  Object.assign(late.store, { refused: { ...refused, mark } });
+  const repeated = late.payouts.submit(demo, single('open'));
+  await eventually(() => expect(marks).toBeGreaterThan(2));
+  await session.abortTransaction();
+  await session.endSession();
+  expect(codeOf(await repeated)).toBe('insufficientFunds');
+});
+
+test('a refused reference is not found, and no payment is in the index that forgets refusals', async () => {
+  await poor.payouts.submit(demo, single('refused'));
+  expect(await rich.payouts.find('demo', 'refused')).toBeUndefined();
+  await rich.payouts.submit(demo, single('stored'));
+  expect(whole(await rich.payouts.find('demo', 'stored')).order.merchantReference).toBe('stored');
+  const marks = await rich.db
+    .collection('payouts')
+    .find({ refusedAt: { $exists: true } })
+    .toArray();
+  expect(marks.map(({ _id }) => String(_id))).toContain('demo:refused');
+  expect(marks.every((mark) => Object.keys(mark).toSorted().join() === '_id,kind,refusedAt')).toBe(true);
+});
+
+test('a request that was frozen for a minute is accepted no more', async () => {
+  let nowMs = Date.now();
+  const clock = { nowMs: () => nowMs, sleep: async () => undefined };
+  const frozen = await open({
+    clock,
+    canSpend: async () => {
+      nowMs += 60_000;
+      return true;
+    },
+  });
+  expect(codeOf(await frozen.payouts.submit(demo, single('frozen')))).toBe('unavailable');
+  expect(codeOf(await frozen.batches.submit(demo, batch('frozen-batch', [['frozen-item', 5]])))).toBe(
+    'unavailable',
+  );
+  expect([await stored('frozen'), await stored('frozen-item')]).toEqual([0, 0]);
+});

@@ -1,0 +1,79 @@
+import type { Collection, Filter } from 'mongodb';
+import type { DeliveryDocument } from './documents.ts';
+
+/** How many deliveries one update changes. */
+const BATCH_MAX = 1_000;
+const READ_TIMEOUT_MS = 5_000;
+
+/** How many deliveries are counted at most. */
+const COUNTED_MAX = 50_000;
+
+/** What is done with the deliveries of an endpoint that is disabled or enabled (ADR 82). */
+export interface DeferredDeliveries {
+  /** Keeps deliveries of a disabled endpoint that are not claimed; false if there may be more of them. */
+  readonly defer: (bulkhead: string) => Promise<boolean>;
+  /** Makes deliveries due that were kept, from the start of their schedules; false if there may be more of them. */
+  readonly release: (bulkhead: string, dueAtMs: number) => Promise<boolean>;
+  /** The bulkheads that deliveries are kept for. */
+  readonly deferredBulkheads: () => Promise<readonly string[]>;
+  /** How many deliveries are kept, by bulkhead; of 50,000 at most. */
+  readonly countDeferred: (timeoutMs: number) => Promise<ReadonlyMap<string, number>>;
+  /** How many deliveries of an endpoint wait; 50,000 means at least as many. */
+  readonly countWaiting: (bulkhead: string) => Promise<number>;
+}
+
+/** The deliveries of disabled endpoints, which are kept until those are enabled (ADR 82). */
+export function openDeferred(deliveries: Collection<DeliveryDocument>): DeferredDeliveries {
+  const change = async (
+    filter: Filter<DeliveryDocument>,
+    update: Parameters<typeof deliveries.updateMany>[1],
+  ) => {
+    const found = await deliveries
+      .find(filter, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS })
+      .limit(BATCH_MAX)
+      .toArray();
+    if (found.length > 0)
+      await deliveries.updateMany({ ...filter, _id: { $in: found.map(({ _id }) => _id) } }, update);
+    return found.length < BATCH_MAX;
+  };
+  return {
+    // What is claimed is left to the loop that has claimed it.
+    defer: (bulkhead) =>
+      change(
+        { state: 'pending', bulkhead, claim: { $exists: false } },
+        { $set: { state: 'deferred' }, $unset: { dueAt: true } },
+      ),
+    release: (bulkhead, dueAtMs) =>
+      change(
+        { state: 'deferred', bulkhead },
+        { $set: { state: 'pending', dueAt: new Date(dueAtMs), roundAttempts: 0 } },
+      ),
+    deferredBulkheads: () =>
+      deliveries.distinct(
+        'bulkhead',
+        { state: 'deferred', bulkhead: { $gt: '' } },
+        { maxTimeMS: READ_TIMEOUT_MS },
+      ),
+    countDeferred: async (maxTimeMS) => {
+      const counts = await deliveries
+        .aggregate<{ readonly _id: string; readonly count: number }>(
+          [
+            { $match: { state: 'deferred', bulkhead: { $gt: '' } } },
+            { $limit: COUNTED_MAX },
+            { $group: { _id: '$bulkhead', count: { $sum: 1 } } },
+          ],
+          { maxTimeMS },
+        )
+        .toArray();
+      return new Map(counts.map(({ _id, count }) => [_id, count]));
+    },
+    countWaiting: async (bulkhead) => {
+      const options = { limit: COUNTED_MAX, maxTimeMS: READ_TIMEOUT_MS };
+      const [deferred, pending] = await Promise.all([
+        deliveries.countDocuments({ state: 'deferred', bulkhead }, options),
+        deliveries.countDocuments({ state: 'pending', bulkhead }, options),
+      ]);
+      return Math.min(COUNTED_MAX, deferred + pending);
+    },
+  };
+}

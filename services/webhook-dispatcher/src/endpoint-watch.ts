@@ -1,0 +1,83 @@
+import type { Directory } from '@pesewa/directory';
+import type { Clock } from '@pesewa/kernel';
+import { type Loop, type Messaging, startLoop } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import { type EndpointHealth, ownAddressOf } from './endpoint-health.ts';
+import { namesOf } from './events.ts';
+import type { HealthDocument, HealthStore } from './health-store.ts';
+import type { DeliveryStore } from './store.ts';
+
+/** After how long at most every process knows that an endpoint was disabled or enabled. */
+const WATCH_PAUSE_MS = 10_000;
+
+/** The dependencies of {@link startEndpointWatch}. */
+export interface EndpointWatchDeps {
+  readonly store: Pick<DeliveryStore, 'defer' | 'release' | 'deferredBulkheads'>;
+  readonly health: Pick<HealthStore, 'find'>;
+  readonly endpoints: EndpointHealth;
+  readonly directory: Pick<Directory, 'find'>;
+  readonly messaging: Pick<Messaging, 'inTransaction'>;
+  /** Called when deliveries have become due. */
+  readonly becameDue: () => void;
+  readonly pauseMs?: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Keeps up with the health that all processes record. Each round looks at what is the case, not at what has changed, so
+ * that a crash anywhere leaves nothing for ever: the deliveries of disabled endpoints are kept, all others are made due.
+ */
+export async function startEndpointWatch(deps: EndpointWatchDeps): Promise<Loop> {
+  let disabledBefore: ReadonlySet<string> = new Set();
+  // Nothing may be sent to a disabled endpoint, not even right after the start.
+  await deps.endpoints.refresh();
+  return startLoop({
+    name: 'webhook endpoints',
+    pauseMs: deps.pauseMs ?? WATCH_PAUSE_MS,
+    clock: deps.clock,
+    logger: deps.logger,
+    round: async () => {
+      const disabled = await deps.endpoints.refresh();
+      await deps.messaging.inTransaction((transaction) =>
+        deps.endpoints.recordMissed(deps.clock.nowMs(), transaction),
+      );
+      for (const document of disabled) if (await isMoved(deps, document)) await enableMoved(deps, document);
+      // Later ones are kept one by one, by the loop that claims them.
+      for (const { _id } of disabled) if (!disabledBefore.has(_id)) await allOf(() => deps.store.defer(_id));
+      disabledBefore = new Set(disabled.map(({ _id }) => _id));
+      await releaseEnabled(deps);
+      return false;
+    },
+  });
+}
+
+/** Whether the merchant has another address now than the one that was disabled. */
+async function isMoved({ directory }: EndpointWatchDeps, document: HealthDocument): Promise<boolean> {
+  if (document.address === null) return false;
+  const merchant = await directory.find(namesOf(document._id).merchantId);
+  const address = merchant && ownAddressOf(document._id, merchant);
+  return address !== undefined && address !== document.address;
+}
+
+async function enableMoved(deps: EndpointWatchDeps, { _id }: HealthDocument): Promise<void> {
+  await deps.messaging.inTransaction((transaction) =>
+    deps.endpoints.enable(_id, null, deps.clock.nowMs(), transaction),
+  );
+}
+
+async function releaseEnabled({ store, health, clock, becameDue }: EndpointWatchDeps): Promise<void> {
+  const deferred = await store.deferredBulkheads();
+  if (deferred.length === 0) return;
+  const known = await health.find(deferred);
+  for (const endpoint of deferred.filter((one) => known.get(one)?.state !== 'disabled')) {
+    await allOf(() => store.release(endpoint, clock.nowMs()));
+    becameDue();
+  }
+}
+
+/** Repeats the change of a batch until nothing is left to change. */
+async function allOf(changeBatch: () => Promise<boolean>): Promise<void> {
+  let isDone = false;
+  while (!isDone) isDone = await changeBatch();
+}
