@@ -68,12 +68,12 @@ describe.each(leaves.map((leaf) => [pathOf(leaf), leaf] as const))('%s --help', 
   });
 });
 
-it.each([[], ...['status', 'run', 'drift', 'timeline', 'close', 'match'].map((name) => ['reconcile', name])])(
-  'the help of pesewa %s %s has its exit codes',
-  async (...words) => {
-    expect(await helpOf(...words)).toMatch(/\nExit code: [01] /);
-  },
-);
+it.each([
+  [],
+  ...['status', 'run', 'drift', 'timeline', 'poll', 'close', 'match'].map((name) => ['reconcile', name]),
+])('the help of pesewa %s %s has its exit codes', async (...words) => {
+  expect(await helpOf(...words)).toMatch(/\nExit code: [01] /);
+});
 
 it('reconcile --help lists its groups among its commands', async () => {
   const [, groups = ''] = (await helpOf('reconcile')).split('Payments that do not end');

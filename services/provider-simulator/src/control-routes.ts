@@ -5,6 +5,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
+import type { Payments } from './payments.ts';
 import type { ReceivedWebhooks } from './received-webhooks.ts';
 import type { Scenarios } from './scenarios.ts';
 import type { HttpEnv } from './scripted-answers.ts';
@@ -18,6 +19,7 @@ export interface ControlRoutesDeps {
   readonly wallets: Wallets;
   readonly scenarios: Scenarios;
   readonly faults: Faults;
+  readonly payments: Pick<Payments, 'request'>;
 }
 
 const LATENCY_MS_MAX = 60_000;
@@ -61,6 +63,17 @@ export function createControlRoutes(deps: ControlRoutesDeps): Hono<HttpEnv> {
   app.delete('/scenarios/:digits', (context) => {
     deps.scenarios.change(context.req.param('digits'), undefined);
     return answerJson(context, 200, { digits: context.req.param('digits'), like: null });
+  });
+  app.put('/reversals/:reference', async (context) => {
+    const reference = context.req.param('reference');
+    const done = await deps.payments.request('payout', reference, { type: 'reverse' });
+    if (done.ok) return answerJson(context, 200, { reference, status: done.value.payment.status });
+    if (done.refusal === 'payment.unknown')
+      return answerJson(context, 404, {
+        code: 'not_found',
+        message: 'no payout was sent with this reference',
+      });
+    return answerJson(context, 409, { code: 'closed', message: 'only a completed payout can be reversed' });
   });
   app.get('/faults', (context) => answerJson(context, 200, deps.faults.current()));
   app.put('/faults', async (context) => {

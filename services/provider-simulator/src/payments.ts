@@ -10,12 +10,13 @@ import type { Wallets } from './wallets.ts';
 /** Sends the client a callback about a payment; never rejects. */
 export type SendCallback = (payment: KnownPayment, claim: Claim) => Promise<CallbackTried['result']>;
 
-/** The requests of clients and customers; the simulator adds the other fields of a command. */
+/** The requests of clients, customers and the control API; the simulator adds the other fields of a command. */
 export type Request =
   | { readonly type: 'submit'; readonly terms: Terms }
   | { readonly type: 'complete'; readonly otp: string | undefined }
   | { readonly type: 'pay' }
-  | { readonly type: 'cancel' };
+  | { readonly type: 'cancel' }
+  | { readonly type: 'reverse' };
 
 /** The result of a request: its events, and the payment after them. */
 export interface RequestResult {

@@ -119,6 +119,33 @@ describe('a payout is answered as its magic digits say (contract 10.18)', () => 
   });
 });
 
+describe('a reversal on demand', () => {
+  it('gives a completed payout back once, with a callback', async () => {
+    await using simulator = await startSimulator();
+    await submit(simulator, 'r1', '4321');
+    await eventually(() => (simulator.callbacks.length > 0 ? true : undefined));
+    const reverse = () => control(simulator, 'PUT', 'reversals/r1');
+    const reversed = { status: 200, body: { reference: 'r1', status: 'REVERSED' } };
+    expect([await reverse(), await reverse()]).toEqual([reversed, reversed]);
+    expect(await status(simulator, 'r1')).toBe('REVERSED');
+    await eventually(() => (simulator.callbacks.length > 1 ? true : undefined));
+    const claimed = simulator.callbacks.map(
+      (body) => payoutWebhook.parse(parseJson(body)).data.transactionStatus,
+    );
+    expect(claimed).toEqual(['COMPLETED', 'REVERSED']);
+  });
+
+  it('is refused for one that failed, is pending, or was never sent', async () => {
+    await using simulator = await startSimulator();
+    await submit(simulator, 'failed', '0001');
+    await submit(simulator, 'pending', '0017');
+    const statuses = [];
+    for (const reference of ['failed', 'pending', 'nobody'])
+      statuses.push((await control(simulator, 'PUT', `reversals/${reference}`)).status);
+    expect(statuses).toEqual([409, 409, 404]);
+  });
+});
+
 describe('a reference is executed once', () => {
   it('refuses it with 94, however many come at once', async () => {
     await using simulator = await startSimulator();

@@ -27,6 +27,7 @@ function operator(
   timeline: Tracked['timeline'] = [],
   decided: readonly Decision[] = [],
   wallets: readonly (typeof wallet)[] = [wallet],
+  payment: Partial<Tracked> = {},
 ): Hono {
   const app = new Hono();
   addOperatorRoutes(app, {
@@ -39,7 +40,8 @@ function operator(
     wallets: { wallets: async () => wallets, listRuns: async () => ({ items: [run], next: 'rn-1' }) },
     store: {
       load: async ([reference]) =>
-        new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), timeline }]] : []),
+        new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), timeline, ...payment }]] : []),
+      bringForward: async () => payment.claim === undefined,
     },
     comparison: { run: async () => [run] },
     railNames: ['upstream'],
@@ -94,6 +96,49 @@ it('marks the wallets of rails that are no longer configured', async () => {
       { rail: 'gone', configured: false },
       { rail: 'upstream', configured: true },
     ],
+  });
+});
+
+describe('a poll on demand', () => {
+  const terms = {
+    kind: 'payout',
+    rail: 'upstream',
+    merchantId: 'demo',
+    currency: 'KES',
+    country: 'KEN',
+    amount: 100n,
+    railFee: 1n,
+  } as const;
+  const open = { terms, status: 'open', dueAtMs: Date.UTC(2030, 0, 1) } as const;
+  const poll = async (payment: Partial<Tracked>, reference = 'po-1') => {
+    const body = JSON.stringify({ reference });
+    const headers = { 'content-type': 'application/json' };
+    const response = await operator([], [], [], payment).request('/polls', { method: 'POST', headers, body });
+    return { status: response.status, body: (await response.json()) as object };
+  };
+
+  it('makes an open payment due now', async () => {
+    const { status, body } = await poll(open);
+    expect([status, body]).toEqual([
+      202,
+      { reference: 'po-1', nextPollAt: expect.not.stringMatching(/^2030/) as unknown },
+    ]);
+  });
+
+  it('leaves one alone that is being polled, and says until when', async () => {
+    expect(await poll({ ...open, claim: 'another' })).toEqual({
+      status: 202,
+      body: { reference: 'po-1', nextPollAt: '2030-01-01T00:00:00.000Z' },
+    });
+  });
+
+  it('refuses one that is not known, was only mentioned by a callback, or has ended', async () => {
+    expect(await poll(open, 'po-2')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await poll({})).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await poll({ ...open, status: 'completed' })).toMatchObject({
+      status: 409,
+      body: { code: 'ended', message: 'the payment is completed: there is nothing to ask the rail' },
+    });
   });
 });
 

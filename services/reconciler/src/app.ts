@@ -4,18 +4,19 @@ import { answer, answerJson, type Logger, serveOperations } from '@pesewa/runtim
 import type { Hono } from 'hono';
 import { addBreakRoutes, type BreakRouteDeps } from './breaks/routes.ts';
 import { addDecisionRoutes, type DecisionRouteDeps } from './decisions/routes.ts';
+import { addPollRoutes } from './polling/routes.ts';
 import { addTimelineRoutes } from './status/timeline.ts';
 import type { WorkingStore } from './store.ts';
 import type { Comparison } from './wallets/comparison.ts';
 import type { RunDocument, WalletStore } from './wallets/store.ts';
 
-/** Adds the reconciler's operator routes (ADR 60): breaks, drift, runs, timeline, decisions, a comparison on demand. */
+/** Adds the reconciler's operator routes (ADR 60): breaks, drift, runs, timeline, decisions, a comparison and polls on demand. */
 export function addOperatorRoutes(
   operator: Hono,
   deps: DecisionRouteDeps &
     BreakRouteDeps & {
       readonly wallets: Pick<WalletStore, 'wallets' | 'listRuns'>;
-      readonly store: Pick<WorkingStore, 'load'>;
+      readonly store: Pick<WorkingStore, 'load' | 'bringForward'>;
       readonly comparison: Comparison;
       /** The configured rails: wallets of others are shown as they last were, and not compared any more. */
       readonly railNames: readonly string[];
@@ -42,6 +43,7 @@ export function addOperatorRoutes(
     },
   });
   addTimelineRoutes(operator, deps);
+  addPollRoutes(operator, deps);
   addBreakRoutes(operator, deps);
   addDecisionRoutes(operator, deps);
 }

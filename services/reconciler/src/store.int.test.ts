@@ -61,17 +61,18 @@ it('counts what is open by keys alone, however much it is', async () => {
   }
 });
 
+const terms = {
+  kind: 'payout',
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'KES',
+  country: 'KEN',
+  amount: 100n,
+  railFee: 1n,
+} as const;
+
 it('deletes a payment a time after its end, unless anything is left to do', async () => {
   const dayMs = 86_400_000;
-  const terms = {
-    kind: 'payout',
-    rail: 'upstream',
-    merchantId: 'demo',
-    currency: 'KES',
-    country: 'KEN',
-    amount: 100n,
-    railFee: 1n,
-  } as const;
   const over: Tracked = {
     ...awaited('po-over', 0),
     terms,
@@ -91,4 +92,30 @@ it('deletes a payment a time after its end, unless anything is left to do', asyn
   expect(await polls.indexes()).toContainEqual(
     expect.objectContaining({ key: { forgetAt: 1 }, expireAfterSeconds: 0 }),
   );
+});
+
+it('brings the next poll of an open payment forward, but not while it is polled, nor once it has ended', async () => {
+  const far = 9_000_000_000_000;
+  const waiting: Tracked = {
+    ...awaited('po-waits', 0),
+    terms,
+    status: 'open',
+    dueAtMs: far,
+    scheduledAtMs: far,
+  };
+  const others = [
+    { ...waiting, reference: 'po-polled', claim: 'another' },
+    { ...waiting, reference: 'po-ended', status: 'completed', endedAtMs: 1 },
+    { ...waiting, reference: 'po-now-due', dueAtMs: 500 },
+  ] as const;
+  const session = client.startSession();
+  await session.withTransaction(() => working.save([waiting, ...others], session));
+  await session.endSession();
+  const references = [waiting, ...others].map(({ reference }) => reference);
+  const brought: boolean[] = [];
+  for (const reference of references) brought.push(await working.bringForward(reference, new Date(1_000)));
+  expect(brought).toEqual([true, false, false, false]);
+  const found = await working.load(references);
+  expect(references.map((reference) => found.get(reference)?.dueAtMs)).toEqual([1_000, far, far, 500]);
+  expect(found.get('po-waits')).toMatchObject({ scheduledAtMs: 1_000, claim: null });
 });

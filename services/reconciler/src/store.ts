@@ -24,6 +24,11 @@ export interface WorkingStore {
    * Writes payments that were read in the same transaction, as far as they have changed; a conflict aborts it.
    */
   readonly save: (payments: readonly Tracked[], session: ClientSession) => Promise<void>;
+  /**
+   * Makes an open payment due at this time if it waits for a later poll; nothing changes while it is being polled. Gives
+   * whether it did.
+   */
+  readonly bringForward: (reference: string, at: Date) => Promise<boolean>;
   /** Makes every other transaction that writes the payment at the same time conflict with this one. */
   readonly guard: (reference: string, session: ClientSession) => Promise<void>;
   /** Deletes references that only callbacks have ever mentioned; others stay. */
@@ -74,6 +79,7 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
       });
       if (writes.length > 0) await collection.bulkWrite(writes, { session, ordered: false });
     },
+    bringForward: (reference, at) => bringForward(collection, reference, at),
     guard: async (reference, session) => {
       await collection.updateOne({ _id: reference }, { $inc: { guards: 1 } }, { session });
     },
@@ -107,6 +113,19 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
       return Promise.all(all.map((one) => oldestOpen(collection, one)));
     },
   };
+}
+
+async function bringForward(
+  collection: Collection<PollDocument>,
+  reference: string,
+  at: Date,
+): Promise<boolean> {
+  const waiting = { watch: { $exists: true }, claim: { $exists: false }, dueAt: { $gt: at } };
+  const { modifiedCount } = await collection.updateOne(
+    { _id: reference, status: 'open', ...waiting },
+    { $set: { dueAt: at, scheduledAt: at } },
+  );
+  return modifiedCount > 0;
 }
 
 async function oldestOpen(

@@ -4,6 +4,7 @@ import { addBreakCommands } from './reconcile-breaks.ts';
 import { addCloseCommand } from './reconcile-close.ts';
 import { addDriftCommand } from './reconcile-drift.ts';
 import { addMatchCommand } from './reconcile-match.ts';
+import { addPollCommand } from './reconcile-poll.ts';
 import { addRunCommand } from './reconcile-run.ts';
 import { addStatusCommand } from './reconcile-status.ts';
 import { addTimelineCommand } from './reconcile-timeline.ts';
@@ -16,6 +17,7 @@ export function addReconcileCommands(program: Command, ports: CliPorts): void {
   addStatusCommand(reconcile, ports);
   addBreakCommands(reconcile, ports);
   addTimelineCommand(reconcile, ports);
+  addPollCommand(reconcile, ports);
   addDriftCommand(reconcile, ports);
   addRunCommand(reconcile, ports);
   addCloseCommand(reconcile, ports);

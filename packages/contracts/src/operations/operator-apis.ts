@@ -16,6 +16,7 @@ import { railStatementOperations, statementMappingOperations } from './rail-stat
 import {
   comparisonOperations,
   coverageOperations,
+  pollOperations,
   statusOperations,
   timelineOperations,
 } from './reconciliation.ts';
@@ -37,6 +38,7 @@ export const operatorApis = {
   reconciler: {
     status: statusOperations,
     timeline: timelineOperations,
+    polls: pollOperations,
     comparison: comparisonOperations,
     coverage: coverageOperations,
     breaks: { ...breakOperations, ...breakChanges },

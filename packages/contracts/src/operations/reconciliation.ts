@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { reference } from '../text.ts';
 import { pageLimit, pageOf } from './lists.ts';
-import { declareOperations } from './operation.ts';
+import { declareOperations, strictFields } from './operation.ts';
 
 const runView = z
   .object({
@@ -180,6 +180,18 @@ export const comparisonOperations = declareOperations({
     answers: { 200: pageOf(runView) },
     // It makes up to three attempts, and each waits for our own topics.
     timeoutMs: 120_000,
+  },
+});
+
+/** Polls on demand. */
+export const pollOperations = declareOperations({
+  poll: {
+    method: 'post',
+    path: '/polls',
+    summary: 'Brings the next poll of an open payment forward to now',
+    body: strictFields({ reference }, (names) => `unknown: ${names.join(', ')}`),
+    answers: { 202: z.object({ reference: z.string(), nextPollAt: moment }) },
+    refusals: { not_found: 404, ended: 409 },
   },
 });
 

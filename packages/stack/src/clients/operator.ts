@@ -9,6 +9,7 @@ import {
   type Operation,
   type OrderKindName,
   orderOperations,
+  pollOperations,
   proposalOperations,
   readAnswer,
   requestOf,
@@ -98,6 +99,18 @@ export function createOperatorClient(options: Options) {
       (await call('reconciler', breakOperations.list, { query: { reference } })).items,
     timeline: async (reference: string) =>
       (await call('reconciler', timelineOperations.show, { query: { reference } })).items,
+    /** Brings the next poll of a payment forward; gives what the reconciler knows of it. */
+    poll: async (reference: string): Promise<'polled' | 'ended' | 'unknown'> => {
+      try {
+        await call('reconciler', pollOperations.poll, { body: { reference } });
+        return 'polled';
+      } catch (error) {
+        if (!(error instanceof AnswerError)) throw error;
+        if (error.status === 404) return 'unknown';
+        if (error.status === 409) return 'ended';
+        throw error;
+      }
+    },
     deliveries: async (reference: string) =>
       (await call('webhook-dispatcher', deliveryOperations.list, { query: { reference } })).items,
   };

@@ -62,6 +62,8 @@ export function createSimulatorClient(baseUrl: string) {
     wallets: async () => walletsView.parse(await get('/control/wallets')).wallets,
     setWallet: (currency: string, balance: string) =>
       put('/control/wallets', { wallets: [{ currency, balance }] }),
+    /** Gives a completed payout back, now. */
+    reverse: (reference: string) => put(`/control/reversals/${encodeURIComponent(reference)}`, {}),
     setFaults: (faults: Faults) => put('/control/faults', faults),
   };
 }

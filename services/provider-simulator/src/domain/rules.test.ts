@@ -14,7 +14,7 @@ const rules = createPaymentRules({
 type Asked =
   | { type: 'submit'; terms: Terms }
   | { type: 'complete'; otp: string | undefined }
-  | { type: 'pay' | 'cancel' | 'proceed' }
+  | { type: 'pay' | 'cancel' | 'reverse' | 'proceed' }
   | { type: 'reportCallback'; result: 'delivered' | 'refused' | 'suppressed' };
 
 const payout = (digits: string): Terms => ({
@@ -133,6 +133,18 @@ describe('the wallet moves with what is executed, and with nothing else', () => 
     run({ type: 'submit', terms: payout(digits) });
     timeline();
     expect(moved()).toBe(expected);
+  });
+
+  it('a payout that is given back has moved the fee alone, however often that is asked', () => {
+    const { run, timeline, moved } = simulate();
+    run({ type: 'submit', terms: payout('4321') });
+    expect(run({ type: 'reverse' })).toMatchObject([{ type: 'reversed' }]);
+    expect(run({ type: 'reverse' })).toEqual([]);
+    expect(timeline().map((step) => step.split(' ', 2).join(' '))).toEqual([
+      'callback COMPLETED',
+      'callback REVERSED',
+    ]);
+    expect(moved()).toBe(-50n);
   });
 
   it('a payout beyond the balance fails and moves nothing', () => {

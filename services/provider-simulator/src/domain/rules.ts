@@ -20,6 +20,8 @@ export type Command = { readonly nowMs: number; readonly balanceMinor: bigint } 
   | { readonly type: 'complete'; readonly otp: string | undefined }
   | { readonly type: 'pay' }
   | { readonly type: 'cancel' }
+  /** Gives a completed payout back, as its beneficiary's bank may at any time; nothing changes if it has done so. */
+  | { readonly type: 'reverse' }
   /** Performs what is due by now, if anything. */
   | { readonly type: 'proceed' }
   | { readonly type: 'reportCallback'; readonly result: CallbackTried['result'] }
@@ -132,6 +134,8 @@ function decide(
     case 'pay':
     case 'cancel':
       return decideAtLink(command, payment);
+    case 'reverse':
+      return reverse(command, payment);
     case 'proceed':
       return accept(proceed(command, payment, timing));
     case 'reportCallback':
@@ -203,6 +207,13 @@ function decideAtLink(command: Command, payment: Payment): Result<readonly Payme
   const { outcome, pendingMs } = scriptOf(payment.terms.digits);
   const lasts = outcome === 'never' || pendingMs > 0;
   return accept(lasts ? [] : [execute(command, payment)]);
+}
+
+function reverse({ nowMs }: Command, payment: Payment): Result<readonly PaymentEvent[], PaymentRefusal> {
+  if (payment.status === 'ABSENT' || payment.terms.kind !== 'payout') return refuse('payment.unknown');
+  if (payment.status === 'REVERSED') return accept([]);
+  if (payment.status !== 'COMPLETED') return refuse('payment.closed');
+  return accept([{ type: 'reversed', atMs: nowMs }]);
 }
 
 function proceed(command: Command, payment: Payment, timing: Timing): readonly PaymentEvent[] {
