@@ -40,6 +40,7 @@ const scenarios: readonly string[] = [
   'test/scenarios/crash-kinds.test.ts',
   'test/scenarios/collection-digits.test.ts',
   'test/scenarios/payout-digits.test.ts',
+  'test/scenarios/collection-decisions.test.ts',
   'test/scenarios/crash-completion.test.ts',
   'test/scenarios/origins.test.ts',
 ];

@@ -26,15 +26,8 @@ const ours = new Map<string, string>();
 const referenceOf = ({ digits }: Pick<PayoutScenario, 'digits'>) => scenario.reference(`silent-${digits}`);
 
 beforeAll(async () => {
-  // The first poll comes after the reversal of 0014: a reversal after the end that no callback reports is found only by
-  // the daily close.
   scenario = await openCompactScenario('callbacks-off', {
-    reconciler: {
-      FIRST_POLL_AFTER_MS: '3500',
-      POLL_BASE_MS: '1000',
-      POLL_CAP_MS: '2000',
-      POLLS_BEFORE_BREAK: '16',
-    },
+    reconciler: { POLL_BASE_MS: '1000', POLL_CAP_MS: '2000', POLLS_BEFORE_BREAK: '16' },
   });
   await scenario.stack.simulator.setFaults({ callbacks: false });
   await Promise.all([
@@ -63,15 +56,27 @@ async function expectInTheEnd(look: () => Promise<unknown>, end: unknown): Promi
 }
 
 // Both webhooks of 0014 are due at once, so they may arrive in either order.
-const lookAt = async (one: PayoutScenario) => {
-  const { webhooks, ...rest } = await lookAtPayout(scenario, referenceOf(one));
-  return { ...rest, webhooks: webhooks.toSorted() };
+const inOrder = <Seen extends { readonly webhooks: readonly string[] }>(seen: Seen) => ({
+  ...seen,
+  webhooks: seen.webhooks.toSorted(),
+});
+const lookAt = async (one: PayoutScenario) => inOrder(await lookAtPayout(scenario, referenceOf(one)));
+
+/**
+ * The ends that polls alone may find. If one comes between the end and the reversal of 0014, the payout has ended for them:
+ * only the daily close finds a later reversal without a callback.
+ */
+const endsOf = (one: PayoutScenario): unknown => {
+  const end = inOrder(expectedOfPayout(one, 'off'));
+  if (one.digits !== '0014') return end;
+  const unreversed = inOrder(expectedOfPayout({ digits: '0014', what: 'not reversed yet' }, 'off'));
+  return expect.toBeOneOf([end, unreversed]);
 };
 const lookAtFlow = (one: CollectionScenario) => lookAtCollection(scenario, one, ours.get(labelOf(one)) ?? '');
 
 describe('with all callbacks cut off the reconciler alone finalises (X1, P1, P12, W1, R1, R3)', () => {
   it.each(silently(payoutScenarios))('payout $digits: $what', async (one) => {
-    await expectInTheEnd(() => lookAt(one), expectedOfPayout(one, 'off'));
+    await expectInTheEnd(() => lookAt(one), endsOf(one));
   });
 
   it.each(silently(collectionScenarios))('collection $digits by $flow: $what', async (one) => {
@@ -87,7 +92,7 @@ describe('with all callbacks cut off the reconciler alone finalises (X1, P1, P12
     const before = await lookups();
     // The payment that never ends is still polled; nothing else changes meanwhile.
     await eventually(async () => expect(await lookups()).toBeGreaterThan(before + 1));
-    for (const one of payoutScenarios) expect(await lookAt(one)).toEqual(expectedOfPayout(one, 'off'));
+    for (const one of payoutScenarios) expect(await lookAt(one)).toEqual(endsOf(one));
     for (const one of collectionScenarios) {
       expect(await lookAtFlow(one)).toEqual(expectedOfCollection(one, 'off'));
     }

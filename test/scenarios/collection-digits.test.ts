@@ -2,7 +2,7 @@ import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type CollectionScenario,
-  collectionScenarios,
+  collectionScenarios as everyScenario,
   expectedOfCollection,
   flowNames,
   flows,
@@ -12,6 +12,9 @@ import {
   playCollection,
 } from './collection-scenarios.ts';
 import { openCompactScenario, type Scenario } from './scenario.ts';
+
+// If a poll comes before the callback of 0012, the requested amount counts: `collection-decisions` has it, where none does.
+const collectionScenarios = everyScenario.filter(({ digits }) => digits !== '0012');
 
 let scenario: Scenario;
 const answers = new Map<string, Payin>();
@@ -29,8 +32,7 @@ async function availableIn(currency: string): Promise<number> {
 }
 
 beforeAll(async () => {
-  // Polls are quick, so that the tests need not wait long for what only polls can find. The first one leaves callbacks
-  // the time to arrive on a busy machine: if the poll comes first, the requested amount counts (0012).
+  // Polls are quick, so that the tests need not wait long for what only polls can find.
   scenario = await openCompactScenario('collect-digits', {
     reconciler: { FIRST_POLL_AFTER_MS: '6000', POLL_CAP_MS: '2000', POLLS_BEFORE_BREAK: '12' },
   });
@@ -102,15 +104,14 @@ describe('every magic number of the simulator (X1, P10, P12, P13, W1, R1, R3)', 
     expect((await availableIn(currency)) - (before.get(currency) ?? 0)).toBe(credited);
   });
 
-  it('leaves no drift that is not explained between the rail’s wallets and our floats (L13)', async () => {
+  it('leaves no drift between the rail’s wallets and our floats (L13)', async () => {
     await eventually(async () => {
       await scenario.stack.operator.compare();
       const drifts = (await scenario.stack.operator.drift()).filter(({ currency }) =>
         currencies.some((one) => one === currency),
       );
-      // The rail already has 200 less its fee of 2 for the collection whose amount waits for a decision.
       expect(drifts.map(({ drift, withinRange }) => [drift, withinRange])).toEqual(
-        currencies.map(() => ['198', true]),
+        currencies.map(() => ['0', true]),
       );
     });
   });

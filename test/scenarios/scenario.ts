@@ -26,6 +26,8 @@ export interface Scenario extends AsyncDisposable {
   readonly reference: (name: string) => string;
   /** Waits until the payout has the status; returns our own reference. */
   readonly payoutBecomes: (reference: string, status: string) => Promise<string>;
+  /** Has the rail asked about payments now, once the reconciler knows them; those that have ended are left alone. */
+  readonly poll: (ourReferences: readonly string[]) => Promise<void>;
   /** The kinds of a payment's ledger entries, in alphabetical order. */
   readonly entryKinds: (ourReference: string) => Promise<readonly string[]>;
   /** How often the rail executed the payment. */
@@ -43,6 +45,9 @@ export interface Scenario extends AsyncDisposable {
 }
 
 const root = join(import.meta.dirname, '..', '..');
+
+/** A setting of the reconciler with which nothing is polled but by a callback or by {@link Scenario.poll}. */
+export const polledOnDemand = { FIRST_POLL_AFTER_MS: '3600000' } as const;
 
 type ServiceSettings = Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 
@@ -113,6 +118,10 @@ async function open(
         expect(responseData?.transactionStatus).toBe(status);
         return responseData?.transactionReference ?? '';
       }, 60_000),
+    poll: async (references) => {
+      for (const reference of references)
+        await eventually(async () => expect(await stack.operator.poll(reference)).not.toBe('unknown'));
+    },
     entryKinds: async (reference) =>
       (await stack.operator.entries(reference)).map((entry) => String(entry['kind'])).toSorted(),
     violations: async () => {

@@ -210,17 +210,19 @@ describe('contract 9: the version is part of the path', () => {
 });
 
 describe('contract 10.17: 65: the rate of one merchant', () => {
-  it('is refused with Retry-After beyond 50 a second, and leaves another merchant alone', async () => {
-    // A new merchant has made no request yet, so its rate limit is unused.
-    const floodKey = await api.addMerchant('flood', { funding: null, limits: { requestsPerSecond: 50 } });
+  /** Of three requests at once at least one is too many, however slow the machine is. */
+  const threeTimes = <Value>(ask: () => Promise<Value>) => Promise.all([ask(), ask(), ask()]);
+  const addSlowMerchant = (id: string) =>
+    api.addMerchant(id, { funding: null, limits: { requestsPerSecond: 1 } });
+
+  it('beyond it is refused with Retry-After, and leaves another merchant alone', async () => {
+    const floodKey = await addSlowMerchant('flood');
     const ask = (key: string) => api.call({ method: 'POST', path: balance, key });
-    const [flood, others] = await Promise.all([
-      Promise.all(Array.from({ length: 300 }, () => ask(floodKey))),
-      Promise.all(Array.from({ length: 100 }, () => ask(api.demoKey))),
-    ]);
+    const flood = await threeTimes(() => ask(floodKey));
+    const others = await Promise.all(Array.from({ length: 20 }, () => ask(api.demoKey)));
     const refused = flood.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
-    expect(flood.length - refused.length).toBeGreaterThanOrEqual(50);
+    expect(refused.length).toBeLessThan(flood.length);
     expect(new Set(others.map(({ code }) => code))).toEqual(new Set(['00']));
     for (const { code, headers } of refused) {
       expect(code).toBe('65');
@@ -229,9 +231,8 @@ describe('contract 10.17: 65: the rate of one merchant', () => {
   });
 
   it('is judged before the format', async () => {
-    const malformed = () => api.submit('{', api.rivalKey);
-    await eventually(async () => expect((await malformed()).code).toBe('30'));
-    const answers = await Promise.all(Array.from({ length: 300 }, malformed));
+    const key = await addSlowMerchant('malformed');
+    const answers = await threeTimes(() => api.submit('{', key));
     expect(new Set(answers.map(({ code }) => code))).toEqual(new Set(['30', '65']));
   });
 });
