@@ -39,6 +39,7 @@ export default defineConfig({
       {
         test: {
           name: 'int',
+          setupFiles: ['test/setup.ts'],
           include: ['{packages,services,test}/**/*.int.test.ts'],
           exclude: never,
           // As above.
@@ -51,6 +52,7 @@ export default defineConfig({
       {
         test: {
           name: 'scenarios',
+          setupFiles: ['test/setup.ts'],
           include: ['test/{scenarios,conformance}/**/*.test.ts', 'test/chaos/*.test.ts'],
           exclude: [...never, '**/*.int.test.ts'],
           // Two whole stacks side by side; a third would be more work than two cores can do in time.
@@ -62,6 +64,7 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
+          setupFiles: ['test/setup.ts'],
           include: ['test/cluster/*.test.ts'],
           exclude: never,
           // One worker that keeps its modules: the files share one cluster, one after another.

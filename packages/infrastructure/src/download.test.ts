@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Supervisor } from './children.ts';
 import { type Artifact, type Cache, ensureCached, progressLine } from './download.ts';
-import { tryLock } from './lock.ts';
 import { cacheDefect, writeManifest } from './manifest.ts';
 
 const idle: Supervisor = {
@@ -83,26 +82,5 @@ describe('the manifest', () => {
     expect(await cacheDefect(directory, '2')).toBe('it is version 1, not 2');
     await rm(join(directory, 'a'));
     expect(await cacheDefect(directory, '1')).toBe('a is missing');
-  });
-});
-
-describe('the lock', () => {
-  test('is held by one, and free again after release', async () => {
-    const path = join(directory, 'x.lock');
-    const first = await tryLock(path);
-    if (typeof first === 'number') throw new Error('the lock is taken');
-    expect(await tryLock(path)).toBe(process.pid);
-    await first.release();
-    const second = await tryLock(path);
-    if (typeof second === 'number') throw new Error('the lock is still taken');
-    await second.release();
-  });
-
-  test('of a dead process is taken over', async () => {
-    const path = join(directory, 'x.lock');
-    await writeFile(path, '999999999');
-    const taken = await tryLock(path);
-    expect(typeof taken).toBe('object');
-    if (typeof taken !== 'number') await taken.release();
   });
 });

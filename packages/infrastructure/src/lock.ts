@@ -1,5 +1,6 @@
-import { mkdir, open, readFile, rm, stat, utimes } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemCode } from './errors.ts';
 
@@ -8,9 +9,18 @@ export interface FileLock {
   release(): Promise<void>;
 }
 
+/** The content of a lock's file `owner.json`. */
+interface Owner {
+  readonly pid: number;
+  /** Names this very lock: process ids are reused, and differ between containers. */
+  readonly token: string;
+}
+
 const heartbeatMs = 2_000;
 const staleAfterMs = 15_000;
 const pollMs = 200;
+/** No process has this id. */
+const NOBODY = 2 ** 31 - 1;
 
 /** Whether a process with this id runs here. */
 export function isProcessAlive(pid: number): boolean {
@@ -22,31 +32,47 @@ export function isProcessAlive(pid: number): boolean {
   }
 }
 
-/** The process id of the lock's living holder; undefined if the lock is free or was left behind. */
-async function holderOf(path: string): Promise<number | undefined> {
+/** Undefined if there is no lock, or its owner is between creating and naming it. */
+async function readOwner(path: string): Promise<Owner | undefined> {
   try {
-    const [text, stats] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
-    const fresh = Date.now() - stats.mtimeMs < staleAfterMs;
-    const pid = Number.parseInt(text, 10);
-    // An empty file means that its holder is between creating and writing it.
-    if (Number.isNaN(pid)) return fresh ? 0 : undefined;
-    return fresh && isProcessAlive(pid) ? pid : undefined;
+    // Only this module writes it.
+    return JSON.parse(await readFile(join(path, 'owner.json'), 'utf8')) as Owner;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How long ago the lock's owner gave a sign of life; undefined if there is no lock. */
+async function silentMs(path: string): Promise<number | undefined> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-async function create(path: string): Promise<FileLock | undefined> {
+/** Writes whose lock it is; false if another process has done so. */
+async function name(path: string, owner: Owner): Promise<boolean> {
   try {
-    const file = await open(path, 'wx');
-    await file.writeFile(String(process.pid));
-    await file.close();
+    await writeFile(join(path, 'owner.json'), JSON.stringify(owner), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (['EEXIST', 'ENOENT'].includes(systemCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+/** A lock is a directory, because creating one is atomic on every file system. */
+async function create(path: string): Promise<FileLock | undefined> {
+  const token = randomUUID();
+  try {
+    await mkdir(path);
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return undefined;
     throw error;
   }
-  // The file's age is the sign of life, because process ids are reused and differ between containers.
+  if (!(await name(path, { pid: process.pid, token }))) return undefined;
   const heartbeat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);
@@ -55,23 +81,47 @@ async function create(path: string): Promise<FileLock | undefined> {
   return {
     async release() {
       clearInterval(heartbeat);
-      await rm(path, { force: true });
+      if ((await readOwner(path))?.token === token) await rm(path, { recursive: true, force: true });
+      await removeLeftovers(path);
     },
   };
 }
 
 /**
- * Takes the lock at `path`; if another run holds it, gives that run's process id. A lock whose holder is dead, or
- * silent for 15 s, is taken over.
+ * Puts a dead owner's lock aside. The name comes from that lock's own token and the directory there is never empty, so of two
+ * processes that both saw it dead the second one's rename fails instead of taking away the first one's new lock.
+ */
+async function removeStale(path: string, token: string): Promise<void> {
+  const aside = `${path}.stale-${token}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
+  }
+}
+
+async function removeLeftovers(path: string): Promise<void> {
+  const directory = dirname(path);
+  const left = (await readdir(directory)).filter((name) => name.startsWith(`${basename(path)}.stale-`));
+  for (const name of left) await rm(join(directory, name), { recursive: true, force: true });
+}
+
+/**
+ * Takes the lock at `path`; if another run holds it, gives that run's process id (0 while it is not known). A lock whose
+ * holder is dead, or silent for 15 s, is taken over.
  */
 export async function tryLock(path: string): Promise<FileLock | number> {
   await mkdir(dirname(path), { recursive: true });
   for (;;) {
     const lock = await create(path);
     if (lock !== undefined) return lock;
-    const holder = await holderOf(path);
-    if (holder !== undefined) return holder;
-    await rm(path, { force: true });
+    const owner = await readOwner(path);
+    const ageMs = await silentMs(path);
+    if (ageMs === undefined) continue;
+    if (ageMs < staleAfterMs && (owner === undefined || isProcessAlive(owner.pid))) return owner?.pid ?? 0;
+    if (owner) await removeStale(path, owner.token);
+    // Its owner died before it could write its name: with one, only one process can put it aside.
+    else await name(path, { pid: NOBODY, token: randomUUID() });
   }
 }
 

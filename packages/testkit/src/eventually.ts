@@ -1,11 +1,23 @@
 import { waitUntil } from '@pesewa/infrastructure';
 
-const DEADLINE_MS = 30_000;
+const OUTSIDE_TESTS_MS = 30_000;
+const AT_LEAST_MS = 1_000;
 
-/** Repeats an assertion until it holds; fails with its last reason when the time is over. */
+let remainingMs: () => number | undefined = () => undefined;
+
+/** Has {@link eventually} wait as long as the running test may still take; `remaining` gives undefined outside of tests. */
+export function waitAsLongAs(remaining: () => number | undefined): void {
+  remainingMs = remaining;
+}
+
+/**
+ * Repeats an assertion until it holds; fails with its last reason when the time is over.
+ *
+ * @param deadlineMs by default what the running test may still take: how fast a condition comes is no matter of a test
+ */
 export function eventually<Value>(
   assertion: () => Promise<Value> | Value,
-  deadlineMs = DEADLINE_MS,
+  deadlineMs = Math.max(remainingMs() ?? OUTSIDE_TESTS_MS, AT_LEAST_MS),
 ): Promise<Value> {
   return waitUntil('what the test waits for', deadlineMs, async () => assertion());
 }

@@ -2,7 +2,7 @@ export { createSupervisor, reservePorts } from '@pesewa/infrastructure';
 export { createAutoAdvancingClock } from './auto-advancing-clock.ts';
 export { createCertificateAuthority } from './certificates.ts';
 export { openBreakableDaemons, openTestSecuredKafka } from './daemons.ts';
-export { eventually } from './eventually.ts';
+export { eventually, waitAsLongAs } from './eventually.ts';
 export { ignoreAllEvents } from './ignore-all-events.ts';
 export { payoutsOnly } from './payouts-only.ts';
 export { openPayoutsOnlyRail } from './payouts-only-rail.ts';
