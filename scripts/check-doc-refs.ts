@@ -64,11 +64,20 @@ const deadQuote = (root: string, names: Names, quote: string): string | undefine
   return isThere(root, reference) ? undefined : `no file ${reference}`;
 };
 
+/** The anchors of a document's headings: their words in lower case, joined by hyphens. */
+const anchorsOf = (markdown: string): ReadonlySet<string> => {
+  const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase());
+  return new Set(headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')));
+};
+
 const deadLink = (root: string, document: string, target: string): string | undefined => {
-  if (/^(?:[a-z]+:|#)/i.test(target)) return undefined;
-  const reference = decodeURIComponent(target.replace(/#.*$/, ''));
-  const file = path.posix.join(path.posix.dirname(document), reference);
-  return existsSync(path.join(root, file)) ? undefined : `no file ${file}`;
+  if (/^[a-z]+:/i.test(target)) return undefined;
+  const [reference = '', anchor] = decodeURIComponent(target).split('#', 2);
+  const file = reference === '' ? document : path.posix.join(path.posix.dirname(document), reference);
+  if (!existsSync(path.join(root, file))) return `no file ${file}`;
+  if (anchor === undefined || !file.endsWith('.md')) return undefined;
+  const isAnchor = anchorsOf(readFileSync(path.join(root, file), 'utf8')).has(anchor);
+  return isAnchor ? undefined : `no heading #${anchor} in ${file}`;
 };
 
 const deadCommands = (names: Names, code: string): readonly string[] => {

@@ -23,7 +23,6 @@ export const leftToWholeRun: ReadonlySet<string> = new Set([
   'services/reconciler/src/closes/closes.int.test.ts',
   'services/reconciler/src/closes/mishaps.int.test.ts',
   'services/reconciler/src/matching/runs.int.test.ts',
-  'services/reconciler/src/polling/forged.int.test.ts',
   'services/reconciler/src/polling/found-again.int.test.ts',
   'services/reconciler/src/polling/polling.int.test.ts',
   'services/reconciler/src/polling/unknown.int.test.ts',

@@ -97,7 +97,9 @@ describe('each guard fires', () => {
       'docs/alive.md:2',
       'docs/alive.md:2',
       'docs/alive.md:2',
+      'docs/alive.md:3',
     ]);
+    expect(output).toContain('docs/alive.md:3: no heading #nowhere in README.md');
     expect(output).toContain('CODEOWNERS:3: no file packages/gone');
     expect(output).not.toContain('CODEOWNERS:2');
   });
@@ -106,7 +108,7 @@ describe('each guard fires', () => {
     const lines = (await failureOf('references')).split('\n');
     const citations = (file: string) =>
       lines.filter((line) => line.startsWith(file)).map((line) => line.slice(file.length + 1));
-    expect(citations('docs/alive.md').slice(1)).toEqual([
+    expect(citations('docs/alive.md').slice(2)).toEqual([
       '2: docs/contract.md has no section 2',
       '2: docs/adr has no ADR 3',
       '2: docs/invariants.md has no L3',

@@ -1,5 +1,4 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,10 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import {
   type CompletionFlow,
-  collectionRefusals,
   type MobileOperator,
   mobileOperators,
-  payoutCodes,
   servedCountries,
 } from '@pesewa/contracts';
 import { reservePorts } from '@pesewa/infrastructure';
@@ -97,51 +94,6 @@ function provenBody(stdout: string, isFromPesewa: DocumentedCheck): string {
   expect(isFromPesewa(headers, body, secret())).toBe(true);
   return body;
 }
-
-it.each([
-  'README.md',
-  'ARCHITECTURE.md',
-  ...documents('docs'),
-  ...documents('docs/api'),
-  ...documents('docs/adr'),
-])('the links of %s lead somewhere', async (file) => {
-  const links = [...(await read(file)).matchAll(/\]\(([^)\s:]+)\)/g)].map(([, link = '']) => link.split('#'));
-  const dead = links.filter(([target = '', anchor]) => {
-    const linked = target === '' ? file : path.posix.join(path.posix.dirname(file), target);
-    if (!existsSync(path.join(root, linked))) return true;
-    return anchor !== undefined && !anchorsOf(readFileSync(path.join(root, linked), 'utf8')).has(anchor);
-  });
-  expect(dead).toEqual([]);
-});
-
-function documents(directory: string): readonly string[] {
-  const names = readdirSync(path.join(root, directory)).filter((name) => name.endsWith('.md'));
-  return names.map((name) => `${directory}/${name}`);
-}
-
-/** The anchors of a page's headings: their words in lower case, joined by hyphens. */
-function anchorsOf(markdown: string): ReadonlySet<string> {
-  const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase());
-  return new Set(headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')));
-}
-
-it('errors.md has every responseCode with its HTTP status, and no other (contract 7 and 10.1)', async () => {
-  const rows = [...(await read('docs/api/errors.md')).matchAll(/^\| `(\d\d)` \| (\d{3}) \|/gm)];
-  const documented = rows.map(([, code, status]) => ({ code, status: Number(status) }));
-  const byCode = (
-    left: { readonly code?: string | undefined },
-    right: { readonly code?: string | undefined },
-  ) => String(left.code).localeCompare(String(right.code));
-  const known = Object.values(payoutCodes).map(({ code, status }) => ({ code, status }));
-  expect(documented.toSorted(byCode)).toEqual(known.toSorted(byCode));
-});
-
-it('collections.md has every failedReason with its HTTP status, and no other (contract 7 and 10.10)', async () => {
-  const rows = [...(await read('docs/api/collections.md')).matchAll(/^\| `([A-Z ]+)` \| (\d{3}) \|/gm)];
-  const documented = new Map(rows.map(([, reason, status]) => [reason, Number(status)]));
-  const known = Object.entries(collectionRefusals).map(([reason, { status }]) => [reason, status] as const);
-  expect(documented).toEqual(new Map(known));
-});
 
 describe('the mobile operators of collections.md', () => {
   it('are those of the contract, with their country, currency and flows (contract 2.8)', async () => {

@@ -1,5 +1,5 @@
-import { collectionWebhook, parseJson, payinResponse } from '@pesewa/contracts';
-import { type CollectionRequest, collectionBody, postJson } from '@pesewa/stack';
+import { collectionWebhook, parseJson } from '@pesewa/contracts';
+import type { CollectionRequest } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCompactScenario, type Scenario } from './scenario.ts';
@@ -193,76 +193,6 @@ describe('STK collection (CIMTN)', () => {
     const request = stk('fails', '0001');
     await scenario.demo.initiateCollection(request);
     await expectFailedOnce(request, 'CUSTOMER DECLINED');
-  });
-
-  it.each([
-    ['a lost callback', '0002'],
-    ['HTTP 500 after the execution', '0004'],
-    ['a reset after the execution', '0005'],
-    ['a reset before the execution', '0006'],
-  ])('%s is finalised (%s)', async (_what, digits) => {
-    const request = stk(`final-${digits}`, digits);
-    const initiated = await scenario.demo.initiateCollection(request);
-    expect(initiated.responseDetails.responseCode).toBe('09');
-    await expectCreditedOnce(request);
-  });
-
-  it('a forged callback moves nothing (ADR 6)', async () => {
-    const request = stk('forged', '0017');
-    const { transactionReference } = await scenario.demo.initiateCollection(request);
-    const forged = {
-      transaction_reference: 'forged',
-      transaction_status: 'Funds Received',
-      transaction_fee: 15,
-      amount_received: 1500,
-      initiated_date: '2026-01-01 00:00:00',
-      current_status_date: '2026-01-01 00:00:01',
-      received_from: {},
-      merchant_reference: transactionReference,
-      status: 'COMPLETED',
-      channel: 'MOBILE_MONEY',
-      currency_code: 'XOF',
-    };
-    const { ingressUrl } = scenario.stack.runFile();
-    expect((await postJson(`${ingressUrl}/rails/upstream/collections`, JSON.stringify(forged))).status).toBe(
-      200,
-    );
-    await eventually(async () =>
-      expect(await scenario.stack.operator.breaks(transactionReference)).toHaveLength(1),
-    );
-    await becomes(request, 'PENDING');
-    expect(await scenario.entryKinds(transactionReference)).toEqual([]);
-    expect(await webhooks(request)).toEqual([]);
-  });
-});
-
-describe('refusals (contract 7)', () => {
-  it('a reference used before is DUPLICATE REFERENCE', async () => {
-    const request = stk('twice', '9999');
-    await scenario.demo.initiateCollection(request);
-    const again = await scenario.demo.initiateCollection(request);
-    expect(again.responseDetails).toMatchObject({
-      responseCode: '06',
-      responseMessage: 'FAILED',
-      failedReason: 'DUPLICATE REFERENCE',
-    });
-  });
-
-  it('a wrong X-module leaves nothing behind: the same reference may be used afterwards', async () => {
-    const request = stk('module', '9999');
-    const { collectionsUrl, merchants } = scenario.stack.runFile();
-    const key = Buffer.from(merchants[0]?.publicKey ?? '').toString('base64');
-    const headers = {
-      'x-business': key,
-      'x-app': 'api',
-      'x-module': Buffer.from('something else').toString('base64'),
-    };
-    const answer = await postJson(`${collectionsUrl}/collection/v1/payin`, collectionBody(request), headers);
-    expect(payinResponse.parse(answer.body).responseDetails).toMatchObject({
-      responseCode: '06',
-      failedReason: 'INCORRECT SECURITY MODULE',
-    });
-    expect((await scenario.demo.initiateCollection(request)).responseDetails.responseCode).toBe('09');
   });
 });
 

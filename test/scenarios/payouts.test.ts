@@ -1,5 +1,5 @@
 import { verifyWebhook } from '@pesewa/signatures';
-import { exchange, postJson } from '@pesewa/stack';
+import { exchange } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openScenario, type Scenario } from './scenario.ts';
@@ -61,60 +61,6 @@ describe('a payout that the rail pays (X1, P12)', () => {
   });
 });
 
-describe('a payout whose end is unknown', () => {
-  it('stays open and holds its money (0017)', async () => {
-    const before = await scenario.stack.operator.wallet('demo', 'GHS');
-    const reference = scenario.reference('forever');
-    const request = {
-      reference,
-      amount: '100',
-      currency: 'GHS',
-      country: 'Ghana',
-      accountNumber: '0123450017',
-    };
-    await scenario.demo.requestPayout(request);
-    const ours = await scenario.payoutBecomes(reference, 'INITIALIZED');
-    await eventually(async () => {
-      const polled = (await scenario.stack.simulator.journal(ours)).filter(
-        ({ operation }) => operation === 'lookup',
-      );
-      expect(polled.length).toBeGreaterThan(2);
-    });
-    await scenario.payoutBecomes(reference, 'INITIALIZED');
-    expect(await scenario.entryKinds(ours)).toEqual(['hold']);
-    const after = await scenario.stack.operator.wallet('demo', 'GHS');
-    expect(Number(before.available) - Number(after.available)).toBe(101);
-    expect(after.held).toBe('101');
-  });
-
-  it.each(['COMPLETED', 'FAILED', 'REVERSED'])(
-    'is moved by no forged callback that says %s (ADR 6)',
-    async (status) => {
-      const reference = await pay(`forged-${status}`, '0017');
-      const ours = await scenario.payoutBecomes(reference, 'INITIALIZED');
-      await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(['hold']));
-      const forged = {
-        data: {
-          transactionStatus: status,
-          merchantReference: ours,
-          transactionReference: 'forged',
-          amount: 100,
-          feeAmount: 0,
-          valueAmount: 100,
-          statusReason: 'Successful',
-        },
-      };
-      const { ingressUrl } = scenario.stack.runFile();
-      const answer = await postJson(`${ingressUrl}/rails/upstream/payouts`, JSON.stringify(forged));
-      expect(answer.status).toBe(200);
-      await eventually(async () => expect(await scenario.stack.operator.breaks(ours)).toHaveLength(1));
-      await scenario.payoutBecomes(reference, 'INITIALIZED');
-      expect(await scenario.entryKinds(ours)).toEqual(['hold']);
-      expect(await scenario.webhookStatuses(reference)).toEqual([]);
-    },
-  );
-});
-
 describe('a batch whose items lack what contract 2.2 requires of single payouts', () => {
   it.each([
     ['KES', 'Kenya'],
@@ -133,40 +79,6 @@ describe('a batch whose items lack what contract 2.2 requires of single payouts'
     const answer = await scenario.demo.requestBatch(scenario.reference(label), requests);
     expect(answer).toMatchObject({ httpStatus: 200, responseCode: '09' });
     for (const { reference } of requests) await expectPaidOnce(reference);
-  });
-});
-
-describe('the same reference (invariant P5)', () => {
-  it('with the same content gives the same payout, whatever its spelling', async () => {
-    const reference = scenario.reference('same');
-    const first = await scenario.demo.requestPayout({ reference, amount: '50', accountNumber: '0123459999' });
-    const second = await scenario.demo.requestPayout({
-      reference,
-      amount: '5.0e1',
-      country: 'NG',
-      accountNumber: '0123459999',
-    });
-    expect(second.responseCode).toBe('09');
-    expect(second.responseData?.transactionReference).toBe(first.responseData?.transactionReference);
-  });
-
-  it('at once from many gives one payout', async () => {
-    const request = { reference: scenario.reference('race'), amount: '50', accountNumber: '0123459999' };
-    const answers = await Promise.all(Array.from({ length: 30 }, () => scenario.demo.requestPayout(request)));
-    expect(new Set(answers.map(({ responseCode }) => responseCode))).toEqual(new Set(['09']));
-    expect(new Set(answers.map(({ responseData }) => responseData?.transactionReference)).size).toBe(1);
-    await expectPaidOnce(request.reference);
-  });
-
-  it('with other content is refused and changes nothing', async () => {
-    const reference = await pay('conflict', '9999', '50');
-    const answer = await scenario.demo.requestPayout({
-      reference,
-      amount: '51',
-      accountNumber: '0123459999',
-    });
-    expect(answer).toMatchObject({ httpStatus: 409, isSuccessful: false, responseCode: '94' });
-    await expectPaidOnce(reference);
   });
 });
 

@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { eventually } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
 import { callbackBody, ingress, type Kind, unknownReference } from '../ingress.ts';
 
@@ -113,45 +111,5 @@ describe('contract 10.16: what hurts a reader', () => {
     expect(await ingress.send({ rail: 'upstream', kind: 'collections', body })).toMatchObject({
       status: 400,
     });
-  });
-
-  it('a sender that dawdles is cut, and nothing of it is kept', async () => {
-    const { hostname, port } = new URL(ingress.scenario.stack.runFile().ingressUrl);
-    const ours = unknownReference('collections');
-    const body = callbackBody('collections', ours, { status: 'COMPLETED' });
-    const socket = connect(Number(port), hostname);
-    let answer = '';
-    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-    socket.on('error', () => undefined);
-    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
-    const lines = [
-      'POST /rails/upstream/collections HTTP/1.1',
-      `host: ${hostname}`,
-      'content-type: application/json',
-      `content-length: ${Buffer.byteLength(body)}`,
-    ];
-    socket.write(`${lines.join('\r\n')}\r\n\r\n${body.slice(0, 20)}`);
-    await closed;
-    expect(answer).not.toMatch(/^HTTP\/1\.1 2/);
-    expect(await ingress.kept(ours)).toEqual([]);
-  }, 60_000);
-});
-
-describe('contract 10.16: the same callback again', () => {
-  it('a thousand times at once is one callback, one hint', async () => {
-    const target = await ingress.collect('thousand', '0017');
-    const body = callbackBody('collections', target.ours, { status: 'COMPLETED' });
-    const answers: number[] = [];
-    for (let round = 0; round < 10; round += 1) {
-      const sent = Array.from({ length: 100 }, () =>
-        ingress.send({ rail: 'upstream', kind: 'collections', body }),
-      );
-      answers.push(...(await Promise.all(sent)).map(({ status }) => status));
-    }
-    expect(answers).toEqual(Array.from({ length: 1_000 }, () => 200));
-    expect(await ingress.kept(target.ours)).toMatchObject([{ deliveries: '1000', timesPassedOn: '1' }]);
-    await eventually(async () => expect(await ingress.breaks(target.ours)).toEqual(['callback.denied']));
-    const hints = (await ingress.timeline(target.ours)).filter((line) => line.startsWith('hint'));
-    expect(hints).toEqual(['hint COMPLETED']);
   });
 });
