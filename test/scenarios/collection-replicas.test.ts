@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { collectionWebhook, parseJson } from '@pesewa/contracts';
 import {
   type CollectionRequest,
@@ -13,6 +11,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCollectingMerchant } from './collecting-merchant.ts';
 import { withShortSessions } from './crash-runner.ts';
+import { stateOf } from './process-state.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const DEADLINE_MS = 90_000;
@@ -47,6 +46,8 @@ beforeAll(async () => {
   const gateway = await stack.replicate('collection-gateway');
   const ingress = await stack.replicate('webhook-ingress');
   await stack.replicate('reconciler');
+  await scenario.joined('collection-gateway', 2);
+  await scenario.joined('reconciler', 2);
   ingressUrls = [ingressUrl, ingress.url];
   const publicKey = merchants[0]?.publicKey ?? '';
   first = { service: stack.service('collection-gateway'), demo };
@@ -193,12 +194,6 @@ describe('two replicas of collection-gateway (P5, P10, X1)', () => {
   });
 });
 
-/** The state of a process as the operating system reports it; `T` is stopped. */
-async function stateOf(pid: number): Promise<string> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'state=', '-p', String(pid)]);
-  return stdout.trim().slice(0, 1);
-}
-
 describe('a replica that freezes and wakes up late (X1, X2, P10)', () => {
   it.each(['collections.initiate.before-call', 'collections.outcome.before-commit'])(
     'at %s initiates nothing a second time',
@@ -249,6 +244,7 @@ describe('a replica that freezes and wakes up late (X1, X2, P10)', () => {
   async function arm(point: string): Promise<number> {
     await second.service.restart({ CRASH_AT: `${point}:1:freeze` });
     await second.service.ready();
+    await scenario.joined('collection-gateway', 2);
     return second.service.pid();
   }
 });

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { createMerchantClient, type MerchantClient, type Stack } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withShortSessions } from './crash-runner.ts';
+import { stateOf } from './process-state.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const PAYOUTS = 40;
@@ -26,18 +25,13 @@ beforeAll(async () => {
     service: replica.service,
     demo: createMerchantClient({ transferUrl: replica.url, collectionsUrl, publicKey }),
   };
+  await scenario.joined('payout-gateway', 2);
   await stack.simulator.setFaults({ latencyMs: RAIL_LATENCY_MS });
 });
 
 afterAll(async () => {
   await scenario[Symbol.asyncDispose]();
 });
-
-/** The state of a process as the operating system reports it; `T` is stopped. */
-async function stateOf(pid: number): Promise<string> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'state=', '-p', String(pid)]);
-  return stdout.trim().slice(0, 1);
-}
 
 const places = [
   { currency: 'NGN', country: 'Nigeria' },
@@ -88,6 +82,7 @@ describe('two replicas of payout-gateway (X1, X2, P5)', () => {
     const { simulator } = scenario.stack;
     await second.service.restart({ CRASH_AT: `${point}:2:freeze` });
     await second.service.ready();
+    await scenario.joined('payout-gateway', 2);
     const frozen = second.service.pid();
     const batch = requests(point);
     const answers = await Promise.all(batch.map((request) => first.demo.requestPayout(request)));

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { auditLedger, type Violation } from '@pesewa/audit';
-import { parseJson, payoutWebhook, type ServiceName, serviceNames, type TopicName } from '@pesewa/contracts';
+import {
+  type ConsumerGroup,
+  parseJson,
+  payoutWebhook,
+  type ServiceName,
+  serviceNames,
+  type TopicName,
+} from '@pesewa/contracts';
 import { type Infrastructure, openInfrastructure } from '@pesewa/infrastructure';
 import { systemClock } from '@pesewa/kernel';
 import {
@@ -12,7 +19,13 @@ import {
   type Stack,
   type StackOptions,
 } from '@pesewa/stack';
-import { createTopicReader, eventually, type ReadMessage, topicNameOf } from '@pesewa/testkit';
+import {
+  createTestKafka,
+  createTopicReader,
+  eventually,
+  type ReadMessage,
+  topicNameOf,
+} from '@pesewa/testkit';
 import { expect } from 'vitest';
 
 /** All seven services as processes, with the merchant `demo` and the actions that tests use. */
@@ -38,6 +51,8 @@ export interface Scenario extends AsyncDisposable {
   readonly violations: () => Promise<readonly Violation[]>;
   /** Arms a crash point of the running process of a service, as `CRASH_AT` would: `name:n`, `name:n:freeze:text`. */
   readonly arm: (service: ServiceName, at: string) => Promise<void>;
+  /** Waits until so many replicas of a service share its partitions: one that is ready may not have any yet. */
+  readonly joined: (service: ConsumerGroup, replicas: number) => Promise<void>;
   /** Reads a topic from its beginning to its present end. */
   readonly readTopic: (topic: TopicName) => Promise<readonly ReadMessage[]>;
   /** How many lines of a service's log contain the text, including those of earlier runs. */
@@ -147,6 +162,7 @@ async function open(
       stack.service(service).resetBackoff();
       await writeFile(crashFile(service), at);
     },
+    joined: (service, replicas) => untilJoined(stack, `${prefix}.${service}`, replicas),
     readTopic: async (topic) => {
       const { mongodbUrl, kafkaBrokers, schemaRegistryUrl } = stack.runFile();
       const config = {
@@ -161,4 +177,18 @@ async function open(
     },
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };
+}
+
+async function untilJoined(stack: Stack, groupId: string, replicas: number): Promise<void> {
+  const admin = createTestKafka({ KAFKA_BROKERS: stack.runFile().kafkaBrokers }).admin();
+  await admin.connect();
+  try {
+    await eventually(async () => {
+      const { groups } = await admin.describeGroups([groupId]);
+      const seen = groups.map(({ state, members }) => ({ state, members: members.length }));
+      expect(seen).toEqual([{ state: 'Stable', members: replicas }]);
+    }, 60_000);
+  } finally {
+    await admin.disconnect();
+  }
 }
