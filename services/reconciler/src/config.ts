@@ -95,6 +95,9 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
     .describe('how long the ledger may lag behind the end of a payment before a break opens'),
+  BOOKS_PAUSE_MS: wholeNumberSetting({ min: 10, max: 60_000 })
+    .default(1_000)
+    .describe('pause between searches for payments whose ledger entries are due'),
   BREAKS_RESOLVED_ALONE_UP_TO: amountsSetting.describe(
     'amounts above which two operators resolve a break, as `KES:250000.00,GHS:20000` (none for a currency: one operator)',
   ),

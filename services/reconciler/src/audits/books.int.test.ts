@@ -1,22 +1,51 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BY_HAND } from '../fixtures/clock.ts';
 import { createHarness } from '../fixtures/harness.ts';
 import { keepInOutbox } from '../fixtures/outboxes.ts';
 import { accepted, captured, completed, ids, payoutFailed, released } from '../fixtures/owners.ts';
 import { createReplay } from '../fixtures/replay.ts';
 
-const harness = createHarness('books', { ...process.env, BOOKS_GRACE_MS: '700' });
-const { about, config, database, kafkaLog, operator, polls, publish, rowOf } = harness;
+/** The test moves the clock by whole grace times, so that the time which the machine needs is of no account. */
+const GRACE_MS = 600_000;
+const limits = { BOOKS_GRACE_MS: String(GRACE_MS), BOOKS_PAUSE_MS: BY_HAND };
+const harness = createHarness('books', { ...process.env, ...limits });
+const { about, config, database, kafkaLog, nowMs, operator, pass, polls, publish, rowOf } = harness;
 let ledger: Awaited<ReturnType<typeof harness.joinLedger>>;
-const until = (what: string, met: () => boolean | Promise<boolean>) =>
+
+/** Has the books looked at until something holds; meanwhile no time passes after which anything else would be due. */
+const inRounds = (assertion: () => unknown) =>
   eventually(async () => {
-    if (!(await met())) throw new Error(`not yet: ${what}`);
+    await harness.round('books');
+    await assertion();
   });
+/** The same, a grace time later. */
+const afterGrace = (assertion: () => unknown) => {
+  pass(GRACE_MS);
+  return inRounds(assertion);
+};
 const breaks = async (reference: string) => (await operator(`/breaks?reference=${reference}`)).items;
-const untilBreak = (reference: string, kind: string, status: string) =>
-  until(`${kind} ${status}`, async () =>
-    (await breaks(reference)).some((one) => one['kind'] === kind && one['status'] === status),
-  );
+const hasBreak = async (reference: string, kind: string, status: string) =>
+  expect(await breaks(reference)).toMatchObject([{ kind, status }]);
+const hasAsked = (...references: readonly string[]) => {
+  for (const reference of references)
+    expect(about(reference, 'RepublishRequested')).toMatchObject([{ payload: { step: 'entry' } }]);
+};
+/** Waits until these payments are known to lack an entry: from then on their grace time runs. */
+const lack = (...references: readonly string[]) =>
+  eventually(async () => {
+    const lacking = { _id: { $in: [...references] }, booksDueAt: { $exists: true } };
+    expect(await polls().countDocuments(lacking)).toBe(references.length);
+  });
+/** Waits until none of these does. */
+const lackNothing = (...references: readonly string[]) =>
+  eventually(async () => {
+    for (const reference of references) {
+      const row = await rowOf(reference);
+      expect(row?.posted === true || row?.released === true).toBe(true);
+      expect(row).not.toHaveProperty('booksDueAt');
+    }
+  });
 
 beforeAll(async () => {
   await harness.open();
@@ -31,12 +60,15 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
   it('finds a completed payout without its capture on a quiet night, once, and closes that when it comes', async () => {
     const reference = ids.next('po');
     await publish(accepted(reference), completed(reference));
-    await untilBreak(reference, 'books.unposted', 'open');
+    await lack(reference);
+    await afterGrace(() => hasAsked(reference));
+    expect(await breaks(reference)).toEqual([]);
+    await afterGrace(() => hasBreak(reference, 'books.unposted', 'open'));
     expect(await breaks(reference)).toMatchObject([{ amount: '-100', currency: 'KES' }]);
-    expect(about(reference, 'RepublishRequested')).toMatchObject([{ payload: { step: 'entry' } }]);
+    hasAsked(reference);
     expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
     await publish(captured(reference));
-    await untilBreak(reference, 'books.unposted', 'resolved');
+    await inRounds(() => hasBreak(reference, 'books.unposted', 'resolved'));
     expect(about(reference, 'BreakOpened')).toHaveLength(1);
     expect(await rowOf(reference)).toMatchObject({ posted: true, breaks: [] });
   });
@@ -44,45 +76,52 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
   it('has an end published again before it opens a break, and opens none once that helps', async () => {
     const reference = ids.next('po');
     await publish(accepted(reference), payoutFailed(reference));
-    await until('the request', () => about(reference, 'RepublishRequested').length > 0);
+    await lack(reference);
+    await afterGrace(() => hasAsked(reference));
     await publish(released(reference));
-    await until('the release', async () => (await rowOf(reference))?.released === true);
-    expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
+    await lackNothing(reference);
     expect(await rowOf(reference)).not.toHaveProperty('entryRequests');
+    pass(GRACE_MS);
+    await harness.round('books');
     expect(await breaks(reference)).toEqual([]);
   });
 
   it('finds a failed payout whose hold stays, and a capture of one that failed', async () => {
     const [kept, taken] = [ids.next('po'), ids.next('po')];
     await publish(accepted(kept), payoutFailed(kept), accepted(taken), payoutFailed(taken), captured(taken));
-    await untilBreak(kept, 'books.unreleased', 'open');
-    await untilBreak(taken, 'books.posted_wrongly', 'open');
+    await lack(kept, taken);
+    await eventually(async () => expect(await rowOf(taken)).toMatchObject({ posted: true }));
+    await afterGrace(() => hasAsked(kept, taken));
+    await afterGrace(() => hasBreak(kept, 'books.unreleased', 'open'));
+    await inRounds(() => hasBreak(taken, 'books.posted_wrongly', 'open'));
     expect(await breaks(taken)).toMatchObject([{ amount: '100' }]);
     await publish(released(kept));
-    await untilBreak(kept, 'books.unreleased', 'resolved');
+    await inRounds(() => hasBreak(kept, 'books.unreleased', 'resolved'));
   });
 
   it('reports an entry of an unknown payment, until the payment becomes known', async () => {
     const reference = ids.next('po');
     await publish(captured(reference));
-    await untilBreak(reference, 'books.unexplained_entry', 'open');
+    await lack(reference);
+    await afterGrace(() => hasBreak(reference, 'books.unexplained_entry', 'open'));
     expect(await breaks(reference)).toMatchObject([{ amount: '100', currency: 'KES' }]);
     await publish(accepted(reference), completed(reference));
-    await untilBreak(reference, 'books.unexplained_entry', 'resolved');
+    await inRounds(() => hasBreak(reference, 'books.unexplained_entry', 'resolved'));
   });
 
   it('has nothing to say, or to write, where both sides come in time', async () => {
     const [paid, refused] = [ids.next('po'), ids.next('po')];
     await publish(accepted(paid), completed(paid), captured(paid));
     await publish(accepted(refused), payoutFailed(refused), released(refused));
-    await until('both sides', async () => {
-      const rows = await Promise.all([paid, refused].map(rowOf));
-      return rows[0]?.posted === true && rows[1]?.released === true && rows[0].status === 'completed';
-    });
+    await lackNothing(paid, refused);
+    await eventually(async () => expect(await rowOf(paid)).toMatchObject({ status: 'completed' }));
     const late = ids.next('po');
     await publish(accepted(late), completed(late));
-    await untilBreak(late, 'books.unposted', 'open');
+    await lack(late);
+    await afterGrace(() => hasAsked(late));
+    await afterGrace(() => hasBreak(late, 'books.unposted', 'open'));
     for (const reference of [paid, refused]) {
+      expect(about(reference, 'RepublishRequested')).toEqual([]);
       expect(await breaks(reference)).toEqual([]);
       expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
     }
@@ -96,24 +135,27 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     await publish(
       ...waiting.flatMap((one, at) => [accepted(one), at % 2 ? completed(one) : payoutFailed(one)]),
     );
-    await untilBreak('ledger', 'books.ledger_behind', 'open');
-    await until('all of them reported', async () =>
-      /at least 32 payments/.test(String((await breaks('ledger'))[0]?.['detail'])),
-    );
+    await lack(...waiting);
+    await eventually(async () => {
+      pass(GRACE_MS);
+      await harness.round('books');
+      await hasBreak('ledger', 'books.ledger_behind', 'open');
+    });
+    expect((await breaks('ledger'))[0]?.['detail']).toMatch(/at least 32 payments/);
     expect(await harness.metrics()).toMatch(/^payments_awaiting_ledger 40$/m);
     for (const reference of waiting) expect(await breaks(reference)).toEqual([]);
     await publish(...posted.map((one) => (waiting.indexOf(one) % 2 ? captured(one) : released(one))));
-    await until(
-      'the postings',
-      async () =>
-        (await polls().countDocuments({ _id: { $in: posted }, booksDueAt: { $exists: true } })) === 0,
-    );
+    await lackNothing(...posted);
+    await harness.round('books');
     expect(await breaks(missing)).toEqual([]);
     await publish(accepted(wrong), completed(wrong));
+    await lack(wrong);
     ledger = await harness.joinLedger();
-    await untilBreak('ledger', 'books.ledger_behind', 'resolved');
-    await untilBreak(missing, 'books.unreleased', 'open');
-    await untilBreak(wrong, 'books.unposted', 'open');
+    await inRounds(() => hasBreak('ledger', 'books.ledger_behind', 'resolved'));
+    await inRounds(() => hasAsked(missing));
+    await afterGrace(() => hasBreak(missing, 'books.unreleased', 'open'));
+    await inRounds(() => hasAsked(wrong));
+    await afterGrace(() => hasBreak(wrong, 'books.unposted', 'open'));
     for (const reference of posted) expect(await breaks(reference)).toEqual([]);
     expect(about('ledger', 'BreakOpened')).toHaveLength(1);
     expect(about('ledger', 'BreakResolved')).toHaveLength(1);
@@ -121,18 +163,32 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
   });
 
   it('misses nothing while the answers of the ledger wait in its outbox', async () => {
-    const release = await keepInOutbox(harness.gateway('ledger'), 'capture');
-    const reference = ids.next('po');
+    const [asked, reference] = [ids.next('po'), ids.next('po')];
+    await publish(accepted(asked), completed(asked));
+    await lack(asked);
+    pass(GRACE_MS / 2);
     await publish(accepted(reference), completed(reference));
-    await until('a payment that is not judged, though it has been due for long', async () => {
-      const { booksDueAt } = (await rowOf(reference)) ?? {};
-      return booksDueAt !== undefined && Date.now() - booksDueAt.getTime() > 2_500;
-    });
+    await lack(reference);
+    pass(GRACE_MS / 2);
+    // From here on the ledger has applied both ends, so that only its outbox is waited for.
+    await inRounds(() => hasAsked(asked));
+    const release = await keepInOutbox(harness.gateway('ledger'), 'capture');
+    pass(GRACE_MS);
+    await harness.round('books');
+    await harness.round('books');
+    for (const one of [asked, reference]) {
+      const { booksDueAt } = (await rowOf(one)) ?? {};
+      expect(booksDueAt?.getTime()).toBeLessThan(nowMs());
+      expect(await breaks(one)).toEqual([]);
+    }
     expect(about(reference, 'RepublishRequested')).toEqual([]);
     await release();
-    await untilBreak(reference, 'books.unposted', 'open');
-    await publish(captured(reference));
-    await untilBreak(reference, 'books.unposted', 'resolved');
+    await inRounds(() => hasAsked(reference));
+    await inRounds(() => hasBreak(asked, 'books.unposted', 'open'));
+    await publish(captured(reference), captured(asked));
+    await inRounds(() => hasBreak(asked, 'books.unposted', 'resolved'));
+    await lackNothing(reference);
+    expect(await breaks(reference)).toEqual([]);
   });
 
   it('finds the one posting that is missing among many that come', async () => {
@@ -142,7 +198,10 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
       ...all.flatMap((one) => [accepted(one), completed(one)]),
       ...posted.map((one) => captured(one)),
     );
-    await untilBreak(missing, 'books.unposted', 'open');
+    await lack(missing);
+    await lackNothing(...posted);
+    await afterGrace(() => hasAsked(missing));
+    await afterGrace(() => hasBreak(missing, 'books.unposted', 'open'));
     for (const reference of posted) expect(await breaks(reference)).toEqual([]);
     expect(about('ledger', 'BreakOpened')).toHaveLength(1);
   });
@@ -153,13 +212,8 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
       breaks: await database().collection('breaks').find().sort({ _id: 1 }).toArray(),
       floats: await database().collection('floats').find().sort({ _id: 1 }).toArray(),
     });
-    await until(
-      'nothing to do',
-      async () =>
-        (await polls().countDocuments({
-          $or: [{ openState: { $exists: true } }, { booksDueAt: { $exists: true } }],
-        })) === 0,
-    );
+    const unfinished = { $or: [{ openState: { $exists: true } }, { booksDueAt: { $exists: true } }] };
+    await inRounds(async () => expect(await polls().countDocuments(unfinished)).toBe(0));
     await harness.stop();
     const before = await state();
     expect(before.polls.length).toBeGreaterThan(5);
@@ -168,7 +222,7 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     await replay.rewind();
     await harness.start();
     const ends = await replay.ends();
-    await until('the replay', () => replay.isAppliedTo(ends));
+    await eventually(async () => expect(await replay.isAppliedTo(ends)).toBe(true));
     expect(await state()).toEqual(before);
   });
 });

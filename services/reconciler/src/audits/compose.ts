@@ -8,9 +8,6 @@ import { type BooksDeps, countAwaiting, startBooks } from './books.ts';
 import { type CoverageDeps, createCoverage } from './coverage.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
 
-/** The pause between rounds of the loop over the books. */
-const BOOKS_PAUSE_MS = 1_000;
-
 /** The dependencies of the audits. */
 type Parts = Omit<CoverageDeps, 'lagMs' | 'audited'> &
   Omit<BooksDeps, 'pauseMs' | 'graceMs' | 'limitMs' | 'requestsMax'> &
@@ -27,7 +24,7 @@ export async function composeAudits(
     'audit of the books',
     startBooks({
       ...parts,
-      pauseMs: BOOKS_PAUSE_MS,
+      pauseMs: config.BOOKS_PAUSE_MS,
       graceMs: config.BOOKS_GRACE_MS,
       limitMs: config.STEP_LIMIT_MS,
       requestsMax: config.REPUBLISH_REQUESTS_MAX,
