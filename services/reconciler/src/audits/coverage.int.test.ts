@@ -1,11 +1,15 @@
+import { outboxOf } from '@pesewa/messaging';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BY_HAND } from '../fixtures/clock.ts';
 import { createHarness } from '../fixtures/harness.ts';
 import { keepInOutbox } from '../fixtures/outboxes.ts';
 import { accepted, collected, completed, ids, initiated } from '../fixtures/owners.ts';
 import { recordsOf } from '../fixtures/records.ts';
 
-const harness = createHarness('cov', process.env);
+/** The audit's second look waits for the test; nothing else looks into the outboxes. */
+const waits = { COVERAGE_LAG_MS: BY_HAND, STEP_PAUSE_MS: '3600000' };
+const harness = createHarness('cov', { ...process.env, ...waits });
 const { about, answers, gateway, operator, publish, rowOf } = harness;
 const insertRecord = recordsOf(harness.gateway);
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
@@ -13,26 +17,31 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 
-/** Profiles a database's reads with this sort order, until the result is requested. */
-const profile = async (db: ReturnType<typeof gateway>, order: string) => {
-  await db.command({ profile: 1, slowms: 0, filter: { [order]: 1 } });
+/** Profiles these reads of a database until the end. */
+const profile = async (db: ReturnType<typeof gateway>, filter: object) => {
+  await db.command({ profile: 1, slowms: 0, filter });
+  const reads = () => db.collection('system.profile').find().toArray();
   return {
-    read: async () => {
+    reads,
+    end: async () => {
       await db.command({ profile: 0 });
-      return db.collection('system.profile').find().toArray();
+      return reads();
     },
   };
 };
 
-const audit = async (): Promise<Readonly<Record<string, unknown>>> => {
-  const { body } = await harness.postAs('ama', '/coverage');
+const started = async (): Promise<unknown> => (await harness.postAs('ama', '/coverage')).body['id'];
+const runOf = async (id: unknown) => (await operator('/coverage')).items.find((run) => run['id'] === id);
+const finished = async (id: unknown): Promise<Readonly<Record<string, unknown>>> => {
   let run: Readonly<Record<string, unknown>> | undefined;
   await until('the audit', async () => {
-    run = (await operator('/coverage')).items.find(({ id }) => id === body['id']);
+    harness.endPauses();
+    run = await runOf(id);
     return run !== undefined && run['status'] !== 'running';
   });
   return run ?? {};
 };
+const audit = async () => finished(await started());
 const openBreaks = async (reference: string) =>
   (await operator(`/breaks?reference=${reference}&status=open`)).items.map(({ kind }) => kind);
 
@@ -71,7 +80,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     await insertRecord('payouts', reference, 'FAILED');
     await harness
       .polls()
-      .updateOne({ _id: reference }, { $set: { openedAt: new Date(Date.now() - 60_000) } });
+      .updateOne({ _id: reference }, { $set: { openedAt: new Date(Date.now() - 120_000) } });
     expect(await audit()).toMatchObject({ missing: 0, ended: 1 });
     expect(await openBreaks(reference)).toEqual(['coverage.ended']);
     await publish(accepted(reference), accepted(marker));
@@ -88,7 +97,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
       .polls()
       .updateMany(
         { _id: { $in: [payout, collection] } },
-        { $set: { openedAt: new Date(Date.now() - 60_000) } },
+        { $set: { openedAt: new Date(Date.now() - 120_000) } },
       );
     await insertRecord('payouts', payout, 'FAILED', { step: 'ended' });
     await insertRecord('collections', collection, 'COMPLETED', { step: 'ended', amountReceived: 10_100n });
@@ -109,7 +118,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     await until('the payout', async () => (await rowOf(reference)) !== null);
     await harness
       .polls()
-      .updateOne({ _id: reference }, { $set: { openedAt: new Date(Date.now() - 60_000) } });
+      .updateOne({ _id: reference }, { $set: { openedAt: new Date(Date.now() - 120_000) } });
     expect(await audit()).toMatchObject({ status: 'done', behind: 1, repaired: 0 });
     expect(await openBreaks(reference)).toEqual(['coverage.behind']);
     await insertRecord('payouts', reference, 'INITIALIZED');
@@ -120,32 +129,32 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
   it('says nothing of an event that comes between its two looks', async () => {
     const reference = ids.next('po');
     await insertRecord('payouts', reference, 'INITIALIZED');
-    const { body } = await harness.postAs('ama', '/coverage');
+    const id = await started();
+    await harness.paused();
     await publish(accepted(reference));
-    await until('the end of the audit', async () => {
-      const run = (await operator('/coverage')).items.find(({ id }) => id === body['id']);
-      return run?.['status'] === 'done';
-    });
+    expect(await finished(id)).toMatchObject({ status: 'done', missing: 0 });
     expect((await operator(`/breaks?reference=${reference}`)).items).toEqual([]);
     expect(await rowOf(reference)).toMatchObject({ status: 'open', version: 1n });
   });
 
   it('reports nothing while the gateway’s events wait in its outbox', async () => {
     const reference = ids.next('po');
-    const release = await keepInOutbox(gateway('payouts'), 'opening');
+    const payouts = gateway('payouts');
+    const release = await keepInOutbox(payouts, 'opening');
     await insertRecord('payouts', reference, 'INITIALIZED');
-    const startedMs = Date.now();
-    const { body } = await harness.postAs('ama', '/coverage');
-    const statusOf = async () =>
-      (await operator('/coverage')).items.find(({ id }) => id === body['id'])?.['status'];
-    await until('an audit that goes on for longer than it takes', async () => {
-      return (await statusOf()) === 'running' && Date.now() - startedMs > 2_500;
-    });
+    const looks = await profile(payouts, { ns: outboxOf(payouts).namespace, op: 'query' });
+    const id = await started();
+    await harness.paused();
+    harness.endPauses();
+    // The first read finds what waits, and each further one that it still does.
+    await until('looks into the outbox', async () => (await looks.reads()).length > 2);
+    await looks.end();
+    expect(await runOf(id)).toMatchObject({ status: 'running' });
     expect(await openBreaks(reference)).toEqual([]);
     await publish(accepted(reference));
     await until('the event', async () => (await rowOf(reference)) !== null);
     await release();
-    await until('the end of the audit', async () => (await statusOf()) === 'done');
+    expect(await finished(id)).toMatchObject({ status: 'done', missing: 0 });
     expect((await operator(`/breaks?reference=${reference}`)).items).toEqual([]);
   });
 
@@ -173,14 +182,14 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     await collections.updateMany({ reference: { $in: tail } }, { $set: { acceptedAt: later } });
     await harness.polls().updateMany({ _id: { $in: tail } }, { $set: { openedAt: later } });
     const pages = await Promise.all([
-      profile(harness.gateway('collections'), 'command.sort.acceptedAt'),
-      profile(harness.database(), 'command.sort.openedAt'),
+      profile(harness.gateway('collections'), { 'command.sort.acceptedAt': 1 }),
+      profile(harness.database(), { 'command.sort.openedAt': 1 }),
     ]);
     const again = await audit();
     expect(again).toMatchObject({ status: 'done', missing: 0, behind: 0 });
     expect(Number(again['tracked'])).toBeGreaterThanOrEqual(703);
-    for (const { read } of pages) {
-      const looks = await read();
+    for (const { end } of pages) {
+      const looks = await end();
       expect(looks.length).toBeGreaterThanOrEqual(3);
       for (const look of looks) {
         expect(look).toMatchObject({ docsExamined: 0 });
@@ -227,16 +236,17 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     expect([first.status, second.status]).toEqual([202, 202]);
     expect(second.body['id']).toBe(first.body['id']);
     expect((await operator('/coverage?limit=0')).items).toBeUndefined();
+    expect(await finished(first.body['id'])).toMatchObject({ status: 'done' });
   });
 
   it('is repeated harmlessly where it was cut short', async () => {
     const reference = ids.next('po');
     await insertRecord('payouts', reference, 'INITIALIZED');
-    const { body } = await harness.postAs('ama', '/coverage');
+    const id = await started();
+    await harness.paused();
     await harness.stop();
     await harness.start();
-    const runs = (await operator('/coverage')).items;
-    expect(runs.find(({ id }) => id === body['id'])).toMatchObject({ status: 'failed', missing: 0 });
+    expect(await runOf(id)).toMatchObject({ status: 'failed', missing: 0 });
     expect(await rowOf(reference)).toBeNull();
     await audit();
     expect(await openBreaks(reference)).toEqual(['coverage.missing']);
