@@ -100,6 +100,21 @@ describe('the reconciler on real daemons', () => {
     expect(await breaksOf(reference)).toEqual([]);
   });
 
+  it('asks the owner of a payment to publish its end again once the allowed lag is over since the rail reported it, and not before', async () => {
+    const reference = ids.next('po');
+    answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
+    await publish(accepted(reference));
+    await until('the request', () => about(reference, 'RepublishRequested').length > 0);
+    const [request] = about(reference, 'RepublishRequested');
+    expect(request).toMatchObject({ topic: 'payoutFacts', payload: { step: 'end' } });
+    const [fact] = about(reference, 'RailStatusObserved');
+    const waitedMs = Number(request?.payload['occurredAt']) - Number(fact?.payload['occurredAt']);
+    expect(waitedMs).toBeGreaterThanOrEqual(config.CALLBACK_LAG_MS);
+    await publish(completed(reference));
+    await until('no more polls', async () => (await rowOf(reference))?.watch === undefined);
+    expect(await breaksOf(reference)).toEqual([]);
+  });
+
   it('opens one break for forged callbacks and moves nothing', async () => {
     const [open, ended] = [ids.next('po'), ids.next('po')];
     answers.set(ended, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
