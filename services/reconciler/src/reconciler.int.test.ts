@@ -100,7 +100,7 @@ describe('the reconciler on real daemons', () => {
     expect(await breaksOf(reference)).toEqual([]);
   });
 
-  it('asks the owner of a payment to publish its end again once the allowed lag is over since the rail reported it, and not before', async () => {
+  it('asks the owner of a payment to publish its end again once the allowed lag is over since the rail reported it', async () => {
     const reference = ids.next('po');
     answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
     await publish(accepted(reference));

@@ -8,6 +8,7 @@ import { accepted, callback, completed, ids } from '../fixtures/owners.ts';
 const LAG_MS = 3_600_000;
 const harness = createHarness('fag', {
   ...process.env,
+  STEP_PAUSE_MS: '100',
   CALLBACK_LAG_MS: String(LAG_MS),
   POLL_CAP_MS: '100',
   POLLS_BEFORE_BREAK: '3',
@@ -43,8 +44,22 @@ async function ended(): Promise<string> {
   return reference;
 }
 
-beforeAll(harness.open);
-afterAll(harness.close);
+/** Waits until everything that was on its way at a time is known to have arrived. */
+const arrivedBy = (atMs: number) =>
+  until('what was on its way', async () => {
+    const age = /^last_arrival_age_seconds\{kind="payout"\} (\S+)$/m.exec(await harness.metrics())?.[1];
+    return Date.now() - Number(age) * 1_000 > atMs;
+  });
+
+let followers: Awaited<ReturnType<typeof harness.joinOwners>>;
+beforeAll(async () => {
+  await harness.open();
+  followers = await harness.joinOwners();
+});
+afterAll(async () => {
+  await followers.close();
+  await harness.close();
+});
 
 it('keeps the break of an open payment from being resolved or corrected, until it has ended', async () => {
   const reference = ids.next('po');
@@ -122,4 +137,19 @@ it('hears a reversal whose callback was forged before, though the lookup lags be
   await until('the fact', () => facts(reference).includes('reversed'));
   expect(await breaksOf(reference)).toEqual(['callback.denied']);
   expect(await historyOf(id)).toEqual(['opened', 'resolved']);
+});
+
+it('does not ask the owner of a payment to publish its end again before the allowed lag is over since the rail reported it', async () => {
+  await arrivedBy(Date.now());
+  const reference = ids.next('po');
+  answers.set(reference, paid());
+  await publish(accepted(reference));
+  await until('the fact', () => facts(reference).length > 0);
+  await arrivedBy(Date.now());
+  const seen = facts(reference).length;
+  await until('more facts', () => facts(reference).length > seen + 1);
+  expect(about(reference, 'RepublishRequested')).toEqual([]);
+  await publish(completed(reference));
+  await until('no more polls', () => idle(reference));
+  expect(await breaksOf(reference)).toEqual([]);
 });
