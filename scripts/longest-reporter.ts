@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import type { Reporter } from 'vitest/node';
 
 const LONGEST = 5;
@@ -18,7 +19,10 @@ export const describeLongest = (files: readonly Took[]): string => {
   return lines.length === 0 ? '' : `took longest:\n${lines.join('')}`;
 };
 
-/** A reporter of vitest that prints at the end which files took longest. */
+/**
+ * A reporter of vitest that prints at the end which files took longest, and writes what went wrong outside of all tests, which
+ * no report of vitest contains, to the file in `PESEWA_UNHANDLED_ERRORS`.
+ */
 export default function createReporter(): Reporter {
   const files: Took[] = [];
   return {
@@ -26,6 +30,11 @@ export default function createReporter(): Reporter {
       const seconds = Math.round(module.diagnostic().duration / 1_000);
       files.push({ file: module.relativeModuleId, seconds });
     },
-    onTestRunEnd: () => void process.stdout.write(describeLongest(files)),
+    onTestRunEnd: (_modules, unhandledErrors) => {
+      process.stdout.write(describeLongest(files));
+      const file = process.env['PESEWA_UNHANDLED_ERRORS'];
+      if (file === undefined || unhandledErrors.length === 0) return;
+      writeFileSync(file, JSON.stringify(unhandledErrors.map(({ message }) => message)));
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readResults, type TestResult, verdictOf } from './test-results.ts';
+import { failedFilesOf, readResults, type TestResult, unhandledError, verdictOf } from './test-results.ts';
 
 const root = '/repository';
 
@@ -83,6 +83,25 @@ it('fails a test that fails twice, and one that the second run did not reach', (
   const first = resultsOf(file('failed', 'passed', 'failed'));
   expect(verdictOf(first, first).failures).toEqual(['a/b.test.ts > rule 2: Error: 1 is not 2']);
   const second = resultsOf({ ...file('failed', 'skipped', 'skipped'), message: 'no port' });
-  expect(verdictOf(first, second).failures).toEqual(['a/b.test.ts > rule 2: Error: 1 is not 2']);
+  expect(verdictOf(first, second).failures).toEqual([
+    'a/b.test.ts > rule 2: Error: 1 is not 2',
+    'a/b.test.ts > the file: no port',
+  ]);
   expect(verdictOf(first).failures).toEqual(['a/b.test.ts > rule 2: Error: 1 is not 2']);
+});
+
+it('fails a file whose hook fails both times, though another of its tests failed the first time', () => {
+  const first = resultsOf(file('failed', 'failed', 'skipped'));
+  const second = resultsOf({ ...file('failed', 'passed', 'skipped'), message: 'the hook broke' });
+  const failures = ['a/b.test.ts > the file: the hook broke'];
+  expect(verdictOf(first, second).failures).toEqual(failures);
+  expect(verdictOf(second, first).failures).toEqual(failures);
+});
+
+it('fails an error outside of all tests, whatever a second run gives', () => {
+  const first = [...resultsOf(file('failed', 'failed')), unhandledError('Error: late\n    at a.ts:1:1')];
+  expect(failedFilesOf(first)).toEqual(['a/b.test.ts']);
+  expect(verdictOf(first, resultsOf(file('passed', 'passed'))).failures).toEqual([
+    'an error outside of all tests > the file: Error: late',
+  ]);
 });

@@ -38,6 +38,7 @@ export interface TestRun {
 }
 
 const CAUSE_LENGTH_MAX = 300;
+const UNHANDLED = 'an error outside of all tests';
 
 const causeOf = (message = ''): string =>
   (message.split('\n', 1)[0] || 'its own output says why').slice(0, CAUSE_LENGTH_MAX);
@@ -50,6 +51,25 @@ const numbered = (titles: readonly string[]): readonly string[] => {
     times.set(title, time);
     return time === 1 ? title : `${title} (${time})`;
   });
+};
+
+/** Vitest says of a failed file with a failed test nothing of its own: whether its hooks failed too is not known. */
+const fileStatusOf = (status: string, tests: readonly TestResult[]): TestResult['status'] => {
+  if (status !== 'failed') return 'passed';
+  return tests.some((test) => test.status === 'failed') ? 'skipped' : 'failed';
+};
+
+/** An error outside of all tests, as a result that no second run takes back. */
+export const unhandledError = (message: string): TestResult => ({
+  file: UNHANDLED,
+  status: 'failed',
+  cause: causeOf(message),
+});
+
+/** The files to run once more. */
+export const failedFilesOf = (results: readonly TestResult[]): readonly string[] => {
+  const files = results.filter(({ status }) => status === 'failed').map(({ file }) => file);
+  return [...new Set(files)].filter((file) => file !== UNHANDLED);
 };
 
 /** Reads a report into a result for each file and each test; files are named from `root`. */
@@ -65,8 +85,7 @@ export const readResults = (report: VitestReport, root: string): readonly TestRe
         cause: causeOf(test.failureMessages[0]),
       }),
     );
-    const isBroken = status === 'failed' && tests.every((test) => test.status !== 'failed');
-    return [{ file, status: isBroken ? 'failed' : 'passed', cause: causeOf(message) }, ...tests];
+    return [{ file, status: fileStatusOf(status, tests), cause: causeOf(message) }, ...tests];
   });
 
 const nameOf = ({ file, title = 'the file' }: TestResult): string => `${file} > ${title}`;
@@ -97,7 +116,9 @@ export const verdictOf = (
   const brokenFiles = new Set(
     results.filter(({ title, status }) => title === undefined && status === 'failed').map(({ file }) => file),
   );
-  const skipped = first.filter(({ file, status }) => status === 'skipped' && !brokenFiles.has(file));
+  const skipped = first.filter(
+    ({ file, title, status }) => title !== undefined && status === 'skipped' && !brokenFiles.has(file),
+  );
   return {
     passed: [...passed].filter((name) => tests.has(name)).length,
     failures: failed.filter((name) => !passed.has(name)).map(lineOf),

@@ -108,15 +108,13 @@ const presubmit = (): readonly Part[] => [
   { name: 'scenarios', files: presubmitFiles('scenarios') },
 ];
 
-const isKind = (name: string): name is Kind => kinds.some((kind) => kind === name);
-
-const selectParts = (wanted: readonly string[]): readonly Part[] => {
-  const [first] = wanted;
-  if (first === undefined) return presubmit();
-  if (first === 'all') return (['verify', 'int', 'scenarios', 'cluster'] as const).map((name) => ({ name }));
-  if (!isKind(first)) throw new Error(`unknown tests "${first}".\n${usage}`);
-  const files = wanted.filter((name) => !isKind(name));
-  return wanted.filter(isKind).map((name) => ({ name, ...(files.length > 0 && { files }) }));
+const selectParts = ([wish, ...files]: readonly string[]): readonly Part[] => {
+  if (wish === undefined) return presubmit();
+  if (wish === 'all' && files.length === 0)
+    return (['verify', 'int', 'scenarios', 'cluster'] as const).map((name) => ({ name }));
+  const name = kinds.find((kind) => kind === wish);
+  if (name === undefined) throw new Error(`unknown tests "${[wish, ...files].join(' ')}".\n${usage}`);
+  return [{ name, ...(files.length > 0 && { files }) }];
 };
 
 const runAll = async (parts: readonly Part[]): Promise<void> => {
@@ -132,8 +130,9 @@ const runAll = async (parts: readonly Part[]): Promise<void> => {
   for (const part of parts.filter(({ name }) => name === 'cluster')) await testOnCluster(part);
 };
 
-/** Keeps the flaky tests of this run in `.pesewa/flaky.json`; none is what it should say. */
-const keepFlaky = (): void => {
+/** Keeps the flaky tests of this run in `.pesewa/flaky.json`, if it could find any; none is what it should say. */
+const keepFlaky = (parts: readonly Part[]): void => {
+  if (parts.every(({ name }) => name === 'unit')) return;
   const directory = path.join(repositoryRoot, '.pesewa');
   mkdirSync(directory, { recursive: true });
   writeFileSync(path.join(directory, 'flaky.json'), `${JSON.stringify(verdict.flaky, null, 2)}\n`);
@@ -157,7 +156,6 @@ process.on('uncaughtException', (error) => {
 process.on('exit', () => {
   const { passed, failures, leftOut, flaky } = verdict;
   process.exitCode = failures.length === 0 && passed > 0 ? 0 : 1;
-  keepFlaky();
   print(`\ntook:\n${took.map((line) => `${line}\n`).join('')}`);
   print(listed('left out', leftOut));
   print(listed('flaky: failed, and passed when run once more', flaky));
@@ -166,7 +164,9 @@ process.on('exit', () => {
 });
 
 try {
-  await runAll(selectParts(process.argv.slice(2)));
+  const parts = selectParts(process.argv.slice(2));
+  await runAll(parts);
+  keepFlaky(parts);
 } catch (error) {
   breakDown(error);
 }

@@ -1,8 +1,17 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type CommandOptions, type CommandResult, repositoryRoot, runCommand, toolPath } from './command.ts';
-import { readResults, type TestResult, type TestRun, type VitestReport, verdictOf } from './test-results.ts';
+import {
+  failedFilesOf,
+  readResults,
+  type TestResult,
+  type TestRun,
+  unhandledError,
+  type VitestReport,
+  verdictOf,
+} from './test-results.ts';
 
 /** Names of the vitest projects in `vitest.config.ts`. */
 export type TestProject = 'unit' | 'architecture' | 'int' | 'scenarios' | 'cluster';
@@ -17,10 +26,10 @@ export interface TestOptions extends CommandOptions {
 /** More files with failures than this are no accident, and are not run again. */
 const REPEATED_FILES_MAX = 5;
 
-const readReport = async (file: string): Promise<VitestReport | undefined> => {
+/** What vitest or our reporter wrote a moment ago; undefined if there is nothing to read. */
+const readJson = async <Content>(file: string): Promise<Content | undefined> => {
   try {
-    // Vitest wrote this file a moment ago.
-    return JSON.parse(await readFile(file, 'utf8')) as VitestReport;
+    return JSON.parse(await readFile(file, 'utf8')) as Content;
   } catch {
     return undefined;
   }
@@ -35,10 +44,14 @@ type VitestRun = { readonly output: string } & (
 /** Where the newest report of a run is kept, for people and for Turbo. */
 const keptReport = (name: string): string => path.join(repositoryRoot, '.pesewa', 'reports', `${name}.json`);
 
-const readRun = async ({ code, output }: CommandResult, reportFile: string): Promise<VitestRun> => {
-  const report = await readReport(reportFile);
+const readRun = async (
+  { code, output }: CommandResult,
+  reportFile: string,
+  unhandled: readonly string[] = [],
+): Promise<VitestRun> => {
+  const report = await readJson<VitestReport>(reportFile);
   if (report === undefined) return { output, reason: 'vitest wrote no report' };
-  const results = readResults(report, repositoryRoot);
+  const results = [...readResults(report, repositoryRoot), ...unhandled.map(unhandledError)];
   if (results.length === 0) return { output, reason: 'it has no tests' };
   if (code !== 0 && results.every(({ status }) => status !== 'failed'))
     return { output, reason: `vitest ended with code ${code}` };
@@ -52,18 +65,19 @@ const runVitest = async (
 ): Promise<VitestRun> => {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'pesewa-tests-'));
   const reportFile = path.join(directory, 'report.json');
+  const unhandledFile = path.join(directory, 'unhandled.json');
   const longest = path.join(import.meta.dirname, 'longest-reporter.ts');
   const reporters = ['default', 'json', longest].map((reporter) => `--reporter=${reporter}`);
   const result = await runCommand(
     toolPath('vitest'),
     ['run', '--project', project, ...files, ...reporters, `--outputFile.json=${reportFile}`],
-    options,
+    { ...options, environment: { ...options.environment, PESEWA_UNHANDLED_ERRORS: unhandledFile } },
   );
   const kept = keptReport(reportName);
   await rm(kept, { force: true });
   await mkdir(path.dirname(kept), { recursive: true });
   await cp(reportFile, kept).catch(() => undefined);
-  const run = await readRun(result, reportFile);
+  const run = await readRun(result, reportFile, await readJson<readonly string[]>(unhandledFile));
   await rm(directory, { recursive: true, force: true });
   return run;
 };
@@ -76,12 +90,24 @@ const undecided = (project: TestProject, reason: string, output: string): TestRu
   output,
 });
 
+/** Tools of the machine without which unit tests leave something out. */
+const optionalTools = ['kubectl', 'kustomize', 'promtool'] as const;
+
+/** Which of them there are: Turbo runs the tests again once that changes. */
+const foundTools = (): string => {
+  const directories = (process.env['PATH'] ?? '').split(path.delimiter);
+  const isThere = (tool: string) => directories.some((directory) => existsSync(path.join(directory, tool)));
+  return optionalTools.filter(isThere).join(',');
+};
+
 /** Runs the unit tests unless nothing that they depend on has changed since they last passed (`turbo.json`). */
 export const runUnitTestsOnce = async (options: CommandOptions): Promise<TestRun> => {
+  // If Turbo ends without running or restoring anything, an older report must not count.
+  await rm(keptReport('unit'), { force: true });
   const result = await runCommand(
     toolPath('turbo'),
     ['run', '//#test:unit', '--output-logs=errors-only', '--log-prefix=none'],
-    options,
+    { ...options, environment: { ...options.environment, PESEWA_TOOLS: foundTools() } },
   );
   const run = await readRun(result, keptReport('unit'));
   if (run.results === undefined) return undecided('unit', run.reason, run.output);
@@ -96,14 +122,14 @@ export const runTests = async (project: TestProject, options: TestOptions = {}):
   const first = await runVitest(project, project, options);
   if (first.results === undefined) return undecided(project, first.reason, first.output);
   const { output, results } = first;
-  const failedFiles = new Set(results.filter(({ status }) => status === 'failed').map(({ file }) => file));
+  const files = failedFilesOf(results);
   const isRepeated =
     options.isRepeated === true &&
     options.signal?.aborted !== true &&
-    failedFiles.size > 0 &&
-    failedFiles.size <= REPEATED_FILES_MAX;
+    files.length > 0 &&
+    files.length <= REPEATED_FILES_MAX;
   if (!isRepeated) return { ...verdictOf(results), output };
   if (options.show === true) process.stdout.write(`\n── ${project}, once more: what failed ──\n`);
-  const second = await runVitest(project, `${project}-once-more`, { ...options, files: [...failedFiles] });
+  const second = await runVitest(project, `${project}-once-more`, { ...options, files });
   return { ...verdictOf(results, second.results), output: output + second.output };
 };

@@ -46,6 +46,16 @@ it.each([
   }
 });
 
+it('whose name is damaged is taken over', async () => {
+  await leaveLock();
+  await writeFile(join(path, 'owner.json'), '');
+  await utimes(path, new Date(0), new Date(0));
+  const taken = await tryLock(path);
+  expect(isHeld(taken)).toBe(true);
+  if (isHeld(taken)) await taken.release();
+  expect(await readdir(directory)).toEqual([]);
+});
+
 it('of a living process is not taken over, nor one that is being named', async () => {
   await leaveLock({ pid: process.pid, token: 'alive' });
   expect(await tryLock(path)).toBe(process.pid);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemCode } from './errors.ts';
@@ -34,9 +34,22 @@ export function isProcessAlive(pid: number): boolean {
 
 /** Undefined if there is no lock, or its owner is between creating and naming it. */
 async function readOwner(path: string): Promise<Owner | undefined> {
+  const file = join(path, 'owner.json');
+  try {
+    return (
+      parseOwner(await readFile(file, 'utf8')) ?? { pid: NOBODY, token: `damaged-${(await stat(file)).ino}` }
+    );
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined if the name was cut off, as by a loss of power: a name is written whole. */
+function parseOwner(text: string): Owner | undefined {
   try {
     // Only this module writes it.
-    return JSON.parse(await readFile(join(path, 'owner.json'), 'utf8')) as Owner;
+    return JSON.parse(text) as Owner;
   } catch {
     return undefined;
   }
@@ -52,14 +65,18 @@ async function silentMs(path: string): Promise<number | undefined> {
   }
 }
 
-/** Writes whose lock it is; false if another process has done so. */
+/** Writes whose lock it is, all of it or nothing; false if another process has done so. */
 async function name(path: string, owner: Owner): Promise<boolean> {
+  const written = join(path, owner.token);
   try {
-    await writeFile(join(path, 'owner.json'), JSON.stringify(owner), { flag: 'wx' });
+    await writeFile(written, JSON.stringify(owner));
+    await link(written, join(path, 'owner.json'));
     return true;
   } catch (error) {
     if (['EEXIST', 'ENOENT'].includes(systemCode(error) ?? '')) return false;
     throw error;
+  } finally {
+    await rm(written, { force: true });
   }
 }
 
@@ -81,7 +98,8 @@ async function create(path: string): Promise<FileLock | undefined> {
   return {
     async release() {
       clearInterval(heartbeat);
-      if ((await readOwner(path))?.token === token) await rm(path, { recursive: true, force: true });
+      if ((await readOwner(path))?.token !== token) return;
+      await rm(path, { recursive: true, force: true, maxRetries: 3 });
       await removeLeftovers(path);
     },
   };
@@ -117,10 +135,11 @@ export async function tryLock(path: string): Promise<FileLock | number> {
     if (lock !== undefined) return lock;
     const owner = await readOwner(path);
     const ageMs = await silentMs(path);
-    if (ageMs === undefined) continue;
+    // Between the two reads the lock may have become another one.
+    if (ageMs === undefined || (await readOwner(path))?.token !== owner?.token) continue;
     if (ageMs < staleAfterMs && (owner === undefined || isProcessAlive(owner.pid))) return owner?.pid ?? 0;
     if (owner) await removeStale(path, owner.token);
-    // Its owner died before it could write its name: with one, only one process can put it aside.
+    // Its owner died before it could name it: with a name, only one process can put it aside.
     else await name(path, { pid: NOBODY, token: randomUUID() });
   }
 }
