@@ -5,6 +5,7 @@ import { eventually } from '@pesewa/testkit';
 import { type Collection, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CollectingMerchant, createCollectingMerchant } from './collecting-merchant.ts';
+import { completedCallback } from './collection-callback.ts';
 import { describeAftermath } from './crash-aftermath.ts';
 import type { CollectionCrashRow, CollectionScenario } from './crash-rows-collections.ts';
 import { bodiesSentOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
@@ -128,7 +129,12 @@ async function runScenario(
   place: number,
   { arm, death }: Crash,
 ): Promise<Survivors> {
-  if (row.leaves !== undefined) await everyoneElseHasEnded(row);
+  using held = new DisposableStack();
+  if (row.leaves !== undefined) {
+    await everyoneElseHasEnded(row);
+    // What it leaves is read before its successor goes on.
+    held.use(scenario.stack.service(row.service).holdStart());
+  }
   const requests = requestsOf(row, place);
   const initiate = () => Promise.all(requests.map(merchant.initiate));
   if (row.armed === 'completion') await initiate();
@@ -143,6 +149,7 @@ async function runScenario(
   atWork.push(done.catch(() => undefined));
   await death();
   await expectLeft(row, requests);
+  held.dispose();
   if (row.unhurried) await done;
   return { requests, done };
 }
@@ -216,19 +223,7 @@ async function expectLeft(
 
 /** Sends a callback that claims an end, and repeats it until it is accepted, as a rail would. */
 async function callBack(request: CollectionRequest, reference: string): Promise<void> {
-  const body = JSON.stringify({
-    transaction_reference: 'forged',
-    transaction_status: 'Funds Received',
-    transaction_fee: 0,
-    amount_received: JSON.rawJSON(request.amount),
-    initiated_date: '2026-01-01 00:00:00',
-    current_status_date: '2026-01-01 00:00:01',
-    received_from: {},
-    merchant_reference: reference,
-    status: 'COMPLETED',
-    channel: 'MOBILE_MONEY',
-    currency_code: request.currency,
-  });
+  const body = completedCallback(request, reference);
   const url = `${scenario.stack.runFile().ingressUrl}/rails/upstream/collections`;
   await eventually(async () => expect((await postJson(url, body)).status).toBe(200), CLIENT_DEADLINE_MS);
 }

@@ -10,6 +10,7 @@ import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCollectingMerchant } from './collecting-merchant.ts';
+import { completedCallback } from './collection-callback.ts';
 import { withShortSessions } from './crash-runner.ts';
 import { stateOf } from './process-state.ts';
 import { openScenario, type Scenario } from './scenario.ts';
@@ -253,19 +254,7 @@ describe('two replicas of webhook-ingress and of reconciler (I1, R2, R3)', () =>
   it('make one hint and one break of one callback that comes to both at once, again and again', async () => {
     const request = requestFor('stk', 'called', '0017');
     const { transactionReference: ours } = await first.demo.initiateCollection(request);
-    const body = JSON.stringify({
-      transaction_reference: 'upstream-1',
-      transaction_status: 'Funds Received',
-      transaction_fee: 0,
-      amount_received: 1500,
-      initiated_date: '2026-01-01 00:00:00',
-      current_status_date: '2026-01-01 00:00:01',
-      received_from: {},
-      merchant_reference: ours,
-      status: 'COMPLETED',
-      channel: 'MOBILE_MONEY',
-      currency_code: 'XOF',
-    });
+    const body = completedCallback(request, ours);
     const deliveries = Array.from(
       { length: 10 },
       (_, index) => ingressUrls[index % ingressUrls.length] ?? '',

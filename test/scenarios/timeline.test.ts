@@ -14,24 +14,13 @@ import {
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { personalIn } from './personal.ts';
 import { openScenario, polledOnDemand, type Scenario } from './scenario.ts';
 import { openCollector } from './spans.ts';
 
 const OTP = '123456';
 const WRONG_OTP = '654321';
 const small = { amount: '10', accountNumber: '0123459999' };
-/** The fields of both requests that no operator may read; of numbers only the last four digits are shown. */
-const personalFields = new Set([
-  'accountName',
-  'accountNumber',
-  'phoneNumber',
-  'name',
-  'email',
-  'customerName',
-  'customerEmail',
-  'customerNumber',
-]);
-
 const root = join(import.meta.dirname, '..', '..');
 const program = join(root, 'packages', 'cli', 'src', 'main.ts');
 const closers = new AsyncDisposableStack();
@@ -102,16 +91,6 @@ function expectInOrder(happened: readonly string[], wanted: readonly string[]): 
     expect(at, `${line} after ${happened.slice(0, from).join(', ')} in ${happened.join(', ')}`).not.toBe(-1);
     from = at + 1;
   }
-}
-
-/** Every value of a personal field in a request's body, and each single word of a name. */
-function personalIn(value: unknown, field = ''): readonly string[] {
-  if (typeof value === 'string') {
-    if (!personalFields.has(field) || value === '') return [];
-    return field.toLowerCase().endsWith('name') ? [value, ...value.split(' ')] : [value];
-  }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => personalIn(inner, name));
 }
 
 it('of a payout that was unclear has every service’s part, in order, and no personal data', async () => {

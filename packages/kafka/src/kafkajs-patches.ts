@@ -235,10 +235,16 @@ function patchConnect(): void {
   };
 }
 
-patchIdleTimer();
-patchRequest();
-patchFetch();
-// These come last, because they load files that use what is replaced above.
-patchHandOver();
-patchConnect();
-patchConnection();
+/** kafkajs is loaded once by a process, even if this module is loaded again: a patched function patched again hangs. */
+const patched = Symbol.for('pesewa.kafkajs.patched');
+
+if (!Reflect.has(encoderClass, patched)) {
+  patchIdleTimer();
+  patchRequest();
+  patchFetch();
+  // These come last, because they load files that use what is replaced above.
+  patchHandOver();
+  patchConnect();
+  patchConnection();
+  Reflect.set(encoderClass, patched, true);
+}

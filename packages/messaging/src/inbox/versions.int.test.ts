@@ -1,5 +1,4 @@
 import { type AvroRecord, topics } from '@pesewa/contracts';
-import * as kafka from '@pesewa/kafka';
 import { eventually, openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import * as present from '../index.ts';
@@ -16,8 +15,6 @@ let next: typeof present;
  */
 async function loadNextVersion(): Promise<typeof present> {
   vi.resetModules();
-  // kafkajs is patched in place, which must happen once per process.
-  vi.doMock('@pesewa/kafka', () => kafka);
   const contracts = await import('@pesewa/contracts');
   const before: readonly AvroRecord[] = contracts.topics.ledger.events;
   const note = { name: 'note', type: ['null', 'string'], default: null } as const;

@@ -28,6 +28,8 @@ export interface SupervisedService<Name extends string = ServiceName> {
   ) => Promise<ChildExit>;
   /** Has it started again at once when it dies next: someone means it to die. */
   readonly resetBackoff: () => void;
+  /** Leaves it down when it dies next, until the result is disposed of. */
+  readonly holdStart: () => Disposable;
   /** Ends it for good. */
   readonly stop: () => Promise<void>;
 }
@@ -50,8 +52,7 @@ const inherited = () => ({
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
 });
 
-/** Starts a service and keeps it running. */
-export async function superviseService<Name extends string>(options: {
+interface SuperviseOptions<Name extends string> {
   readonly name: Name;
   readonly supervisor: Supervisor;
   readonly root: string;
@@ -63,24 +64,35 @@ export async function superviseService<Name extends string>(options: {
   readonly log: (line: string) => void;
   /** Called with every new process id. */
   readonly started: (pid: number) => void;
-}): Promise<SupervisedService<Name>> {
+}
+
+const childOf = (
+  { name, root, program, environment, logFile }: SuperviseOptions<string>,
+  extra: Readonly<Record<string, string>>,
+): Parameters<Supervisor['spawnChild']>[0] => ({
+  name,
+  command: process.execPath,
+  args: [...nodeOptions, program ?? `services/${name}/src/main.ts`],
+  cwd: root,
+  env: { ...inherited(), ...environment, ...extra },
+  logFile,
+  stopGraceMs: STOP_GRACE_MS,
+});
+
+/** Starts a service and keeps it running. */
+export async function superviseService<Name extends string>(
+  options: SuperviseOptions<Name>,
+): Promise<SupervisedService<Name>> {
   let child: Child;
   let stopping = false;
   let expected = false;
   let delayMs: number = BACKOFF_MS.first;
   let next: Promise<void> = Promise.resolve();
+  let held: Promise<void> = Promise.resolve();
 
   async function start(extra: Readonly<Record<string, string>>): Promise<void> {
     const startedAtMs = Date.now();
-    const launched = await options.supervisor.spawnChild({
-      name: options.name,
-      command: process.execPath,
-      args: [...nodeOptions, options.program ?? `services/${options.name}/src/main.ts`],
-      cwd: options.root,
-      env: { ...inherited(), ...options.environment, ...extra },
-      logFile: options.logFile,
-      stopGraceMs: STOP_GRACE_MS,
-    });
+    const launched = await options.supervisor.spawnChild(childOf(options, extra));
     child = launched;
     options.started(launched.pid);
     void launched.exited.then(({ code, signal }) => {
@@ -98,6 +110,7 @@ export async function superviseService<Name extends string>(options: {
     const pauseMs = delayMs;
     delayMs = Math.min(delayMs * 2, BACKOFF_MS.last);
     await setTimeout(pauseMs);
+    await held;
     if (!stopping)
       await start({}).catch((error: unknown) => options.log(`${options.name}: ${String(error)}`));
   }
@@ -120,6 +133,11 @@ export async function superviseService<Name extends string>(options: {
     resetBackoff: () => {
       delayMs = BACKOFF_MS.first;
     },
+    holdStart: () => {
+      const release = Promise.withResolvers<void>();
+      held = release.promise;
+      return { [Symbol.dispose]: release.resolve };
+    },
     stop: async () => {
       stopping = true;
       await child.stop();
@@ -129,7 +147,7 @@ export async function superviseService<Name extends string>(options: {
 
 /** Resolves once a service answers on `/readyz`; the error ends with what its log says of why it does not. */
 export async function untilReady(
-  service: Pick<Parameters<typeof superviseService>[0], 'name' | 'root' | 'logFile' | 'operationsUrl'>,
+  service: Pick<SuperviseOptions<string>, 'name' | 'root' | 'logFile' | 'operationsUrl'>,
 ): Promise<void> {
   const { name, logFile } = service;
   try {
