@@ -1,9 +1,12 @@
 import { connect } from 'node:net';
-import { systemClock } from '@pesewa/kernel';
+import { type Clock, systemClock } from '@pesewa/kernel';
 import { Hono } from 'hono';
 import { afterEach, expect, it } from 'vitest';
 import { type HttpServer, serveHttp } from './http.ts';
 import { readUpload, UploadAbortedError } from './uploads.ts';
+
+/** A clock with which nothing comes too late. */
+const patient: Clock = { ...systemClock, sleep: () => new Promise(() => undefined) };
 
 const servers: HttpServer[] = [];
 afterEach(async () => {
@@ -25,7 +28,7 @@ async function serve(rate = { idleMs: 700, bytesPerSecondMin: 1, graceMs: 10_000
   });
   app.post('/usual', async (context) => context.text(await context.req.text()));
   app.post('/refused', async (context) => {
-    for await (const piece of readUpload(context, rate, systemClock)) {
+    for await (const piece of readUpload(context, rate, patient)) {
       return context.text(`enough with ${piece.byteLength > 0}`, 413);
     }
     return context.text('nothing');
