@@ -116,9 +116,10 @@ describe('ADR 88: who can hold up a collection', () => {
     expect(answers.get(sender.who)).toBe(sender.answer);
     // The rail's answer names no amount, so it can't undo what was claimed; a proven claim of what was asked needs none.
     const outcome = await eventually(async () => {
+      // The status comes first: what has led to it is there once it shows.
+      const { status } = await look();
       const breaks = await ingress.breaks(ours);
       const polled = (await ingress.timeline(ours)).some((line) => line.startsWith('poll completed'));
-      const { status } = await look();
       const isUndecided = breaks.includes('collection.amount_differs');
       expect(status === 'COMPLETED' || (isUndecided && polled)).toBe(true);
       return { status, polled, breaks: isUndecided ? ['collection.amount_differs'] : breaks };
