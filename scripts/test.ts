@@ -99,7 +99,7 @@ const testOnDaemons = async (
 /** These tests start their own cluster, because they break it. */
 const testOnCluster = async (part: Part): Promise<void> => {
   if (process.platform === 'linux') return showTests(part, {});
-  print('\n── cluster ──\nnot run: the daemons that it breaks come for Linux only\n');
+  verdict.leftOut.push('cluster (left out: the daemons that it breaks come for Linux only)');
 };
 
 const presubmit = (): readonly Part[] => [
@@ -125,7 +125,7 @@ const runAll = async (parts: readonly Part[]): Promise<void> => {
   if (parts.some(({ name }) => name === 'verify'))
     add(await timed('verify', () => runGuards(guards, print, { signal: stopping.signal })));
   for (const part of parts.filter(({ name }) => name === 'unit')) await showTests(part, {});
-  if (opening !== undefined) await testOnDaemons(opening, onDaemons);
+  if (opening !== undefined) await testOnDaemons(opening, onDaemons).catch(breakDown);
   // Last, because its own daemons are many and need the machine to themselves.
   for (const part of parts.filter(({ name }) => name === 'cluster')) await testOnCluster(part);
 };
