@@ -42,7 +42,12 @@ export const RETRY_PAUSE_MS = { first: 100, last: 5_000 } as const;
 const HEARTBEAT_PAUSE_MS = 500;
 const BATCHES_UNSENT_MAX = 4;
 
-/** Applies a fetched batch in batches of our own size; resolves once the events that they emit are in Kafka. */
+/**
+ * Applies a fetched batch in batches of our own size; resolves once the events that they emit are in Kafka.
+ *
+ * An offset is resolved only then too: kafkajs commits what is resolved at any time, and other services take a
+ * committed offset for proof that its effects are in Kafka.
+ */
 export async function consumeBatch(
   deps: FetchedBatchDeps,
   held: OwnedPartition,
@@ -50,7 +55,12 @@ export async function consumeBatch(
   payload: EachBatchPayload,
 ): Promise<void> {
   const { batch } = payload;
-  const unsent: Promise<void>[] = [];
+  const unsent: { readonly sent: Promise<void>; readonly lastOffset: string | undefined }[] = [];
+  const resolveFirst = async () => {
+    const first = unsent.shift();
+    await withHeartbeats(deps.clock, held, payload, first?.sent);
+    if (first?.lastOffset !== undefined) payload.resolveOffset(first.lastOffset);
+  };
   await payload.heartbeat();
   const mayContinue = () => payload.isRunning() && !payload.isStale() && !held.lost.signal.aborted;
   for (let start = 0; start < batch.messages.length && mayContinue(); ) {
@@ -60,17 +70,15 @@ export async function consumeBatch(
     const { sent } = await applyWithRetries(deps, held, payload, () => worker.apply(messages, following));
     // Awaited below; this only keeps the rejection of a dropped promise from being unhandled.
     sent.catch(() => undefined);
-    unsent.push(sent);
+    unsent.push({ sent, lastOffset: messages.at(-1)?.offset });
     deps.applied(batch.topic, messages.length);
     // A batch was applied, so whatever had stopped the partition is over.
     deps.stopped.delete(held.place);
-    if (unsent.length >= BATCHES_UNSENT_MAX) await withHeartbeats(deps.clock, held, payload, unsent.shift());
-    const last = messages.at(-1);
-    if (last) payload.resolveOffset(last.offset);
+    if (unsent.length >= BATCHES_UNSENT_MAX) await resolveFirst();
     await payload.heartbeat();
     start = end;
   }
-  await withHeartbeats(deps.clock, held, payload, Promise.all(unsent));
+  while (unsent.length > 0) await resolveFirst();
 }
 
 /** Waits for Kafka while it keeps sending heartbeats; a rebalance ends the waiting. */

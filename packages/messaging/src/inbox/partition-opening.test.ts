@@ -1,6 +1,7 @@
 import type { PartitionBounds } from '@pesewa/kafka';
 import { ignoreAllEvents } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
+import { type OutboxRecordDocument, outboxRecordId, packOutboxRecord } from '../outbox/outbox.ts';
 import type { PartitionDeps } from './partition.ts';
 import { type AssignedPartition, openPartition } from './partition-opening.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
@@ -16,6 +17,10 @@ const source = `books/${place.topic}/3`;
 function openAtSeven() {
   const clock = { ms: 1_000 };
   let cut: object = {};
+  let committed = 7n;
+  /** What was sent and what the group committed, in order. */
+  const done: string[] = [];
+  const left: OutboxRecordDocument[] = [];
   const deps = {
     group: 'books',
     owner: 'me',
@@ -33,12 +38,11 @@ function openAtSeven() {
     relay: {
       isPending: () => false,
       send: async () => {
-        sent += 1;
+        done.push('sent');
+        left.length = 0;
       },
     },
   };
-  let sent = 0;
-  const left: object[] = [];
   const lost = new AbortController();
   const handler = handleTopic('ledger', ignoreAllEvents('ledger'), async () => undefined);
   const opening: AssignedPartition = { place, handler, source, lost };
@@ -48,17 +52,20 @@ function openAtSeven() {
     clock,
     writtenMs,
     /** Opens the partition once while Kafka's log has these ends; gives the next offset, or why it stops. */
-    look: async (high: bigint, low = 0n) => {
+    look: async (high: bigint, low = 0n, topicId = 't-1') => {
       clock.ms += 15_000;
-      const bounds: PartitionBounds = { ...place, topicId: 't-1', low, high, committed: 7n };
+      const readBounds = async (): Promise<PartitionBounds> => ({ ...place, topicId, low, high, committed });
       const kafka = {
-        initialBounds: async () => bounds,
-        readBounds: async () => bounds,
+        initialBounds: readBounds,
+        readBounds,
         offsetForTime: async (timeMs: number) => {
           const first = writtenMs.slice(0, Number(high)).findIndex((atMs) => atMs >= timeMs);
           return first < 0 ? undefined : BigInt(first);
         },
-        commit: async () => undefined,
+        commit: async (next: bigint) => {
+          done.push(`committed ${next}`);
+          committed = next;
+        },
       };
       try {
         return await openPartition(deps as unknown as PartitionDeps, opening, kafka);
@@ -68,9 +75,22 @@ function openAtSeven() {
       }
     },
     noted: () => cut,
-    left,
+    /** Gives the partition an outbox record that its earlier owner had not sent. */
+    leave: () =>
+      left.push(
+        packOutboxRecord({
+          _id: outboxRecordId(source, 7),
+          messages: [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }],
+          createdAt: new Date(0),
+        }),
+      ),
+    /** As an operator does who accepts that the group had come further than the database. */
+    accept: (acceptedCommitted: bigint) => {
+      cut = { acceptedCommitted };
+      committed = acceptedCommitted;
+    },
     lost,
-    sent: () => sent,
+    done,
   };
 }
 
@@ -110,9 +130,17 @@ it('an end that was gone stays gone where Kafka no longer keeps what was written
 });
 
 it('sends no leftovers once the partition is lost', async () => {
-  const { look, left, lost, sent } = openAtSeven();
-  left.push({ _id: `${source}/000`, messages: [] });
+  const { look, leave, lost, done } = openAtSeven();
+  leave();
   lost.abort(new Error('lost'));
   await expect(look(7n)).rejects.toThrow('lost');
-  expect(sent()).toBe(0);
+  expect(done).toEqual([]);
+});
+
+it('sends leftovers before the group commits a realigned position: what is committed counts as sent', async () => {
+  const { look, leave, accept, done } = openAtSeven();
+  leave();
+  accept(9n);
+  expect(await look(9n)).toBe(7n);
+  expect(done).toEqual(['sent', 'committed 7']);
 });

@@ -72,6 +72,8 @@ export async function openPartition(
   const { stored, position } = checked;
   if (position.kind === 'stopped') throw new PartitionStoppedError(position.reason, position.remedy);
   const { next } = position;
+  // Before the group commits anything here: a committed offset proves that the events of all before it are in Kafka.
+  await sendUnsent(deps, source, lost.signal);
   await handler.prepare?.(place.partition);
   if (position.kind === 'begins') {
     const { topicId } = checked.bounds;
@@ -80,7 +82,6 @@ export async function openPartition(
     if (begun.owner !== deps.owner)
       throw new Error(`another owner begins ${source}: its position is read again`);
   } else if (stored?.acceptedCommitted !== undefined) await commitRealigned(deps, source, next, kafka);
-  await sendUnsent(deps, source, lost.signal);
   return next;
 }
 

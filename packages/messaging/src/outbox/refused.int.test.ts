@@ -75,8 +75,21 @@ describe('an outbox record that Kafka refuses', () => {
   });
 });
 
+/** Where the only event of a merchant lies in the ledger's topic, and what a group has committed there. */
+async function placeOf(key: string, group: string) {
+  const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
+  const found = read.find((message) => message.key === key);
+  const admin = createTestKafka(config).admin();
+  await admin.connect();
+  const topic = topicNameOf(config, 'ledger');
+  const [offsets] = await admin.fetchOffsets({ groupId: config.TOPIC_PREFIX + group, topics: [topic] });
+  await admin.disconnect();
+  const committed = offsets?.partitions.find(({ partition }) => partition === found?.partition)?.offset;
+  return { offset: String(found?.offset), committed };
+}
+
 describe('an outbox record of a partition that Kafka refuses', () => {
-  it('is tried again before anything new is applied, and never passed over', async () => {
+  it('is tried again before anything new is applied, and never passed over nor committed past', async () => {
     await using scope = openTestScope(config);
     const sender = await openSender(scope, 'stuck');
     await using other = openTestScope(config);
@@ -101,6 +114,21 @@ describe('an outbox record of a partition that Kafka refuses', () => {
     await outboxIsEmpty(sender.messaging);
     expect(await outboxOf(messaging.db).countDocuments()).toBe(1);
     expect(applied).toEqual([1n]);
+
+    // Another process joins, and a member that must share its partitions commits all that it has resolved.
+    await using successor = openTestScope(config);
+    const next = await openMessagingAs(successor, {
+      service: 'stuck',
+      database: 'stuckend',
+      produces: ['ledger'],
+      readyOnceJoined: true,
+    });
+    await next.consume([handler]);
+    successor.health.setServing(true);
+    await eventually(async () => expect((await successor.health.readiness()).healthy).toBe(true));
+    const { offset, committed } = await placeOf('stuck:KES', 'stuck');
+    expect(committed).toBe(offset);
+
     await takeAtMost(1_000_000);
     await eventually(() => expect(applied).toEqual([1n, 2n]));
     await outboxIsEmpty(messaging);

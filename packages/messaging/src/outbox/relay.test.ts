@@ -1,7 +1,7 @@
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import {
   groupCommitSource,
   type Outbox,
@@ -142,4 +142,23 @@ it('sends what is new behind what waits to be read again, though there is room b
   reading.resolve();
   await eventually(() => expect(removed).toEqual(outboxRecords.map(({ _id }) => _id)));
   expect(relay.oldestPendingSinceMs()).toBeUndefined();
+});
+
+it('does not say that it has sent what it was given after it was closed', async () => {
+  const relay = openRelay({
+    producer: {
+      produce: async () => undefined,
+      drop: async () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    outbox: {} as Outbox,
+    clock: systemClock,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    crashPoint: () => undefined,
+  });
+  await relay[Symbol.asyncDispose]();
+  const isSent = vi.fn<() => void>();
+  void relay.send(outboxRecord('group/topic/0', 1)).then(isSent);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isSent).not.toHaveBeenCalled();
 });

@@ -96,7 +96,8 @@ export function openRelay(options: RelayOptions): Relay {
 
   return {
     send: async (outboxRecord) => {
-      if (closed) return;
+      // Not sent, so its caller must not hear that it is: the next owner of its source sends it.
+      if (closed) return new Promise(() => undefined);
       // Only group commits are bounded here: a consumer waits for its own events and so bounds itself.
       if (isGroupCommit(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) {
         addPending(outboxRecord._id);
