@@ -89,6 +89,10 @@ function openAtSeven() {
       cut = { acceptedCommitted };
       committed = acceptedCommitted;
     },
+    /** As if the group had come further than the database. */
+    commitAhead: (next: bigint) => {
+      committed = next;
+    },
     lost,
     done,
   };
@@ -143,4 +147,19 @@ it('sends leftovers before the group commits a realigned position: what is commi
   accept(9n);
   expect(await look(9n)).toBe(7n);
   expect(done).toEqual(['sent', 'committed 7']);
+});
+
+it('sends leftovers though only people can decide how a partition goes on', async () => {
+  const { look, leave, done } = openAtSeven();
+  leave();
+  expect(await look(9n, 0n, 't-2')).toContain('created again');
+  expect(done).toEqual(['sent']);
+});
+
+it('does not send again what a restored database has left, which was sent before its group committed more', async () => {
+  const { look, leave, commitAhead, done } = openAtSeven();
+  leave();
+  commitAhead(9n);
+  expect(await look(9n)).toContain('it is an older one');
+  expect(done).toEqual([]);
 });

@@ -38,7 +38,7 @@ const LEFT_PAUSE_MS = 50;
 
 /**
  * Makes a partition ready to be consumed: compares its position with Kafka's, and sends what an earlier owner committed
- * but did not send before anything new is applied. Gives the offset of the next message.
+ * but did not send before anything new is applied, even if the partition is stopped. Gives the offset of the next message.
  *
  * Throws a {@link PartitionStoppedError} if only people can decide how to go on; any other error is transient.
  */
@@ -70,10 +70,12 @@ export async function openPartition(
       );
   }
   const { stored, position } = checked;
+  // Before people are waited for, and before the group commits anything here: a committed offset proves that the events
+  // of all before it are in Kafka. So what a restored database has left was sent long ago.
+  if (position.kind !== 'stopped' || position.mismatch !== 'restored')
+    await sendUnsent(deps, source, lost.signal);
   if (position.kind === 'stopped') throw new PartitionStoppedError(position.reason, position.remedy);
   const { next } = position;
-  // Before the group commits anything here: a committed offset proves that the events of all before it are in Kafka.
-  await sendUnsent(deps, source, lost.signal);
   await handler.prepare?.(place.partition);
   if (position.kind === 'begins') {
     const { topicId } = checked.bounds;
