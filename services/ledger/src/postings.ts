@@ -1,7 +1,7 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { BatchTransaction } from '@pesewa/messaging';
-import { type RepeatedAnswer, repeatAnswer } from './domain/answers.ts';
+import { repeatAnswer } from './domain/answers.ts';
 import { type Instruction, postingId } from './domain/instructions.ts';
 import type { Outcome } from './domain/outcomes.ts';
 import { topicOf } from './domain/own-events.ts';
@@ -52,7 +52,7 @@ export function createPostings(deps: {
       // Rare, and read before anything is written: the answers to this batch's new instructions are published anyway.
       const answers = repeated.length > 0 && (await store.readAnswers(repeated, transaction.session));
       await store.write(folded, { chain, atMs }, transaction, (at, page) => {
-        const unchanged = new Map<string, RepeatedAnswer>();
+        const answeredAgain = new Set<string>();
         for (const [index, instruction] of instructions.entries()) {
           const outcome = folded.outcomes[index];
           if (outcome?.kind === 'posted') transaction.emit(eventOf(outcome.domainEvent, at));
@@ -62,16 +62,17 @@ export function createPostings(deps: {
           if (!answer) continue;
           transaction.emit(eventOf(answer.domainEvent, answer.at));
           if ('merchantId' in instruction)
-            unchanged.set(walletKeyOf(instruction.merchantId, instruction.currency), answer);
+            answeredAgain.add(walletKeyOf(instruction.merchantId, instruction.currency));
         }
         // Emitted last of the page's events: a reader who has it has all the others.
         if (page) transaction.emit(pageEventOf(page, folded.outcomes, at));
         for (const change of folded.wallets.values()) transaction.emit(balanceEventOf(change, at));
-        // A service that lost the answer may have lost the balance too.
-        for (const [walletKey, { domainEvent, at: answeredAt }] of unchanged) {
+        // A service that lost the answer may have lost the balance too: it is published again as it was.
+        for (const walletKey of answeredAgain) {
           const after = folded.wallets.has(walletKey) ? undefined : snapshot.wallets.get(walletKey);
-          const { causationId } = domainEvent;
-          if (after) transaction.emit(balanceEventOf({ after, causationId }, answeredAt));
+          const newest = answers ? answers.newest.get(walletKey) : undefined;
+          if (after && newest)
+            transaction.emit(balanceEventOf({ after, causationId: newest.causationId }, newest.at));
         }
       });
     },

@@ -6,6 +6,7 @@ import type { Instruction } from './domain/instructions.ts';
 
 let database: Database;
 let ledger: BatchLedger;
+let nowMs = 1_000_000;
 
 beforeAll(async () => {
   const config = await prepareTestEnvironment([]);
@@ -15,7 +16,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await database.db.dropDatabase();
-  ledger = await openBatchLedger(database, () => 1_000_000);
+  ledger = await openBatchLedger(database, () => nowMs);
   await ledger.apply([fund('cm-1', 1_000n)]);
 });
 
@@ -68,6 +69,15 @@ test('a repeated hold changes nothing, and is answered again with the same event
     eventsWithIds(answers).filter(({ type }) => type !== PAGE),
   );
   await expectAnswers([hold('po-a', 400n, 2)], answers);
+});
+
+test('a repetition publishes its wallet’s newest balances as they were published with their own posting', async () => {
+  const balancesIn = (applied: Applied) => eventsWithIds(applied).filter(({ topic }) => topic === 'wallets');
+  await ledger.apply([hold('po-a', 400n)]);
+  nowMs += 65_000;
+  const newest = await ledger.apply([hold('po-b', 100n)]);
+  nowMs += 65_000;
+  expect(balancesIn(await ledger.apply([hold('po-a', 400n, 2)]))).toEqual(balancesIn(newest));
 });
 
 test('an instruction that comes twice in one batch is answered once', async () => {

@@ -1,3 +1,4 @@
+import { walletKeyOf } from '@pesewa/contracts';
 import type { ClientSession, Collection, Db, WithId } from 'mongodb';
 import {
   collectionNames,
@@ -52,15 +53,35 @@ export function createSnapshots(db: Db): (readSet: ReadSet, session: ClientSessi
 export function createAnswerReader(
   db: Db,
 ): (instructions: readonly Instruction[], session: ClientSession) => Promise<StoredAnswers> {
+  const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const postings = db.collection<PostingDocument>(collectionNames.postings);
   const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
+  /** Found by the wallet's own time and number, which are those of its newest posting. */
+  async function findNewest(
+    instructions: readonly Instruction[],
+    session: ClientSession,
+  ): Promise<readonly PostingDocument[]> {
+    const keys = instructions.flatMap((instruction) =>
+      'merchantId' in instruction ? walletKeyOf(instruction.merchantId, instruction.currency) : [],
+    );
+    const found = await findAll(wallets, [...new Set(keys)], session);
+    if (found.length === 0) return [];
+    const newest = found.map(({ _id: wallet, at, sequence: walletSequence }) => ({
+      wallet,
+      at,
+      walletSequence,
+    }));
+    return postings.find({ $or: newest }, { session }).toArray();
+  }
   return async (instructions, session) => {
     const ids = instructions.map(postingId);
     const foundPostings = await findAll(postings, ids, session);
     const foundRefusals = await findAll(refusals, ids, session);
+    const newest = await findNewest(instructions, session);
     return {
       postings: new Map(foundPostings.map((posting) => [posting._id, posting])),
       refusals: new Map(foundRefusals.map((refusal) => [refusal._id, refusal])),
+      newest: new Map(newest.map((posting) => [posting.wallet ?? '', posting])),
     };
   };
 }

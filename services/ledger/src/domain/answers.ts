@@ -18,6 +18,8 @@ export interface StoredAnswers {
   readonly postings: ReadonlyMap<string, StoredPosting>;
   /** Keyed by the id of the posting that was not written. */
   readonly refusals: ReadonlyMap<string, StoredRefusal>;
+  /** The newest posting of each of their wallets, keyed by wallet: its balances were published with it. */
+  readonly newest: ReadonlyMap<string, Pick<StoredPosting, 'causationId' | 'at'>>;
 }
 
 /** An answer that was given before, and when. */

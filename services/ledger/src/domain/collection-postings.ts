@@ -30,7 +30,8 @@ export function collect(books: BatchState, instruction: InstructionOf<'collect'>
     rail,
     railCost: railFee,
   } as const;
-  return posted({ ...causeOf(instruction), ...domainEvent }, wallet.sequence);
+  // A posting that leaves its wallet as it was has no number of it either, by which the answer could be given again.
+  return posted({ ...causeOf(instruction), ...domainEvent }, net === 0n ? 0n : wallet.sequence);
 }
 
 /** What entries move, as a text to compare. */

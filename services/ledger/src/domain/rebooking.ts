@@ -35,7 +35,8 @@ export function rebookPostings(snapshot: Snapshot, postings: readonly AnsweredIn
       differing.push(postingId(instruction));
       return outcome;
     }
-    if ('merchantId' in instruction) {
+    // Of a posting that leaves its wallet as it was, the number says nothing.
+    if ('merchantId' in instruction && outcome.domainEvent.sequence > 0n) {
       const walletKey = walletKeyOf(instruction.merchantId, instruction.currency);
       shifts.set(walletKey, outcome.domainEvent.sequence - answered.event.version);
     }
