@@ -6,7 +6,7 @@ export { type Erasure, type Erasures, openErasers, startEraser } from './claims/
 export { endLease, leasesOf, takeLease } from './claims/lease.ts';
 export { CLOCK_SKEW_MAX_MS } from './database/clock-guard.ts';
 export { afterCursor, nextCursor } from './database/cursor-pagination.ts';
-export { type Database, documentBytes, isDuplicateKey, openDatabase } from './database/mongo.ts';
+export { type Database, documentBytes, isDuplicateKey, LATEST, openDatabase } from './database/mongo.ts';
 export { type CollectionSchema, ensureDatabaseSchema } from './database/schema.ts';
 export { createWriter } from './database/writer.ts';
 export { offsetsOf } from './inbox/offsets.ts';

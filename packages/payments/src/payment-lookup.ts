@@ -1,4 +1,5 @@
 import { type IdPrefix, isId } from '@pesewa/kernel';
+import { LATEST } from '@pesewa/messaging';
 import type { Collection, Document, Filter, FindOptions } from 'mongodb';
 import type { ArchivedDocument } from './archive.ts';
 import { NOT_REFUSED } from './refused-references.ts';
@@ -46,17 +47,6 @@ interface LookupKey {
   readonly merchantId: string;
   readonly reference: string;
 }
-
-/**
- * Makes a negative answer reliable: a deposed primary that has not noticed it can't answer this read, and any other
- * primary shows every payment accepted before the read. It costs a round trip to a majority, during which it holds a
- * connection.
- */
-const LATEST: FindOptions = {
-  readConcern: { level: 'linearizable' },
-  readPreference: 'primary',
-  maxTimeMS: 2_000,
-};
 
 /**
  * Opens the lookup of payments: by the usual reads, and where these find none by one that is certain. Lookups share the

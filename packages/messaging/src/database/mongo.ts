@@ -3,6 +3,7 @@ import {
   type Collection,
   type Db,
   type Document,
+  type FindOptions,
   MongoClient,
   MongoError,
   type TransactionOptions,
@@ -33,6 +34,18 @@ export const transactionOptions: TransactionOptions = {
   writeConcern,
   readPreference: 'primary',
 };
+
+/**
+ * Makes a read reliable that others are judged by, at the cost of a round trip to a majority, during which it holds a
+ * connection. A deposed primary that has not noticed it can't answer it. A new primary answers a majority read by what
+ * it knows a majority to have, which right after its election may be less than was acknowledged; to this read it shows
+ * everything acknowledged before.
+ */
+export const LATEST = {
+  readConcern: { level: 'linearizable' },
+  readPreference: 'primary',
+  maxTimeMS: 2_000,
+} as const satisfies FindOptions;
 
 /** Connects with majority reads and writes, and reads 64-bit integers as bigint; the caller closes it. */
 export function connectClient({

@@ -1,4 +1,5 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
+import { LATEST } from '../database/mongo.ts';
 
 /** How far one consumer group has applied one partition. This is authoritative; Kafka's own offset is only a copy. */
 export interface ConsumerOffset {
@@ -34,9 +35,9 @@ export function offsetsOf(db: Db): Collection<ConsumerOffset> {
   return db.collection<ConsumerOffset>('consumer_offsets');
 }
 
-/** The position of a partition, read with majority. */
+/** The position of a partition; right after a failover too it is the newest one, or the database would look restored. */
 export function findOffset(offsets: Collection<ConsumerOffset>, id: string): Promise<ConsumerOffset | null> {
-  return offsets.findOne({ _id: id }, { readConcern: { level: 'majority' } });
+  return offsets.findOne({ _id: id }, LATEST);
 }
 
 /**

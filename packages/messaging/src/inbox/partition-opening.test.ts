@@ -1,6 +1,8 @@
 import type { PartitionBounds } from '@pesewa/kafka';
 import { ignoreAllEvents } from '@pesewa/testkit';
+import type { FindOptions } from 'mongodb';
 import { expect, it } from 'vitest';
+import { LATEST } from '../database/mongo.ts';
 import { type OutboxRecordDocument, outboxRecordId, packOutboxRecord } from '../outbox/outbox.ts';
 import type { PartitionDeps } from './partition.ts';
 import { type AssignedPartition, openPartition } from './partition-opening.ts';
@@ -18,6 +20,8 @@ function openAtSeven() {
   const clock = { ms: 1_000 };
   let cut: object = {};
   let committed = 7n;
+  /** What a primary knows a majority to have, which may be less right after its election. */
+  let known = 7n;
   /** What was sent and what the group committed, in order. */
   const done: string[] = [];
   const left: OutboxRecordDocument[] = [];
@@ -26,7 +30,10 @@ function openAtSeven() {
     owner: 'me',
     clock: { nowMs: () => clock.ms },
     offsets: {
-      findOne: async () => ({ _id: source, next: 7n, topicId: 't-1', owner: 'me', ...cut }),
+      findOne: async (_filter: unknown, options?: FindOptions) => {
+        const next = options?.readConcern === LATEST.readConcern ? 7n : known;
+        return { _id: source, next, topicId: 't-1', owner: 'me', ...cut };
+      },
       updateOne: async (_filter: unknown, { $set = {} }: { readonly $set?: object }) => {
         cut = $set;
       },
@@ -93,6 +100,10 @@ function openAtSeven() {
     commitAhead: (next: bigint) => {
       committed = next;
     },
+    /** As if a new primary did not know yet that a majority has the newest position. */
+    elect: () => {
+      known = 6n;
+    },
     lost,
     done,
   };
@@ -131,6 +142,12 @@ it('an end that was gone stays gone where Kafka no longer keeps what was written
   const { look } = openAtSeven();
   expect(await look(5n)).toBe(GONE);
   expect(await look(9n, 7n)).toBe(GONE);
+});
+
+it('a new primary that does not know the newest position yet is not taken for a restored database', async () => {
+  const { look, elect } = openAtSeven();
+  elect();
+  expect(await look(9n)).toBe(7n);
 });
 
 it('sends no leftovers once the partition is lost', async () => {
