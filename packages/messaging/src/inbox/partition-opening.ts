@@ -1,5 +1,6 @@
 import { topics } from '@pesewa/contracts';
 import type { PartitionBounds, TopicPartition } from '@pesewa/kafka';
+import { LATEST } from '../database/mongo.ts';
 import { outboxRecordsOf, unpackOutboxRecord } from '../outbox/outbox.ts';
 import {
   type ConsumerOffset,
@@ -149,7 +150,7 @@ async function commitRealigned(
 async function sendUnsent(deps: PartitionDeps, source: string, lost: AbortSignal): Promise<void> {
   const sends: Promise<void>[] = [];
   let areLeft = false;
-  for await (const outboxRecord of deps.outbox.find(outboxRecordsOf(source)).sort({ _id: 1 })) {
+  for await (const outboxRecord of deps.outbox.find(outboxRecordsOf(source), LATEST).sort({ _id: 1 })) {
     lost.throwIfAborted();
     areLeft = true;
     if (!deps.relay.isPending(outboxRecord._id))

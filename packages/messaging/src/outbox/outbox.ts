@@ -1,6 +1,7 @@
 import { eventIdOf, type TopicEvent, type TopicName } from '@pesewa/contracts';
 import { varIntReader, varIntSize, writeVarInt } from '@pesewa/kafka';
-import { Binary, type ClientSession, type Collection, type Db } from 'mongodb';
+import { Binary, type ClientSession, type Collection, type Db, type FindOptions } from 'mongodb';
+import { LATEST } from '../database/mongo.ts';
 
 /** A payload without its id. An event that carries a command keeps the id, which is the command's. */
 type Unidentified<Event> = Event extends { readonly type: string; readonly payload: object }
@@ -136,6 +137,22 @@ function keyOf(body: Buffer): string {
 
 /** The outbox of a service. */
 export type Outbox = Collection<OutboxRecordDocument>;
+
+/**
+ * Reads outbox records by their ids, in the order of these; undefined for one that was removed, because another process
+ * has sent it. A new primary that does not know of it yet does not look as if it were removed: newer ones would overtake
+ * it.
+ */
+export async function readOutboxRecords(
+  outbox: Outbox,
+  ids: readonly string[],
+): Promise<readonly (OutboxRecord | undefined)[]> {
+  const read = (options?: FindOptions) => outbox.find({ _id: { $in: [...ids] } }, options).toArray();
+  const found = await read();
+  const certain = found.length < ids.length ? await read(LATEST) : found;
+  const byId = new Map(certain.map((document) => [document._id, unpackOutboxRecord(document)]));
+  return ids.map((id) => byId.get(id));
+}
 
 const SEQUENCE_DIGITS = 16;
 const PART_DIGITS = 4;

@@ -1,7 +1,9 @@
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
+import type { FindOptions } from 'mongodb';
 import { expect, it, vi } from 'vitest';
+import { LATEST } from '../database/mongo.ts';
 import {
   groupCommitSource,
   type Outbox,
@@ -142,6 +144,47 @@ it('sends what is new behind what waits to be read again, though there is room b
   reading.resolve();
   await eventually(() => expect(removed).toEqual(outboxRecords.map(({ _id }) => _id)));
   expect(relay.oldestPendingSinceMs()).toBeUndefined();
+});
+
+it('keeps the order though a new primary does not know yet that a majority has what waits', async () => {
+  const outboxRecords = [1, 2, 3].map((sequence) => outboxRecord(groupCommitSource('test', 'me'), sequence));
+  const stored = new Map(outboxRecords.map((one) => [one._id, packOutboxRecord(one)]));
+  const [one, two, three] = outboxRecords;
+  if (!one || !two || !three) throw new Error('no outbox records');
+  const first = Promise.withResolvers<void>();
+  const removed: string[] = [];
+  let finds = 0;
+  await using relay = openRelay({
+    producer: {
+      produce: async () => first.promise,
+      drop: async () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    outbox: {
+      deleteMany: async ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) => {
+        for (const id of _id.$in) {
+          stored.delete(id);
+          removed.push(id);
+        }
+      },
+      find: ({ _id }: { readonly _id: { readonly $in: readonly string[] } }, options?: FindOptions) => ({
+        toArray: async () => {
+          finds += 1;
+          const isStale = finds === 1 && options?.readConcern !== LATEST.readConcern;
+          return isStale ? [] : _id.$in.flatMap((id) => stored.get(id) ?? []);
+        },
+      }),
+    } as unknown as Outbox,
+    clock: systemClock,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    crashPoint: () => undefined,
+    bytesWaitingMax: 1,
+  });
+  void relay.send(one);
+  await relay.send(two);
+  await relay.send(three);
+  first.resolve();
+  await eventually(() => expect(removed).toEqual(outboxRecords.map(({ _id }) => _id)));
 });
 
 it('does not say that it has sent what it was given after it was closed', async () => {

@@ -6,8 +6,8 @@ import {
   isGroupCommit,
   type Outbox,
   type OutboxRecord,
+  readOutboxRecords,
   sourceOf,
-  unpackOutboxRecord,
 } from './outbox.ts';
 
 /** Sends outbox records from the outbox to Kafka: each partition in the order of the calls, retrying without end. */
@@ -168,12 +168,10 @@ function createOverflow(
   async function read(): Promise<void> {
     while (ids.length > 0 && relay.hasRoom()) {
       const some = ids.slice(0, RECORDS_PER_READ);
-      const found = await outbox.find({ _id: { $in: some } }).toArray();
-      const byId = new Map(found.map((document) => [document._id, document]));
-      ids.splice(0, some.length);
-      for (const id of some) {
-        const document = byId.get(id);
-        if (document) relay.sendNow(unpackOutboxRecord(document));
+      const outboxRecords = await readOutboxRecords(outbox, some);
+      for (const [index, id] of ids.splice(0, some.length).entries()) {
+        const outboxRecord = outboxRecords[index];
+        if (outboxRecord) relay.sendNow(outboxRecord);
         else relay.sentElsewhere(id);
       }
     }

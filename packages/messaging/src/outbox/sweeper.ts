@@ -8,9 +8,9 @@ import {
   type OutboxRecordDocument,
   outboxRecordsOf,
   ownerOf,
+  readOutboxRecords,
   recordsOfGroupCommits,
   sourceOf,
-  unpackOutboxRecord,
 } from './outbox.ts';
 import type { Ownership } from './ownership.ts';
 import type { Relay } from './relay.ts';
@@ -226,10 +226,10 @@ async function send(
   logger.warn({ outboxRecords: ids.length }, 'sending what a crash left behind');
   const { processed, end } = beginRound('outbox sweeper', clock);
   for (let start = 0; start < ids.length && (await goesOn()); start += RECORDS_PER_READ) {
-    const found = outbox.find({ _id: { $in: ids.slice(start, start + RECORDS_PER_READ) } }).sort({ _id: 1 });
-    const sends: Promise<void>[] = [];
-    for await (const outboxRecord of found) sends.push(relay.send(unpackOutboxRecord(outboxRecord)));
-    await Promise.all(sends);
+    const outboxRecords = await readOutboxRecords(outbox, ids.slice(start, start + RECORDS_PER_READ));
+    await Promise.all(
+      outboxRecords.flatMap((outboxRecord) => (outboxRecord ? relay.send(outboxRecord) : [])),
+    );
   }
   processed(ids.length);
   end();
