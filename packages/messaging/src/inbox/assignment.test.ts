@@ -1,4 +1,4 @@
-import type { EachBatchPayload, PartitionBounds } from '@pesewa/kafka';
+import type { PartitionBounds } from '@pesewa/kafka';
 import { createHealth, createLogger } from '@pesewa/runtime';
 import { createAutoAdvancingClock, ignoreAllEvents } from '@pesewa/testkit';
 import { Registry } from 'prom-client';
@@ -6,6 +6,7 @@ import { expect, it, vi } from 'vitest';
 import { type OutboxRecord, outboxRecordId, packOutboxRecord } from '../outbox/outbox.ts';
 import { createOwnership } from '../outbox/ownership.ts';
 import { type AssignmentDeps, createAssignment, type PartitionControl } from './assignment.ts';
+import type { FetchedBatch } from './fetched-batch.ts';
 import { type StoppedPartitions, showStoppedPartitions } from './stopped-partitions.ts';
 import { handleTopic } from './topic-handler.ts';
 
@@ -23,7 +24,8 @@ const batchOf = (eventType: string) =>
     isStale: () => false,
     heartbeat: async () => undefined,
     resolveOffset: () => undefined,
-  }) as unknown as EachBatchPayload;
+    progressed: () => undefined,
+  }) as unknown as FetchedBatch;
 
 /** An event of a type that no handler takes. */
 const batch = batchOf('pesewa.ledger.HoldPlaced');

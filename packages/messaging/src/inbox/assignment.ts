@@ -1,10 +1,11 @@
 import { topics } from '@pesewa/contracts';
-import type { EachBatchPayload, PartitionBounds, Positions, TopicPartition } from '@pesewa/kafka';
+import type { PartitionBounds, Positions, TopicPartition } from '@pesewa/kafka';
 import type { FollowedPartitions } from '../metrics.ts';
 import type { Ownership } from '../outbox/ownership.ts';
 import { isFencedOrTransient } from './batch.ts';
 import {
   consumeBatch,
+  type FetchedBatch,
   type FetchedBatchDeps,
   LostPartitionError,
   type OwnedPartition,
@@ -38,7 +39,7 @@ export interface Assignment {
    * Takes partitions over. Each is read from its position on, after that was checked and its unsent events were sent.
    */
   readonly take: (places: readonly TopicPartition[]) => void;
-  readonly consume: (payload: EachBatchPayload) => Promise<void>;
+  readonly consume: (payload: FetchedBatch) => Promise<void>;
   /** Gives up all partitions; resolves when nothing of theirs is on its way to Kafka, so that a successor is alone. */
   readonly release: () => Promise<void>;
 }
@@ -65,7 +66,7 @@ export function createAssignment(deps: AssignmentDeps, flow: PartitionControl): 
   const opener = createOpener(deps, flow);
   const inProgress = new Set<Promise<void>>();
 
-  async function apply(payload: EachBatchPayload): Promise<void> {
+  async function apply(payload: FetchedBatch): Promise<void> {
     const { batch } = payload;
     const held = partitions.get(idOf(batch));
     const [first] = batch.messages;

@@ -72,7 +72,8 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
   const cluster = openKafka();
   const health = createHealth();
   let nowMs = 0;
-  const clock: Clock = { ...systemClock, nowMs: () => nowMs, sleep: async () => undefined };
+  const sleep = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const clock: Clock = { ...systemClock, nowMs: () => nowMs, sleep };
   const connect = vi.fn<() => Kafka>(() => cluster.kafka);
   const commits = new Map<number, () => void>();
   const released: string[] = [];

@@ -167,7 +167,7 @@ async function consumeUntilCrash(
   return reason;
 }
 
-/** Consumes a batch; each heartbeat, during the work or while waiting for Kafka, counts as progress. */
+/** Consumes a batch, whose progress is seen. */
 async function trackBatch(
   { batches }: ConsumerHealth,
   clock: Clock,
@@ -176,18 +176,21 @@ async function trackBatch(
 ): Promise<void> {
   const batch = { lastProgressMs: clock.nowMs() };
   batches.add(batch);
-  const heartbeat = async () => {
+  const progressed = () => {
     batch.lastProgressMs = clock.nowMs();
-    await payload.heartbeat();
   };
   try {
-    await consume({ ...payload, heartbeat });
+    await consume({ ...payload, progressed });
   } finally {
     batches.delete(batch);
   }
 }
 
-async function start(consumer: Consumer, names: string[], eachBatch: Assignment['consume']): Promise<void> {
+async function start(
+  consumer: Consumer,
+  names: string[],
+  eachBatch: (payload: EachBatchPayload) => Promise<void>,
+): Promise<void> {
   await consumer.connect();
   await consumer.subscribe({ topics: names, fromBeginning: true });
   await consumer.run({

@@ -1,33 +1,48 @@
-import type { EachBatchPayload } from '@pesewa/kafka';
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import { ignoreAllEvents } from '@pesewa/testkit';
+import { createAutoAdvancingClock, ignoreAllEvents } from '@pesewa/testkit';
 import { expect, it, vi } from 'vitest';
-import { consumeBatch, type FetchedBatchDeps, type OwnedPartition } from './fetched-batch.ts';
+import {
+  consumeBatch,
+  type FetchedBatch,
+  type FetchedBatchDeps,
+  type OwnedPartition,
+} from './fetched-batch.ts';
 import type { PartitionWorker } from './partition.ts';
 import { handleTopic } from './topic-handler.ts';
 
 const place = { topic: 'ledger.events.v1', partition: 3 };
 
 /** A fetched batch of six messages, applied one by one; the test decides when the events of each are in Kafka. */
-function openBatch() {
+function openBatch({
+  clock = systemClock,
+  commit = async () => undefined,
+  heartbeat = async () => undefined,
+}: {
+  readonly clock?: typeof systemClock;
+  readonly commit?: () => Promise<void>;
+  readonly heartbeat?: () => Promise<void>;
+} = {}) {
   const sends: PromiseWithResolvers<void>[] = [];
   const worker: PartitionWorker = {
     next: () => 0n,
     apply: async () => {
+      await commit();
       const send = Promise.withResolvers<void>();
       sends.push(send);
       return { sent: send.promise };
     },
   };
   const resolved: string[] = [];
+  const progressed = vi.fn<() => void>();
   const payload = {
     batch: { ...place, messages: Array.from({ length: 6 }, (_, offset) => ({ offset: String(offset) })) },
     isRunning: () => true,
     isStale: () => false,
-    heartbeat: async () => undefined,
+    heartbeat,
     resolveOffset: (offset: string) => void resolved.push(offset),
-  } as unknown as EachBatchPayload;
+    progressed,
+  } as unknown as FetchedBatch;
   const held: OwnedPartition = {
     place,
     handler: handleTopic('ledger', ignoreAllEvents('ledger'), async () => undefined),
@@ -38,13 +53,13 @@ function openBatch() {
     hasMismatch: false,
   };
   const deps: FetchedBatchDeps = {
-    clock: systemClock,
+    clock,
     logger: createLogger({ name: 'test', level: 'silent' }),
     batchMessagesMax: 1,
     applied: () => undefined,
     stopped: { add: () => undefined, delete: () => undefined, release: () => undefined },
   };
-  return { sends, resolved, done: consumeBatch(deps, held, worker, payload) };
+  return { sends, resolved, progressed, done: consumeBatch(deps, held, worker, payload) };
 }
 
 it('resolves an offset once the events of all before it are in Kafka, because Kafka may be told of it at any time', async () => {
@@ -69,4 +84,43 @@ it('leaves an offset unresolved whose events are not sent', async () => {
   sends[1]?.reject(new Error('dropped'));
   await expect(done).rejects.toThrow('dropped');
   expect(resolved).toEqual(['0']);
+});
+
+it('keeps its place in the group while the database takes long, which does not count as progress', async () => {
+  const heartbeat = vi.fn<() => Promise<void>>(async () => undefined);
+  const committed = Promise.withResolvers<void>();
+  const clock = createAutoAdvancingClock();
+  const { sends, progressed, done } = openBatch({ clock, heartbeat, commit: () => committed.promise });
+  await vi.waitFor(() => expect(heartbeat.mock.calls.length).toBeGreaterThan(10));
+  expect(progressed).not.toHaveBeenCalled();
+  committed.resolve();
+  await vi.waitFor(() => expect(sends).toHaveLength(4));
+  const before = progressed.mock.calls.length;
+  // Waiting for Kafka does, because restarting us would not end it.
+  await vi.waitFor(() => expect(progressed.mock.calls.length).toBeGreaterThan(before + 2));
+  await vi.waitFor(() => {
+    for (const { resolve } of sends) resolve();
+    expect(sends).toHaveLength(6);
+  });
+  for (const { resolve } of sends) resolve();
+  await done;
+});
+
+it('ends with the heartbeat that failed, but not before the transaction in progress has ended', async () => {
+  const rebalancing = new Error('the group is rebalancing');
+  const heartbeat = vi.fn<() => Promise<void>>().mockResolvedValueOnce().mockRejectedValue(rebalancing);
+  const committed = Promise.withResolvers<void>();
+  const clock = createAutoAdvancingClock();
+  const { sends, done } = openBatch({ clock, heartbeat, commit: () => committed.promise });
+  const ended = vi.fn<() => void>();
+  const end = done.catch((error: unknown) => {
+    ended();
+    return error;
+  });
+  await vi.waitFor(() => expect(heartbeat).toHaveBeenCalledTimes(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ended).not.toHaveBeenCalled();
+  committed.resolve();
+  expect(await end).toBe(rebalancing);
+  expect(sends).toHaveLength(1);
 });

@@ -16,6 +16,12 @@ export interface FetchedBatchDeps {
   readonly stopped: StoppedPartitions;
 }
 
+/** Messages as kafkajs hands them over. */
+export interface FetchedBatch extends EachBatchPayload {
+  /** Says that the work moves; a heartbeat does not say so. */
+  readonly progressed: () => void;
+}
+
 /** A partition that this process owns, from its assignment on. */
 export interface OwnedPartition extends AssignedPartition {
   readonly lost: AbortController;
@@ -52,62 +58,113 @@ export async function consumeBatch(
   deps: FetchedBatchDeps,
   held: OwnedPartition,
   worker: PartitionWorker,
-  payload: EachBatchPayload,
+  payload: FetchedBatch,
+): Promise<void> {
+  await payload.heartbeat();
+  const heartbeats = startHeartbeats(deps.clock, held, payload);
+  try {
+    await applyAll(deps, held, worker, payload, heartbeats);
+  } finally {
+    heartbeats.stop();
+  }
+}
+
+async function applyAll(
+  deps: FetchedBatchDeps,
+  held: OwnedPartition,
+  worker: PartitionWorker,
+  payload: FetchedBatch,
+  heartbeats: Heartbeats,
 ): Promise<void> {
   const { batch } = payload;
   const unsent: { readonly sent: Promise<void>; readonly lastOffset: string | undefined }[] = [];
   const resolveFirst = async () => {
     const first = unsent.shift();
-    await withHeartbeats(deps.clock, held, payload, first?.sent);
-    if (first?.lastOffset !== undefined) payload.resolveOffset(first.lastOffset);
+    if (!first) return;
+    await heartbeats.whileSending(first.sent);
+    if (first.lastOffset !== undefined) payload.resolveOffset(first.lastOffset);
   };
-  await payload.heartbeat();
   const mayContinue = () => payload.isRunning() && !payload.isStale() && !held.lost.signal.aborted;
   for (let start = 0; start < batch.messages.length && mayContinue(); ) {
     const end = start + deps.batchMessagesMax;
     const messages = batch.messages.slice(start, end);
     const following = batch.messages.slice(end, end + deps.batchMessagesMax);
-    const { sent } = await applyWithRetries(deps, held, payload, () => worker.apply(messages, following));
+    const work = () => worker.apply(messages, following);
+    const { sent } = await applyWithRetries(deps, held, payload, heartbeats, work);
     // Awaited below; this only keeps the rejection of a dropped promise from being unhandled.
     sent.catch(() => undefined);
     unsent.push({ sent, lastOffset: messages.at(-1)?.offset });
     deps.applied(batch.topic, messages.length);
     // A batch was applied, so whatever had stopped the partition is over.
     deps.stopped.delete(held.place);
+    payload.progressed();
     if (unsent.length >= BATCHES_UNSENT_MAX) await resolveFirst();
-    await payload.heartbeat();
+    heartbeats.check();
     start = end;
   }
   while (unsent.length > 0) await resolveFirst();
 }
 
-/** Waits for Kafka while it keeps sending heartbeats; a rebalance ends the waiting. */
-async function withHeartbeats(
-  clock: Clock,
-  { lost }: Pick<OwnedPartition, 'lost'>,
-  payload: EachBatchPayload,
-  sent: Promise<unknown> | undefined,
-): Promise<void> {
-  const arrived = Promise.resolve(sent).then(() => true);
-  for (;;) {
-    const tick = new AbortController();
-    const done = await Promise.race([
-      arrived,
-      clock.sleep(HEARTBEAT_PAUSE_MS, AbortSignal.any([tick.signal, lost.signal])).then(() => false),
-    ]);
-    tick.abort();
-    if (done) return;
-    if (lost.signal.aborted || !payload.isRunning())
-      throw new LostPartitionError('the partition is not to be gone on with');
-    await payload.heartbeat();
-  }
+/** The heartbeats of a batch in progress. */
+interface Heartbeats {
+  /** Throws what the last heartbeat failed with: our place in the group is not ours any more. */
+  readonly check: () => void;
+  /** Waits until Kafka has events, however long that takes: it counts as progress. Rejects once {@link check} throws. */
+  readonly whileSending: (sent: Promise<void>) => Promise<void>;
+  readonly stop: () => void;
 }
 
-/** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the retries. */
+/**
+ * Keeps our place in the group for as long as a batch is worked on: the database may take longer than a session. A
+ * heartbeat that fails does not end a transaction in progress.
+ */
+function startHeartbeats(
+  clock: Clock,
+  { lost }: Pick<OwnedPartition, 'lost'>,
+  payload: FetchedBatch,
+): Heartbeats {
+  const stopped = new AbortController();
+  const ended = Promise.withResolvers<never>();
+  let failure: { readonly error: unknown } | undefined;
+  let isSending = false;
+
+  async function beat(): Promise<void> {
+    const wake = AbortSignal.any([stopped.signal, lost.signal]);
+    for (;;) {
+      await clock.sleep(HEARTBEAT_PAUSE_MS, wake);
+      if (stopped.signal.aborted) return;
+      // A process that closes sends what it has applied, unless Kafka lets it wait.
+      if (lost.signal.aborted || (isSending && !payload.isRunning())) throw lostPartition();
+      if (isSending) payload.progressed();
+      await payload.heartbeat();
+    }
+  }
+
+  beat().catch((error: unknown) => {
+    failure = { error };
+    ended.reject(error);
+  });
+  // Whoever waits is told.
+  ended.promise.catch(() => undefined);
+  return {
+    check: () => {
+      if (failure) throw failure.error;
+    },
+    whileSending: async (sent) => {
+      isSending = true;
+      await Promise.race([sent, ended.promise]);
+      isSending = false;
+    },
+    stop: () => stopped.abort(),
+  };
+}
+
+/** Retries a transient fault in place for as long as the partition is ours. */
 async function applyWithRetries<Value>(
   deps: FetchedBatchDeps,
   { lost }: Pick<OwnedPartition, 'lost'>,
-  payload: EachBatchPayload,
+  payload: FetchedBatch,
+  heartbeats: Heartbeats,
   work: () => Promise<Value>,
 ): Promise<Value> {
   let pauseMs: number = RETRY_PAUSE_MS.first;
@@ -116,13 +173,15 @@ async function applyWithRetries<Value>(
       return await work();
     } catch (error) {
       if (error instanceof FencedError || !isTransient(error)) throw error;
-      if (lost.signal.aborted || !payload.isRunning())
-        throw new LostPartitionError('the partition is not to be gone on with');
+      if (lost.signal.aborted || !payload.isRunning()) throw lostPartition();
       const { topic, partition } = payload.batch;
       deps.logger.warn({ err: error, topic, partition }, 'retrying in place');
       await deps.clock.sleep(pauseMs);
       pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS.last);
-      await payload.heartbeat();
+      heartbeats.check();
+      payload.progressed();
     }
   }
 }
+
+const lostPartition = () => new LostPartitionError('the partition is not to be gone on with');
