@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import './kafkajs.ts';
 
 const require = createRequire(import.meta.url);
@@ -7,6 +7,7 @@ const require = createRequire(import.meta.url);
 interface Group {
   joinAndSync(): Promise<void>;
   leave(): Promise<void>;
+  heartbeat(pause: { readonly interval: number }): Promise<void>;
 }
 
 const GroupClass = require('kafkajs/src/consumer/consumerGroup') as new (options: object) => Group;
@@ -96,6 +97,20 @@ it('a member has handed over before it leaves its group', async () => {
   letGo();
   await left;
   expect(asked).toEqual(['hand over', 'leave']);
+});
+
+it('a member goes on with its heartbeats though the wall clock is set back', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const { group } = openMember();
+  const heartbeat = vi.fn<() => Promise<void>>();
+  Object.assign(group, { memberId: 'me', coordinator: { heartbeat } });
+  vi.setSystemTime(0);
+  await group.heartbeat({ interval: 3_000 });
+  expect(heartbeat).not.toHaveBeenCalled();
+  vi.setSystemTime(3_000);
+  await group.heartbeat({ interval: 3_000 });
+  expect(heartbeat).toHaveBeenCalledTimes(1);
 });
 
 it('a member whose hand-over failed may join once it succeeds', async () => {

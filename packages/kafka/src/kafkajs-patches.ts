@@ -142,6 +142,20 @@ function patchHandOver(): void {
   };
 }
 
+/** Keeps the heartbeats of a member going when the wall clock is set back: kafkajs would wait until it has caught up. */
+function patchHeartbeat(): void {
+  const { prototype } = require('kafkajs/src/consumer/consumerGroup') as {
+    readonly prototype: {
+      heartbeat: (this: { lastRequest: number }, pause: { readonly interval: number }) => Promise<void>;
+    };
+  };
+  const { heartbeat } = prototype;
+  prototype.heartbeat = function beat(pause) {
+    this.lastRequest = Math.min(this.lastRequest, Date.now());
+    return heartbeat.call(this, pause);
+  };
+}
+
 interface Connection {
   readonly host: string;
   readonly port: number;
@@ -244,6 +258,7 @@ if (!Reflect.has(encoderClass, patched)) {
   patchFetch();
   // These come last, because they load files that use what is replaced above.
   patchHandOver();
+  patchHeartbeat();
   patchConnect();
   patchConnection();
   Reflect.set(encoderClass, patched, true);

@@ -240,7 +240,7 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
       ...(bytesWaitingMax !== undefined && { bytesWaitingMax }),
     }),
   );
-  await scope.open('sweeper', startSweeper({ outbox, leases, relay, owner, clock, logger }));
+  await scope.open('sweeper', startSweeper({ outbox, leases, relay, owner, clock, monotonicMs, logger }));
   const bytesMax = config.OUTBOX_WAITING_BYTES_MAX;
   const watched = { outbox, registry: scope.metrics, clock };
   gaugeOldestOutboxRecord(watched);

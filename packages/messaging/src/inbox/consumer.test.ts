@@ -72,8 +72,9 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
   const cluster = openKafka();
   const health = createHealth();
   let nowMs = 0;
+  let wallClockMs = 0;
   const sleep = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const clock: Clock = { ...systemClock, nowMs: () => nowMs, sleep };
+  const clock: Clock = { ...systemClock, nowMs: () => wallClockMs, sleep };
   const connect = vi.fn<() => Kafka>(() => cluster.kafka);
   const commits = new Map<number, () => void>();
   const released: string[] = [];
@@ -134,6 +135,11 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
     },
     pass: (durationMs: number) => {
       nowMs += durationMs;
+      wallClockMs += durationMs;
+    },
+    /** Sets the wall clock forward or back; no time passes. */
+    stepWallClock: (byMs: number) => {
+      wallClockMs += byMs;
     },
     failures: async () => (await health.liveness()).failures,
     unready: async () => (await health.readiness()).failures,
@@ -160,6 +166,19 @@ it('a batch that stands still is seen, however well those of other partitions mo
     expect(await failures()).toEqual({});
     await crash();
   }
+  await consumer[Symbol.asyncDispose]();
+});
+
+it('a step of the wall clock makes no batch look stalled, nor hides one that is', async () => {
+  const { consumer, begin, pass, stepWallClock, failures } = await openConsumer();
+  const stuck = await begin(0);
+  stepWallClock(60 * MINUTE_MS);
+  expect(await failures()).toEqual({});
+  stepWallClock(-120 * MINUTE_MS);
+  pass(2 * MINUTE_MS);
+  expect(await failures()).toEqual({ 'consumer books': 'stalled' });
+  stuck.commit();
+  await stuck.done;
   await consumer[Symbol.asyncDispose]();
 });
 

@@ -6,7 +6,6 @@ import {
   type Kafka,
   type TopicPartition,
 } from '@pesewa/kafka';
-import type { Clock } from '@pesewa/kernel';
 import type { Health } from '@pesewa/runtime';
 import { type Assignment, type AssignmentDeps, createAssignment } from './assignment.ts';
 import type { TopicHandler } from './topic-handler.ts';
@@ -41,14 +40,14 @@ const SILENCE_MAX_MS = 300_000;
 /** The share of a session's time that we rely on: our clock and the broker's may run at slightly different speeds. */
 const SESSION_SAFE_SHARE = 0.9;
 
-/** What the liveness and readiness of the consumer are judged by. */
+/**
+ * What the liveness and readiness of the consumer are judged by. All its times are by the monotonic clock: a step of the
+ * wall clock must not restart all replicas.
+ */
 interface ConsumerHealth {
   joined: boolean;
   hasJoined: boolean;
-  /**
-   * When it last started or had an answer from Kafka, by the monotonic clock: a step of the wall clock must not restart
-   * all replicas.
-   */
+  /** When it last started or had an answer from Kafka. */
   lastAnswerMs: number;
   /** The batches being consumed, each with the time of its last progress. */
   readonly batches: Set<{ lastProgressMs: number }>;
@@ -63,11 +62,11 @@ interface ConsumerHealth {
  */
 export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   const closing = new AbortController();
-  const { clock, health, group } = options;
+  const { health, group, monotonicMs } = options;
   const signs: ConsumerHealth = {
     joined: false,
     hasJoined: false,
-    lastAnswerMs: options.monotonicMs(),
+    lastAnswerMs: monotonicMs(),
     batches: new Set(),
   };
   const unjoined = 'not joined its group: Kafka does not answer, or another member is joining';
@@ -81,10 +80,10 @@ export function runConsumer(options: ConsumerOptions): AsyncDisposable {
     // Without a batch in progress the silence is Kafka's, and restarting us would not end it. Each batch is checked by
     // itself, because one that hangs holds up its partition even if the others move.
     const stalledMs = Math.max(2 * options.sessionTimeoutMs, STABLE_AFTER_MS);
-    const sinceMs = clock.nowMs() - stalledMs;
+    const sinceMs = monotonicMs() - stalledMs;
     if ([...signs.batches].some(({ lastProgressMs }) => lastProgressMs < sinceMs)) throw new Error('stalled');
     // A consumer that has had no answer for this long and has not given up either is stuck, whatever Kafka does.
-    if (signs.lastAnswerMs < options.monotonicMs() - SILENCE_MAX_MS) throw new Error('silent');
+    if (signs.lastAnswerMs < monotonicMs() - SILENCE_MAX_MS) throw new Error('silent');
   });
   const running = runUntilClosed(options, signs, closing.signal);
   return {
@@ -102,13 +101,13 @@ async function runUntilClosed(
 ): Promise<void> {
   let pauseMs: number = RESTART_PAUSE_MS.first;
   while (!closing.aborted) {
-    const startedMs = options.clock.nowMs();
-    signs.lastAnswerMs = options.monotonicMs();
+    const startedMs = options.monotonicMs();
+    signs.lastAnswerMs = startedMs;
     const error = await consumeUntilCrash(options, signs, closing);
     signs.joined = false;
     if (closing.aborted) return;
     options.logger.warn({ err: error, group: options.group }, 'the consumer begins anew');
-    if (options.clock.nowMs() - startedMs > STABLE_AFTER_MS) pauseMs = RESTART_PAUSE_MS.first;
+    if (options.monotonicMs() - startedMs > STABLE_AFTER_MS) pauseMs = RESTART_PAUSE_MS.first;
     await options.clock.sleep(pauseMs, closing);
     pauseMs = Math.min(pauseMs * 2, RESTART_PAUSE_MS.last);
   }
@@ -151,7 +150,7 @@ async function consumeUntilCrash(
     ended: end.resolve,
   });
   const started = start(consumer, [...handlers.keys()], (payload) =>
-    trackBatch(signs, options.clock, payload, assignment.consume),
+    trackBatch(signs, options.monotonicMs, payload, assignment.consume),
   );
   started.catch(end.resolve);
   const reason = await end.promise;
@@ -170,14 +169,14 @@ async function consumeUntilCrash(
 /** Consumes a batch, whose progress is seen. */
 async function trackBatch(
   { batches }: ConsumerHealth,
-  clock: Clock,
+  monotonicMs: () => number,
   payload: EachBatchPayload,
   consume: Assignment['consume'],
 ): Promise<void> {
-  const batch = { lastProgressMs: clock.nowMs() };
+  const batch = { lastProgressMs: monotonicMs() };
   batches.add(batch);
   const progressed = () => {
-    batch.lastProgressMs = clock.nowMs();
+    batch.lastProgressMs = monotonicMs();
   };
   try {
     await consume({ ...payload, progressed });

@@ -52,15 +52,15 @@ it('sends what the dead left, each source in its order, and leaves the living th
   await using scope = openTestScope(config);
   const { db, outbox } = await openOutbox(scope, 'rooms');
   const leases = leasesOf(db);
-  const shared = { leases, clock: systemClock, logger };
+  const monotonicMs = () => performance.now();
+  const shared = { leases, clock: systemClock, monotonicMs, logger };
   const dead = Array.from({ length: 30 }, (_, index) => orphan(index, 'dead'));
   const living = orphan(1, 'living');
   const forgotten = orphan(7, 'me');
   await outbox.insertMany([...dead, living, forgotten]);
   const { sent, relay } = openFakeRelay(outbox);
-  const monotonicMs = () => performance.now();
   const ownership = createOwnership('living', monotonicMs);
-  const living1 = await startHeartbeat({ ...shared, owner: 'living', ownership, monotonicMs });
+  const living1 = await startHeartbeat({ ...shared, owner: 'living', ownership });
   await using _sweeper = startSweeper({ ...shared, outbox, relay, owner: 'me' });
   await eventually(async () => expect(await outbox.countDocuments()).toBe(1));
   expect(sent.filter((id) => id !== forgotten._id)).toEqual(dead.map(({ _id }) => _id));

@@ -65,12 +65,14 @@ it('stops sending what a process has committed once the process says again that 
       stored.delete(_id);
     },
   };
+  const clock = createAutoAdvancingClock();
   await using _sweeper = startSweeper({
     outbox,
     leases: leases as unknown as Parameters<typeof startSweeper>[0]['leases'],
     relay: relay as Relay,
     owner: 'me',
-    clock: createAutoAdvancingClock(),
+    clock,
+    monotonicMs: clock.nowMs,
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
   await expect.poll(() => sent).not.toEqual([]);

@@ -40,6 +40,8 @@ interface SweeperDeps {
   readonly relay: Relay;
   readonly owner: string;
   readonly clock: Clock;
+  /** The process's monotonic clock: by the wall clock a process could seem silent for longer than it is. */
+  readonly monotonicMs: () => number;
   readonly logger: Logger;
 }
 
@@ -106,8 +108,6 @@ function endingLease(
 /** The dependencies of a process's heartbeat. */
 export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
   readonly ownership: Pick<Ownership, 'heartbeatSafeUntil'>;
-  /** The clock that {@link Ownership} uses. */
-  readonly monotonicMs: () => number;
 }
 
 /**
@@ -163,7 +163,7 @@ async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
  * Builds the check whether a process is dead: its lease has run out, and it stays silent for a while longer.
  * After a failover all processes have been silent for as long as there was no primary.
  */
-function createDeathCheck({ leases, clock }: SweeperDeps): (owner: string) => Promise<boolean> {
+function createDeathCheck({ leases, monotonicMs }: SweeperDeps): (owner: string) => Promise<boolean> {
   const silent = new Map<string, { readonly untilMs: number; readonly sinceMs: number }>();
   return async (owner) => {
     const [lease] = await leases
@@ -178,8 +178,8 @@ function createDeathCheck({ leases, clock }: SweeperDeps): (owner: string) => Pr
     }
     const untilMs = lease?.until.getTime() ?? 0;
     const before = silent.get(owner);
-    if (before?.untilMs === untilMs) return clock.nowMs() - before.sinceMs >= SILENT_MS;
-    silent.set(owner, { untilMs, sinceMs: clock.nowMs() });
+    if (before?.untilMs === untilMs) return monotonicMs() - before.sinceMs >= SILENT_MS;
+    silent.set(owner, { untilMs, sinceMs: monotonicMs() });
     return false;
   };
 }
