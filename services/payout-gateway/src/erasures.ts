@@ -41,6 +41,8 @@ export const personalData: Erasure<PayoutDocument> = {
         timeline: lastStep,
       },
     },
+    // In the rail's own words.
+    { $unset: 'completion' },
   ],
 };
 

@@ -15,6 +15,7 @@ import {
 import { type AdmissionDeps, admit } from './admission.ts';
 import { describe } from './domain/describe.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
+import { keepCompletion } from './domain/payout-state.ts';
 import { normaliseRequest, type RequestRefusal } from './domain/submission.ts';
 import { eventOf } from './events.ts';
 import type { Payout, PayoutChange, ReferenceUse } from './store.ts';
@@ -158,7 +159,8 @@ async function applyCommands(
         atMs,
         ...(claimedAtMs !== null && { attempt: { number, claimedAtMs } }),
       });
-      after = { ...after, ...payoutDecider.evolve(after, domainEvent), timeline, causedBy: cause };
+      const changed = { ...payoutDecider.evolve(after, domainEvent), ...keepCompletion(after, domainEvent) };
+      after = { ...after, ...changed, timeline, causedBy: cause };
       const event = eventOf(domainEvent, after, { causationId: cause, atMs });
       if (event) transaction.emit(event);
     }

@@ -1,7 +1,8 @@
 import { idOf, type Transaction } from '@pesewa/messaging';
 import { describe, expect, it } from 'vitest';
+import { describe as describeStep } from './domain/describe.ts';
 import { payoutDecider } from './domain/payout.ts';
-import type { PayoutDomainEvent } from './domain/payout-state.ts';
+import { keepCompletion, type PayoutDomainEvent } from './domain/payout-state.ts';
 import { type OwnEvent, rebuildPayout } from './domain/rebuilt-payout.ts';
 import { acceptedEvent, eventOf } from './events.ts';
 import { republish } from './republishing.ts';
@@ -36,9 +37,12 @@ function live(...domainEvents: readonly PayoutDomainEvent[]) {
   const published = [acceptedEvent(accepted)];
   for (const [index, domainEvent] of domainEvents.entries()) {
     const atMs = 2_000 + index * 1_000;
-    const timeline = [...payout.timeline, { what: domainEvent.kind, atMs }];
-    payout = { ...payout, ...payoutDecider.evolve(payout, domainEvent), timeline, causedBy: 'ev-fact' };
-    const event = eventOf(domainEvent, payout, { causationId: 'ev-fact', atMs });
+    const timeline = [...payout.timeline, { what: describeStep(domainEvent), atMs }];
+    const causationId = `ev-fact-${index}`;
+    const completion = keepCompletion(payout, domainEvent);
+    const state = payoutDecider.evolve(payout, domainEvent);
+    payout = { ...payout, ...state, ...completion, timeline, causedBy: causationId };
+    const event = eventOf(domainEvent, payout, { causationId, atMs });
     if (event) published.push(event);
   }
   return { payout, published };
@@ -59,6 +63,7 @@ async function republished(payout: Payout, step = 'end') {
 const held = { kind: 'held', dueAtMs: 2_000 } as const;
 const submitted = { kind: 'submitted', answer: 'accepted' } as const;
 const completed = { kind: 'completed', railFee: 50n, reason: 'Successful' } as const;
+const paid = { ...completed, reason: 'Paid by the bank' } as const;
 const failed = { kind: 'failed', reason: 'Declined' } as const;
 const reversed = { kind: 'reversed', reason: 'Returned' } as const;
 
@@ -70,6 +75,7 @@ describe('what is published again', () => {
     ['failed', [failed]],
     ['completed without a word before', [held, completed]],
     ['was reversed', [held, completed, reversed]],
+    ['was reversed after its rail had said more', [held, paid, reversed]],
   ])('of a payout that %s is what was published: the same events', async (_what, domainEvents) => {
     const { payout, published } = live(...domainEvents);
     const again = await republished(payout);
@@ -82,7 +88,7 @@ describe('what is published again', () => {
     ['was taken on by its rail', [held, submitted]],
     ['failed', [failed]],
     ['completed', [held, completed]],
-    ['was reversed', [held, completed, reversed]],
+    ['was reversed', [held, paid, reversed]],
   ])(
     'of one that %s, was forgotten and is rebuilt from these events: the same',
     async (_what, domainEvents) => {
@@ -102,6 +108,12 @@ describe('what is published again', () => {
       'pesewa.payouts.PayoutAccepted',
       'pesewa.payouts.PayoutCompleted',
     ]);
+  });
+
+  it('leaves out a submission that something has followed: only what happened last is known whole', async () => {
+    const decided = { outcome: 'failed', railFee: 0n, knownAtMs: 1, decidedAtMs: 2 } as const;
+    const { payout } = live(held, submitted, { kind: 'decided', decided, dueAtMs: 9_000 });
+    expect((await republished(payout)).map(({ type }) => type)).toEqual(['pesewa.payouts.PayoutAccepted']);
   });
 
   it('is nothing where the answer to a hold has come meanwhile', async () => {

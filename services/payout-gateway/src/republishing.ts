@@ -1,5 +1,6 @@
 import { unreachable } from '@pesewa/kernel';
 import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
+import { describe } from './domain/describe.ts';
 import { acceptedEvent, eventOf } from './events.ts';
 import type { Payout, PayoutStore } from './store.ts';
 
@@ -35,7 +36,7 @@ function eventsProvenBy(payout: Payout): OutgoingEvent[] {
 }
 
 function laterEvents(payout: Payout): readonly OutgoingEvent[] {
-  const { status, step, version, railFee, timeline, acceptedAtMs, causedBy: causationId } = payout;
+  const { status, version, railFee, timeline, acceptedAtMs, causedBy: causationId, completion } = payout;
   const at = (stepsAgo: number) => ({ causationId, atMs: timeline.at(-1 - stepsAgo)?.atMs ?? acceptedAtMs });
   const reason = payout.statusReason ?? status;
   const listOf = (event: OutgoingEvent | undefined) => (event ? [event] : []);
@@ -46,16 +47,19 @@ function laterEvents(payout: Payout): readonly OutgoingEvent[] {
       return listOf(eventOf({ kind: 'failed', reason }, payout, at(0)));
     case 'REVERSED': {
       const before = { ...payout, version: version - 1n };
-      // The reason of the completion is not stored any more: the reversal has replaced it.
-      const completed = { kind: 'completed', railFee, reason: 'Successful' } as const;
+      const completed = { kind: 'completed', railFee, reason: completion?.reason ?? 'Successful' } as const;
+      const cause = { ...at(1), ...(completion && { causationId: completion.causedBy }) };
       return [
-        ...listOf(eventOf(completed, before, at(1))),
+        ...listOf(eventOf(completed, before, cause)),
         ...listOf(eventOf({ kind: 'reversed', reason }, payout, at(0))),
       ];
     }
-    case 'INITIALIZED':
-      if (step !== 'submitted') return [];
-      return listOf(eventOf({ kind: 'submitted', answer: 'accepted' }, payout, at(0)));
+    case 'INITIALIZED': {
+      const submitted = { kind: 'submitted', answer: 'accepted' } as const;
+      // Of one that something has followed, the record no longer has the version and the cause.
+      if (timeline.at(-1)?.what !== describe(submitted)) return [];
+      return listOf(eventOf(submitted, payout, at(0)));
+    }
     default:
       return unreachable(status);
   }

@@ -17,7 +17,7 @@ import {
 } from '@pesewa/payments';
 import type { ClientSession, Db, Filter } from 'mongodb';
 import type { RecordedDecision } from './domain/decision.ts';
-import type { PayoutState, PayoutTerms } from './domain/payout-state.ts';
+import type { Completion, PayoutState, PayoutTerms } from './domain/payout-state.ts';
 import type { RebuiltRequest } from './domain/rebuilt-payout.ts';
 import type { PayoutRequest } from './domain/submission.ts';
 
@@ -27,6 +27,7 @@ export interface Payout extends PayoutState, PayoutTerms {
   readonly order: PayoutRequest | RebuiltRequest;
   /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string | null;
+  readonly completion?: Completion;
   /** Its timeline, for operators; nothing is decided by it. */
   readonly timeline: readonly TimelineStep[];
 }
@@ -64,6 +65,7 @@ export interface PayoutDocument extends PaymentDocument<Payout> {
   /** Which of its rail's queues it is in; `none` if it must never be sent. */
   readonly queue: (typeof submissionQueues)[number] | 'none';
   readonly causedBy?: string;
+  readonly completion?: Completion;
   readonly acceptedByRail?: true;
   readonly statusReason?: string;
   readonly decided?: DecidedDocument;
@@ -229,8 +231,9 @@ function toUpdate(after: Payout) {
   return paymentUpdate(after, { ...mutable(after), ...(statusReason !== null && { statusReason }) });
 }
 
-function mutable({ decided, causedBy, acceptedByRail, cancelRequestedBy }: Payout) {
+function mutable({ decided, causedBy, acceptedByRail, cancelRequestedBy, completion }: Payout) {
   return {
+    ...(completion && { completion }),
     ...(acceptedByRail && { acceptedByRail }),
     ...(causedBy !== null && { causedBy }),
     ...(decided !== null && { decided: decidedToDocument(decided) }),
@@ -274,6 +277,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     contentHash: document.contentHash,
     batchReference: document.batchReference ?? null,
     causedBy: document.causedBy ?? null,
+    ...(document.completion && { completion: document.completion }),
     attemptedAtMs: document.attemptedAt?.getTime() ?? null,
     acceptedByRail: document.acceptedByRail ?? false,
     statusReason: document.statusReason ?? null,

@@ -50,6 +50,21 @@ export interface PayoutTerms {
   readonly traceparent: string;
 }
 
+/** What a payout's completion said, and the event behind it; kept where a reversal has replaced it. */
+export interface Completion {
+  readonly reason: string;
+  readonly causedBy: string | null;
+}
+
+/** Keeps what a reversal replaces, so that the event of the completion can be repeated as it was. */
+export function keepCompletion(
+  before: { readonly statusReason: string | null; readonly causedBy: string | null },
+  { kind }: Pick<PayoutDomainEvent, 'kind'>,
+): { readonly completion?: Completion } {
+  const { statusReason: reason, causedBy } = before;
+  return kind === 'reversed' && reason !== null ? { completion: { reason, causedBy } } : {};
+}
+
 /** The statuses in which a payout has ended. */
 export type PayoutEnd = Exclude<PayoutStatus, 'INITIALIZED'>;
 

@@ -2,8 +2,10 @@ import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import { describe } from './describe.ts';
 import {
+  type Completion,
   evolve,
   initial,
+  keepCompletion,
   type PayoutDomainEvent,
   type PayoutState,
   type PayoutTerms,
@@ -30,6 +32,7 @@ export interface RebuiltRequest extends Pick<PayoutRequest, 'merchantReference' 
 export interface RebuiltPayout extends PayoutState, PayoutTerms {
   readonly order: RebuiltRequest;
   readonly causedBy: string | null;
+  readonly completion?: Completion;
   readonly timeline: readonly { readonly what: string; readonly atMs: number }[];
 }
 
@@ -94,6 +97,7 @@ function applyEvent(payout: RebuiltPayout, event: OwnEvent): RebuiltPayout {
   return {
     ...payout,
     ...evolve(payout, domainEvent),
+    ...keepCompletion(payout, domainEvent),
     version: event.version,
     attempts: isAttempt ? event.payload.attempt : payout.attempts,
     causedBy: event.causationId || null,
