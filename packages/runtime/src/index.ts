@@ -29,6 +29,7 @@ export {
   serveHttp,
 } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
+export { readMediaType } from './media-type.ts';
 export {
   createOperationsApp,
   guardOperator,
