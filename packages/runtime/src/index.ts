@@ -1,4 +1,4 @@
-export { readBytes, readJsonBody, readJsonText } from './bodies.ts';
+export { isCompressed, readBytes, readJsonBody, readJsonText } from './bodies.ts';
 export { type Bulkheads, createBulkheads } from './bulkheads.ts';
 export {
   ConfigError,
