@@ -12,6 +12,7 @@ import {
 } from '@pesewa/infrastructure';
 import { createMerchantClient, createRunFileWriter, openStack, runDemo, type Stack } from '@pesewa/stack';
 import { whenOrphaned } from './parent.ts';
+import { createTerminal, type Terminal } from './terminal.ts';
 
 const checkout = join(import.meta.dirname, '..');
 
@@ -40,12 +41,11 @@ runs a short demo of money moving, and stays up until Ctrl-C.
 const INTERRUPTED = 130;
 
 /** What a start has to do with outside of its stack. */
-interface Surroundings {
+interface Surroundings extends Terminal {
   /** Where the run file, logs and kept data are. */
   readonly root: string;
   readonly open: typeof openStack;
   readonly interrupted: Promise<NodeJS.Signals>;
-  readonly say: (line: string) => void;
 }
 
 /** Starts all of it as the arguments of `npm start` say, until it is done or interrupted; gives the exit code. */
@@ -127,15 +127,20 @@ function forwardWebhooks({ say }: Surroundings, url: string, runFile: string): C
 }
 
 /** Containers keep no data, so kept data needs local daemons or the infrastructure that the environment names. */
-function infrastructure({ root, say }: Surroundings, keep: boolean): Promise<Infrastructure> {
-  if (!keep) return openInfrastructure({ root, log: say });
+function infrastructure(surroundings: Surroundings, keep: boolean): Promise<Infrastructure> {
+  if (!keep) return openInfrastructure(shownIn(surroundings));
   const env = { ...process.env, PESEWA_INFRASTRUCTURE: 'local' };
-  return openInfrastructure({ root, log: say, env, fresh: false });
+  return openInfrastructure({ ...shownIn(surroundings), env, fresh: false });
 }
 
-async function cluster({ root, say }: Surroundings): Promise<Cluster> {
+function shownIn({ root, say, progress }: Surroundings) {
+  return { root, log: say, ...(progress && { progress }) };
+}
+
+async function cluster(surroundings: Surroundings): Promise<Cluster> {
+  const { say } = surroundings;
   say('starting three Kafka nodes and three MongoDB members');
-  const opened = await openCluster({ root, log: say });
+  const opened = await openCluster(shownIn(surroundings));
   const nodes = Object.entries(opened.pids).map(([name, pid]) => `${name} ${pid}`);
   say(`the cluster is up; process ids: ${nodes.join(', ')}`);
   return opened;
@@ -179,12 +184,11 @@ if (import.meta.main) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => interrupted.resolve(signal));
   whenOrphaned(() => interrupted.resolve('SIGHUP'));
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
   start(process.argv.slice(2), {
     root: checkout,
     open: openStack,
     interrupted: interrupted.promise,
-    say,
+    ...createTerminal(process.stdout),
   }).then(
     (code) => process.exit(code),
     (error: unknown) => {

@@ -26,5 +26,12 @@ export function clientAddress(
   const { peerAddress, forwardedFor, trustedProxies, proxies } = request;
   if (trustedProxies > 0 && proxies !== undefined && !proxies.has(peerAddress)) return undefined;
   const text = trustedProxies === 0 ? peerAddress : forwardedFor?.split(',').at(-trustedProxies)?.trim();
-  return text === undefined ? undefined : readAddress(text)?.toString();
+  return text === undefined ? undefined : readAddress(withoutPort(text))?.toString();
+}
+
+/** Some proxies append the sender's port, and then write an IPv6 address in brackets (RFC 7239, 6). */
+function withoutPort(text: string): string {
+  const [, ipv4, ipv6] = /^(?:([\d.]+):\d{1,5}|\[([\da-f:.]+)\](?::\d{1,5})?)$/i.exec(text) ?? [];
+  // Only an IPv6 address has colons: one of IPv4 in brackets is none.
+  return ipv4 ?? (ipv6?.includes(':') ? ipv6 : text);
 }

@@ -1,5 +1,5 @@
 import { countryCode, currencyCode, firstProblem, isCommandId, line, reference } from '@pesewa/contracts';
-import { parseAmount } from '@pesewa/kernel';
+import { amountProblem, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
 import { type Command, Option } from 'commander';
 import { CliError } from './errors.ts';
 import { startOfDay, UTC } from './time-zones.ts';
@@ -34,14 +34,12 @@ function ungrouped(field: string, text: string): string {
   );
 }
 
-/** Reads a positive amount in major units; gives minor units and the text as it was written. */
+/** Reads a positive amount in major units; gives minor units and their plain decimal text: `1e3` is `1000`. */
 export function readPositiveAmount(field: string, written: string, currency: string): SignedAmount {
-  const text = ungrouped(field, written);
-  const amount = parseAmount(text, currency);
-  if (amount.ok && amount.value.minor > 0n) return { minor: amount.value.minor, text };
-  throw new CliError(
-    `${field}: ${written} can't be moved: write a positive decimal number no finer than ${currency} allows`,
-  );
+  const amount = parsePositiveAmount(ungrouped(field, written), currency);
+  if (!amount.ok) throw new CliError(`${field}: ${written} ${amountProblem(amount.refusal, currency)}`);
+  const { minor } = amount.value;
+  return { minor, text: formatAmount(minor, currency) };
 }
 
 /** Reads the id for an order or a decision. */
@@ -80,15 +78,10 @@ export interface SignedAmount {
 
 /** Reads `+12.50` or `-12.50`; the sign is required, because it decides where the money goes. */
 export function readSignedAmount(field: string, written: string, currency: string): SignedAmount {
-  const text = ungrouped(field, written);
-  const unsigned = text.slice(1);
-  const amount = parseAmount(unsigned, currency);
-  if (/^[+-]/.test(text) && amount.ok && amount.value.minor > 0n) {
-    return { minor: text.startsWith('-') ? -amount.value.minor : amount.value.minor, text: unsigned };
-  }
-  throw new CliError(
-    `${field}: ${written} says no direction: write + or - and a positive decimal number no finer than ${currency} allows, such as +12.50`,
-  );
+  if (!/^[+-]/.test(written))
+    throw new CliError(`${field}: ${written} says no direction: write + or - before it, such as +12.50`);
+  const { minor, text } = readPositiveAmount(field, written.slice(1), currency);
+  return { minor: written.startsWith('-') ? -minor : minor, text };
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

@@ -165,14 +165,14 @@ describe('the adjustment of a break', () => {
       rail: 'upstream',
       commandId: expect.stringMatching(/^bk-[0-9a-f]{24}$/) as unknown,
       currency: 'GHS',
-      amount: '-12.50',
+      amount: '-12.5',
       explanation: 'lost',
     });
     expect(bodyOf(program, '/commands/suspense')).toEqual({
       rail: 'upstream',
       commandId: noted?.['commandId'],
       currency: 'GHS',
-      amount: '12.50',
+      amount: '12.5',
       direction: 'shortage',
       reason: `lost (break ${row.id})`,
     });

@@ -30,7 +30,7 @@ describe('a decision over an amount', () => {
   it('is proposed, and says who must act next', async () => {
     const line = commandLine([open, proposed]);
     expect(await line.run('decisions', 'propose', 'co-1', '100.50', '--note', 'so says the rail')).toBe(0);
-    const body = { reference: 'co-1', amount: '100.50', commandId: 'dc-1', note: 'so says the rail' };
+    const body = { reference: 'co-1', amount: '100.5', commandId: 'dc-1', note: 'so says the rail' };
     expect(line.requests).toEqual([breaksUrl, { url: 'http://reconciler/decisions', token, body }]);
     expect(line.printed()).toBe(
       'proposing dc-1\nproposed dc-1: co-1 received 100.50 KES, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
@@ -51,7 +51,7 @@ describe('a decision over an amount', () => {
       'an amount too fine',
       ['co-1', '100.505'],
       [open],
-      "amount: 100.505 can't be moved: write a positive decimal number no finer than KES allows",
+      'amount: 100.505 must have at most 2 decimals in KES',
     ],
     [
       'a collection without an open decision',

@@ -1,5 +1,5 @@
 import type { FeeBody } from '@pesewa/contracts';
-import { formatAmount, parseAmount } from '@pesewa/kernel';
+import { amountProblem, formatAmount, parseAmount } from '@pesewa/kernel';
 import { CliError } from './errors.ts';
 
 const PERCENT = /^(\d{1,3})(?:\.(\d{1,2}))?%?$/;
@@ -36,10 +36,9 @@ export function readFee(field: string, text: string, currency: string): FeeBody 
 /** Reads an amount in major units, as its decimal text; zero is allowed, a negative amount is not. */
 export function readAmount(field: string, text: string, currency: string): string {
   const amount = parseAmount(text, currency);
-  if (amount.ok && amount.value.minor >= 0n) return formatAmount(amount.value.minor, currency);
-  throw new CliError(
-    `${field}: ${text} is no amount: write a decimal number no finer than ${currency} allows`,
-  );
+  if (!amount.ok) throw new CliError(`${field}: ${text} ${amountProblem(amount.refusal, currency)}`);
+  if (amount.value.minor < 0n) throw new CliError(`${field}: ${text} must not be negative`);
+  return formatAmount(amount.value.minor, currency);
 }
 
 function readPercent(field: string, text: string): string {

@@ -57,7 +57,7 @@ describe('merchants', () => {
     [['--wallet', 'GHX:GHA'], 'currency: GHX is no currency: write an ISO 4217 code such as GHS'],
     [
       ['--wallet', 'XOF:CIV', '--payout-fee', 'fixed=0.5'],
-      '--payout-fee fixed: 0.5 is no amount: write a decimal number no finer than XOF allows',
+      '--payout-fee fixed: 0.5 must have no decimals in XOF',
     ],
     [
       ['--wallet', 'GHS:GHA', '--payout-fee', '101'],

@@ -4,8 +4,6 @@ export interface CollectionTerms {
   readonly needsTransactionType: boolean;
   /** Amounts are multiples of it, in minor units. */
   readonly amountStepMinor: bigint;
-  /** How many last digits distinguish its customers; the prefixes before them may differ. */
-  readonly customerNumberDigits: number;
 }
 
 /** A country that the hub serves. */
@@ -24,22 +22,22 @@ export const servedCountries = {
   GM: {
     code: 'GMB',
     currency: 'GMD',
-    collections: { ...common, requestType: 'B', customerNumberDigits: 7 },
+    collections: { ...common, requestType: 'B' },
   },
   GH: {
     code: 'GHA',
     currency: 'GHS',
-    collections: { ...common, needsTransactionType: true, customerNumberDigits: 9 },
+    collections: { ...common, needsTransactionType: true },
   },
   CI: {
     code: 'CIV',
     currency: 'XOF',
-    collections: { ...common, amountStepMinor: 5n, customerNumberDigits: 8 },
+    collections: { ...common, amountStepMinor: 5n },
   },
   KE: {
     code: 'KEN',
     currency: 'KES',
-    collections: { ...common, needsTransactionType: true, customerNumberDigits: 9 },
+    collections: { ...common, needsTransactionType: true },
   },
   CM: { code: 'CMR', currency: 'XAF', collections: null },
   NG: { code: 'NGA', currency: 'NGN', collections: null },
@@ -64,18 +62,6 @@ export type CollectionCountry = {
 export const collectionCountries: readonly string[] = Object.entries<ServedCountry>(servedCountries).flatMap(
   ([country, { collections }]) => (collections === null ? [] : [country]),
 );
-
-/**
- * The last digits of a mobile number, by which it differs from others in its country (a code of two or three letters), however it
- * is spelt; `byDefault` many where the country has no collections.
- */
-export function lastCustomerDigits(text: string, country: string, byDefault: number): string {
-  const served = Object.entries<ServedCountry>(servedCountries).find(
-    ([two, { code }]) => two === country || code === country,
-  );
-  const count = served?.[1].collections?.customerNumberDigits ?? byDefault;
-  return text.replace(/\D/g, '').slice(-count);
-}
 
 /** What the collections of a country of two letters ask for; undefined if it has none. */
 export function collectionTermsOf(country: string): CollectionTerms | undefined {

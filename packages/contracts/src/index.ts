@@ -14,6 +14,7 @@ export * from './http/payouts.ts';
 export * from './iso-codes.ts';
 export * from './json.ts';
 export * from './ledger-pages.ts';
+export * from './mobile-numbers.ts';
 export * from './mobile-operators.ts';
 export * from './operations/accounts.ts';
 export * from './operations/breaks.ts';

@@ -11,18 +11,25 @@ declare global {
 /** The deepest nesting of any body we read; a deeper one is an attack on the stack. */
 export const JSON_DEPTH_MAX = 32;
 
-/** A text that is not JSON, is nested too deeply, or has a key twice with different values. */
+/**
+ * A text that is not JSON, is nested too deeply, or has a key twice with different values. The message says what the
+ * text must be, to follow its name.
+ */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
+
+  constructor(message = 'must be well-formed JSON, each key once', options?: ErrorOptions) {
+    super(message, options);
+  }
 }
 
 /** Reads JSON and keeps each number's own text, so that no amount passes through a float. */
 export function parseJson(text: string): unknown {
-  if (exceedsDepth(text)) throw new JsonError(`JSON nested deeper than ${JSON_DEPTH_MAX} levels`);
+  if (exceedsDepth(text)) throw new JsonError(`must be nested at most ${JSON_DEPTH_MAX} levels deep`);
   try {
     return parse(text);
   } catch (error) {
-    throw new JsonError('malformed JSON', { cause: error });
+    throw new JsonError(undefined, { cause: error });
   }
 }
 

@@ -21,7 +21,11 @@ export interface Artifact {
 export interface Cache extends ToolContext {
   readonly directory: string;
   readonly log: (line: string) => void;
+  readonly progress: DownloadProgress;
 }
+
+/** Shows how far a download is; undefined once it has ended. */
+type DownloadProgress = (title: string, state: string | undefined) => void;
 
 const progressEveryMs = 2_000;
 
@@ -45,20 +49,36 @@ async function sizeBelow(directory: string): Promise<number> {
   }
 }
 
-/** One line of progress: the download, its size on disk so far, the time it has taken. */
-export function progressLine(title: string, bytes: number, elapsedMs: number): string {
-  return `fetching ${title}: ${Math.round(bytes / 1_000_000)} MB on disk, ${Math.round(elapsedMs / 1000)} s`;
+/** All downloads that are made at the same time in one text: each with its size on disk and the time it has taken. */
+export function createDownloadProgress(show: (text: string) => void): DownloadProgress {
+  const states = new Map<string, string>();
+  return (title, state) => {
+    if (state === undefined) states.delete(title);
+    else states.set(title, state);
+    const all = [...states].map(([one, far]) => `${one} ${far}`);
+    show(all.length === 0 ? '' : `fetching ${all.join(' · ')}`);
+  };
 }
 
-function reportProgress(title: string, directory: string, log: (line: string) => void): () => number {
+/** How far a download is. */
+export function downloadState(bytes: number, elapsedMs: number): string {
+  return `${Math.round(bytes / 1_000_000)} MB, ${Math.round(elapsedMs / 1000)} s`;
+}
+
+function reportProgress(title: string, directory: string, progress: DownloadProgress): () => number {
   const startedAt = performance.now();
+  let hasEnded = false;
   const timer = setInterval(() => {
     sizeBelow(directory).then(
-      (bytes) => log(progressLine(title, bytes, performance.now() - startedAt)),
+      (bytes) => {
+        if (!hasEnded) progress(title, downloadState(bytes, performance.now() - startedAt));
+      },
       () => undefined,
     );
   }, progressEveryMs);
   return () => {
+    if (!hasEnded) progress(title, undefined);
+    hasEnded = true;
     clearInterval(timer);
     return performance.now() - startedAt;
   };
@@ -69,7 +89,7 @@ async function download(cache: Cache, artifact: Artifact, target: string): Promi
   const workspace = await mkdtemp(join(cache.directory, '.fetching-'));
   cache.supervisor.removeOnClose(workspace);
   cache.log(`fetching ${artifact.title}`);
-  const finishProgress = reportProgress(artifact.title, workspace, cache.log);
+  const finishProgress = reportProgress(artifact.title, workspace, cache.progress);
   try {
     const kept = join(workspace, 'kept');
     const scratch = join(workspace, 'scratch');

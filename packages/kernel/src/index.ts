@@ -6,13 +6,16 @@ export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from
 export { checkDecision, type ProposalRefusal, proposalExpiryMs } from './maker-checker.ts';
 export {
   type AmountRefusal,
+  amountProblem,
   displayAmount,
   type FeeSchedule,
   feeFor,
   formatAmount,
   MINOR_UNITS_MAX,
   type Money,
+  type PositiveAmountRefusal,
   parseAmount,
+  parsePositiveAmount,
 } from './money.ts';
 export { type Random, systemRandom } from './random.ts';
 export { accept, type Result, refuse } from './result.ts';

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { displayAmount, feeFor, formatAmount, parseAmount } from './index.ts';
+import {
+  amountProblem,
+  displayAmount,
+  feeFor,
+  formatAmount,
+  parseAmount,
+  parsePositiveAmount,
+} from './index.ts';
 
 describe('amounts are exact (invariant L8)', () => {
   it.each([
@@ -12,6 +19,10 @@ describe('amounts are exact (invariant L8)', () => {
     ['500.0', 'XOF', 500n],
     ['-1.5', 'GMD', -150n],
     ['90071992547409.91', 'NGN', 9_007_199_254_740_991n],
+    [`0.${'0'.repeat(50)}`, 'XOF', 0n],
+    ['0e9999', 'KES', 0n],
+    [`1${'0'.repeat(60)}e-58`, 'KES', 10_000n],
+    [`1.${'0'.repeat(60)}`, 'KES', 100n],
   ])('%s %s is %d minor units', (text, currency, minor) => {
     expect(parseAmount(text, currency)).toEqual({ ok: true, value: { minor, currency } });
   });
@@ -20,13 +31,43 @@ describe('amounts are exact (invariant L8)', () => {
     ['0.001', 'KES', 'amount.too_fine'],
     ['0.5', 'XOF', 'amount.too_fine'],
     ['1e-400', 'KES', 'amount.too_fine'],
+    ['1e-4000', 'KES', 'amount.too_fine'],
+    [`1.${'0'.repeat(60)}1`, 'KES', 'amount.too_fine'],
     ['1e309', 'KES', 'amount.too_large'],
+    ['1e4000', 'KES', 'amount.too_large'],
+    ['9'.repeat(41), 'KES', 'amount.too_large'],
+    ['-1e20', 'KES', 'amount.too_large'],
     ['90071992547409.92', 'NGN', 'amount.too_large'],
     ['ten', 'KES', 'amount.malformed'],
     ['+1', 'KES', 'amount.malformed'],
     ['', 'KES', 'amount.malformed'],
+    [' 1', 'KES', 'amount.malformed'],
+    ['１', 'KES', 'amount.malformed'],
   ])('%s %s is refused as %s', (text, currency, refusal) => {
     expect(parseAmount(text, currency)).toEqual({ ok: false, refusal });
+  });
+
+  it.each([
+    ['0', 'KES', 'must be greater than zero'],
+    ['-5', 'KES', 'must be greater than zero'],
+    ['-1e20', 'KES', 'must be greater than zero'],
+    ['-x', 'KES', 'must be a decimal number, such as 2500'],
+    ['1.001', 'KES', 'must have at most 2 decimals in KES'],
+    ['0.5', 'XOF', 'must have no decimals in XOF'],
+    ['90071992547409.92', 'NGN', 'must be at most 90,071,992,547,409.91 NGN'],
+    ['9'.repeat(41), 'XOF', 'must be at most 9,007,199,254,740,991 XOF'],
+    ['1e4000', 'KES', 'must be at most 90,071,992,547,409.91 KES'],
+    ['ten', 'KES', 'must be a decimal number, such as 2500'],
+  ])('%s %s can not be moved, for the rule that it breaks', (text, currency, problem) => {
+    const amount = parsePositiveAmount(text, currency);
+    expect(amount.ok ? undefined : amountProblem(amount.refusal, currency)).toBe(problem);
+  });
+
+  it('a number of a million digits is judged at once', () => {
+    expect(parseAmount(`1${'0'.repeat(1_000_000)}1`, 'KES')).toEqual({
+      ok: false,
+      refusal: 'amount.too_large',
+    });
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { currencyExponent, isCurrency } from './currency.ts';
+import { unreachable } from './decider.ts';
 import { accept, type Result, refuse } from './result.ts';
 
 /** An exact amount: whole minor units of one currency. */
@@ -10,11 +11,14 @@ export interface Money {
 /** Why a decimal text is not an amount. */
 export type AmountRefusal = 'amount.malformed' | 'amount.too_fine' | 'amount.too_large';
 
+/** Why a decimal text is not an amount that can be moved. */
+export type PositiveAmountRefusal = AmountRefusal | 'amount.not_positive';
+
 /** The largest amount of minor units that every consumer of our topics reads exactly (2^53 − 1). */
 export const MINOR_UNITS_MAX = 9_007_199_254_740_991n;
 
-const DECIMAL = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/;
-const SCALE_MAX = 60;
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const MINOR_DIGITS_MAX = MINOR_UNITS_MAX.toString().length;
 
 /**
  * Reads the text of a JSON number as an amount, by its value: `20`, `20.00` and `2e1` are the same amount. An amount
@@ -24,22 +28,52 @@ export function parseAmount(text: string, currency: string): Result<Money, Amoun
   const match = DECIMAL.exec(text);
   if (!match) return refuse('amount.malformed');
   const [, sign = '', whole = '', fraction = '', power = '0'] = match;
-  const digits = BigInt(whole + fraction);
-  if (digits === 0n) return accept({ minor: 0n, currency });
-  const shift = Number(power) - fraction.length + currencyExponent(currency);
-  if (shift > SCALE_MAX) return refuse('amount.too_large');
-  if (shift < -SCALE_MAX * 2) return refuse('amount.too_fine');
-  const minor = scale(digits, shift);
-  if (minor === undefined) return refuse('amount.too_fine');
+  const digits = significant(whole + fraction);
+  if (digits.text === '') return accept({ minor: 0n, currency });
+  const shift = Number(power) - fraction.length + digits.zerosBehind + currencyExponent(currency);
+  // The last digit is not zero, so that nothing but a fraction of a minor unit can be behind the point.
+  if (shift < 0) return refuse('amount.too_fine');
+  if (digits.text.length + shift > MINOR_DIGITS_MAX) return refuse('amount.too_large');
+  const minor = BigInt(digits.text) * 10n ** BigInt(shift);
   if (minor > MINOR_UNITS_MAX) return refuse('amount.too_large');
   return accept({ minor: sign === '-' ? -minor : minor, currency });
 }
 
-/** Multiplies by a power of ten; undefined if digits would be lost. */
-function scale(digits: bigint, shift: number): bigint | undefined {
-  if (shift >= 0) return digits * 10n ** BigInt(shift);
-  const divisor = 10n ** BigInt(-shift);
-  return digits % divisor === 0n ? digits / divisor : undefined;
+/** The digits without the zeros around them, by loops: a pattern would take quadratic time on a hostile text. */
+function significant(digits: string): { readonly text: string; readonly zerosBehind: number } {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end -= 1;
+  let start = 0;
+  while (start < end && digits[start] === '0') start += 1;
+  return { text: digits.slice(start, end), zerosBehind: digits.length - end };
+}
+
+/** Reads an amount that can be moved: {@link parseAmount}, above zero (contract 10.4). */
+export function parsePositiveAmount(text: string, currency: string): Result<Money, PositiveAmountRefusal> {
+  const amount = parseAmount(text, currency);
+  const isNotPositive = amount.ok ? amount.value.minor <= 0n : DECIMAL.exec(text)?.[1] === '-';
+  return isNotPositive ? refuse('amount.not_positive') : amount;
+}
+
+/** What an amount must be, to follow the name of its field: the one rule that it breaks, in its currency's terms if that is known. */
+export function amountProblem(refusal: PositiveAmountRefusal, currency?: string): string {
+  switch (refusal) {
+    case 'amount.malformed':
+      return 'must be a decimal number, such as 2500';
+    case 'amount.not_positive':
+      return 'must be greater than zero';
+    case 'amount.too_fine': {
+      if (currency === undefined) return 'must have no more decimals than its currency';
+      const decimals = currencyExponent(currency);
+      return `must have ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals in ${currency}`;
+    }
+    case 'amount.too_large':
+      return currency === undefined
+        ? `must be at most ${MINOR_UNITS_MAX.toLocaleString('en-GB')} of the smallest units of its currency`
+        : `must be at most ${displayAmount(MINOR_UNITS_MAX, currency)}`;
+    default:
+      return unreachable(refusal);
+  }
 }
 
 /** Writes an amount as its shortest plain decimal text: 10050 minor units of KES are `100.5`. */

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { systemClock } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import { ANSWER_BYTES_MAX, createHttpTransport } from './http-transport.ts';
@@ -105,9 +106,26 @@ describe('a rail on a real network', () => {
     ['no HTTP', (request) => void request.socket.end('220 smtp ready\r\n'), { kind: 'unknown' }],
     ['garbage', answer(200, '\u0000garbage'), { kind: 'unknown', why: 'HTTP 200: malformed JSON' }],
     [
-      'bytes that are no text',
-      answer(200, Buffer.from([0x22, 0xff, 0x22])),
-      { kind: 'unknown', why: 'answer not UTF-8' },
+      'a letter that is no UTF-8, in a text',
+      answer(200, Buffer.from(accepted.replace('submitted', 'acceptée'), 'latin1')),
+      { kind: 'accepted' },
+    ],
+    [
+      'a letter that is no UTF-8, in a status',
+      answer(200, Buffer.from(accepted.replace('INITIALIZED', 'INITIALIZÉD'), 'latin1')),
+      { kind: 'unknown' },
+    ],
+    ['a busy rail whose page is Latin-1', answer(429, Buffer.from('occupé', 'latin1')), { kind: 'notSent' }],
+    ['gzip', answer(200, gzipSync(accepted), { 'content-encoding': 'gzip' }), { kind: 'accepted' }],
+    [
+      'a compressed answer that expands without end',
+      answer(200, gzipSync(`"${'x'.repeat(ANSWER_BYTES_MAX)}"`), { 'content-encoding': 'gzip' }),
+      { kind: 'unknown', why: 'answer too large' },
+    ],
+    [
+      'a coding that nobody knows',
+      answer(200, deflateSync(accepted), { 'content-encoding': 'pack200-gzip' }),
+      { kind: 'unknown', why: 'answer in an unknown content coding' },
     ],
     [
       'a huge body',
@@ -134,6 +152,23 @@ describe('a rail on a real network', () => {
       expect(served()).toBe(1);
     };
     await withRail(listener, asked, settings);
+  });
+
+  it('asks for answers as they are, and reads a reason in the charset that the rail names', async () => {
+    const asked: unknown[] = [];
+    const refusal = Buffer.from(
+      '{"isSuccessful":false,"responseCode":"30","responseMessage":"compte bloqué"}',
+      'latin1',
+    );
+    const latin1 = answer(400, refusal, { 'content-type': 'application/json;charset=iso-8859-1' });
+    await withRail(
+      (request, response) => {
+        asked.push(request.headers['accept-encoding']);
+        latin1(request, response);
+      },
+      async ({ submit }) => expect(await submit()).toEqual({ kind: 'failed', reason: 'compte bloqué' }),
+    );
+    expect(asked).toEqual(['identity']);
   });
 
   /** A list of so many processors, each with a long address of a picture. */

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import { DecompressionError, decompress, readRailText } from './rail-text.ts';
 
 /** One HTTP request to a rail; a redirect is an answer and is not followed. */
 export interface TransportRequest {
@@ -8,7 +9,7 @@ export interface TransportRequest {
   readonly body?: string;
   /** One deadline for connecting, sending and reading to the last byte. */
   readonly timeoutMs: number;
-  /** The largest answer that is read, {@link ANSWER_BYTES_MAX} by default; a larger one counts as unreadable. */
+  /** The largest answer that is read, also decompressed, {@link ANSWER_BYTES_MAX} by default; a larger one counts as unreadable. */
   readonly bytesMax?: number;
 }
 
@@ -85,7 +86,8 @@ function exchangeOver(
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: request.method,
-        headers: { ...request.headers },
+        // Without this header a server may compress (RFC 9110 12.5.3); those that compress all the same are read too.
+        headers: { 'accept-encoding': 'identity', ...request.headers },
         body: request.body ?? null,
       },
       transport.handler,
@@ -116,7 +118,7 @@ function createHandler(
   let controller: Dispatcher.DispatchController | undefined;
   let finished = false;
   let status = 0;
-  let retryAfter: string | undefined;
+  let headers: ResponseHeaders = {};
   let length = 0;
   const chunks: Buffer[] = [];
 
@@ -141,36 +143,46 @@ function createHandler(
       if (finished || controller !== undefined) started.abort(new TransportError('given up', false));
       else controller = started;
     },
-    onResponseStart: (_controller, statusCode, headers) => {
+    onResponseStart: (_controller, statusCode, received) => {
       if (statusCode < 200) return;
       status = statusCode;
-      const header = headers['retry-after'];
-      retryAfter = Array.isArray(header) ? header[0] : header;
+      headers = received;
     },
     onResponseData: (_controller, chunk) => {
       length += chunk.byteLength;
       if (length > bytesMax) fail('answer too large', true);
       else chunks.push(chunk);
     },
-    onResponseEnd: () =>
-      finish(() => {
-        const bodyText = readUtf8(Buffer.concat(chunks));
-        if (bodyText === undefined) completion.reject(new TransportError('answer not UTF-8', true));
-        else completion.resolve({ status, retryAfter, bodyText });
-      }),
+    onResponseEnd: () => {
+      readBody(Buffer.concat(chunks), headers, bytesMax).then(
+        (bodyText) =>
+          finish(() => completion.resolve({ status, retryAfter: one(headers, 'retry-after'), bodyText })),
+        (error: unknown) => finish(() => completion.reject(unreadable(error))),
+      );
+    },
     onResponseError: (_controller, error) => fail(describe(error)),
   };
   return { handler, fail };
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-function readUtf8(bytes: Buffer): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
+async function readBody(bytes: Buffer, headers: ResponseHeaders, bytesMax: number): Promise<string> {
+  const content = await decompress(bytes, one(headers, 'content-encoding'), bytesMax);
+  return readRailText(content, one(headers, 'content-type'));
+}
+
+function one(headers: ResponseHeaders, name: string): string | undefined {
+  const header = headers[name];
+  return Array.isArray(header) ? header[0] : header;
+}
+
+function unreadable(error: unknown): TransportError {
+  return new TransportError(
+    error instanceof DecompressionError ? error.message : describe(error),
+    true,
+    true,
+  );
 }
 
 /** Only the error's code, because messages may name addresses. */

@@ -11,6 +11,7 @@ export {
 } from './http-transport.ts';
 export { malformed, unknown } from './outcomes.ts';
 export * from './rail.ts';
+export { readRailText } from './rail-text.ts';
 export { openRails, type Rails } from './rails.ts';
 export { commonShape, httpUrl, noCollections, payoutShape } from './settings.ts';
 export { reasonLine } from './text.ts';

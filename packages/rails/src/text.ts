@@ -5,7 +5,8 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 /** Five digits or more, with any separators: such a number may identify an account, a phone or a document. */
 const LONG_NUMBER = /\p{Nd}(?:[^\p{L}\p{N}]{0,3}\p{Nd}){4,}/gu;
 const MASK = '***';
-const WORD = /[\p{L}\p{N}\p{M}]*\p{L}[\p{L}\p{N}\p{M}]*/gu;
+/** A byte that was no text (U+FFFD) belongs to its word: what is left of a name must not pass for a word of payments. */
+const WORD = /[\p{L}\p{N}\p{M}\ufffd]*\p{L}[\p{L}\p{N}\p{M}\ufffd]*/gu;
 const ACCENTS = /\p{M}+/gu;
 /** A code of a rail, such as Q51. */
 const SHORT_CODE = /^[A-Z]{1,2}\d{1,4}$/u;

@@ -2,6 +2,7 @@ import { describeProblem, firstProblem, JsonError, parseJson } from '@pesewa/con
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import type { HonoRequest } from 'hono';
 import type { z } from 'zod';
+import { readMediaType } from './media-type.ts';
 
 /** The parts of a request's context that reading a body needs. */
 interface BodySource {
@@ -26,23 +27,42 @@ export async function readJsonBody<Schema extends z.ZodType>(
     const parsed = schema.safeParse(parseJson(text.value));
     return parsed.success ? accept(parsed.data) : refuse(describeProblem(firstProblem(parsed.error)));
   } catch (error) {
-    if (error instanceof JsonError) return refuse('the body must be well-formed JSON, each key once');
+    if (error instanceof JsonError) return refuse(`the body ${error.message}`);
     throw error;
   }
 }
 
 /** Reads the text of a JSON request within a bound; a larger body is refused, not buffered. */
 export async function readJsonText(context: BodySource, bytesMax: number): Promise<Result<string, string>> {
-  const type = context.req.header('content-type') ?? '';
-  if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type))
-    return refuse('Content-Type must be application/json');
+  const problem = headerProblem(context);
+  if (problem !== undefined) return refuse(problem);
   const bytes = await readBytes(context, bytesMax);
   if (bytes === undefined) return refuse(`the body must have at most ${bytesMax} bytes`);
   if (context.var?.isSignedBody?.(bytes) === false) return refuse('the body is not the one that was signed');
+  const text = decode(bytes);
+  if (text === undefined) return refuse('the body must be UTF-8');
+  return text.startsWith('\ufeff') ? refuse('the body must not begin with a byte order mark') : accept(text);
+}
+
+function headerProblem({ req }: BodySource): string | undefined {
+  const type = readMediaType(req.header('content-type'));
+  if (type?.essence !== 'application/json') return 'Content-Type must be application/json';
+  if (!/^utf-?8$/i.test(type.params.get('charset') ?? 'utf-8')) return 'Content-Type: charset must be utf-8';
+  if (isCompressed(req.header('content-encoding')))
+    return 'Content-Encoding must be left out: the body must not be compressed';
+  return undefined;
+}
+
+/** Whether a Content-Encoding says that a body is not sent as it is (RFC 9110 8.4). */
+export function isCompressed(contentEncoding: string | undefined): boolean {
+  return !/^\s*(?:identity)?\s*$/i.test(contentEncoding ?? '');
+}
+
+function decode(bytes: Uint8Array): string | undefined {
   try {
-    return accept(utf8.decode(bytes));
+    return utf8.decode(bytes);
   } catch {
-    return refuse('the body must be UTF-8');
+    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-export { readBytes, readJsonBody, readJsonText } from './bodies.ts';
+export { isCompressed, readBytes, readJsonBody, readJsonText } from './bodies.ts';
 export { type Bulkheads, createBulkheads } from './bulkheads.ts';
 export {
   ConfigError,
@@ -29,6 +29,7 @@ export {
   serveHttp,
 } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
+export { readMediaType } from './media-type.ts';
 export {
   createOperationsApp,
   guardOperator,

@@ -1,13 +1,23 @@
 import { hash } from 'node:crypto';
 import { type CollectionRefusal, eventIdOf } from '@pesewa/contracts';
 import type { Merchant, MerchantWallet } from '@pesewa/directory';
-import { accept, type Clock, continueTrace, feeFor, type Ids, type Result, refuse } from '@pesewa/kernel';
+import {
+  accept,
+  type Clock,
+  continueTrace,
+  displayAmount,
+  feeFor,
+  type Ids,
+  type Result,
+  refuse,
+} from '@pesewa/kernel';
 import type { CollectionRail } from '@pesewa/rails';
 import type { Candidate, CountedLimit } from './acceptance.ts';
 import { canonicalNumber } from './domain/customer-number.ts';
 import {
   type CollectionForm,
   type CollectionRequest,
+  invalidAmount,
   readCollectionRequest,
   readMobileOperator,
 } from './domain/initiation.ts';
@@ -41,7 +51,7 @@ export function admit(
   traceparent: string | undefined,
 ): Result<Omit<Candidate, 'arrivedAtMs'>, AdmissionRefusal> {
   const priced = price(merchant, form, deps.routeRail);
-  if (!priced.ok) return refuse({ reason: priced.refusal });
+  if (!priced.ok) return priced;
   const refusal = amountRefusal(merchant.limits, priced.value.order.amount);
   if (refusal) return refuse(refusal);
   const collection = newCollection(deps, merchant, priced.value, traceparent);
@@ -99,18 +109,19 @@ function price(
   merchant: Merchant,
   form: CollectionForm,
   routeRail: AdmissionDeps['routeRail'],
-): Result<Priced, CollectionRefusal> {
+): Result<Priced, AdmissionRefusal> {
   const mobileOperator = readMobileOperator(form);
-  if (!mobileOperator.ok) return mobileOperator;
+  if (!mobileOperator.ok) return refuse({ reason: mobileOperator.refusal });
   const rail = routeRail(mobileOperator.value.code);
   const wallet = merchant.wallets.find(({ currency }) => currency === mobileOperator.value.currency);
-  if (!rail || !wallet) return refuse('OPERATOR NOT AVAILABLE');
+  if (!rail || !wallet) return refuse({ reason: 'OPERATOR NOT AVAILABLE' });
   const order = readCollectionRequest(form, mobileOperator.value);
   if (!order.ok) return order;
-  const { minor } = order.value.amount;
+  const { minor, currency } = order.value.amount;
   const fee = feeFor(wallet.collectionFee, minor);
   // A collection credits its amount less the fee, so the fee must not exceed the amount (contract 10.7).
-  if (fee > minor) return refuse('INVALID AMOUNT');
+  if (fee > minor)
+    return refuse(invalidAmount(`must be at least its fee of ${displayAmount(fee, currency)}`));
   return accept({ order: order.value, wallet, fee, rail });
 }
 

@@ -118,7 +118,8 @@ describe('the form of a payin (contract 2.8 and 10.11)', () => {
       '{"operatorCode":"GMQMO","operatorCode":"GMWAV"}',
       'the body must be well-formed JSON, each key once',
     ],
-    ['deep nesting', '['.repeat(1_000), 'the body must be well-formed JSON, each key once'],
+    ['deep nesting', '['.repeat(1_000), 'the body must be nested at most 32 levels deep'],
+    ['a byte order mark', '\ufeff{}', 'the body must not begin with a byte order mark'],
     ['too much', '['.repeat(20_000), 'the body must have at most 16384 bytes'],
     ['a list', '[]', 'the body must be an object'],
     ['null', 'null', 'the body must be an object'],
@@ -127,10 +128,24 @@ describe('the form of a payin (contract 2.8 and 10.11)', () => {
     expect([answer.status, descriptionOf(answer)]).toEqual([400, description]);
   });
 
-  it('of another content type says so', async () => {
-    const headers = { 'content-type': 'text/plain' };
+  it.each([
+    [{ 'content-type': 'text/plain' }, 'Content-Type must be application/json'],
+    [{ 'content-type': 'application/json, application/json' }, 'Content-Type must be application/json'],
+    [{ 'content-type': 'application/json; charset=utf-16' }, 'Content-Type: charset must be utf-8'],
+    [{ 'content-encoding': 'gzip' }, 'Content-Encoding must be left out: the body must not be compressed'],
+  ])('with the headers %j says what is wrong', async (headers, description) => {
     const answer = await openGateway().send({ path: 'payin', body: payinBody(), headers });
-    expect([answer.status, descriptionOf(answer)]).toEqual([400, 'Content-Type must be application/json']);
+    expect([answer.status, descriptionOf(answer)]).toEqual([400, description]);
+  });
+
+  it.each([
+    'application/json; charset="utf-8"',
+    'application/json;charset=UTF8; q="a;b"',
+    'Application/JSON ; version=1',
+  ])('with Content-Type %s is taken', async (type) => {
+    const headers = { 'content-type': type, 'content-encoding': 'identity' };
+    const answer = await openGateway().send({ path: 'payin', body: payinBody(), headers });
+    expect(answer.body['responseDetails']).toEqual(pending);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import {
   pageCursor,
   proposalOperations,
 } from '@pesewa/contracts';
-import { parseAmount, unreachable } from '@pesewa/kernel';
+import { amountProblem, type Money, parsePositiveAmount, unreachable } from '@pesewa/kernel';
 import { answer, foreignCursor, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { viewOrder } from './command-views.ts';
@@ -64,12 +64,10 @@ async function propose(
   kind: OrderKind,
   { body, operator }: { readonly body: Body; readonly operator: string },
 ) {
-  const request = requestOf(kind, body);
-  if (!request)
-    return refused(
-      'invalid',
-      `amount must be a positive decimal text, no finer than ${body.currency} allows`,
-    );
+  const amount = parsePositiveAmount(body.amount, body.currency);
+  if (!amount.ok) return refused('invalid', `amount ${amountProblem(amount.refusal, body.currency)}`);
+  const request = requestOf(kind, body, amount.value);
+  if (!request) return refused('invalid', 'direction is required');
   const unknownTarget = await targets.whyUnknown(request);
   if (unknownTarget) return refused(unknownTarget.code, unknownTarget.message);
   const taken = await commands.propose(request, operator, body.commandId);
@@ -109,12 +107,10 @@ type Body = {
   [Kind in OrderKindName]: ServedRequest<(typeof proposalOperations)[Kind]>['body'];
 }[OrderKindName];
 
-/** The order in the body; undefined if its amount is invalid. */
-function requestOf(kind: OrderKind, body: Body): OperatorRequest | undefined {
-  const amount = parseAmount(body.amount, body.currency);
-  if (!amount.ok || amount.value.minor <= 0n) return undefined;
+/** The order in the body; undefined if it lacks the direction that its kind has. */
+function requestOf(kind: OrderKind, body: Body, { minor }: Money): OperatorRequest | undefined {
   const target = 'merchantId' in body ? body.merchantId : body.rail;
-  const money = { target, currency: body.currency, amount: amount.value.minor };
+  const money = { target, currency: body.currency, amount: minor };
   if ('direction' in body) {
     const { direction, reason: why } = body;
     return direction === 'credit' || direction === 'debit'

@@ -35,6 +35,7 @@ describe('bulk payout (contract 4.2)', () => {
 
   it.each([
     ['an item', text.replace('"amount":2.25', '"amount":0'), 400, '13', /^beneficiaries\.1\.amount must be/],
+    ['a byte order mark', `\ufeff${text}`, 400, '30', /^the body must not begin with a byte order mark$/],
     ['half a body', text.slice(0, -2), 400, '30', /^the body must be well-formed JSON/],
     ['too large a body', ' '.repeat(16 * 1_024 * 1_024 + 1), 400, '30', /at most 16777216 bytes/],
   ])('refuses %s before anything is stored', async (_what, body, status, code, message) => {

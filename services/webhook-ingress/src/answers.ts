@@ -75,6 +75,8 @@ export function answer(context: Context, ending: RequestOutcome): Response {
   const { status, body } = answers[ending];
   const retryAfter = retryAfterSeconds[status];
   if (retryAfter !== undefined) context.header('retry-after', retryAfter);
+  // RFC 9110 12.5.3: a sender that can read it doesn't compress again.
+  if (status === 415) context.header('accept-encoding', 'identity');
   return answerJson(context, status, body);
 }
 

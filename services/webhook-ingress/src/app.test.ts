@@ -131,6 +131,26 @@ test.each([
   expect(ingress.counted).toEqual([{ result: 'rejected', reason: 'body.malformed' }]);
 });
 
+test.each<[string, Record<string, string>, string]>([
+  ['without a charset', {}, 'compte ***'],
+  [
+    'in the charset that it names',
+    { 'content-type': 'application/json; charset="ISO-8859-1"' },
+    'compte fermé',
+  ],
+])(
+  'a callback in Latin-1 %s is taken: its status is exact, and its reason readable',
+  async (_, headers, reason) => {
+    const ingress = openIngress();
+    const latin1 = Buffer.from(payoutBody({ statusReason: 'compte fermé' }), 'latin1');
+    expect((await ingress.post(path, latin1, headers)).status).toBe(200);
+    expect(ingress.emitted).toMatchObject([
+      { payload: { claimedStatus: 'COMPLETED', claimedAmount: '20.5', claimedReason: reason } },
+    ]);
+    expect(Buffer.from([...ingress.stored.values()][0]?.body ?? [])).toEqual(latin1);
+  },
+);
+
 test.each([
   '233240000000',
   'ama.mensah',
@@ -198,7 +218,8 @@ test('a rail without collections has no address for their callbacks', async () =
 
 test('a compressed body is answered 415 and not read', async () => {
   const ingress = openIngress();
-  expect((await ingress.post(path, body, { 'content-encoding': 'gzip' })).status).toBe(415);
+  const packed = await ingress.post(path, body, { 'content-encoding': 'gzip' });
+  expect([packed.status, packed.headers.get('accept-encoding')]).toEqual([415, 'identity']);
   expect((await ingress.post(path, body, { 'content-encoding': 'identity' })).status).toBe(200);
   expect(ingress.rejected).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { clientAddress, type TrustedProxies } from '@pesewa/addresses';
 import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
-import { addErrorHandling, answerJson, type Logger, readBytes } from '@pesewa/runtime';
+import { addErrorHandling, answerJson, isCompressed, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answer, BODY_BYTES_MAX, type RequestOutcome, resultOf } from './answers.ts';
 import type { Callbacks } from './callbacks.ts';
@@ -63,8 +63,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
 async function readBody(context: Context): Promise<Uint8Array | 'compressed' | 'too_large' | 'cut'> {
   // Signature and storage are for the raw bytes of the callback; and a small compressed body must not expand into a
   // large one.
-  const encoding = context.req.header('content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') return 'compressed';
+  if (isCompressed(context.req.header('content-encoding'))) return 'compressed';
   try {
     return (await readBytes(context, BODY_BYTES_MAX)) ?? 'too_large';
   } catch {

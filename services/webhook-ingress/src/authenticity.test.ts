@@ -115,7 +115,7 @@ describe('a rail with addresses', () => {
     [1, '10.0.0.1', `${listed}, ${stranger}`, 403],
     [1, '10.0.0.1', `${stranger}, ${listed}`, 200],
     [1, listed, undefined, 403],
-    [1, '10.0.0.1', `${listed}:443`, 403],
+    [1, '10.0.0.1', `${listed}:443`, 200],
     [2, '10.0.0.1', `${listed}, 10.0.0.2`, 200],
     [2, '10.0.0.1', `${listed}, ${stranger}, 10.0.0.2`, 403],
     [2, '10.0.0.1', `${stranger}, ${listed}, 10.0.0.2`, 200],

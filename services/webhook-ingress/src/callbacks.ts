@@ -10,6 +10,7 @@ import {
   type CallbackRequest,
   type CheckedRequest,
   callbackKeys,
+  headerOf,
   isAuthenticated,
   keptHeaders,
   keptOf,
@@ -111,7 +112,7 @@ export function createCallbacks(deps: Deps): Callbacks {
       if (refusal !== undefined) return reject(request, refusal, []);
       const limit = limited(request);
       if (limit !== undefined) return refuse(limit);
-      const reading = readClaim(part.readCallback, request.kind, request.body);
+      const reading = readClaim(part.readCallback, request);
       if (reading.kind === 'rejected') {
         const keys = callbackKeys({ ...request, messageId });
         return reject(request, reading.reason, [keys.key, keys.otherKey]);
@@ -133,10 +134,6 @@ export function createCallbacks(deps: Deps): Callbacks {
     },
     ...createOperatorActions(deps),
   };
-}
-
-function headerOf({ headers }: CallbackRequest, wanted: string): string | undefined {
-  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }
 
 function arrival(

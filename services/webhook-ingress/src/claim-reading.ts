@@ -1,6 +1,11 @@
-import type { PaymentKind } from '@pesewa/contracts';
-import type { Rail, RailCapabilities, ReadCallback } from '@pesewa/rails';
-import { type Claim, isOwnReference, type RejectionReason } from './domain/callback.ts';
+import { type Rail, type RailCapabilities, type ReadCallback, readRailText } from '@pesewa/rails';
+import {
+  type CallbackRequest,
+  type Claim,
+  headerOf,
+  isOwnReference,
+  type RejectionReason,
+} from './domain/callback.ts';
 
 /** The parts of a rail that the ingress needs. */
 export interface CallbackRail extends Pick<Rail, 'verifyCallback'> {
@@ -18,14 +23,13 @@ export type ClaimReading =
     }
   | { readonly kind: 'broken'; readonly error: unknown };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /** Reads a callback's claim by its rail's own reader; never throws. */
-export function readClaim(read: ReadCallback, kind: PaymentKind, body: Uint8Array): ClaimReading {
-  const text = decode(body);
-  if (text === undefined) return { kind: 'rejected', reason: 'body.malformed' };
+export function readClaim(
+  read: ReadCallback,
+  { kind, body, headers }: Pick<CallbackRequest, 'kind' | 'body' | 'headers'>,
+): ClaimReading {
   try {
-    const claimed = read(text);
+    const claimed = read(readRailText(body, headerOf({ headers }, 'content-type')));
     if (!claimed.ok) return { kind: 'rejected', reason: 'body.malformed' };
     return isOwnReference(kind, claimed.value)
       ? { kind: 'read', claim: claimed.value }
@@ -40,12 +44,4 @@ export function stackLineOf(error: unknown): { readonly name: string; readonly f
   if (!(error instanceof Error)) return { name: typeof error, frames: [] };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
   return { name: error.name, frames };
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

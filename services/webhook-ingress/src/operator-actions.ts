@@ -75,8 +75,8 @@ export function createOperatorActions(deps: Deps): OperatorActions {
   };
 }
 
-function reread(read: ReadCallback, { kind, body }: StoredCallback): Reread {
-  const reading = readClaim(read, kind, body);
+function reread(read: ReadCallback, stored: StoredCallback): Reread {
+  const reading = readClaim(read, stored);
   return reading.kind === 'broken' ? { kind: 'broken' } : reading;
 }
 

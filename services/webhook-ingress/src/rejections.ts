@@ -3,7 +3,7 @@ import { accept, type Result, refuse } from '@pesewa/kernel';
 import type { ServedRequest } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { type CallbackDocument, type RequestDocument, requestFields } from './documents.ts';
-import { type CheckedRequest, evidenceOf, type RejectionReason } from './domain/callback.ts';
+import { type CheckedRequest, evidenceOf, headerOf, type RejectionReason } from './domain/callback.ts';
 
 /** A refused request, kept for a while as evidence; `_id` sorts by time of arrival. */
 interface RejectedDocument extends RequestDocument {
@@ -76,7 +76,7 @@ export function openRejections(db: Db): Rejections {
       return found.map(({ _id: id, headers, ...document }) => ({
         id,
         ...document,
-        forwardedFor: headers.find(({ name }) => name.toLowerCase() === 'x-forwarded-for')?.value ?? null,
+        forwardedFor: headerOf({ headers }, 'x-forwarded-for') ?? null,
       }));
     },
   };

@@ -102,6 +102,7 @@ describe('contract 4.7: bodies are JSON objects', () => {
     'Application/JSON',
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
   ])('Content-Type %s is read', async (type) => {
     expectPending(await collections.payin(payinBody(next('type')), { type }));
   });

@@ -1,5 +1,5 @@
 import type { AmountLimit, FeeBody, Wanted } from '@pesewa/contracts';
-import { accept, type FeeSchedule, parseAmount, type Result, refuse } from '@pesewa/kernel';
+import { accept, amountProblem, type FeeSchedule, parseAmount, type Result, refuse } from '@pesewa/kernel';
 import { checkMerchant, type Merchant } from '../merchant.ts';
 
 /** A merchant with a wallet, or with other prices of the one in its currency; a new one needs both prices. */
@@ -92,6 +92,6 @@ function readFee(
 
 function readMinor(field: string, text: string, currency: string): Result<bigint, string> {
   const amount = parseAmount(text, currency);
-  if (amount.ok && amount.value.minor >= 0n) return accept(amount.value.minor);
-  return refuse(`${field} must be a decimal text, no finer than ${currency} allows`);
+  if (!amount.ok) return refuse(`${field} ${amountProblem(amount.refusal, currency)}`);
+  return amount.value.minor >= 0n ? accept(amount.value.minor) : refuse(`${field} must not be negative`);
 }

@@ -1,4 +1,4 @@
-import { lastCustomerDigits } from '@pesewa/contracts';
+import { subscriberDigits } from '@pesewa/contracts';
 
 /**
  * A canonical form of a customer's number in a country of two letters: `+233241234567`, `00233241234567`, `0241234567`
@@ -7,5 +7,5 @@ import { lastCustomerDigits } from '@pesewa/contracts';
  * It is only for counting: the merchant's own spelling is what is sent to the rail.
  */
 export function canonicalNumber(text: string, country: string): string {
-  return `${country}${lastCustomerDigits(text, country, text.length)}`;
+  return `${country}${subscriberDigits(text, country)}`;
 }

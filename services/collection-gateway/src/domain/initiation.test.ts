@@ -40,16 +40,31 @@ describe('security module', () => {
 });
 
 describe('amount', () => {
-  it.each(['0', '-5', '0.001', '1e30'])('%s is refused', (text) => {
-    expect(ordered({}, text)).toEqual({ ok: false, refusal: 'INVALID AMOUNT' });
+  const refused = (problem: string) => ({
+    ok: false,
+    refusal: { reason: 'INVALID AMOUNT', description: `transactionAmount must ${problem}` },
+  });
+
+  it.each([
+    ['0', 'be greater than zero'],
+    ['-5', 'be greater than zero'],
+    ['0.001', 'have at most 2 decimals in GMD'],
+    ['1e30', 'be at most 90,071,992,547,409.91 GMD'],
+    ['9'.repeat(41), 'be at most 90,071,992,547,409.91 GMD'],
+  ])('%s must %s', (text, problem) => {
+    expect(ordered({}, text)).toEqual(refused(problem));
   });
 
   it.each(['5', '1e2', '105.0'])("%s can be collected in Cote d'Ivoire", (text) => {
     expect(ordered(ivoryCoast, text).ok).toBe(true);
   });
 
-  it.each(['1', '104', '5.5'])("%s can't be collected in Cote d'Ivoire", (text) => {
-    expect(ordered(ivoryCoast, text)).toEqual({ ok: false, refusal: 'INVALID AMOUNT' });
+  it.each([
+    ['1', 'be a multiple of 5 XOF'],
+    ['104', 'be a multiple of 5 XOF'],
+    ['5.5', 'have no decimals in XOF'],
+  ])("%s in Cote d'Ivoire must %s", (text, problem) => {
+    expect(ordered(ivoryCoast, text)).toEqual(refused(problem));
   });
 });
 

@@ -1,6 +1,5 @@
 import {
   type CollectionDetails,
-  type CollectionRefusal,
   type CompletePayinRequest,
   type CompletionFlow,
   collectionCountries,
@@ -14,7 +13,16 @@ import {
   type MobileOperator,
   type PayinRequest,
 } from '@pesewa/contracts';
-import { type AmountRefusal, accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
+import {
+  accept,
+  amountProblem,
+  displayAmount,
+  type Money,
+  type PositiveAmountRefusal,
+  parsePositiveAmount,
+  type Result,
+  refuse,
+} from '@pesewa/kernel';
 
 /** The content of a merchant's collection except its amount, normalised; its country has two letters. */
 export interface CollectionContent extends CollectionDetails {
@@ -29,7 +37,7 @@ export interface CollectionForm {
   readonly content: CollectionContent;
   /** The amount's own text in the body. */
   readonly amountText: string;
-  readonly amount: Result<Money, AmountRefusal>;
+  readonly amount: Result<Money, PositiveAmountRefusal>;
 }
 
 /** A collection as a merchant requested it, with the flow by which its customer completes it. */
@@ -57,7 +65,7 @@ export function readForm(request: PayinRequest): Result<CollectionForm, FieldPro
   if (problem) return refuse(problem);
   return accept({
     amountText: request.transactionAmount,
-    amount: parseAmount(request.transactionAmount, currency),
+    amount: parsePositiveAmount(request.transactionAmount, currency),
     content: {
       merchantReference: request.transactionReference,
       country,
@@ -154,6 +162,17 @@ export function readMobileOperator({
   return mobileOperator && fits ? accept(mobileOperator) : refuse('OPERATOR NOT AVAILABLE');
 }
 
+/** An amount that can't be collected, with the rule that it breaks. */
+interface AmountProblem {
+  readonly reason: 'INVALID AMOUNT';
+  readonly description: string;
+}
+
+/** The refusal of an amount for what it must be or do. */
+export function invalidAmount(problem: string): AmountProblem {
+  return { reason: 'INVALID AMOUNT', description: `transactionAmount ${problem}` };
+}
+
 /**
  * An order with a valid amount: above zero, no finer than the currency, and a multiple of the country's step (contract
  * 8).
@@ -161,8 +180,12 @@ export function readMobileOperator({
 export function readCollectionRequest(
   { content, amount }: CollectionForm,
   mobileOperator: MobileOperator,
-): Result<CollectionRequest, CollectionRefusal> {
-  if (!amount.ok || !isPayable(amount.value.minor, mobileOperator)) return refuse('INVALID AMOUNT');
+): Result<CollectionRequest, AmountProblem> {
+  if (!amount.ok) return refuse(invalidAmount(amountProblem(amount.refusal, content.currency)));
+  if (!isPayable(amount.value.minor, mobileOperator)) {
+    const step = collectionTermsOf(content.country)?.amountStepMinor ?? 1n;
+    return refuse(invalidAmount(`must be a multiple of ${displayAmount(step, content.currency)}`));
+  }
   const { currency: _currency, ...rest } = content;
   return accept({
     ...rest,

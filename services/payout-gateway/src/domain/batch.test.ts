@@ -61,7 +61,7 @@ describe('what is wrong is named, the first bad index with it (contract 2.3 and 
     [
       'a total with float noise',
       { ...body, totalAmount: 6.750000000000001 },
-      'invalidAmount: totalAmount must be a positive number, no finer than GHS allows',
+      'invalidAmount: totalAmount must have at most 2 decimals in GHS',
     ],
     [
       'an amount in quotes',
@@ -71,7 +71,7 @@ describe('what is wrong is named, the first bad index with it (contract 2.3 and 
     [
       'a negative amount hidden by the sum',
       { ...withItem(2, { amount: -3 }), totalAmount: 0.75 },
-      'invalidAmount: beneficiaries.2.amount must be a positive number, no finer than GHS allows',
+      'invalidAmount: beneficiaries.2.amount must be greater than zero',
     ],
     [
       'no account',

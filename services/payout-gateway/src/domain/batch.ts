@@ -50,7 +50,7 @@ export function* readBatch(text: string): Generator<void, Result<BatchRequest, R
     return checkTotal(terms.value, orders.value);
   } catch (error) {
     if (error instanceof BoundsError) return malformed(error.message);
-    if (error instanceof JsonError) return malformed('the body must be well-formed JSON, each key once');
+    if (error instanceof JsonError) return malformed(`the body ${error.message}`);
     throw error;
   }
 }

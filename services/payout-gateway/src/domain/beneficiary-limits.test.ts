@@ -23,6 +23,8 @@ describe('spellings of one account are counted as one', () => {
       ['0240001234', '+233240001234', '00233 24 000 1234', '240001234', '233-240001234'],
     ],
     ['a number of Kenya', { country: 'KEN' }, ['0712345678', '+254712345678', '254 712 345 678']],
+    ['a number of Cote d’Ivoire', { country: 'CIV' }, ['0712345678', '+225 07 12 34 56 78', '712345678']],
+    ['a number of Nigeria', { country: 'NGA' }, ['08031234567', '+234 803 123 4567', '8031234567']],
     ['a number of Cameroon', { country: 'CMR' }, ['671234567', '+237671234567', '00237 6 71 23 45 67']],
     ['an account of a bank', bank, ['0012345678', '00 1234 5678', '12345678', '0-0123-45678']],
   ])('%s', (_name, changes, spellings) => {
@@ -34,6 +36,8 @@ describe('spellings of one account are counted as one', () => {
       order('0240001235'),
       order('0240001234', {}, 'GHVOD'),
       order('0240001234', { channel: 'Bank Transfer' }),
+      ...['0112345678', '0512345678', '0712345678'].map((number) => order(number, { country: 'CIV' })),
+      ...['08031234567', '09131234567'].map((number) => order(number, { country: 'NGA' })),
     ];
     expect(new Set(others.map(beneficiaryAccount)).size).toBe(others.length);
   });

@@ -1,4 +1,4 @@
-import { lastCustomerDigits } from '@pesewa/contracts';
+import { subscriberDigits } from '@pesewa/contracts';
 import { DAY_MS, displayAmount } from '@pesewa/kernel';
 import { type DayLimit, dayOf } from './limits.ts';
 import type { PayoutRequest } from './submission.ts';
@@ -10,8 +10,6 @@ interface BeneficiaryLimits {
   readonly perBeneficiaryPerDayMaxMinor?: Readonly<Record<string, bigint>> | undefined;
 }
 
-/** How many last digits tell mobile numbers apart in a country that has no collections. */
-const MOBILE_DIGITS = 8;
 const KEPT_DAYS = 2;
 
 /** The limits of its beneficiary that apply to a payout; `path` names the beneficiary in a refusal. */
@@ -59,7 +57,7 @@ export function beneficiaryAccount({
   const text = beneficiary.accountNumber.normalize('NFKC').toUpperCase();
   const account =
     channel === 'Mobile Money'
-      ? lastCustomerDigits(text, country, MOBILE_DIGITS)
+      ? subscriberDigits(text, country)
       : text.replace(/[^\p{L}\p{N}]/gu, '').replace(/^0+/, '');
   return JSON.stringify([channel, beneficiary.bankCode, account]);
 }

@@ -45,7 +45,7 @@ export function* splitBody(text: string, key: string, bounds: SplitBounds): Gene
       if (depth === 1) lastIsKey = isKey(text, index, end, key);
       index = end;
     } else if (character === OPEN_BRACKET && depth === 1 && lastIsKey) {
-      if (found) throw new JsonError('one key twice');
+      if (found) throw new JsonError();
       const { items, end } = yield* splitArray(text, index, key, bounds);
       found = { items, start: index, end };
       stepEnd = end + CHARACTERS_PER_STEP;
@@ -100,13 +100,13 @@ function* splitArray(
       return { items, end: index };
     } else if (character === COMMA && depth === 0) take(index);
   }
-  throw new JsonError('an array without its end');
+  throw new JsonError();
 }
 
 /** Parses the items of a split body; gives exactly one value per text. */
 export function parseItems(texts: readonly string[]): readonly unknown[] {
   const parsed = parseJson(`[${texts.join(',')}]`);
-  if (!Array.isArray(parsed) || parsed.length !== texts.length) throw new JsonError('an item is missing');
+  if (!Array.isArray(parsed) || parsed.length !== texts.length) throw new JsonError();
   return parsed;
 }
 
@@ -126,7 +126,7 @@ function endOfString(text: string, start: number): number {
     if (character === BACKSLASH) index += 1;
     else if (character === QUOTE) return index;
   }
-  throw new JsonError('a string without its end');
+  throw new JsonError();
 }
 
 /**

@@ -110,11 +110,14 @@ describe('places and amounts (contract 10.4)', () => {
   ])('an unknown %s is malformed', (path, value, refusal) => {
     expect(refusalOf(withField(full, path, value))).toEqual(refusal);
   });
-  const unfit = 'must be a positive number, no finer than GHS allows';
-  it.each([
-    ...['0', '-0', '-1', '0.001', '100.005', '1e-400'].map((amount) => ({ amount, message: unfit })),
-    ...['1e309', '90071992547409.92'].map((amount) => ({ amount, message: 'is too large' })),
-  ])('an amount of $amount $message', ({ amount, message }) => {
+  const unfit: Readonly<Record<string, readonly string[]>> = {
+    'must be greater than zero': ['0', '-0', '-1', '-0.01'],
+    'must have at most 2 decimals in GHS': ['0.001', '100.005', '1e-400', '1e-4000', `1.${'0'.repeat(60)}1`],
+    'must be at most 90,071,992,547,409.91 GHS': ['1e309', '90071992547409.92', '9'.repeat(41), '1e4000'],
+  };
+  it.each(
+    Object.entries(unfit).flatMap(([message, amounts]) => amounts.map((amount) => ({ amount, message }))),
+  )('an amount of $amount $message', ({ amount, message }) => {
     expect(refusalOf(JSON.stringify(full).replace('"amount":20', `"amount":${amount}`))).toEqual({
       code: 'invalidAmount',
       message: `beneficiary.amount ${message}`,

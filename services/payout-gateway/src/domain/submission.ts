@@ -8,7 +8,7 @@ import {
   type PayoutDetails,
   type SinglePayoutRequest,
 } from '@pesewa/contracts';
-import { accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
+import { accept, amountProblem, type Money, parsePositiveAmount, type Result, refuse } from '@pesewa/kernel';
 
 /** A payout as a merchant requested it, normalised: equal content gives equal text (contract 10.3). */
 export interface PayoutRequest extends PayoutDetails {
@@ -122,13 +122,9 @@ function known(
 }
 
 function readPositive(text: string, currency: string, path: string): Result<Money, RequestRefusal> {
-  const amount = parseAmount(text, currency);
-  if (amount.ok && amount.value.minor > 0n) return amount;
-  const message =
-    !amount.ok && amount.refusal === 'amount.too_large'
-      ? `${path} is too large`
-      : `${path} must be a positive number, no finer than ${currency} allows`;
-  return refuse({ code: 'invalidAmount', message });
+  const amount = parsePositiveAmount(text, currency);
+  if (amount.ok) return amount;
+  return refuse({ code: 'invalidAmount', message: `${path} ${amountProblem(amount.refusal, currency)}` });
 }
 
 function malformed(path: string, what: string): { readonly ok: false; readonly refusal: RequestRefusal } {

@@ -1,5 +1,5 @@
 import { type BreakFilters, breakChanges, breakOperations, formatPageCursor } from '@pesewa/contracts';
-import { accept, type Clock, parseAmount, type Result, refuse } from '@pesewa/kernel';
+import { accept, amountProblem, type Clock, parsePositiveAmount, type Result, refuse } from '@pesewa/kernel';
 import { answer, refusalsAs, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { isBreakKind } from '../domain/break-kinds.ts';
@@ -82,10 +82,8 @@ const unknown = refused('not_found', 'there is no such break');
 /** The request, or what is wrong with its amount. */
 function adjustRequest(body: ServedRequest<typeof breakChanges.adjustment>['body']): BreakRequest | string {
   const { commandId: id, merchantId, rail = '', currency, explanation } = body;
-  const amount = parseAmount(body.amount.replace(/^[+-]/, ''), currency);
-  if (!amount.ok || amount.value.minor <= 0n) {
-    return 'amount must be a decimal text that is not zero, with its sign, no finer than the currency allows';
-  }
+  const amount = parsePositiveAmount(body.amount.replace(/^[+-]/, ''), currency);
+  if (!amount.ok) return `amount without its sign ${amountProblem(amount.refusal, currency)}`;
   const minor = body.amount.startsWith('-') ? -amount.value.minor : amount.value.minor;
   const kind = merchantId === undefined ? 'suspense' : 'adjust';
   const terms = { commandId: id, kind, target: merchantId ?? rail, currency, minor } as const;

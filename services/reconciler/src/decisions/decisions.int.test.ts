@@ -163,9 +163,10 @@ describe('an amount that two operators decide', () => {
     await publish(initiated(other), callback(other, 'COMPLETED', '100', 'collection'));
     await until('the break', () => about(other, 'BreakOpened').length > 0);
     const refusals: readonly (readonly [object, number, RegExp])[] = [
-      [{ amount: '0' }, 400, /^amount must be a positive decimal text/],
-      [{ amount: '100.001' }, 400, /^amount/],
-      [{ amount: '-1' }, 400, /^amount/],
+      [{ amount: '0' }, 400, /^amount must be greater than zero$/],
+      [{ amount: '100.001' }, 400, /^amount must have no more decimals than its currency$/],
+      [{ amount: '-1' }, 400, /^amount must be greater than zero$/],
+      [{ amount: '9'.repeat(40) }, 400, /^amount must be at most /],
       [{ amount: 100 }, 400, /^amount must be a decimal text/],
       [{ reference: ids.next('co') }, 404, /reference/],
       [{ reference: other }, 404, /reference/],

@@ -1,4 +1,14 @@
-import { accept, type Clock, displayAmount, type Ids, type Money, type Result, refuse } from '@pesewa/kernel';
+import {
+  accept,
+  type Clock,
+  displayAmount,
+  type Ids,
+  type Money,
+  type PositiveAmountRefusal,
+  parsePositiveAmount,
+  type Result,
+  refuse,
+} from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
 import { commitEach } from '../batches.ts';
@@ -16,7 +26,6 @@ import {
   type OperatorVerdict,
   OUTCOME_DECIDABLE,
   type ProposeRefusal,
-  readDecidedAmount,
   type UndecidableReason,
   whyUndecidable,
 } from '../domain/decisions.ts';
@@ -202,9 +211,9 @@ async function chosenBreak(
 function termsOf(
   request: DecisionRequest,
   { currency, minor }: Money,
-): Result<Money & Pick<Decision, 'outcome'>, 'amount.invalid'> {
+): Result<Money & Pick<Decision, 'outcome'>, PositiveAmountRefusal> {
   if ('outcome' in request) return accept({ currency, minor, outcome: request.outcome });
-  return readDecidedAmount(request.amount, currency);
+  return parsePositiveAmount(request.amount, currency);
 }
 
 /** The subject of a decision: the open break of an open payment; the money is what the payment asks for. */

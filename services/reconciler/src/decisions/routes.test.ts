@@ -132,7 +132,10 @@ describe('the routes of decisions', () => {
     ['break.undecidable', 400],
     ['break.closed', 409],
     ['payment.ended', 409],
-    ['amount.invalid', 400],
+    ['amount.malformed', 400],
+    ['amount.not_positive', 400],
+    ['amount.too_fine', 400],
+    ['amount.too_large', 400],
     ['decision.open', 409],
     ['decision.differs', 409],
   ])('answer %s with %i', async (refusal, status) => {

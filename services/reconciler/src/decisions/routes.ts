@@ -4,7 +4,7 @@ import {
   decisionOperations,
   formatPageCursor,
 } from '@pesewa/contracts';
-import { displayAmount, formatAmount, proposalExpiryMs } from '@pesewa/kernel';
+import { amountProblem, displayAmount, formatAmount, proposalExpiryMs } from '@pesewa/kernel';
 import { answer, refusalsAs, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { DECIDABLE, type Decision, type DecisionRequest, OUTCOME_DECIDABLE } from '../domain/decisions.ts';
@@ -72,7 +72,10 @@ const refuseDecision = refusalsAs({
     'rail_unconfigured',
     'the rail of the payment is not configured here, so its fee is not known',
   ],
-  'amount.invalid': ['invalid', 'amount must be a positive decimal text, no finer than the currency allows'],
+  'amount.malformed': ['invalid', `amount ${amountProblem('amount.malformed')}`],
+  'amount.not_positive': ['invalid', `amount ${amountProblem('amount.not_positive')}`],
+  'amount.too_fine': ['invalid', `amount ${amountProblem('amount.too_fine')}`],
+  'amount.too_large': ['invalid', `amount ${amountProblem('amount.too_large')}`],
   'decision.open': ['undecided', 'breakId: another decision about its payment is not final yet'],
   'decision.differs': ['duplicate', 'commandId was used before for another decision'],
   'decision.unknown': ['not_found', 'there is no such decision'],

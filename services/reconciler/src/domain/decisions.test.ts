@@ -7,7 +7,6 @@ import {
   decide,
   isSameDecision,
   OUTCOME_DECIDABLE,
-  readDecidedAmount,
   whyUndecidable,
 } from './decisions.ts';
 
@@ -60,14 +59,6 @@ describe('a decision', () => {
       expect(isSameDecision(proposed, { ...proposed, ...other })).toBe(false);
     }
   });
-});
-
-it.each(['100.5', '100.50', '1005e-1', '0.01'])('%s KES can be decided', (text) => {
-  expect(readDecidedAmount(text, 'KES').ok).toBe(true);
-});
-
-it.each(['0', '-1', '100.001', '', 'x', '1e99', '0.00', ' 1', '１'])('%j KES can not', (text) => {
-  expect(readDecidedAmount(text, 'KES').ok).toBe(false);
 });
 
 it.each<[Parameters<typeof whyUndecidable>[0], 'open' | 'completed' | 'awaited' | undefined, unknown]>([

@@ -3,8 +3,8 @@ import {
   accept,
   checkDecision,
   type Money,
+  type PositiveAmountRefusal,
   type ProposalRefusal,
-  parseAmount,
   proposalExpiryMs,
   type Result,
   refuse,
@@ -88,7 +88,7 @@ export type ApprovedDecision = Extract<Decision, { readonly status: 'approved' }
 export type UndecidableReason = 'break.unknown' | 'break.undecidable' | 'break.closed' | 'payment.ended';
 
 /** Why a proposal is refused. */
-export type ProposeRefusal = UndecidableReason | 'amount.invalid' | 'decision.open' | 'decision.differs';
+export type ProposeRefusal = UndecidableReason | PositiveAmountRefusal | 'decision.open' | 'decision.differs';
 
 /** Why a decision about a proposal is refused. */
 export type DecideRefusal =
@@ -116,12 +116,6 @@ export function whyUndecidable(
   if (what === 'outcome' && tracked?.terms?.kind === 'collection') return 'break.undecidable';
   if (about.status !== 'open') return 'break.closed';
   return tracked?.status === 'open' ? undefined : 'payment.ended';
-}
-
-/** Reads the amount of a proposal: above zero, and no finer than the currency. */
-export function readDecidedAmount(text: string, currency: string): Result<Money, 'amount.invalid'> {
-  const amount = parseAmount(text, currency);
-  return amount.ok && amount.value.minor > 0n ? accept(amount.value) : refuse('amount.invalid');
 }
 
 /**

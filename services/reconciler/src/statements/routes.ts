@@ -9,6 +9,7 @@ import {
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import {
   answer,
+  isCompressed,
   readUpload,
   refused,
   type ServedAnswer,
@@ -64,8 +65,7 @@ async function upload(
   deps: StatementRouteDeps,
   { query, operator: by, context }: ServedRequest<Upload>,
 ): Promise<ServedAnswer<Upload>> {
-  const encoding = context.req.header('content-encoding') ?? 'identity';
-  if (encoding !== 'identity')
+  if (isCompressed(context.req.header('content-encoding')))
     return refused('invalid', 'Content-Encoding: send the file as it is, not packed');
   const terms = await readTerms(query, deps);
   if (!terms.ok) return refused('invalid', terms.refusal);
@@ -137,7 +137,7 @@ async function findMapping(text: string, mappings: MappingStore): Promise<Result
     const problem = describeProblem(firstProblem(parsed.error));
     return refuse(`mapping: ${problem} (columns are ${statementFields.join(', ')})`);
   } catch (error) {
-    if (error instanceof JsonError) return refuse('mapping: must be well-formed JSON, each key once');
+    if (error instanceof JsonError) return refuse(`mapping: ${error.message}`);
     throw error;
   }
 }

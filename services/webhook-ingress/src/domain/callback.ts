@@ -61,6 +61,11 @@ const STRANGER_BODY_BYTES_MAX = 2_048;
 const STRANGER_HEADERS_MAX = 16;
 const STRANGER_HEADER_VALUE_LENGTH_MAX = 256;
 
+/** The value of a header by its name in lower case. */
+export function headerOf({ headers }: Pick<CallbackRequest, 'headers'>, wanted: string): string | undefined {
+  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
+}
+
 /**
  * The stored headers: all but credentials, up to a number and a length. A signature is kept, because it proves the
  * callback and gives no access.
