@@ -268,6 +268,15 @@ describe('a close is shown', () => {
     }
   });
 
+  it('as done while it is read once more, until that finds a late payment', async () => {
+    const read = { ...asking, stage: 'gathering', finishedAt: at } as const;
+    const again: CloseDocument = { ...read, rereading: true, counts };
+    const { request } = open({ found: again });
+    expect((await request('/closes/2026-11-20/export')).status).toBe(200);
+    expect(await (await request('/closes/2026-11-20')).json()).toMatchObject({ status: 'done' });
+    expect((await open({ found: read }).request('/closes/2026-11-20/export')).status).toBe(409);
+  });
+
   it('as JSON, streamed, and releases its records when the reader stops', async () => {
     const { request, reading } = open({ found: done });
     const differing = await request('/closes/2026-11-20/export?format=json&result=differs');
