@@ -258,8 +258,7 @@ describe('a close is shown', () => {
 
   it('in an export only once it is done', async () => {
     for (const stage of ['gathering', 'asking'] as const) {
-      const found = { ...asking, stage };
-      const response = await open({ found }).request('/closes/2026-11-20/export');
+      const response = await open({ found: { ...asking, stage } }).request('/closes/2026-11-20/export');
       expect(response.status).toBe(409);
       expect(await response.json()).toMatchObject({
         code: 'not_done',
@@ -268,13 +267,9 @@ describe('a close is shown', () => {
     }
   });
 
-  it('as done while it is read once more, until that finds a late payment', async () => {
-    const read = { ...asking, stage: 'gathering', finishedAt: at } as const;
-    const again: CloseDocument = { ...read, rereading: true, counts };
-    const { request } = open({ found: again });
+  it('as done while it is read once more', async () => {
+    const { request } = open({ found: { ...done, stage: 'gathering', rereading: true } });
     expect((await request('/closes/2026-11-20/export')).status).toBe(200);
-    expect(await (await request('/closes/2026-11-20')).json()).toMatchObject({ status: 'done' });
-    expect((await open({ found: read }).request('/closes/2026-11-20/export')).status).toBe(409);
   });
 
   it('as JSON, streamed, and releases its records when the reader stops', async () => {
