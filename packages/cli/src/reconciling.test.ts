@@ -16,6 +16,10 @@ const wallet = {
   upper: '0',
   unexplained: '0.01',
   withinRange: false,
+  finding: 'out_of_range',
+  explainedBy: [],
+  unexplainedSince: '2026-01-02T02:00:00.000Z',
+  overdue: null,
   candidates: [{ reference: 'po-7', why: 'its amount is the drift' }],
 };
 const explained = {
@@ -24,6 +28,9 @@ const explained = {
   drift: '-5',
   unexplained: '0',
   withinRange: true,
+  finding: 'explained',
+  explainedBy: ['po-5'],
+  unexplainedSince: null,
   candidates: [],
 };
 const page = (...items: readonly object[]) => ok({ items, next: null });
@@ -41,9 +48,39 @@ describe.each([['drift'], ['reconcile drift']])('pesewa %s', (name) => {
     const printed = line.printed();
     expect(printed).toMatch(/upstream +100\.01 GHS +100\.00 GHS +\+0\.01 GHS +NO\n/);
     expect(printed).toMatch(/upstream +100\.01 XOF +100 XOF +-5 XOF +yes\n/);
-    expect(printed).toContain('upstream: +0.01 GHS is unexplained; what could explain it:\n');
+    expect(printed).toContain(
+      'upstream: +0.01 GHS is unexplained; unexplained since 2026-01-02T02:00:00.000Z; what could explain it:\n',
+    );
     expect(printed).toMatch(/po-7 +its amount is the drift\n/);
     expect(printed).not.toContain('0 XOF is unexplained');
+    expect(printed).toContain('upstream: -5 XOF is exactly what po-5 would move\n');
+  });
+
+  it('takes no difference that open payments could move for one that they explain', async () => {
+    const open = { ...explained, drift: '-40', unexplained: '-40', explainedBy: [] };
+    const oldestAt = '2026-01-01T01:00:00.000Z';
+    const overdue = {
+      count: 2,
+      isCut: false,
+      mayDebit: '300',
+      mayCredit: '0',
+      oldestAt,
+      references: ['po-1'],
+    };
+    const line = reconciler([
+      { ...open, finding: 'unexplained_within_range', unexplainedSince: '2026-01-02T02:00:00.000Z', overdue },
+      { ...open, currency: 'GHS', finding: 'too_many_to_tell' },
+    ]);
+    await line.run(...name.split(' '));
+    const printed = line.printed();
+    expect(printed).toMatch(/-40 XOF +NO, within range\n/);
+    expect(printed).toMatch(/-40\.00 GHS +too many open payments to tell\n/);
+    expect(printed).toContain(
+      'no combination of them gives the difference; unexplained since 2026-01-02T02:00',
+    );
+    expect(printed).toContain(
+      `been open for longer than rails take, since ${oldestAt}, and may hide -300 XOF: po-1 …\n`,
+    );
   });
 
   it('shows a rail that was taken out of the configuration as removed', async () => {
@@ -131,6 +168,11 @@ const status = {
     at: '2026-01-02T03:45:00.000Z',
     wallets: 3,
     outOfRange: ['upstream:GHS'],
+    unexplained: [
+      { wallet: 'upstream:XOF', finding: 'unexplained_within_range', since: '2026-01-02T03:00:00.000Z' },
+      { wallet: 'upstream:NGN', finding: 'too_many_to_tell', since: null },
+    ],
+    overdue: [{ wallet: 'upstream:XOF', count: 2, isCut: false, oldestAt: '2026-01-01T03:00:00.000Z' }],
     suspected: ['upstream:KES'],
     removed: [],
   },
@@ -170,7 +212,7 @@ describe('pesewa reconcile status', () => {
         'BREAKS          COUNT   OLDEST',
         'payment: stuck      2  2 d 2 h',
         '',
-        'wallets    last comparison: 15 min ago, 3 in all, out of range: upstream:GHS, suspected: upstream:KES',
+        'wallets    last comparison: 15 min ago, 3 in all, out of range: upstream:GHS, unexplained within range: upstream:XOF for 1 h, too many open payments to tell: upstream:NGN, open for longer than rails take: 2 at upstream:XOF, suspected: upstream:KES',
         'coverage   last audit: 2 h ago, done, 0 found, 0 repaired',
         'close      last daily close: 0 s ago, of the time before 2026-01-02T00:00:00.000Z: 7 matched, 1 not at the rail, 2 came late',
         'events     all that was published is applied',
@@ -222,7 +264,15 @@ describe('pesewa reconcile status', () => {
   it('says never where nothing was ever compared, audited or closed', async () => {
     const line = standing({
       ...status,
-      comparison: { at: null, wallets: 0, outOfRange: [], suspected: [], removed: [] },
+      comparison: {
+        at: null,
+        wallets: 0,
+        outOfRange: [],
+        unexplained: [],
+        overdue: [],
+        suspected: [],
+        removed: [],
+      },
       coverage: { at: null, status: null, found: 0, repaired: 0 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
     });

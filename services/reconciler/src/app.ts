@@ -8,7 +8,7 @@ import { addPollRoutes } from './polling/routes.ts';
 import { addTimelineRoutes } from './status/timeline.ts';
 import type { WorkingStore } from './store.ts';
 import type { Comparison } from './wallets/comparison.ts';
-import type { RunDocument, WalletStore } from './wallets/store.ts';
+import { findingOf, type RunDocument, type WalletStore } from './wallets/store.ts';
 
 /** Adds the reconciler's operator routes (ADR 60): breaks, drift, runs, timeline, decisions, a comparison and polls on demand. */
 export function addOperatorRoutes(
@@ -48,10 +48,8 @@ export function addOperatorRoutes(
   addDecisionRoutes(operator, deps);
 }
 
-function viewRun(
-  { _id, at, rail, currency, withinRange, candidates, ...amounts }: RunDocument,
-  configured: boolean,
-): WalletComparisonView {
+function viewRun(run: RunDocument, configured: boolean): WalletComparisonView {
+  const { _id, at, rail, currency, withinRange, candidates, overdue, ...amounts } = run;
   const text = (minor: bigint) => formatAmount(minor, currency);
   return {
     id: _id,
@@ -65,7 +63,20 @@ function viewRun(
     lower: text(amounts.lower),
     upper: text(amounts.upper),
     withinRange,
+    finding: findingOf(run),
+    explainedBy: run.explainedBy ?? [],
     unexplained: text(amounts.unexplained),
+    unexplainedSince: run.unexplainedSince?.toISOString() ?? null,
+    overdue: overdue
+      ? {
+          count: overdue.count,
+          isCut: overdue.isCut === true,
+          mayDebit: text(overdue.mayDebit),
+          mayCredit: text(overdue.mayCredit),
+          oldestAt: overdue.oldestAt.toISOString(),
+          references: overdue.references,
+        }
+      : null,
     candidates,
   };
 }

@@ -84,7 +84,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     ended: metrics.ended,
   });
   await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));
-  const comparison = createComparison({ ...parts, rails: rails.all, pauseMs: config.COMPARISON_PAUSE_MS });
+  const comparison = createComparison({ ...parts, rails: rails.all, ...comparisonTimes(config) });
   const comparing = scheduleJob({
     ...parts,
     name: 'wallet comparison',
@@ -109,6 +109,14 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const statusStore = openStatusStore(parts.db, store.collection);
   addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });
+}
+
+function comparisonTimes(config: Scope['config']) {
+  return {
+    pauseMs: config.COMPARISON_PAUSE_MS,
+    unexplainedMaxMs: config.COMPARISON_UNEXPLAINED_MAX_MS,
+    openMaxMs: config.COMPARISON_OPEN_MAX_MS,
+  };
 }
 
 /** The parts that everything else is built from: messaging, the stores, and what the process provides. */

@@ -109,7 +109,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long after its end a day can be closed, because its events may still be on their way'),
   CLOSE_POLLS_PER_SECOND: wholeNumberSetting({ min: 1, max: 100_000 })
     .default(20)
-    .describe("how often closes may ask a rail, over all replicas, within the rail's own rate"),
+    .describe("how often closes may ask a rail, over all replicas; at most half of the rail's own rate"),
   CLOSE_STATEMENT_WAIT_MS: durationMsSetting
     .default(32_400_000)
     .describe(
@@ -128,6 +128,16 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   COMPARISON_PAUSE_MS: durationMsSetting
     .default(2_000)
     .describe('pause before a drift out of range is measured again'),
+  COMPARISON_UNEXPLAINED_MAX_MS: durationMsSetting
+    .default(3_600_000)
+    .describe(
+      'how long a drift within the range of payments in flight may go without a combination of them that gives it, before it becomes a break',
+    ),
+  COMPARISON_OPEN_MAX_MS: durationMsSetting
+    .default(86_400_000)
+    .describe(
+      'longer than any rail takes: payments that are open for longer are shown with the range that they widen',
+    ),
   STATEMENT_BYTES_MAX: wholeNumberSetting({ min: 1_024, max: 100_000_000_000 })
     .default(1_000_000_000)
     .describe("maximum size of a rail's statement"),

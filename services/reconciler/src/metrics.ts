@@ -87,7 +87,7 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
   });
   const polls = new Histogram({
     name: 'polls_per_finalised_payment',
-    help: 'Number of polls until the owner of a payment ended it, by kind.',
+    help: 'Number of polls until the owner of a payment ended it, by kind; one that only confirmed its callback is not written, and not counted.',
     labelNames: ['kind'],
     buckets: POLLS_BUCKETS,
     registers: [registry],

@@ -30,7 +30,7 @@ export function addDriftCommand(parent: Command, ports: CliPorts): void {
 
 /** What the sign of a drift means. */
 export const SIGNS =
-  '\nDrift: the balance at the rail less our float. + is more at the rail than in our books, - is less. Payments in flight explain a range.';
+  '\nDrift: the balance at the rail less our float. + is more at the rail than in our books, - is less. A difference is explained\nonly if some of the payments in flight give exactly as much; that they could move more ("within range") explains nothing.';
 
 const REMOVED =
   '\nremoved: the rail is no longer in RAILS of the reconciler, so its wallet is not compared any more; the last result is shown\n';
@@ -43,13 +43,13 @@ export function describeRuns(
 ): string {
   const table = formatTable(
     ['AT', 'RAIL', 'AT THE RAIL', 'FLOAT', 'DRIFT', 'EXPLAINED'],
-    runs.map(({ at, rail, configured, currency, railBalance, float, drift, withinRange }) => [
+    runs.map(({ at, rail, configured, currency, railBalance, float, drift, finding }) => [
       at,
       configured ? rail : `${rail} (removed)`,
       displayAmount(railBalance, currency),
       displayAmount(float, currency),
       displayAmount(drift, currency, 'exceptZero'),
-      withinRange ? 'yes' : 'NO',
+      answers[finding],
     ]),
     {
       colours,
@@ -57,12 +57,56 @@ export function describeRuns(
       right: ['AT THE RAIL', 'FLOAT', 'DRIFT'],
     },
   );
-  const unexplained = runs.filter(({ withinRange }) => !withinRange).map(describeUnexplained);
-  return [table, ...unexplained, ...(runs.every(({ configured }) => configured) ? [] : [REMOVED])].join('');
+  return [
+    table,
+    ...runs.map(describeFinding),
+    ...runs.map(describeOverdue),
+    ...(runs.every(({ configured }) => configured) ? [] : [REMOVED]),
+  ].join('');
 }
 
-function describeUnexplained({ rail, currency, unexplained, candidates }: WalletComparisonView): string {
-  const head = `\n${rail}: ${displayAmount(unexplained, currency, 'exceptZero')} is unexplained`;
+/** Whether a difference is explained, for the table. */
+const answers: Readonly<Record<WalletComparisonView['finding'], string>> = {
+  explained: 'yes',
+  unexplained_within_range: 'NO, within range',
+  too_many_to_tell: 'too many open payments to tell',
+  out_of_range: 'NO',
+};
+
+/** What explains a difference, or that nothing does; nothing if there is none. */
+function describeFinding(run: WalletComparisonView): string {
+  const { rail, currency, drift, finding, explainedBy } = run;
+  if (finding === 'explained')
+    return explainedBy.length === 0
+      ? ''
+      : `\n${rail}: ${displayAmount(drift, currency, 'exceptZero')} is exactly what ${explainedBy.join(', ')} would move\n`;
+  if (finding !== 'too_many_to_tell') return describeUnexplained(run);
+  return `\n${rail}: too many payments are open in ${currency} to tell whether they explain the difference${sinceOf(run)}\n`;
+}
+
+function sinceOf({ unexplainedSince }: WalletComparisonView): string {
+  return unexplainedSince === null ? '' : `; unexplained since ${unexplainedSince}`;
+}
+
+/** What has been open for longer than a rail takes, which may hide as much. */
+function describeOverdue({ rail, currency, overdue }: WalletComparisonView): string {
+  if (!overdue) return '';
+  const { count, isCut, mayDebit, mayCredit, oldestAt, references } = overdue;
+  const moves = [
+    ...(mayDebit === '0' ? [] : [`-${displayAmount(mayDebit, currency)}`]),
+    ...(mayCredit === '0' ? [] : [`+${displayAmount(mayCredit, currency)}`]),
+  ];
+  const many = `${count}${isCut ? ' or more' : ''} ${count === 1 ? 'payment has' : 'payments have'}`;
+  return `\n${rail}: ${many} been open for longer than rails take, since ${oldestAt}, and may hide ${moves.join(' and ')}: ${references.join(', ')}${count > references.length ? ' …' : ''}\n`;
+}
+
+function describeUnexplained(run: WalletComparisonView): string {
+  const { rail, currency, unexplained, finding, candidates } = run;
+  const within =
+    finding === 'unexplained_within_range'
+      ? ' at least: open payments could move as much, but no combination of them gives the difference'
+      : '';
+  const head = `\n${rail}: ${displayAmount(unexplained, currency, 'exceptZero')} is unexplained${within}${sinceOf(run)}`;
   if (candidates.length === 0) return `${head}, and no payment is known that could explain it\n`;
   const rows = candidates.map(({ reference, why }) => [reference, why]);
   return `${head}; what could explain it:\n${formatTable(['CANDIDATE', 'WHY'], rows, { colours: false, empty: '' })}`;

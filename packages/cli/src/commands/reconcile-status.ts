@@ -99,7 +99,7 @@ function describeRuns(
   const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
   const lines = [
     comparison &&
-      `wallets    last comparison: ${ago(comparison.at)}${comparison.at === null ? '' : `, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${suspected(comparison.suspected)}`}`,
+      `wallets    last comparison: ${ago(comparison.at)}${comparison.at === null ? '' : `, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${unexplained(comparison, since)}${suspected(comparison.suspected)}`}`,
     coverage &&
       `coverage   last audit: ${ago(coverage.at)}${coverage.status === null ? '' : `, ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
     close &&
@@ -110,6 +110,28 @@ function describeRuns(
   return lines
     .filter((line) => typeof line === 'string')
     .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Wallets within their range that nothing is known to explain, and those that old payments may hide something of. */
+function unexplained(
+  { unexplained: found, overdue }: NonNullable<StatusView['comparison']>,
+  since: (at: string | null) => string | null,
+): string {
+  const named = (finding: (typeof found)[number]['finding']) =>
+    found
+      .filter((one) => one.finding === finding)
+      .map(({ wallet, since: at }) => `${wallet}${at === null ? '' : ` for ${since(at)}`}`);
+  const parts = [
+    ['unexplained within range', named('unexplained_within_range')],
+    ['too many open payments to tell', named('too_many_to_tell')],
+    [
+      'open for longer than rails take',
+      overdue.map(({ wallet, count, isCut }) => `${count}${isCut ? ' or more' : ''} at ${wallet}`),
+    ],
+  ] as const;
+  return parts
+    .flatMap(([what, wallets]) => (wallets.length > 0 ? [`, ${what}: ${wallets.join(', ')}`] : []))
     .join('');
 }
 

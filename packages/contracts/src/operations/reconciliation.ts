@@ -3,6 +3,21 @@ import { reference } from '../text.ts';
 import { pageLimit, pageOf } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
+/**
+ * What a comparison finds of a wallet: some payments in flight give exactly the difference, or there is none; the
+ * difference is within the range of payments in flight, and no combination of them gives it; there are too many to tell;
+ * the difference is out of that range.
+ */
+export const driftFindings = [
+  'explained',
+  'unexplained_within_range',
+  'too_many_to_tell',
+  'out_of_range',
+] as const;
+
+/** One of {@link driftFindings}. */
+export type DriftFinding = (typeof driftFindings)[number];
+
 const runView = z
   .object({
     id: z.string(),
@@ -18,7 +33,25 @@ const runView = z
     lower: z.string(),
     upper: z.string(),
     withinRange: z.boolean(),
+    finding: z.enum(driftFindings),
+    /** The payments in flight that give exactly the drift. */
+    explainedBy: z.array(z.string()).readonly(),
+    /** How far it is out of the range; within it, the least that no combination of payments gives. */
     unexplained: z.string(),
+    /** Since when no comparison has found it explained; null if the latest that could tell has. */
+    unexplainedSince: z.string().nullable(),
+    /** The payments that have been open for longer than a rail takes, and by how much they widen the range. */
+    overdue: z
+      .object({
+        count: z.number(),
+        /** Whether there are more than were counted. */
+        isCut: z.boolean(),
+        mayDebit: z.string(),
+        mayCredit: z.string(),
+        oldestAt: z.string(),
+        references: z.array(z.string()).readonly(),
+      })
+      .nullable(),
     /** The payments that may explain it. */
     candidates: z.array(z.object({ reference: z.string(), why: z.string() })).readonly(),
   })
@@ -71,6 +104,14 @@ const statusView = z.object({
       at: moment,
       wallets: z.number(),
       outOfRange: z.array(z.string()),
+      /** Wallets within their range whose difference no payments are known to give, and since when. */
+      unexplained: z.array(
+        z.object({ wallet: z.string(), finding: z.enum(driftFindings), since: z.string().nullable() }),
+      ),
+      /** Wallets whose range is widened by payments that have been open for longer than a rail takes. */
+      overdue: z.array(
+        z.object({ wallet: z.string(), count: z.number(), isCut: z.boolean(), oldestAt: z.string() }),
+      ),
       /** Wallets out of range in the newest comparison, while some of our services' events were still on their way. */
       suspected: z.array(z.string()),
       /** Wallets of rails that are no longer configured; the other fields leave them out. */

@@ -8,7 +8,7 @@ import { breakOfKind } from '../domain/observing.ts';
 import type { RailAnswer } from '../domain/question.ts';
 import { awaited } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
-import { called, ended, fold, lookedUp, opened, poll, terms } from '../fixtures/verdicts.ts';
+import { called, checked, ended, fold, lookedUp, opened, poll, terms } from '../fixtures/verdicts.ts';
 import { reportsOfVerdict } from './reports.ts';
 
 const NOW_MS = 500_000;
@@ -163,6 +163,14 @@ describe('another amount in the lookup', () => {
     expect(await (await resolved()).ask(paid(9_000n), paid(9_000n))).toEqual([]);
     expect(await (await resolved()).ask(paid(8_000n), paid(8_000n))).toEqual([KIND]);
     expect(await (await resolved()).ask(lookedUp, paid(9_000n))).toEqual([KIND]);
+  });
+
+  it('is taken back by a lookup with the amount, and by none without any', async () => {
+    const one = payout();
+    await one.ask(paid(9_000n), checked);
+    expect(one.show(KIND)?.status).toBe('open');
+    await one.ask(lookedUp);
+    expect(one.show(KIND)?.status).toBe('resolved');
   });
 
   it('is one break of bounded size if a rail’s answers keep changing', async () => {

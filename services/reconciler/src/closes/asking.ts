@@ -229,7 +229,7 @@ function judged(
 /** A payment that is missing in the working set can't be judged. */
 function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
   const result = record.tries + 1 >= triesMax ? 'unclear' : 'pending';
-  const matching = { result, differences: [], theirs: null, why: LOST } as const;
+  const matching = { result, differences: [], compared: [], theirs: null, why: LOST } as const;
   return { record, ours: null, matching, correctionSent: false, reports: [] };
 }
 

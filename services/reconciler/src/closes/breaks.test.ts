@@ -1,32 +1,56 @@
 import { expect, it } from 'vitest';
-import type { Matching, Side } from '../domain/close.ts';
-import { awaited } from '../domain/tracked.ts';
+import { matchRecord, type Side, sideOf } from '../domain/close.ts';
+import type { RailAnswer } from '../domain/question.ts';
+import { awaited, type Tracked } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
-import { ended, fold, opened } from '../fixtures/verdicts.ts';
+import { ended, fold, opened, terms } from '../fixtures/verdicts.ts';
 import { type CloseFinding, reportsOfRecord } from './breaks.ts';
 
-const ours: Side = { status: 'completed', amount: 10_000n, fee: 50n };
-const differences = [{ field: 'status', minor: -10_000n }] as const;
-const absent: Matching = { result: 'not_at_rail', differences, theirs: null, why: null };
-const failed: Side = { status: 'failed', amount: null, fee: null };
-const other: Matching = { result: 'differs', differences, theirs: failed, why: null };
+const close = { tries: 2, triesMax: 5, verdict: { fact: null } } as const;
+const payment: Tracked = {
+  ...fold(awaited('po-1', 0), [opened('payout'), ended('payout', 'completed')]),
+  charged: 50n,
+};
+const agreed = { kind: 'completed', amount: 10_000n, fee: 50n, reason: null } as const;
+const absent: RailAnswer = { kind: 'notFound', acceptedAtMs: 1 };
+const failed: RailAnswer = { kind: 'failed', reason: 'Declined' };
+const otherFee: RailAnswer = { ...agreed, fee: 49n };
 
-function saying(matching: Matching) {
+/** What a close says by an answer that the rail has given before. */
+function saying(answer: RailAnswer) {
+  const lastReported: Side = { status: 'completed', amount: 1n, fee: null };
+  const question = { ...close, tracked: payment, terms: terms('payout'), answer, lastReported };
   const record = { reference: 'po-1', run: '2026-11-20', rail: 'upstream', currency: 'KES' };
+  const matching = matchRecord(question);
+  const ours = sideOf(payment, terms('payout'));
   const finding = { record, ours, matching, correctionSent: false, reports: [] } as unknown as CloseFinding;
   return reportsOfRecord(finding, new Date(0));
 }
 
 it.each([
-  ['another status', absent, other, 'close.differs'],
-  ['nothing', other, absent, 'close.not_at_rail'],
+  ['another status', absent, failed, 'close.differs'],
+  ['nothing', failed, absent, 'close.not_at_rail'],
 ] as const)(
   'a close that now finds %s takes back what it said, and the break stays open',
   async (_what, before, now, kind) => {
     const { kept, tell, emitted } = breaksInMemory();
-    const payment = fold(awaited('po-1', 0), [opened('payout'), ended('payout', 'completed')]);
     await tell(saying(now), await tell(saying(before), payment));
     expect(kept.get('po-1/status')).toMatchObject({ status: 'open', kind, observations: [{ kind }] });
     expect(emitted).toHaveLength(1);
+  },
+);
+
+it.each<[string, RailAnswer, 'open' | 'resolved']>([
+  ['that the rail does not know the payment', absent, 'open'],
+  ['another status', failed, 'open'],
+  ['no fee', { ...agreed, fee: null }, 'open'],
+  ['another amount', { ...agreed, amount: 9_000n }, 'resolved'],
+  ['the same', agreed, 'resolved'],
+])(
+  'a close that now finds %s takes back another fee only if it compared the fees',
+  async (_, now, status) => {
+    const { kept, tell } = breaksInMemory();
+    await tell(saying(now), await tell(saying(otherFee), payment));
+    expect(kept.get('po-1/fee')).toMatchObject({ status });
   },
 );

@@ -15,7 +15,7 @@ export interface CloseFinding {
   readonly reports: readonly BreakReport[];
 }
 
-/** All that closes say of a payment. */
+/** All that closes may say of a payment. */
 const SAID = [
   { kind: 'close.differs', field: 'status' },
   { kind: 'close.differs', field: 'amount' },
@@ -23,15 +23,17 @@ const SAID = [
   { kind: 'close.not_at_rail', field: 'status' },
 ] as const;
 
-/** What a record says of its payment's fields once it is finished: what differs, and that the rest does not. */
+/** What a record says of its payment once it is finished: what differs, and what it compared and found the same. */
 export function reportsOfRecord({ record, ours, matching }: CloseFinding, at: Date): readonly BreakReport[] {
   const { reference, run: close } = record;
   const { result } = matching;
   if (result === 'pending' || result === 'unclear' || !ours) return [];
   const found = findingsOf(matching, ours).map((one) => toFoundBreak(reference, one, record, at));
   const resolution = `close ${close}: ${resultText(result)}`;
-  const gone = SAID.filter((said) =>
-    found.every(({ kind, field }) => kind !== said.kind || field !== said.field),
+  const gone = SAID.filter(
+    (said) =>
+      matching.compared.includes(said.field) &&
+      found.every(({ kind, field }) => kind !== said.kind || field !== said.field),
   ).map((said) => toWithdrawal(reference, { ...said, resolution }, at));
   return [...found, ...gone];
 }

@@ -26,7 +26,7 @@ export interface ByStatementDeps {
   /** How long after its end a close waits for them. */
   readonly waitMs: number;
   readonly samplePercent: number;
-  readonly finished: (result: CloseResult) => void;
+  readonly finished: (result: CloseResult, records: number) => void;
   /** Called when there are records to be asked about. */
   readonly gathered: () => void;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -101,6 +101,8 @@ async function findStatements(
   return statementStore.runs.find(about).project<Heard>(FIELDS).toArray();
 }
 
+type Write = AnyBulkWriteOperation<CloseRecord>;
+
 async function settlePage(
   deps: ByStatementDeps,
   records: readonly CloseRecord[],
@@ -110,25 +112,31 @@ async function settlePage(
   const { closeStore, samplePercent } = deps;
   const linesOf = await findLines(deps, records, statements);
   const dueAt = new Date(deps.clock.nowMs());
-  const writes = records.flatMap((record): AnyBulkWriteOperation<CloseRecord>[] => {
-    const { _id, reference, ours, rail: waits } = record;
-    if (!ours) return [];
-    const lines = linesOf.get(reference) ?? [];
-    const isCovered = statements.some((statement) => covers(statement, record));
-    const verdict = judgeByStatement({ reference, ours, lines, isCovered, isOver, samplePercent });
-    if (verdict === 'wait' || (verdict === 'ask' && record.waits !== undefined)) return [];
-    const filter = { _id, ...unasked };
-    if (verdict === 'ask') return [{ updateOne: { filter, update: { $set: { waits, dueAt } } } }];
-    const line = lines.findLast(({ status }) => status !== 'pending');
-    const theirs = line && { status: ours.status, amount: line.amount, fee: line.fee };
-    const update = {
-      $set: { result: 'matched' as const, ...(theirs && { theirs }) },
-      $unset: { waits: true, dueAt: true } as const,
-    };
-    deps.finished('matched');
-    return [{ updateOne: { filter, update } }];
-  });
-  if (writes.length > 0) await closeStore.records.bulkWrite(writes, { ordered: false });
+  const writes = records.flatMap(
+    (record): { readonly verdict: 'matched' | 'ask'; readonly write: Write }[] => {
+      const { _id, reference, ours, rail: waits } = record;
+      if (!ours) return [];
+      const lines = linesOf.get(reference) ?? [];
+      const isCovered = statements.some((statement) => covers(statement, record));
+      const verdict = judgeByStatement({ reference, ours, lines, isCovered, isOver, samplePercent });
+      if (verdict === 'wait' || (verdict === 'ask' && record.waits !== undefined)) return [];
+      const filter = { _id, ...unasked };
+      if (verdict === 'ask')
+        return [{ verdict, write: { updateOne: { filter, update: { $set: { waits, dueAt } } } } }];
+      const line = lines.findLast(({ status }) => status !== 'pending');
+      const theirs = line && { status: ours.status, amount: line.amount, fee: line.fee };
+      const update = {
+        $set: { result: 'matched' as const, ...(theirs && { theirs }) },
+        $unset: { waits: true, dueAt: true } as const,
+      };
+      return [{ verdict, write: { updateOne: { filter, update } } }];
+    },
+  );
+  for (const [verdict, ofVerdict] of Map.groupBy(writes, (one) => one.verdict)) {
+    const all = ofVerdict.map(({ write }) => write);
+    const { modifiedCount } = await closeStore.records.bulkWrite(all, { ordered: false });
+    if (verdict === 'matched') deps.finished(verdict, modifiedCount);
+  }
 }
 
 /** The lines that stand for movements of payments, by payment. */

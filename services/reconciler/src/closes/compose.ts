@@ -1,10 +1,9 @@
-import type { ClaimRateLimit } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
 import type { WindowPayments } from '../matching/payments.ts';
 import type { PolledRail } from '../polling/polled-rail.ts';
-import { type RailRateLimit, retryAfterMs } from '../polling/rail-rate-limit.ts';
+import { closeRateLimit, closesPerSecond, type RailRateLimit } from '../polling/rail-rate-limit.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { openStatementStore } from '../statements/store.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
@@ -40,7 +39,11 @@ export async function composeCloses(
       ...parts,
       closeStore,
       rails,
-      rateLimitOf: (rail) => closeRateLimit(rateLimit, rail, config.CLOSE_POLLS_PER_SECOND),
+      rateLimitOf: ({ name, capabilities }) =>
+        closeRateLimit(rateLimit, name, {
+          perSecondMax: config.CLOSE_POLLS_PER_SECOND,
+          railPerSecond: capabilities.polling.perSecondMax,
+        }),
       triesMax: config.CLOSE_TRIES_MAX,
       pauseMs,
       finished: metrics.finished,
@@ -72,36 +75,14 @@ export async function composeCloses(
     store: closeStore,
     railNames: rails.map(({ name }) => name),
     closeLagMs: config.CLOSE_LAG_MS,
-    perSecondOf: (rail) =>
-      (config.CLOSE_POLLS_PER_SECOND * 100) /
-      (byStatement.sendsStatements(rail) ? config.CLOSE_SAMPLE_PERCENT : 100),
+    perSecondOf: (rail) => {
+      const polling = rails.find(({ name }) => name === rail)?.capabilities.polling;
+      const perSecond = closesPerSecond(config.CLOSE_POLLS_PER_SECOND, polling?.perSecondMax ?? Infinity);
+      return (perSecond * 100) / (byStatement.sendsStatements(rail) ? config.CLOSE_SAMPLE_PERCENT : 100);
+    },
     statementUntil: (rail, to) => {
       const untilMs = to.getTime() + config.CLOSE_STATEMENT_WAIT_MS;
       return byStatement.sendsStatements(rail) && untilMs > clock.nowMs() ? new Date(untilMs) : null;
     },
   });
-}
-
-/** A share of the rail's own rate, so that polling, which uses the same one, comes first. */
-function closeRateLimit(
-  rateLimit: RailRateLimit,
-  { name: rail, capabilities }: PolledRail,
-  perSecondMax: number,
-): ClaimRateLimit {
-  const railPerSecond = capabilities.polling.perSecondMax;
-  const share = `close of ${rail}`;
-  const perSecond = Math.min(perSecondMax, railPerSecond);
-  return {
-    take: async (wanted) => {
-      const { count: allowed } = await rateLimit.take(share, { wanted, perSecond });
-      const tokens = await rateLimit.take(rail, { wanted: allowed, perSecond: railPerSecond });
-      await rateLimit.giveBack(share, allowed - tokens.count);
-      return tokens;
-    },
-    giveBack: async (unused) => {
-      await rateLimit.giveBack(share, unused);
-      await rateLimit.giveBack(rail, unused);
-    },
-    retryAfterMs: retryAfterMs(perSecond),
-  };
 }

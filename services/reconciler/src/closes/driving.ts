@@ -79,7 +79,7 @@ async function look(
     const counts = await store.count(_id);
     await store.runs.updateOne(mine, [
       { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
-      { $unset: ['running', 'dueAt', 'isLevel'] },
+      { $unset: ['running', 'rereading', 'dueAt', 'isLevel'] },
     ]);
   } else if (!isPending && (await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
     const reading = { stage: 'gathering', added: 0, isLevel: true } as const;

@@ -46,6 +46,7 @@ describe('the nightly close on real daemons', () => {
     await until('the late one', async () => (await recordOf(day, late))?.result === 'matched');
     expect(await finished(day)).toMatchObject({ payments: 2, late: 1, results: { matched: 2, pending: 0 } });
     await night();
+    expect(await harness.operator(`/closes/${day}`)).toMatchObject({ status: 'done', payments: 2, late: 1 });
     expect(await finished(day)).toMatchObject({ payments: 2, late: 1, results: { matched: 2, pending: 0 } });
     for (const reference of [first, late]) {
       expect(asked.filter((one) => one === reference)).toHaveLength(1);

@@ -258,14 +258,18 @@ describe('a close is shown', () => {
 
   it('in an export only once it is done', async () => {
     for (const stage of ['gathering', 'asking'] as const) {
-      const found = { ...asking, stage };
-      const response = await open({ found }).request('/closes/2026-11-20/export');
+      const response = await open({ found: { ...asking, stage } }).request('/closes/2026-11-20/export');
       expect(response.status).toBe(409);
       expect(await response.json()).toMatchObject({
         code: 'not_done',
         message: 'id: the close is not done, so not all is known: export it once its status is done',
       });
     }
+  });
+
+  it('as done while it is read once more', async () => {
+    const { request } = open({ found: { ...done, stage: 'gathering', rereading: true } });
+    expect((await request('/closes/2026-11-20/export')).status).toBe(200);
   });
 
   it('as JSON, streamed, and releases its records when the reader stops', async () => {

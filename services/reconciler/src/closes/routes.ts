@@ -10,7 +10,7 @@ import type { Hono } from 'hono';
 import { COUNT_TIMEOUT_MS } from '../batches.ts';
 import type { Window } from '../matching/payments.ts';
 import { type ShownRuns, showRuns } from '../matching/routes.ts';
-import type { MatchStore } from '../matching/store.ts';
+import { isDone, type MatchStore } from '../matching/store.ts';
 import type { ClosePreview, Closes } from './closes.ts';
 import type { CloseDocument, CloseRecord } from './store.ts';
 import { closeColumns, viewClose, viewRecord } from './views.ts';
@@ -42,7 +42,7 @@ const viewOf =
   ({ store, railNames, statementUntil }: CloseRouteDeps) =>
   async (close: CloseDocument) => {
     const rails = close.rail === null ? railNames : [close.rail];
-    const waits = close.stage === 'done' ? [] : rails.map((rail) => statementUntil(rail, close.to));
+    const waits = isDone(close) ? [] : rails.map((rail) => statementUntil(rail, close.to));
     const counts = close.counts ?? (await store.count(close._id, COUNT_TIMEOUT_MS));
     return viewClose(close, counts, waits.find((until) => until !== null) ?? null);
   };

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import type { Side } from '../domain/close.ts';
 import { mapping, row } from '../fixtures/statement-rows.ts';
@@ -41,6 +41,7 @@ let closeStore: CloseStore;
 let statementStore: StatementStore;
 let byStatement: ByStatement;
 let nowMs: number;
+let counted: number;
 
 beforeAll(async () => {
   const config = await prepareTestEnvironment([]);
@@ -59,7 +60,9 @@ beforeAll(async () => {
     rails: ['upstream'],
     waitMs: 9 * HOUR_MS,
     samplePercent: 0,
-    finished: () => undefined,
+    finished: (_, records) => {
+      counted += records;
+    },
     gathered: () => undefined,
     clock: { nowMs: () => nowMs },
   });
@@ -67,6 +70,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   nowMs = day.to.getTime() + HOUR_MS;
+  counted = 0;
   const { runs, records } = closeStore;
   for (const one of [runs, records, statementStore.runs, statementStore.records]) await one.deleteMany();
   await closeStore.create(close);
@@ -206,6 +210,16 @@ it('notes what it has taken only while it holds the close', async () => {
   expect(await closeStore.find(close._id)).not.toHaveProperty('settledBy');
   await settled();
   expect(await closeStore.find(close._id)).toHaveProperty('settledBy');
+});
+
+it('counts what was written, and once, though the first write failed', async () => {
+  await waiting(completed);
+  await matched([{}]);
+  vi.spyOn(closeStore.records, 'bulkWrite').mockRejectedValueOnce(new Error('the primary is gone'));
+  await expect(settled()).rejects.toThrow('gone');
+  expect(counted).toBe(0);
+  expect(await settled()).toEqual(['matched']);
+  expect(counted).toBe(1);
 });
 
 it('reads no other statements to find those of a rail', async () => {

@@ -47,7 +47,7 @@ export interface CloseStore extends MatchStore<CloseDocument, CloseRecord> {
   readonly days: () => Promise<readonly string[]>;
   /** The end of the newest whole day over all rails that was closed. */
   readonly newestDone: () => Promise<Date | undefined>;
-  /** Has the finished ones among these closes read once more for late payments; their results stay. */
+  /** Has the finished ones among these closes read once more for late payments; they stay done until one is found. */
   readonly readAgain: (ids: readonly string[], dueAt: Date) => Promise<void>;
 }
 
@@ -74,8 +74,8 @@ export function openCloseStore(db: Db): CloseStore {
       await runs.updateMany(
         { _id: { $in: [...ids] }, stage: 'done' },
         {
-          $set: { stage: 'gathering', running: true, added: 0, dueAt },
-          $unset: { after: true, counts: true, isLevel: true, settledBy: true },
+          $set: { stage: 'gathering', running: true, rereading: true, added: 0, dueAt },
+          $unset: { after: true, isLevel: true, settledBy: true },
         },
       );
     },

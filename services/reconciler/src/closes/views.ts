@@ -2,7 +2,7 @@ import { type CloseRecordView, type CloseView, closeResults } from '@pesewa/cont
 import { formatAmount } from '@pesewa/kernel';
 import type { Difference, Side } from '../domain/close.ts';
 import type { Export } from '../exports.ts';
-import type { ResultCounts } from '../matching/store.ts';
+import { isDone, type ResultCounts } from '../matching/store.ts';
 import type { CloseDocument, CloseRecord } from './store.ts';
 
 /**
@@ -14,13 +14,13 @@ export function viewClose(
   counts: ResultCounts | null,
   statementsUntil: Date | null,
 ): CloseView {
-  const { _id, from, to, rail, stage, late = 0, requestedBy, requestedAt, finishedAt } = close;
+  const { _id, from, to, rail, late = 0, requestedBy, requestedAt, finishedAt } = close;
   return {
     id: _id,
     from: from.toISOString(),
     to: to.toISOString(),
     rail,
-    status: stage,
+    status: isDone(close) ? 'done' : close.stage,
     ...viewCounts(counts),
     statementsUntil: statementsUntil?.toISOString() ?? null,
     /** How many of its payments were reported only after it had been done once. */

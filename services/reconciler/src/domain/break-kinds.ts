@@ -199,15 +199,16 @@ export const breakKinds = {
   },
   'wallet.drift': {
     field: 'balance',
-    opens: "a rail's wallet is out of the range that payments in flight explain",
-    closes: 'the wallet is back in range',
+    opens:
+      "a rail's wallet is out of the range that payments in flight allow; or it has long been within it, and no combination of them gives the difference",
+    closes: 'the wallet is explained, or back in range among too many payments to tell',
     manualResolution: 'again',
   },
   'close.differs': {
     field: 'status',
     opens:
       'the daily close finds that the rail reports another status, amount or fee of an ended payment than our books; nothing moves until operators have asked the rail which is right and corrected it by an order to the ledger',
-    closes: 'a later close finds that both agree',
+    closes: 'a later close compares the same, and finds that both agree',
     manualResolution: 'again',
   },
   'close.not_at_rail': {
@@ -219,7 +220,7 @@ export const breakKinds = {
   'statement.differs': {
     field: 'status',
     opens: "a line of the rail's statement differs from our payment in status, amount, fee or currency",
-    closes: 'a later statement agrees with our record',
+    closes: 'a later statement of the rail has the same in its line, and agrees with our record',
     manualResolution: 'again',
   },
   'statement.not_in_books': {

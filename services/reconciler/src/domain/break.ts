@@ -51,6 +51,8 @@ export interface Observation {
   readonly currency: string | null;
   /** What it says in short keys: a person who resolves the break has judged these, and only another one is news. */
   readonly about?: readonly string[];
+  /** Set if it is about the payment's reversal, and not about the payment itself. */
+  readonly ofReversal?: true;
 }
 
 /** An observation with its field. */

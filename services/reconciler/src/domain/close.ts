@@ -29,6 +29,8 @@ export interface Difference {
 export interface Matching {
   readonly result: CloseResult;
   readonly differences: readonly Difference[];
+  /** The fields that both sides have; nothing is said of any other. */
+  readonly compared: readonly Difference['field'][];
   readonly theirs: Side | null;
   /** Why the newest answer is unclear, for people to read; null if it is clear. */
   readonly why: string | null;
@@ -77,13 +79,14 @@ export function matchRecord(question: CloseQuestion): Matching {
       return unclear(question, ours, answer.why);
     case 'pending': {
       const theirs = { status: answer.kind, amount: null, fee: null } as const;
-      return later(question, theirs, differencesOf(ours, theirs, terms), true);
+      return later(question, theirs, compareSides(ours, theirs, terms), true);
     }
     case 'notFound': {
       const theirs = { status: 'not_found', amount: null, fee: null } as const;
       // It failed before the rail accepted it, so neither side has moved money.
-      if (ours.status === 'failed' && (answer.acceptedAtMs ?? null) === null) return matched(theirs);
-      return later(question, theirs, differencesOf(ours, theirs, terms), false);
+      if (ours.status === 'failed' && (answer.acceptedAtMs ?? null) === null)
+        return matched(theirs, ['status']);
+      return later(question, theirs, compareSides(ours, theirs, terms), false);
     }
     case 'failed':
       return compared(question, ours, { status: answer.kind, amount: null, fee: null });
@@ -114,50 +117,59 @@ export function findingsOf({ result, differences, theirs }: Matching, ours: Side
 }
 
 function compared(question: CloseQuestion, ours: Side, theirs: Side): Matching {
-  const differences = differencesOf(ours, theirs, question.terms);
+  const comparison = compareSides(ours, theirs, question.terms);
   // The owner is only now receiving an end, so this waits.
   const isNews = question.verdict.fact !== null;
-  return differences.length === 0 ? matched(theirs) : later(question, theirs, differences, isNews);
+  return comparison.differences.length === 0
+    ? matched(theirs, comparison.compared)
+    : later(question, theirs, comparison, isNews);
 }
 
 /** Handles a difference: it counts if it was reported before or, if it may disappear by itself, after enough tries. */
 function later(
   { tries, triesMax, lastReported }: CloseQuestion,
   theirs: Side,
-  differences: readonly Difference[],
+  comparison: Comparison,
   mayPass: boolean,
 ): Matching {
   const counts = tries >= triesMax || (lastReported !== null && !mayPass);
-  return { result: counts ? resultOf(theirs) : 'pending', differences, theirs, why: null };
+  return { result: counts ? resultOf(theirs) : 'pending', ...comparison, theirs, why: null };
 }
 
 /** Handles an unclear answer: an earlier difference stands as far as it still differs from our present view. */
 function unclear({ tries, triesMax, lastReported, terms }: CloseQuestion, ours: Side, why: string): Matching {
   const isLast = tries >= triesMax;
-  const differences = lastReported && ours.status !== 'open' ? differencesOf(ours, lastReported, terms) : [];
-  if (lastReported && differences.length > 0) {
-    return { result: isLast ? resultOf(lastReported) : 'pending', differences, theirs: lastReported, why };
+  const comparison = lastReported && ours.status !== 'open' ? compareSides(ours, lastReported, terms) : null;
+  if (lastReported && comparison && comparison.differences.length > 0) {
+    return { result: isLast ? resultOf(lastReported) : 'pending', ...comparison, theirs: lastReported, why };
   }
-  return { result: isLast ? 'unclear' : 'pending', differences: [], theirs: null, why };
+  return { result: isLast ? 'unclear' : 'pending', differences: [], compared: [], theirs: null, why };
 }
 
 function resultOf(theirs: Side): CloseResult {
   return theirs.status === 'not_found' ? 'not_at_rail' : 'differs';
 }
 
-function matched(theirs: Side): Matching {
-  return { result: 'matched', differences: [], theirs, why: null };
+function matched(theirs: Side, compared: Matching['compared']): Matching {
+  return { result: 'matched', differences: [], compared, theirs, why: null };
 }
 
-function differencesOf(ours: Side, theirs: Side, terms: Terms): readonly Difference[] {
+type Comparison = Pick<Matching, 'differences' | 'compared'>;
+
+/** Compares two sides: amounts and fees only if both have them, and have moved them by the same status. */
+function compareSides(ours: Side, theirs: Side, terms: Terms): Comparison {
   if (ours.status !== theirs.status) {
-    return [{ field: 'status', minor: movedBy(theirs, ours, terms) - movedBy(ours, ours, terms) }];
+    const minor = movedBy(theirs, ours, terms) - movedBy(ours, ours, terms);
+    return { differences: [{ field: 'status', minor }], compared: ['status'] };
   }
-  const fields = ['amount', 'fee'] as const;
-  return fields.flatMap((field) => {
+  const found = (['amount', 'fee'] as const).flatMap((field): readonly Difference[] => {
     const [here, there] = [ours[field], theirs[field]];
-    return here === null || there === null || here === there ? [] : [{ field, minor: there - here }];
+    return here === null || there === null ? [] : [{ field, minor: there - here }];
   });
+  return {
+    differences: found.filter(({ minor }) => minor !== 0n),
+    compared: ['status', ...found.map(({ field }) => field)],
+  };
 }
 
 /** What another end has moved, less what ours has; null while ours is open. */

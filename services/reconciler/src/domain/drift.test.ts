@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeLooks, measureDrift, type Standing, whyBackInRange } from './drift.ts';
+import type { OpenPayment } from './drift-explanation.ts';
 
 const still = { credits: 1_000n, debits: 300n };
 const nothing = { mayDebit: 0n, mayCredit: 0n };
@@ -14,6 +15,8 @@ describe('the drift of a wallet', () => {
       lower: 700n,
       upper: 700n,
       withinRange: true,
+      finding: 'explained',
+      explainedBy: [],
       unexplained: 0n,
     });
     expect(measure(699n)).toMatchObject({ drift: -1n, withinRange: false });
@@ -31,6 +34,7 @@ describe('the drift of a wallet', () => {
     expect(measure(railBalance, { inFlight: { mayDebit: 100n, mayCredit: 50n } })).toMatchObject({
       unexplained,
       withinRange: unexplained === 0n,
+      finding: unexplained !== 0n ? 'out_of_range' : railBalance === 700n ? 'explained' : 'too_many_to_tell',
     });
   });
 
@@ -44,6 +48,77 @@ describe('the drift of a wallet', () => {
     });
     expect(measure(900n, { after }).withinRange).toBe(true);
     expect(measure(499n, { after }).withinRange).toBe(false);
+  });
+});
+
+describe('a drift within the range of payments in flight', () => {
+  const payout = (reference: string, mayDebit: bigint) => ({ reference, mayDebit, mayCredit: 0n });
+  const inFlight = (...payments: readonly OpenPayment[]) => ({
+    mayDebit: payments.reduce((sum, one) => sum + one.mayDebit, 0n),
+    mayCredit: payments.reduce((sum, one) => sum + one.mayCredit, 0n),
+    payments,
+  });
+  const [po1, po2] = [payout('po-1', 100n), payout('po-2', 200n)];
+  const co = { reference: 'co-1', mayDebit: 0n, mayCredit: 30n };
+
+  it.each([
+    [-100n, ['po-1']],
+    [-200n, ['po-2']],
+    [-300n, ['po-1', 'po-2']],
+    [30n, ['co-1']],
+    [-70n, ['po-1', 'co-1']],
+    [0n, []],
+  ])('of %s is what some of them give, and they are named: %j', (drift, explainedBy) => {
+    expect(measure(700n + drift, { inFlight: inFlight(po1, po2, co) })).toMatchObject({
+      finding: 'explained',
+      explainedBy,
+      unexplained: 0n,
+    });
+  });
+
+  it.each([
+    [-40n, -40n],
+    [-140n, -40n],
+    [-299n, 1n],
+    [-1n, -1n],
+  ])('of %s is none that any of them give, by %s at least', (drift, unexplained) => {
+    expect(measure(700n + drift, { inFlight: inFlight(po1, po2) })).toMatchObject({
+      withinRange: true,
+      finding: 'unexplained_within_range',
+      explainedBy: [],
+      unexplained,
+    });
+  });
+
+  it('is explained by the fewest of them', () => {
+    const parts = [payout('po-3', 50n), payout('po-4', 50n), po1];
+    expect(measure(600n, { inFlight: inFlight(...parts) }).explainedBy).toEqual(['po-1']);
+  });
+
+  it('is told among many of one amount, and not among many of different ones', () => {
+    const alike = Array.from({ length: 90 }, (_, index) => payout(`po-${index}`, 7n));
+    expect(measure(700n - 70n, { inFlight: inFlight(...alike) }).explainedBy).toHaveLength(10);
+    expect(measure(700n - 69n, { inFlight: inFlight(...alike) }).finding).toBe('unexplained_within_range');
+    const different = Array.from({ length: 13 }, (_, index) => payout(`po-${index}`, 2n ** BigInt(index)));
+    expect(measure(700n - 69n, { inFlight: inFlight(...different) })).toMatchObject({
+      finding: 'too_many_to_tell',
+      unexplained: 0n,
+    });
+  });
+
+  it('may have been of the books before or after what was posted meanwhile, and else can not be told', () => {
+    const after = { credits: 1_000n, debits: 500n };
+    const during = { after, inFlight: inFlight(po1) };
+    for (const balance of [700n, 600n, 500n, 400n])
+      expect(measure(balance, during).finding).toBe('explained');
+    expect(measure(650n, during).finding).toBe('too_many_to_tell');
+  });
+
+  it('is not explained by a payment that began after the rail answered', () => {
+    const look = { railBalance: 600n, before: still, after: still, inFlight: inFlight(po2) };
+    const newest = { ...look, railBalance: 550n, inFlight: inFlight(po1, po2, payout('po-3', 150n)) };
+    expect(judgeLooks(newest, [look]).look).toBe(newest);
+    expect(measureDrift(look, newest).finding).toBe('unexplained_within_range');
   });
 });
 
@@ -102,5 +177,14 @@ describe('what brought a wallet back into its range', () => {
     [{}, 'payments now in flight explain it'],
   ])('is found in what has moved since: %o', (change, why) => {
     expect(cause(change)).toBe(`the wallet is back in range: since -1 units was last unexplained, ${why}`);
+  });
+
+  it('was no range where it was unexplained within it', () => {
+    const why = whyBackInRange(
+      { ...out, withinRange: true },
+      { ...out, unexplained: 0n },
+      (minor) => `${minor}`,
+    );
+    expect(why).toMatch(/^payments explain the wallet again: since -1 was last unexplained, /);
   });
 });

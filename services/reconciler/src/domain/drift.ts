@@ -1,3 +1,6 @@
+import type { DriftFinding } from '@pesewa/contracts';
+import { explainBalance, type OpenPayment, type PossibleBooks } from './drift-explanation.ts';
+
 /**
  * The totals of our float's debits and credits at a rail in one currency, by the ledger; minor units, both only grow.
  */
@@ -13,10 +16,15 @@ export interface Measurement {
   readonly before: FloatTotals;
   /** The totals after its answer; these are read after the payments in flight. */
   readonly after: FloatTotals;
-  readonly inFlight: { readonly mayDebit: bigint; readonly mayCredit: bigint };
+  readonly inFlight: {
+    readonly mayDebit: bigint;
+    readonly mayCredit: bigint;
+    /** Absent if there are too many to list. */
+    readonly payments?: readonly OpenPayment[];
+  };
 }
 
-/** The signed drift, and the range of balances that payments in flight explain. */
+/** The signed drift, the range of balances that payments in flight allow, and whether they explain it. */
 export interface Drift {
   readonly float: bigint;
   /** The rail's balance minus our float. */
@@ -24,7 +32,13 @@ export interface Drift {
   readonly lower: bigint;
   readonly upper: bigint;
   readonly withinRange: boolean;
-  /** How far the balance is above the range, or below it if negative: the unexplained part. */
+  readonly finding: DriftFinding;
+  /** The payments in flight that give exactly the drift. */
+  readonly explainedBy: readonly string[];
+  /**
+   * How far the balance is above the range, or below it if negative; within the range, the least that no combination of
+   * payments gives.
+   */
   readonly unexplained: bigint;
 }
 
@@ -41,27 +55,70 @@ export type WalletBooks = Pick<Measurement, 'after' | 'inFlight'>;
  * @param newest the present state of the books, if the answer is older: money that comes back, as by a reversal, moves
  * at the rail before we learn of it, while money that leaves is known before its rail is asked
  */
-export function measureDrift(
-  { railBalance, before, after, inFlight }: Measurement,
-  newest: WalletBooks = { after, inFlight },
-): Drift {
-  const float = after.credits - after.debits;
+export function measureDrift(measurement: Measurement, newest: WalletBooks = measurement): Drift {
+  const { railBalance, before, after, inFlight } = measurement;
+  const float = floatOf(after);
   const lower = before.credits - after.debits - inFlight.mayDebit;
   const upper = newest.after.credits + newest.inFlight.mayCredit - before.debits;
-  const unexplained = railBalance - nearest(railBalance, lower, upper);
-  return { float, drift: railBalance - float, lower, upper, withinRange: unexplained === 0n, unexplained };
+  const outside = railBalance - nearest(railBalance, lower, upper);
+  const measured = { float, drift: railBalance - float, lower, upper };
+  if (outside !== 0n)
+    return {
+      ...measured,
+      withinRange: false,
+      finding: 'out_of_range',
+      explainedBy: [],
+      unexplained: outside,
+    };
+  const explanation = explainBalance(railBalance, possibleBooks(measurement, newest));
+  return { ...measured, withinRange: true, ...explanation };
 }
 
 /**
- * The result of several looks at a wallet: the newest look that is within range by the last one's books, or else the
- * last one. So what we have learned between them opens no break, however much keeps coming.
+ * The books that a rail may have had when it answered: as they were before, as they were after, and with what we have
+ * learned since, as which only money that comes back counts.
+ */
+function possibleBooks(
+  { before, after, inFlight }: Measurement,
+  newest: WalletBooks,
+): readonly PossibleBooks[] {
+  const own = inFlight.payments;
+  const since = newest.inFlight.payments;
+  const ownOf = new Map(own?.map((one) => [one.reference, one]));
+  const known = since?.map((one) => ({ ...one, mayDebit: ownOf.get(one.reference)?.mayDebit ?? 0n }));
+  const sinceOf = new Map(known?.map((one) => [one.reference, one]));
+  const added = known?.filter(({ reference }) => !ownOf.has(reference));
+  const atAnswer = own &&
+    added && [...own.map((one) => ({ ...one, ...creditOf(sinceOf.get(one.reference)) })), ...added];
+  return [
+    { float: floatOf(after), payments: atAnswer },
+    { float: floatOf(before), payments: atAnswer },
+    { float: floatOf(newest.after), payments: own && known },
+  ];
+}
+
+function floatOf({ credits, debits }: FloatTotals): bigint {
+  return credits - debits;
+}
+
+function creditOf(known: OpenPayment | undefined): Pick<OpenPayment, 'mayCredit'> | undefined {
+  return known && { mayCredit: known.mayCredit };
+}
+
+/**
+ * The result of several looks at a wallet: the newest look that is explained by the last one's books, or else the
+ * newest that is within range by them, or else the last one. So what we have learned between them opens no break,
+ * however much keeps coming.
  */
 export function judgeLooks<Look extends Measurement>(
   last: Look,
   earlier: readonly Look[],
 ): { readonly look: Look; readonly drift: Drift } {
   const found = [last, ...earlier.toReversed()].map((look) => ({ look, drift: measureDrift(look, last) }));
-  return found.find(({ drift }) => drift.withinRange) ?? { look: last, drift: measureDrift(last) };
+  return (
+    found.find(({ drift }) => drift.finding === 'explained') ??
+    found.find(({ drift }) => drift.withinRange) ?? { look: last, drift: measureDrift(last) }
+  );
 }
 
 function nearest(value: bigint, lower: bigint, upper: bigint): bigint {
@@ -76,10 +133,11 @@ export interface Standing {
   /** The total that operators' orders have moved in the float, signed. */
   readonly ordered: bigint;
   readonly unexplained: bigint;
+  readonly withinRange?: boolean;
 }
 
 /**
- * What brought a wallet back into range, as far as it is known, for people to read.
+ * What brought a wallet back into range, or to be explained again, as far as it is known, for people to read.
  *
  * @param text formats minor units as an amount of the wallet's currency
  */
@@ -94,5 +152,6 @@ export function whyBackInRange(out: Standing, back: Standing, text: (minor: bigi
     ...(ordered === 0n ? [] : [`operators' orders moved our float by ${signed(ordered)}`]),
   ];
   const cause = moves.length === 0 ? 'payments now in flight explain it' : moves.join(', ');
-  return `the wallet is back in range: since ${signed(out.unexplained)} was last unexplained, ${cause}`;
+  const became = out.withinRange ? 'payments explain the wallet again' : 'the wallet is back in range';
+  return `${became}: since ${signed(out.unexplained)} was last unexplained, ${cause}`;
 }

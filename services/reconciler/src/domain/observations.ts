@@ -138,11 +138,10 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
   const late = event.kind === 'opened' && isAwaited;
   if (event.version <= tracked.version && !late) return tracked;
   if (event.kind === 'asked' && goesStraight(tracked, event, at)) return tracked;
-  const known = event.kind === 'ended' ? asConfirmed(tracked, event.status) : tracked;
   const seen = {
-    ...known,
+    ...tracked,
     version: event.version > tracked.version ? event.version : tracked.version,
-    timeline: remember(known.timeline, { what: 'event', detail: event.name, atMs: event.atMs }),
+    timeline: remember(tracked.timeline, { what: 'event', detail: event.name, atMs: event.atMs }),
   };
   switch (event.kind) {
     case 'opened':
@@ -159,25 +158,6 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
     default:
       return unreachable(event);
   }
-}
-
-/**
- * The payment with the poll that confirmed its callback, which was not written (see `confirmsCallback`): its claim is
- * still there, and an unproven callback has the same end. A repeated callback replaces that claim and hides the poll.
- */
-function asConfirmed(tracked: Tracked, status: EndStatus): Tracked {
-  const { claim, askedAtMs: atMs, callbacks, terms, decided, decidedOutcome } = tracked;
-  if (tracked.status !== 'open' || claim === null || atMs === null || terms === null) return tracked;
-  if (decidedOutcome !== null || decided.length > 0 || callbacks.some((one) => isProven(one, terms)))
-    return tracked;
-  if (!callbacks.some((one) => isOwn(one, terms) && claimedEnd(one) === status)) return tracked;
-  const polled = remember(tracked.timeline, { what: 'poll', detail: status, atMs });
-  return {
-    ...tracked,
-    polls: tracked.polls + 1,
-    hintedPolls: tracked.hintedPolls + 1,
-    timeline: remember(polled, { what: 'fact', detail: status, atMs }),
-  };
 }
 
 /** The payment with its terms; of the claims before them only those of its own rail are kept. */

@@ -22,7 +22,7 @@ export type RailAnswer =
     };
 
 /** A discrepancy: the difference in minor units, and a line without personal data; field and observer as of its kind. */
-export interface Finding extends Pick<Observation, 'kind' | 'amount' | 'detail' | 'about'> {
+export interface Finding extends Pick<Observation, 'kind' | 'amount' | 'detail' | 'about' | 'ofReversal'> {
   readonly field?: Field;
   readonly observer?: Observation['observer'];
 }

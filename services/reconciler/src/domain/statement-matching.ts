@@ -29,6 +29,8 @@ export interface Outcome {
   /** The movement of the payment that the line stands for: the payment itself, or its reversal. */
   readonly uses?: string;
   readonly differsIn?: readonly How[];
+  /** The fields of the payment that the line was compared in; it says nothing of any other. */
+  readonly compared?: readonly Field[];
   /** The rail's movement less ours, in minor units; absent if the two can't be subtracted. */
   readonly difference?: bigint;
   /** The same for the fee alone, if that differs. */
@@ -102,15 +104,15 @@ export function compare(row: StatementRow, payment: StatementPayment, rail: stri
   const isOfCurrency = payment.currency === row.currency;
   const moves = row.status === 'completed' && movesHere(payment) && isOfCurrency;
   const hasFee = moves && !isReversal && row.fee !== null;
-  const found: readonly (How | false | null)[] = [
-    payment.rail !== rail && 'rail',
-    !isOfCurrency && 'currency',
-    statusHow,
-    moves && payment.amount !== row.amount && 'amount',
-    hasFee && row.fee !== payment.fee && 'fee',
+  const checks: readonly (readonly [Field, How | false | null])[] = [
+    ['existence', payment.rail !== rail && 'rail'],
+    ['currency', !isOfCurrency && 'currency'],
+    ['status', statusHow],
+    ...(moves ? [['amount', payment.amount !== row.amount && 'amount'] as const] : []),
+    ...(hasFee ? [['fee', row.fee !== payment.fee && 'fee'] as const] : []),
   ];
-  const differsIn = found.filter((one) => one !== false && one !== null);
-  const about = { payment: payment.reference, uses };
+  const differsIn = checks.flatMap(([, how]) => how || []);
+  const about = { payment: payment.reference, uses, compared: checks.map(([field]) => field) };
   if (differsIn.length === 0) return { result: 'matched', ...about };
   const difference = differenceOf(row, payment, isReversal);
   return {

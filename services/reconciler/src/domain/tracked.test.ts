@@ -264,6 +264,11 @@ describe('what is in flight', () => {
     const collection: PaymentObservation = { ...opened, terms: { ...terms, kind: 'collection' } };
     expect(inFlight(fold(collection))).toEqual({ mayDebit: 0n, mayCredit: 9_950n });
   });
+
+  it('a collection may cost more than it brings, which leaves', () => {
+    const small = { ...terms, kind: 'collection', amount: 10n, railFee: 50n } as const;
+    expect(inFlight(fold({ ...opened, terms: small }))).toEqual({ mayDebit: 40n, mayCredit: 0n });
+  });
 });
 
 describe('a payment that is over', () => {

@@ -261,8 +261,11 @@ export function inFlight(tracked: Tracked): { readonly mayDebit: bigint; readonl
   const { terms, status, dueAtMs } = tracked;
   if (terms === null || status === 'failed') return { mayDebit: 0n, mayCredit: 0n };
   const unposted = tracked.posted ? 0n : 1n;
-  if (terms.kind === 'collection')
-    return { mayDebit: 0n, mayCredit: unposted * (terms.amount - terms.railFee) };
+  if (terms.kind === 'collection') {
+    // The rail may keep more than a small collection brings.
+    const net = unposted * (terms.amount - terms.railFee);
+    return net < 0n ? { mayDebit: -net, mayCredit: 0n } : { mayDebit: 0n, mayCredit: net };
+  }
   const mayBeReversed = status === 'reversed' || (status === 'completed' && dueAtMs !== null);
   const unrefunded = mayBeReversed && !tracked.refunded ? 1n : 0n;
   return { mayDebit: unposted * (terms.amount + terms.railFee), mayCredit: unrefunded * terms.amount };

@@ -6,7 +6,7 @@ import { claimedEnd, isEnd, isOwn } from './claim.ts';
 import { judgeClaims, lookupDecides } from './claim-checks.ts';
 import { movedByEnd } from './close.ts';
 import { judgeNotFound } from './not-found.ts';
-import type { Finding, Judged, Question, Verdict } from './question.ts';
+import type { Finding, Judged, Question, RailAnswer, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
 import { remember, type Tracked, withBreaks } from './tracked.ts';
 
@@ -50,12 +50,19 @@ export function judge(question: Question): Verdict {
       ...found,
       ...contested.filter(
         (kind) =>
-          isEnd(question.answer.kind) && all.every((one) => one.kind !== kind || one.observer !== 'poll'),
+          isCompared(kind, question.answer) &&
+          all.every((one) => one.kind !== kind || one.observer !== 'poll'),
       ),
     ],
     lagging,
     undecided: undecided || isUnasked || isReversing,
   };
+}
+
+/** Whether a lookup compares what a kind is about: an answer without an amount says nothing of amounts. */
+function isCompared(kind: BreakKind, answer: RailAnswer): boolean {
+  if (kind === 'payment.contradiction') return isEnd(answer.kind);
+  return 'amount' in answer && answer.amount !== null;
 }
 
 /** The payment after a verdict: with what it found, and its fact in the timeline. */

@@ -81,13 +81,14 @@ async function takePage<Run extends MatchRun, Record extends MatchRecord>(
   const written =
     upserts.length > 0 ? await store.records.bulkWrite(upserts, { session, ordered: false }) : null;
   const fresh = written?.upsertedCount ?? 0;
-  const changed = {
-    added: held.added + fresh,
-    ...(held.finishedAt && fresh > 0 && { late: (held.late ?? 0) + fresh }),
+  const isLate = held.finishedAt !== undefined && fresh > 0;
+  const changed = { added: held.added + fresh, ...(isLate && { late: (held.late ?? 0) + fresh }) };
+  // What was done is not any more, once something late was found.
+  const gone = { ...(!after && { after: true }), ...(isLate && { rereading: true, counts: true }) };
+  const update = {
+    $set: { ...changed, ...(after ? { after } : { stage: next }) },
+    ...(Object.keys(gone).length > 0 && { $unset: gone }),
   };
-  const update = after
-    ? { $set: { ...changed, after } }
-    : { $set: { ...changed, stage: next }, $unset: { after: true } };
   await store.runs.updateOne(mine, update as unknown as UpdateFilter<Run>, { session });
   if (gathered && fresh > 0) transaction.afterCommit(gathered);
   return true;

@@ -3,7 +3,14 @@ import { nextCursor } from '@pesewa/messaging';
 import { answer, refused } from '@pesewa/runtime';
 import { inBatches } from '../batches.ts';
 import { answerFile, type Export, exportItems } from '../exports.ts';
-import type { MatchRecord, MatchRun, MatchStore, RecordQuery, ResultCounts } from './store.ts';
+import {
+  isDone,
+  type MatchRecord,
+  type MatchRun,
+  type MatchStore,
+  type RecordQuery,
+  type ResultCounts,
+} from './store.ts';
 
 /** How the runs of a source are shown to operators. */
 export interface ShownRuns<
@@ -67,7 +74,7 @@ export function showRuns<
     }: OfRun<Narrowed & { readonly format: ExportFormat }>) => {
       const found = await store.find(run);
       if (!found) return unknown;
-      if (found.stage !== 'done') {
+      if (!isDone(found)) {
         const message = `id: the ${noun} is not done, so not all is known: export it once its status is done`;
         return refused('not_done', message);
       }

@@ -29,6 +29,8 @@ export interface MatchRun {
   readonly added: number;
   /** How many of its payments were reported only after it had been done once. */
   readonly late?: number;
+  /** Set while a run that is done is read once more: it stays done until that finds something new. */
+  readonly rereading?: true;
   /** How many records have each result; set while it is done. */
   readonly counts?: ResultCounts;
   /** When it was last done. */
@@ -76,6 +78,11 @@ export interface MatchStore<Run extends MatchRun, Record extends MatchRecord> {
 }
 
 const READ_AT_ONCE = 500;
+
+/** Whether all is known of a run. */
+export function isDone({ stage, rereading }: Pick<MatchRun, 'stage' | 'rereading'>): boolean {
+  return stage === 'done' || rereading === true;
+}
 
 /** The `_id` of a record. */
 export function recordId(run: string, name: string): string {

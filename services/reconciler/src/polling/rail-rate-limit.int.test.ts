@@ -2,7 +2,7 @@ import { systemClock } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openRailRateLimit, type RailRateLimit } from './rail-rate-limit.ts';
+import { closeRateLimit, openRailRateLimit, type RailRateLimit } from './rail-rate-limit.ts';
 
 let resources: AsyncDisposableStack;
 let replicas: readonly RailRateLimit[];
@@ -76,6 +76,21 @@ it('has each rail for itself', async () => {
   expect(await take('one', 1, 0.01)).toBe(1);
   expect(await take('one', 1, 0.01)).toBe(0);
   expect(await take('other', 1, 0.01)).toBe(1);
+});
+
+it('leaves half of a rail to polls, however much is to be closed', async () => {
+  const rates = { perSecondMax: 1_000, railPerSecond: 10 };
+  const closes = closeRateLimit(first, 'shared', rates);
+  // Five are saved up for the rail, of which closes leave half; their own share would be two as well.
+  expect((await closes.take(5)).count).toBe(2);
+  expect(await take('shared', 5, 10)).toBeGreaterThanOrEqual(3);
+  expect((await closes.take(5)).count).toBe(0);
+});
+
+it('lets closes ask a rail of the lowest rate too', async () => {
+  const closes = closeRateLimit(first, 'slow', { perSecondMax: 20, railPerSecond: 0.01 });
+  expect((await closes.take(5)).count).toBe(1);
+  expect(await take('slow', 1, 0.01)).toBe(0);
 });
 
 it('gives plain numbers at a rate that the server counts in 64 bits', async () => {

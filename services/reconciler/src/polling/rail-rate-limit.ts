@@ -1,4 +1,4 @@
-import { isDuplicateKey, type Tokens } from '@pesewa/messaging';
+import { type ClaimRateLimit, isDuplicateKey, type Tokens } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 
 /** The rate at which a rail may be asked, over all replicas together (ADR 26). */
@@ -6,11 +6,12 @@ export interface RailRateLimit {
   /**
    * Takes as many tokens to ask a rail as there are, at most `wanted`.
    *
-   * @param limits `perSecond` is the rate over all replicas; the tokens of up to half a second accumulate
+   * @param limits `perSecond` is the rate over all replicas; the tokens of up to half a second accumulate. A caller that
+   * `leavesReserve` leaves half of as many to others
    */
   readonly take: (
     rail: string,
-    limits: { readonly wanted: number; readonly perSecond: number },
+    limits: { readonly wanted: number; readonly perSecond: number; readonly leavesReserve?: true },
   ) => Promise<Tokens>;
   /** Returns tokens that were taken and not used. */
   readonly giveBack: (rail: string, unused: number) => Promise<void>;
@@ -38,6 +39,39 @@ export function retryAfterMs(perSecond: number): number {
   return Math.max(50, 1_000 / perSecond);
 }
 
+/** How often closes may ask a rail: at most half as often as the rail may be asked, and no more than is set. */
+export function closesPerSecond(perSecondMax: number, railPerSecond: number): number {
+  return Math.min(perSecondMax, railPerSecond / 2);
+}
+
+/**
+ * The rate limit of a rail's closes: their own rate within the one that they share with polls, of which they leave a
+ * reserve, so that payments in flight are asked about however much is to be closed.
+ */
+export function closeRateLimit(
+  rateLimit: RailRateLimit,
+  rail: string,
+  rates: { readonly perSecondMax: number; readonly railPerSecond: number },
+): ClaimRateLimit {
+  const { railPerSecond } = rates;
+  const share = `close of ${rail}`;
+  const perSecond = closesPerSecond(rates.perSecondMax, railPerSecond);
+  return {
+    take: async (wanted) => {
+      const { count: allowed } = await rateLimit.take(share, { wanted, perSecond });
+      const ofRail = { wanted: allowed, perSecond: railPerSecond, leavesReserve: true } as const;
+      const tokens = await rateLimit.take(rail, ofRail);
+      await rateLimit.giveBack(share, allowed - tokens.count);
+      return tokens;
+    },
+    giveBack: async (unused) => {
+      await rateLimit.giveBack(share, unused);
+      await rateLimit.giveBack(rail, unused);
+    },
+    retryAfterMs: retryAfterMs(perSecond),
+  };
+}
+
 /**
  * Opens the rate limits of all rails: a token bucket per rail in the database, by the database's clock.
  *
@@ -46,8 +80,10 @@ export function retryAfterMs(perSecond: number): number {
  */
 export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
   const rateLimits = db.collection<RateLimitDocument>('rateLimits');
-  const taken = async (rail: string, wanted: number, perSecond: number): Promise<Tokens> => {
+  const taken: RailRateLimit['take'] = async (rail, { wanted, perSecond, leavesReserve = false }) => {
     const most = Math.max(1, perSecond * SAVED_UP_S);
+    // A bucket of one token has no room for a reserve: there the rate of a caller's own share must do.
+    const reserve = leavesReserve ? Math.min(most / 2, most - 1) : 0;
     // A clock that was set back adds no tokens and removes none.
     const elapsedMs = { $max: [0, { $subtract: ['$$NOW', '$at'] }] };
     const refilled = { $add: ['$tokens', { $multiply: [elapsedMs, perSecond / 1_000] }] };
@@ -55,7 +91,11 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
       { _id: rail },
       [
         { $set: { tokens: { $min: [most, { $ifNull: [refilled, most] }] }, at: '$$NOW' } },
-        { $set: { granted: { $min: [wanted, { $floor: '$tokens' }] } } },
+        {
+          $set: {
+            granted: { $max: [0, { $min: [wanted, { $floor: { $subtract: ['$tokens', reserve] } }] }] },
+          },
+        },
         { $set: { tokens: { $subtract: ['$tokens', '$granted'] } } },
       ],
       { upsert: true, returnDocument: 'after' },
@@ -64,14 +104,14 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
     return bucket ? { count: Number(bucket.granted), at: bucket.at } : NONE;
   };
   return {
-    take: async (rail, { wanted, perSecond }) => {
-      if (wanted <= 0 || perSecond <= 0) return NONE;
+    take: async (rail, limits) => {
+      if (limits.wanted <= 0 || limits.perSecond <= 0) return NONE;
       try {
-        return await taken(rail, wanted, perSecond);
+        return await taken(rail, limits);
       } catch (error) {
         // Two replicas inserted a new bucket at once; now it exists.
         if (!isDuplicateKey(error)) throw error;
-        return taken(rail, wanted, perSecond);
+        return taken(rail, limits);
       }
     },
     giveBack: async (rail, unused) => {

@@ -4,10 +4,9 @@ import { commitEach } from '../batches.ts';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import { type BreakStore, pagesOfBreaks } from '../breaks/store.ts';
 import type { Break, FoundBreak } from '../domain/break.ts';
-import { breakId, observe, toWithdrawal } from '../domain/observing.ts';
-import { differencesOf } from '../domain/statement-matching.ts';
+import { breakId, observe } from '../domain/observing.ts';
 import type { WorkingStore } from '../store.ts';
-import { breaksOfRecords } from './findings.ts';
+import { breaksOfRecords, withdrawalsOf } from './findings.ts';
 import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
 
 /** Opens the breaks of a matched statement, and closes those that it explains. */
@@ -84,7 +83,7 @@ async function* recordsOf(
   }
 }
 
-/** Closes what a statement explains: the payment exists on both sides and, if that was the question, matches. */
+/** Takes back what earlier statements said and this one has compared, and found as we have it. */
 async function close(
   deps: StatementBreakDeps,
   statement: StatementDocument,
@@ -96,25 +95,10 @@ async function close(
   const references = breaks.map(({ reference }) => reference);
   const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
   const lines = await records.find({ uses, run: statement._id }, { session }).toArray();
+  const linesOf = Map.groupBy(lines, ({ payment }) => payment);
   const at = new Date(deps.clock.nowMs());
-  const resolution = `the statement ${statement._id} has it as we have`;
-  const gone = breaks.flatMap(({ reference, field, observations }) => {
-    const about = lines.filter(({ payment }) => payment === reference);
-    return observations
-      .filter(({ observer, kind }) => {
-        if (observer !== 'statement') return false;
-        if (kind === 'statement.not_on_statement') return about.some((line) => line.uses === reference);
-        if (kind === 'statement.not_in_books') return about.length > 0;
-        return about.length > 0 && about.every((line) => !findsIn(field, line));
-      })
-      .map(({ kind }) => toWithdrawal(reference, { kind, field, resolution }, at));
-  });
+  const gone = breaks.flatMap((one) => withdrawalsOf(statement, one, linesOf.get(one.reference) ?? [], at));
   await apply(deps, gone, transaction);
-}
-
-/** Whether a line still differs from its payment in a field. */
-function findsIn(field: Break['field'], { result, ...line }: RecordDocument): boolean {
-  return result !== 'matched' && (result !== 'differs' || differencesOf(line).has(field));
 }
 
 /** Opens breaks up to the limit; gives whether there is more. A break that is open already does not count. */

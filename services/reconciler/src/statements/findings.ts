@@ -1,7 +1,7 @@
 import type { Transaction } from '@pesewa/messaging';
-import type { FoundBreak } from '../domain/break.ts';
+import type { Break, FoundBreak, Withdrawal } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
-import { toFoundBreak } from '../domain/observing.ts';
+import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import type { Finding } from '../domain/question.ts';
 import { differencesOf, movedAgain } from '../domain/statement-matching.ts';
 import { type RecordDocument, type StatementDocument, type StatementStore, subjectOf } from './store.ts';
@@ -49,12 +49,45 @@ export async function breaksOfRecords(
       found.set(record._id, [about({ kind, amount, detail: detailOf(record) })]);
       continue;
     }
-    const differences = [...differencesOf(record)].map(([field, amount]) =>
-      about({ kind, field, amount, detail: `the rail's statement has another ${field}` }),
-    );
+    const isReversal = record.uses !== payment;
+    const ofWhat = isReversal ? ' of the reversal' : '';
+    const differences = [...differencesOf(record)].map(([field, amount]) => {
+      const detail = `the rail's statement has another ${field}${ofWhat}`;
+      return about({ kind, field, amount, detail, ...(isReversal && { ofReversal: true }) });
+    });
     found.set(record._id, differences);
   }
   return found;
+}
+
+/** The lines of a statement that stand for movements of a payment. */
+type Lines = readonly Pick<
+  RecordDocument,
+  'uses' | 'compared' | 'differsIn' | 'difference' | 'feeDifference'
+>[];
+
+/**
+ * What a statement takes back of what statements of its rail have said of a field: only what one of its lines was
+ * compared in, and has as we do. That the payment has a line at all answers what was said for want of one.
+ */
+export function withdrawalsOf(
+  { _id, rail }: Pick<StatementDocument, '_id' | 'rail'>,
+  { reference, field, observations }: Pick<Break, 'reference' | 'field' | 'observations'>,
+  lines: Lines,
+  at: Date,
+): readonly Withdrawal[] {
+  const own = lines.find(({ uses }) => uses === reference);
+  const reversal = lines.find(({ uses }) => uses === `${reference}/reversal`);
+  const resolution = `the statement ${_id} has it as we have`;
+  return observations
+    .filter((said) => {
+      if (said.observer !== 'statement' || said.rail !== rail) return false;
+      if (said.kind === 'statement.not_on_statement') return own !== undefined;
+      if (said.kind === 'statement.not_in_books') return (own ?? reversal) !== undefined;
+      const line = said.ofReversal ? reversal : own;
+      return line?.compared?.includes(field) === true && !differencesOf(line).has(field);
+    })
+    .map(({ kind }) => toWithdrawal(reference, { kind, field, resolution }, at));
 }
 
 function detailOf({ result, payment, row }: RecordDocument): string {

@@ -204,7 +204,13 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
           filter: { _id: id },
           update: {
             $set: { result: 'duplicate' as const },
-            $unset: { uses: true, differsIn: true, difference: true, feeDifference: true } as const,
+            $unset: {
+              uses: true,
+              compared: true,
+              differsIn: true,
+              difference: true,
+              feeDifference: true,
+            } as const,
           },
         },
       })),

@@ -72,6 +72,18 @@ it('exports what waits and since when, with one read for all gauges of a scrape'
   expect(looks).toHaveLength(4);
 });
 
+it('exports an unexplained difference within range once there is a break about it', async () => {
+  const latest = { ...run, withinRange: true };
+  const wallet = { _id: 'upstream:GHS', rail: 'upstream', currency: 'GHS', latest };
+  const found = async () =>
+    (await samples()).filter((line) => line.startsWith('rail_wallet_unexplained')).join();
+  gauge({ wallets: { wallets: async () => [wallet] } });
+  expect(await found()).toMatch(/ 0$/);
+  registry.clear();
+  gauge({ wallets: { wallets: async () => [{ ...wallet, lastOut: latest }] } });
+  expect(await found()).toMatch(/ -1$/);
+});
+
 it('exports the rest if the database does not answer for a part', async () => {
   gauge({
     breaks: { countOpen: () => Promise.reject(new Error('no primary')) },

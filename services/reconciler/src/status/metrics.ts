@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { BreakStore } from '../breaks/store.ts';
 import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
 import type { WorkingStore } from '../store.ts';
-import type { RunDocument, WalletStore } from '../wallets/store.ts';
+import type { WalletDocument, WalletStore } from '../wallets/store.ts';
 
 /** The sources of the gauges, read at each scrape. */
 export interface StandingDeps {
@@ -72,28 +72,32 @@ function gaugeWallets({ registry, wallets, rails, clock }: StandingDeps): void {
     const found = await wallets.wallets(undefined, { timeoutMs: METRIC_TIMEOUT_MS });
     return found.filter(({ rail }) => rails.includes(rail));
   }, clock);
-  const gaugeEach = (name: string, help: string, valueOf: (latest: RunDocument) => number) =>
+  const gaugeEach = (name: string, help: string, valueOf: (wallet: WalletDocument) => number) =>
     gauge({
       registry,
       name,
       help,
       labelNames: ['rail', 'currency'],
       read: async () =>
-        (await look())?.map(({ rail, currency, latest }) => [{ rail, currency }, valueOf(latest)]),
+        (await look())?.map((wallet) => {
+          const { rail, currency } = wallet;
+          return [{ rail, currency }, valueOf(wallet)];
+        }),
     });
   gaugeEach(
     'rail_wallet_drift_minor_units',
     "A rail's balance minus our float in the latest comparison, payments in flight included.",
-    ({ drift }) => Number(drift),
+    ({ latest }) => Number(latest.drift),
   );
   gaugeEach(
     'rail_wallet_unexplained_minor_units',
-    'What of the drift neither our books nor payments in flight explain, signed; 0 is well.',
-    ({ unexplained }) => Number(unexplained),
+    'What of the drift neither our books nor payments in flight explain, signed, once there is a break about it; 0 is well.',
+    ({ latest, lastOut }) =>
+      !latest.withinRange || lastOut?._id === latest._id ? Number(latest.unexplained) : 0,
   );
   gaugeEach(
     'rail_wallet_comparison_age_seconds',
     "How long ago a rail's wallet was last compared with our float.",
-    ({ at }) => ageSeconds(at, clock),
+    ({ latest }) => ageSeconds(latest.at, clock),
   );
 }

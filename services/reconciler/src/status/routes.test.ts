@@ -74,7 +74,15 @@ it('shows what is open, due and broken, and what was never done', async () => {
         oldestDueAt: '2026-01-02T03:00:00.000Z',
       })),
       breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2026-01-02T00:00:00.000Z' }],
-      comparison: { at: null, wallets: 0, outOfRange: [], suspected: [], removed: [] },
+      comparison: {
+        at: null,
+        wallets: 0,
+        outOfRange: [],
+        unexplained: [],
+        overdue: [],
+        suspected: [],
+        removed: [],
+      },
       coverage: { at: null, status: null, found: 0, repaired: 0 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
       caughtUp: true,
@@ -97,7 +105,7 @@ it('shows how many ends came late to the newest closed day', async () => {
 
 it('takes no wallet of a rail that is not configured any more for a live one', async () => {
   const wallet = (rail: string, hour: number, withinRange: boolean) => {
-    const latest = { at: at(hour), withinRange } as WalletDocument['latest'];
+    const latest = { at: at(hour), withinRange, drift: 0n } as WalletDocument['latest'];
     const suspected = { at: at(4), unexplained: 1n };
     return { _id: `${rail}:KES`, rail, currency: 'KES', latest, suspected };
   };
@@ -106,10 +114,33 @@ it('takes no wallet of a rail that is not configured any more for a live one', a
     at: '2026-01-02T03:00:00.000Z',
     wallets: 1,
     outOfRange: [],
+    unexplained: [],
+    overdue: [],
     suspected: ['upstream:KES'],
     removed: [{ wallet: 'gone:KES', configured: false, withinRange: false }],
   };
   expect(await get({ wallets })).toMatchObject({ body: { comparison } });
+});
+
+it('names wallets within range whose difference nothing is known to give, and what is open for too long', async () => {
+  const overdue = { count: 2, mayDebit: 1n, mayCredit: 0n, oldestAt: at(0), references: ['po-1'] };
+  const finding = 'unexplained_within_range';
+  const latest = { at: at(3), withinRange: true, finding, unexplainedSince: at(1), overdue };
+  const wallet = {
+    _id: 'upstream:KES',
+    rail: 'upstream',
+    currency: 'KES',
+    latest,
+  } as unknown as WalletDocument;
+  expect(await get({ wallets: { wallets: async () => [wallet] } })).toMatchObject({
+    body: {
+      comparison: {
+        outOfRange: [],
+        unexplained: [{ wallet: 'upstream:KES', finding, since: '2026-01-02T01:00:00.000Z' }],
+        overdue: [{ wallet: 'upstream:KES', count: 2, isCut: false, oldestAt: '2026-01-02T00:00:00.000Z' }],
+      },
+    },
+  });
 });
 
 it('gives the rest if a part fails, or is not answered in time', async () => {

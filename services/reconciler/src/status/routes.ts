@@ -5,7 +5,7 @@ import { answer, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { BreakStore } from '../breaks/store.ts';
 import type { WorkingStore } from '../store.ts';
-import { type WalletStore, walletId } from '../wallets/store.ts';
+import { findingOf, type WalletDocument, type WalletStore, walletId } from '../wallets/store.ts';
 import type { StatusStore } from './store.ts';
 
 /** The sources of the status. */
@@ -109,6 +109,13 @@ async function readComparison({ wallets, railNames }: StatusRouteDeps) {
     at: oldest,
     wallets: known.length,
     outOfRange: outOfRange.map(walletId),
+    unexplained: known.flatMap(unexplainedIn),
+    overdue: known.flatMap((wallet) => {
+      const { overdue } = wallet.latest;
+      if (!overdue) return [];
+      const { count, isCut = false, oldestAt } = overdue;
+      return [{ wallet: walletId(wallet), count, isCut, oldestAt: oldestAt.toISOString() }];
+    }),
     suspected: known.filter(({ suspected }) => suspected).map(walletId),
     removed: all
       .filter((wallet) => !known.includes(wallet))
@@ -118,6 +125,13 @@ async function readComparison({ wallets, railNames }: StatusRouteDeps) {
         withinRange: wallet.latest.withinRange,
       })),
   };
+}
+
+function unexplainedIn(wallet: WalletDocument) {
+  const { latest } = wallet;
+  const finding = findingOf(latest);
+  if (finding === 'explained' || finding === 'out_of_range') return [];
+  return [{ wallet: walletId(wallet), finding, since: text(latest.unexplainedSince ?? null) }];
 }
 
 async function readCoverage({ statusStore }: StatusRouteDeps) {

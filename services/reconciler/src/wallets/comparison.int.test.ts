@@ -130,6 +130,42 @@ describe('the comparison of wallets on real daemons', () => {
     await polls().deleteMany({ 'terms.rail': 'crowded' });
   });
 
+  it('lists what is in flight where that is little, and names what has been open for too long', async () => {
+    const payments = openPaymentsAtRail(database());
+    const terms = { kind: 'payout', rail: 'quiet', merchantId: 'm', currency: 'KES', country: 'KE' } as const;
+    const few = [0, 1, 2].map((index) => ({
+      _id: `po-quiet-${index}`,
+      terms: { ...terms, amount: 100n, railFee: 0n },
+      status: 'open' as const,
+      openState: 'begun' as const,
+      openedAt: new Date(index),
+      inFlight: true as const,
+      mayDebit: 100n,
+      mayCredit: 0n,
+    }));
+    await database().collection<(typeof few)[number]>('polls').insertMany(few);
+    const listed = few.map(({ _id: reference }) => ({ reference, mayDebit: 100n, mayCredit: 0n }));
+    expect((await payments.inFlight('quiet')).get('KES')).toEqual({
+      mayDebit: 300n,
+      mayCredit: 0n,
+      payments: expect.arrayContaining(listed) as unknown,
+    });
+    const overdue = await payments.overdue('quiet', new Date(2));
+    expect([...overdue]).toEqual([
+      [
+        'KES',
+        {
+          count: 2,
+          mayDebit: 200n,
+          mayCredit: 0n,
+          oldestAt: new Date(0),
+          references: ['po-quiet-0', 'po-quiet-1'],
+        },
+      ],
+    ]);
+    await polls().deleteMany({ 'terms.rail': 'quiet' });
+  });
+
   it('compares a currency without funding, both ways', async () => {
     holds(5n);
     await operator('/compare', { method: 'POST' });

@@ -9,7 +9,7 @@ import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import { driftMeasured } from '../events.ts';
 import { oneAtATime } from '../replica-jobs.ts';
 import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
-import { type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
+import { findingOf, type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
 import type { PaymentsAtRail } from './suspects.ts';
 
 /** The comparison of rails' wallets with our float (ADR 28). */
@@ -31,15 +31,20 @@ export interface ComparisonDeps extends LookDeps {
   readonly breaks: Pick<BreakStore, 'findAll' | 'save' | 'list'>;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
   readonly rails: readonly RailWallets[];
+  /** How long a difference within the range may be unexplained before it is a break. */
+  readonly unexplainedMaxMs: number;
+  /** For how long a rail takes at most to end a payment. */
+  readonly openMaxMs: number;
 }
 
 /** Builds the {@link Comparison}. */
 export function createComparison(deps: ComparisonDeps): Comparison {
-  const recording = deps.messaging.groupCommit<readonly RunDocument[], void>(
+  const recording = deps.messaging.groupCommit<readonly RunDocument[], readonly RunDocument[]>(
     'reconciler.comparison',
     async (groups, transaction) => {
-      for (const runs of groups) await record(deps, runs, transaction);
-      return groups.map(() => undefined);
+      const recorded: (readonly RunDocument[])[] = [];
+      for (const runs of groups) recorded.push(await record(deps, runs, transaction));
+      return recorded;
     },
   );
 
@@ -49,23 +54,37 @@ export function createComparison(deps: ComparisonDeps): Comparison {
       for (const rail of deps.rails) {
         const { runs, suspected } = await lookAtWallets(deps, rail);
         const explained = await explain(deps, runs);
-        if (explained.length > 0) await recording.submit(explained);
+        if (explained.length > 0) found.push(...(await recording.submit(explained)));
         if (suspected.length > 0) await deps.wallets.suspect(suspected);
-        found.push(...explained);
       }
       return found;
     }),
   };
 }
 
-/** Names the payments that could explain wallets out of range. */
+/** Names the payments that could explain what is unexplained, and those that widen the range for too long. */
 async function explain(deps: ComparisonDeps, runs: readonly RunDocument[]): Promise<readonly RunDocument[]> {
   const [first] = runs;
-  if (!first || runs.every(({ withinRange }) => withinRange)) return runs;
-  const known = new Map((await deps.wallets.wallets(first.rail)).map((wallet) => [wallet._id, wallet]));
+  if (!first) return runs;
+  const overdue = await deps.payments.overdue(first.rail, new Date(deps.clock.nowMs() - deps.openMaxMs));
+  const withOverdue = runs.map((run) => {
+    const ofWallet = overdue.get(run.currency);
+    return ofWallet ? { ...run, overdue: ofWallet } : run;
+  });
+  return withOverdue.every(({ unexplained }) => unexplained === 0n)
+    ? withOverdue
+    : withCandidates(deps, first.rail, withOverdue);
+}
+
+async function withCandidates(
+  deps: ComparisonDeps,
+  ofRail: string,
+  runs: readonly RunDocument[],
+): Promise<readonly RunDocument[]> {
+  const known = new Map((await deps.wallets.wallets(ofRail)).map((wallet) => [wallet._id, wallet]));
   return Promise.all(
     runs.map(async (run) => {
-      if (run.withinRange) return run;
+      if (run.unexplained === 0n) return run;
       const { rail, currency, unexplained } = run;
       const size = unexplained < 0n ? -unexplained : unexplained;
       const endedSince = suspectedSince(run, known.get(walletId(run)));
@@ -86,14 +105,19 @@ function suspectedSince({ at }: RunDocument, wallet: WalletDocument | undefined)
   return new Date(Math.max(sinceMs, at.getTime() - SUSPECTED.longestMs));
 }
 
-/** Stores runs; a wallet out of range has one open break, which closes by itself once the wallet is back in range. */
+/**
+ * Stores runs. A wallet out of range has one open break, and so has one that was unexplained within it for too long; it
+ * closes by itself once the wallet is explained. A run that could not tell says nothing against what was unexplained
+ * within the range.
+ */
 async function record(
   deps: ComparisonDeps,
-  runs: readonly RunDocument[],
+  measuredRuns: readonly RunDocument[],
   transaction: Transaction,
-): Promise<void> {
+): Promise<readonly RunDocument[]> {
   const { session } = transaction;
   const known = new Map((await deps.wallets.wallets(undefined, { session })).map((one) => [one._id, one]));
+  const runs = measuredRuns.map((run) => withAge(run, known.get(walletId(run))));
   // Replicas may compare at once: of two looks only the one that began last decides. Both write the wallet, so the
   // second transaction sees what the first one found.
   const newest = runs.filter((run) => !isOvertaken(run, known.get(walletId(run))));
@@ -106,28 +130,56 @@ async function record(
   const reports = newest.flatMap((run): readonly BreakReport[] => {
     const eventId = measured.get(run);
     const cause = eventId === undefined ? {} : { eventId };
-    if (!run.withinRange) return [{ ...driftBreak(run), cause }];
-    const out = known.get(walletId(run))?.lastOut;
-    if (!out) return [];
+    const wallet = known.get(walletId(run));
+    if (isReported(run, wallet, deps)) return [{ ...driftBreak(run), cause }];
+    const out = wallet?.lastOut;
+    const finding = findingOf(run);
+    const isOver = finding === 'explained' || (finding === 'too_many_to_tell' && out?.withinRange === false);
+    if (!out || !isOver) return [];
     const resolution = whyBackInRange(out, run, (minor) => displayAmount(minor, run.currency));
     return [toWithdrawal(walletId(run), { kind: DRIFT, resolution }, new Date(deps.clock.nowMs()), cause)];
   });
   await deps.wallets.recordRuns(runs, session);
   await deps.wallets.saveWallets(
-    newest.map((run) => afterRun(run, known.get(walletId(run)))),
+    newest.map((run) => {
+      const before = known.get(walletId(run));
+      return afterRun(run, before, isReported(run, before, deps));
+    }),
     session,
   );
   await applyReports(deps.breaks, reports, new Map(), transaction);
+  return runs;
+}
+
+/** The run with the time since when the wallet is unexplained; one that can't tell leaves that as it was. */
+function withAge(run: RunDocument, before: WalletDocument | undefined): RunDocument {
+  const finding = findingOf(run);
+  const known = before?.latest.unexplainedSince;
+  const since = finding === 'too_many_to_tell' ? known : (known ?? run.at);
+  return finding === 'explained' || !since ? run : { ...run, unexplainedSince: since };
+}
+
+/** Whether a break is about a run: it is out of range, or was so since it was last explained, or unexplained for long. */
+function isReported(
+  run: RunDocument,
+  before: WalletDocument | undefined,
+  { unexplainedMaxMs }: Pick<ComparisonDeps, 'unexplainedMaxMs'>,
+): boolean {
+  const { at, unexplainedSince = at } = run;
+  if (!run.withinRange) return true;
+  if (findingOf(run) !== 'unexplained_within_range') return false;
+  const wasReported = before?.lastOut !== undefined && before.lastOut.at >= unexplainedSince;
+  return wasReported || at.getTime() - unexplainedSince.getTime() >= unexplainedMaxMs;
 }
 
 function isOvertaken({ at }: RunDocument, wallet: WalletDocument | undefined): boolean {
   return wallet !== undefined && wallet.latest.at > at;
 }
 
-function afterRun(run: RunDocument, before: WalletDocument | undefined): WalletDocument {
-  const { rail, currency, withinRange, at } = run;
-  const lastOut = withinRange ? before?.lastOut : run;
-  const inRangeAt = withinRange ? at : before?.inRangeAt;
+function afterRun(run: RunDocument, before: WalletDocument | undefined, hasBreak: boolean): WalletDocument {
+  const { rail, currency, at } = run;
+  const lastOut = hasBreak ? run : before?.lastOut;
+  const inRangeAt = run.unexplained === 0n ? at : before?.inRangeAt;
   return {
     _id: walletId(run),
     rail,
@@ -139,8 +191,10 @@ function afterRun(run: RunDocument, before: WalletDocument | undefined): WalletD
 }
 
 function driftBreak(run: RunDocument): FoundBreak {
-  const { unexplained, at } = run;
+  const { unexplained, at, withinRange } = run;
   const side = unexplained > 0n ? 'more than' : 'less than';
-  const detail = `the rail has ${side} our books and the payments in flight explain`;
+  const detail = withinRange
+    ? `the rail has ${side} our books: payments in flight could move as much, but no combination of them gives it`
+    : `the rail has ${side} our books and the payments in flight explain`;
   return toFoundBreak(walletId(run), { kind: DRIFT, amount: unexplained, detail }, run, at);
 }

@@ -40,7 +40,7 @@ const SENT_PAUSE_MS = 100;
 const SENDERS = ['ingress', 'collections', 'ledger'] as const;
 const OWN_TOPICS = ['payouts', 'collections', 'ledger'] as const;
 const NO_FLOAT: Float = { credits: 0n, debits: 0n, ordered: 0n };
-const NOT_IN_FLIGHT: InFlight = { mayDebit: 0n, mayCredit: 0n };
+const NOT_IN_FLIGHT: InFlight = { mayDebit: 0n, mayCredit: 0n, payments: [] };
 
 /** One answer of a rail, and the books around it; both by currency. */
 interface Look {

@@ -1,3 +1,4 @@
+import type { DriftFinding } from '@pesewa/contracts';
 import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
 import { type NewestQuery, newest } from '../batches.ts';
 import type { Candidate } from '../domain/candidates.ts';
@@ -34,7 +35,9 @@ export interface Float extends FloatTotals {
 }
 
 /** One comparison of one wallet; minor units. */
-export interface RunDocument extends Drift {
+export interface RunDocument
+  extends Omit<Drift, 'finding' | 'explainedBy'>,
+    Partial<Pick<Drift, 'finding' | 'explainedBy'>> {
   readonly _id: string;
   /** When the look at the wallet began. */
   readonly at: Date;
@@ -45,6 +48,33 @@ export interface RunDocument extends Drift {
   readonly ordered: bigint;
   /** Payments that could explain what is unexplained, likeliest first. */
   readonly candidates: readonly Candidate[];
+  /** Since when no comparison has found the wallet explained; absent if it is. */
+  readonly unexplainedSince?: Date;
+  /** Absent if there are none. */
+  readonly overdue?: OverduePayments;
+}
+
+/** Payments that have been open for longer than their rail takes, which widen the range; minor units. */
+export interface OverduePayments {
+  readonly count: number;
+  /** Set if there are more than were counted. */
+  readonly isCut?: true;
+  readonly mayDebit: bigint;
+  readonly mayCredit: bigint;
+  readonly oldestAt: Date;
+  /** The oldest of them. */
+  readonly references: readonly string[];
+}
+
+/** The finding of a run; runs of older versions have none. */
+export function findingOf({
+  finding,
+  withinRange,
+  drift,
+}: Pick<RunDocument, 'finding' | 'withinRange' | 'drift'>): DriftFinding {
+  if (finding) return finding;
+  if (!withinRange) return 'out_of_range';
+  return drift === 0n ? 'explained' : 'too_many_to_tell';
 }
 
 /** The latest results of one wallet of a rail. */
@@ -54,9 +84,9 @@ export interface WalletDocument {
   readonly rail: string;
   readonly currency: string;
   readonly latest: RunDocument;
-  /** The newest run that found it out of its range. */
+  /** The newest run of which a break was opened, or found to stand. */
   readonly lastOut?: RunDocument;
-  /** When it was last found within its range. */
+  /** When it was last found within its range, and not unexplained there. */
   readonly inRangeAt?: Date;
   /** A look since the latest run: out of range, but without all that our services know; minor units. */
   readonly suspected?: Suspicion;

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { Field } from '../domain/break-kinds.ts';
+import { compare, type StatementPayment } from '../domain/statement-matching.ts';
+import type { StatementRow } from '../domain/statement-rows.ts';
+import { awaited } from '../domain/tracked.ts';
+import { breaksInMemory } from '../fixtures/breaks.ts';
+import { payment, row } from '../fixtures/statement-rows.ts';
+import { breaksOfRecords, withdrawalsOf } from './findings.ts';
+import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
+
+const statement = (given: Partial<StatementDocument>) =>
+  ({ _id: 'st-1', rail: 'upstream', ...given }) as StatementDocument;
+
+function lineOf(line: StatementRow, ours: StatementPayment, rail: string): RecordDocument {
+  const keepUntil = new Date(0);
+  return { _id: 'st-1/1', run: 'st-1', keepUntil, row: line, ...compare(line, ours, rail) };
+}
+
+/** What stands of a payout's field after one statement, and then another. */
+async function standsAfter(
+  field: Field,
+  first: Partial<StatementRow>,
+  then: Partial<StatementRow>,
+  {
+    ours = {},
+    rail = 'upstream',
+  }: { readonly ours?: Partial<StatementPayment>; readonly rail?: string } = {},
+) {
+  const { kept, tell } = breaksInMemory();
+  const at = new Date(0);
+  const opens = lineOf(row(first), payment(), 'upstream');
+  const found = await breaksOfRecords({} as StatementStore, statement({}), [opens], {
+    session: {} as never,
+    openedAt: at,
+  });
+  await tell([...found.values()].flat(), awaited('po-1', 0));
+  const before = kept.get(`po-1/${field}`);
+  if (!before) throw new Error('the first statement found nothing');
+  const lines = [lineOf(row(then), payment(ours), rail)];
+  await tell(withdrawalsOf(statement({ rail }), before, lines, at), awaited('po-1', 0));
+  return kept.get(`po-1/${field}`)?.status;
+}
+
+describe('a later statement takes back what an earlier one said', () => {
+  const fee = { fee: 75n };
+  const reversal = { kind: 'reversal' } as const;
+
+  it.each<[string, Field, Partial<StatementRow>, Partial<StatementRow>]>([
+    ['its fee is ours', 'fee', fee, { fee: 50n }],
+    ['its amount is ours, whatever its fee', 'amount', { amount: 9_000n }, fee],
+    ['its status is ours', 'status', { status: 'failed' }, {}],
+    ['its currency is ours', 'currency', { currency: 'GHS' }, {}],
+  ])('where %s', async (_, field, first, then) => {
+    expect(await standsAfter(field, first, then)).toBe('resolved');
+  });
+
+  it('where the payment has come back here too', async () => {
+    const ours = { status: 'reversed' } as const;
+    expect(await standsAfter('status', reversal, reversal, { ours })).toBe('resolved');
+  });
+
+  it.each<[string, Field, Partial<StatementRow>, Partial<StatementRow>]>([
+    ['without a fee', 'fee', fee, {}],
+    ['about the reversal alone', 'fee', fee, reversal],
+    ['that says it failed', 'fee', fee, { status: 'failed', fee: 50n }],
+    ['that says it failed', 'amount', { amount: 9_000n }, { status: 'failed' }],
+    ['in another currency', 'amount', { amount: 9_000n }, { currency: 'GHS' }],
+    ['about the payment alone, of its reversal', 'status', reversal, {}],
+    ['with the same difference', 'fee', fee, fee],
+  ])('but not a line %s, of the %s', async (_, field, first, then) => {
+    expect(await standsAfter(field, first, then)).toBe('open');
+  });
+
+  it('but not one of another rail', async () => {
+    const elsewhere = { rail: 'other', ours: { rail: 'other' } };
+    expect(await standsAfter('amount', { amount: 9_000n }, {}, elsewhere)).toBe('open');
+  });
+});

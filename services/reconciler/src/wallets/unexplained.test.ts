@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { float, walletsInMemory } from '../fixtures/wallets.ts';
+
+let world: ReturnType<typeof walletsInMemory>;
+
+beforeEach(() => {
+  world = walletsInMemory();
+});
+
+describe('a difference within the range of payments in flight', () => {
+  const payments = [100n, 200n].map((mayDebit) => ({ reference: `po-${mayDebit}`, mayDebit, mayCredit: 0n }));
+  const open = { mayDebit: 300n, mayCredit: 0n, payments };
+  const has = (minor: bigint) => {
+    world.balances = [{ currency: 'GHS', minor }];
+  };
+  const run = async () => (await world.replica().run())[0];
+
+  beforeEach(() => {
+    world.floats = new Map([['GHS', float(1_000n)]]);
+    world.inFlight = new Map([['GHS', open]]);
+  });
+
+  it('that some of them give is explained, and is no break', async () => {
+    has(900n);
+    expect(await run()).toMatchObject({ finding: 'explained', explainedBy: ['po-100'] });
+    expect(world.statuses()).toEqual([]);
+    expect(world.wallets.get('upstream:GHS')?.latest).not.toHaveProperty('unexplainedSince');
+  });
+
+  it('that none of them gives has its age, and is a break after a time, until it is explained', async () => {
+    has(960n);
+    const first = await run();
+    expect(first).toMatchObject({ finding: 'unexplained_within_range', unexplained: -40n });
+    expect(world.statuses()).toEqual([]);
+    world.nowMs += 50_000;
+    expect((await run())?.unexplainedSince).toEqual(first?.at);
+    expect(world.statuses()).toEqual([]);
+    world.nowMs += 10_000;
+    await run();
+    const id = 'upstream:GHS/balance';
+    expect(world.breaks.get(id)).toMatchObject({ status: 'open', kind: 'wallet.drift', amount: -40n });
+    has(900n);
+    expect(await run()).not.toHaveProperty('unexplainedSince');
+    expect(world.breaks.get(id)).toMatchObject({ status: 'resolved' });
+    has(960n);
+    await run();
+    expect(world.breaks.get(id)).toMatchObject({ status: 'resolved' });
+  });
+
+  it('is not explained by comparisons that can not tell, and those open no break', async () => {
+    has(960n);
+    await run();
+    world.inFlight = new Map([['GHS', { mayDebit: 300n, mayCredit: 0n }]]);
+    world.nowMs += 60_000;
+    expect(await run()).toMatchObject({ finding: 'too_many_to_tell' });
+    expect(world.statuses()).toEqual([]);
+    world.inFlight = new Map([['GHS', open]]);
+    await run();
+    expect(world.statuses()).toEqual(['upstream:GHS/balance open']);
+    world.inFlight = new Map([['GHS', { mayDebit: 300n, mayCredit: 0n }]]);
+    await run();
+    expect(world.statuses()).toEqual(['upstream:GHS/balance open']);
+  });
+
+  it('keeps the break of a wallet that was out of range, and is still not explained', async () => {
+    has(600n);
+    await run();
+    has(750n);
+    await run();
+    expect(world.breaks.get('upstream:GHS/balance')).toMatchObject({ status: 'open', amount: -50n });
+    has(800n);
+    await run();
+    expect(world.statuses()).toEqual(['upstream:GHS/balance resolved']);
+  });
+
+  it('is shown with what has been open for longer than rails take', async () => {
+    has(1_000n);
+    const oldestAt = new Date(0);
+    world.overdue = new Map([
+      ['GHS', { count: 2, mayDebit: 300n, mayCredit: 0n, oldestAt, references: ['po-100'] }],
+    ]);
+    world.nowMs += 60_000;
+    expect(await run()).toMatchObject({ finding: 'explained', overdue: { count: 2, mayDebit: 300n } });
+  });
+});
