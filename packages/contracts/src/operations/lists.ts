@@ -47,6 +47,12 @@ export function pageLimit(most: number, byDefault: number): z.ZodDefault<z.ZodTy
 /** A small whole number of a body; services read its own text, clients give a number. */
 export const smallNumber = wholeNumber.transform(Number) as unknown as z.ZodType<number, number>;
 
+/** A small whole number of a body, within bounds. */
+export const numberBetween = (min: number, max: number) =>
+  smallNumber.refine((number) => number >= min && number <= max, {
+    error: `must be a whole number from ${min} to ${max}`,
+  });
+
 /** A time in UTC: a service may give a date, which JSON writes as this text. */
 export const timeOrDate = z.string() as unknown as z.ZodType<string, string | Date>;
 

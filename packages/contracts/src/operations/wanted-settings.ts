@@ -1,7 +1,7 @@
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
 import { line } from '../text.ts';
-import { instant, smallNumber } from './lists.ts';
+import { instant, numberBetween, smallNumber } from './lists.ts';
 import { strictFields } from './operation.ts';
 
 const URL_LENGTH_MAX = 1_800;
@@ -100,11 +100,7 @@ export const wantedShapes = {
     collectionsUrl: webAddress,
     rotateSecret: z.boolean().optional(),
     /** How long the secrets before a new one sign too, in hours; 24 if it is left out. */
-    graceHours: z
-      .int({ error: 'must be a whole number from 0 to 168' })
-      .min(0, { error: 'must be a whole number from 0 to 168' })
-      .max(168, { error: 'must be a whole number from 0 to 168' })
-      .optional(),
+    graceHours: numberBetween(0, 168).optional(),
   },
   access: { allowedAddresses: z.array(line(50), { error: 'is required' }).max(64) },
   signatures: {
