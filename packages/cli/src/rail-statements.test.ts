@@ -43,6 +43,7 @@ const view = (given: object) => ({
   status: 'done',
   stage: null,
   lines: 1_200,
+  file: null,
   counts: { matched: 1_199, differs: 1 },
   discrepancies: 1,
   breaksOpened: 1,

@@ -34,6 +34,7 @@ export * from './operations/positions.ts';
 export * from './operations/rail-statements.ts';
 export * from './operations/reconciliation.ts';
 export * from './operations/settings.ts';
+export * from './operations/statement-mapping.ts';
 export {
   type AmountLimit,
   type ChangeKind,

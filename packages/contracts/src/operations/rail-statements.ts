@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { pageOf } from './lists.ts';
 import { runOperations } from './match-runs.ts';
 import { declareOperations } from './operation.ts';
+import { statementMapping } from './statement-mapping.ts';
 
 const MAPPING_LENGTH_MAX = 4_096;
 
@@ -53,6 +54,18 @@ const statementView = z
     status: z.enum(['receiving', 'matching', 'done', 'dropped']),
     stage: nullable,
     lines: z.number(),
+    /** What became of every line of the file; null until all of it is stored. */
+    file: z
+      .object({
+        before: z.number(),
+        heading: z.number(),
+        blank: z.number(),
+        records: z.number(),
+        continued: z.number(),
+        /** Options of the mapping by which lines that are unreadable could be read. */
+        proposal: z.record(z.string(), z.unknown()).nullable(),
+      })
+      .nullable(),
     /** Null until it is matched. */
     counts: z.record(z.string(), z.number()).nullable(),
     discrepancies: z.number().nullable(),
@@ -176,7 +189,7 @@ export const statementMappingOperations = declareOperations({
     method: 'put',
     path: '/statement-mappings/{name}',
     summary: 'Keeps a mapping under a name; a statement keeps the one that it was read by',
-    body: z.record(z.string(), z.unknown()),
+    body: statementMapping,
     answers: { 200: mappingView },
     refusals: { invalid: 400 },
   },

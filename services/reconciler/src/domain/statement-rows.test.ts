@@ -1,7 +1,8 @@
+import { mappingProblem, type StatementMapping } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { mapping } from '../fixtures/statement-rows.ts';
-import { layoutOf, mappingProblem, type StatementMapping } from './statement-mapping.ts';
-import { createRowReader } from './statement-rows.ts';
+import { createLineReader } from './statement-asides.ts';
+import { layoutOf } from './statement-heading.ts';
 import { readTime } from './statement-times.ts';
 
 /** Reads one line by a mapping whose columns are the line's, in order. */
@@ -15,7 +16,7 @@ function read(
   const whole = { ...mapping, columns, ...given };
   const layout = layoutOf(whole, names);
   if (!layout.ok) throw new Error(layout.refusal);
-  const found = createRowReader(whole, layout.value, currency)(Object.values(line));
+  const found = createLineReader(whole, layout.value, currency)(Object.values(line));
   return 'row' in found ? found.row : found;
 }
 
@@ -29,6 +30,13 @@ describe('an amount', () => {
     ["1'000.25", { grouping: "'" }, 'KES', { amount: 100_025n }],
     ['100.00', {}, 'XOF', { amount: 100n }],
     ['0', {}, 'KES', { kind: null, amount: 0n }],
+    ['-1\u00a0234,50', { decimal: ',', grouping: ' ' }, 'KES', { kind: 'payout', amount: 123_450n }],
+    ['1\u202f234\u202f567', { grouping: ' ' }, 'XOF', { amount: 1_234_567n }],
+    ['1\u2009234.5', { grouping: ' ' }, 'KES', { amount: 123_450n }],
+    ['\u22121\u2019234.50', { grouping: "'" }, 'KES', { kind: 'payout', amount: 123_450n }],
+    ['\u2013 5', {}, 'KES', { kind: 'payout', amount: 500n }],
+    ['(1,234.50)', { grouping: ',' }, 'KES', { kind: 'payout', amount: 123_450n }],
+    ['1.234,56-', { decimal: ',', grouping: '.' }, 'KES', { kind: 'payout', amount: 123_456n }],
     ['5', { holds: 'payouts' }, 'KES', { kind: 'payout', amount: 500n }],
   ] as const)('%s is read by %j', (amount, given, currency, expected) => {
     expect(read({ amount }, given, currency)).toMatchObject(expected);
@@ -43,6 +51,12 @@ describe('an amount', () => {
     ['', {}],
     ['1.2.3', {}],
     ['-5', { holds: 'collections' }],
+    ['-5-', {}],
+    ['(-5)', {}],
+    ['(5', {}],
+    ['1 234', {}],
+    ['1 23', { grouping: ' ' }],
+    ['-', {}],
     ['99999999999999999999', {}],
   ] as const)('%s is none by %j', (amount, given) => {
     expect(read({ amount }, given)).toMatchObject({
@@ -58,7 +72,7 @@ describe('an amount', () => {
     const directions = { debit: ['DR'], credit: ['CR'] };
     expect(read({ amount: '5', direction: 'dr ' }, { directions })).toMatchObject({ kind: 'payout' });
     expect(read({ amount: '5', direction: '?' }, { directions })).toEqual({
-      unreadable: 'direction: a word that the mapping does not know',
+      unreadable: 'direction: a word that the mapping does not know: say under directions what it means',
     });
   });
 });
@@ -87,7 +101,13 @@ describe('a time', () => {
   it.each([
     ['2026-11-01T08:00:00Z', 'ISO', undefined, '2026-11-01T08:00:00.000Z'],
     ['2026-11-01 08:00:00.25+03:00', 'ISO', undefined, '2026-11-01T05:00:00.250Z'],
+    ['2026-11-01T08:00:00+03', 'ISO', undefined, '2026-11-01T05:00:00.000Z'],
     ['01/11/2026 08:00', 'DD/MM/YYYY HH:mm:ss', '+03:00', '2026-11-01T05:00:00.000Z'],
+    ['1/11/2026 8:05', 'DD/MM/YYYY HH:mm:ss', '+03', '2026-11-01T05:05:00.000Z'],
+    ['26/11/2026, 4:05\u202fPM', 'DD/MM/YYYY HH:mm:ss', '+00:00', '2026-11-26T16:05:00.000Z'],
+    ['26/11/2026 12:05 a.m.', 'DD/MM/YYYY HH:mm:ss', '+00:00', '2026-11-26T00:05:00.000Z'],
+    ['26-Nov-2026 16:05:59', 'DD-MMM-YYYY HH:mm:ss', '+00:00', '2026-11-26T16:05:59.000Z'],
+    ['26 f\u00e9vr. 2026 16:05', 'DD-MMM-YYYY HH:mm:ss', '+00:00', '2026-02-26T16:05:00.000Z'],
     ['11/01/2026 08:00:59', 'MM/DD/YYYY HH:mm:ss', '-05:30', '2026-11-01T13:30:59.000Z'],
     ['29.02.2028 23:59:59', 'DD.MM.YYYY HH:mm:ss', '+00:00', '2028-02-29T23:59:59.000Z'],
     ['2028-03-01 00:00:00', 'YYYY-MM-DD HH:mm:ss', '+00:00', '2028-03-01T00:00:00.000Z'],
@@ -105,6 +125,8 @@ describe('a time', () => {
     ['2026-11-01T08:00:00', 'ISO'],
     ['0026-11-01T08:00:00Z', 'ISO'],
     ['31/04/2026 08:00', 'DD/MM/YYYY HH:mm:ss'],
+    ['30/04/2026 13:00 PM', 'DD/MM/YYYY HH:mm:ss'],
+    ['26-Nix-2026 08:00', 'DD-MMM-YYYY HH:mm:ss'],
     ['yesterday', 'YYYY-MM-DD HH:mm:ss'],
   ] as const)('%s is none of the form %s', (text, format) => {
     expect(readTime(text, format, '+00:00')).toBeUndefined();
@@ -132,5 +154,44 @@ describe('a mapping', () => {
       refusal: expect.stringContaining('"Ref"') as unknown,
     });
     expect(layoutOf(mapping, ['Amount', 'Ref', 'ref'])).toMatchObject({ ok: false });
+  });
+});
+
+describe('a message about what cannot be read says which option reads it', () => {
+  it.each([
+    [{ amount: '1 234,50' }, {}, '"decimal": ",", "grouping": " "', { decimal: ',', grouping: ' ' }],
+    [{ amount: '1,234.50' }, {}, '"grouping": ","', { decimal: '.', grouping: ',' }],
+    [
+      { amount: '5', time: '26-Nov-2026 08:05' },
+      { time: { format: 'DD/MM/YYYY HH:mm:ss', offset: '+00:00' } },
+      'it is DD-MMM-YYYY HH:mm:ss',
+      { time: { format: 'DD-MMM-YYYY HH:mm:ss', offset: '+00:00' } },
+    ],
+    [{ reference: 'R\ufffd', amount: '5' }, {}, '"encoding": "windows-1252"', { encoding: 'windows-1252' }],
+    [{ name: 'TOTAL', reference: '', amount: '9' }, {}, '"setAside": ["total"]', { setAside: ['total'] }],
+    [{ reference: '', railReference: '', amount: '9' }, {}, '"setAside": [""]', { setAside: [''] }],
+  ] as const)('%j by %j: %s', (line, given, said, options) => {
+    expect(read(line, given)).toEqual({ unreadable: expect.stringContaining(said) as unknown, options });
+  });
+});
+
+describe('a line that the mapping sets aside', () => {
+  it.each([
+    [{ name: 'Total g\u00e9n\u00e9ral', railReference: 'x', amount: '9' }, ['TOTAL']],
+    [{ railReference: '-', name: 'Kofi', note: 'Closing balance', amount: '' }, ['closing balance']],
+    [{ railReference: '', amount: '9', balance: '1,000.00' }, ['']],
+  ])('is %j by %j', (line, setAside) => {
+    expect(read(line, { setAside, columns: { railReference: 'railReference', amount: 'amount' } })).toEqual({
+      aside: true,
+    });
+  });
+
+  it.each([
+    [{ name: 'Totalis', railReference: 'R1', amount: '9' }],
+    [{ name: 'Kofi', railReference: 'R1', note: 'Total Energies', amount: '9' }],
+    [{ name: 'Total', railReference: '', note: `po-${'0a'.repeat(16)}`, amount: '9' }],
+  ])('is never %j: it may be a payment', (line) => {
+    const columns = { railReference: 'railReference', amount: 'amount' };
+    expect(read(line, { setAside: ['Total'], columns })).not.toEqual({ aside: true });
   });
 });

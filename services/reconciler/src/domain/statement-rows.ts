@@ -1,7 +1,9 @@
-import { referencePattern } from '@pesewa/contracts';
-import { accept, isCurrency, isId, parseAmount, type Result, refuse } from '@pesewa/kernel';
-import { fold, type Layout, type StatementField, type StatementMapping } from './statement-mapping.ts';
-import { readTime } from './statement-times.ts';
+import { referencePattern, type StatementField, type StatementMapping } from '@pesewa/contracts';
+import { accept, isCurrency, isId, type Result, refuse } from '@pesewa/kernel';
+import { formsOf, isEmptyCell, readAmount } from './statement-amounts.ts';
+import { fold } from './statement-cells.ts';
+import { type Layout, NOT_UTF8 } from './statement-heading.ts';
+import { readTime, timeFormatsOf } from './statement-times.ts';
 
 /** A payment's status in a rail's statement. */
 export type LineStatus = 'completed' | 'failed' | 'reversed' | 'pending';
@@ -21,29 +23,44 @@ export interface StatementRow {
 }
 
 /** A line before it is matched: a row, a line that is no payment, or why it can't be read. */
-export type ReadLine =
-  | { readonly row: StatementRow }
-  | { readonly aside: true }
-  | { readonly unreadable: string };
+export type ReadLine = { readonly row: StatementRow } | { readonly aside: true } | Unreadable;
+
+/** Why a line can't be read, and the options of the mapping by which it could; it quotes nothing of the line. */
+export interface Unreadable {
+  readonly unreadable: string;
+  readonly options?: Partial<StatementMapping>;
+}
 
 const RAIL_REFERENCE_LENGTH_MAX = 64;
 /** The replacement for bytes that are not UTF-8; valid statements don't contain it. */
 const DAMAGED = /\ufffd/;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
+/** Marks of zero width, which programs leave at the ends of cells. */
+const UNSEEN = /\p{Cf}/gu;
+
 /** A cell that can't be read. Reasons name the field and never its content, which may be anybody's data. */
-type Read<Value> = Result<Value, string>;
+type Read<Value> = Result<Value, Unreadable>;
+
+const no = (unreadable: string, options?: Partial<StatementMapping>) =>
+  refuse({ unreadable, ...(options && { options }) });
 
 /** Builds the readers of cells, by the mapping that says where they are and how they are written. */
 function createCells(mapping: StatementMapping, { places }: Layout, currency: string | null) {
-  function cell(cells: readonly string[], field: StatementField): Read<string | null> {
+  function text(cells: readonly string[], field: StatementField): Read<string | null> {
     const place = places.get(field);
     if (place === undefined) return accept(null);
-    const text = cells[place]?.trim();
-    if (text === undefined) return refuse(`${field}: the line has no such column`);
-    if (DAMAGED.test(text)) return refuse(`${field}: is not UTF-8`);
-    if (CONTROL.test(text)) return refuse(`${field}: has control characters or line ends`);
-    return accept(text === '' ? null : text);
+    const found = cells[place]?.replaceAll(UNSEEN, '').trim();
+    if (found === undefined) return no(`${field}: the line has no such column`);
+    if (DAMAGED.test(found)) return no(`${field}: ${NOT_UTF8}`, { encoding: 'windows-1252' });
+    if (CONTROL.test(found)) return no(`${field}: has control characters or line ends`);
+    return accept(found);
+  }
+
+  /** A cell's text; null if it is empty. */
+  function cell(cells: readonly string[], field: StatementField): Read<string | null> {
+    const found = text(cells, field);
+    return found.ok && found.value !== null && isEmptyCell(found.value) ? accept(null) : found;
   }
 
   function word<Meaning>(
@@ -51,70 +68,83 @@ function createCells(mapping: StatementMapping, { places }: Layout, currency: st
     field: StatementField,
     words: ReadonlyMap<string, Meaning>,
   ): Read<Meaning | null> {
-    const text = cell(cells, field);
-    if (!text.ok || !places.has(field)) return text.ok ? accept(null) : text;
-    const meaning = text.value === null ? undefined : words.get(fold(text.value));
+    const found = text(cells, field);
+    if (!found.ok || found.value === null) return found.ok ? accept(null) : found;
+    const meaning = words.get(fold(found.value));
     return meaning === undefined
-      ? refuse(`${field}: a word that the mapping does not know`)
+      ? no(
+          `${field}: a word that the mapping does not know: say under ${field}${field === 'status' ? 'es' : 's'} what it means`,
+        )
       : accept(meaning);
   }
 
   function readCurrency(cells: readonly string[]): Read<string> {
-    const text = cell(cells, 'currency');
-    if (!text.ok) return text;
-    const code = text.value?.toUpperCase() ?? currency;
-    if (code === null || !isCurrency(code)) return refuse('currency: is no ISO 4217 code');
-    if (currency !== null && code !== currency) return refuse('currency: is not that of the statement');
+    const found = cell(cells, 'currency');
+    if (!found.ok) return found;
+    const code = found.value?.toUpperCase() ?? currency;
+    if (code === null || !isCurrency(code)) return no('currency: is no ISO 4217 code');
+    if (currency !== null && code !== currency) return no('currency: is not that of the statement');
     return accept(code);
   }
 
   /** An amount with its sign; null for an empty cell. */
   function money(cells: readonly string[], field: StatementField, code: string): Read<bigint | null> {
-    const text = cell(cells, field);
-    if (!text.ok || text.value === null) return text.ok ? accept(null) : text;
-    const plain = plainDecimal(text.value, mapping);
-    const amount = plain === undefined ? undefined : parseAmount(plain, code);
-    if (amount?.ok) return accept(amount.value.minor);
-    return refuse(`${field}: is no amount of ${code} as the mapping writes it`);
+    const found = cell(cells, field);
+    if (!found.ok || found.value === null) return found.ok ? accept(null) : found;
+    const amount = readAmount(found.value, mapping, code);
+    if (amount !== undefined) return accept(amount);
+    const [form] = formsOf(found.value, mapping, code);
+    const why = `${field}: is no amount of ${code} as the mapping writes it`;
+    return form
+      ? no(`${why}: "decimal": "${form.decimal}", "grouping": "${form.grouping}" reads it`, form)
+      : no(why);
   }
 
-  return { cell, word, readCurrency, money };
+  function time(cells: readonly string[]): Read<number | null> {
+    const found = cell(cells, 'time');
+    if (!found.ok || found.value === null || !mapping.time) return found.ok ? accept(null) : found;
+    const { format, offset } = mapping.time;
+    const atMs = readTime(found.value, format, offset);
+    if (atMs !== undefined) return accept(atMs);
+    const formats = timeFormatsOf(found.value);
+    const [only] = formats;
+    const why = `time: is not of the form ${format}`;
+    if (!only) return no(`${why}, or no date of the calendar`);
+    return no(`${why}: it is ${formats.join(' or ')}`, { time: { format: only, offset } });
+  }
+
+  return { cell, word, readCurrency, money, time };
 }
 
-/** Builds the reader of a statement's lines, from its mapping, its columns, and its only permitted currency, if any. */
-export function createRowReader(
-  mapping: StatementMapping,
-  layout: Layout,
-  currency: string | null,
-): (cells: readonly string[]) => ReadLine {
+/** Builds the reader of rows, from the mapping, its columns, and the only permitted currency, if any. */
+export function createRowReader(mapping: StatementMapping, layout: Layout, currency: string | null) {
   const statuses = wordsOf(mapping.statuses);
   const kinds = wordsOf(mapping.kinds);
-  const read = createCells(mapping, layout, currency);
-  const { cell, word, readCurrency, money } = read;
+  const reader = createCells(mapping, layout, currency);
+  const { cell, word, readCurrency, money } = reader;
 
-  return (cells) => {
+  return (cells: readonly string[]): ReadLine => {
     if (layout.columns !== null && cells.length !== layout.columns)
       return { unreadable: `the line has ${cells.length} columns, and the header ${layout.columns}` };
     const kind = word(cells, 'kind', kinds);
-    if (!kind.ok) return { unreadable: kind.refusal };
+    if (!kind.ok) return kind.refusal;
     if (kind.value === 'other') return { aside: true };
     const code = readCurrency(cells);
-    if (!code.ok) return { unreadable: code.refusal };
-    const move = readMove(mapping, layout, read, cells, code.value);
+    if (!code.ok) return code.refusal;
+    const move = readMove(mapping, layout, reader, cells, code.value);
+    if (!move.ok) return move.refusal;
     const fee = money(cells, 'fee', code.value);
+    if (!fee.ok) return fee.refusal;
     const status = word(cells, 'status', statuses);
+    if (!status.ok) return status.refusal;
     const reference = cell(cells, 'reference');
+    if (!reference.ok) return reference.refusal;
     const railReference = cell(cells, 'railReference');
-    const time = cell(cells, 'time');
-    for (const part of [move, fee, status, reference, railReference, time]) {
-      if (!part.ok) return { unreadable: part.refusal };
-    }
-    if (!move.ok || !fee.ok || !status.ok || !reference.ok || !railReference.ok || !time.ok)
-      return { unreadable: 'the line can not be read' };
+    if (!railReference.ok) return railReference.refusal;
     if ((railReference.value?.length ?? 0) > RAIL_REFERENCE_LENGTH_MAX)
       return { unreadable: `railReference: has more than ${RAIL_REFERENCE_LENGTH_MAX} characters` };
-    const atMs = time.value === null ? null : timeOf(time.value, mapping);
-    if (atMs === undefined) return { unreadable: 'time: is not of the form that the mapping says' };
+    const time = reader.time(cells);
+    if (!time.ok) return time.refusal;
     const row: StatementRow = {
       reference: ownReference(reference.value),
       railReference: railReference.value,
@@ -123,7 +153,7 @@ export function createRowReader(
       currency: code.value,
       fee: fee.value === null ? null : magnitude(fee.value),
       status: status.value ?? 'completed',
-      atMs,
+      atMs: time.value,
     };
     return { row };
   };
@@ -142,16 +172,17 @@ function readMove(
     const credit = money(cells, 'credit', code);
     if (!debit.ok) return debit;
     if (!credit.ok) return credit;
+    if (debit.value === null && credit.value === null) return no('debit, credit: neither has an amount');
     return columnsMove(debit.value ?? 0n, credit.value ?? 0n);
   }
   const amount = money(cells, 'amount', code);
   if (!amount.ok) return amount;
-  if (amount.value === null) return refuse('amount: is missing');
+  if (amount.value === null) return no('amount: is missing');
   const direction = word(cells, 'direction', wordsOf(mapping.directions));
   if (!direction.ok) return direction;
   if (direction.value !== null) return accept({ minor: magnitude(amount.value), direction: direction.value });
   if (mapping.holds !== undefined) {
-    if (amount.value < 0n) return refuse('amount: is negative, where the mapping says that none is');
+    if (amount.value < 0n) return no('amount: is negative, where the mapping says that none is');
     const held = mapping.holds === 'payouts' ? 'debit' : 'credit';
     return accept({ minor: amount.value, direction: held });
   }
@@ -166,10 +197,10 @@ interface Move {
 }
 
 function columnsMove(debit: bigint, credit: bigint): Read<Move> {
-  if (debit !== 0n && credit !== 0n) return refuse('debit, credit: both have an amount');
+  if (debit !== 0n && credit !== 0n) return no('debit, credit: both have an amount');
   // Some rails write outgoing amounts as negatives in a column of their own, which is the same direction twice.
   if (debit !== 0n) return accept({ minor: magnitude(debit), direction: 'debit' });
-  if (credit < 0n) return refuse('credit: is negative');
+  if (credit < 0n) return no('credit: is negative');
   return accept({ minor: credit, direction: credit === 0n ? null : 'credit' });
 }
 
@@ -185,25 +216,8 @@ function ownReference(text: string | null): string | null {
   return isId('po', lower) || isId('co', lower) ? lower : null;
 }
 
-function timeOf(text: string, { time }: StatementMapping): number | undefined {
-  return time && readTime(text, time.format, time.offset);
-}
-
 function magnitude(minor: bigint): bigint {
   return minor < 0n ? -minor : minor;
-}
-
-/** A decimal text in the kernel's form: without separators, with a point; undefined for any other text. */
-function plainDecimal(text: string, { decimal, grouping }: StatementMapping): string | undefined {
-  const [, sign = '', whole = '', fraction = ''] =
-    (decimal === '.' ? /^([+-]?)([^.]+)(?:\.(\d+))?$/ : /^([+-]?)([^,]+)(?:,(\d+))?$/).exec(text) ?? [];
-  const groups = grouping === '' ? [whole] : whole.split(grouping);
-  const isGrouped =
-    groups.length === 1 ||
-    groups.every((group, index) => (index === 0 ? group.length <= 3 : group.length === 3));
-  const digits = groups.join('');
-  if (!isGrouped || !/^\d{1,24}$/.test(digits)) return undefined;
-  return `${sign === '-' ? '-' : ''}${digits}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 function wordsOf<Meaning extends string>(

@@ -12,9 +12,10 @@ import {
   type Outcome,
   type StatementPayment,
 } from '../domain/statement-matching.ts';
+import type { StatementLine } from '../domain/statement-records.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayments } from '../matching/payments.ts';
-import { type FileLimits, readStatementFile, type StatementLine, UnreadableFileError } from './lines.ts';
+import { type FileLimits, readStatementFile } from './lines.ts';
 import { toPayment } from './matching.ts';
 import {
   digestOf,
@@ -23,6 +24,7 @@ import {
   type StatementDocument,
   type StatementStore,
 } from './store.ts';
+import { UnreadableFileError } from './text.ts';
 
 /** Why a file was refused, for people to read. */
 export interface IntakeRefusal {
@@ -84,8 +86,8 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
       const received = await receive(deps, statement, content, commit);
       if (received.ok) {
         await runs.updateOne(
-          { ...receiving, batches: received.value },
-          { $set: { stage: 'gathering', ...(!statement.trial && due()) } },
+          { ...receiving, batches: received.value.batches },
+          { $set: { stage: 'gathering', file: received.value.file, ...(!statement.trial && due()) } },
         );
         const found = await runs.findOne({ _id });
         return found && found.stage !== 'dropped' ? accept(found) : refuse(droppedMeanwhile);
@@ -102,6 +104,7 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
 }
 
 type Stored = Pick<StatementDocument, 'batches' | 'chain'>;
+type Received = Required<Pick<StatementDocument, 'batches' | 'file'>>;
 
 /** Reads the file and stores the missing batches, each while the next one is being read. */
 async function receive(
@@ -109,7 +112,7 @@ async function receive(
   statement: StatementDocument,
   content: AsyncIterable<Uint8Array>,
   commit: (batch: Batch) => Promise<Stored>,
-): Promise<Result<number, IntakeRefusal>> {
+): Promise<Result<Received, IntakeRefusal>> {
   const { mapping, currency } = statement;
   const file = readStatementFile(content, { mapping, currency, limits: deps.limits });
   let known: Stored = statement;
@@ -144,7 +147,7 @@ async function receive(
     const message = `sha256: the file that came has the digest ${file.digest()}: send that, or the right file`;
     return refuse({ code: 'digest_differs' as const, message });
   }
-  return accept(place);
+  return accept({ batches: place, file: { ...file.counts(), proposal: file.proposal() } });
 }
 
 class SourceFencedError extends Error {
@@ -175,8 +178,8 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
   const { runs, records } = deps.statementStore;
   const { statement, place, chain, lines, payments } = batch;
   const { _id, rail } = statement;
-  const rows = lines.flatMap(({ number, read }): readonly NumberedRow[] =>
-    'row' in read ? [{ id: lineId(_id, number), row: read.row }] : [],
+  const rows = lines.flatMap(({ line, read }): readonly NumberedRow[] =>
+    'row' in read ? [{ id: lineId(_id, line), row: read.row }] : [],
   );
   const times = rows.flatMap(({ row: { atMs } }) => atMs ?? []);
   const { matchedCount } = await runs.updateOne(
@@ -215,7 +218,7 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
         },
       })),
       ...lines.map((line) => {
-        const outcome = outcomes.get(lineId(_id, line.number));
+        const outcome = outcomes.get(lineId(_id, line.line));
         return { insertOne: { document: toRecord(statement, line, outcome) } };
       }),
     ],
@@ -244,10 +247,10 @@ async function findHeld(
 
 function toRecord(
   { _id: run, keepUntil }: StatementDocument,
-  { number, line, read }: StatementLine,
+  { line, read }: StatementLine,
   outcome: Outcome | undefined,
 ): RecordDocument {
-  const base = { _id: lineId(run, number), run, line, keepUntil };
+  const base = { _id: lineId(run, line), run, line, keepUntil };
   if ('unreadable' in read) return { ...base, result: 'unreadable', reason: read.unreadable };
   if ('aside' in read) return { ...base, result: 'set_aside' };
   const { row } = read;

@@ -2,8 +2,12 @@ import {
   describeProblem,
   firstProblem,
   JsonError,
+  mappingProblem,
   parseJson,
   railStatementOperations,
+  type StatementMapping,
+  statementFields,
+  statementMapping,
   statementMappingOperations,
 } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
@@ -19,9 +23,8 @@ import {
   type UploadRate,
 } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { mappingProblem, type StatementMapping, statementFields } from '../domain/statement-mapping.ts';
 import { showRuns } from '../matching/routes.ts';
-import { type MappingStore, mappingName, statementMapping } from './mappings.ts';
+import { type MappingStore, mappingName } from './mappings.ts';
 import type { Statements } from './statements.ts';
 import type { StatementStore, StatementTerms } from './store.ts';
 import { statementColumns, viewRecord, viewStatement } from './views.ts';
@@ -102,10 +105,8 @@ function addMappings(operator: Hono, { mappings, clock }: StatementRouteDeps): v
     put: async ({ parameters, body, operator: by }) => {
       const name = mappingName.safeParse(parameters.name);
       if (!name.success) return refused('invalid', `name ${firstProblem(name.error).message}`);
-      const mapping = statementMapping.safeParse(body);
-      if (!mapping.success) return refused('invalid', describeProblem(firstProblem(mapping.error)));
-      await mappings.put({ _id: name.data, mapping: mapping.data, at: new Date(clock.nowMs()), by });
-      return answer(200, { name: name.data, by, mapping: mapping.data });
+      await mappings.put({ _id: name.data, mapping: body, at: new Date(clock.nowMs()), by });
+      return answer(200, { name: name.data, by, mapping: body });
     },
   });
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { StatementMapping } from '@pesewa/contracts';
 import type { Db } from 'mongodb';
-import type { StatementMapping } from '../domain/statement-mapping.ts';
 import { contentOf, type Outcome, type StatementResult } from '../domain/statement-matching.ts';
+import type { Proposal } from '../domain/statement-proposal.ts';
+import type { LineCounts } from '../domain/statement-records.ts';
 import type { StatementRow } from '../domain/statement-rows.ts';
 import {
   type MatchRecord,
@@ -32,6 +34,8 @@ export interface StatementDocument extends StatementTerms, MatchRun {
   readonly batches: number;
   readonly chain: string;
   readonly lines: number;
+  /** What became of every line of the file, and the options that would read more of them; once all of it is stored. */
+  readonly file?: LineCounts & { readonly proposal: Proposal | null };
   readonly currencies: readonly string[];
   /** The times of the first and the last line with a time. */
   readonly firstAt?: Date;
@@ -44,7 +48,7 @@ export interface StatementDocument extends StatementTerms, MatchRun {
 /** A line of a statement, named by its number, or a payment without one, named by `~` and its reference. */
 export interface RecordDocument extends MatchRecord, Partial<Omit<Outcome, 'result'>> {
   readonly result: StatementResult;
-  /** The line number in the file; absent for a payment without one. */
+  /** The number in the file of its first line; absent for a payment without one. */
   readonly line?: number;
   /** Absent if the line can't be read. */
   readonly row?: StatementRow;

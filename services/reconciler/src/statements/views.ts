@@ -12,7 +12,7 @@ const AGREED: readonly string[] = ['matched', 'set_aside'];
 
 /** A statement as operators see it; it has counts only once it is matched. */
 export function viewStatement(statement: StatementDocument): RailStatementView {
-  const { _id, rail, currency, stage, lines, counts, opened, hidden, finishedAt } = statement;
+  const { _id, rail, currency, stage, lines, file, counts, opened, hidden, finishedAt } = statement;
   const isMatching = stage === 'gathering' || stage === 'copies' || stage === 'breaks';
   const window = windowOf(statement);
   const found =
@@ -30,6 +30,7 @@ export function viewStatement(statement: StatementDocument): RailStatementView {
     status: isMatching ? 'matching' : stage,
     stage: isMatching ? stage : null,
     lines,
+    file: file ?? null,
     counts: found ?? null,
     discrepancies: counts ? discrepancies : null,
     breaksOpened: opened,

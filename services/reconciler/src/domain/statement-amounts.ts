@@ -1,0 +1,60 @@
+import { groupings, type StatementMapping } from '@pesewa/contracts';
+import { parseAmount } from '@pesewa/kernel';
+
+/** How a mapping writes amounts. */
+export type AmountForm = Pick<StatementMapping, 'decimal' | 'grouping'>;
+
+/** What programs write for a minus: hyphens, dashes and the mathematical sign. */
+const MINUS = /[-\u2010-\u2015\u2212\ufe63\uff0d]/g;
+const SPACES = /[\p{Zs}\t]/gu;
+const APOSTROPHES = /['\u2018\u2019\u02bc\u00b4`\u2032]/g;
+
+/** Whether a cell has only what programs write in place of nothing. */
+export function isEmptyCell(text: string): boolean {
+  return /^[\p{Zs}\t\p{Cf}]*[-\u2010-\u2015\u2212]{0,2}[\p{Zs}\t\p{Cf}]*$/u.test(text);
+}
+
+/** Reads an amount in minor units; brackets and a minus behind it make it negative. Undefined for any other text. */
+export function readAmount(text: string, form: AmountForm, currency: string): bigint | undefined {
+  const plain = plainDecimal(text, form);
+  const amount = plain === undefined ? undefined : parseAmount(plain, currency);
+  return amount?.ok ? amount.value.minor : undefined;
+}
+
+/**
+ * The forms by which a text is an amount after all, those first that are nearer to the given one. What would be a decimal
+ * point there groups thousands only where the text shows it: `1.005` may be a thousand and five, and must not be taken for it.
+ */
+export function formsOf(
+  text: string,
+  { decimal: usual }: AmountForm,
+  currency: string,
+): readonly AmountForm[] {
+  const forms = (['.', ','] as const).flatMap((decimal) =>
+    groupings.flatMap((grouping) => (grouping === decimal ? [] : [{ decimal, grouping }])),
+  );
+  const isShown = ({ decimal, grouping }: AmountForm) =>
+    grouping !== usual || text.includes(decimal) || text.split(grouping).length > 2;
+  return forms
+    .filter((form) => isShown(form) && readAmount(text, form, currency) !== undefined)
+    .sort((one, other) => Number(other.decimal === usual) - Number(one.decimal === usual));
+}
+
+/** A decimal text in the kernel's form: without separators, with a point; undefined for any other text. */
+function plainDecimal(text: string, { decimal, grouping }: AmountForm): string | undefined {
+  const usual = text.replace(MINUS, '-').replace(SPACES, ' ').replace(APOSTROPHES, "'").trim();
+  const [, bracketed] = /^\( ?([^()+-]+?) ?\)$/.exec(usual) ?? [];
+  const [, before = '', body = '', behind = ''] =
+    bracketed === undefined ? (/^([+-]?) ?([^+-]+?) ?(-?)$/.exec(usual) ?? []) : ['', '-', bracketed];
+  if (before !== '' && behind !== '') return undefined;
+  const [, whole = '', fraction = ''] =
+    (decimal === '.' ? /^([^.]+)(?:\.(\d+))?$/ : /^([^,]+)(?:,(\d+))?$/).exec(body) ?? [];
+  const groups = grouping === '' ? [whole] : whole.split(grouping);
+  const isGrouped =
+    groups.length === 1 ||
+    groups.every((group, index) => (index === 0 ? group.length <= 3 : group.length === 3));
+  const digits = groups.join('');
+  if (!isGrouped || !/^\d{1,24}$/.test(digits)) return undefined;
+  const sign = before === '-' || behind === '-' ? '-' : '';
+  return `${sign}${digits}${fraction === '' ? '' : `.${fraction}`}`;
+}
