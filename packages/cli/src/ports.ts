@@ -19,8 +19,10 @@ export interface OperationsAnswer {
 export type OperationsExchange = (request: {
   readonly url: string;
   readonly token: string;
-  /** Posted as JSON; absent means GET. */
+  /** Sent as JSON; absent means GET. */
   readonly body?: unknown;
+  /** `POST` by default. */
+  readonly method?: 'PUT';
   /** The time limit, if it is longer than usual. */
   readonly timeoutMs?: number;
 }) => Promise<OperationsAnswer>;

@@ -117,8 +117,8 @@ export function commandLine(
     colours: false,
     openDirectory: () =>
       Promise.resolve({ admin: directory, [Symbol.asyncDispose]: () => Promise.resolve() }),
-    exchange: async ({ url, token, body }) => {
-      requests.push(body === undefined ? url : { url, token, body });
+    exchange: async ({ url, token, method, body }) => {
+      requests.push(body === undefined ? url : { url, token, ...(method && { method }), body });
       return answerTo(url) ?? { status: 404, body: { code: 'not_found', message: 'there is nothing' } };
     },
     download: async ({ url, token, file, progress }) => {

@@ -113,6 +113,31 @@ describe('reconcile match', () => {
     expect(line.printed()).toMatch(new RegExp(`4 {2}not in our books .*${why}\n`));
   });
 
+  it('shows what became of every line, names unreadable ones, and proposes what the mapping lacks', async () => {
+    const file = {
+      before: 3,
+      heading: 1,
+      blank: 2,
+      records: 1_200,
+      continued: 4,
+      proposal: { setAside: ['total'] },
+    };
+    const problems = [{ ...record, result: 'unreadable', payment: null, reason: 'a quote opens a cell' }];
+    const counts = { matched: 1_199, unreadable: 1 };
+    const line = commandLine([
+      { status: 200, body: view({ id: null, dryRun: true, file, counts, problems }) },
+    ]);
+    expect(await line.run(...call, ...mapped(), '--dry-run')).toBe(1);
+    expect(line.printed()).toContain(
+      'the file has 1,210: 1,200 that are read, 3 before the heading, 1 heading, 2 blank, 4 continued\n',
+    );
+    expect(line.printed()).toContain('with this in the mapping: {"setAside":["total"]}\n');
+    expect(line.printed()).not.toContain('everything is matched');
+    expect(line.complained()).toBe(
+      "pesewa: 1 of the records are not matched, 1 of them because they can't be read\n",
+    );
+  });
+
   it('says that a dry run leaves nothing', async () => {
     const line = commandLine([{ status: 200, body: view({ id: null, dryRun: true, problems: [record] }) }]);
     expect(await line.run(...call, ...mapped(), '--dry-run')).toBe(1);
@@ -122,7 +147,7 @@ describe('reconcile match', () => {
   });
 
   it.each([
-    [['--mapping', '/nowhere/x.json'], "--mapping: /nowhere/x.json can't be read"],
+    [['--mapping', '/nowhere/x.json'], "mapping: /nowhere/x.json can't be read"],
     [
       ['--mapping', 'a-name', '--from', '2026-11-02', '--to', '2026-11-01'],
       '--from: 2026-11-02 is not before',
@@ -133,6 +158,41 @@ describe('reconcile match', () => {
     const line = commandLine();
     expect(await line.run(...call, ...options)).toBe(1);
     expect(line.complained()).toContain(why);
+    expect(line.requests).toEqual([]);
+  });
+});
+
+describe('reconcile mappings', () => {
+  const kept = { name: 'upstream-daily', by: 'ama', mapping: { columns: { reference: 1 } } };
+
+  it('keeps a mapping from its file, with the numbers of its columns', async () => {
+    const line = commandLine([{ status: 200, body: kept }]);
+    const file = join(folder, 'mapping.json');
+    expect(await line.run('reconcile', 'mappings', 'keep', 'upstream-daily', file)).toBe(0);
+    expect(line.requests).toEqual([
+      {
+        url: 'http://reconciler/statement-mappings/upstream-daily',
+        token: 'operator-token-of-tests',
+        method: 'PUT',
+        body: { columns: { reference: 1 } },
+      },
+    ]);
+    expect(line.printed()).toContain('upstream-daily is kept, by ama');
+  });
+
+  it('lists what is kept, and shows one as it can be kept again', async () => {
+    const list = commandLine([{ status: 200, body: { items: [kept], next: null } }]);
+    expect(await list.run('reconcile', 'mappings')).toBe(0);
+    expect(list.printed()).toMatch(/upstream-daily {2}ama/);
+    const show = commandLine([{ status: 200, body: kept }]);
+    expect(await show.run('reconcile', 'mappings', 'show', 'upstream-daily')).toBe(0);
+    expect(JSON.parse(show.printed())).toEqual(kept.mapping);
+  });
+
+  it('refuses a file that is no mapping before anything is sent', async () => {
+    const line = commandLine();
+    expect(await line.run('reconcile', 'mappings', 'keep', 'x', '/nowhere/x.json')).toBe(1);
+    expect(line.complained()).toContain("mapping: /nowhere/x.json can't be read");
     expect(line.requests).toEqual([]);
   });
 });

@@ -69,11 +69,12 @@ export function createCaller(
     // Without a second token the caller's own is used, because they may be the second operator.
     (caller === 'second' ? addresses.approverToken : undefined) ?? requireAddress(addresses, 'operatorToken');
   const call: Caller['call'] = async (service, operation, given) => {
-    const { path, body } = requestOf(operation, given);
+    const { method, path, body } = requestOf(operation, given);
     const { timeoutMs } = operation;
     const answer = await ports.exchange({
       url: urlOf(service, path),
       token: tokenFor(operation),
+      ...(method === 'PUT' && { method }),
       ...(body !== undefined && { body }),
       ...(timeoutMs !== undefined && { timeoutMs }),
     });

@@ -9,10 +9,16 @@ import type { OperationsDownload, OperationsExchange, WebhookForward } from '../
 const TIMEOUT_MS = 10_000;
 
 /** Talks to an operations API over HTTP; if it does not answer, the error names its address. */
-export const exchangeHttp: OperationsExchange = async ({ url, token, body, timeoutMs = TIMEOUT_MS }) => {
+export const exchangeHttp: OperationsExchange = async ({
+  url,
+  token,
+  method,
+  body,
+  timeoutMs = TIMEOUT_MS,
+}) => {
   const silent = () => silence(url);
   const response = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
       authorization: `Bearer ${token}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -1,5 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import type { RailStatementPreviewView, RailStatementRecordView, RailStatementView } from '@pesewa/contracts';
+import { access, readFile } from 'node:fs/promises';
+import type {
+  RailStatementPreviewView,
+  RailStatementRecordView,
+  RailStatementView,
+  StatementMappingBody,
+} from '@pesewa/contracts';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -78,8 +83,12 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
           ? formatJson({ ...statement, problems: records })
           : describe(statement, records, options, ports.colours),
       );
-      const { discrepancies } = statement;
-      if (discrepancies) throw new CliError(`${discrepancies} of the records are not matched`);
+      const { discrepancies, counts } = statement;
+      const unreadable = counts?.['unreadable'] ?? 0;
+      if (discrepancies)
+        throw new CliError(
+          `${discrepancies} of the records are not matched${unreadable > 0 ? `, ${unreadable} of them because they can't be read` : ''}`,
+        );
     });
   withExamples(match, [
     'pesewa reconcile match upstream.csv --rail upstream --mapping upstream.json --currency KES --dry-run',
@@ -106,17 +115,25 @@ async function requestOf(file: string, options: MatchOptions): Promise<Statement
 
 /** A mapping from its file, as compact JSON; if there is no such file, the text is the name of a stored mapping. */
 async function readMapping(given: string): Promise<string> {
-  const text = await readFile(given, 'utf8').catch(() => undefined);
-  if (text === undefined) {
-    if (NAME.test(given)) return given;
+  const isFile = await access(given).then(
+    () => true,
+    () => false,
+  );
+  if (!isFile && NAME.test(given)) return given;
+  return JSON.stringify(await readMappingFile(given));
+}
+
+/** A mapping from its file; the reconciler checks what it says. */
+export async function readMappingFile(path: string): Promise<StatementMappingBody> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined)
     throw new CliError(
-      `--mapping: ${given} can't be read, and is no name of a mapping: fix the path; --help shows what a mapping is`,
+      `mapping: ${path} can't be read, and is no name of a mapping: fix the path; reconcile match --help shows what a mapping is`,
     );
-  }
   try {
-    return JSON.stringify(JSON.parse(text));
+    return JSON.parse(text.replace(/^\ufeff/, '')) as StatementMappingBody;
   } catch {
-    throw new CliError(`--mapping: ${given} is no JSON: fix it, or name a mapping that is kept`);
+    throw new CliError(`mapping: ${path} is no JSON: fix it, or name a mapping that is kept`);
   }
 }
 
@@ -176,6 +193,24 @@ async function problemsOf(
   return found;
 }
 
+/** What became of the lines of the file that have no record of their own. */
+function otherLines({ file }: Pick<RailStatementView, 'file'>): string {
+  if (file === null) return '';
+  const { before, heading, blank, records, continued } = file;
+  const others = Object.entries({ 'before the heading': before, heading, blank, continued })
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${count} ${what}`);
+  const all = before + heading + blank + records + continued;
+  return `the file has ${all.toLocaleString('en-GB')}: ${[`${records.toLocaleString('en-GB')} that are read`, ...others].join(', ')}\n`;
+}
+
+/** The options that a mapping lacks, as they are written in it. */
+function proposalOf({ file }: Pick<RailStatementView, 'file'>): string {
+  return file?.proposal
+    ? `more lines can be read with this in the mapping: ${JSON.stringify(file.proposal)}\n`
+    : '';
+}
+
 function describe(
   statement: RailStatementView | RailStatementPreviewView,
   records: readonly RailStatementRecordView[],
@@ -210,6 +245,6 @@ function describe(
   const breaks = dryRun
     ? 'a dry run: nothing was stored, and no break was opened\n'
     : `breaks opened: ${breaksOpened}${breaksHidden > 0 ? `, ${breaksHidden} more had no room` : ''}: see pesewa reconcile breaks\n`;
-  const head = `${id ?? 'dry run'}: ${lines.toLocaleString('en-GB')} lines, ${window}\n`;
-  return `${head}\n${totals}\n${list}${more}${breaks}`;
+  const head = `${id ?? 'dry run'}: ${lines.toLocaleString('en-GB')} lines, ${window}\n${otherLines(statement)}`;
+  return `${head}\n${totals}\n${list}${more}${proposalOf(statement)}${breaks}`;
 }

@@ -3,6 +3,7 @@ import type { CliPorts } from '../ports.ts';
 import { addBreakCommands } from './reconcile-breaks.ts';
 import { addCloseCommand } from './reconcile-close.ts';
 import { addDriftCommand } from './reconcile-drift.ts';
+import { addMappingCommands } from './reconcile-mappings.ts';
 import { addMatchCommand } from './reconcile-match.ts';
 import { addPollCommand } from './reconcile-poll.ts';
 import { addRunCommand } from './reconcile-run.ts';
@@ -22,4 +23,5 @@ export function addReconcileCommands(program: Command, ports: CliPorts): void {
   addRunCommand(reconcile, ports);
   addCloseCommand(reconcile, ports);
   addMatchCommand(reconcile, ports);
+  addMappingCommands(reconcile, ports);
 }
