@@ -71,10 +71,12 @@ function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
     detail: `${displayAmount(amount, currency)}, fee ${displayAmount(fee, currency)}, of ${merchantId}, its reference ${merchantReference}`,
     place: 'accepted',
   };
-  const steps = payment.steps.flatMap(({ at, what, attempt, notKept }): readonly PlacedLine[] => {
-    const numbered = attempt === null ? '' : `attempt ${attempt}`;
-    const reason = ENDS.has(what) && payment.reason !== null ? `: ${payment.reason}` : '';
-    const detail = `${numbered}${reason}`;
+  // A payment keeps only the reason of its last end: a reversal's is not that of the completion before it.
+  const lastEnd = payment.steps.findLastIndex(({ what }) => ENDS.has(what));
+  const steps = payment.steps.flatMap(({ at, what, attempt, notKept }, index): readonly PlacedLine[] => {
+    const numbered = attempt === null ? [] : [`attempt ${attempt}`];
+    const reason = index === lastEnd && payment.reason !== null ? [payment.reason] : [];
+    const detail = [...numbered, ...reason].join(': ');
     return withGap({ at, service, what, detail, place: placeOfStep(what) }, notKept);
   });
   return [accepted, ...attemptsOf(payment).map(lineOfAttempt), ...steps];
