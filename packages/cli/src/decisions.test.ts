@@ -1,7 +1,9 @@
+import type { TimelineView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { breakRow } from './breaks.fixture.ts';
 import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
+import { seen } from './timeline.fixture.ts';
 
 const decision = {
   id: 'dc-1',
@@ -54,16 +56,10 @@ describe('a decision over an amount', () => {
       'amount: 100.505 must have at most 2 decimals in KES',
     ],
     [
-      'a collection without an open decision',
-      ['co-1', '1'],
-      [answer(200, { items: [], next: null })],
-      'reference: no amount of co-1 waits for people: see pesewa timeline co-1',
-    ],
-    [
       'a refusal',
       ['co-1', '1'],
-      [open, answer(409, { message: 'breakId: another decision about it is not final yet' })],
-      'reconciler: breakId: another decision about it is not final yet',
+      [open, answer(409, { message: 'dc-7 waits for another operator' })],
+      'reconciler: dc-7 waits for another operator',
     ],
     [
       'a lost answer',
@@ -193,12 +189,35 @@ describe('a decision over how a payout ended', () => {
     expect(line.complained()).toContain(complaint);
     expect(line.requests).toEqual([]);
   });
+});
 
-  it('is refused where nothing waits', async () => {
-    const line = commandLine([answer(200, { items: [], next: null })]);
-    expect(await line.run(...proposing)).toBe(1);
-    expect(line.complained()).toBe(
-      'pesewa: reference: nothing keeps po-1 from its end that people decide: see pesewa timeline po-1\n',
-    );
+const payment = (of: Partial<TimelineView>) => answer(200, { ...seen, ...of });
+
+describe('where nothing waits for a decision, it is said where the payment stands and what to do', () => {
+  it.each<[readonly string[], OperationsAnswer, string]>([
+    [
+      proposing,
+      answer(404, { message: 'no payment' }),
+      'no payment po-1 is known: write our transactionReference, see pesewa payments list payouts',
+    ],
+    [
+      proposing,
+      payment({ status: 'completed' }),
+      'po-1 is completed, which no decision changes: correct what was booked by an order (pesewa adjust --help)',
+    ],
+    [
+      proposing,
+      payment({ status: 'open', nextPollAt: '2026-11-01T08:00:00.000Z' }),
+      'po-1 is open, and none of its breaks waits for a decision; its rail is asked again at 2026-11-01T08:00:00.000Z: see pesewa timeline po-1',
+    ],
+    [
+      ['decisions', 'propose', 'po-1', '5'],
+      payment({ status: 'open' }),
+      'po-1 is a payout: see pesewa decisions outcome --help',
+    ],
+  ])('%j', async (call, known, said) => {
+    const line = commandLine([answer(200, { items: [], next: null }), known]);
+    expect(await line.run(...call)).toBe(1);
+    expect(line.complained()).toBe(`pesewa: reference: ${said}\n`);
   });
 });

@@ -158,7 +158,9 @@ describe("a merchant's reference", () => {
   it('that the merchant has not used is refused', async () => {
     const line = installation();
     expect(await line.run('timeline', 'order-2', '--merchant', 'demo')).toBe(1);
-    expect(line.complained()).toContain('demo has no payment order-2');
+    expect(line.complained()).toContain(
+      'demo has no payment order-2, neither by its own reference nor by ours: see pesewa payments list',
+    );
   });
 });
 

@@ -1,4 +1,10 @@
-import { type DecisionView, decidedOutcomes, decisionStatuses } from '@pesewa/contracts';
+import {
+  type DecisionView,
+  decidedOutcomes,
+  decisionStatuses,
+  type PaymentKind,
+  timelineOperations,
+} from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { Argument, type Command, Option } from 'commander';
 import { asList, readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
@@ -95,11 +101,7 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
       const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
       const { operations } = await openContext(ports, command);
       const about = await operations.decisions.openBreak(reference);
-      if (!about?.currency) {
-        throw new CliError(
-          `reference: no amount of ${reference} waits for people: see pesewa timeline ${reference}`,
-        );
-      }
+      if (!about?.currency) throw await whyNothingToDecide(operations, reference, 'collection');
       const amount = readPositiveAmount('amount', text, about.currency).text;
       if (options.dryRun) {
         ports.print(
@@ -150,11 +152,7 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
         const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
         const { operations } = await openContext(ports, command);
         const about = await operations.decisions.stuckBreak(reference);
-        if (!about) {
-          throw new CliError(
-            `reference: nothing keeps ${reference} from its end that people decide: see pesewa timeline ${reference}`,
-          );
-        }
+        if (!about) throw await whyNothingToDecide(operations, reference, 'payout');
         if (options.dryRun) {
           ports.print(
             `would propose: ${reference} ${end}\nopen break: ${inWords(about.kind)}: ${about.detail}\n${CONSEQUENCES[end]}\nnothing was sent\n`,
@@ -168,6 +166,38 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
     'pesewa decisions outcome po-0193e5c1 failed --reason "the rail confirmed it in writing" --dry-run',
     'pesewa decisions outcome po-0193e5c1 completed --reason "line 17 of the statement of today"',
   ]);
+}
+
+/** An error that says where a payment stands about which people have nothing to decide, and what to do instead. */
+async function whyNothingToDecide(
+  { call }: Operations,
+  reference: string,
+  kind: PaymentKind,
+): Promise<CliError> {
+  const known = await call('reconciler', timelineOperations.show, { query: { reference } }).catch(
+    (error: unknown) => {
+      if (!(error instanceof RefusedError) || error.status !== 404) throw error;
+    },
+  );
+  if (!known) {
+    return new CliError(
+      `reference: no payment ${reference} is known: write our transactionReference, see pesewa payments list ${kind}s`,
+    );
+  }
+  if (known.kind !== null && known.kind !== kind) {
+    const verb = kind === 'payout' ? 'propose' : 'outcome';
+    return new CliError(`reference: ${reference} is a ${known.kind}: see pesewa decisions ${verb} --help`);
+  }
+  const { status, nextPollAt } = known;
+  if (status !== 'open') {
+    return new CliError(
+      `reference: ${reference} is ${status}, which no decision changes: correct what was booked by an order (pesewa adjust --help)`,
+    );
+  }
+  const next = nextPollAt === null ? '' : `; its rail is asked again at ${nextPollAt}`;
+  return new CliError(
+    `reference: ${reference} is open, and none of its breaks waits for a decision${next}: see pesewa timeline ${reference}`,
+  );
 }
 
 /** The consequences of an outcome once it is approved; nothing undoes them. */

@@ -2,7 +2,7 @@ import { type BreakFilters, breakChanges, breakOperations, formatPageCursor } fr
 import { accept, amountProblem, type Clock, parsePositiveAmount, type Result, refuse } from '@pesewa/kernel';
 import { answer, refusalsAs, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { isBreakKind } from '../domain/break-kinds.ts';
+import { breakKinds, isBreakKind } from '../domain/break-kinds.ts';
 import type { BreakRequest } from '../domain/break-life.ts';
 import { answerFile } from '../exports.ts';
 import { exportBreaks } from './export.ts';
@@ -115,7 +115,9 @@ const refuseBreak = refusalsAs({
 
 function queryOf({ olderThan, ...narrowed }: BreakFilters, nowMs: number): Result<BreakQuery, string> {
   if (narrowed.kind !== undefined && !isBreakKind(narrowed.kind))
-    return refuse('kind is no kind of break: the README lists them');
+    return refuse(
+      `kind: there is no kind ${narrowed.kind}: write one of ${Object.keys(breakKinds).join(', ')}`,
+    );
   if (olderThan === undefined) return accept(narrowed);
   const unit = olderThan.at(-1) as keyof typeof UNIT_MS;
   return accept({ ...narrowed, before: new Date(nowMs - Number(olderThan.slice(0, -1)) * UNIT_MS[unit]) });

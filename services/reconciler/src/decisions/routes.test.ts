@@ -142,6 +142,19 @@ describe('the routes of decisions', () => {
     expect((await open({ proposed: refuse(refusal) }).ask('/decisions', request))[0]).toBe(status);
   });
 
+  it('name the decision that must be final first', async () => {
+    const { ask, said } = open({ proposed: refuse('decision.open') });
+    expect(await ask('/decisions', request)).toMatchObject([
+      409,
+      {
+        code: 'undecided',
+        message:
+          'dc-1 (100.50 KES, proposed by ama) about co-1 waits for another operator: approve or reject it first',
+      },
+    ]);
+    expect(said.at(-1)).toMatchObject({ reference: 'co-1' });
+  });
+
   it.each<[DecideRefusal, number]>([
     ['decision.unknown', 404],
     ['decision.same_operator', 403],

@@ -5,7 +5,7 @@ import {
   formatPageCursor,
 } from '@pesewa/contracts';
 import { amountProblem, displayAmount, formatAmount, proposalExpiryMs } from '@pesewa/kernel';
-import { answer, refusalsAs, serveOperations } from '@pesewa/runtime';
+import { answer, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { DECIDABLE, type Decision, type DecisionRequest, OUTCOME_DECIDABLE } from '../domain/decisions.ts';
 import { breakId, breakOfKind } from '../domain/observing.ts';
@@ -24,6 +24,10 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
     const decided = await decisions.decide(id, decision);
     return decided.ok ? answer(200, viewDecision(decided.value)) : refuseDecision(decided.refusal);
   };
+  const pending = async (reference: string | undefined) => {
+    const { items } = await decisions.list({ reference, limit: DECISIONS_PER_PAGE });
+    return items.find(({ status }) => status === 'proposed' || status === 'approved');
+  };
   serveOperations(operator, decisionOperations, {
     list: async ({ query: { cursor: after, ...narrowed } }) => {
       const page = await decisions.list({ ...narrowed, after, limit: DECISIONS_PER_PAGE });
@@ -36,7 +40,11 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
     },
     propose: async ({ body, operator: by }) => {
       const proposed = await decisions.propose(requestOf(body), by, body.commandId);
-      return proposed.ok ? answer(202, viewDecision(proposed.value)) : refuseDecision(proposed.refusal);
+      if (proposed.ok) return answer(202, viewDecision(proposed.value));
+      const about = body.reference ?? body.breakId?.split('/')[0];
+      return proposed.refusal === 'decision.open'
+        ? refused('undecided', whyUndecided(await pending(about)))
+        : refuseDecision(proposed.refusal);
     },
     approve: ({ parameters: { id }, operator: by }) => decide(id, { verdict: 'approve', by }),
     reject: ({ parameters: { id }, body, operator: by }) =>
@@ -76,7 +84,7 @@ const refuseDecision = refusalsAs({
   'amount.not_positive': ['invalid', `amount ${amountProblem('amount.not_positive')}`],
   'amount.too_fine': ['invalid', `amount ${amountProblem('amount.too_fine')}`],
   'amount.too_large': ['invalid', `amount ${amountProblem('amount.too_large')}`],
-  'decision.open': ['undecided', 'breakId: another decision about its payment is not final yet'],
+  'decision.open': ['undecided', whyUndecided(undefined)],
   'decision.differs': ['duplicate', 'commandId was used before for another decision'],
   'decision.unknown': ['not_found', 'there is no such decision'],
   'decision.same_operator': [
@@ -86,6 +94,16 @@ const refuseDecision = refusalsAs({
   'decision.expired': ['expired', 'the proposal is older than seven days: reject it and propose it again'],
   'decision.decided': ['decided', 'the proposal is decided already: propose another to change that'],
 });
+
+/** Which decision must be final before another about its payment can be proposed, and what makes it final. */
+function whyUndecided(pending: Decision | undefined): string {
+  if (!pending) return 'another decision about this payment was proposed: see it, then approve or reject it';
+  const { id, reference: of, requestedBy, outcome, minor, currency } = pending;
+  const what = outcome ?? displayAmount(minor, currency);
+  return pending.status === 'approved'
+    ? `${id} (${what}) is approved and not applied yet: if ${of} has not ended by it in ten minutes, propose again`
+    : `${id} (${what}, proposed by ${requestedBy}) about ${of} waits for another operator: approve or reject it first`;
+}
 
 /** A decision as operators see it: amounts in decimal text, times in UTC. */
 function viewDecision(decision: Decision): DecisionView {
