@@ -26,7 +26,7 @@ const refused = answer(200, {
 });
 
 const token = 'operator-token-of-tests';
-const what = '2,500.50 GHS from the treasury into the GHS wallet of demo, ordered by ama';
+const what = '2,500.50 GHS received by the treasury, into the GHS wallet of demo, ordered by ama';
 
 describe('an order', () => {
   it('is proposed, and says who must act next', async () => {

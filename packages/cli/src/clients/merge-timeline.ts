@@ -1,6 +1,6 @@
 import type { CallbackView, EntryView, PaymentView, TimelineView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { describeAccount, inWords } from '../labels.ts';
+import { describeMovement, inWords } from '../labels.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
 /** One line of a payment's timeline, from one service. */
@@ -172,9 +172,10 @@ function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
   );
 }
 
-function lineOfEntry({ at, kind, debit, credit, amount, currency }: EntryView): PlacedLine {
-  const detail = `${displayAmount(amount, currency)} from ${describeAccount(debit)} to ${describeAccount(credit)}`;
-  return { at, service: 'ledger', what: `entry ${kind}`, detail, place: kind === 'hold' ? 'hold' : 'entry' };
+function lineOfEntry(entry: EntryView): PlacedLine {
+  const { at, kind } = entry;
+  const place = kind === 'hold' ? 'hold' : 'entry';
+  return { at, service: 'ledger', what: `entry ${kind}`, detail: describeMovement(entry), place };
 }
 
 function linesOfDelivery({ kind, id, state, reason, createdAt, dueAt, attempts }: DeliveryLog) {
