@@ -212,16 +212,6 @@ describe('the adjustment of a break', () => {
     expect(bodyOf(program, '/commands/adjust')).toMatchObject({ merchantId: 'demo', direction: 'credit' });
   });
 
-  it('is only shown with --dry-run', async () => {
-    const floats = { items: [{ rail: 'upstream', currency: 'GHS', balance: '100' }], next: null };
-    const program = commandLine((at) => answer(at.endsWith('/floats') ? floats : whole));
-    expect(await program.run(...suspense, '--dry-run')).toBe(0);
-    expect(program.requests).toEqual([url, 'http://ledger/floats']);
-    expect(program.printed()).toBe(
-      'would order: 12.50 GHS that the rail lacks, from suspense out of the GHS float at upstream\nfloat now    100.00 GHS\nfloat after  87.50 GHS\nnothing was sent\n',
-    );
-  });
-
   it.each([
     ['can not read', 400, 'invalid', true],
     ['can not place anywhere', 409, 'unknown_rail', true],

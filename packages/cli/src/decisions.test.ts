@@ -40,12 +40,60 @@ describe('a decision over an amount', () => {
   });
 
   it('is only shown with --dry-run', async () => {
-    const line = commandLine([open]);
+    const line = commandLine([open, answer(200, decision)]);
     expect(await line.run('decisions', 'propose', 'co-1', '100.50', '--dry-run')).toBe(0);
-    expect(line.requests).toEqual([breaksUrl]);
+    const body = { reference: 'co-1', amount: '100.50', commandId: 'dc-1', dryRun: true };
+    expect(line.requests).toEqual([breaksUrl, { url: 'http://reconciler/decisions', token, body }]);
     expect(line.printed()).toBe(
-      'would propose: co-1 received 100.50 KES\nopen break: it differs\nnothing was sent\n',
+      'would propose: co-1 received 100.50 KES\nopen break: collection: amount differs: it differs\nnothing was proposed\n',
     );
+  });
+
+  it('is shown beside what was asked and claimed, how many times it is that, and what it moves: before and after', async () => {
+    const judged = {
+      ...decision,
+      currency: 'XOF',
+      amount: '5000000',
+      asked: '500',
+      claimed: '510',
+      merchantId: 'demo',
+      rail: 'upstream',
+      note: 'by phone',
+      despite: 'the rail wrote it',
+    };
+    const grounds = [
+      'asked: 500 XOF',
+      'claimed: 510 XOF',
+      'proposed: 5,000,000 XOF, 10,000 times what was asked',
+      'note: by phone',
+      'despite: the rail wrote it',
+      "effect: the wallet of demo gets 5,000,000 XOF less our fee; our float at upstream grows by 5,000,000 XOF less the rail's fee",
+      '',
+    ].join('\n');
+    const propose = ['decisions', 'propose', 'co-1', '5000000', '--despite', 'the rail wrote it'];
+    for (const [call, answers] of [
+      [propose, [open, answer(202, judged)]],
+      [
+        [...propose, '--dry-run'],
+        [open, answer(200, judged)],
+      ],
+      [['decisions', 'approve', 'dc-1', '--dry-run'], [answer(200, judged)]],
+      [['decisions', 'approve', 'dc-1'], [answer(200, judged)]],
+    ] as const) {
+      const line = commandLine(answers);
+      expect(await line.run(...call)).toBe(0);
+      expect(line.printed()).toContain(grounds);
+    }
+  });
+
+  it.each([
+    ['100.5', '100.50 KES, 1.005 times what was asked'],
+    ['50', '50.00 KES, 0.5 times what was asked'],
+    ['100', '100.00 KES, as asked'],
+  ])('of %s names its share of what was asked', async (amount, said) => {
+    const line = commandLine([answer(200, { ...decision, amount, asked: '100' })]);
+    await line.run('decisions', 'approve', 'dc-1', '--dry-run');
+    expect(line.printed()).toContain(`proposed: ${said}\n`);
   });
 
   it.each<[string, readonly string[], readonly OperationsAnswer[], string]>([
@@ -112,7 +160,7 @@ describe('a decision over an amount', () => {
     const line = commandLine([answer(200, { items: [decision], next: null })]);
     expect(await line.run(...call)).toBe(0);
     expect(line.requests).toEqual(['http://reconciler/decisions']);
-    expect(line.printed()).toMatch(/dc-1 +proposed +co-1 +100.50 KES +- +ama/);
+    expect(line.printed()).toMatch(/dc-1 +proposed +co-1 +- +100.50 KES +- +ama/);
   });
 
   it.each([
@@ -157,16 +205,17 @@ describe('a decision over how a payout ended', () => {
     const body = { reference: 'po-1', outcome: 'failed', note: 'so says the rail', commandId: 'dc-1' };
     expect(line.requests.at(1)).toEqual({ url: 'http://reconciler/decisions', token, body });
     expect(line.printed()).toBe(
-      'proposing dc-1\nproposed dc-1: po-1 of 100.50 KES failed, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
+      'proposing dc-1\nproposed dc-1: po-1 of 100.50 KES failed, proposed by ama\nreason: so says the rail\nonce approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss; an attempt that is newer than the proposal, and may still pay, keeps it open: look again, and propose again\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
     );
   });
 
   it('is only shown with --dry-run, with what it would bring about', async () => {
-    const line = commandLine([stuck]);
+    const moved = { asked: '100.5', merchantId: 'demo', rail: 'upstream' };
+    const line = commandLine([stuck, answer(200, { ...outcome, ...moved })]);
     expect(await line.run(...proposing, '--dry-run')).toBe(0);
-    expect(line.requests).toHaveLength(1);
+    expect(line.requests.at(1)).toMatchObject({ body: { outcome: 'failed', dryRun: true } });
     expect(line.printed()).toMatch(
-      /^would propose: po-1 failed\nopen break: payout: refused again: refused\nonce approved: its hold is released/,
+      /^would propose: po-1 failed\nopen break: payout: refused again: refused\nasked: 100.50 KES\nreason: so says the rail\neffect: the wallet of demo gets back 100.50 KES and our fee from held; our float at upstream stays\nonce approved: its hold is released/,
     );
   });
 

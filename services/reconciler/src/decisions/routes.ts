@@ -39,8 +39,9 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
       return found ? answer(200, viewDecision(found)) : refuseDecision('decision.unknown');
     },
     propose: async ({ body, operator: by }) => {
-      const proposed = await decisions.propose(requestOf(body), by, body.commandId);
-      if (proposed.ok) return answer(202, viewDecision(proposed.value));
+      const { commandId: id, dryRun } = body;
+      const proposed = await decisions.propose(requestOf(body), by, { id, dryRun });
+      if (proposed.ok) return answer(dryRun ? 200 : 202, viewDecision(proposed.value));
       const about = body.reference ?? body.breakId?.split('/')[0];
       return proposed.refusal === 'decision.open'
         ? refused('undecided', whyUndecided(await pending(about)))
@@ -59,8 +60,9 @@ function requestOf({
   amount = '',
   outcome,
   note,
+  despite,
 }: DecisionProposal): DecisionRequest {
-  if (outcome === undefined) return { breakId: id ?? breakOfKind(of, DECIDABLE), amount, note };
+  if (outcome === undefined) return { breakId: id ?? breakOfKind(of, DECIDABLE), amount, note, despite };
   const breakIds = id === undefined ? [breakId(of, 'status'), breakId(of, 'amount')] : [id];
   return { breakIds, outcome, note: note ?? '' };
 }
@@ -84,6 +86,10 @@ const refuseDecision = refusalsAs({
   'amount.not_positive': ['invalid', `amount ${amountProblem('amount.not_positive')}`],
   'amount.too_fine': ['invalid', `amount ${amountProblem('amount.too_fine')}`],
   'amount.too_large': ['invalid', `amount ${amountProblem('amount.too_large')}`],
+  'amount.far_beyond': [
+    'far_beyond',
+    'amount: it is more than twice what was asked: look at it once more, and if it is right all the same, say why in despite',
+  ],
   'decision.open': ['undecided', whyUndecided(undefined)],
   'decision.differs': ['duplicate', 'commandId was used before for another decision'],
   'decision.unknown': ['not_found', 'there is no such decision'],
@@ -107,15 +113,32 @@ function whyUndecided(pending: Decision | undefined): string {
 
 /** A decision as operators see it: amounts in decimal text, times in UTC. */
 function viewDecision(decision: Decision): DecisionView {
-  const { id, breakId: about, reference: of, currency, minor, note, status, requestedBy, at } = decision;
+  const {
+    id,
+    breakId: about,
+    reference: of,
+    currency,
+    minor,
+    note,
+    despite,
+    status,
+    requestedBy,
+    at,
+  } = decision;
+  const { merchantId, rail, asked, claimed } = decision;
   return {
     id,
     breakId: about,
     reference: of,
     currency,
     amount: formatAmount(minor, currency),
+    ...(merchantId !== undefined && { merchantId }),
+    ...(rail !== undefined && { rail }),
+    ...(asked !== undefined && { asked: formatAmount(asked, currency) }),
+    ...(claimed !== undefined && { claimed: formatAmount(claimed, currency) }),
     ...(decision.outcome !== undefined && { outcome: decision.outcome }),
     ...(note !== undefined && { note }),
+    ...(despite !== undefined && { despite }),
     status,
     requestedBy,
     requestedAt: at.toISOString(),
