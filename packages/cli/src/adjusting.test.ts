@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breakRow } from './breaks.fixture.ts';
+import { breakRow, unknownSides } from './breaks.fixture.ts';
 import { commandLine } from './program.fixture.ts';
 
 const row = breakRow({
@@ -12,6 +12,7 @@ const row = breakRow({
 const whole = {
   ...row,
   observations: [],
+  ...unknownSides,
   resolutionProposedBy: null,
   adjustments: [],
   history: [],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breakRow } from './breaks.fixture.ts';
+import { breakRow, unknownSides } from './breaks.fixture.ts';
 import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 
@@ -18,6 +18,7 @@ const row = breakRow({
 const whole = {
   ...row,
   observations: [],
+  ...unknownSides,
   resolutionProposedBy: null,
   adjustments: [],
   history: [
@@ -111,7 +112,7 @@ describe('breaks', () => {
     expect(program.printed().split('\n')).toEqual(
       expect.arrayContaining([
         'kind         wallet: drift',
-        'amount       -12.50 GHS',
+        'difference   -12.50 GHS',
         'owner        ama',
         'waits for    the order bk-1: see pesewa orders show bk-1',
         '  2026-11-01T08:00:00.000Z  opened -12.50 GHS',

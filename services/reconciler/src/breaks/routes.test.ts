@@ -42,6 +42,7 @@ const payment: Break = {
     },
   ],
 };
+const sides = { ours: '100', theirs: '87.5', lines: [], floatChange: '-12.5' };
 const path = `/breaks/${encodeURIComponent(found._id)}`;
 
 /** The routes behind the guard; `said` records their calls. */
@@ -52,6 +53,7 @@ function open(
   const routes = new Hono();
   addBreakRoutes(routes, {
     clock: { nowMs: () => Date.UTC(2026, 0, 9) },
+    sidesOf: async () => sides,
     life: {
       change: async (order) => {
         said.push(order);

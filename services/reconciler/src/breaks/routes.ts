@@ -1,7 +1,14 @@
-import { type BreakFilters, breakChanges, breakOperations, formatPageCursor } from '@pesewa/contracts';
+import {
+  type BreakFilters,
+  type BreakSidesView,
+  breakChanges,
+  breakOperations,
+  formatPageCursor,
+} from '@pesewa/contracts';
 import { accept, amountProblem, type Clock, parsePositiveAmount, type Result, refuse } from '@pesewa/kernel';
 import { answer, refusalsAs, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
+import type { Break } from '../domain/break.ts';
 import { breakKinds, isBreakKind } from '../domain/break-kinds.ts';
 import type { BreakRequest } from '../domain/break-life.ts';
 import { answerFile } from '../exports.ts';
@@ -15,6 +22,7 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** The dependencies of the routes of breaks. */
 export interface BreakRouteDeps {
   readonly life: BreakLife;
+  readonly sidesOf: (found: Break) => Promise<BreakSidesView>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
@@ -25,7 +33,7 @@ export interface BreakRouteDeps {
  * `encodeURIComponent`.
  */
 export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
-  const { life, clock } = deps;
+  const { life, sidesOf, clock } = deps;
   serveOperations(operator, breakOperations, {
     list: async ({ query: { cursor: after, limit, ...filters } }) => {
       const narrowed = queryOf(filters, clock.nowMs());
@@ -43,7 +51,7 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
     },
     show: async ({ parameters: { id } }) => {
       const found = await life.find(id);
-      return found ? answer(200, viewBreakDetail(found)) : unknown;
+      return found ? answer(200, { ...viewBreakDetail(found), ...(await sidesOf(found)) }) : unknown;
     },
   });
   addChanges(operator, deps);
