@@ -160,7 +160,9 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
   it('a rejected proposal leaves it pending, and another may be decided', async () => {
     const request = kenya('rejected');
     const ours = await differs(request);
-    const id = await propose({ reference: ours, amount: '2000' });
+    const slip = { reference: ours, amount: '2000' };
+    expect(await post('', slip, 'operator')).toMatchObject({ status: 409, body: { code: 'far_beyond' } });
+    const id = await propose({ ...slip, despite: 'the rail wrote it' });
     expect(await post(`/${id}/reject`, { reason: 'a zero too many' }, 'approver')).toMatchObject({
       status: 200,
       body: { status: 'rejected', rejectedBy: 'approver' },

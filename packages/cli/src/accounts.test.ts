@@ -8,15 +8,15 @@ const lines = [
 ];
 const answer = (items: readonly object[]) => ({ status: 200, body: { items, next: null } });
 
-it('lists the accounts of a currency, and says that debits and credits are the same', async () => {
+it('lists the accounts of a currency, and the sums of both sides, which are the same', async () => {
   const line = commandLine([answer(lines)]);
   expect(await line.run('accounts', 'list', '--currency', 'kes')).toBe(0);
   expect(line.requests).toEqual(['http://ledger/trial-balance']);
   expect(line.printed()).toBe(
-    'WHAT                                     ACCOUNT                       DEBIT        CREDIT\n' +
-      'KES float at upstream                    float:upstream:KES     1,234.50 KES             -\n' +
-      'KES wallets of all merchants, available  wallets:available:KES             -  1,234.50 KES\n' +
-      'debits and credits are the same in 1 of 1 currencies\n',
+    'ACCOUNT                                  ITS STATEMENT                               DEBIT        CREDIT\n' +
+      'KES float at upstream                    pesewa statement float:upstream:KES  1,234.50 KES             -\n' +
+      'KES wallets of all merchants, available  -                                               -  1,234.50 KES\n' +
+      'KES in all                               -                                    1,234.50 KES  1,234.50 KES\n',
   );
 });
 

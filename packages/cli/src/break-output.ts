@@ -1,4 +1,10 @@
-import { type BreakDetailView, type BreakView, breakColumns, formatCsv } from '@pesewa/contracts';
+import {
+  type BreakDetailView,
+  type BreakView,
+  breakColumns,
+  formatCsv,
+  type ShownBreakView,
+} from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { pendingOf } from './clients/breaks.ts';
 import { inWords } from './labels.ts';
@@ -41,9 +47,13 @@ export function breaksCsv(found: readonly BreakView[]): string {
   );
 }
 
-/** A break with its history, and where to find more about it. */
-export function breakDetails(found: BreakDetailView): string {
-  const { currency, amount, resolvedAt, resolvedBy } = found;
+/** A break with what both sides have, its history, and where to find more about it. */
+export function breakDetails(found: ShownBreakView): string {
+  const { currency, amount, resolvedAt, resolvedBy, ours, theirs } = found;
+  const side = (value: string | null) =>
+    value !== null && /^-?\d/.test(value) && currency !== null
+      ? displayAmount(value, currency)
+      : value && inWords(value);
   const pending = pendingOf(found);
   const lines: readonly (readonly [string, string | null])[] = [
     ['break', found.id],
@@ -51,8 +61,18 @@ export function breakDetails(found: BreakDetailView): string {
     ['kind', inWords(found.kind)],
     ['about', found.reference],
     ['rail', found.rail],
-    ['amount', amount && displayAmount(amount, currency ?? '')],
+    ['ours', side(ours)],
+    ['theirs', side(theirs)],
+    ['difference', amount && displayAmount(amount, currency ?? '', 'exceptZero')],
     ['differs', found.detail],
+    ...found.lines.map(
+      ({ statement, line, receipt }) =>
+        [
+          'found in',
+          `statement ${statement}${line === null ? '' : `, line ${line}`}${receipt === null ? '' : `, receipt ${receipt}`}`,
+        ] as const,
+    ),
+    ['to book it', bookingOf(found)],
     ['opened', found.openedAt],
     ['since', found.since === found.openedAt ? null : found.since],
     ['owner', found.owner],
@@ -75,6 +95,16 @@ export function breakDetails(found: BreakDetailView): string {
   const links = found.links.flatMap((link) => commandFor(link) ?? []).map((more) => `  ${more}\n`);
   const fields = shown.map(([name, value]) => `${name.padEnd(13)}${value ?? ''}\n`);
   return [...fields, '\nhistory\n', ...history, '\nmore\n', ...links].join('');
+}
+
+/** The command that would book the difference as the rail has it; null if none would, or it is not known. */
+function bookingOf({ id, status, kind, floatChange, reference }: ShownBreakView): string | null {
+  if (status === 'resolved') return null;
+  if (kind === 'collection.amount_differs' && floatChange === null)
+    return `pesewa decisions propose ${reference} <amount> --dry-run`;
+  if (floatChange === null) return null;
+  const signed = floatChange.startsWith('-') ? floatChange : `+${floatChange}`;
+  return `pesewa reconcile breaks adjust ${id} --suspense --amount ${signed} --reason "…" --dry-run`;
 }
 
 /** The command that shows what an operator API has at a path; undefined if another path's command shows it too. */

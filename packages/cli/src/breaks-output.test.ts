@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { unknownSides } from './breaks.fixture.ts';
 import { commandLine } from './program.fixture.ts';
 
 const row = {
@@ -38,6 +39,8 @@ const whole = {
   history: [],
   links: [],
 };
+/** As `show` gives it: a change answers without what both sides have. */
+const shown = { ...whole, ...unknownSides };
 const rejected = {
   ...adjustment,
   direction: 'surplus',
@@ -70,14 +73,15 @@ it.each([
   [[], 1],
   [['--dry-run'], 0],
 ] as const)('a change prints the break as JSON as well: %j', async (options, posts) => {
-  const line = commandLine([ok(whole)]);
+  const answered = posts === 0 ? shown : whole;
+  const line = commandLine([ok(answered)]);
   expect(await line.run('reconcile', 'breaks', 'assign', row.id, 'ama', '--json', ...options)).toBe(0);
-  expect(JSON.parse(line.printed())).toEqual(whole);
+  expect(JSON.parse(line.printed())).toEqual(answered);
   expect(line.requests.filter((one) => typeof one === 'object')).toHaveLength(posts);
 });
 
 it('a withdrawal changes nothing with --dry-run', async () => {
-  const line = commandLine((url) => ok(url.includes('/breaks/') ? whole : rejected));
+  const line = commandLine((url) => ok(url.includes('/breaks/') ? shown : rejected));
   expect(await line.run('reconcile', 'breaks', 'withdraw', row.id, '--dry-run')).toBe(0);
   expect(line.printed()).toBe(`${row.id}: bk-1 would be withdrawn; nothing was changed\n`);
   expect(line.requests.filter((one) => typeof one === 'object')).toEqual([]);
@@ -90,7 +94,7 @@ it('the details of a break name the commands that show more, once each', async (
     { service: 'ledger', path: '/readyz' },
     { service: 'ledger', path: '/commands/bk-1' },
   ];
-  const program = commandLine([ok({ ...whole, links })]);
+  const program = commandLine([ok({ ...shown, links })]);
   await program.run('reconcile', 'breaks', 'show', row.id);
   expect(program.printed().split('\nmore\n')[1]).toBe(
     [
@@ -104,6 +108,21 @@ it('the details of a break name the commands that show more, once each', async (
       '',
     ].join('\n'),
   );
+});
+
+it('the details of a break have both sides, the difference, the lines that say so, and what books it', async () => {
+  const line = { statement: 'st-1', line: 17, receipt: 'MP2' };
+  const sides = { ours: '100', theirs: '112.5', lines: [line], floatChange: '-12.5' };
+  const program = commandLine([ok({ ...shown, id: 'po-1/amount', adjustments: [], ...sides })]);
+  await program.run('reconcile', 'breaks', 'show', 'po-1/amount');
+  for (const said of [
+    'ours         100.00 GHS\n',
+    'theirs       112.50 GHS\n',
+    'difference   +12.50 GHS\n',
+    'found in     statement st-1, line 17, receipt MP2\n',
+    'to book it   pesewa reconcile breaks adjust po-1/amount --suspense --amount -12.5 --reason "…" --dry-run\n',
+  ])
+    expect(program.printed()).toContain(said);
 });
 
 it('of much money is said to wait for another operator', async () => {

@@ -1,5 +1,8 @@
 import type { BreakView } from '@pesewa/contracts';
 
+/** What both sides have of a break of which nothing is known. */
+export const unknownSides = { ours: null, theirs: null, lines: [], floatChange: null };
+
 /** A break as the reconciler lists it. */
 export const breakRow = (more: Partial<BreakView> = {}): BreakView => ({
   id: 'po-1/status',

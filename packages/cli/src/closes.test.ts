@@ -47,6 +47,8 @@ const missing = {
   differences: [{ field: 'status', amount: '-100' }],
   breakId: 'po-2/status',
 };
+const compared =
+  'matched: payouts by status, amount and fee; collections that were looked up by status alone, because a lookup tells no amount of them: only a statement does\n';
 const until = '2026-11-21T09:00:00.000Z';
 const token = 'operator-token-of-tests';
 const url = 'http://reconciler/closes';
@@ -75,7 +77,7 @@ describe('pesewa reconcile close', () => {
     ]);
     expect(line.shown).toEqual(['2026-11-20: 0 of 0 so far …', '2026-11-20: 800 of 1,204 …']);
     expect(line.printed()).toContain(
-      '2026-11-20: done\n1,202 matched, 1 differs, 1 not at the rail, 0 unclear\n',
+      `2026-11-20: done\n1,202 matched, 1 differs, 1 not at the rail, 0 unclear\n${compared}`,
     );
     expect(line.printed()).toMatch(
       /po-1 +differs +upstream +fee +0\.50 KES +0\.49 KES +-0\.01 KES +po-1\/fee\n/,
@@ -96,7 +98,7 @@ describe('pesewa reconcile close', () => {
     const line = commandLine([answer(202, asking)]);
     expect(await line.run('reconcile', 'close', '--date', '2026-11-20')).toBe(0);
     expect(line.printed()).toBe(
-      '2026-11-20: asking, 800 of 1,204: repeat it to look again, or add --wait\n800 matched, 0 differs, 0 not at the rail, 0 unclear, 404 pending\n',
+      `2026-11-20: asking, 800 of 1,204: repeat it to look again, or add --wait\n800 matched, 0 differs, 0 not at the rail, 0 unclear, 404 pending\n${compared}`,
     );
   });
 

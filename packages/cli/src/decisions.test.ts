@@ -1,7 +1,9 @@
+import type { TimelineView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { breakRow } from './breaks.fixture.ts';
 import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
+import { seen } from './timeline.fixture.ts';
 
 const decision = {
   id: 'dc-1',
@@ -38,12 +40,60 @@ describe('a decision over an amount', () => {
   });
 
   it('is only shown with --dry-run', async () => {
-    const line = commandLine([open]);
+    const line = commandLine([open, answer(200, decision)]);
     expect(await line.run('decisions', 'propose', 'co-1', '100.50', '--dry-run')).toBe(0);
-    expect(line.requests).toEqual([breaksUrl]);
+    const body = { reference: 'co-1', amount: '100.50', commandId: 'dc-1', dryRun: true };
+    expect(line.requests).toEqual([breaksUrl, { url: 'http://reconciler/decisions', token, body }]);
     expect(line.printed()).toBe(
-      'would propose: co-1 received 100.50 KES\nopen break: it differs\nnothing was sent\n',
+      'would propose: co-1 received 100.50 KES\nopen break: collection: amount differs: it differs\nnothing was proposed\n',
     );
+  });
+
+  it('is shown beside what was asked and claimed, how many times it is that, and what it moves: before and after', async () => {
+    const judged = {
+      ...decision,
+      currency: 'XOF',
+      amount: '5000000',
+      asked: '500',
+      claimed: '510',
+      merchantId: 'demo',
+      rail: 'upstream',
+      note: 'by phone',
+      despite: 'the rail wrote it',
+    };
+    const grounds = [
+      'asked: 500 XOF',
+      'claimed: 510 XOF',
+      'proposed: 5,000,000 XOF, 10,000 times what was asked',
+      'note: by phone',
+      'despite: the rail wrote it',
+      "effect: the wallet of demo gets 5,000,000 XOF less our fee; our float at upstream grows by 5,000,000 XOF less the rail's fee",
+      '',
+    ].join('\n');
+    const propose = ['decisions', 'propose', 'co-1', '5000000', '--despite', 'the rail wrote it'];
+    for (const [call, answers] of [
+      [propose, [open, answer(202, judged)]],
+      [
+        [...propose, '--dry-run'],
+        [open, answer(200, judged)],
+      ],
+      [['decisions', 'approve', 'dc-1', '--dry-run'], [answer(200, judged)]],
+      [['decisions', 'approve', 'dc-1'], [answer(200, judged)]],
+    ] as const) {
+      const line = commandLine(answers);
+      expect(await line.run(...call)).toBe(0);
+      expect(line.printed()).toContain(grounds);
+    }
+  });
+
+  it.each([
+    ['100.5', '100.50 KES, 1.005 times what was asked'],
+    ['50', '50.00 KES, 0.5 times what was asked'],
+    ['100', '100.00 KES, as asked'],
+  ])('of %s names its share of what was asked', async (amount, said) => {
+    const line = commandLine([answer(200, { ...decision, amount, asked: '100' })]);
+    await line.run('decisions', 'approve', 'dc-1', '--dry-run');
+    expect(line.printed()).toContain(`proposed: ${said}\n`);
   });
 
   it.each<[string, readonly string[], readonly OperationsAnswer[], string]>([
@@ -54,16 +104,10 @@ describe('a decision over an amount', () => {
       'amount: 100.505 must have at most 2 decimals in KES',
     ],
     [
-      'a collection without an open decision',
-      ['co-1', '1'],
-      [answer(200, { items: [], next: null })],
-      'reference: no amount of co-1 waits for people: see pesewa timeline co-1',
-    ],
-    [
       'a refusal',
       ['co-1', '1'],
-      [open, answer(409, { message: 'breakId: another decision about it is not final yet' })],
-      'reconciler: breakId: another decision about it is not final yet',
+      [open, answer(409, { message: 'dc-7 waits for another operator' })],
+      'reconciler: dc-7 waits for another operator',
     ],
     [
       'a lost answer',
@@ -116,7 +160,7 @@ describe('a decision over an amount', () => {
     const line = commandLine([answer(200, { items: [decision], next: null })]);
     expect(await line.run(...call)).toBe(0);
     expect(line.requests).toEqual(['http://reconciler/decisions']);
-    expect(line.printed()).toMatch(/dc-1 +proposed +co-1 +100.50 KES +- +ama/);
+    expect(line.printed()).toMatch(/dc-1 +proposed +co-1 +- +100.50 KES +- +ama/);
   });
 
   it.each([
@@ -161,16 +205,17 @@ describe('a decision over how a payout ended', () => {
     const body = { reference: 'po-1', outcome: 'failed', note: 'so says the rail', commandId: 'dc-1' };
     expect(line.requests.at(1)).toEqual({ url: 'http://reconciler/decisions', token, body });
     expect(line.printed()).toBe(
-      'proposing dc-1\nproposed dc-1: po-1 of 100.50 KES failed, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
+      'proposing dc-1\nproposed dc-1: po-1 of 100.50 KES failed, proposed by ama\nreason: so says the rail\nonce approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss; an attempt that is newer than the proposal, and may still pay, keeps it open: look again, and propose again\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
     );
   });
 
   it('is only shown with --dry-run, with what it would bring about', async () => {
-    const line = commandLine([stuck]);
+    const moved = { asked: '100.5', merchantId: 'demo', rail: 'upstream' };
+    const line = commandLine([stuck, answer(200, { ...outcome, ...moved })]);
     expect(await line.run(...proposing, '--dry-run')).toBe(0);
-    expect(line.requests).toHaveLength(1);
+    expect(line.requests.at(1)).toMatchObject({ body: { outcome: 'failed', dryRun: true } });
     expect(line.printed()).toMatch(
-      /^would propose: po-1 failed\nopen break: payout: refused again: refused\nonce approved: its hold is released/,
+      /^would propose: po-1 failed\nopen break: payout: refused again: refused\nasked: 100.50 KES\nreason: so says the rail\neffect: the wallet of demo gets back 100.50 KES and our fee from held; our float at upstream stays\nonce approved: its hold is released/,
     );
   });
 
@@ -193,12 +238,35 @@ describe('a decision over how a payout ended', () => {
     expect(line.complained()).toContain(complaint);
     expect(line.requests).toEqual([]);
   });
+});
 
-  it('is refused where nothing waits', async () => {
-    const line = commandLine([answer(200, { items: [], next: null })]);
-    expect(await line.run(...proposing)).toBe(1);
-    expect(line.complained()).toBe(
-      'pesewa: reference: nothing keeps po-1 from its end that people decide: see pesewa timeline po-1\n',
-    );
+const payment = (of: Partial<TimelineView>) => answer(200, { ...seen, ...of });
+
+describe('where nothing waits for a decision, it is said where the payment stands and what to do', () => {
+  it.each<[readonly string[], OperationsAnswer, string]>([
+    [
+      proposing,
+      answer(404, { message: 'no payment' }),
+      'no payment po-1 is known: write our transactionReference, see pesewa payments list payouts',
+    ],
+    [
+      proposing,
+      payment({ status: 'completed' }),
+      'po-1 is completed, which no decision changes: correct what was booked by an order (pesewa adjust --help)',
+    ],
+    [
+      proposing,
+      payment({ status: 'open', nextPollAt: '2026-11-01T08:00:00.000Z' }),
+      'po-1 is open, and none of its breaks waits for a decision; its rail is asked again at 2026-11-01T08:00:00.000Z: see pesewa timeline po-1',
+    ],
+    [
+      ['decisions', 'propose', 'po-1', '5'],
+      payment({ status: 'open' }),
+      'po-1 is a payout: see pesewa decisions outcome --help',
+    ],
+  ])('%j', async (call, known, said) => {
+    const line = commandLine([answer(200, { items: [], next: null }), known]);
+    expect(await line.run(...call)).toBe(1);
+    expect(line.complained()).toBe(`pesewa: reference: ${said}\n`);
   });
 });

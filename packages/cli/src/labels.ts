@@ -1,3 +1,6 @@
+import { type EntryView, growsByDebits } from '@pesewa/contracts';
+import { displayAmount } from '@pesewa/kernel';
+
 /** Codes whose word is not simply their parts. */
 const words: Readonly<Record<string, string>> = {
   not_in_books: 'not in our books',
@@ -23,6 +26,21 @@ export function inWords(code: string): string {
     .replaceAll(/[_-]/g, ' ')
     .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
+/** An entry in the direction in which the money moved, such as `5.00 GHS from … to …`. */
+export function describeMovement(entry: Pick<EntryView, 'debit' | 'credit' | 'amount' | 'currency'>): string {
+  const { amount, currency } = entry;
+  const sum = displayAmount(amount, currency);
+  const [debit, credit] = [describeAccount(entry.debit), describeAccount(entry.credit)];
+  if (growsByDebits(entry.debit)) {
+    return growsByDebits(entry.credit)
+      ? `${sum} from ${credit} to ${debit}`
+      : `${sum} received on ${debit}, credited to ${credit}`;
+  }
+  return growsByDebits(entry.credit)
+    ? `${sum} paid from ${credit}, charged to ${debit}`
+    : `${sum} from ${debit} to ${credit}`;
 }
 
 /** An account of the ledger, such as `GHS wallet of demo, available`. */

@@ -133,7 +133,7 @@ function nextStep({ commandId, status, expiresAt }: OrderView): string {
 
 /** The balance before and after the order, in two or three lines, and whether the ledger would refuse it. */
 async function foresee({ operations }: CommandContext, request: OrderRequest) {
-  const { account, currency, change } = request;
+  const { account, currency, change, kind } = request;
   const isWallet = 'merchantId' in account;
   const balance = isWallet
     ? (await operations.account(account.merchantId, currency)).available
@@ -150,5 +150,39 @@ async function foresee({ operations }: CommandContext, request: OrderRequest) {
   const isRefused = isWallet && after < 0n;
   if (isRefused) lines.push('the ledger would refuse this: a wallet gives no more than it has');
   if (balance === undefined) lines.push('no entry has touched this float yet: check the name of the rail');
+  if (kind === 'suspense' && !isWallet)
+    lines.push(...(await foreseeDrift(operations, account.rail, currency, change)));
   return { text: lines.map((line) => `${line}\n`).join(''), isRefused };
+}
+
+/** The drift of the rail's wallet before and after a change of our float, and whether the change has the wrong sign. */
+async function foreseeDrift(
+  { reconciliation }: CommandContext['operations'],
+  rail: string,
+  currency: string,
+  change: bigint,
+): Promise<readonly string[]> {
+  const runs = await reconciliation.drift().catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error;
+    return messageOf(error);
+  });
+  if (typeof runs === 'string') return [`drift now    not known: ${runs}`];
+  const run = runs.find((one) => one.rail === rail && one.currency === currency);
+  const now = run && parseAmount(run.drift, currency);
+  if (!now?.ok) return ['drift now    not known: this wallet was never compared (pesewa reconcile run)'];
+  const { minor } = now.value;
+  const after = minor - change;
+  const text = (of: bigint) => displayAmount(of, currency, 'exceptZero');
+  const size = (of: bigint) => (of < 0n ? -of : of);
+  const isWrong = size(after) > size(minor);
+  const than = minor > 0n ? 'more' : 'less';
+  const state =
+    minor === 0n
+      ? 'our float and the rail agree'
+      : `the rail has ${displayAmount(size(minor), currency)} ${than} than our float, so the order takes a ${minor > 0n ? '+' : '-'}`;
+  return [
+    `drift now    ${text(minor)}, compared at ${run?.at ?? ''}`,
+    `drift after  ${text(after)}`,
+    ...(isWrong ? [`this makes the drift larger: ${state}`] : []),
+  ];
 }

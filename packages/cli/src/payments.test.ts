@@ -33,6 +33,16 @@ it('lists payments of one gateway, by merchant, status and time', async () => {
   for (const shown of ['po-1', 'order-1', '1,200.50 KES', 'FAILED']) expect(line.printed()).toContain(shown);
 });
 
+it.each([
+  ['payouts', 'INITIALIZED'],
+  ['collections', 'PENDING'],
+])('lists %s that have not ended', async (what, status) => {
+  const line = commandLine([page([{ ...payout, status, step: 'awaitingOtp' }])]);
+  expect(await line.run('payments', 'list', what, '--open')).toBe(0);
+  expect(line.requests).toEqual([`http://${what}/payments/list?status=${status}`]);
+  expect(line.printed()).toContain('awaiting otp');
+});
+
 it('says that there are more', async () => {
   const line = commandLine([page([payout, { ...payout, reference: 'po-0' }], 'po-0')]);
   expect(await line.run('payments', 'list', 'collections', '--limit', '1')).toBe(0);

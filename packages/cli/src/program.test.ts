@@ -217,6 +217,21 @@ describe('showing', () => {
     expect(line.printed()).toBe('AVAILABLE      HELD  SEQUENCE\n 0.00 GHS  0.00 GHS         0\n');
   });
 
+  it('says that there is no such wallet, and no such merchant', async () => {
+    for (const [of, said] of [
+      [
+        ['demo', 'XOF'],
+        'currency: demo has no XOF wallet: to add it, see pesewa merchants set-wallet --help',
+      ],
+      [['nobody', 'GHS'], 'merchant: there is no nobody: see pesewa merchants list'],
+    ] as const) {
+      const line = commandLine();
+      expect(await line.run('balance', ...of)).toBe(1);
+      expect(line.complained()).toBe(`pesewa: ${said}\n`);
+      expect(line.printed()).toBe('');
+    }
+  });
+
   it.each([
     [[], 'no orders yet\n'],
     [['--status', 'proposed'], 'no such orders\n'],

@@ -35,7 +35,7 @@ const hold = {
 const twice = { available: '79.8', held: '20.2' };
 const unmoved = { available: '100', held: '0' };
 const railFee = { ...hold, id: 'po-1/railCost', kind: 'railCost' };
-const odd = { ...hold, id: '=1/fund', kind: 'fund', reference: '=1+1' };
+const odd = { ...hold, id: '=1/fund', kind: 'fund', reference: '=1+1', debit: 'treasury:GHS' };
 
 const theirs = { items: [{ reference: 'po-1', merchantReference: 'order-1' }], next: null };
 
@@ -64,11 +64,12 @@ describe('a statement', () => {
     expect(line.printed()).toBe(
       [
         'GHS wallet of demo, from 2026-11-01T00:00:00.000Z to 2026-12-01T00:00:00.000Z',
+        'positive amounts are credits: what we owe or earned',
         '',
-        'AT                        KIND     REFERENCE  MERCHANT REFERENCE  AVAILABLE MOVED  HELD MOVED   AVAILABLE       HELD',
-        '2026-11-01T00:00:00.000Z  opening  -          -                                 -           -  100.00 GHS   0.00 GHS',
-        '2026-11-02T08:00:00.000Z  hold     po-1       order-1                  -10.10 GHS   10.10 GHS   89.90 GHS  10.10 GHS',
-        '2026-12-01T00:00:00.000Z  closing  -          -                                 -           -   89.90 GHS  10.10 GHS',
+        'AT                        KIND     REFERENCE  MERCHANT REFERENCE  COUNTER-ACCOUNT  AVAILABLE MOVED  HELD MOVED   AVAILABLE       HELD',
+        '2026-11-01T00:00:00.000Z  opening  -          -                   -                              -           -  100.00 GHS   0.00 GHS',
+        '2026-11-02T08:00:00.000Z  hold     po-1       order-1             -                     -10.10 GHS   10.10 GHS   89.90 GHS  10.10 GHS',
+        '2026-12-01T00:00:00.000Z  closing  -          -                   -                              -           -   89.90 GHS  10.10 GHS',
         '',
       ].join('\n'),
     );
@@ -79,7 +80,7 @@ describe('a statement', () => {
     const open = { opening: { balance: '-4' }, closing: { balance: '-4' }, final: false };
     const line = serving([{ status: 200, body: Object.assign({}, body, open) }]);
     await line.run('statement', 'float:upstream:GHS');
-    expect(line.printed()).toMatch(/REFERENCE  BALANCE MOVED +BALANCE\n.* -4\.00 GHS\n/);
+    expect(line.printed()).toMatch(/COUNTER-ACCOUNT  BALANCE MOVED +BALANCE\n.* -4\.00 GHS\n/);
     expect(line.printed()).toContain('not final');
   });
 
@@ -100,11 +101,11 @@ describe('a statement', () => {
     const line = serving([page([hold, odd], null, twice)]);
     await line.run(...call, '--format', 'csv');
     expect(line.printed().split('\r\n')).toEqual([
-      'AT,KIND,REFERENCE,MERCHANT REFERENCE,CURRENCY,AVAILABLE MOVED,HELD MOVED,AVAILABLE,HELD',
-      '2026-11-01T00:00:00.000Z,opening,,,GHS,,,100,0',
-      '2026-11-02T08:00:00.000Z,hold,po-1,order-1,GHS,-10.1,10.1,89.9,10.1',
-      "2026-11-02T08:00:00.000Z,fund,'=1+1,,GHS,-10.1,10.1,89.9,10.1",
-      '2026-12-01T00:00:00.000Z,closing,,,GHS,,,79.8,20.2',
+      'AT,KIND,REFERENCE,MERCHANT REFERENCE,COUNTER-ACCOUNT,CURRENCY,AVAILABLE MOVED,HELD MOVED,AVAILABLE,HELD',
+      '2026-11-01T00:00:00.000Z,opening,,,,GHS,,,100,0',
+      '2026-11-02T08:00:00.000Z,hold,po-1,order-1,,GHS,-10.1,10.1,89.9,10.1',
+      "2026-11-02T08:00:00.000Z,fund,'=1+1,,treasury:GHS,GHS,-10.1,10.1,89.9,10.1",
+      '2026-12-01T00:00:00.000Z,closing,,,,GHS,,,79.8,20.2',
       '',
     ]);
   });
@@ -116,7 +117,7 @@ describe('a statement', () => {
       return line.printed();
     };
     expect(await printed()).toContain('  rail fee  po-1  ');
-    expect(await printed('--format', 'csv')).toContain(',railCost,po-1,order-1,GHS,-10.1,10.1,');
+    expect(await printed('--format', 'csv')).toContain(',railCost,po-1,order-1,,GHS,-10.1,10.1,');
     expect(JSON.parse(await printed('--format', 'json'))).toMatchObject({
       account: 'wallet:demo:GHS',
       items: [{ kind: 'railCost', amount: { held: '10.1' } }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breakRow } from './breaks.fixture.ts';
+import { breakRow, unknownSides } from './breaks.fixture.ts';
 import { CliError } from './errors.ts';
 import { commandLine } from './program.fixture.ts';
 import { at, callback, delivery, entries, payout, seen, webhookAttempts } from './timeline.fixture.ts';
@@ -13,6 +13,7 @@ const row = breakRow({ id: 'po-1/status', kind: 'payment.stuck', status: 'assign
 const stuck = {
   ...row,
   observations: [],
+  ...unknownSides,
   resolutionProposedBy: null,
   adjustments: [],
   links: [],
@@ -158,7 +159,9 @@ describe("a merchant's reference", () => {
   it('that the merchant has not used is refused', async () => {
     const line = installation();
     expect(await line.run('timeline', 'order-2', '--merchant', 'demo')).toBe(1);
-    expect(line.complained()).toContain('demo has no payment order-2');
+    expect(line.complained()).toContain(
+      'demo has no payment order-2, neither by its own reference nor by ours: see pesewa payments list',
+    );
   });
 });
 

@@ -37,6 +37,7 @@ function operator(
       change: async () => refuse('break.unknown'),
     },
     clock: systemClock,
+    sidesOf: async () => ({ ours: null, theirs: null, lines: [], floatChange: null }),
     wallets: { wallets: async () => wallets, listRuns: async () => ({ items: [run], next: 'rn-1' }) },
     store: {
       load: async ([reference]) =>

@@ -9,12 +9,14 @@ import { openCoverageSources } from './audits/coverage-source.ts';
 import { openCoverageStore } from './audits/coverage-store.ts';
 import { createAdjustments, openAdjustmentStore } from './breaks/adjustments.ts';
 import { createBreakLife } from './breaks/life.ts';
+import { readSides } from './breaks/sides.ts';
 import { openBreakStore } from './breaks/store.ts';
 import { composeCloses } from './closes/compose.ts';
 import type { settings } from './config.ts';
 import { reconcilerDatabaseSchema } from './database-schema.ts';
 import { createDecisions } from './decisions/decisions.ts';
 import { openDecisionStore } from './decisions/store.ts';
+import type { Break } from './domain/break.ts';
 import { lateAfterMs } from './domain/steps.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { openWindowPayments } from './matching/payments.ts';
@@ -26,15 +28,17 @@ import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
 import { openRailRateLimit } from './polling/rail-rate-limit.ts';
 import { scheduleJob } from './replica-jobs.ts';
 import { composeStatements } from './statements/compose.ts';
+import { openStatementStore } from './statements/store.ts';
 import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
+import { openSilentRails } from './status/silent-rails.ts';
 import { openStatusStore } from './status/store.ts';
 import { startArrivals } from './steps/arrivals.ts';
 import { composeSteps } from './steps/compose.ts';
 import { createRequests } from './steps/request.ts';
 import { openStepStore } from './steps/store.ts';
 import { openWorkingStore } from './store.ts';
-import { createComparison } from './wallets/comparison.ts';
+import { type Comparison, createComparison } from './wallets/comparison.ts';
 import { openWalletStore } from './wallets/store.ts';
 import { openPaymentsAtRail } from './wallets/suspects.ts';
 import { createWorkingSet } from './working-set.ts';
@@ -84,15 +88,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     ended: metrics.ended,
   });
   await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));
-  const comparison = createComparison({ ...parts, rails: rails.all, ...comparisonTimes(config) });
-  const comparing = scheduleJob({
-    ...parts,
-    name: 'wallet comparison',
-    interval: config.COMPARISON_INTERVAL,
-    run: comparison.run,
-    taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
-  });
-  await scope.open('schedule of the wallet comparison', comparing);
+  const comparison = await composeComparison(scope, parts, rails);
   await composeAudits(scope, { ...parts, workingSet });
   await composeSteps(scope, { ...parts, workingSet });
   const payments = openWindowPayments(store.collection);
@@ -111,12 +107,29 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });
 }
 
-function comparisonTimes(config: Scope['config']) {
-  return {
+/** The comparison of wallets, and its schedule. */
+async function composeComparison(
+  scope: Scope,
+  parts: Awaited<ReturnType<typeof openParts>>,
+  rails: Pick<Rails, 'all'>,
+): Promise<Comparison> {
+  const { config } = scope;
+  const comparison = createComparison({
+    ...parts,
+    rails: rails.all.map(parts.silentRails.noting),
     pauseMs: config.COMPARISON_PAUSE_MS,
     unexplainedMaxMs: config.COMPARISON_UNEXPLAINED_MAX_MS,
     openMaxMs: config.COMPARISON_OPEN_MAX_MS,
-  };
+  });
+  const comparing = scheduleJob({
+    ...parts,
+    name: 'wallet comparison',
+    interval: config.COMPARISON_INTERVAL,
+    run: comparison.run,
+    taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
+  });
+  await scope.open('schedule of the wallet comparison', comparing);
+  return comparison;
 }
 
 /** The parts that everything else is built from: messaging, the stores, and what the process provides. */
@@ -131,6 +144,8 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
   const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;
   const store = openWorkingStore(db, config.PAYMENT_KEEP_DAYS);
   const railFee = expectedFees(rails.get);
+  const wallets = openWalletStore(db);
+  const statementStore = openStatementStore(db);
   return {
     messaging,
     db,
@@ -142,7 +157,10 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
     stepStore: openStepStore(db),
     onItsWay: createOnItsWay({ messaging, clock, logger }),
     breaks: openBreakStore(db),
-    wallets: openWalletStore(db),
+    wallets,
+    statementStore,
+    sidesOf: (found: Break) => readSides({ store, wallets, statementStore }, found),
+    silentRails: openSilentRails(db, clock),
     payments: openPaymentsAtRail(db),
     decisionStore: openDecisionStore(db),
     adjustmentStore: openAdjustmentStore(db),

@@ -93,6 +93,7 @@ const statements = matching(
     // Enforces that a movement is used by one line of a statement at most.
     { key: { uses: 1, run: 1 }, unique: true, ...where('uses') },
     { key: { run: 1, content: 1, _id: 1 }, ...where('content') },
+    { key: { breakId: 1, _id: 1 }, ...where('breakId') },
   ],
   // Closes look for what is new every second.
   [{ key: { rail: 1, finishedAt: 1 } }],
@@ -113,6 +114,7 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
   },
   { name: 'floats', indexes: [{ key: { rail: 1 } }] },
   { name: 'wallets' },
+  { name: 'silent_rails' },
   {
     name: 'runs',
     indexes: [

@@ -3,6 +3,7 @@ import {
   type DecisionProposal,
   type DecisionView,
   decisionOperations,
+  dryRunOf,
 } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 
@@ -30,6 +31,9 @@ export function createDecisions({ call, list }: Caller) {
   const { propose, show, approve, reject } = decisionOperations;
   return {
     propose: (body: DecisionProposal & { readonly commandId: string }) => call(service, propose, { body }),
+    /** What would be proposed, or why it would be refused. */
+    preview: (body: DecisionProposal) =>
+      call(service, dryRunOf(propose), { body: { ...body, dryRun: true } }),
     show: (id: string) => call(service, show, { parameters: { id } }),
     approve: (id: string) => call(service, approve, { parameters: { id } }),
     reject: (id: string, reason: string) => call(service, reject, { parameters: { id }, body: { reason } }),

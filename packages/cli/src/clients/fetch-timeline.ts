@@ -121,7 +121,7 @@ async function findByMerchant(
   const [gap] = gaps.known().missing;
   if (gap) throw new CliError(`reference: ${reference} can't be looked up: ${gap.why}`);
   throw new CliError(
-    `reference: ${merchant} has no payment ${reference}: its id is in pesewa merchants list`,
+    `reference: ${merchant} has no payment ${reference}, neither by its own reference nor by ours: see pesewa payments list payouts --merchant ${merchant}, and the same with collections; the ids of merchants are in pesewa merchants list`,
   );
 }
 

@@ -85,6 +85,16 @@ it('says how often a line repeats, and how a webhook stands', () => {
   expect(details['completed']).toBe('attempt 2: Successful');
 });
 
+it('shows the reason of a reversal on its own line, and not on that of the completion before it', () => {
+  const reversed = { at: at(200), what: 'reversed', attempt: null, claimedAt: null, notKept: 0 };
+  const payment = { ...payout, reason: 'Returned by the bank', steps: [...payout.steps, reversed] };
+  const lines = mergeTimeline({ ...nothing, payment }).slice(-2);
+  expect(lines.map(({ what, detail }) => [what, detail])).toEqual([
+    ['completed', 'attempt 2'],
+    ['reversed', 'Returned by the bank'],
+  ]);
+});
+
 it('shows an attempt of which no answer is recorded', () => {
   const [held] = payout.steps;
   const waiting = {

@@ -1,6 +1,6 @@
 import type { CallbackView, EntryView, PaymentView, TimelineView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { describeAccount, inWords } from '../labels.ts';
+import { describeMovement, inWords } from '../labels.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
 /** One line of a payment's timeline, from one service. */
@@ -71,10 +71,12 @@ function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
     detail: `${displayAmount(amount, currency)}, fee ${displayAmount(fee, currency)}, of ${merchantId}, its reference ${merchantReference}`,
     place: 'accepted',
   };
-  const steps = payment.steps.flatMap(({ at, what, attempt, notKept }): readonly PlacedLine[] => {
-    const numbered = attempt === null ? '' : `attempt ${attempt}`;
-    const reason = ENDS.has(what) && payment.reason !== null ? `: ${payment.reason}` : '';
-    const detail = `${numbered}${reason}`;
+  // A payment keeps only the reason of its last end: a reversal's is not that of the completion before it.
+  const lastEnd = payment.steps.findLastIndex(({ what }) => ENDS.has(what));
+  const steps = payment.steps.flatMap(({ at, what, attempt, notKept }, index): readonly PlacedLine[] => {
+    const numbered = attempt === null ? [] : [`attempt ${attempt}`];
+    const reason = index === lastEnd && payment.reason !== null ? [payment.reason] : [];
+    const detail = [...numbered, ...reason].join(': ');
     return withGap({ at, service, what, detail, place: placeOfStep(what) }, notKept);
   });
   return [accepted, ...attemptsOf(payment).map(lineOfAttempt), ...steps];
@@ -170,9 +172,10 @@ function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
   );
 }
 
-function lineOfEntry({ at, kind, debit, credit, amount, currency }: EntryView): PlacedLine {
-  const detail = `${displayAmount(amount, currency)} from ${describeAccount(debit)} to ${describeAccount(credit)}`;
-  return { at, service: 'ledger', what: `entry ${kind}`, detail, place: kind === 'hold' ? 'hold' : 'entry' };
+function lineOfEntry(entry: EntryView): PlacedLine {
+  const { at, kind } = entry;
+  const place = kind === 'hold' ? 'hold' : 'entry';
+  return { at, service: 'ledger', what: `entry ${kind}`, detail: describeMovement(entry), place };
 }
 
 function linesOfDelivery({ kind, id, state, reason, createdAt, dueAt, attempts }: DeliveryLog) {

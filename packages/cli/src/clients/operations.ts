@@ -14,6 +14,7 @@ import { createRailStatements } from './rail-statements.ts';
 import { createReconciliation } from './reconciliation.ts';
 import { createSettingsClient } from './settings.ts';
 import { createStatements } from './statements.ts';
+import { createWaiting } from './waiting.ts';
 
 const NOT_FOUND = 404;
 
@@ -57,6 +58,7 @@ export function createOperations(
       return items.find((float) => float.rail === rail && float.currency === currency)?.balance;
     },
     reconciliation: createReconciliation(caller),
+    waiting: createWaiting(caller),
     timelines: createTimelines(caller),
   };
 }

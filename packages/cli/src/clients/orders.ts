@@ -53,7 +53,7 @@ export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, { call
   };
 }
 
-/** What an order does, such as `2,500.00 GHS from the treasury into the GHS wallet of demo`. */
+/** What an order does, such as `2,500.00 GHS from the treasury into the GHS float at upstream`. */
 export function describeOrder(
   view: Pick<OrderView, 'kind' | 'merchantId' | 'rail' | 'direction' | 'amount' | 'currency'>,
 ): string {
@@ -63,9 +63,11 @@ export function describeOrder(
   const money = displayAmount(amount, currency);
   switch (kind) {
     case 'fund':
+      return `${money} received by the treasury, into ${account}`;
+    case 'withdraw':
+      return `${money} out of ${account}, paid by the treasury`;
     case 'fund-float':
       return `${money} from the treasury into ${account}`;
-    case 'withdraw':
     case 'withdraw-float':
       return `${money} out of ${account} to the treasury`;
     case 'adjust':

@@ -1,5 +1,5 @@
 import { accountOperations } from '@pesewa/contracts';
-import { parseAmount } from '@pesewa/kernel';
+import { displayAmount, parseAmount } from '@pesewa/kernel';
 import type { Command } from 'commander';
 import { readCurrency } from '../arguments.ts';
 import { openContext } from '../context.ts';
@@ -23,14 +23,21 @@ export function addAccountsCommand(program: Command, ports: CliPorts): void {
       const { items } = await operations.call('ledger', accountOperations.trialBalance, {});
       const shown = items.filter((item) => currency === undefined || item.currency === currency);
       const sums = sumsOf(shown);
-      ports.print(options.json ? formatJson(shown) : `${tableOf(shown, ports.colours)}${sums.text}`);
-      if (sums.differing.length > 0)
-        throw new CliError(
-          `debits and credits differ: ${sums.differing.join(', ')}: see pesewa ledger verify`,
-        );
+      ports.print(options.json ? formatJson(shown) : tableOf(shown, sums, ports.colours));
+      const differing = sums.filter(({ debits, credits }) => debits !== credits);
+      if (differing.length > 0) {
+        const names = differing.map((one) => one.currency).join(', ');
+        throw new CliError(`debits and credits differ: ${names}: see pesewa ledger verify`);
+      }
     });
   withExamples(list, ['pesewa accounts list', 'pesewa accounts list --currency KES --json']);
   withExitCodes(list, '0 if debits and credits are the same in every currency; else 1.');
+}
+
+interface Sums {
+  readonly currency: string;
+  readonly debits: bigint;
+  readonly credits: bigint;
 }
 
 interface Line {
@@ -40,17 +47,12 @@ interface Line {
   readonly credit: string;
 }
 
-function sumsOf(lines: readonly Line[]): { readonly text: string; readonly differing: readonly string[] } {
-  const currencies = [...Map.groupBy(lines, ({ currency }) => currency)].map(([currency, own]) => {
+function sumsOf(lines: readonly Line[]): readonly Sums[] {
+  return [...Map.groupBy(lines, ({ currency }) => currency)].map(([currency, own]) => {
     const sum = (side: 'debit' | 'credit') =>
       own.reduce((total, line) => total + minorOf(line[side], currency), 0n);
     return { currency, debits: sum('debit'), credits: sum('credit') };
   });
-  const differing = currencies.filter(({ debits, credits }) => debits !== credits);
-  const count = currencies.length - differing.length;
-  const text =
-    count === 0 ? '' : `debits and credits are the same in ${count} of ${currencies.length} currencies\n`;
-  return { text, differing: differing.map(({ currency }) => currency) };
 }
 
 function minorOf(text: string, currency: string): bigint {
@@ -59,15 +61,21 @@ function minorOf(text: string, currency: string): bigint {
   return amount.value.minor;
 }
 
-function tableOf(lines: readonly Line[], colours: boolean): string {
+/** Each account on the side of its balance, and after those of a currency the sums of both sides. */
+function tableOf(lines: readonly Line[], sums: readonly Sums[], colours: boolean): string {
   const cell = (amount: string, currency: string) => (amount === '0' ? null : amountCell(amount, currency));
   return formatTable(
-    ['WHAT', 'ACCOUNT', 'DEBIT', 'CREDIT'],
-    lines.map(({ account, debit, credit, currency }) => [
-      describeAccount(account),
-      account,
-      cell(debit, currency),
-      cell(credit, currency),
+    ['ACCOUNT', 'ITS STATEMENT', 'DEBIT', 'CREDIT'],
+    sums.flatMap(({ currency, debits, credits }) => [
+      ...lines
+        .filter((line) => line.currency === currency)
+        .map(({ account, debit, credit }) => [
+          describeAccount(account),
+          account.startsWith('wallets:') ? null : `pesewa statement ${account}`,
+          cell(debit, currency),
+          cell(credit, currency),
+        ]),
+      [`${currency} in all`, null, displayAmount(debits, currency), displayAmount(credits, currency)],
     ]),
     { colours, empty: 'nothing is booked', right: ['DEBIT', 'CREDIT'] },
   );

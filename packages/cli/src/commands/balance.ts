@@ -5,6 +5,7 @@ import { findMerchant, openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
+import { requireWallet } from './money.ts';
 
 /** Adds `balance`: the balances of a merchant's wallets in the ledger. */
 export function addBalanceCommand(program: Command, ports: CliPorts): void {
@@ -21,7 +22,8 @@ export function addBalanceCommand(program: Command, ports: CliPorts): void {
         options: { readonly json?: boolean },
         command: Command,
       ) => {
-        const { withDirectory, operations } = await openContext(ports, command);
+        const context = await openContext(ports, command);
+        const { withDirectory, operations } = context;
         const currencies =
           currencyText === undefined
             ? await withDirectory(async (admin) =>
@@ -29,6 +31,9 @@ export function addBalanceCommand(program: Command, ports: CliPorts): void {
               )
             : [readCurrency('currency', currencyText)];
         const accounts = await Promise.all(currencies.map((currency) => operations.account(id, currency)));
+        // The ledger knows only wallets that have entries: one that has none may not exist at all.
+        for (const { currency, sequence } of accounts)
+          if (sequence === 0 && currencyText !== undefined) await requireWallet(context, id, currency);
         const rows = accounts.map(({ currency, available, held, sequence }) => [
           displayAmount(available, currency),
           displayAmount(held, currency),

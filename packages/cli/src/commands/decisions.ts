@@ -1,9 +1,17 @@
-import { type DecisionView, decidedOutcomes, decisionStatuses } from '@pesewa/contracts';
+import {
+  type BreakView,
+  type DecisionView,
+  decidedOutcomes,
+  decisionStatuses,
+  type PaymentKind,
+  timelineOperations,
+} from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { Argument, type Command, Option } from 'commander';
 import { asList, readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
 import type { Operations } from '../clients/operations.ts';
 import { openContext } from '../context.ts';
+import { decisionGrounds, decisionSummary } from '../decision-output.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import { inWords } from '../labels.ts';
@@ -45,10 +53,10 @@ const deciding: ProposalKind<DecisionView> = {
   exampleReason: 'another amount',
   of: ({ operations }) => operations.decisions,
   approve: async ({ ports, operations }, id) => {
-    ports.print(summary(await operations.decisions.approve(id)));
+    ports.print(details(await operations.decisions.approve(id)));
   },
-  details: (decision) => `${summary(decision)}${previewOf(decision)}`,
-  summary,
+  details,
+  summary: decisionSummary,
 };
 
 function addListCommand(decisions: Command, ports: CliPorts): void {
@@ -77,6 +85,7 @@ const dryRunOption = () => new Option('--dry-run', 'show what would be proposed,
 
 interface ProposeOptions {
   readonly note?: string;
+  readonly despite?: string;
   readonly commandId?: string;
   readonly dryRun?: boolean;
 }
@@ -88,6 +97,7 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
     .argument('<reference>', "our transactionReference, not the merchant's")
     .argument('<amount>', 'what the customer paid, in major units')
     .option('--note <text>', 'why, in one line of at most 200 characters, without names or numbers of people')
+    .option('--despite <reason>', 'why an amount is right that is more than twice what was asked')
     .addOption(commandIdOption())
     .addOption(dryRunOption())
     .action(async (reference: string, text: string, options: ProposeOptions, command: Command) => {
@@ -95,20 +105,14 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
       const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
       const { operations } = await openContext(ports, command);
       const about = await operations.decisions.openBreak(reference);
-      if (!about?.currency) {
-        throw new CliError(
-          `reference: no amount of ${reference} waits for people: see pesewa timeline ${reference}`,
-        );
-      }
+      if (!about?.currency) throw await whyNothingToDecide(operations, reference, 'collection');
       const amount = readPositiveAmount('amount', text, about.currency).text;
-      if (options.dryRun) {
-        ports.print(
-          `would propose: ${reference} received ${displayAmount(amount, about.currency)}\nopen break: ${about.detail}\nnothing was sent\n`,
-        );
-        return;
-      }
-      const proposal = { reference, amount, commandId, ...(note !== undefined && { note }) };
-      await sendProposal({ ports, operations }, proposal);
+      const despite =
+        options.despite === undefined ? undefined : readLine('--despite', options.despite, TEXT_LENGTH_MAX);
+      const said = { ...(note !== undefined && { note }), ...(despite !== undefined && { despite }) };
+      const proposal = { reference, amount, commandId, ...said };
+      if (options.dryRun) await previewProposal({ ports, operations }, proposal, about);
+      else await sendProposal({ ports, operations }, proposal);
     });
   withExamples(propose, [
     'pesewa decisions propose co-0193e5c1 100.50 --dry-run',
@@ -150,18 +154,10 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
         const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
         const { operations } = await openContext(ports, command);
         const about = await operations.decisions.stuckBreak(reference);
-        if (!about) {
-          throw new CliError(
-            `reference: nothing keeps ${reference} from its end that people decide: see pesewa timeline ${reference}`,
-          );
-        }
-        if (options.dryRun) {
-          ports.print(
-            `would propose: ${reference} ${end}\nopen break: ${inWords(about.kind)}: ${about.detail}\n${CONSEQUENCES[end]}\nnothing was sent\n`,
-          );
-          return;
-        }
-        await sendProposal({ ports, operations }, { reference, outcome: end, note, commandId });
+        if (!about) throw await whyNothingToDecide(operations, reference, 'payout');
+        const proposal = { reference, outcome: end, note, commandId };
+        if (options.dryRun) await previewProposal({ ports, operations }, proposal, about);
+        else await sendProposal({ ports, operations }, proposal);
       },
     );
   withExamples(outcome, [
@@ -170,13 +166,52 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
   ]);
 }
 
-/** The consequences of an outcome once it is approved; nothing undoes them. */
-const CONSEQUENCES = {
-  failed:
-    'once approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss; an attempt that is newer than the proposal, and may still pay, keeps it open: look again, and propose again',
-  completed:
-    'once approved: its hold is captured, the merchant hears COMPLETED, the rail is not asked again; if the rail has not paid, the merchant has lost it',
-} as const;
+/** An error that says where a payment stands about which people have nothing to decide, and what to do instead. */
+async function whyNothingToDecide(
+  { call }: Operations,
+  reference: string,
+  kind: PaymentKind,
+): Promise<CliError> {
+  const known = await call('reconciler', timelineOperations.show, { query: { reference } }).catch(
+    (error: unknown) => {
+      if (!(error instanceof RefusedError) || error.status !== 404) throw error;
+    },
+  );
+  if (!known) {
+    return new CliError(
+      `reference: no payment ${reference} is known: write our transactionReference, see pesewa payments list ${kind}s`,
+    );
+  }
+  if (known.kind !== null && known.kind !== kind) {
+    const verb = kind === 'payout' ? 'propose' : 'outcome';
+    return new CliError(`reference: ${reference} is a ${known.kind}: see pesewa decisions ${verb} --help`);
+  }
+  const { status, nextPollAt } = known;
+  if (status !== 'open') {
+    return new CliError(
+      `reference: ${reference} is ${status}, which no decision changes: correct what was booked by an order (pesewa adjust --help)`,
+    );
+  }
+  const next = nextPollAt === null ? '' : `; its rail is asked again at ${nextPollAt}`;
+  return new CliError(
+    `reference: ${reference} is open, and none of its breaks waits for a decision${next}: see pesewa timeline ${reference}`,
+  );
+}
+
+/** Shows what would be proposed, as the reconciler judges it. */
+async function previewProposal(
+  { ports, operations }: { readonly ports: CliPorts; readonly operations: Operations },
+  proposal: Parameters<Operations['decisions']['propose']>[0],
+  about: Pick<BreakView, 'kind' | 'detail'>,
+): Promise<void> {
+  const foreseen = await operations.decisions.preview(proposal);
+  const { reference, outcome, amount, currency } = foreseen;
+  const what = outcome ?? `received ${displayAmount(amount, currency)}`;
+  const found = `open break: ${inWords(about.kind)}: ${about.detail}`;
+  ports.print(
+    `would propose: ${reference} ${what}\n${found}\n${decisionGrounds(foreseen)}nothing was proposed\n`,
+  );
+}
 
 /** Sends a proposal and prints the next step. */
 async function sendProposal(
@@ -190,26 +225,12 @@ async function sendProposal(
       ? error
       : withRetryHint(error, proposal.commandId, 'it may have been taken');
   });
-  ports.print(`${summary(proposed)}${nextStep(proposed)}`);
+  ports.print(`${details(proposed)}${nextStep(proposed)}`);
 }
 
-function summary(decision: DecisionView): string {
-  const { id, status, reference, amount, currency, requestedBy } = decision;
-  const money = displayAmount(amount, currency);
-  const decider = decision.approvedBy ?? decision.rejectedBy;
-  const decided =
-    decider === undefined ? '' : `, ${decision.approvedBy ? 'approved' : 'rejected'} by ${decider}`;
-  const what =
-    decision.outcome === undefined
-      ? `${reference} received ${money}`
-      : `${reference} of ${money} ${decision.outcome}`;
-  return `${status} ${id}: ${what}, proposed by ${requestedBy}${decided}\n`;
-}
-
-/** The consequences of an approval. */
-function previewOf({ outcome, note }: DecisionView): string {
-  if (outcome === undefined) return '';
-  return `reason: ${note ?? ''}\n${CONSEQUENCES[outcome]}\n`;
+/** A decision with what both operators judge it by. */
+function details(decision: DecisionView): string {
+  return `${decisionSummary(decision)}${decisionGrounds(decision)}`;
 }
 
 function nextStep({ id, status, expiresAt }: DecisionView): string {
@@ -220,18 +241,32 @@ function nextStep({ id, status, expiresAt }: DecisionView): string {
 
 function table(decisions: readonly DecisionView[], colours: boolean, empty: string): string {
   return formatTable(
-    ['DECISION', 'STATUS', 'PAYMENT', 'AMOUNT', 'OUTCOME', 'PROPOSED BY', 'AT', 'DECIDED BY', 'NOTE'],
+    [
+      'DECISION',
+      'STATUS',
+      'PAYMENT',
+      'ASKED',
+      'AMOUNT',
+      'OUTCOME',
+      'PROPOSED BY',
+      'AT',
+      'DECIDED BY',
+      'NOTE',
+      'DESPITE',
+    ],
     decisions.map((decision) => [
       decision.id,
       decision.status,
       decision.reference,
+      amountCell(decision.asked, decision.currency),
       amountCell(decision.amount, decision.currency),
       decision.outcome,
       decision.requestedBy,
       decision.requestedAt,
       decision.approvedBy ?? decision.rejectedBy,
       decision.note,
+      decision.despite,
     ]),
-    { colours, empty, right: ['AMOUNT'] },
+    { colours, empty, right: ['ASKED', 'AMOUNT'] },
   );
 }

@@ -20,11 +20,11 @@ interface OrderCommand {
 
 /** Adds `fund …`, `withdraw …`, `adjust` and `suspense`: orders to the ledger by two operators (ADR 17). */
 export function addMoneyCommands(program: Command, ports: CliPorts): void {
-  const fund = program.command('fund').description('puts treasury money into a wallet or a float');
+  const fund = program.command('fund').description('puts money into a wallet or a float');
   addTreasuryCommands(fund, ports, {
     verb: 'fund',
     sign: 1n,
-    wallet: "orders treasury money into a merchant's wallet",
+    wallet: "orders money that the treasury received into a merchant's wallet",
     float: 'orders treasury money into our float at a rail',
     reason: 'bank-transfer-4711',
   });
@@ -32,7 +32,7 @@ export function addMoneyCommands(program: Command, ports: CliPorts): void {
   addTreasuryCommands(withdraw, ports, {
     verb: 'withdraw',
     sign: -1n,
-    wallet: "orders available money out of a merchant's wallet to the treasury",
+    wallet: "orders available money out of a merchant's wallet, which the treasury pays out",
     float: 'orders money out of our float at a rail to the treasury',
     reason: 'merchant-asked-for-it',
   });

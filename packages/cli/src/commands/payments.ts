@@ -3,6 +3,7 @@ import { Argument, type Command, Option } from 'commander';
 import { asList, readCount, readTime } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
+import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 import { inZone, readZone, showTime, zoneOption } from '../time-zones.ts';
@@ -10,9 +11,13 @@ import { addCancelCommand } from './payments-cancel.ts';
 
 const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 
+/** The status of those that have not ended. */
+const unended = { payouts: 'INITIALIZED', collections: 'PENDING' } as const;
+
 interface ListOptions {
   readonly merchant?: string;
   readonly status?: (typeof paymentStatuses)[number];
+  readonly open?: boolean;
   readonly from?: string;
   readonly to?: string;
   readonly tz: string;
@@ -32,12 +37,14 @@ export function addPaymentCommands(program: Command, ports: CliPorts): void {
       .addArgument(new Argument('<payouts|collections>', 'which').choices(Object.keys(gateways)))
       .option('--merchant <merchant>', 'only those of one merchant')
       .addOption(new Option('--status <status>', 'only those with this status').choices(paymentStatuses))
+      .addOption(new Option('--open', 'only those that have not ended').conflicts('status'))
       .option('--from <time>', 'only those accepted at this time or later')
       .option('--to <time>', 'only those accepted before this time')
       .addOption(zoneOption()),
   ).action(async (what: keyof typeof gateways, options: ListOptions, command: Command) => {
     const limit = readCount('--limit', options.limit);
-    const { merchant, status, from, to } = options;
+    const { merchant, from, to } = options;
+    const status = options.open ? unended[what] : options.status;
     const zone = readZone(options.tz);
     const query = {
       merchant,
@@ -51,7 +58,8 @@ export function addPaymentCommands(program: Command, ports: CliPorts): void {
     ports.print(options.json ? formatJson(items) : `${paymentTable(items, zone, ports.colours)}${more}`);
   });
   withExamples(list, [
-    'pesewa payments list payouts --merchant demo --status INITIALIZED',
+    'pesewa payments list payouts --open',
+    'pesewa payments list payouts --merchant demo --status FAILED',
     'pesewa payments list collections --from 2026-11-01 --to 2026-11-02 --tz Africa/Nairobi',
     'pesewa payments list collections --from 2026-11-01 --to 2026-11-02 --json',
   ]);
@@ -60,12 +68,23 @@ export function addPaymentCommands(program: Command, ports: CliPorts): void {
 
 function paymentTable(found: readonly ListedPayment[], zone: string, colours: boolean): string {
   return formatTable(
-    ['PAYMENT', 'MERCHANT', 'THEIR REFERENCE', 'STATUS', 'AMOUNT', 'FEE', 'RAIL', inZone('ACCEPTED', zone)],
+    [
+      'PAYMENT',
+      'MERCHANT',
+      'THEIR REFERENCE',
+      'STATUS',
+      'STEP',
+      'AMOUNT',
+      'FEE',
+      'RAIL',
+      inZone('ACCEPTED', zone),
+    ],
     found.map((one) => [
       one.reference,
       one.merchantId,
       one.merchantReference,
       one.status,
+      inWords(one.step),
       amountCell(one.amount, one.currency),
       amountCell(one.fee, one.currency),
       one.rail,

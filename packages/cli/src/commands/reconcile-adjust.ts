@@ -49,6 +49,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       const about = ` (break ${id})`;
       const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX - about.length);
       const commandId = commandIdOf(found, request, amount);
+      if (!options.dryRun) requireSign(found, request, amount);
       const order = {
         commandId,
         reason: `${reason}${about}`,
@@ -79,6 +80,17 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
     'pesewa reconcile breaks adjust upstream:GHS/balance --suspense --amount -12.50 --reason "lost" --dry-run',
     'pesewa reconcile breaks adjust po-0193e5c1/status --wallet demo --amount -100 --reason "paid after all"',
   ]);
+}
+
+/** Refuses a correction that would make the drift of its own break larger. */
+function requireSign(found: BreakDetailView, { kind }: OrderRequest, { minor }: SignedAmount): void {
+  if (kind !== 'suspense' || found.kind !== 'wallet.drift' || found.amount === null) return;
+  const isLess = found.amount.startsWith('-');
+  if (isLess === minor < 0n) return;
+  const has = isLess ? 'less' : 'more';
+  throw new CliError(
+    `--amount: the rail has ${has} than our float, so this makes the drift larger: write it with a ${isLess ? '-' : '+'}; --dry-run shows the drift after it`,
+  );
 }
 
 /** Any other conflict may be with this same order, sent before. */

@@ -8,6 +8,7 @@ import { withExamples, withExitCodes } from '../help.ts';
 import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
+import { describeWaiting, describeWhole } from '../waiting-output.ts';
 
 /** The number at which the reconciler stops counting due polls. */
 const DUE_COUNT_MAX = 10_000;
@@ -18,19 +19,29 @@ const PARKED_COUNT_MAX = 1_000;
 export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   const status = reconcile
     .command('status')
-    .description('what is open, due and broken, how old it is, and when it was last compared')
+    .description(
+      'what is open, due and broken, how old it is, when it was last compared, and what waits for people',
+    )
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
       const waiting = { state: 'parked', limit: PARKED_COUNT_MAX } as const;
-      const [found, parked] = await Promise.all([
+      const [found, parked, forPeople] = await Promise.all([
         operations.reconciliation.status(),
         operations.parked.list(waiting),
+        operations.waiting.read(),
       ]);
+      const since = (at: string | null) => (at === null ? null : age(Date.parse(found.at) - Date.parse(at)));
+      const parts = [
+        describe(found, ports.colours, since),
+        describeParked(parked),
+        describeWaiting(found, forPeople, since),
+        describeWhole(found, forPeople, parked.items.length),
+      ];
       ports.print(
         options.json
-          ? formatJson({ ...found, parked: countParked(parked) })
-          : `${describe(found, ports.colours)}${describeParked(parked)}`,
+          ? formatJson({ ...found, parked: countParked(parked), waiting: forPeople })
+          : parts.join(''),
       );
       if (found.unreported.length > 0) {
         throw new CliError(
@@ -49,8 +60,7 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   );
 }
 
-function describe(found: StatusView, colours: boolean): string {
-  const since = (at: string | null) => (at === null ? null : age(Date.parse(found.at) - Date.parse(at)));
+function describe(found: StatusView, colours: boolean, since: (at: string | null) => string | null): string {
   const right = ['COUNT', 'OLDEST', 'DUE', 'OVERDUE', 'LONGEST'];
   const table = (heading: readonly string[], rows: Parameters<typeof formatTable>[1], empty: string) =>
     formatTable(heading, rows, { colours, empty, right });

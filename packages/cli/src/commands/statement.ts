@@ -1,4 +1,4 @@
-import { formatCsv } from '@pesewa/contracts';
+import { formatCsv, growsByDebits } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readCurrency, readDay, readTime, requireBefore } from '../arguments.ts';
 import type { Statement } from '../clients/statements.ts';
@@ -9,9 +9,15 @@ import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 import { dayAt, nextDay, readZone, showTime, startOfDay, UTC, zoneOption } from '../time-zones.ts';
 
-/** A statement as it is shown: with the merchant's own reference of each payment, null if that is not known. */
+/**
+ * A statement as it is shown: each entry with the other account that it touches, null if it stays within this one, and with
+ * the merchant's own reference of its payment, null if that is not known.
+ */
 interface ShownStatement extends Statement {
-  readonly items: (Statement['items'][number] & { readonly merchantReference: string | null })[];
+  readonly items: (Statement['items'][number] & {
+    readonly counterAccount: string | null;
+    readonly merchantReference: string | null;
+  })[];
 }
 
 interface StatementOptions {
@@ -51,6 +57,7 @@ export function addStatementCommand(program: Command, ports: CliPorts): void {
         for (const why of missing) ports.printError(`${why}: merchants' references are left out\n`);
         const items = found.items.map((item) => ({
           ...item,
+          counterAccount: [item.debit, item.credit].find((one) => !isOf(one, found.account)) ?? null,
           merchantReference: known.get(item.reference) ?? null,
         }));
         ports.print(format({ ...found, items }, options.format, zone, ports.colours));
@@ -102,22 +109,35 @@ function format(
     case 'table': {
       const { heading, rows, money } = grid(statement);
       const { account, currency, from, to, final } = statement;
-      const shown = rows.map(([at, kind, reference, theirs, , ...amounts]) => [
+      const shown = rows.map(([at, kind, reference, theirs, counter, , ...amounts]) => [
         showTime(at ?? '', zone),
         inWords(kind ?? ''),
         reference,
         theirs,
+        counter && describeAccount(counter),
         ...amounts.map((amount) => amountCell(amount, currency)),
       ]);
       const columns = heading.filter((name) => name !== 'CURRENCY');
       const more = final ? '' : '\nnot final: entries of this time may still come\n';
       const table = formatTable(columns, shown, { colours, empty: 'no entries', right: money });
       const [first, last] = [showTime(from, zone), showTime(to, zone)];
-      return `${describeAccount(account)}, from ${first} to ${last}${zone === UTC ? '' : `, ${zone}`}\n\n${table}${more}`;
+      return `${describeAccount(account)}, from ${first} to ${last}${zone === UTC ? '' : `, ${zone}`}\n${meaningOf(account)}\n\n${table}${more}`;
     }
     default:
       throw new TypeError(`no such format: ${JSON.stringify(as satisfies never)}`);
   }
+}
+
+/** Whether an entry's account is that of a statement, or one of the two of its wallet. */
+function isOf(account: string, stated: string): boolean {
+  return account === stated || account.startsWith(`${stated}:`);
+}
+
+/** What the signs of an account mean. */
+function meaningOf(account: string): string {
+  return growsByDebits(account)
+    ? 'positive amounts are debits: what we own or spent'
+    : 'positive amounts are credits: what we owe or earned';
 }
 
 /**
@@ -131,17 +151,19 @@ function grid({ opening, closing, items, from, to, currency }: ShownStatement) {
   const unmoved = names.map(() => null);
   const of = (sums: Statement['opening']) => names.map((name) => sums[name]);
   const rows: readonly (readonly (string | null | undefined)[])[] = [
-    [from, 'opening', null, null, currency, ...unmoved, ...of(opening)],
+    [from, 'opening', null, null, null, currency, ...unmoved, ...of(opening)],
     ...items.map((item) => [
       item.at,
       item.kind,
       item.reference,
       item.merchantReference,
+      item.counterAccount,
       currency,
       ...of(item.amount),
       ...of(item.balance),
     ]),
-    [to, 'closing', null, null, currency, ...unmoved, ...of(closing)],
+    [to, 'closing', null, null, null, currency, ...unmoved, ...of(closing)],
   ];
-  return { heading: ['AT', 'KIND', 'REFERENCE', 'MERCHANT REFERENCE', 'CURRENCY', ...money], rows, money };
+  const fixed = ['AT', 'KIND', 'REFERENCE', 'MERCHANT REFERENCE', 'COUNTER-ACCOUNT', 'CURRENCY'];
+  return { heading: [...fixed, ...money], rows, money };
 }

@@ -95,6 +95,11 @@ function isTime(text: string): boolean {
   return Number.isFinite(read.getTime()) && read.toISOString().startsWith(text.slice(0, 10));
 }
 
+/** Whether debits add to an account, because we own or spent it; to every other credits add, because we owe or earned it. */
+export function growsByDebits(of: string): boolean {
+  return /^(float|treasury|railCost):/.test(of);
+}
+
 /** The accounts of the ledger and their entries. */
 export const accountOperations = declareOperations({
   shared: {

@@ -70,6 +70,18 @@ const breakDetailView = breakView
   })
   .meta({ id: 'WholeBreak' });
 
+const sidesView = z.object({
+  /** Decimal text of an amount, a fee or a balance; of any other field the status. Null if it is not known. */
+  ours: nullable,
+  theirs: nullable,
+  /** The lines of statements that say so. */
+  lines: z.array(z.object({ statement: z.string(), line: z.number().nullable(), receipt: nullable })),
+  /** By how much our float would change if the rail is right, signed; null if that is not known. */
+  floatChange: nullable,
+});
+
+const shownBreakView = breakDetailView.extend(sidesView.shape).meta({ id: 'ShownBreak' });
+
 /** The fields of a listed break, which are the columns of an export, in order. */
 export const breakColumns = breakView.keyof().options;
 
@@ -78,6 +90,12 @@ export type BreakView = z.output<typeof breakView>;
 
 /** A break with its history, its adjustments, and where to find more about it. */
 export type BreakDetailView = z.output<typeof breakDetailView>;
+
+/** What both sides have of a break's field, and where that was found. */
+export type BreakSidesView = z.output<typeof sidesView>;
+
+/** A break as it is shown, with what both sides have. */
+export type ShownBreakView = z.output<typeof shownBreakView>;
 
 /** A correction that was proposed for a break. */
 export type AdjustmentView = z.output<typeof adjustmentView>;
@@ -172,8 +190,9 @@ export const breakOperations = declareOperations({
   show: {
     method: 'get',
     path: '/breaks/{id}',
-    summary: 'Shows a break with its history, its adjustments, and paths to everything known of its payment',
-    answers: { 200: breakDetailView },
+    summary:
+      'Shows a break with what both sides have, its history, its adjustments, and paths to everything known of its payment',
+    answers: { 200: shownBreakView },
     refusals: { not_found: 404 },
   },
 });

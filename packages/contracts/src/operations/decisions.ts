@@ -21,8 +21,16 @@ const decisionView = z
     reference: z.string(),
     currency: z.string(),
     amount: z.string(),
+    /** Whose wallet and which float it moves. */
+    merchantId: z.string().optional(),
+    rail: z.string().optional(),
+    /** What the payment asks for, and what its callback claimed when this was proposed, if that is readable. */
+    asked: z.string().optional(),
+    claimed: z.string().optional(),
     outcome: z.enum(decidedOutcomes).optional(),
     note: z.string().optional(),
+    /** Why an amount is right that is far beyond what was asked. */
+    despite: z.string().optional(),
     status: z.enum(decisionStatuses),
     requestedBy: z.string(),
     requestedAt: z.string(),
@@ -52,7 +60,10 @@ const proposal = fields({
   amount: z.string({ error: 'must be a decimal text' }).optional(),
   outcome: z.enum(decidedOutcomes, { error: `must be one of ${decidedOutcomes.join(', ')}` }).optional(),
   note: line(NOTE_LENGTH_MAX).optional(),
+  despite: line(NOTE_LENGTH_MAX).optional(),
   commandId: commandId.optional(),
+  /** Only shows what would be proposed. */
+  dryRun: z.boolean().default(false),
 })
   .refine((body) => (body.breakId === undefined) !== (body.reference === undefined), {
     error: 'either breakId or reference is required, and not both',
@@ -65,10 +76,11 @@ const proposal = fields({
   });
 
 /** The proposal of a decision, about a payment or about a break. */
-export type DecisionProposal = z.output<typeof proposal>;
+export type DecisionProposal = z.input<typeof proposal>;
 
 const refusals = {
   invalid: 400,
+  far_beyond: 409,
   not_found: 404,
   closed: 409,
   ended: 409,
@@ -105,9 +117,10 @@ export const decisionOperations = declareOperations({
     method: 'post',
     path: '/decisions',
     summary:
-      'Proposes an amount, or an outcome and how it is known; the same under the same id is the same decision',
+      'Proposes an amount, or an outcome and how it is known; the same under the same id is the same decision; `dryRun` only shows it',
     body: proposal,
     answers: { 202: decisionView },
+    dryRun: decisionView,
     refusals,
   },
   approve: {

@@ -84,9 +84,13 @@ const statusView = z.object({
         count: z.number(),
         oldest: oldestPayment.nullable(),
         states: z.array(oldestPayment),
+        /** Those that are open for longer than an hour: how many, and the oldest of them. */
+        overdue: z.object({ count: z.number(), oldest: z.array(oldestPayment) }),
       }),
     )
     .nullable(),
+  /** Rails that did not answer when they were last asked for their wallets, and since when. */
+  silent: z.array(z.object({ rail: z.string(), since: z.string(), why: z.string() })).nullable(),
   polls: z
     .array(
       z.object({

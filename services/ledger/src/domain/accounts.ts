@@ -1,7 +1,7 @@
+import { growsByDebits } from '@pesewa/contracts';
+
 const WALLET = 'wallet:';
 const FLOAT = 'float:';
-const FEE_INCOME = 'feeIncome:';
-const SUSPENSE = 'suspense:';
 
 /** The names of the accounts that entries have as legs (ADR 61); a wallet has two accounts. */
 export const accounts = {
@@ -9,12 +9,12 @@ export const accounts = {
   held: (wallet: string) => `${WALLET}${wallet}:held`,
   /** Our money at a rail. */
   float: (rail: string, currency: string) => `${FLOAT}${rail}:${currency}`,
-  feeIncome: (currency: string) => `${FEE_INCOME}${currency}`,
+  feeIncome: (currency: string) => `feeIncome:${currency}`,
   railCost: (currency: string) => `railCost:${currency}`,
   /** Our money at the bank, from which wallets and floats are funded. */
   treasury: (currency: string) => `treasury:${currency}`,
   /** Money that no record explains, until a break about it is resolved. */
-  suspense: (currency: string) => `${SUSPENSE}${currency}`,
+  suspense: (currency: string) => `suspense:${currency}`,
 } as const;
 
 /** Whether an account is one of a wallet's two, whose balances are kept in the wallet itself. */
@@ -45,8 +45,7 @@ export interface Turnover {
  * earned.
  */
 export function balanceOf(account: string, { debits, credits }: Turnover): bigint {
-  const isCredit = account.startsWith(FEE_INCOME) || account.startsWith(SUSPENSE);
-  return isCredit ? credits - debits : debits - credits;
+  return growsByDebits(account) ? debits - credits : credits - debits;
 }
 
 /** The currency of an account: the last part of its name. */

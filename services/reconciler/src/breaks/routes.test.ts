@@ -42,6 +42,7 @@ const payment: Break = {
     },
   ],
 };
+const sides = { ours: '100', theirs: '87.5', lines: [], floatChange: '-12.5' };
 const path = `/breaks/${encodeURIComponent(found._id)}`;
 
 /** The routes behind the guard; `said` records their calls. */
@@ -52,6 +53,7 @@ function open(
   const routes = new Hono();
   addBreakRoutes(routes, {
     clock: { nowMs: () => Date.UTC(2026, 0, 9) },
+    sidesOf: async () => sides,
     life: {
       change: async (order) => {
         said.push(order);
@@ -125,8 +127,11 @@ describe('the routes of breaks', () => {
 
   it.each([
     ['status=done', /^status must be one of/],
-    ['kind=payout.lost', /^kind is no kind of break/],
-    ['kind=toString', /^kind is no kind of break/],
+    [
+      'kind=payout.lost',
+      /^kind: there is no kind payout.lost: write one of callback.denied, .*statement.not_on_statement$/,
+    ],
+    ['kind=toString', /^kind: there is no kind toString: write one of/],
     ['olderThan=week', /^olderThan must be/],
     ['cursor=x', /^not understood: cursor/],
     ['limit=0', /^limit must be a whole number from 1 to 200/],

@@ -1,8 +1,15 @@
-import { type BreakFilters, breakChanges, breakOperations, formatPageCursor } from '@pesewa/contracts';
+import {
+  type BreakFilters,
+  type BreakSidesView,
+  breakChanges,
+  breakOperations,
+  formatPageCursor,
+} from '@pesewa/contracts';
 import { accept, amountProblem, type Clock, parsePositiveAmount, type Result, refuse } from '@pesewa/kernel';
 import { answer, refusalsAs, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { isBreakKind } from '../domain/break-kinds.ts';
+import type { Break } from '../domain/break.ts';
+import { breakKinds, isBreakKind } from '../domain/break-kinds.ts';
 import type { BreakRequest } from '../domain/break-life.ts';
 import { answerFile } from '../exports.ts';
 import { exportBreaks } from './export.ts';
@@ -15,6 +22,7 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** The dependencies of the routes of breaks. */
 export interface BreakRouteDeps {
   readonly life: BreakLife;
+  readonly sidesOf: (found: Break) => Promise<BreakSidesView>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
@@ -25,7 +33,7 @@ export interface BreakRouteDeps {
  * `encodeURIComponent`.
  */
 export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
-  const { life, clock } = deps;
+  const { life, sidesOf, clock } = deps;
   serveOperations(operator, breakOperations, {
     list: async ({ query: { cursor: after, limit, ...filters } }) => {
       const narrowed = queryOf(filters, clock.nowMs());
@@ -43,7 +51,7 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
     },
     show: async ({ parameters: { id } }) => {
       const found = await life.find(id);
-      return found ? answer(200, viewBreakDetail(found)) : unknown;
+      return found ? answer(200, { ...viewBreakDetail(found), ...(await sidesOf(found)) }) : unknown;
     },
   });
   addChanges(operator, deps);
@@ -115,7 +123,9 @@ const refuseBreak = refusalsAs({
 
 function queryOf({ olderThan, ...narrowed }: BreakFilters, nowMs: number): Result<BreakQuery, string> {
   if (narrowed.kind !== undefined && !isBreakKind(narrowed.kind))
-    return refuse('kind is no kind of break: the README lists them');
+    return refuse(
+      `kind: there is no kind ${narrowed.kind}: write one of ${Object.keys(breakKinds).join(', ')}`,
+    );
   if (olderThan === undefined) return accept(narrowed);
   const unit = olderThan.at(-1) as keyof typeof UNIT_MS;
   return accept({ ...narrowed, before: new Date(nowMs - Number(olderThan.slice(0, -1)) * UNIT_MS[unit]) });

@@ -50,6 +50,9 @@ describe('an amount that two operators decide', () => {
         note: 'the statement says so',
         status: 'proposed',
         requestedBy: 'ama',
+        asked: '100',
+        claimed: '101',
+        rail: 'upstream',
       },
     });
     expect(await proposed(reference, { note: 'the statement says so', commandId: `d-${reference}` })).toEqual(
@@ -89,6 +92,26 @@ describe('an amount that two operators decide', () => {
     expect(decisions[0]).toBe('100.50 KES proposed by ama');
     expect(decisions).toHaveLength(3);
     expect(await proposed(reference)).toMatchObject({ status: 409, body: { code: 'closed' } });
+  });
+
+  it('far beyond what was asked needs a reason, and a dry run leaves nothing behind', async () => {
+    const reference = await differing();
+    expect(await proposed(reference, { amount: '201', dryRun: true })).toMatchObject({
+      status: 409,
+      body: { code: 'far_beyond' },
+    });
+    expect((await proposed(reference, { amount: '201' })).body).toMatchObject({ code: 'far_beyond' });
+    const despite = 'the rail wrote it';
+    const dry = await proposed(reference, { amount: '201', despite, dryRun: true });
+    expect(dry).toMatchObject({
+      status: 200,
+      body: { amount: '201', asked: '100', claimed: '101', despite },
+    });
+    expect((await operator(`/decisions?reference=${reference}`)).items).toEqual([]);
+    expect(await proposed(reference, { amount: '201', despite })).toMatchObject({
+      status: 202,
+      body: { despite },
+    });
   });
 
   it('is one at a time: another waits until the first is rejected', async () => {

@@ -13,6 +13,7 @@ import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
 import { commitEach } from '../batches.ts';
 import type { BreakStore } from '../breaks/store.ts';
+import { claimedAmount } from '../domain/amounts.ts';
 import { type BreakChange, kindsOf } from '../domain/break.ts';
 import { changed } from '../domain/break-versions.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type Decision,
   type DecisionRequest,
   decide,
+  isFarBeyond,
   isSameDecision,
   type OperatorVerdict,
   OUTCOME_DECIDABLE,
@@ -40,12 +42,13 @@ import type { DecisionPage, DecisionQuery, DecisionStore } from './store.ts';
  */
 export interface Decisions {
   /**
-   * Records a proposal once. The same proposal again gives the same decision; a different one under its id is refused.
+   * Records a proposal once. The same proposal again gives the same decision; a different one under its id is refused. With
+   * `dryRun` it is only judged.
    */
   readonly propose: (
     request: DecisionRequest,
     by: string,
-    id?: string,
+    options?: { readonly id?: string | undefined; readonly dryRun?: boolean },
   ) => Promise<Result<Decision, ProposeRefusal>>;
   /** Approves or rejects; an approval publishes the decision in the same transaction. */
   readonly decide: (
@@ -70,6 +73,7 @@ interface Proposed {
   readonly request: DecisionRequest;
   readonly by: string;
   readonly id: string;
+  readonly dryRun: boolean;
 }
 
 interface Decided {
@@ -86,7 +90,8 @@ export function createDecisions(deps: DecisionDeps): Decisions {
     conclude(deps, decided, transaction),
   );
   return {
-    propose: (request, by, id = deps.ids.next('dc')) => proposing({ request, by, id }),
+    propose: (request, by, { id = deps.ids.next('dc'), dryRun = false } = {}) =>
+      proposing({ request, by, id, dryRun }),
     decide: (id, verdict) => deciding({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
     find: async (id) => (await deps.decisionStore.find({ id })).at(0),
     list: deps.decisionStore.list,
@@ -95,10 +100,9 @@ export function createDecisions(deps: DecisionDeps): Decisions {
 
 async function propose(
   deps: DecisionDeps,
-  { request, by, id }: Proposed,
+  { request, by, id, dryRun }: Proposed,
   { session }: Transaction,
 ): Promise<Result<Decision, ProposeRefusal>> {
-  const { note } = request;
   const at = new Date(deps.clock.nowMs());
   const [taken] = await deps.decisionStore.find({ id }, session);
   const breakId = await chosenBreak(deps, request, taken, session);
@@ -108,18 +112,35 @@ async function propose(
   const { reference } = about;
   const terms = termsOf(request, about);
   if (!terms.ok) return taken ? refuse('decision.differs') : terms;
-  const named = { id, breakId, reference, ...(note !== undefined && { note }) };
+  const named = { id, breakId, reference, ...saidIn(request), ...(matter.ok && groundsOf(matter.value)) };
   const proposal: Decision = { ...named, ...terms.value, requestedBy: by, at, status: 'proposed' };
   if (taken) return isSameDecision(taken, proposal) ? accept(taken) : refuse('decision.differs');
   if (!matter.ok) return matter;
+  if (proposal.despite === undefined && isFarBeyond(proposal.minor, matter.value.minor))
+    return refuse('amount.far_beyond');
   const others = await deps.decisionStore.find({ reference }, session);
   if (others.some((other) => blocksOthers(other, at.getTime()))) return refuse('decision.open');
+  if (dryRun) return accept(proposal);
   if (!(await holdFor(deps, proposal, { by, at, what: 'decision proposed' }, session)))
     return refuse('break.closed');
   // Concurrent decisions about the payment conflict, whichever of its breaks they are about.
   await deps.store.guard(reference, session);
   await deps.decisionStore.insert(proposal, session);
   return accept(proposal);
+}
+
+/** What its proposer says of it. */
+function saidIn(request: DecisionRequest): Pick<Decision, 'note' | 'despite'> {
+  const { note } = request;
+  const despite = 'outcome' in request ? undefined : request.despite;
+  return { ...(note !== undefined && { note }), ...(despite !== undefined && { despite }) };
+}
+
+/** What a proposal is judged by, kept with it so that the second operator sees what the first one saw. */
+function groundsOf({ minor: asked, tracked, terms }: Matter) {
+  const claimed = claimedAmount(tracked, terms);
+  const { merchantId, rail } = terms;
+  return { asked, merchantId, rail, ...(claimed !== null && { claimed }) };
 }
 
 async function conclude(

@@ -66,7 +66,10 @@ describe('the routes of decisions', () => {
     expect(status).toBe(202);
     expect(body).toMatchObject({ id: 'dc-1', amount: '100.5', status: 'proposed', requestedBy: 'ama' });
     const { breakId } = proposed;
-    expect(said).toEqual([[{ breakId, amount: '100.50', note: 'why' }, 'ama', 'd-1']]);
+    expect(said).toEqual([[{ breakId, amount: '100.50', note: 'why' }, 'ama', { id: 'd-1', dryRun: false }]]);
+    const dry = { ...request, despite: 'it is right', dryRun: true };
+    expect(await ask('/decisions', dry)).toMatchObject([200, { id: 'dc-1' }]);
+    expect(said.at(-1)).toMatchObject([{ despite: 'it is right' }, 'ama', { dryRun: true }]);
   });
 
   it.each<[string, string, object | undefined]>([
@@ -116,8 +119,8 @@ describe('the routes of decisions', () => {
     await ask('/decisions', { ...outcome, breakId: 'po-1/status' });
     const breakIds = ['po-1/status', 'po-1/amount'];
     expect(said).toMatchObject([
-      [{ ...outcome, breakIds }, 'ama', undefined],
-      [{ ...outcome, breakIds: ['po-1/status'] }, 'ama', undefined],
+      [{ ...outcome, breakIds }, 'ama', { dryRun: false }],
+      [{ ...outcome, breakIds: ['po-1/status'] }, 'ama', { dryRun: false }],
     ]);
   });
 
@@ -136,10 +139,24 @@ describe('the routes of decisions', () => {
     ['amount.not_positive', 400],
     ['amount.too_fine', 400],
     ['amount.too_large', 400],
+    ['amount.far_beyond', 409],
     ['decision.open', 409],
     ['decision.differs', 409],
   ])('answer %s with %i', async (refusal, status) => {
     expect((await open({ proposed: refuse(refusal) }).ask('/decisions', request))[0]).toBe(status);
+  });
+
+  it('name the decision that must be final first', async () => {
+    const { ask, said } = open({ proposed: refuse('decision.open') });
+    expect(await ask('/decisions', request)).toMatchObject([
+      409,
+      {
+        code: 'undecided',
+        message:
+          'dc-1 (100.50 KES, proposed by ama) about co-1 waits for another operator: approve or reject it first',
+      },
+    ]);
+    expect(said.at(-1)).toMatchObject({ reference: 'co-1' });
   });
 
   it.each<[DecideRefusal, number]>([

@@ -5,7 +5,7 @@ import {
   formatPageCursor,
 } from '@pesewa/contracts';
 import { amountProblem, displayAmount, formatAmount, proposalExpiryMs } from '@pesewa/kernel';
-import { answer, refusalsAs, serveOperations } from '@pesewa/runtime';
+import { answer, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { DECIDABLE, type Decision, type DecisionRequest, OUTCOME_DECIDABLE } from '../domain/decisions.ts';
 import { breakId, breakOfKind } from '../domain/observing.ts';
@@ -24,6 +24,10 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
     const decided = await decisions.decide(id, decision);
     return decided.ok ? answer(200, viewDecision(decided.value)) : refuseDecision(decided.refusal);
   };
+  const pending = async (reference: string | undefined) => {
+    const { items } = await decisions.list({ reference, limit: DECISIONS_PER_PAGE });
+    return items.find(({ status }) => status === 'proposed' || status === 'approved');
+  };
   serveOperations(operator, decisionOperations, {
     list: async ({ query: { cursor: after, ...narrowed } }) => {
       const page = await decisions.list({ ...narrowed, after, limit: DECISIONS_PER_PAGE });
@@ -35,8 +39,13 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
       return found ? answer(200, viewDecision(found)) : refuseDecision('decision.unknown');
     },
     propose: async ({ body, operator: by }) => {
-      const proposed = await decisions.propose(requestOf(body), by, body.commandId);
-      return proposed.ok ? answer(202, viewDecision(proposed.value)) : refuseDecision(proposed.refusal);
+      const { commandId: id, dryRun } = body;
+      const proposed = await decisions.propose(requestOf(body), by, { id, dryRun });
+      if (proposed.ok) return answer(dryRun ? 200 : 202, viewDecision(proposed.value));
+      const about = body.reference ?? body.breakId?.split('/')[0];
+      return proposed.refusal === 'decision.open'
+        ? refused('undecided', whyUndecided(await pending(about)))
+        : refuseDecision(proposed.refusal);
     },
     approve: ({ parameters: { id }, operator: by }) => decide(id, { verdict: 'approve', by }),
     reject: ({ parameters: { id }, body, operator: by }) =>
@@ -51,8 +60,9 @@ function requestOf({
   amount = '',
   outcome,
   note,
+  despite,
 }: DecisionProposal): DecisionRequest {
-  if (outcome === undefined) return { breakId: id ?? breakOfKind(of, DECIDABLE), amount, note };
+  if (outcome === undefined) return { breakId: id ?? breakOfKind(of, DECIDABLE), amount, note, despite };
   const breakIds = id === undefined ? [breakId(of, 'status'), breakId(of, 'amount')] : [id];
   return { breakIds, outcome, note: note ?? '' };
 }
@@ -76,7 +86,11 @@ const refuseDecision = refusalsAs({
   'amount.not_positive': ['invalid', `amount ${amountProblem('amount.not_positive')}`],
   'amount.too_fine': ['invalid', `amount ${amountProblem('amount.too_fine')}`],
   'amount.too_large': ['invalid', `amount ${amountProblem('amount.too_large')}`],
-  'decision.open': ['undecided', 'breakId: another decision about its payment is not final yet'],
+  'amount.far_beyond': [
+    'far_beyond',
+    'amount: it is more than twice what was asked: look at it once more, and if it is right all the same, say why in despite',
+  ],
+  'decision.open': ['undecided', whyUndecided(undefined)],
   'decision.differs': ['duplicate', 'commandId was used before for another decision'],
   'decision.unknown': ['not_found', 'there is no such decision'],
   'decision.same_operator': [
@@ -87,17 +101,44 @@ const refuseDecision = refusalsAs({
   'decision.decided': ['decided', 'the proposal is decided already: propose another to change that'],
 });
 
+/** Which decision must be final before another about its payment can be proposed, and what makes it final. */
+function whyUndecided(pending: Decision | undefined): string {
+  if (!pending) return 'another decision about this payment was proposed: see it, then approve or reject it';
+  const { id, reference: of, requestedBy, outcome, minor, currency } = pending;
+  const what = outcome ?? displayAmount(minor, currency);
+  return pending.status === 'approved'
+    ? `${id} (${what}) is approved and not applied yet: if ${of} has not ended by it in ten minutes, propose again`
+    : `${id} (${what}, proposed by ${requestedBy}) about ${of} waits for another operator: approve or reject it first`;
+}
+
 /** A decision as operators see it: amounts in decimal text, times in UTC. */
 function viewDecision(decision: Decision): DecisionView {
-  const { id, breakId: about, reference: of, currency, minor, note, status, requestedBy, at } = decision;
+  const {
+    id,
+    breakId: about,
+    reference: of,
+    currency,
+    minor,
+    note,
+    despite,
+    status,
+    requestedBy,
+    at,
+  } = decision;
+  const { merchantId, rail, asked, claimed } = decision;
   return {
     id,
     breakId: about,
     reference: of,
     currency,
     amount: formatAmount(minor, currency),
+    ...(merchantId !== undefined && { merchantId }),
+    ...(rail !== undefined && { rail }),
+    ...(asked !== undefined && { asked: formatAmount(asked, currency) }),
+    ...(claimed !== undefined && { claimed: formatAmount(claimed, currency) }),
     ...(decision.outcome !== undefined && { outcome: decision.outcome }),
     ...(note !== undefined && { note }),
+    ...(despite !== undefined && { despite }),
     status,
     requestedBy,
     requestedAt: at.toISOString(),

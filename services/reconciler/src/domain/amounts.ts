@@ -42,6 +42,13 @@ export function differingClaim(tracked: Tracked, terms: Terms): Claim | undefine
   return (proven.length > 0 ? proven : hints).find((claim) => !isAgreed(claim, tracked, terms));
 }
 
+/** The readable amount of the claim that differs, in minor units; null if there is none. */
+export function claimedAmount(tracked: Tracked, terms: Terms): bigint | null {
+  const claim = differingClaim(tracked, terms);
+  const isOurs = claim !== undefined && (currencyOf(claim) ?? terms.currency) === terms.currency;
+  return isOurs ? readMinor(claim.amount, terms) : null;
+}
+
 /**
  * The rail's own report of another amount: in this answer, or in a callback that it proved.
  *

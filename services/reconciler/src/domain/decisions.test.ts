@@ -5,6 +5,7 @@ import {
   blocksOthers,
   type Decision,
   decide,
+  isFarBeyond,
   isSameDecision,
   OUTCOME_DECIDABLE,
   whyUndecidable,
@@ -53,9 +54,24 @@ describe('a decision', () => {
     expect(blocksOthers(decision, nowMs)).toBe(blocks);
   });
 
+  it.each([
+    [500_000_000n, 50_000n, true],
+    [100_001n, 50_000n, true],
+    [100_000n, 50_000n, false],
+    [1n, 50_000n, false],
+  ])('of %d where %d was asked is far beyond it: %s', (proposal, asked, isBeyond) => {
+    expect(isFarBeyond(proposal, asked)).toBe(isBeyond);
+  });
+
   it('is the same by its amount, its break, its note and its maker', () => {
     expect(isSameDecision(proposed, { ...approved, id: 'dc-2' })).toBe(true);
-    for (const other of [{ minor: 1n }, { breakId: 'x' }, { note: 'why' }, { requestedBy: 'kofi' }]) {
+    for (const other of [
+      { minor: 1n },
+      { breakId: 'x' },
+      { note: 'why' },
+      { despite: 'x' },
+      { requestedBy: 'kofi' },
+    ]) {
       expect(isSameDecision(proposed, { ...proposed, ...other })).toBe(false);
     }
   });

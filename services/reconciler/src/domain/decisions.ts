@@ -40,6 +40,8 @@ interface AmountRequest {
   /** Decimal text. */
   readonly amount: string;
   readonly note?: string | undefined;
+  /** Why it is right although it is far beyond what was asked. */
+  readonly despite?: string | undefined;
 }
 
 /** A proposed outcome of a payout, and how it is known. */
@@ -60,6 +62,13 @@ export type Decision = Money & {
   readonly breakId: string;
   readonly reference: string;
   readonly note?: string | undefined;
+  readonly despite?: string | undefined;
+  /** What the payment asks for; absent in decisions that were proposed before this was kept, as the next three are. */
+  readonly asked?: bigint | undefined;
+  /** What its callback claimed then; absent if none claims a readable amount. */
+  readonly claimed?: bigint | undefined;
+  readonly merchantId?: string | undefined;
+  readonly rail?: string | undefined;
   readonly requestedBy: string;
   readonly at: Date;
 } & (
@@ -88,7 +97,12 @@ export type ApprovedDecision = Extract<Decision, { readonly status: 'approved' }
 export type UndecidableReason = 'break.unknown' | 'break.undecidable' | 'break.closed' | 'payment.ended';
 
 /** Why a proposal is refused. */
-export type ProposeRefusal = UndecidableReason | PositiveAmountRefusal | 'decision.open' | 'decision.differs';
+export type ProposeRefusal =
+  | UndecidableReason
+  | PositiveAmountRefusal
+  | 'amount.far_beyond'
+  | 'decision.open'
+  | 'decision.differs';
 
 /** Why a decision about a proposal is refused. */
 export type DecideRefusal =
@@ -118,6 +132,14 @@ export function whyUndecidable(
   return tracked?.status === 'open' ? undefined : 'payment.ended';
 }
 
+/** A proposal beyond this many times the amount asked needs a reason: a slip of the decimal point is at least ten times. */
+const ASKED_TIMES_MAX = 2n;
+
+/** Whether a proposed amount is so far beyond the one asked that its proposer must say why it is right. */
+export function isFarBeyond(proposed: bigint, asked: bigint): boolean {
+  return proposed > asked * ASKED_TIMES_MAX;
+}
+
 /**
  * Whether a decision prevents other proposals for its break.
  *
@@ -138,6 +160,7 @@ export function isSameDecision(one: Decision, other: Decision): boolean {
     one.minor === other.minor &&
     one.outcome === other.outcome &&
     one.note === other.note &&
+    one.despite === other.despite &&
     one.requestedBy === other.requestedBy
   );
 }

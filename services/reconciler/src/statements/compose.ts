@@ -9,9 +9,8 @@ import { createStatementIntake } from './intake.ts';
 import { openMappingStore } from './mappings.ts';
 import { addStatementRoutes } from './routes.ts';
 import { type StatementDeps, startStatements } from './statements.ts';
-import { openStatementStore } from './store.ts';
 
-type Parts = Pick<StatementBreakDeps, 'store' | 'breaks' | 'clock'> &
+type Parts = Pick<StatementBreakDeps, 'statementStore' | 'store' | 'breaks' | 'clock'> &
   Pick<StatementDeps, 'ids' | 'logger'> & {
     readonly messaging: StatementBreakDeps['messaging'] & StatementDeps['messaging'];
     readonly payments: WindowPayments;
@@ -25,18 +24,16 @@ export async function composeStatements(
   parts: Parts,
 ): Promise<void> {
   const { config } = scope;
-  const statementStore = openStatementStore(parts.messaging.db);
   const limits = { bytesMax: config.STATEMENT_BYTES_MAX, linesMax: config.STATEMENT_LINES_MAX };
-  const shared = { ...parts, statementStore };
   const statements = startStatements({
-    ...shared,
-    intake: createStatementIntake({ ...shared, limits }),
-    statementBreaks: createStatementBreaks({ ...shared, openMax: config.STATEMENT_BREAKS_MAX }),
+    ...parts,
+    intake: createStatementIntake({ ...parts, limits }),
+    statementBreaks: createStatementBreaks({ ...parts, openMax: config.STATEMENT_BREAKS_MAX }),
     statementKeepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
   });
   await scope.open('statements', statements);
   addStatementRoutes(scope.operator, {
-    ...shared,
+    ...parts,
     statements,
     mappings: openMappingStore(parts.messaging.db),
   });

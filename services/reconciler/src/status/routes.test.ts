@@ -26,8 +26,19 @@ const parts: StatusRouteDeps = {
       { kind: 'payout', state: 'begun', reference: 'po-1', openedAt: at(1) },
       { kind: 'payout', state: 'accepted', reference: 'po-2', openedAt: at(2) },
     ],
+    overdueOpen: async (kind, before) => {
+      asked.push([kind, before.toISOString()]);
+      if (kind === 'collection') return { count: 0, oldest: [] };
+      return { count: 1, oldest: [{ kind, state: 'begun', reference: 'po-1', openedAt: at(1) }] };
+    },
     lastCoverage: async () => undefined,
     lastClose: async () => undefined,
+  },
+  silentRails: {
+    list: async () => [
+      { _id: 'gone', since: at(1), why: 'timeout' },
+      { _id: 'upstream', since: at(2), why: 'timeout' },
+    ],
   },
   messaging: { caughtUp: async () => true },
   watches: ['upstream', 'unknown-reference'],
@@ -59,9 +70,14 @@ it('shows what is open, due and broken, and what was never done', async () => {
             { state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' },
             { state: 'accepted', reference: 'po-2', openedAt: '2026-01-02T02:00:00.000Z' },
           ],
+          overdue: {
+            count: 1,
+            oldest: [{ state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' }],
+          },
         },
-        { kind: 'collection', count: 0, oldest: null, states: [] },
+        { kind: 'collection', count: 0, oldest: null, states: [], overdue: { count: 0, oldest: [] } },
       ],
+      silent: [{ rail: 'upstream', since: '2026-01-02T02:00:00.000Z', why: 'timeout' }],
       polls: [
         ['upstream', true],
         ['unknown-reference', true],
@@ -89,11 +105,16 @@ it('shows what is open, due and broken, and what was never done', async () => {
       unreported: [],
     },
   });
-  expect(asked).toEqual([
-    ['upstream', 60_000],
-    ['unknown-reference', 60_000],
-    ['gone', 60_000],
-  ]);
+  expect(asked).toHaveLength(5);
+  expect(asked).toEqual(
+    expect.arrayContaining([
+      ['collection', '2026-01-02T03:00:00.000Z'],
+      ['gone', 60_000],
+      ['payout', '2026-01-02T03:00:00.000Z'],
+      ['unknown-reference', 60_000],
+      ['upstream', 60_000],
+    ]),
+  );
 });
 
 it('shows how many ends came late to the newest closed day', async () => {

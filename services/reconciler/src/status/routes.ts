@@ -6,7 +6,8 @@ import type { Hono } from 'hono';
 import type { BreakStore } from '../breaks/store.ts';
 import type { WorkingStore } from '../store.ts';
 import { findingOf, type WalletDocument, type WalletStore, walletId } from '../wallets/store.ts';
-import type { StatusStore } from './store.ts';
+import type { SilentRails } from './silent-rails.ts';
+import type { OldestPayment, StatusStore } from './store.ts';
 
 /** The sources of the status. */
 export interface StatusRouteDeps {
@@ -14,6 +15,7 @@ export interface StatusRouteDeps {
   readonly breaks: Pick<BreakStore, 'countOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   readonly statusStore: StatusStore;
+  readonly silentRails: Pick<SilentRails, 'list'>;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
   /** The rails that are polled, and unknown references. */
   readonly watches: readonly string[];
@@ -28,6 +30,8 @@ const PART_TIMEOUT_MS = 1_500;
 /** How long to wait for topics to be applied: without a backlog the first check suffices. */
 const CAUGHT_UP_MS = 300;
 const OVERDUE_MS = 60_000;
+/** A payment that is open for longer should be looked at: rails end them within minutes. */
+const LONG_OPEN_MS = 3_600_000;
 
 /**
  * Adds the status: what is open, due and broken, and when it was last compared.
@@ -48,8 +52,9 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
         return null;
       }
     };
-    const [open, polls, breaks, comparison, coverage, close, caughtUp] = await Promise.all([
-      part('open', readOpen(deps)),
+    const [open, silent, polls, breaks, comparison, coverage, close, caughtUp] = await Promise.all([
+      part('open', readOpen(deps, now)),
+      part('silent', readSilent(deps)),
       part('polls', readPolls(deps, now)),
       part('breaks', readBreaks(deps)),
       part('comparison', readComparison(deps)),
@@ -57,7 +62,7 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
       part('close', readClose(deps)),
       part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
     ]);
-    const parts = { open, polls, breaks, comparison, coverage, close, caughtUp };
+    const parts = { open, silent, polls, breaks, comparison, coverage, close, caughtUp };
     return answer(200, { at: now.toISOString(), ...parts, unreported: unreported.toSorted() });
   };
   serveOperations(operator, statusOperations, { show });
@@ -65,14 +70,35 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
 
 const text = (at: Date | null) => at?.toISOString() ?? null;
 
-async function readOpen({ store, statusStore }: StatusRouteDeps) {
+async function readOpen({ store, statusStore }: StatusRouteDeps, now: Date) {
   const [counts, oldest] = await Promise.all([store.countOpen(), statusStore.oldestOpen()]);
-  return (['payout', 'collection'] as const).map((kind) => {
-    const states = oldest
-      .filter((one) => one.kind === kind)
-      .map(({ state, reference, openedAt }) => ({ state, reference, openedAt: openedAt.toISOString() }));
-    return { kind, count: counts[kind], oldest: states[0] ?? null, states };
+  const before = new Date(now.getTime() - LONG_OPEN_MS);
+  const view = ({ state, reference, openedAt }: OldestPayment) => ({
+    state,
+    reference,
+    openedAt: openedAt.toISOString(),
   });
+  return Promise.all(
+    (['payout', 'collection'] as const).map(async (kind) => {
+      const states = oldest.filter((one) => one.kind === kind).map(view);
+      const overdue = await statusStore.overdueOpen(kind, before);
+      return {
+        kind,
+        count: counts[kind],
+        oldest: states[0] ?? null,
+        states,
+        overdue: { count: overdue.count, oldest: overdue.oldest.map(view) },
+      };
+    }),
+  );
+}
+
+/** The configured rails that give no answer. */
+async function readSilent({ silentRails, railNames }: StatusRouteDeps) {
+  const found = await silentRails.list();
+  return found
+    .filter(({ _id }) => railNames.includes(_id))
+    .map(({ _id: rail, since, why }) => ({ rail, since: since.toISOString(), why }));
 }
 
 /** The polls of every polled rail, and of removed rails whose payments still wait. */

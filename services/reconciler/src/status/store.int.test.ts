@@ -5,6 +5,8 @@ import { openBreakStore } from '../breaks/store.ts';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { awaited } from '../domain/tracked.ts';
 import { openWorkingStore, type WorkingStore } from '../store.ts';
+import type { RailWallets } from '../wallets/looks.ts';
+import { openSilentRails } from './silent-rails.ts';
 import { openStatusStore, type StatusStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
@@ -90,6 +92,31 @@ it('finds the oldest open payment of each kind and state', async () => {
     { kind: 'payout', state: 'begun', reference: 'po-oldest', openedAt: at(2) },
     { kind: 'payout', state: 'not_found', reference: 'po-lost', openedAt: at(3) },
   ]);
+});
+
+it('finds the open payments that began before a time, the oldest first', async () => {
+  const { count, oldest } = await status.overdueOpen('payout', at(4));
+  expect(count).toBe(2);
+  expect(oldest.map(({ reference, state }) => [reference, state])).toEqual([
+    ['po-oldest', 'begun'],
+    ['po-lost', 'not_found'],
+  ]);
+  expect(await status.overdueOpen('collection', at(1))).toEqual({ count: 0, oldest: [] });
+});
+
+it('keeps since when a rail gives no answer, until it gives one', async () => {
+  let nowMs = at(1).getTime();
+  let answer: Awaited<ReturnType<RailWallets['balances']>> = { kind: 'unknown', why: 'timeout' };
+  const silent = openSilentRails(db, { nowMs: () => nowMs });
+  const rail = silent.noting({ name: 'upstream', balances: async () => answer });
+  await rail.balances();
+  nowMs = at(2).getTime();
+  answer = { kind: 'unknown', why: 'reset' };
+  expect(await rail.balances()).toEqual(answer);
+  expect(await silent.list()).toEqual([{ _id: 'upstream', since: at(1), why: 'reset' }]);
+  answer = { kind: 'answered', wallets: [] };
+  await rail.balances();
+  expect(await silent.list()).toEqual([]);
 });
 
 it('counts the breaks that stand, by kind, without reading those that do not', async () => {

@@ -2,6 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import type { Collection, Db } from 'mongodb';
 import type { CoverageRun } from '../audits/coverage-store.ts';
 import { type CloseDocument, dayCloses } from '../closes/store.ts';
+import { OPEN_KEY } from '../database-schema.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
 import type { PollDocument } from '../poll-document.ts';
 import { readWatched } from '../watched.ts';
@@ -19,6 +20,13 @@ export type StatusStore = ReturnType<typeof openStatusStore>;
 
 /** Where counts of due polls end. */
 const DUE_COUNT_MAX = 10_000;
+
+/** How many overdue payments are named. */
+const OVERDUE_SHOWN = 20;
+/** Every state, as one range of keys. */
+const ANY = { $gt: '' as OpenState };
+
+const byAge = (one: OldestPayment, other: OldestPayment) => one.openedAt.getTime() - other.openedAt.getTime();
 
 /** The server gives up after this time, as does the caller. */
 const READ_TIMEOUT_MS = 1_000;
@@ -54,7 +62,26 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
         }),
       );
       const found = (await Promise.all(all)).flat();
-      return found.toSorted((one, other) => one.openedAt.getTime() - other.openedAt.getTime());
+      return found.toSorted(byAge);
+    },
+    /** The open payments of a kind that began before a time: how many, up to a limit, and the oldest of them. */
+    overdueOpen: async (kind: PaymentKind, before: Date) => {
+      const openedAt = { $lt: before };
+      const filter = { 'terms.kind': kind, openState: ANY, openedAt };
+      const counted = polls.countDocuments(filter, { ...LIMITS, hint: OPEN_KEY, limit: DUE_COUNT_MAX });
+      const oldestFirst = { projection: { openedAt: 1 }, sort: { openedAt: 1 } } as const;
+      const options = { ...oldestFirst, limit: OVERDUE_SHOWN, ...LIMITS };
+      const found = openStates.map(async (state): Promise<readonly OldestPayment[]> => {
+        const some = polls.find({ ...filter, openState: state }, options).toArray();
+        return (await some).map(({ _id: reference, openedAt: at }) => ({
+          kind,
+          state,
+          reference,
+          openedAt: at,
+        }));
+      });
+      const oldest = (await Promise.all(found)).flat().toSorted(byAge).slice(0, OVERDUE_SHOWN);
+      return { count: await counted, oldest };
     },
     lastCoverage: async () => (await coverage.findOne({}, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
     /** The newest whole day that was closed over all rails. */

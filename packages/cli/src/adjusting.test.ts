@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { breakRow, unknownSides } from './breaks.fixture.ts';
+import { commandLine } from './program.fixture.ts';
+
+const row = breakRow({
+  id: 'upstream:GHS/balance',
+  kind: 'wallet.drift',
+  reference: 'upstream:GHS',
+  currency: 'GHS',
+  amount: '-12.5',
+});
+const whole = {
+  ...row,
+  observations: [],
+  ...unknownSides,
+  resolutionProposedBy: null,
+  adjustments: [],
+  history: [],
+  links: [],
+};
+const floats = { items: [{ rail: 'upstream', currency: 'GHS', balance: '100' }], next: null };
+const run = {
+  id: 'upstream:GHS#1',
+  at: '2026-11-03T08:00:00.000Z',
+  rail: 'upstream',
+  configured: true,
+  currency: 'GHS',
+  railBalance: '87.5',
+  float: '100',
+  drift: '-12.5',
+  lower: '100',
+  upper: '100',
+  withinRange: false,
+  finding: 'out_of_range',
+  explainedBy: [],
+  unexplainedSince: null,
+  overdue: null,
+  unexplained: '-12.5',
+  candidates: [],
+};
+const breakUrl = 'http://reconciler/breaks/upstream%3AGHS%2Fbalance';
+const answerWith = (runs: readonly object[]) => (url: string) => {
+  const lists = { floats, drift: { items: runs, next: null } };
+  const [, list] = /\/(floats|drift)$/.exec(url) ?? [];
+  return { status: 200, body: list === undefined ? whole : lists[list as keyof typeof lists] };
+};
+const adjust = (amount: string) =>
+  ['reconcile', 'breaks', 'adjust', row.id, '--suspense', '--amount', amount, '--reason', 'lost'] as const;
+
+describe('the adjustment of a break', () => {
+  it('is only shown with --dry-run, with float and drift after it', async () => {
+    const line = commandLine(answerWith([run]));
+    expect(await line.run(...adjust('-12.50'), '--dry-run')).toBe(0);
+    expect(line.requests).toEqual([breakUrl, 'http://ledger/floats', 'http://reconciler/drift']);
+    expect(line.printed()).toBe(
+      [
+        'would order: 12.50 GHS that the rail lacks, from suspense out of the GHS float at upstream',
+        'float now    100.00 GHS',
+        'float after  87.50 GHS',
+        'drift now    -12.50 GHS, compared at 2026-11-03T08:00:00.000Z',
+        'drift after  0.00 GHS',
+        'nothing was sent',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says that its sign is wrong, and is not sent with it', async () => {
+    const shown = commandLine(answerWith([run]));
+    expect(await shown.run(...adjust('+12.50'), '--dry-run')).toBe(0);
+    expect(shown.printed()).toContain(
+      'drift after  -25.00 GHS\nthis makes the drift larger: the rail has 12.50 GHS less than our float, so the order takes a -\n',
+    );
+    const refused = commandLine(answerWith([run]));
+    expect(await refused.run(...adjust('+12.50'))).toBe(1);
+    expect(refused.complained()).toContain('this makes the drift larger: write it with a -');
+    expect(refused.requests).toEqual([breakUrl]);
+  });
+
+  it('says so where the drift is not known', async () => {
+    const line = commandLine(answerWith([]));
+    expect(await line.run(...adjust('-12.50'), '--dry-run')).toBe(0);
+    expect(line.printed()).toContain('drift now    not known: this wallet was never compared');
+  });
+});
