@@ -64,14 +64,8 @@ describe('a statement', () => {
       duplicate: 1,
       unreadable: 1,
     });
-    expect(first.statement['file']).toEqual({
-      before: 0,
-      heading: 1,
-      blank: 0,
-      records: 7,
-      continued: 0,
-      proposal: null,
-    });
+    const none = { before: 0, blank: 0, continued: 0, proposal: null };
+    expect(first.statement['file']).toEqual({ ...none, heading: 1, records: 7 });
     expect(first.records).toMatchObject([
       { line: 2, result: 'matched', payment: same },
       { line: 3, result: 'duplicate', payment: same, breakId: null },
