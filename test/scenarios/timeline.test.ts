@@ -114,10 +114,9 @@ it('of a payout that was unclear has every service’s part, in order, and no pe
   expectInOrder(happened, [...submitted, 'payout-gateway: no clear answer from the rail']);
   const completed = [
     ...submitted,
+    // A poll that only confirms its callback is not written (ADR 69).
     'webhook-ingress: callback',
     'reconciler: hint',
-    'reconciler: poll',
-    'reconciler: fact',
     'payout-gateway: completed',
   ];
   expectInOrder(happened, [...completed, 'ledger: entry capture', 'reconciler: posting']);
@@ -160,7 +159,7 @@ it('of a collection has its completions too, and no personal data and no OTP', a
     'collection-gateway: completion 2 requested',
   ];
   // The rail calls back when it likes: a slow gateway records the rail's answer after the callback.
-  const found = ['webhook-ingress: callback', 'reconciler: hint', 'reconciler: poll'];
+  const found = ['webhook-ingress: callback', 'reconciler: hint'];
   const completed = [...asked, ...found, 'collection-gateway: completed'];
   // What the services know of it arrives by topics of their own, in no order among them.
   const stdout = await eventually(async () => {

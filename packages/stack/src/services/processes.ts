@@ -70,6 +70,7 @@ export function createOneProcess(deps: ProcessesDeps): Processes {
   const { pids, kept } = keepPids(options);
   const seededFile = join(settings.dataDirectory, 'seeded');
   let process: SupervisedService<typeof TOGETHER> | undefined;
+  const started = new Set<ServiceName>();
   const readyOf = (name: ServiceName) =>
     untilReady({
       ...kept(deps, TOGETHER),
@@ -90,7 +91,9 @@ export function createOneProcess(deps: ProcessesDeps): Processes {
       });
       closers.defer(process.stop);
     }
-    await Promise.all(names.map(readyOf));
+    // If one of them can't start yet, all begin anew, those that were ready before too.
+    for (const name of names) started.add(name);
+    await Promise.all([...started].map(readyOf));
   };
   const service = (name: ServiceName): SupervisedService => {
     if (!process) throw new RangeError(`${name} is not started yet`);
