@@ -24,10 +24,26 @@ const posting: PostingDocument = {
   at: new Date(0),
 };
 
+const refund: PostingDocument = {
+  ...posting,
+  _id: 'po-2/refund',
+  kind: 'refund',
+  entries: [
+    { kind: 'refund', debit: 'float:upstream:KES', credit: 'wallet:demo:KES:available', amount: 1_000n },
+    { kind: 'refundFee', debit: 'feeIncome:KES', credit: 'wallet:demo:KES:available', amount: 10n },
+    { kind: 'railCost', debit: 'railCost:KES', credit: 'float:upstream:KES', amount: 5n },
+  ],
+  reference: 'po-2',
+  walletSequence: 6n,
+  availableAfter: 6_010n,
+  heldAfter: 100n,
+};
+
 const shared = [
   { account: 'feeIncome:KES', debits: 1n, credits: 51n },
   { account: 'float:upstream:XOF', debits: 0n, credits: 5n },
   { account: 'railCost:KES', debits: 300n, credits: 0n },
+  { account: 'suspense:KES', debits: 50n, credits: 250n },
 ];
 
 function open() {
@@ -39,8 +55,8 @@ function open() {
           ? { merchantId: 'demo', currency: 'KES', available: 10_050n, held: 1n, sequence: 3n }
           : undefined,
       findPostings: async (reference, _after, limit) =>
-        reference === 'po-1'
-          ? [posting]
+        [posting, refund].some((one) => one.reference === reference)
+          ? [posting, refund].filter((one) => one.reference === reference)
           : reference === 'po-many'
             ? Array.from({ length: limit }, () => ({ ...posting, _id: 'po-many/x' }))
             : [],
@@ -88,6 +104,22 @@ describe('the operator API', () => {
     expect(await get('/entries?reference=po-0')).toEqual([200, { items: [], next: null }]);
   });
 
+  it('shows what the wallet had after each entry of a posting, and nothing after those of our own accounts', async () => {
+    const { get } = open();
+    const [, { items }] = (await get('/entries?reference=po-2')) as [number, { items: PostingDocument[] }];
+    expect(
+      items.map(({ walletSequence, availableAfter, heldAfter }) => [
+        walletSequence,
+        availableAfter,
+        heldAfter,
+      ]),
+    ).toEqual([
+      [5, '60', '1'],
+      [6, '60.1', '1'],
+      [undefined, undefined, undefined],
+    ]);
+  });
+
   it('refuses to list entries without a reference or with the cursor of another', async () => {
     const { get } = open();
     expect(await get('/entries')).toMatchObject([400, { code: 'invalid' }]);
@@ -106,6 +138,7 @@ describe('the operator API', () => {
       { account: 'feeIncome:KES', currency: 'KES', balance: '0.5' },
       { account: 'float:upstream:XOF', currency: 'XOF', balance: '-5' },
       { account: 'railCost:KES', currency: 'KES', balance: '3' },
+      { account: 'suspense:KES', currency: 'KES', balance: '2' },
     ];
     expect(await get('/accounts')).toEqual([200, { items, next: null }]);
   });

@@ -22,9 +22,9 @@ function open(readAtMs = NOW_MS) {
   const asked: unknown[] = [];
   const app = new Hono();
   const statement = (next: Statement<unknown>['next']) => ({
-    opening: { balance: 0n },
-    closing: { balance: -101_050n },
-    items: [{ entry, amount: { balance: -101_050n }, after: { balance: -101_050n } }],
+    opening: { balance: 100_000n },
+    closing: { balance: -1_050n },
+    items: [{ entry, amount: { balance: -101_050n }, after: { balance: -1_050n } }],
     next,
   });
   const unread = () => Promise.reject(new Error('only statements are read'));
@@ -77,8 +77,8 @@ describe('GET /statements', () => {
       from: '2026-02-01T00:00:00.000Z',
       to: '2026-03-01T00:00:00.000Z',
       final: true,
-      opening: { balance: '0' },
-      closing: { balance: '-1010.5' },
+      opening: { balance: '1000' },
+      closing: { balance: '-10.5' },
       items: [
         {
           id: 'po-1/capture',
@@ -89,7 +89,7 @@ describe('GET /statements', () => {
           debit: 'wallet:demo:KES:held',
           credit: 'float:upstream:KES',
           amount: { balance: '-1010.5' },
-          balance: { balance: '-1010.5' },
+          balance: { balance: '-10.5' },
         },
       ],
     });

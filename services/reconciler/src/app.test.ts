@@ -74,13 +74,20 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
     ] as const
   ).map(seen);
   const money = { currency: 'KES', minor: 100n, breakId: 'b', reference: 'po-1', requestedBy: 'ama' };
-  const decided = [5_000, 500].map(
+  const decided = [9_000, 5_000, 500].map(
     (atMs): Decision => ({ ...money, id: 'dc', at: new Date(atMs), status: 'proposed' }),
   );
   const response = await operator(timeline, decided).request('/timeline?reference=po-1');
   const { items } = (await response.json()) as { readonly items: readonly { readonly detail: string }[] };
   const proposal = '1.00 KES proposed by ama';
-  expect(items.map(({ detail }) => detail)).toEqual([proposal, 'second', 'first', proposal, 'last']);
+  expect(items.map(({ detail }) => detail)).toEqual([
+    proposal,
+    'second',
+    'first',
+    proposal,
+    'last',
+    proposal,
+  ]);
 });
 
 it('shows with a line of the timeline how many before it were dropped', async () => {

@@ -36,6 +36,14 @@ const table: readonly Line[] = [
     wallet: [701n, 5n, 8n],
   },
   {
+    name: 'funds a wallet up to the most that it can hold',
+    given: given(FULL - 700n, 5n),
+    when: fund,
+    entry: ['fund', treasury, available, 700n],
+    published: { kind: 'walletFunded', merchantId: 'demo', sequence: 8n },
+    wallet: [FULL, 5n, 8n],
+  },
+  {
     name: 'refuses to fund a wallet with more than it can hold',
     given: given(FULL, 0n),
     when: fund,

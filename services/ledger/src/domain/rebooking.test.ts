@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { eventOf } from '../events.ts';
+import { decidedEventOf, eventOf, orderOf, REASON_LOST } from '../events.ts';
 import { published } from '../forward.fixture.ts';
 import { anyScenario } from '../scenarios.fixture.ts';
 import type { Snapshot } from './books.ts';
-import { type AnsweredInstruction, type ParsedEvent, readOwnEvent } from './own-events.ts';
+import { type AnsweredInstruction, hasAllFields, type ParsedEvent, readOwnEvent } from './own-events.ts';
 import { foldInstructions } from './posting.ts';
 import { rebookPostings, rebookRefusals } from './rebooking.ts';
 
 const SEED = 45;
 const nothing: Snapshot = { wallets: new Map(), holds: new Map(), postings: new Map() };
 const at = new Date(1_000);
+
+type DecidedOrder = Parameters<typeof decidedEventOf>[0];
+const money = { commandId: 'cm-1', currency: 'KES', amount: 700n } as const;
+const decision = { requestedBy: 'ama', at, decidedBy: 'kofi', decidedAt: new Date(2_000) } as const;
 
 const isOf =
   <Kind extends ParsedEvent['kind']>(kind: Kind) =>
@@ -45,4 +49,23 @@ it('published events are enough to book again what was booked, and to refuse aga
     { seed: SEED, numRuns: 100 },
   );
   expect(kinds.size).toBe(13);
+});
+
+it.each<DecidedOrder>([
+  { kind: 'fund', target: 'demo', ...money, ...decision, status: 'approved', reason: REASON_LOST },
+  {
+    kind: 'suspense',
+    target: 'upstream',
+    direction: 'shortage',
+    ...money,
+    ...decision,
+    status: 'rejected',
+    reason: REASON_LOST,
+    decisionReason: REASON_LOST,
+  },
+])('the published decision about an order is enough to decide it again: $status', (order) => {
+  const event = published(decidedEventOf(order));
+  const read = readOwnEvent(event);
+  expect(hasAllFields(event)).toBe(true);
+  expect(read.kind === 'order' && orderOf(read.decided)).toEqual(order);
 });

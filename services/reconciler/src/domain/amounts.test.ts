@@ -6,12 +6,14 @@ import {
   completed,
   DIFFERS,
   fold,
+  lookedUp,
   newKinds,
+  opened,
   poll,
 } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import type { RailAnswer } from './question.ts';
-import type { Tracked } from './tracked.ts';
+import { awaited, type Tracked } from './tracked.ts';
 
 describe('a collection whose callback names another amount', () => {
   const unclear = () => poll(collection(called({ amount: '90' }))).after;
@@ -58,6 +60,17 @@ describe('a collection whose callback names another amount', () => {
     expect(poll(late)).toMatchObject({ fact: null, breaks: [DIFFERS] });
     expect(poll(late, { kind: 'unknown' })).toMatchObject({ fact: null, breaks: [DIFFERS] });
   });
+});
+
+it('a claim that a payout was reversed says what it had paid, as one that it completed does', () => {
+  const claimed = (status: string) => called({ kind: 'payout', status, amount: '90' });
+  for (const status of ['COMPLETED', 'REVERSED']) {
+    const payout = fold(awaited('po-1', 0), [opened('payout'), claimed(status)]);
+    expect(poll(payout, lookedUp)).toMatchObject({
+      fact: 'completed',
+      verdict: { findings: [{ kind: 'callback.amount_differs', amount: -1_000n }] },
+    });
+  }
 });
 
 describe('a collection under poll', () => {

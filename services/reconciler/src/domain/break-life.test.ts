@@ -219,7 +219,13 @@ describe('the adjustment of a break', () => {
       const changed = changeBreak(of, request, ama(3, true));
       return changed.ok ? null : changed.refusal;
     };
-    expect(refusalOf({ ...adjust, terms: { ...terms, minor: -1n } })).toBe('adjustment.differs');
+    for (const other of [
+      { minor: -1n },
+      { currency: 'XOF' },
+      { target: 'other' },
+      { kind: 'adjust' },
+    ] as const)
+      expect(refusalOf({ ...adjust, terms: { ...terms, ...other } })).toBe('adjustment.differs');
     expect(refusalOf({ ...adjust, terms: { ...terms, commandId: 'bk-2' } })).toBe('adjustment.pending');
     expect(refusalOf(requests.resolve)).toBe('adjustment.pending');
     expect(refusalOf({ what: 'withdraw', commandId: 'bk-2' })).toBe('adjustment.unknown');

@@ -81,10 +81,11 @@ describe('the payments that could explain what a comparison cannot', () => {
     const breaks = [
       { reference: 'co-7', kind: 'collection.amount_differs', amount: 10_050n },
       { reference: 'co-8', kind: 'collection.amount_differs', amount: 10_051n },
+      { reference: 'po-8', kind: 'payout.amount_differs', amount: -10_050n },
       { reference: 'po-9', kind: 'payment.stuck', amount: null },
     ];
     const found = candidatesOf(-10_050n, [payout], breaks);
-    expect(found.map(({ reference }) => reference)).toEqual(['co-7', 'po-1']);
+    expect(found.map(({ reference }) => reference)).toEqual(['co-7', 'po-8', 'po-1']);
     expect(found[0]?.why).toBe('its break collection.amount_differs is over as much');
   });
 

@@ -127,6 +127,13 @@ describe('a claim that comes again', () => {
     expect(poll(after, lookedUp, later)).toMatchObject({ breaks: [], verdict: { lagging: false } });
   });
 
+  it('is as new as its latest repetition, though an older one of its sort comes after that', () => {
+    const older = reversal(20_000, { amount: '90' });
+    const again = payout(reversal(10_000), reversal(500_000), older);
+    expect(again.callbacks).toHaveLength(2);
+    expect(poll(again, lookedUp, later).verdict.lagging).toBe(true);
+  });
+
   it('says nothing of the other claims', () => {
     const others = [reversal(500_000, { proven: true }), reversal(500_000, { rail: 'other' })];
     const [first] = payout(reversal(10_000), ...others).callbacks;

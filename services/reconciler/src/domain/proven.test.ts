@@ -43,6 +43,14 @@ function take(
   return { facts, opened, dueAtMs: tracked.dueAtMs, tracked };
 }
 
+it('a proven callback of a reversal is judged by its fee, as one of a completion is', () => {
+  const taken = take('payout', [says('payout', 'REVERSED', { fee: '100.01' })]);
+  expect(taken).toMatchObject({
+    facts: [{ status: 'reversed', fee: 50n }],
+    opened: ['callback.fee_differs'],
+  });
+});
+
 describe.each<PaymentKind>(['payout', 'collection'])('a proven callback of a %s', (kind) => {
   const differs = `${kind}.amount_differs`;
 

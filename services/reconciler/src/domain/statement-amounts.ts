@@ -52,7 +52,7 @@ function plainDecimal(text: string, { decimal, grouping }: AmountForm): string |
   const groups = grouping === '' ? [whole] : whole.split(grouping);
   const isGrouped =
     groups.length === 1 ||
-    groups.every((group, index) => (index === 0 ? group.length <= 3 : group.length === 3));
+    groups.every((group, index) => (index === 0 ? /^.{1,3}$/.test(group) : group.length === 3));
   const digits = groups.join('');
   if (!isGrouped || !/^\d{1,24}$/.test(digits)) return undefined;
   const sign = before === '-' || behind === '-' ? '-' : '';

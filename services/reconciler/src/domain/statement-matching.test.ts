@@ -58,6 +58,7 @@ it('distinguishes money that moved again from the same movement listed twice', (
   expect(movedAgain(row({ atMs: 2 }), row())).toBe(false);
   expect(movedAgain(row({ railReference: 'R2' }), row())).toBe(true);
   expect(movedAgain(row({ railReference: null }), row())).toBe(false);
+  expect(movedAgain(row(), row({ railReference: null }))).toBe(false);
   expect(movedAgain(row({ railReference: null, atMs: 2 }), row())).toBe(true);
   expect(movedAgain(row({ railReference: 'R2', status: 'failed' }), row())).toBe(false);
 });

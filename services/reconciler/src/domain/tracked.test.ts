@@ -118,6 +118,13 @@ describe('a payment of the working set', () => {
     },
   );
 
+  it('has when its end was heard of where that was late, and nothing where it was in time', () => {
+    const heardAfter = (ms: number) =>
+      apply(fold(opened), ended('completed', 5n), { ...timing, nowMs: 9_000 + ms }).endHeardAtMs;
+    expect([heardAfter(0), heardAfter(30_000)]).toEqual([null, null]);
+    expect(heardAfter(30_001)).toBe(39_001);
+  });
+
   it('is polled once more if it ended otherwise than the rail reported (invariant P13)', () => {
     const opening = fold(opened, asked);
     const timeline = remember(opening.timeline, { what: 'fact', detail: 'completed', atMs: 6_000 });
