@@ -41,6 +41,9 @@ it('published events are enough to book again what was booked, and to refuse aga
       });
       const refused = rebookRefusals(nothing, answered.filter(isOf('refusal')));
       expect(refused.refusals).toEqual(folded.refusals);
+      const known = new Map(folded.refusals.map(({ id }) => [id, { entries: [] }]));
+      const again = rebookRefusals({ ...nothing, postings: known }, answered.filter(isOf('refusal')));
+      expect(again.refusals).toEqual([]);
       for (const { event } of answered.filter(
         (one) => isOf('posting')(one) || isOf('refusal')(one),
       ) as AnsweredInstruction[])
