@@ -7,6 +7,7 @@ import type { Break, FoundBreak } from '../domain/break.ts';
 import { breakId, observe } from '../domain/observing.ts';
 import type { WorkingStore } from '../store.ts';
 import { breaksOfRecords, withdrawalsOf } from './findings.ts';
+import { rereadWithdrawals } from './rereading.ts';
 import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
 
 /** Opens the breaks of a matched statement, and closes those that it explains. */
@@ -98,7 +99,8 @@ async function close(
   const linesOf = Map.groupBy(lines, ({ payment }) => payment);
   const at = new Date(deps.clock.nowMs());
   const gone = breaks.flatMap((one) => withdrawalsOf(statement, one, linesOf.get(one.reference) ?? [], at));
-  await apply(deps, gone, transaction);
+  const reread = await rereadWithdrawals(deps.statementStore, statement, breaks, { session, at });
+  await apply(deps, [...gone, ...reread], transaction);
 }
 
 /** Opens breaks up to the limit; gives whether there is more. A break that is open already does not count. */

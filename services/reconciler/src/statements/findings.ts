@@ -13,9 +13,14 @@ const kinds = {
   not_on_statement: 'statement.not_on_statement',
 } as const satisfies Record<string, BreakKind>;
 
+/** The kind of break that a result opens; undefined if it opens none. */
+export function kindOf(result: string): BreakKind | undefined {
+  return result in kinds ? kinds[result as keyof typeof kinds] : undefined;
+}
+
 /** The breaks for records, by record: none if no money is involved. */
 export async function breaksOfRecords(
-  statementStore: StatementStore,
+  statementStore: Pick<StatementStore, 'records'>,
   statement: StatementDocument,
   records: readonly RecordDocument[],
   { session, openedAt }: Pick<Transaction, 'session'> & { readonly openedAt: Date },
@@ -32,8 +37,8 @@ export async function breaksOfRecords(
   const found = new Map<string, readonly FoundBreak[]>();
   for (const record of records) {
     const { result, row, payment, difference = null } = record;
-    if (!(result in kinds) || !row) continue;
-    const kind = kinds[result as keyof typeof kinds];
+    const kind = kindOf(result);
+    if (!kind || !row) continue;
     const holders = lines.filter((line) => line.payment === payment);
     const isAgain = result === 'duplicate' && holders.every((line) => line.row && movedAgain(row, line.row));
     if (result === 'duplicate' && !isAgain) continue;

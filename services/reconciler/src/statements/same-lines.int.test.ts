@@ -1,10 +1,11 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from '../fixtures/harness.ts';
+import { accepted, completed, ids } from '../fixtures/owners.ts';
 import { listed, uploader } from '../fixtures/statements.ts';
 
 const harness = createHarness('same', process.env);
-const { request } = harness;
+const { publish, request, rowOf } = harness;
 const upload = uploader(request);
 const mapping = {
   columns: { reference: 'Ref', railReference: 'Receipt', amount: 'Amount', time: 'Time' },
@@ -18,8 +19,11 @@ const terms = {
   to: '2020-01-02T00:00:00Z',
 };
 
-async function matched(...lines: readonly string[]): Promise<void> {
-  const taken = await upload(`Ref,Receipt,Amount,Time\r\n${lines.join('\r\n')}\r\n`, terms);
+const matched = (...lines: readonly string[]) => matchedBy(mapping, ...lines);
+
+async function matchedBy(by: object, ...lines: readonly string[]): Promise<void> {
+  const content = `Ref,Receipt,Amount,Time\r\n${lines.join('\r\n')}\r\n`;
+  const taken = await upload(content, { ...terms, mapping: by });
   const path = `/statements/${String(taken.body['id'])}`;
   await eventually(async () => {
     if ((await request(path)).body['status'] !== 'done') throw new Error('not yet matched');
@@ -49,5 +53,46 @@ describe('lines that say exactly the same', () => {
     const withReference = same.replace(',,', ',R7,');
     await matched(withReference, withReference);
     expect((await opens()) - before).toBe(1);
+  });
+});
+
+describe('a file that is read by another mapping', () => {
+  const standing = async (reference: string) =>
+    listed((await request(`/breaks?reference=${reference}&status=unresolved`)).body).map(({ id }) => id);
+  const paid = async () => {
+    const reference = ids.next('po');
+    await publish(accepted(reference), completed(reference));
+    await eventually(async () => expect((await rowOf(reference))?.status).toBe('completed'));
+    return reference;
+  };
+  const line = (reference: string, amount: string) =>
+    `${reference},R-${reference},${amount},2026-01-05T00:00:00Z`;
+
+  it('takes back what its lines said in the wrong direction, and keeps what they say still', async () => {
+    const [well, less] = [await paid(), await paid()];
+    const lines = [line(well, '-100'), line(less, '-90')];
+    await matchedBy({ ...mapping, positive: 'debit' }, ...lines);
+    expect(await standing(well)).toEqual([`${well}/status`]);
+    await matchedBy({ ...mapping, positive: 'credit' }, ...lines);
+    expect(await standing(well)).toEqual([]);
+    expect(await standing(less)).toEqual([`${less}/amount`]);
+  });
+
+  it('takes back that a line named no payment, unless another file says so too', async () => {
+    const [one, other] = [await paid(), await paid()];
+    const swapped = {
+      ...mapping,
+      columns: { ...mapping.columns, reference: 'Receipt', railReference: 'Ref' },
+    };
+    const unnamed = async () =>
+      listed((await request('/breaks?kind=statement.not_in_books&status=unresolved')).body).length;
+    const before = await unnamed();
+    await matchedBy(swapped, line(one, '-100'), line(other, '-100'));
+    await matchedBy(swapped, line(other, '-100'));
+    expect((await unnamed()) - before).toBe(2);
+    await matchedBy(mapping, line(one, '-100'), line(other, '-100'));
+    expect((await unnamed()) - before).toBe(1);
+    await matchedBy(mapping, line(other, '-100'));
+    expect((await unnamed()) - before).toBe(1);
   });
 });

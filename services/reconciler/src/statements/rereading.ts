@@ -1,0 +1,57 @@
+import type { Transaction } from '@pesewa/messaging';
+import type { Break, Withdrawal } from '../domain/break.ts';
+import { breakId, toWithdrawal } from '../domain/observing.ts';
+import { breaksOfRecords, kindOf } from './findings.ts';
+import { lineId, type RecordDocument, type StatementDocument, type StatementStore } from './store.ts';
+
+/**
+ * What a statement takes back of what the same file said when it was read by another mapping: of each line that now names
+ * a payment of ours, what it says no longer. What another file says too stays, and so does what a line said that this
+ * mapping can't read.
+ */
+export async function rereadWithdrawals(
+  { runs, records }: Pick<StatementStore, 'runs' | 'records'>,
+  statement: StatementDocument,
+  breaks: readonly Break[],
+  { session, at }: Pick<Transaction, 'session'> & { readonly at: Date },
+): Promise<readonly Withdrawal[]> {
+  const { _id, rail, digest } = statement;
+  const sameFile = await runs
+    .find({ rail, digest, _id: { $ne: _id }, trial: { $exists: false } }, { session })
+    .project<Pick<StatementDocument, '_id'>>({ _id: 1 })
+    .toArray();
+  if (sameFile.length === 0) return [];
+  const uses = breaks.flatMap(({ reference }) => [reference, `${reference}/reversal`]);
+  const breakIds = breaks.map((one) => one._id);
+  const said = await records
+    .find({ $or: [{ uses: { $in: uses } }, { breakId: { $in: breakIds } }] }, { session })
+    .toArray();
+  const isOfFile = new Set(sameFile.map((other) => other._id));
+  const rereadOf = ({ run, line }: RecordDocument) =>
+    line !== undefined && isOfFile.has(run) ? [lineId(_id, line)] : [];
+  const reread = await records
+    .find({ _id: { $in: said.flatMap(rereadOf) }, payment: { $exists: true } }, { session })
+    .toArray();
+  const found = await breaksOfRecords({ records }, statement, reread, { session, openedAt: at });
+  const saysNow = new Map(
+    reread.map((line) => [
+      line._id,
+      (found.get(line._id) ?? []).map(({ reference, field }) => breakId(reference, field)),
+    ]),
+  );
+  return breaks.flatMap((one) => {
+    const sources = said.filter(
+      (line) => line.breakId === one._id || line.alsoCoveredBy?.includes(one._id) === true,
+    );
+    const isGone = sources.every((line) =>
+      rereadOf(line).some((now) => saysNow.get(now)?.includes(one._id) === false),
+    );
+    // `every` of nothing is not known to be gone: its lines may be deleted by now.
+    if (sources.length === 0 || !isGone) return [];
+    const kinds = new Set(sources.map(({ result }) => kindOf(result)));
+    const resolution = `the statement ${_id} reads the same line in another way`;
+    return one.observations
+      .filter((said) => said.observer === 'statement' && said.rail === rail && kinds.has(said.kind))
+      .map(({ kind }) => toWithdrawal(one.reference, { kind, field: one.field, resolution }, at));
+  });
+}
