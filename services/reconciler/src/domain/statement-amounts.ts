@@ -7,11 +7,15 @@ export type AmountForm = Pick<StatementMapping, 'decimal' | 'grouping'>;
 /** What programs write for a minus: hyphens, dashes and the mathematical sign. */
 const MINUS = /[-\u2010-\u2015\u2212\ufe63\uff0d]/g;
 const SPACES = /[\p{Zs}\t]/gu;
+/** What a cell has that is not empty, for the usual case. */
+const SAYS = /[\p{L}\p{N}]/u;
+const UNSEEN = /[\p{Zs}\t\p{Cf}]/gu;
 const APOSTROPHES = /['\u2018\u2019\u02bc\u00b4`\u2032]/g;
 
 /** Whether a cell has only what programs write in place of nothing. */
 export function isEmptyCell(text: string): boolean {
-  return /^[\p{Zs}\t\p{Cf}]*[-\u2010-\u2015\u2212]{0,2}[\p{Zs}\t\p{Cf}]*$/u.test(text);
+  if (text === '' || SAYS.test(text)) return text === '';
+  return /^[-\u2010-\u2015\u2212]{0,2}$/.test(text.replaceAll(UNSEEN, ''));
 }
 
 /** Reads an amount in minor units; brackets and a minus behind it make it negative. Undefined for any other text. */

@@ -19,7 +19,7 @@ export function createLineReader(
   return (cells) => (isAside(cells) ? { aside: true } : totalIn(cells, read(cells), layout));
 }
 
-/** Builds the test whether the mapping sets a line aside; a line that names a payment never is. */
+/** Builds the test whether the mapping sets a line aside; one that names a payment, or may be a movement, never is. */
 function createAsides(
   { setAside = [] }: StatementMapping,
   layout: Layout,
@@ -28,10 +28,28 @@ function createAsides(
   return (cells) => {
     if (words.length === 0) return false;
     const found = words.some((word) =>
-      word === '' ? isAmountsOnly(cells) : titlesOf(cells, layout).some((text) => beginsWith(text, word)),
+      word === '' ? isBare(cells, layout) : isTitled(cells, layout, word) && !isMovement(cells, layout, word),
     );
     return found && ownReferencesIn(cells.join(' ')).length === 0;
   };
+}
+
+/** Whether a line has nothing but amounts, and neither a reference of the rail nor a time that could be one. */
+function isBare(cells: readonly string[], { places }: Layout): boolean {
+  const isEmpty = (place: number | undefined) => place === undefined || isEmptyCell(cells[place] ?? '');
+  return isEmpty(places.get('railReference')) && isEmpty(places.get('time')) && isAmountsOnly(cells);
+}
+
+function isTitled(cells: readonly string[], layout: Layout, word: string): boolean {
+  return titlesOf(cells, layout).some((text) => beginsWith(text, word));
+}
+
+/** Whether a line has the rail's reference of a movement, and its time if the file has times: Total is a company too. */
+function isMovement(cells: readonly string[], { places }: Layout, word: string): boolean {
+  const isGiven = (place: number) =>
+    !isEmptyCell(cells[place] ?? '') && !beginsWith(fold(cells[place] ?? ''), word);
+  const [railReference, time] = [places.get('railReference'), places.get('time')];
+  return railReference !== undefined && isGiven(railReference) && (time === undefined || isGiven(time));
 }
 
 /** Where a line may say that it is no movement: its first text, or any if the rail gave it no reference. */
@@ -56,8 +74,8 @@ function totalIn(cells: readonly string[], read: ReadLine, layout: Layout): Read
   if (ownReferencesIn(cells.join(' ')).length > 0) return read;
   const [word] = titlesOf(cells, layout).flatMap((text) => TOTAL.exec(text)?.[0] ?? []);
   if (word !== undefined) return aside(word, 'looks like a total or a balance');
-  const isMovement = !('row' in read) || read.row.atMs !== null || !(isNamed || layout.places.has('time'));
-  return !isMovement && isAmountsOnly(cells) ? aside('', 'has nothing but amounts, as a total does') : read;
+  const mayMove = !('row' in read) || read.row.atMs !== null || !(isNamed || layout.places.has('time'));
+  return !mayMove && isAmountsOnly(cells) ? aside('', 'has nothing but amounts, as a total does') : read;
 }
 
 function aside(word: string, why: string): ReadLine {
@@ -69,11 +87,13 @@ function aside(word: string, why: string): ReadLine {
 
 function isAmountsOnly(cells: readonly string[]): boolean {
   const texts = cells.map(fold).filter((text) => text !== '');
-  return texts.length > 0 && texts.every((text) => isEmptyCell(text) || AMOUNT.test(text));
+  return (
+    texts.length > 0 && texts.every((text) => isEmptyCell(text) || (AMOUNT.test(text) && /\d/.test(text)))
+  );
 }
 
-/** An amount in any form, perhaps with a currency. */
-const AMOUNT = /^(?:\p{L}{2,4} )?[-+(\u2212\u2013]?[\d.,' ]*\d[\d.,' ]*[-)]?(?: \p{L}{2,4})?$/u;
+/** What an amount in any form is made of, perhaps with a currency. */
+const AMOUNT = /^(?:\p{L}{2,4} )?[-+(\u2212\u2013]?[\d.,' ]{1,40}[-)]?(?: \p{L}{2,4})?$/u;
 
 function beginsWith(text: string, word: string): boolean {
   return text.startsWith(word) && !/^[\p{L}\p{N}]/u.test(text.slice(word.length));

@@ -1,8 +1,13 @@
 /** The cells of a line, and how its quotes stand. */
 export interface Cells {
   readonly cells: readonly string[];
-  /** `stray` if a quote stands inside a cell, where it is text; `open` if the last cell's quote is not closed. */
-  readonly quotes: 'sound' | 'stray' | 'open';
+  /**
+   * `stray` if a quote stands inside a cell, where it is text; `open` if the last cell's quote is not closed; `broken`
+   * if both, which nothing that follows can make sound.
+   */
+  readonly quotes: 'sound' | 'stray' | 'open' | 'broken';
+  /** Of an open quote: the cells before its cell, and the text from there on. */
+  readonly open?: { readonly before: readonly string[]; readonly text: string };
 }
 
 /** Reads the cells of a line, or of a few lines that belong together; quotes are doubled inside quoted cells (RFC 4180). */
@@ -20,7 +25,12 @@ export function createCellReader(delimiter: string): CellReader {
     for (let at = 0; at <= text.length; ) {
       quoted.lastIndex = open.lastIndex = at;
       const found = quoted.exec(text);
-      if (!found && open.test(text)) return { cells: text.split(delimiter), quotes: 'open' };
+      if (!found && open.test(text))
+        return {
+          cells: text.split(delimiter),
+          quotes: quotes === 'stray' ? 'broken' : 'open',
+          open: { before: cells, text: text.slice(at) },
+        };
       const next = text.indexOf(delimiter, at);
       const end = found ? at + found[0].length : next === -1 ? text.length : next;
       const cell = found ? unescaped(found[1] ?? '') : text.slice(at, end);

@@ -82,6 +82,21 @@ describe('a quoted line end that is meant is read', () => {
   });
 });
 
+describe('the price of a line does not depend on the others', () => {
+  it.each([
+    ['a quote that opens in each line', () => 'x,"a'.repeat(160)],
+    [
+      'a cell that closes and opens in each line',
+      (line: number) => (line % 100 === 0 ? 'x,1,"a' : 'b",c,"'.repeat(100)),
+    ],
+    ['spaces before a word', () => `x,${' '.repeat(20_000)}a,b,${' '.repeat(20_000)}a`],
+    ['digits before a word', () => `-,-,${'1'.repeat(20_000)}a,5`],
+  ])('with %s', (_what, lineOf) => {
+    // Each of these took minutes where a line was read anew for each line before it, or a cell for each of its characters.
+    expect(read(Array.from({ length: 1_000 }, (_, line) => lineOf(line)))).toHaveLength(1_000);
+  });
+});
+
 it('reads quotes inside cells as text, skips rows without any cell, and headings that come again', () => {
   expect(
     read([

@@ -90,8 +90,8 @@ export function createRecordReader(
       for (let taken = 1; at < all.length; at += taken, line += taken) {
         const text = all[at] ?? '';
         const read = cellsOf(text);
-        if (read.quotes === 'open') {
-          const joined = join(all, at, cellsOf, isEnd);
+        if (read.open) {
+          const joined = join(all, at, { ...read, open: read.open }, cellsOf, isEnd);
           if (!joined) break;
           const several = readSeveral(all.slice(at, at + joined.count), joined.read);
           found.push(...several.map((one, index) => ({ line: line + index, read: one })));
@@ -130,24 +130,33 @@ function createJoiner(
 }
 
 /**
- * Joins a line whose quote is open with those behind it until it closes; without cells if it does not.
- * Undefined if more lines are needed.
+ * Joins a line whose quote is open with those behind it until it closes, or a quote inside a cell shows that it can't;
+ * without cells if neither comes. Undefined if more lines are needed.
  */
 function join(
   lines: readonly string[],
   at: number,
+  first: Cells & { readonly open: NonNullable<Cells['open']> },
   cellsOf: (text: string) => Cells,
   isEnd: boolean,
 ): { readonly count: number; readonly read?: Cells } | undefined {
-  let text = lines[at] ?? '';
+  const before = [...first.open.before];
+  let { text } = first.open;
+  let length = lines[at]?.length ?? 0;
   for (let count = 1; count < JOINED_LINES_MAX; count += 1) {
     const next = lines[at + count];
     if (next === undefined) return isEnd ? { count } : undefined;
     text += `\n${next}`;
-    if (text.length > JOINED_LENGTH_MAX) return { count };
+    length += next.length + 1;
+    if (length > JOINED_LENGTH_MAX) return { count };
     if (!next.includes('"')) continue;
-    const read = cellsOf(text);
-    if (read.quotes !== 'open') return { count: count + 1, read };
+    const { open, ...read } = cellsOf(text);
+    const quotes = first.quotes === 'broken' ? 'broken' : read.quotes;
+    if (quotes !== 'open' || !open)
+      return { count: count + 1, read: { cells: [...before, ...read.cells], quotes } };
+    // What is closed is not read again.
+    for (const cell of open.before) before.push(cell);
+    text = open.text;
   }
   return { count: JOINED_LINES_MAX };
 }

@@ -176,23 +176,49 @@ describe('a message about what cannot be read says which option reads it', () =>
   });
 });
 
+describe('a message about what no option reads proposes none', () => {
+  it.each([
+    [
+      { amount: '5', time: '05/04/2026 08:00' },
+      { time: { format: 'ISO' } },
+      'it is DD/MM/YYYY HH:mm:ss or MM/DD/YYYY HH:mm:ss',
+    ],
+    [{ amount: '5', status: ' - ' }, {}, 'status: is empty'],
+  ] as const)('%j by %j: %s', (line, given, said) => {
+    expect(read(line, given)).toEqual({ unreadable: expect.stringContaining(said) as unknown });
+  });
+});
+
 describe('a line that the mapping sets aside', () => {
   it.each([
-    [{ name: 'Total g\u00e9n\u00e9ral', railReference: 'x', amount: '9' }, ['TOTAL']],
+    [{ name: 'Total g\u00e9n\u00e9ral', railReference: '', amount: '9' }, ['TOTAL']],
+    [{ name: 'Total', railReference: '152', time: '', amount: '9' }, ['Total']],
+    [{ railReference: 'Total', amount: '9' }, ['Total']],
+    [
+      { name: 'Opening balance', railReference: '', time: '01/11/2026 08:00', amount: '9' },
+      ['Opening balance'],
+    ],
     [{ railReference: '-', name: 'Kofi', note: 'Closing balance', amount: '' }, ['closing balance']],
     [{ railReference: '', amount: '9', balance: '1,000.00' }, ['']],
   ])('is %j by %j', (line, setAside) => {
-    expect(read(line, { setAside, columns: { railReference: 'railReference', amount: 'amount' } })).toEqual({
-      aside: true,
-    });
+    const columns = {
+      railReference: 'railReference',
+      amount: 'amount',
+      ...('time' in line && { time: 'time' }),
+    };
+    expect(read(line, { setAside, columns })).toEqual({ aside: true });
   });
 
   it.each([
-    [{ name: 'Totalis', railReference: 'R1', amount: '9' }],
+    [{ name: 'Totalis', railReference: '', amount: '9' }],
+    [{ name: 'Total Ghana Ltd', railReference: 'R1', amount: '9' }],
+    [{ name: '', railReference: '4711', amount: '9' }],
+    [{ name: '1', railReference: '', time: '1764230400', amount: '9' }],
     [{ name: 'Kofi', railReference: 'R1', note: 'Total Energies', amount: '9' }],
     [{ name: 'Total', railReference: '', note: `po-${'0a'.repeat(16)}`, amount: '9' }],
   ])('is never %j: it may be a payment', (line) => {
-    const columns = { railReference: 'railReference', amount: 'amount' };
-    expect(read(line, { setAside: ['Total'], columns })).not.toEqual({ aside: true });
+    const time = 'time' in line && ({ time: 'time' } as const);
+    const columns = { railReference: 'railReference', amount: 'amount', ...time };
+    expect(read(line, { setAside: ['Total', ''], columns })).not.toEqual({ aside: true });
   });
 });

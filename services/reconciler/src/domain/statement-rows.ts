@@ -70,6 +70,7 @@ function createCells(mapping: StatementMapping, { places }: Layout, currency: st
   ): Read<Meaning | null> {
     const found = text(cells, field);
     if (!found.ok || found.value === null) return found.ok ? accept(null) : found;
+    if (isEmptyCell(found.value)) return no(`${field}: is empty, so nothing says what the line is`);
     const meaning = words.get(fold(found.value));
     return meaning === undefined
       ? no(
@@ -107,10 +108,12 @@ function createCells(mapping: StatementMapping, { places }: Layout, currency: st
     const atMs = readTime(found.value, format, offset);
     if (atMs !== undefined) return accept(atMs);
     const formats = timeFormatsOf(found.value);
-    const [only] = formats;
+    const [only, another] = formats;
     const why = `time: is not of the form ${format}`;
     if (!only) return no(`${why}, or no date of the calendar`);
-    return no(`${why}: it is ${formats.join(' or ')}`, { time: { format: only, offset } });
+    const said = `${why}: it is ${formats.join(' or ')}`;
+    // Of two, such as 05/04, the file can't say which: another line may.
+    return another ? no(said) : no(said, { time: { format: only, offset } });
   }
 
   return { cell, word, readCurrency, money, time };
