@@ -65,6 +65,19 @@ it.each([
   },
 );
 
+it("the rail's amount of a reversal is what its line has", async () => {
+  const { observations, ...one } = found('amount', 1_000n);
+  const ofReversal = {
+    ...one,
+    observations: observations.map((said) => ({ ...said, ofReversal: true as const })),
+  };
+  expect(await readSides(sources({ ...ended, status: 'reversed' }), ofReversal)).toMatchObject({
+    ours: '100',
+    theirs: '90',
+    floatChange: '-10',
+  });
+});
+
 it('nothing is booked for a payment that is open, or that nobody knows', async () => {
   const open: Tracked = { ...ended, status: 'open' };
   expect((await readSides(sources(open), found('amount', 5n))).floatChange).toBeNull();

@@ -62,7 +62,10 @@ function theirsOf(one: Break, side: Side | undefined, line: RecordDocument | und
   const { field, amount, currency } = one;
   if (currency !== null && (field === 'amount' || field === 'fee')) {
     const ours = side?.[field] ?? null;
-    return ours === null || amount === null ? null : formatAmount(ours + amount, currency);
+    if (ours === null || amount === null) return null;
+    // What a reversal has brought back too much is missing in the payment's difference.
+    const isOfReversal = one.observations.some(({ kind, ofReversal }) => ofReversal && kind === one.kind);
+    return formatAmount(isOfReversal ? ours - amount : ours + amount, currency);
   }
   if (field === 'existence' && line?.row) return formatAmount(line.row.amount, line.row.currency);
   return line?.row?.status ?? null;
