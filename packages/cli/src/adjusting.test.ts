@@ -65,6 +65,14 @@ describe('the adjustment of a break', () => {
     );
   });
 
+  it('says that it is too much', async () => {
+    const shown = commandLine(answerWith([run]));
+    expect(await shown.run(...adjust('-30'), '--dry-run')).toBe(0);
+    expect(shown.printed()).toContain(
+      'drift after  +17.50 GHS\nthis makes the drift larger: the rail has 12.50 GHS less than our float, so the order takes no more than that\n',
+    );
+  });
+
   it('says that its sign is wrong, and is not sent with it', async () => {
     const shown = commandLine(answerWith([run]));
     expect(await shown.run(...adjust('+12.50'), '--dry-run')).toBe(0);

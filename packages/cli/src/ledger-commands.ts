@@ -174,15 +174,17 @@ async function foreseeDrift(
   const after = minor - change;
   const text = (of: bigint) => displayAmount(of, currency, 'exceptZero');
   const size = (of: bigint) => (of < 0n ? -of : of);
-  const isWrong = size(after) > size(minor);
+  const isLarger = size(after) > size(minor);
+  // An order of the right sign may still be of too much.
+  const isTooMuch = minor !== 0n && minor > 0n === change > 0n;
   const than = minor > 0n ? 'more' : 'less';
   const state =
     minor === 0n
       ? 'our float and the rail agree'
-      : `the rail has ${displayAmount(size(minor), currency)} ${than} than our float, so the order takes a ${minor > 0n ? '+' : '-'}`;
+      : `the rail has ${displayAmount(size(minor), currency)} ${than} than our float, so the order takes ${isTooMuch ? 'no more than that' : `a ${minor > 0n ? '+' : '-'}`}`;
   return [
     `drift now    ${text(minor)}, compared at ${run?.at ?? ''}`,
     `drift after  ${text(after)}`,
-    ...(isWrong ? [`this makes the drift larger: ${state}`] : []),
+    ...(isLarger ? [`this makes the drift larger: ${state}`] : []),
   ];
 }

@@ -57,7 +57,7 @@ describe.each([['drift'], ['reconcile drift']])('pesewa %s', (name) => {
   });
 
   it('takes no difference that open payments could move for one that they explain', async () => {
-    const open = { ...explained, drift: '-40', unexplained: '-40', explainedBy: [] };
+    const open = { ...explained, drift: '-40', unexplained: '40', explainedBy: [] };
     const oldestAt = '2026-01-01T01:00:00.000Z';
     const overdue = {
       count: 2,
@@ -70,11 +70,15 @@ describe.each([['drift'], ['reconcile drift']])('pesewa %s', (name) => {
     const line = reconciler([
       { ...open, finding: 'unexplained_within_range', unexplainedSince: '2026-01-02T02:00:00.000Z', overdue },
       { ...open, currency: 'GHS', finding: 'too_many_to_tell' },
+      { ...open, currency: 'KES', finding: 'books_moved' },
     ]);
     await line.run(...name.split(' '));
     const printed = line.printed();
     expect(printed).toMatch(/-40 XOF +NO, within range\n/);
     expect(printed).toMatch(/-40\.00 GHS +too many open payments to tell\n/);
+    expect(printed).toMatch(/-40\.00 KES +payments moved meanwhile\n/);
+    expect(printed).toContain('payments in KES were posted whenever the rail answered');
+    expect(printed).toContain('upstream: at least 40 XOF is unexplained, either way');
     expect(printed).toContain(
       'no combination of them gives the difference; unexplained since 2026-01-02T02:00',
     );
@@ -220,7 +224,7 @@ describe('pesewa reconcile status', () => {
         'close      last daily close: 0 s ago, of the time before 2026-01-02T00:00:00.000Z: 7 matched, 1 not at the rail, 2 came late',
         'events     all that was published is applied',
         'parked     messages that wait: none',
-        'in all     look at breaks, overdue polls, wallets out of range, wallets that nothing explains',
+        'in all     look at breaks, overdue polls, wallets out of range, suspected wallets, wallets that nothing explains',
         '',
       ].join('\n'),
     );

@@ -1,5 +1,6 @@
 import type { StatusView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
+import type { Answers } from './clients/ask-services.ts';
 import type { Count, Waiting } from './clients/waiting.ts';
 import { describeAccount, inWords } from './labels.ts';
 
@@ -59,22 +60,35 @@ function countLine(found: Count | null, name: string, what: string): readonly st
 }
 
 /** One line that says whether anything must be looked at, because that no break is open is not all. */
-export function describeWhole(found: StatusView, waiting: Waiting, parked: number): string {
-  const { open, silent, polls, breaks, comparison } = found;
+export function describeWhole(
+  found: StatusView,
+  waiting: Waiting,
+  parked: Pick<Answers<unknown>, 'items' | 'missing'>,
+): string {
+  const { open, silent, polls, breaks, comparison, coverage, close } = found;
   const count = (some: Count | null) => some?.count ?? 0;
   const wrong = [
     [(breaks ?? []).length > 0, 'breaks'],
     [(silent ?? []).length > 0, 'rails without an answer'],
     [(open ?? []).some(({ overdue }) => overdue.count > 0), 'overdue payments'],
     [(polls ?? []).some(({ overdue }) => overdue > 0), 'overdue polls'],
+    [(polls ?? []).some(({ configured }) => !configured), 'payments of removed rails'],
+    [comparison?.at === null, 'wallets that were never compared'],
     [(comparison?.outOfRange.length ?? 0) > 0, 'wallets out of range'],
+    [(comparison?.suspected.length ?? 0) > 0, 'suspected wallets'],
     [(comparison?.unexplained.length ?? 0) > 0, 'wallets that nothing explains'],
+    [['behind', 'failed'].includes(coverage?.status ?? ''), 'the audit of coverage'],
+    [(close?.counts?.['unclear'] ?? 0) > 0, 'unclear payments of the last close'],
+    [found.caughtUp === false, 'events that are not applied'],
     [count(waiting.orders) + count(waiting.decisions) > 0, 'proposals'],
     [count(waiting.givenUpWebhooks) > 0, 'webhooks given up'],
     [(waiting.suspense ?? []).length > 0, 'suspense'],
     [(waiting.lowFloats ?? []).length > 0, 'floats'],
-    [parked > 0, 'parked messages'],
-    [found.unreported.length + waiting.unreported.length > 0, 'what was not answered'],
+    [parked.items.length > 0, 'parked messages'],
+    [
+      found.unreported.length + waiting.unreported.length + parked.missing.length > 0,
+      'what was not answered',
+    ],
   ] as const;
   const named = wrong.filter(([is]) => is).map(([, what]) => what);
   return `in all     ${named.length === 0 ? 'nothing waits for people' : `look at ${named.join(', ')}`}\n`;

@@ -80,6 +80,30 @@ describe('the status of reconciliation', () => {
     );
   });
 
+  it.each([
+    ['suspected wallets', { comparison: { ...well.comparison, suspected: ['upstream:GHS'] } }],
+    ['wallets that were never compared', { comparison: { ...well.comparison, at: null } }],
+    [
+      'payments of removed rails',
+      { polls: [{ rail: 'gone', configured: false, due: 1, overdue: 0, oldestDueAt: well.at }] },
+    ],
+    ['the audit of coverage', { coverage: { ...well.coverage, status: 'failed' } }],
+    ['unclear payments of the last close', { close: { ...well.close, counts: { matched: 1, unclear: 2 } } }],
+    ['events that are not applied', { caughtUp: false }],
+  ])('names %s', async (what, change) => {
+    expect(await printed({ ...well, ...change })).toBe(`in all     look at ${what}\n`);
+  });
+
+  it('does not say so where a service did not tell its parked messages', async () => {
+    const line = commandLine((url) => {
+      const { host, pathname } = new URL(url);
+      if (pathname === '/parked' && host === 'ledger') return { status: 503, body: {} };
+      return pathname === '/status' ? ok(well) : page([]);
+    });
+    await line.run('reconcile', 'status');
+    expect(line.printed()).toMatch(/no answer from ledger\nin all     look at what was not answered\n$/);
+  });
+
   it('names rails without an answer, and payments that are open for too long', async () => {
     const late = { state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' };
     const open = [{ ...well.open[0], count: 22, overdue: { count: 22, oldest: [late] } }];

@@ -70,6 +70,7 @@ const answers: Readonly<Record<WalletComparisonView['finding'], string>> = {
   explained: 'yes',
   unexplained_within_range: 'NO, within range',
   too_many_to_tell: 'too many open payments to tell',
+  books_moved: 'payments moved meanwhile',
   out_of_range: 'NO',
 };
 
@@ -80,8 +81,12 @@ function describeFinding(run: WalletComparisonView): string {
     return explainedBy.length === 0
       ? ''
       : `\n${rail}: ${displayAmount(drift, currency, 'exceptZero')} is exactly what ${explainedBy.join(', ')} would move\n`;
-  if (finding !== 'too_many_to_tell') return describeUnexplained(run);
-  return `\n${rail}: too many payments are open in ${currency} to tell whether they explain the difference${sinceOf(run)}\n`;
+  if (finding === 'out_of_range' || finding === 'unexplained_within_range') return describeUnexplained(run);
+  const why =
+    finding === 'books_moved'
+      ? `payments in ${currency} were posted whenever the rail answered, and so far nothing explains the difference`
+      : `too many payments are open in ${currency} to tell whether they explain the difference`;
+  return `\n${rail}: ${why}${sinceOf(run)}\n`;
 }
 
 function sinceOf({ unexplainedSince }: WalletComparisonView): string {
@@ -102,11 +107,11 @@ function describeOverdue({ rail, currency, overdue }: WalletComparisonView): str
 
 function describeUnexplained(run: WalletComparisonView): string {
   const { rail, currency, unexplained, finding, candidates } = run;
-  const within =
+  const what =
     finding === 'unexplained_within_range'
-      ? ' at least: open payments could move as much, but no combination of them gives the difference'
-      : '';
-  const head = `\n${rail}: ${displayAmount(unexplained, currency, 'exceptZero')} is unexplained${within}${sinceOf(run)}`;
+      ? `at least ${displayAmount(unexplained, currency)} is unexplained, either way: open payments could move as much, but no combination of them gives the difference`
+      : `${displayAmount(unexplained, currency, 'exceptZero')} is unexplained`;
+  const head = `\n${rail}: ${what}${sinceOf(run)}`;
   if (candidates.length === 0) return `${head}, and no payment is known that could explain it\n`;
   const rows = candidates.map(({ reference, why }) => [reference, why]);
   return `${head}; what could explain it:\n${formatTable(['CANDIDATE', 'WHY'], rows, { colours: false, empty: '' })}`;

@@ -36,7 +36,7 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
         describe(found, ports.colours, since),
         describeParked(parked),
         describeWaiting(found, forPeople, since),
-        describeWhole(found, forPeople, parked.items.length),
+        describeWhole(found, forPeople, parked),
       ];
       ports.print(
         options.json
@@ -135,6 +135,7 @@ function unexplained(
   const parts = [
     ['unexplained within range', named('unexplained_within_range')],
     ['too many open payments to tell', named('too_many_to_tell')],
+    ['payments moved whenever it was compared', named('books_moved')],
     [
       'open for longer than rails take',
       overdue.map(({ wallet, count, isCut }) => `${count}${isCut ? ' or more' : ''} at ${wallet}`),

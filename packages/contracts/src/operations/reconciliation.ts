@@ -6,12 +6,13 @@ import { declareOperations, strictFields } from './operation.ts';
 /**
  * What a comparison finds of a wallet: some payments in flight give exactly the difference, or there is none; the
  * difference is within the range of payments in flight, and no combination of them gives it; there are too many to tell;
- * the difference is out of that range.
+ * payments were posted during each look, and nothing explains it so far; the difference is out of that range.
  */
 export const driftFindings = [
   'explained',
   'unexplained_within_range',
   'too_many_to_tell',
+  'books_moved',
   'out_of_range',
 ] as const;
 
@@ -36,7 +37,7 @@ const runView = z
     finding: z.enum(driftFindings),
     /** The payments in flight that give exactly the drift. */
     explainedBy: z.array(z.string()).readonly(),
-    /** How far it is out of the range; within it, the least that no combination of payments gives. */
+    /** How far it is out of the range, signed; within it, the least that no combination of payments gives, either way. */
     unexplained: z.string(),
     /** Since when no comparison has found it explained; null if the latest that could tell has. */
     unexplainedSince: z.string().nullable(),

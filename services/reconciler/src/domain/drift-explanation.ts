@@ -12,7 +12,10 @@ export interface Explanation {
   readonly finding: Exclude<DriftFinding, 'out_of_range'>;
   /** The fewest payments in flight that give exactly the difference; none if it is not explained, or needs none. */
   readonly explainedBy: readonly string[];
-  /** The least that no combination of payments gives, signed; 0 if it is explained, or unknown. */
+  /**
+   * The least that no combination of payments gives; 0 if it is explained, or unknown. It has no sign, because which of
+   * the payments the rail has executed is not known: what is missing may be more, and may be the other way.
+   */
   readonly unexplained: bigint;
 }
 
@@ -36,14 +39,18 @@ interface Combination {
 }
 
 const NONE: Combination = { size: 0, references: [] };
-const UNTOLD: Explanation = { finding: 'too_many_to_tell', explainedBy: [], unexplained: 0n };
+const untold = (finding: 'too_many_to_tell' | 'books_moved'): Explanation => ({
+  finding,
+  explainedBy: [],
+  unexplained: 0n,
+});
 
 /**
  * Explains a balance that the payments in flight allow (ADR 28): a range says what could be, and only a combination of
  * payments that gives exactly the difference explains it.
  *
  * While payments are posted it is not known which of them the rail's answer had, so that nothing follows if none of
- * these books explains it.
+ * these books explains it: the books moved, and another look is needed.
  */
 export function explainBalance(railBalance: bigint, books: readonly PossibleBooks[]): Explanation {
   const floats = new Map(books.map(({ float, payments }) => [float, payments]));
@@ -51,12 +58,12 @@ export function explainBalance(railBalance: bigint, books: readonly PossibleBook
   let nearest: bigint | undefined;
   for (const [float, payments] of floats) {
     const sums = payments && sumsOf(payments);
-    if (!sums) return UNTOLD;
+    if (!sums) return untold('too_many_to_tell');
     const found = sums.get(railBalance - float);
     if (found) return { finding: 'explained', explainedBy: found.references, unexplained: 0n };
-    for (const sum of sums.keys()) nearest = nearer(railBalance - float - sum, nearest);
+    for (const sum of sums.keys()) nearest = lesser(magnitude(railBalance - float - sum), nearest);
   }
-  if (floats.size > 1 || nearest === undefined) return UNTOLD;
+  if (floats.size > 1 || nearest === undefined) return untold('books_moved');
   return { finding: 'unexplained_within_range', explainedBy: [], unexplained: nearest };
 }
 
@@ -79,7 +86,10 @@ function sumsOf(payments: readonly OpenPayment[]): ReadonlyMap<bigint, Combinati
   return sums;
 }
 
-function nearer(one: bigint, other: bigint | undefined): bigint {
-  const size = (value: bigint) => (value < 0n ? -value : value);
-  return other === undefined || size(one) < size(other) ? one : other;
+function magnitude(minor: bigint): bigint {
+  return minor < 0n ? -minor : minor;
+}
+
+function lesser(one: bigint, other: bigint | undefined): bigint {
+  return other === undefined || one < other ? one : other;
 }

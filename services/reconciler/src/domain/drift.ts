@@ -37,7 +37,7 @@ export interface Drift {
   readonly explainedBy: readonly string[];
   /**
    * How far the balance is above the range, or below it if negative; within the range, the least that no combination of
-   * payments gives.
+   * payments gives, either way.
    */
   readonly unexplained: bigint;
 }
@@ -153,5 +153,6 @@ export function whyBackInRange(out: Standing, back: Standing, text: (minor: bigi
   ];
   const cause = moves.length === 0 ? 'payments now in flight explain it' : moves.join(', ');
   const became = out.withinRange ? 'payments explain the wallet again' : 'the wallet is back in range';
-  return `${became}: since ${signed(out.unexplained)} was last unexplained, ${cause}`;
+  const unexplained = out.withinRange ? `at least ${text(out.unexplained)}` : signed(out.unexplained);
+  return `${became}: since ${unexplained} was last unexplained, ${cause}`;
 }

@@ -91,7 +91,7 @@ function gaugeWallets({ registry, wallets, rails, clock }: StandingDeps): void {
   );
   gaugeEach(
     'rail_wallet_unexplained_minor_units',
-    'What of the drift neither our books nor payments in flight explain, signed, once there is a break about it; 0 is well.',
+    'What of the drift neither our books nor payments in flight explain, once there is a break about it: signed out of their range, and the least of it within; 0 is well.',
     ({ latest, lastOut }) =>
       !latest.withinRange || lastOut?._id === latest._id ? Number(latest.unexplained) : 0,
   );

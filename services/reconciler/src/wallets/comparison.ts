@@ -85,11 +85,13 @@ async function withCandidates(
   return Promise.all(
     runs.map(async (run) => {
       if (run.unexplained === 0n) return run;
-      const { rail, currency, unexplained } = run;
-      const size = unexplained < 0n ? -unexplained : unexplained;
+      const { rail, currency } = run;
+      // Within the range what is missing has no sign: only the whole drift has one.
+      const difference = run.withinRange ? run.drift : run.unexplained;
+      const size = difference < 0n ? -difference : difference;
       const endedSince = suspectedSince(run, known.get(walletId(run)));
       const suspects = await deps.payments.suspects({ rail, currency, size, endedSince });
-      return { ...run, candidates: candidatesOf(unexplained, suspects, await brokenIn(deps, currency)) };
+      return { ...run, candidates: candidatesOf(difference, suspects, await brokenIn(deps, currency)) };
     }),
   );
 }
@@ -107,8 +109,8 @@ function suspectedSince({ at }: RunDocument, wallet: WalletDocument | undefined)
 
 /**
  * Stores runs. A wallet out of range has one open break, and so has one that was unexplained within it for too long; it
- * closes by itself once the wallet is explained. A run that could not tell says nothing against what was unexplained
- * within the range.
+ * closes by itself once the wallet is explained. A run that could not tell says nothing against what was found before:
+ * payments that began since may hide it.
  */
 async function record(
   deps: ComparisonDeps,
@@ -133,9 +135,7 @@ async function record(
     const wallet = known.get(walletId(run));
     if (isReported(run, wallet, deps)) return [{ ...driftBreak(run), cause }];
     const out = wallet?.lastOut;
-    const finding = findingOf(run);
-    const isOver = finding === 'explained' || (finding === 'too_many_to_tell' && out?.withinRange === false);
-    if (!out || !isOver) return [];
+    if (!out || findingOf(run) !== 'explained') return [];
     const resolution = whyBackInRange(out, run, (minor) => displayAmount(minor, run.currency));
     return [toWithdrawal(walletId(run), { kind: DRIFT, resolution }, new Date(deps.clock.nowMs()), cause)];
   });
@@ -151,7 +151,7 @@ async function record(
   return runs;
 }
 
-/** The run with the time since when the wallet is unexplained; one that can't tell leaves that as it was. */
+/** The run with the time since when the wallet is unexplained; among too many payments to tell that stays as it was. */
 function withAge(run: RunDocument, before: WalletDocument | undefined): RunDocument {
   const finding = findingOf(run);
   const known = before?.latest.unexplainedSince;
@@ -190,11 +190,13 @@ function afterRun(run: RunDocument, before: WalletDocument | undefined, hasBreak
   };
 }
 
+/** Within the range a break has no amount: how much is missing, and which way, is known once the payments have ended. */
 function driftBreak(run: RunDocument): FoundBreak {
-  const { unexplained, at, withinRange } = run;
-  const side = unexplained > 0n ? 'more than' : 'less than';
+  const { drift, unexplained, at, withinRange } = run;
+  const side = (withinRange ? drift : unexplained) > 0n ? 'more than' : 'less than';
   const detail = withinRange
     ? `the rail has ${side} our books: payments in flight could move as much, but no combination of them gives it`
     : `the rail has ${side} our books and the payments in flight explain`;
-  return toFoundBreak(walletId(run), { kind: DRIFT, amount: unexplained, detail }, run, at);
+  const amount = withinRange ? null : unexplained;
+  return toFoundBreak(walletId(run), { kind: DRIFT, amount, detail }, run, at);
 }

@@ -29,7 +29,7 @@ export interface Looked {
   readonly suspected: readonly RunDocument[];
 }
 
-/** How many looks it takes for a drift to count: we may learn of a rail's movement only a moment later. */
+/** How many looks are taken before a drift counts: we may learn of a rail's movement only a moment later. */
 const LOOKS_MAX = 3;
 /** How long our projections may take to apply what was published when the rail answered. */
 const CAUGHT_UP_TIMEOUT_MS = 10_000;
@@ -56,8 +56,8 @@ interface AllBooks {
 }
 
 /**
- * Looks at a rail's wallets until all are within range, three times at most (ADR 28); undefined if the rail or our own
- * topics don't answer. A wallet that stays out of range is judged by books with everything that our services knew when
+ * Looks at a rail's wallets, three times at most, until all are within range and no payment was posted during the look
+ * that could hide a difference (ADR 28); nothing if the rail or our own topics don't answer. A wallet that stays out of range is judged by books with everything that our services knew when
  * the rail last answered; if those can't be had, it is only suspected.
  */
 export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<Looked> {
@@ -68,7 +68,7 @@ export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<
   const known = (await deps.wallets.wallets(rail.name)).map(({ currency }) => currency);
   const judged = (newest: Look) => judge(newest, earlier, known).map((found) => toRun(deps, rail, found));
   let runs = judged(last);
-  while (runs.some(isOut) && earlier.length + 1 < LOOKS_MAX) {
+  while (runs.some(isUnsettled) && earlier.length + 1 < LOOKS_MAX) {
     earlier.push(last);
     await deps.clock.sleep(deps.pauseMs);
     last = await look(deps, rail);
@@ -87,6 +87,11 @@ export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<
 
 function isOut({ withinRange }: Pick<RunDocument, 'withinRange'>): boolean {
   return !withinRange;
+}
+
+/** Whether another look may say more. */
+function isUnsettled(run: RunDocument): boolean {
+  return isOut(run) || run.finding === 'books_moved';
 }
 
 /** Asks a rail once; undefined if it or our own topics don't answer. */
