@@ -24,7 +24,7 @@ export const messageHeaders: readonly Header[] = [
     name: 'aggregate-version',
     pattern: '^[0-9]+$',
     meaning:
-      "A whole number in decimal digits: the payment's version; on ledger.events and wallets.balances the wallet's sequence, on reconciliation.events the break's version; else 0. It says which of two events is newer: what one process commits comes in its order, and after a crash another one may be ahead of it.",
+      "A whole number in decimal digits: the payment's version; on ledger.events and wallets.balances the wallet's sequence (0 for a collection that its fee takes whole), on reconciliation.events the break's version; else 0. It says which of two events is newer: what one process commits comes in its order, and after a crash another one may be ahead of it.",
   },
   {
     name: 'traceparent',

@@ -55,6 +55,7 @@ const SAID_AGAIN_AFTER_TRIES = 20;
 
 /** Options of a producer. */
 export interface ProducerOptions {
+  /** A {@link steady} one, or events would wait after the wall clock was set back. */
   readonly clock: Clock;
   readonly log: KafkaLog;
   /** How many partitions a topic has for ever; it decides the partition of a key. */

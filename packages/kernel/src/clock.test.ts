@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeadlineError, withDeadline } from './clock.ts';
+import { DeadlineError, steady, withDeadline } from './clock.ts';
 
 /** A clock whose time comes when the test says so. */
 function openClock() {
@@ -28,4 +28,14 @@ describe('a deadline', () => {
     await expect(bounded).rejects.toBeInstanceOf(DeadlineError);
     late.reject(new Error('late'));
   });
+});
+
+it('durations by a steady clock do not change when the wall clock is set', () => {
+  let wallMs = 5_000;
+  const sleep = async () => undefined;
+  const clock = steady({ nowMs: () => wallMs, sleep });
+  const beforeMs = clock.nowMs();
+  wallMs = 0;
+  expect(clock.nowMs()).toBeGreaterThanOrEqual(beforeMs);
+  expect(clock.sleep).toBe(sleep);
 });

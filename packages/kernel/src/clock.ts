@@ -32,6 +32,11 @@ export const systemClock: Clock = {
     }),
 };
 
+/** A clock whose time is never set back, for durations alone: what waits by the wall clock waits for as long as that was. */
+export function steady(clock: Clock): Clock {
+  return { ...clock, nowMs: () => performance.now() };
+}
+
 /** Nothing came within its time. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';

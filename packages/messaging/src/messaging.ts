@@ -7,7 +7,7 @@ import {
   openPositions,
   openProducer,
 } from '@pesewa/kafka';
-import { beginTrace, withDeadline } from '@pesewa/kernel';
+import { beginTrace, steady, withDeadline } from '@pesewa/kernel';
 import { createThrottledLog, type ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { leasesOf } from './claims/lease.ts';
@@ -223,7 +223,7 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
     'producer',
     openProducer({
       ...kafka,
-      clock,
+      clock: steady(clock),
       partitionsOf: partitionCounts(topicPrefix),
       maySend: ownership.maySend,
     }),

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { decompress, readRailText } from './rail-text.ts';
 
@@ -10,6 +10,7 @@ it.each<[string | undefined, Buffer]>([
   ['gzip', gzipSync(json)],
   ['X-GZIP', gzipSync(json)],
   [' deflate ', deflateSync(json)],
+  ['deflate', deflateRawSync(json)],
   ['br', brotliCompressSync(json)],
   ['zstd', zstdCompressSync(json)],
 ])('a body with Content-Encoding %s is decompressed', async (coding, bytes) => {

@@ -1,14 +1,24 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions, zstdDecompress } from 'node:zlib';
 import { readMediaType } from '@pesewa/runtime';
+
+const inflateZlib = promisify(inflate);
+const inflateBare = promisify(inflateRaw);
 
 const decoders = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
+  // Some servers leave out the wrapping that the name asks for (RFC 9110 8.4.1.2).
+  deflate: (bytes: Uint8Array, options: ZlibOptions) =>
+    isWrapped(bytes) ? inflateZlib(bytes, options) : inflateBare(bytes, options),
   br: promisify(brotliDecompress),
   zstd: promisify(zstdDecompress),
 };
+
+/** Whether bytes begin as zlib's do: its method, and a check over both (RFC 1950 2.2). */
+function isWrapped([first = 0, second = 0]: Uint8Array): boolean {
+  return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
+}
 
 /** Bytes that can't be decompressed; the message says why and quotes nothing of them. */
 export class DecompressionError extends Error {

@@ -29,6 +29,9 @@ describe('a foreign reason', () => {
     ['steps 1 of 2, 3 of 4, 5 of 6', 'steps 1 of 2, 3 of 4, 5 of 6'],
     ['of ama\uff20example.com', 'of ***'],
     ['of ama\ufe6bexample.com', 'of ***'],
+    // Neither is a word: where each was looked at from every place in it, they took seconds.
+    ['\ufffd'.repeat(60_000), '\ufffd'.repeat(140)],
+    ['\u0301'.repeat(60_000), '\u0301'.repeat(140)],
     [' \u0000 ', undefined],
     [null, undefined],
   ])('%j becomes %j', (text, line) => {

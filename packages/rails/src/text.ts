@@ -6,7 +6,8 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 const LONG_NUMBER = /\p{Nd}(?:[^\p{L}\p{N}]{0,3}\p{Nd}){4,}/gu;
 const MASK = '***';
 /** A byte that was no text (U+FFFD) belongs to its word: what is left of a name must not pass for a word of payments. */
-const WORD = /[\p{L}\p{N}\p{M}\ufffd]*\p{L}[\p{L}\p{N}\p{M}\ufffd]*/gu;
+const WORD = /[\p{L}\p{N}\p{M}\ufffd]+/gu;
+const LETTER = /\p{L}/u;
 const ACCENTS = /\p{M}+/gu;
 /** A code of a rail, such as Q51. */
 const SHORT_CODE = /^[A-Z]{1,2}\d{1,4}$/u;
@@ -61,9 +62,11 @@ function maskAddresses(line: string): string {
 
 /** Names can't be listed, the words of payments can: whatever is none of them may name a person. */
 function maskNames(line: string): string {
-  return line
-    .replaceAll(WORD, (word) => (SHORT_CODE.test(word) || paymentWords.has(plain(word)) ? word : MASK))
-    .replaceAll(MASKS, MASK);
+  return line.replaceAll(WORD, (word) => (isPlainWord(word) ? word : MASK)).replaceAll(MASKS, MASK);
+}
+
+function isPlainWord(word: string): boolean {
+  return !LETTER.test(word) || SHORT_CODE.test(word) || paymentWords.has(plain(word));
 }
 
 function plain(word: string): string {

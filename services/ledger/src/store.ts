@@ -128,11 +128,13 @@ function createBatchWriter(db: Db, pages: Pages): LedgerStore['write'] {
   return async (folded, { chain, atMs }, transaction, meanwhile) => {
     const { session } = transaction;
     const asked = new Date(atMs);
-    await refusals.insert(
-      folded.refusals.map((refusal) => toRefusalDocument(refusal, asked)),
-      session,
-    );
+    const insertRefusals = (at: Date) =>
+      refusals.insert(
+        folded.refusals.map((refusal) => toRefusalDocument(refusal, at)),
+        session,
+      );
     if (folded.postings.length === 0) {
+      await insertRefusals(asked);
       meanwhile(asked, undefined);
       return;
     }
@@ -141,6 +143,8 @@ function createBatchWriter(db: Db, pages: Pages): LedgerStore['write'] {
     const documents = folded.postings.map((posting) => toPostingDocument(posting, at));
     // The page is written first: it reads the buckets as they were before the batch, and a stale head is found soonest.
     const page = await pages.append(head, documents, folded.accountDeltas, transaction);
+    // With the time that their events carry, so that these are the same when they are said again.
+    await insertRefusals(at);
     const inserted = postings.insert(documents, session);
     // A failure is noticed below. First the command is sent, then we work while the server does.
     inserted.catch(() => undefined);

@@ -28,7 +28,7 @@ export interface Payout extends PayoutState, PayoutTerms {
   /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string | null;
   readonly completion?: Completion;
-  /** Its timeline, for operators; nothing is decided by it. */
+  /** Its timeline, for operators; it decides nothing but whether the rail's acceptance can be published again. */
   readonly timeline: readonly TimelineStep[];
 }
 

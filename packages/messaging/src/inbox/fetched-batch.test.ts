@@ -117,8 +117,8 @@ it('ends with the heartbeat that failed, but not before the transaction in progr
     ended();
     return error;
   });
-  await vi.waitFor(() => expect(heartbeat).toHaveBeenCalledTimes(2));
-  await new Promise((resolve) => setImmediate(resolve));
+  // A refused heartbeat renews the session while the group rebalances, so others follow.
+  await vi.waitFor(() => expect(heartbeat.mock.calls.length).toBeGreaterThan(3));
   expect(ended).not.toHaveBeenCalled();
   committed.resolve();
   expect(await end).toBe(rebalancing);

@@ -116,7 +116,8 @@ interface Heartbeats {
 
 /**
  * Keeps our place in the group for as long as a batch is worked on: the database may take longer than a session. A
- * heartbeat that fails does not end a transaction in progress.
+ * heartbeat that fails does not end a transaction in progress, and is followed by others: while a group rebalances,
+ * refused heartbeats too renew the session.
  */
 function startHeartbeats(
   clock: Clock,
@@ -128,22 +129,24 @@ function startHeartbeats(
   let failure: { readonly error: unknown } | undefined;
   let isSending = false;
 
+  const fail = (error: unknown) => {
+    failure ??= { error };
+    ended.reject(error);
+  };
+
   async function beat(): Promise<void> {
     const wake = AbortSignal.any([stopped.signal, lost.signal]);
     for (;;) {
       await clock.sleep(HEARTBEAT_PAUSE_MS, wake);
       if (stopped.signal.aborted) return;
       // A process that closes sends what it has applied, unless Kafka lets it wait.
-      if (lost.signal.aborted || (isSending && !payload.isRunning())) throw lostPartition();
+      if (lost.signal.aborted || (isSending && !payload.isRunning())) return fail(lostPartition());
       if (isSending) payload.progressed();
-      await payload.heartbeat();
+      await payload.heartbeat().catch(fail);
     }
   }
 
-  beat().catch((error: unknown) => {
-    failure = { error };
-    ended.reject(error);
-  });
+  beat().catch(fail);
   // Whoever waits is told.
   ended.promise.catch(() => undefined);
   return {

@@ -1,6 +1,7 @@
 import type { KafkaMessage } from '@pesewa/kafka';
 import { ignoreAllEvents } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
+import { RegistryAwayError } from '../schemas/codec.ts';
 import { createPartitionWorker, type PartitionDeps } from './partition.ts';
 import { PartitionStoppedError } from './stopped-partitions.ts';
 import { handleTopic } from './topic-handler.ts';
@@ -13,6 +14,10 @@ function openPartition(discarded: readonly string[] = []) {
   const parked: number[] = [];
   const parkedIds: string[] = [];
   const failures: string[] = [];
+  /** When the events of each commit are in Kafka: at once, unless a test says so. */
+  const sends: Promise<void>[] = [];
+  /** Whether the registry is away whenever an event of this id is handled. */
+  const away: boolean[] = [];
   let stored = 0n;
   const deps = {
     group: 'books',
@@ -53,7 +58,7 @@ function openPartition(discarded: readonly string[] = []) {
         const value = await work({ afterCommit, session: { added }, send: () => undefined });
         parked.push(...added);
         for (const action of actions) action();
-        return { value, sent: Promise.resolve() };
+        return { value, sent: sends.shift() ?? Promise.resolve() };
       } catch (error) {
         stored = before;
         throw error;
@@ -62,6 +67,7 @@ function openPartition(discarded: readonly string[] = []) {
   };
   const handling = { ...ignoreAllEvents('ledger'), [FUNDED]: 'handled' } as const;
   const handler = handleTopic('ledger', handling, async (events, { afterCommit, park }) => {
+    if (events.some(({ eventId }) => eventId === 'away') && away.shift()) throw new RegistryAwayError('away');
     if (events.some(({ eventId }) => eventId.startsWith('bad'))) throw new TypeError('not this one');
     const early = events.findIndex(({ eventId }) => eventId.startsWith('early'));
     if (early >= 0) park(early, 'too early');
@@ -71,7 +77,8 @@ function openPartition(discarded: readonly string[] = []) {
   });
   const row = { count: 0 };
   const openWorker = () => createPartitionWorker(deps as unknown as PartitionDeps, handler, 3, stored, row);
-  return { worker: openWorker(), openWorker, applied, parked, parkedIds, failures, position: () => stored };
+  const lists = { applied, parked, parkedIds, failures, sends, away };
+  return { worker: openWorker(), openWorker, ...lists, position: () => stored };
 }
 
 const message = (offset: number, eventType = FUNDED, value = `n-${offset}`, more = {}): KafkaMessage => ({
@@ -166,4 +173,21 @@ it('a parked message has the id of the event that it was read as, and none if it
   await worker.apply([message(1, FUNDED, '', { 'event-id': 'n-1' })]);
   await worker.apply([message(2, FUNDED, 'early')]);
   expect(parkedIds).toEqual(['bad-0', '', 'early']);
+});
+
+it('its events are all in Kafka only once those of a half are that was committed before the other half failed', async () => {
+  const { worker, parked, sends, away, position } = openPartition();
+  const first = Promise.withResolvers<void>();
+  sends.push(first.promise);
+  away.push(false, true);
+  const batch = [message(0), message(1), message(2, FUNDED, 'away'), message(3, FUNDED, 'bad-3')];
+  await expect(worker.apply(batch)).rejects.toBeInstanceOf(RegistryAwayError);
+  expect(position()).toBe(2n);
+  const { sent } = await worker.apply(batch);
+  expect([position(), parked]).toEqual([4n, [3]]);
+  const nothingLeft = await worker.apply(batch);
+  for (const promise of [sent, nothingLeft.sent])
+    expect(await Promise.race([promise, Promise.resolve('waits')])).toBe('waits');
+  first.resolve();
+  await Promise.all([sent, nothingLeft.sent]);
 });

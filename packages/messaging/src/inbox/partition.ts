@@ -25,7 +25,8 @@ export interface PartitionWorker {
   /** The offset of the next message to apply. */
   readonly next: () => bigint;
   /**
-   * Applies the messages; resolves once they are committed, with a promise for their events' arrival in Kafka.
+   * Applies the messages; resolves once they are committed, with a promise for the arrival in Kafka of their events and
+   * of all before them.
    * `following` is read while the database commits.
    */
   readonly apply: (messages: readonly KafkaMessage[], following?: readonly KafkaMessage[]) => Promise<Sent>;
@@ -44,15 +45,17 @@ export function createPartitionWorker(
   const batches = createBatches(deps, handler, { topicName, partition, source }, consecutiveParked);
   const reader = createReader(handler, deps.codec);
   let next = first;
+  /** The arrival in Kafka of the events of all that was ever committed here, even if a later part of its batch failed. */
+  let sent: Promise<void> = Promise.resolve();
 
   /** Splits a failing batch in halves until the message that can't be applied is alone; all others are committed. */
   async function commit(
     messages: readonly KafkaMessage[],
     readings: readonly Reading[],
     meanwhile?: () => void,
-  ): Promise<Sent> {
+  ): Promise<void> {
     const last = messages.at(-1);
-    if (!last) return { sent: Promise.resolve() };
+    if (!last) return;
     const from = next;
     const to = BigInt(last.offset) + 1n;
     try {
@@ -60,7 +63,10 @@ export function createPartitionWorker(
         ? batches.commitSingly(readings[0], from, to)
         : batches.commit(readings, from, to, meanwhile));
       next = to;
-      return committed;
+      sent = Promise.all([sent, committed.sent]).then(() => undefined);
+      // Whoever applies awaits it, or a later one; this only keeps an earlier rejection from being unhandled.
+      sent.catch(() => undefined);
+      return;
     } catch (error) {
       if (messages.length === 1 || (isFencedOrTransient(error) && !isTransactionExpired(error))) throw error;
     }
@@ -68,12 +74,8 @@ export function createPartitionWorker(
     const border = BigInt(messages[middle]?.offset ?? last.offset);
     const before = readings.filter(({ offset }) => offset < border);
     const after = readings.filter(({ offset }) => offset >= border);
-    const { sent: firstHalf } = await commit(messages.slice(0, middle), before);
-    const { sent: secondHalf } = await commit(messages.slice(middle), after);
-    const sent = Promise.all([firstHalf, secondHalf]).then(() => undefined);
-    // The caller awaits it after the rest is applied; this only keeps an earlier rejection from being unhandled.
-    sent.catch(() => undefined);
-    return { sent };
+    await commit(messages.slice(0, middle), before);
+    await commit(messages.slice(middle), after);
   }
 
   return {
@@ -81,9 +83,9 @@ export function createPartitionWorker(
     apply: async (batch, following = []) => {
       // A retry may bring messages that the first attempt has committed already.
       const messages = messagesFrom(next, batch);
-      if (messages.length === 0) return { sent: Promise.resolve() };
-      const readings = await reader.read(messages);
-      return commit(messages, readings, () => reader.readAhead(following));
+      if (messages.length > 0)
+        await commit(messages, await reader.read(messages), () => reader.readAhead(following));
+      return { sent };
     },
   };
 }

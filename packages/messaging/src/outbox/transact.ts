@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { steady } from '@pesewa/kernel';
 import type { CrashPoint } from '@pesewa/runtime';
 import type { ClientSession, MongoClient } from 'mongodb';
 import { isTransactionExpired, isTransientMongoError, isWriteConflict } from '../database/mongo.ts';
@@ -90,6 +91,7 @@ export function createTransactAll(options: TransactOptions): TransactAll {
   const crash = (jobs: readonly Job[], place: 'before-commit' | 'after-commit') => {
     for (const { name } of jobs) if (name !== null) options.crashPoint(`${name}.${place}`);
   };
+  const durations = { ...options, clock: steady(options.clock) };
   return async (jobs, conflicts) => {
     const rollbacks: (() => void)[] = [];
     const rollBack = () => {
@@ -106,7 +108,7 @@ export function createTransactAll(options: TransactOptions): TransactAll {
       return done;
     };
     const all = await options.client
-      .withSession((session) => runTransaction(options, session, conflicts, () => work(session)))
+      .withSession((session) => runTransaction(durations, session, conflicts, () => work(session)))
       .catch((error: unknown) => {
         rollBack();
         throw error;

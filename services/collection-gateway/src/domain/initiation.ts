@@ -139,16 +139,16 @@ export function securityTexts({ content, amountText }: CollectionForm): readonly
  * The shortest plain decimal form of a JSON number, as many JSON writers print it: `1e2` is `100`, `100.50` is `100.5`.
  */
 function plainDecimal(text: string): string {
-  const match = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text);
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?0*\d{1,3}))?$/.exec(text);
   if (!match) return text;
   const [, sign = '', whole = '', fraction = '', power = '0'] = match;
   const point = whole.length + Number(power);
   const digits = `${whole}${fraction}`.padEnd(point, '0');
   const left = point > 0 ? digits.slice(0, point).replace(/^0+(?=\d)/, '') : '0';
-  const right = (point > 0 ? digits.slice(point) : digits.padStart(digits.length - point, '0')).replace(
-    /0+$/,
-    '',
-  );
+  const behind = point > 0 ? digits.slice(point) : digits.padStart(digits.length - point, '0');
+  let end = behind.length;
+  while (behind[end - 1] === '0') end -= 1;
+  const right = behind.slice(0, end);
   const plain = right === '' ? left : `${left}.${right}`;
   return plain === '0' ? plain : `${sign}${plain}`;
 }

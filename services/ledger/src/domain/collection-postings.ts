@@ -1,8 +1,16 @@
-import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
 import { type BatchState, type Entry, entriesOf } from './books.ts';
 import type { InstructionOf } from './instructions.ts';
-import { alreadyApplied, causeOf, isAmount, isCost, type Outcome, park, posted } from './outcomes.ts';
+import {
+  alreadyApplied,
+  causeOf,
+  isAmount,
+  isCost,
+  isOverfull,
+  type Outcome,
+  park,
+  posted,
+} from './outcomes.ts';
 
 /** Credits a collection, less our fee; if the fee takes all of it, only the fee is entered. */
 export function collect(books: BatchState, instruction: InstructionOf<'collect'>): Outcome {
@@ -21,7 +29,7 @@ export function collect(books: BatchState, instruction: InstructionOf<'collect'>
   if (known) return alreadyApplied;
   if (!isAmount(received) || !isCost(fee) || !isCost(railFee)) return park('amount or fee out of range');
   if (fee > received) return park('the fee exceeds the amount received');
-  if (wallet.available + net > MINOR_UNITS_MAX) return park('the wallet would hold too much');
+  if (isOverfull(wallet, net)) return park('the wallet would hold too much');
   books.post(instruction, movements, { rail });
   const domainEvent = {
     kind: 'collectionCredited',

@@ -37,15 +37,27 @@ const table: readonly Line[] = [
   },
   {
     name: 'funds a wallet up to the most that it can hold',
-    given: given(FULL - 700n, 5n),
+    given: given(FULL - 705n, 5n),
     when: fund,
     entry: ['fund', treasury, available, 700n],
     published: { kind: 'walletFunded', merchantId: 'demo', sequence: 8n },
-    wallet: [FULL, 5n, 8n],
+    wallet: [FULL - 5n, 5n, 8n],
   },
   {
     name: 'refuses to fund a wallet with more than it can hold',
     given: given(FULL, 0n),
+    when: fund,
+    published: {
+      kind: 'commandRefused',
+      owner: 'demo',
+      order: 'fund',
+      reason: 'The wallet would hold too much',
+      sequence: 7n,
+    },
+  },
+  {
+    name: 'refuses to fund a wallet that could not take back what is held',
+    given: given(FULL - 704n, 5n),
     when: fund,
     published: {
       kind: 'commandRefused',

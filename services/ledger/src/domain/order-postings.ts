@@ -1,11 +1,11 @@
-import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
-import type { BatchState } from './books.ts';
+import type { BatchState, Wallet } from './books.ts';
 import { appliedKindOf, type FloatOrder, postingId, type WalletOrder } from './instructions.ts';
 import {
   alreadyApplied,
   insufficientFunds,
   isAmount,
+  isOverfull,
   type Outcome,
   park,
   posted,
@@ -20,7 +20,7 @@ export function orderOfWallet(books: BatchState, order: WalletOrder): Outcome {
   const { walletKey, wallet } = books.wallet(order);
   const isGain = kind === 'fund' || (kind === 'adjust' && order.direction === 'credit');
   const change = isGain ? amount : -amount;
-  const reason = whyNot(wallet.available + change);
+  const reason = whyNot(wallet, change);
   if (reason !== undefined) {
     // Stored, so that a replay does not find another balance and decide differently.
     const { causationId } = order;
@@ -36,9 +36,9 @@ export function orderOfWallet(books: BatchState, order: WalletOrder): Outcome {
   return posted(domainEventOfOrder(order), wallet.sequence);
 }
 
-function whyNot(availableAfter: bigint): string | undefined {
-  if (availableAfter < 0n) return insufficientFunds;
-  return availableAfter > MINOR_UNITS_MAX ? 'The wallet would hold too much' : undefined;
+function whyNot(wallet: Pick<Wallet, 'available' | 'held'>, change: bigint): string | undefined {
+  if (wallet.available + change < 0n) return insufficientFunds;
+  return change > 0n && isOverfull(wallet, change) ? 'The wallet would hold too much' : undefined;
 }
 
 /** Applies an order about a float. A float may be overdrawn, because only the rail knows what we have there. */

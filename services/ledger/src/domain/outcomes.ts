@@ -49,3 +49,14 @@ export function isAmount(minor: bigint): boolean {
 export function isCost(minor: bigint): boolean {
   return minor >= 0n && minor <= MINOR_UNITS_MAX;
 }
+
+/**
+ * Whether a wallet could hold no more: by all of its money, held money included, so that a release always has room and no
+ * balance is more than every consumer reads exactly.
+ */
+export function isOverfull(
+  { available, held }: { readonly available: bigint; readonly held: bigint },
+  gain: bigint,
+): boolean {
+  return available + held + gain > MINOR_UNITS_MAX;
+}

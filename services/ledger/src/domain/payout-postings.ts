@@ -1,4 +1,3 @@
-import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
 import { type BatchState, holdEndings } from './books.ts';
 import { type Instruction, type InstructionOf, postingId } from './instructions.ts';
@@ -8,6 +7,7 @@ import {
   insufficientFunds,
   isAmount,
   isCost,
+  isOverfull,
   noEffect,
   type Outcome,
   park,
@@ -107,7 +107,7 @@ export function refund(
   const { amount, rail } = found;
   const fee = policy.refundFee ? found.fee : 0n;
   const { walletKey, wallet } = books.wallet(instruction);
-  if (wallet.available + amount + fee > MINOR_UNITS_MAX) return park('the wallet would hold too much');
+  if (isOverfull(wallet, amount + fee)) return park('the wallet would hold too much');
   const available = accounts.available(walletKey);
   const feeIncome = accounts.feeIncome(found.currency);
   const float = accounts.float(rail, found.currency);
