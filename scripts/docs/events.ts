@@ -13,7 +13,6 @@ import {
   messagingServices,
   parkedTopic,
   services,
-  subjectOf,
   type Topic,
   topics,
 } from '@pesewa/contracts';
@@ -22,6 +21,8 @@ import { renderTable } from './markdown.ts';
 import { messageHeaders, messageParts } from './message-format.ts';
 
 const PARKED_BY = '<consumer group>';
+/** In how many events a field stands before it is explained once for all. */
+const COMMON_MIN = 5;
 
 const describeType = (schema: AvroSchema): string => {
   if (typeof schema === 'string') return schema;
@@ -33,12 +34,50 @@ const describeType = (schema: AvroSchema): string => {
   return schema.map(describeType).join(' or ');
 };
 
+const defaultOf = ({ default: value }: AvroField): string | undefined => {
+  if (value === undefined) return undefined;
+  return value === '' ? 'default: empty' : `default: \`${String(value)}\``;
+};
+
 const describeField = (field: AvroField): readonly string[] => [
   `\`${field.name}\``,
   describeType(field.type),
-  field.default === undefined ? '' : `\`${String(field.default)}\``,
-  field.doc ?? '',
+  [field.doc, defaultOf(field)].filter((part) => part !== undefined).join('; '),
 ];
+
+const HEADING = ['Field', 'Type', 'Meaning'];
+const allTopics: readonly Topic[] = [...Object.values(topics), parkedTopic(PARKED_BY)];
+
+/** The fields that stand in many events in the same way; they are explained once, by their most frequent description. */
+const commonFields: readonly AvroField[] = (() => {
+  const described = allTopics
+    .flatMap(({ events }) => events.flatMap(({ fields }) => fields))
+    .filter(({ doc }) => doc !== undefined);
+  const groups = Map.groupBy(described, (field) => describeField(field).join('|'));
+  const frequent = [...groups.values()]
+    .filter((same) => same.length >= COMMON_MIN)
+    .toSorted((one, other) => one.length - other.length)
+    .flatMap((same) => same.slice(0, 1));
+  // A later one of a name replaces an earlier one.
+  return [...new Map(frequent.map((field) => [field.name, field])).values()].toReversed();
+})();
+
+/** Whether a field is one of {@link commonFields}: described so, or not at all. */
+const isCommon = (field: AvroField): boolean => {
+  const common = commonFields.find(({ name }) => name === field.name);
+  return (
+    common !== undefined && describeField({ ...common, ...field }).join() === describeField(common).join()
+  );
+};
+
+const renderFields = (fields: readonly AvroField[]): string => {
+  const common = fields.filter(isCommon).map(({ name }) => `\`${name}\``);
+  const own = fields.filter((field) => !isCommon(field)).map(describeField);
+  return [
+    ...(common.length > 0 ? [`As above: ${common.join(', ')}.\n`] : []),
+    ...(own.length > 0 ? [renderTable(HEADING, own)] : []),
+  ].join('\n');
+};
 
 const describeIdentity = (type: EventType): string => {
   const identity = eventIdentities[type];
@@ -60,12 +99,11 @@ const describeCauses = (type: EventType): string => {
 const renderOrigin = (type: EventType): string =>
   `Id from: ${describeIdentity(type)}. Cause: ${describeCauses(type)}.\n\n`;
 
-const renderEvent = (topicName: string, schema: AvroRecord): string =>
+const renderEvent = (schema: AvroRecord): string =>
   [
     `### ${fullName(schema)}\n\n${schema.doc}\n\n`,
-    `Subject: \`${subjectOf(topicName, schema)}\`\n\n`,
     renderOrigin(fullName(schema) as EventType),
-    renderTable(['Field', 'Type', 'Default', 'Meaning'], schema.fields.map(describeField)),
+    renderFields(schema.fields),
   ].join('');
 
 const usersOf = (topic: Topic, use: 'produces' | 'consumes'): string => {
@@ -86,10 +124,7 @@ const renderTopic = (topic: Topic): string => {
       ? 'the newest message of every key is kept (compact)'
       : `messages are kept ${topic.retentionDays} days (delete)`;
   const about = `Key: ${topic.key}. ${topic.partitions} partition${topic.partitions === 1 ? '' : 's'}; ${kept}. ${renderUsers(topic)}.`;
-  return [
-    `## ${topic.name}\n\n${about}\n`,
-    ...topic.events.map((schema) => renderEvent(topic.name, schema)),
-  ].join('\n');
+  return [`## ${topic.name}\n\n${about}\n`, ...topic.events.map(renderEvent)].join('\n');
 };
 
 const introduction = `# Events
@@ -110,6 +145,13 @@ ${renderTable(
   messageHeaders.map(({ name, meaning }) => [`\`${name}\``, meaning]),
 )}`;
 
+const commonSection = (): string =>
+  `## Fields of many events
+
+These mean the same wherever they stand.
+
+${renderTable(HEADING, commonFields.map(describeField))}`;
+
 const sampleOf = (language: string, file: string): string =>
   `\`\`\`${language}\n${readFileSync(path.join(repositoryRoot, 'test', 'samples', file), 'utf8')}\`\`\`\n`;
 
@@ -125,10 +167,9 @@ ${sampleOf('python', 'consume.py')}`;
 
 /** Builds \`docs/events.md\`: every topic with its events and their fields, and a consumer. */
 export const renderEvents = (): string => {
-  const all: readonly Topic[] = [...Object.values(topics), parkedTopic(PARKED_BY)];
   const overview = renderTable(
     ['Topic', 'Key', 'Partitions', 'Clean-up', 'Events'],
-    all.map((topic) => [
+    allTopics.map((topic) => [
       `\`${topic.name}\``,
       topic.key,
       String(topic.partitions),
@@ -136,5 +177,7 @@ export const renderEvents = (): string => {
       topic.events.map(({ name }) => name).join(', '),
     ]),
   );
-  return [introduction, overview, ...all.map(renderTopic), renderConsumer()].join('\n');
+  return [introduction, overview, commonSection(), ...allTopics.map(renderTopic), renderConsumer()].join(
+    '\n',
+  );
 };
