@@ -12,10 +12,16 @@ const cellsOf = ([code, { status, meaning, definitive, remedy }]: Named[number])
 const forMerchants = (title: string, codes: Named) =>
   renderTable([title, 'HTTP', 'meaning', 'final', 'what to do'], codes.map(cellsOf));
 
-const forAll = (title: string, codes: Named) =>
+/** What an operator can do; the merchants' pages have the rest. */
+const forOperators = (title: string, codes: Named) =>
   renderTable(
-    [title, 'HTTP', 'meaning', 'final', 'the merchant', 'the operator'],
-    codes.map((named) => [...cellsOf(named), named[1].operator ?? '–']),
+    [title, 'HTTP', 'meaning', 'what the operator does'],
+    codes.map(([code, { status, meaning, operator }]) => [
+      `\`${code}\``,
+      String(status),
+      meaning,
+      operator ?? '–',
+    ]),
   );
 
 /** The tables of error codes, by document and the name of their markers in it. */
@@ -31,8 +37,8 @@ export const errorTables: readonly {
   {
     file: 'docs/failure-modes.md',
     tables: {
-      'payout-codes': forAll('code', payouts()),
-      'collection-refusals': forAll('failedReason', collections()),
+      'payout-codes': forOperators('code', payouts()),
+      'collection-refusals': forOperators('failedReason', collections()),
     },
   },
 ];
