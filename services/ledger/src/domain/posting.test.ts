@@ -1,3 +1,4 @@
+import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import type { EntryKind, Snapshot } from './books.ts';
 import type { Instruction } from './instructions.ts';
@@ -222,6 +223,26 @@ const table: readonly Line[] = [
     given: given(1n, 0n),
     when: { ...collect, fee: 501n },
     outcome: 'parked: the fee exceeds the amount received',
+    entries: [],
+  },
+  ...[
+    { ...hold, amount: 0n },
+    { ...hold, fee: -1n },
+    { ...collect, received: 0n, fee: 0n },
+    { ...collect, fee: -1n },
+    { ...collect, railFee: -1n },
+  ].map((when) => ({
+    name: `parks a ${when.kind} of money that can't move`,
+    given: given(5_000n, 0n),
+    when,
+    outcome: 'parked: amount or fee out of range',
+    entries: [],
+  })),
+  {
+    name: 'parks a credit that the wallet has no room for beside what it holds',
+    given: given(MINOR_UNITS_MAX - 480n, 1n),
+    when: collect,
+    outcome: 'parked: the wallet would hold too much',
     entries: [],
   },
 ];

@@ -1,10 +1,13 @@
+import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decidedEventOf, eventOf, orderOf, REASON_LOST } from '../events.ts';
 import { published } from '../forward.fixture.ts';
 import { anyScenario } from '../scenarios.fixture.ts';
 import type { Snapshot } from './books.ts';
+import type { Instruction } from './instructions.ts';
 import { type AnsweredInstruction, hasAllFields, type ParsedEvent, readOwnEvent } from './own-events.ts';
+import { given } from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
 import { rebookPostings, rebookRefusals } from './rebooking.ts';
 
@@ -52,6 +55,29 @@ it('published events are enough to book again what was booked, and to refuse aga
     { seed: SEED, numRuns: 100 },
   );
   expect(kinds.size).toBe(13);
+});
+
+it('a refused order of each kind is refused again', () => {
+  const full = given(MINOR_UNITS_MAX, 0n);
+  const empty = given(0n, 0n);
+  const payload = { ...money, causationId: 'cm-1', reference: 'cm-1', merchantId: 'demo' } as const;
+  for (const [kind, snapshot] of [
+    ['fund', full],
+    ['withdraw', empty],
+    ['adjust', empty],
+  ] as const) {
+    const order = {
+      ...payload,
+      kind,
+      ...(kind === 'adjust' && { direction: 'debit' as const }),
+    } as Instruction;
+    const { outcomes, refusals } = foldInstructions(snapshot, [order], { refundFee: false });
+    const answered = outcomes.flatMap((outcome) =>
+      outcome.kind === 'posted' ? [readOwnEvent(published(eventOf(outcome.domainEvent, at)))] : [],
+    );
+    expect(refusals).toHaveLength(1);
+    expect(rebookRefusals(snapshot, answered.filter(isOf('refusal'))).refusals).toEqual(refusals);
+  }
 });
 
 it.each<DecidedOrder>([
