@@ -74,7 +74,7 @@ async function expectOutcome(look: () => Promise<unknown>, expected: object): Pr
 
 const paid = ['capture', 'fee', 'hold', 'railCost'];
 
-describe('a payout over a proven rail ends by its signed callback, without a poll (ADR 20)', () => {
+describe('a payout over a proven rail ends by its signed callback, without a poll (ADR 6)', () => {
   it.each([
     ['9999', 'COMPLETED', paid, ['COMPLETED'], []],
     ['0001', 'FAILED', ['hold', 'release'], ['FAILED'], []],
@@ -99,7 +99,7 @@ describe('a payout over a proven rail ends by its signed callback, without a pol
   });
 });
 
-describe('a collection over a proven rail ends by its signed callback, without a poll (ADR 20)', () => {
+describe('a collection over a proven rail ends by its signed callback, without a poll (ADR 6)', () => {
   const credited = { entries: ['collect', 'fee', 'railCost'], webhooks: ['COMPLETED 200 3'], breaks: [] };
   const failed = { status: 'FAILED', entries: [], webhooks: ['FAILED 0 0'], breaks: [] };
 

@@ -109,7 +109,7 @@ export interface CallbackEvidence {
   readonly receivedAtMs: number;
 }
 
-/** What a callback's address and signature prove (ADR 20). */
+/** What a callback's address and signature prove (ADR 6). */
 export interface CallbackVerdict {
   /** `any`: the rail lists no addresses. */
   readonly address: 'allowed' | 'unlisted' | 'any';
@@ -121,7 +121,7 @@ export interface CallbackVerdict {
   readonly proven: boolean;
 }
 
-/** A callback's claims, read but not trusted (ADR 20). */
+/** A callback's claims, read but not trusted (ADR 6). */
 export interface RailCallback {
   /** The reference that we sent. */
   readonly reference: string;
@@ -155,7 +155,7 @@ export interface PayoutRoute {
 
 /** What a rail can do whatever it moves, as data. */
 export interface RailCapabilities {
-  /** Whether a callback can be more than a hint (ADR 20). */
+  /** Whether a callback can be more than a hint (ADR 6). */
   readonly callbacks: 'hint' | 'proven';
   /**
    * The limits for asking about payments: requests per second over all replicas, and concurrent requests per replica

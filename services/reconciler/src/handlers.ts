@@ -130,7 +130,7 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
 const CALLBACKS = { 'pesewa.rails.CallbackReceived': 'handled' } as const;
 
 /**
- * A hint moves nothing; it makes its payment's poll due. A claim that a rail proves is judged like its answer (ADR 20).
+ * A hint moves nothing; it makes its payment's poll due. A claim that a rail proves is judged like its answer (ADR 6).
  */
 function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
   return handleTopic('railCallbacks', CALLBACKS, async (events, transaction) => {

@@ -140,7 +140,7 @@ describe('ADR 6: a callback of success for a payout that never reached the rail'
   });
 });
 
-describe('ADR 20: the word of another rail proves nothing', () => {
+describe('ADR 6: the word of another rail proves nothing', () => {
   it.each(['payouts', 'collections'] as const)('even signed by a rail that is proven (%s)', async (kind) => {
     const status = kind === 'payouts' ? 'INITIALIZED' : 'PENDING';
     const one = await victim(kind, `foreign-${kind}`, '0017', status);

@@ -102,7 +102,7 @@ export const railCallbacks = [
         name: 'proven',
         type: 'boolean',
         default: false,
-        doc: 'its signature verifies and its rail is configured as proven: what it claims is a fact (ADR 20)',
+        doc: 'its signature verifies and its rail is configured as proven: what it claims is a fact (ADR 6)',
       },
     ],
   },

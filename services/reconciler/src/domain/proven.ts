@@ -9,7 +9,7 @@ import { afterVerdict, judge } from './verdict.ts';
 export type ProofSettings = Pick<Question, 'lagMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
 
 /**
- * Judges an end that the rail proves by its callback, like an answer to a poll (ADR 20); undefined if the claim is a
+ * Judges an end that the rail proves by its callback, like an answer to a poll (ADR 6); undefined if the claim is a
  * hint, or names no end.
  */
 export function judgeProven(
