@@ -5,7 +5,7 @@ import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
 
 /**
- * The records of one gateway, which are only read: the one exception to a database per service (ADR 27).
+ * The records of one gateway, which are only read: an exception to a database per service (ADR 27).
  *
  * Reads are with majority and without personal data.
  */
