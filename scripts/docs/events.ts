@@ -62,13 +62,9 @@ const commonFields: readonly AvroField[] = (() => {
   return [...new Map(frequent.map((field) => [field.name, field])).values()].toReversed();
 })();
 
-/** Whether a field is one of {@link commonFields}: described so, or not at all. */
-const isCommon = (field: AvroField): boolean => {
-  const common = commonFields.find(({ name }) => name === field.name);
-  return (
-    common !== undefined && describeField({ ...common, ...field }).join() === describeField(common).join()
-  );
-};
+/** Whether a field is one of {@link commonFields}, and described as they are. */
+const isCommon = (field: AvroField): boolean =>
+  commonFields.some((common) => describeField(common).join() === describeField(field).join());
 
 const renderFields = (fields: readonly AvroField[]): string => {
   const common = fields.filter(isCommon).map(({ name }) => `\`${name}\``);

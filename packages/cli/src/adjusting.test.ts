@@ -67,10 +67,13 @@ describe('the adjustment of a break', () => {
 
   it('says that it is too much', async () => {
     const shown = commandLine(answerWith([run]));
-    expect(await shown.run(...adjust('-30'), '--dry-run')).toBe(0);
+    expect(await shown.run(...adjust('-20'), '--dry-run')).toBe(0);
     expect(shown.printed()).toContain(
-      'drift after  +17.50 GHS\nthis makes the drift larger: the rail has 12.50 GHS less than our float, so the order takes no more than that\n',
+      'drift after  +7.50 GHS\nthis is more than the drift: the rail has 12.50 GHS less than our float, so the order takes no more than that\n',
     );
+    const explained = commandLine(answerWith([{ ...run, finding: 'explained', withinRange: true }]));
+    await explained.run(...adjust('-12.5'), '--dry-run');
+    expect(explained.printed()).toContain('payments in flight explain this drift');
   });
 
   it('says that its sign is wrong, and is not sent with it', async () => {

@@ -174,17 +174,20 @@ async function foreseeDrift(
   const after = minor - change;
   const text = (of: bigint) => displayAmount(of, currency, 'exceptZero');
   const size = (of: bigint) => (of < 0n ? -of : of);
-  const isLarger = size(after) > size(minor);
-  // An order of the right sign may still be of too much.
-  const isTooMuch = minor !== 0n && minor > 0n === change > 0n;
+  const isRightWay = minor !== 0n && minor > 0n === change > 0n;
+  const isTooMuch = isRightWay && size(change) > size(minor);
   const than = minor > 0n ? 'more' : 'less';
   const state =
     minor === 0n
       ? 'our float and the rail agree'
       : `the rail has ${displayAmount(size(minor), currency)} ${than} than our float, so the order takes ${isTooMuch ? 'no more than that' : `a ${minor > 0n ? '+' : '-'}`}`;
+  const wrong = isTooMuch ? 'this is more than the drift' : 'this makes the drift larger';
   return [
     `drift now    ${text(minor)}, compared at ${run?.at ?? ''}`,
     `drift after  ${text(after)}`,
-    ...(isLarger ? [`this makes the drift larger: ${state}`] : []),
+    ...(isTooMuch || !isRightWay ? [`${wrong}: ${state}`] : []),
+    ...(run?.finding === 'explained' && minor !== 0n
+      ? ['payments in flight explain this drift: it goes once they have ended, and needs no order']
+      : []),
   ];
 }

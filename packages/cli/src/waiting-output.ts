@@ -72,7 +72,11 @@ export function describeWhole(
     [(silent ?? []).length > 0, 'rails without an answer'],
     [(open ?? []).some(({ overdue }) => overdue.count > 0), 'overdue payments'],
     [(polls ?? []).some(({ overdue }) => overdue > 0), 'overdue polls'],
-    [(polls ?? []).some(({ configured }) => !configured), 'payments of removed rails'],
+    [
+      (polls ?? []).some(({ configured }) => !configured) ||
+        (comparison?.removed ?? []).some(({ withinRange }) => !withinRange),
+      'removed rails',
+    ],
     [comparison?.at === null, 'wallets that were never compared'],
     [(comparison?.outOfRange.length ?? 0) > 0, 'wallets out of range'],
     [(comparison?.suspected.length ?? 0) > 0, 'suspected wallets'],

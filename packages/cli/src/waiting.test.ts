@@ -84,7 +84,7 @@ describe('the status of reconciliation', () => {
     ['suspected wallets', { comparison: { ...well.comparison, suspected: ['upstream:GHS'] } }],
     ['wallets that were never compared', { comparison: { ...well.comparison, at: null } }],
     [
-      'payments of removed rails',
+      'removed rails',
       { polls: [{ rail: 'gone', configured: false, due: 1, overdue: 0, oldestDueAt: well.at }] },
     ],
     ['the audit of coverage', { coverage: { ...well.coverage, status: 'failed' } }],

@@ -9,6 +9,8 @@ const MASK = '***';
 const WORD = /[\p{L}\p{N}\p{M}\ufffd]+/gu;
 const LETTER = /\p{L}/u;
 const ACCENTS = /\p{M}+/gu;
+/** No letter has more: normalising sorts the marks of one in quadratic time. */
+const MANY_MARKS = /(\p{M}{8})\p{M}+/gu;
 /** A code of a rail, such as Q51. */
 const SHORT_CODE = /^[A-Z]{1,2}\d{1,4}$/u;
 /** The parts of a name that were masked one by one. */
@@ -49,7 +51,7 @@ export function payoutReason(text: string | null | undefined): string | undefine
 
 /** Letters, digits and signs have other spellings, such as full-width ones, which NFKC replaces. */
 function oneLine(text: string | null | undefined): string {
-  return (text ?? '').normalize('NFKC').replaceAll(CONTROL_CHARACTERS, ' ');
+  return (text ?? '').replaceAll(MANY_MARKS, '$1').normalize('NFKC').replaceAll(CONTROL_CHARACTERS, ' ');
 }
 
 /** Word by word, because a pattern for addresses would take quadratic time on a long text. */

@@ -4,7 +4,7 @@ import { envelope, payment } from './fields.ts';
 const namespace = 'pesewa.collections';
 
 const origin = [
-  { name: 'rail', type: 'string' },
+  { name: 'rail', type: 'string', doc: 'the name of the rail' },
   { name: 'initiatedAt', type: 'long', doc: 'milliseconds since the epoch' },
   {
     name: 'webhookUrl',
@@ -27,7 +27,7 @@ export const collectionEvents = [
       { name: 'amount', type: 'long', doc: 'asked, minor units' },
       { name: 'country', type: 'string', doc: 'two letters' },
       { name: 'operatorCode', type: 'string' },
-      { name: 'rail', type: 'string' },
+      { name: 'rail', type: 'string', doc: 'the name of the rail' },
     ],
   },
   {
@@ -35,14 +35,24 @@ export const collectionEvents = [
     namespace,
     name: 'CollectionCompletionRequested',
     doc: 'The merchant asked to complete the collection; the rail is yet to answer.',
-    fields: [...envelope, ...payment, { name: 'rail', type: 'string' }, { name: 'attempt', type: 'int' }],
+    fields: [
+      ...envelope,
+      ...payment,
+      { name: 'rail', type: 'string', doc: 'the name of the rail' },
+      { name: 'attempt', type: 'int' },
+    ],
   },
   {
     type: 'record',
     namespace,
     name: 'CollectionCompletionClosed',
     doc: 'No further completion is passed on: its OTPs or their time are used up. The rail is to be asked, its answer ends the collection.',
-    fields: [...envelope, ...payment, { name: 'rail', type: 'string' }, { name: 'attempts', type: 'int' }],
+    fields: [
+      ...envelope,
+      ...payment,
+      { name: 'rail', type: 'string', doc: 'the name of the rail' },
+      { name: 'attempts', type: 'int' },
+    ],
   },
   {
     type: 'record',

@@ -8,6 +8,6 @@ export const envelope = [
 export const payment = [
   { name: 'reference', type: 'string', doc: 'our transaction reference' },
   { name: 'merchantReference', type: 'string', doc: "the merchant's own reference" },
-  { name: 'merchantId', type: 'string', doc: 'whose payment it is' },
+  { name: 'merchantId', type: 'string', doc: 'the merchant whom it is about' },
   { name: 'currency', type: 'string', doc: 'of all amounts, ISO 4217' },
 ] as const;

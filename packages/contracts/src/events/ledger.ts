@@ -4,13 +4,13 @@ import { envelope } from './fields.ts';
 const namespace = 'pesewa.ledger';
 
 const wallet = [
-  { name: 'merchantId', type: 'string' },
-  { name: 'currency', type: 'string' },
+  { name: 'merchantId', type: 'string', doc: 'the merchant whom it is about' },
+  { name: 'currency', type: 'string', doc: 'of all amounts, ISO 4217' },
 ] as const;
 
-const reference = { name: 'reference', type: 'string', doc: "the payment's reference, ours" } as const;
+const reference = { name: 'reference', type: 'string', doc: 'our transaction reference' } as const;
 const held = { name: 'held', type: 'long', doc: 'amount and fee, minor units' } as const;
-const rail = { name: 'rail', type: 'string' } as const;
+const rail = { name: 'rail', type: 'string', doc: 'the name of the rail' } as const;
 const amount = { name: 'amount', type: 'long', doc: 'minor units' } as const;
 const fee = { name: 'fee', type: 'long', doc: 'our fee, minor units' } as const;
 /** The parts of the held amount and its destination, for the ledger's own record of the hold. */
@@ -21,7 +21,7 @@ const holdTerms = [
 const commandId = { name: 'commandId', type: 'string', default: '', doc: "the order's id" } as const;
 const railCost = { name: 'railCost', type: 'long', doc: "the rail's own fee, minor units" } as const;
 
-const currency = { name: 'currency', type: 'string' } as const;
+const currency = { name: 'currency', type: 'string', doc: 'of all amounts, ISO 4217' } as const;
 
 const command = [
   ...envelope,
@@ -36,7 +36,7 @@ const command = [
   },
 ] as const;
 
-const merchantId = { name: 'merchantId', type: 'string' } as const;
+const merchantId = { name: 'merchantId', type: 'string', doc: 'the merchant whom it is about' } as const;
 const adjustment = {
   name: 'direction',
   type: { type: 'enum', name: 'Adjustment', symbols: ['credit', 'debit'] },

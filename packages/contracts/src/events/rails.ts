@@ -5,7 +5,7 @@ import { envelope } from './fields.ts';
 const namespace = 'pesewa.rails';
 
 const subject = [
-  { name: 'rail', type: 'string' },
+  { name: 'rail', type: 'string', doc: 'the name of the rail' },
   { name: 'reference', type: 'string', doc: 'our transaction reference' },
 ] as const;
 

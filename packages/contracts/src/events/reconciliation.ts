@@ -1,6 +1,12 @@
 import type { AvroRecord } from './avro.ts';
 import { envelope } from './fields.ts';
 
+const subject = {
+  name: 'reference',
+  type: 'string',
+  doc: 'our transaction reference, or what else it is about: `rail:currency` of a wallet, a line of a statement',
+} as const;
+
 /** What the reconciler has found (ADR 70). */
 export const reconciliationEvents = [
   {
@@ -10,7 +16,7 @@ export const reconciliationEvents = [
     doc: 'A payment whose callback never came was finalised by a poll.',
     fields: [
       ...envelope,
-      { name: 'reference', type: 'string' },
+      { name: 'reference', type: 'string', doc: 'our transaction reference' },
       { name: 'polls', type: 'int' },
       { name: 'status', type: 'string' },
     ],
@@ -24,7 +30,7 @@ export const reconciliationEvents = [
       ...envelope,
       { name: 'breakId', type: 'string' },
       { name: 'kind', type: 'string' },
-      { name: 'reference', type: 'string' },
+      subject,
       { name: 'currency', type: ['null', 'string'], default: null },
       { name: 'amount', type: ['null', 'long'], default: null, doc: 'signed, minor units' },
       { name: 'openedBy', type: ['null', 'string'], default: null, doc: 'the operator who opened it again' },
@@ -39,7 +45,7 @@ export const reconciliationEvents = [
       ...envelope,
       { name: 'breakId', type: 'string' },
       { name: 'kind', type: 'string' },
-      { name: 'reference', type: 'string' },
+      subject,
       { name: 'owner', type: 'string' },
       { name: 'assignedBy', type: 'string' },
     ],
@@ -53,7 +59,7 @@ export const reconciliationEvents = [
       ...envelope,
       { name: 'breakId', type: 'string' },
       { name: 'kind', type: 'string' },
-      { name: 'reference', type: 'string' },
+      subject,
       { name: 'explainedBy', type: 'string' },
     ],
   },
@@ -67,7 +73,7 @@ export const reconciliationEvents = [
       { name: 'breakId', type: 'string' },
       { name: 'resolution', type: 'string', doc: 'what made it go, in words of ours' },
       { name: 'kind', type: 'string', default: '' },
-      { name: 'reference', type: 'string', default: '' },
+      { ...subject, default: '' },
       { name: 'resolvedBy', type: ['null', 'string'], default: null, doc: 'the operator; null by itself' },
     ],
   },
@@ -75,11 +81,11 @@ export const reconciliationEvents = [
     type: 'record',
     namespace: 'pesewa.reconciliation',
     name: 'DriftMeasured',
-    doc: "The rail's wallet minus our float, as of one moment; in range when what is in flight explains it.",
+    doc: "The rail's wallet minus our float, as of one moment; within range if what is in flight could move as much.",
     fields: [
       ...envelope,
-      { name: 'rail', type: 'string' },
-      { name: 'currency', type: 'string' },
+      { name: 'rail', type: 'string', doc: 'the name of the rail' },
+      { name: 'currency', type: 'string', doc: 'of all amounts, ISO 4217' },
       { name: 'railBalance', type: 'long' },
       { name: 'float', type: 'long' },
       { name: 'drift', type: 'long', doc: 'signed, minor units' },

@@ -4,14 +4,14 @@ import { envelope } from './fields.ts';
 const delivery = [
   ...envelope,
   { name: 'deliveryId', type: 'string' },
-  { name: 'merchantId', type: 'string' },
-  { name: 'reference', type: 'string' },
+  { name: 'merchantId', type: 'string', doc: 'the merchant whom it is about' },
+  { name: 'reference', type: 'string', doc: 'our transaction reference' },
   { name: 'attempts', type: 'int' },
 ] as const;
 
 const endpoint = [
   ...envelope,
-  { name: 'merchantId', type: 'string' },
+  { name: 'merchantId', type: 'string', doc: 'the merchant whom it is about' },
   { name: 'endpoint', type: 'string', doc: 'payouts, collections, or the origin of addresses in requests' },
   { name: 'failingSince', type: 'long', doc: 'the first failure without a success since, milliseconds' },
   {

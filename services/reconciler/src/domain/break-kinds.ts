@@ -201,7 +201,7 @@ export const breakKinds = {
     field: 'balance',
     opens:
       "a rail's wallet is out of the range that payments in flight allow; or it has long been within it, and no combination of them gives the difference",
-    closes: 'the wallet is explained, or back in range among too many payments to tell',
+    closes: 'the wallet is explained',
     manualResolution: 'again',
   },
   'close.differs': {

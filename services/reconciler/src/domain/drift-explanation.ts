@@ -51,8 +51,14 @@ const untold = (finding: 'too_many_to_tell' | 'books_moved'): Explanation => ({
  *
  * While payments are posted it is not known which of them the rail's answer had, so that nothing follows if none of
  * these books explains it: the books moved, and another look is needed.
+ *
+ * @param isQuiet whether nothing was posted, not even what cancels out
  */
-export function explainBalance(railBalance: bigint, books: readonly PossibleBooks[]): Explanation {
+export function explainBalance(
+  railBalance: bigint,
+  books: readonly PossibleBooks[],
+  isQuiet: boolean,
+): Explanation {
   const floats = new Map(books.map(({ float, payments }) => [float, payments]));
   if (floats.has(railBalance)) return { finding: 'explained', explainedBy: [], unexplained: 0n };
   let nearest: bigint | undefined;
@@ -63,7 +69,7 @@ export function explainBalance(railBalance: bigint, books: readonly PossibleBook
     if (found) return { finding: 'explained', explainedBy: found.references, unexplained: 0n };
     for (const sum of sums.keys()) nearest = lesser(magnitude(railBalance - float - sum), nearest);
   }
-  if (floats.size > 1 || nearest === undefined) return untold('books_moved');
+  if (!isQuiet || nearest === undefined) return untold('books_moved');
   return { finding: 'unexplained_within_range', explainedBy: [], unexplained: nearest };
 }
 

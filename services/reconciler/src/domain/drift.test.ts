@@ -116,6 +116,18 @@ describe('a drift within the range of payments in flight', () => {
     expect(measure(650n, during).finding).toBe('books_moved');
   });
 
+  it('is looked at again after postings that cancel out', () => {
+    const after = { credits: 1_100n, debits: 400n };
+    expect(measure(650n, { after, inFlight: inFlight(po1) }).finding).toBe('books_moved');
+    // What was seen while nothing moved stays, whatever moves in a later look.
+    const quiet = { railBalance: 650n, before: still, after: still, inFlight: inFlight(po1) };
+    const moving = { ...quiet, after };
+    expect(judgeLooks(moving, [quiet])).toMatchObject({
+      look: quiet,
+      drift: { finding: 'unexplained_within_range' },
+    });
+  });
+
   it('is not explained by a payment that began after the rail answered', () => {
     const look = { railBalance: 600n, before: still, after: still, inFlight: inFlight(po2) };
     const newest = { ...look, railBalance: 550n, inFlight: inFlight(po1, po2, payout('po-3', 150n)) };

@@ -70,7 +70,9 @@ export function measureDrift(measurement: Measurement, newest: WalletBooks = mea
       explainedBy: [],
       unexplained: outside,
     };
-  const explanation = explainBalance(railBalance, possibleBooks(measurement, newest));
+  const states = [before, after, newest.after];
+  const isQuiet = states.every(({ credits, debits }) => credits === after.credits && debits === after.debits);
+  const explanation = explainBalance(railBalance, possibleBooks(measurement, newest), isQuiet);
   return { ...measured, withinRange: true, ...explanation };
 }
 
@@ -106,18 +108,23 @@ function creditOf(known: OpenPayment | undefined): Pick<OpenPayment, 'mayCredit'
 }
 
 /**
- * The result of several looks at a wallet: the newest look that is explained by the last one's books, or else the
- * newest that is within range by them, or else the last one. So what we have learned between them opens no break,
- * however much keeps coming.
+ * The result of several looks at a wallet: the newest look that is explained by the last one's books, or else the newest
+ * that its own books show to be unexplained within range, or else the newest that is within range, or else the last one.
+ * So what we have learned between them opens no break, however much keeps coming.
  */
 export function judgeLooks<Look extends Measurement>(
   last: Look,
   earlier: readonly Look[],
 ): { readonly look: Look; readonly drift: Drift } {
-  const found = [last, ...earlier.toReversed()].map((look) => ({ look, drift: measureDrift(look, last) }));
+  const looks = [last, ...earlier.toReversed()];
+  const found = looks.map((look) => ({ look, drift: measureDrift(look, last) }));
+  const within = found.filter(({ drift }) => drift.withinRange);
   return (
-    found.find(({ drift }) => drift.finding === 'explained') ??
-    found.find(({ drift }) => drift.withinRange) ?? { look: last, drift: measureDrift(last) }
+    within.find(({ drift }) => drift.finding === 'explained') ??
+    within
+      .map(({ look }) => ({ look, drift: measureDrift(look) }))
+      .find(({ drift }) => drift.finding === 'unexplained_within_range') ??
+    within[0] ?? { look: last, drift: measureDrift(last) }
   );
 }
 

@@ -59,6 +59,8 @@ export function ownReferencesIn(text: string): readonly string[] {
 }
 
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+/** No letter has more: normalising sorts the marks of one in quadratic time. */
+const MANY_MARKS = /(\p{M}{8})\p{M}+/gu;
 
 /**
  * A word of a file in the form in which it is compared: without case, and without what is not seen or what programs
@@ -67,6 +69,7 @@ const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
   return text
+    .replaceAll(MANY_MARKS, '$1')
     .normalize('NFKC')
     .replaceAll(/\p{Cf}/gu, '')
     .replaceAll(/[\u2018\u2019\u02bc\u00b4`]/g, "'")

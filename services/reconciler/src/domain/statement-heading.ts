@@ -87,11 +87,11 @@ function candidatesIn(lines: readonly string[], mapping: StatementMapping): read
     if (at < from || line.trim() === '') return [];
     let read = cellsOf(line);
     let count = 1;
-    for (; read.quotes === 'open' && count < HEADING_LINES_MAX && at + count < lines.length; count += 1)
+    for (; read.open && count < HEADING_LINES_MAX && at + count < lines.length; count += 1)
       read = cellsOf(lines.slice(at, at + count + 1).join('\n'));
     return read.cells.every((cell) => fold(cell) === '')
       ? []
-      : [{ at, cells: read.cells, count: read.quotes === 'open' ? 1 : count }];
+      : [{ at, cells: read.cells, count: read.open ? 1 : count }];
   });
 }
 

@@ -90,6 +90,7 @@ describe('the price of a line does not depend on the others', () => {
       (line: number) => (line % 100 === 0 ? 'x,1,"a' : 'b",c,"'.repeat(100)),
     ],
     ['spaces before a word', () => `x,${' '.repeat(20_000)}a,b,${' '.repeat(20_000)}a`],
+    ['marks on one letter', () => `a${'\u0301\u0327'.repeat(20_000)},b,c,d`],
     ['digits before a word', () => `-,-,${'1'.repeat(20_000)}a,5`],
   ])('with %s', (_what, lineOf) => {
     // Each of these took minutes where a line was read anew for each line before it, or a cell for each of its characters.

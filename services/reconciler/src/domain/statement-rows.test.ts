@@ -189,6 +189,13 @@ describe('a message about what no option reads proposes none', () => {
   });
 });
 
+it('a dash is a word where the mapping says so', () => {
+  const directions = { debit: ['-'], credit: ['+'] };
+  const line = { amount: '5', direction: '-' };
+  const columns = { amount: 'amount', direction: 'direction' };
+  expect(read(line, { columns, directions })).toMatchObject({ kind: 'payout' });
+});
+
 describe('a line that the mapping sets aside', () => {
   it.each([
     [{ name: 'Total g\u00e9n\u00e9ral', railReference: '', amount: '9' }, ['TOTAL']],

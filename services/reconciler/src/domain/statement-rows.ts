@@ -70,8 +70,9 @@ function createCells(mapping: StatementMapping, { places }: Layout, currency: st
   ): Read<Meaning | null> {
     const found = text(cells, field);
     if (!found.ok || found.value === null) return found.ok ? accept(null) : found;
-    if (isEmptyCell(found.value)) return no(`${field}: is empty, so nothing says what the line is`);
     const meaning = words.get(fold(found.value));
+    if (meaning === undefined && isEmptyCell(found.value))
+      return no(`${field}: is empty, so nothing says what the line is`);
     return meaning === undefined
       ? no(
           `${field}: a word that the mapping does not know: say under ${field}${field === 'status' ? 'es' : 's'} what it means`,

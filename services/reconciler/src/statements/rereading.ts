@@ -5,9 +5,9 @@ import { breaksOfRecords, kindOf } from './findings.ts';
 import { lineId, type RecordDocument, type StatementDocument, type StatementStore } from './store.ts';
 
 /**
- * What a statement takes back of what the same file said when it was read by another mapping: of each line that now names
- * a payment of ours, what it says no longer. What another file says too stays, and so does what a line said that this
- * mapping can't read.
+ * What a statement takes back of what the same file said when it was read by another mapping: of each line that now
+ * stands for a movement of a payment of ours, what it has compared and says no longer. What another file says too stays,
+ * and so does what this mapping can't read or does not compare.
  */
 export async function rereadWithdrawals(
   { runs, records }: Pick<StatementStore, 'runs' | 'records'>,
@@ -30,8 +30,9 @@ export async function rereadWithdrawals(
   const rereadOf = ({ run, line }: RecordDocument) =>
     line !== undefined && isOfFile.has(run) ? [lineId(_id, line)] : [];
   const reread = await records
-    .find({ _id: { $in: said.flatMap(rereadOf) }, payment: { $exists: true } }, { session })
+    .find({ _id: { $in: said.flatMap(rereadOf) }, result: { $in: ['matched', 'differs'] } }, { session })
     .toArray();
+  const rereadById = new Map(reread.map((line) => [line._id, line]));
   const found = await breaksOfRecords({ records }, statement, reread, { session, openedAt: at });
   const saysNow = new Map(
     reread.map((line) => [
@@ -43,9 +44,11 @@ export async function rereadWithdrawals(
     const sources = said.filter(
       (line) => line.breakId === one._id || line.alsoCoveredBy?.includes(one._id) === true,
     );
-    const isGone = sources.every((line) =>
-      rereadOf(line).some((now) => saysNow.get(now)?.includes(one._id) === false),
-    );
+    const isTakenBack = (line: RecordDocument | undefined) =>
+      line !== undefined &&
+      saysNow.get(line._id)?.includes(one._id) === false &&
+      (line.payment !== one.reference || line.compared?.includes(one.field) === true);
+    const isGone = sources.every((line) => rereadOf(line).some((now) => isTakenBack(rereadById.get(now))));
     // `every` of nothing is not known to be gone: its lines may be deleted by now.
     if (sources.length === 0 || !isGone) return [];
     const kinds = new Set(sources.map(({ result }) => kindOf(result)));

@@ -21,8 +21,11 @@ const terms = {
 
 const matched = (...lines: readonly string[]) => matchedBy(mapping, ...lines);
 
-async function matchedBy(by: object, ...lines: readonly string[]): Promise<void> {
-  const content = `Ref,Receipt,Amount,Time\r\n${lines.join('\r\n')}\r\n`;
+const withHeading = (heading: string, lines: readonly string[]) => `${heading}\r\n${lines.join('\r\n')}\r\n`;
+const matchedBy = (by: object, ...lines: readonly string[]) =>
+  matchedFile(withHeading('Ref,Receipt,Amount,Time', lines), by);
+
+async function matchedFile(content: string, by: object): Promise<void> {
   const taken = await upload(content, { ...terms, mapping: by });
   const path = `/statements/${String(taken.body['id'])}`;
   await eventually(async () => {
@@ -94,5 +97,30 @@ describe('a file that is read by another mapping', () => {
     expect((await unnamed()) - before).toBe(1);
     await matchedBy(mapping, line(other, '-100'));
     expect((await unnamed()) - before).toBe(1);
+  });
+
+  it('takes back nothing that the second mapping does not compare, and says it all again once the first one is used again', async () => {
+    const [fee, twice] = [await paid(), await paid()];
+    const lines = [
+      `${fee},RA,-100,2026-01-05T00:00:00Z,0.75`,
+      `${twice},RB,-100,2026-01-05T00:00:00Z,0.5`,
+      `${twice},RC,-100,2026-01-05T00:00:00Z,0.5`,
+    ];
+    const { reference, amount } = mapping.columns;
+    const withFee = { ...mapping, columns: { ...mapping.columns, fee: 'Fee' } };
+    const content = withHeading('Ref,Receipt,Amount,Time,Fee', lines);
+    await matchedFile(content, withFee);
+    const before = await standing(fee);
+    expect(before).toEqual([`${fee}/fee`]);
+    const paidTwice = async () =>
+      listed((await request('/breaks?kind=statement.not_in_books&status=unresolved')).body).length;
+    const unexplained = await paidTwice();
+    await matchedFile(content, { columns: { reference, amount } });
+    expect(await standing(fee)).toEqual(before);
+    expect(await paidTwice()).toBe(unexplained);
+    await matchedFile(content, { ...withFee, positive: 'debit' });
+    expect(await standing(fee)).toEqual(expect.arrayContaining([`${fee}/status`]));
+    await matchedFile(content, withFee);
+    expect(await standing(fee)).toEqual([`${fee}/fee`]);
   });
 });

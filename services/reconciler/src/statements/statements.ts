@@ -23,7 +23,7 @@ type Reception<Taken> = (
 
 /** The statements of rails (ADR 30). */
 export interface Statements extends AsyncDisposable {
-  /** Accepts a file and leaves it to be matched; a complete one is not read again. */
+  /** Accepts a file and leaves it to be matched; a complete one is not read again, unless another mapping was since. */
   readonly take: Reception<StatementDocument>;
   /** Does the same without opening breaks; gives the result and keeps nothing. */
   readonly tryOut: Reception<TrialReport>;
@@ -101,9 +101,37 @@ export function startStatements(deps: StatementDeps): Statements {
     return run;
   }
 
+  /** Whether the same file was read by another mapping since: what was taken back then is to be said again. */
+  async function isOverruled({ _id, rail, digest, stage, requestedAt }: StatementDocument): Promise<boolean> {
+    if (stage !== 'done') return false;
+    const later = {
+      rail,
+      digest,
+      _id: { $ne: _id },
+      trial: { $exists: false },
+      requestedAt: { $gt: requestedAt },
+    };
+    return (await store.runs.findOne(later)) !== null;
+  }
+
+  async function forget(_id: string): Promise<boolean> {
+    const dropped = { stage: 'dropped', running: true, dueAt: new Date(clock.nowMs()) } as const;
+    const { matchedCount } = await store.runs.updateOne(
+      { _id },
+      { $set: dropped, $unset: { retryAt: true } },
+    );
+    loop.wake();
+    return matchedCount > 0;
+  }
+
   return {
     take: async (terms, by, content) => {
-      const statement = await begin(statementId(terms), terms, by);
+      const _id = statementId(terms);
+      let statement = await begin(_id, terms, by);
+      if (await isOverruled(statement)) {
+        await forget(_id);
+        statement = await begin(_id, terms, by);
+      }
       if (statement.stage !== 'receiving' && statement.stage !== 'dropped') return accept(statement);
       const taken = await deps.intake(statement, content);
       loop.wake();
@@ -126,15 +154,7 @@ export function startStatements(deps: StatementDeps): Statements {
         await deleteRun(store, _id, keep);
       }
     },
-    forget: async (_id) => {
-      const dropped = { stage: 'dropped', running: true, dueAt: new Date(clock.nowMs()) } as const;
-      const { matchedCount } = await store.runs.updateOne(
-        { _id },
-        { $set: dropped, $unset: { retryAt: true } },
-      );
-      loop.wake();
-      return matchedCount > 0;
-    },
+    forget,
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
 }

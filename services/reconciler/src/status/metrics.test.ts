@@ -16,6 +16,7 @@ const run = {
   drift: -1n,
   withinRange: false,
   unexplained: -1n,
+  unexplainedSince: at(30),
   candidates: [],
 };
 let registry: Registry;
@@ -46,7 +47,7 @@ function gauge(change: Partial<StandingDeps> = {}): void {
     wallets: {
       wallets: async () => {
         looks.push('wallets');
-        const wallet = { _id: 'upstream:GHS', rail: 'upstream', currency: 'GHS', latest: run };
+        const wallet = { _id: 'upstream:GHS', rail: 'upstream', currency: 'GHS', latest: run, lastOut: run };
         return [wallet, { ...wallet, _id: 'gone:GHS', rail: 'gone' }];
       },
     },
@@ -82,6 +83,15 @@ it('exports an unexplained difference within range once there is a break about i
   registry.clear();
   gauge({ wallets: { wallets: async () => [{ ...wallet, lastOut: latest }] } });
   expect(await found()).toMatch(/ -1$/);
+  registry.clear();
+  // A comparison that can't tell closes no break; one that explains the wallet does.
+  const untold = { ...latest, finding: 'too_many_to_tell' as const, unexplained: 0n, at: at(10) };
+  gauge({ wallets: { wallets: async () => [{ ...wallet, latest: untold, lastOut: run }] } });
+  expect(await found()).toMatch(/ -1$/);
+  registry.clear();
+  const { unexplainedSince: _, ...explained } = { ...untold, finding: 'explained' as const };
+  gauge({ wallets: { wallets: async () => [{ ...wallet, latest: explained, lastOut: run }] } });
+  expect(await found()).toMatch(/ 0$/);
 });
 
 it('exports the rest if the database does not answer for a part', async () => {

@@ -92,8 +92,11 @@ function gaugeWallets({ registry, wallets, rails, clock }: StandingDeps): void {
   gaugeEach(
     'rail_wallet_unexplained_minor_units',
     'What of the drift neither our books nor payments in flight explain, once there is a break about it: signed out of their range, and the least of it within; 0 is well.',
-    ({ latest, lastOut }) =>
-      !latest.withinRange || lastOut?._id === latest._id ? Number(latest.unexplained) : 0,
+    ({ latest, lastOut }) => {
+      const since = latest.unexplainedSince;
+      // A comparison that can't tell closes no break, so what was found last still stands.
+      return Number(lastOut && since && lastOut.at >= since ? lastOut.unexplained : 0n);
+    },
   );
   gaugeEach(
     'rail_wallet_comparison_age_seconds',

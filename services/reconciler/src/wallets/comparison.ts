@@ -3,7 +3,7 @@ import { idOf, type Messaging, type Transaction } from '@pesewa/messaging';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
-import { candidatesOf, type StandingBreak } from '../domain/candidates.ts';
+import { CANDIDATES_MAX, candidatesOf, type StandingBreak } from '../domain/candidates.ts';
 import { whyBackInRange } from '../domain/drift.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import { driftMeasured } from '../events.ts';
@@ -86,14 +86,31 @@ async function withCandidates(
     runs.map(async (run) => {
       if (run.unexplained === 0n) return run;
       const { rail, currency } = run;
-      // Within the range what is missing has no sign: only the whole drift has one.
-      const difference = run.withinRange ? run.drift : run.unexplained;
-      const size = difference < 0n ? -difference : difference;
       const endedSince = suspectedSince(run, known.get(walletId(run)));
-      const suspects = await deps.payments.suspects({ rail, currency, size, endedSince });
-      return { ...run, candidates: candidatesOf(difference, suspects, await brokenIn(deps, currency)) };
+      const broken = await brokenIn(deps, currency);
+      const found = await Promise.all(
+        differencesOf(run).map(async (difference) => {
+          const size = difference < 0n ? -difference : difference;
+          const suspects = await deps.payments.suspects({ rail, currency, size, endedSince });
+          return candidatesOf(difference, suspects, broken);
+        }),
+      );
+      const candidates = [
+        ...new Map(
+          found
+            .flat()
+            .toReversed()
+            .map((one) => [one.reference, one]),
+        ).values(),
+      ];
+      return { ...run, candidates: candidates.toReversed().slice(0, CANDIDATES_MAX) };
     }),
   );
+}
+
+/** What may be missing, the likeliest first: within the range what is left beside payments in flight has no sign. */
+function differencesOf({ withinRange, drift, unexplained }: RunDocument): readonly bigint[] {
+  return withinRange ? [...new Set([drift, unexplained, -unexplained])] : [unexplained];
 }
 
 /** The newest open breaks in a currency, except those of wallets. */
@@ -179,7 +196,7 @@ function isOvertaken({ at }: RunDocument, wallet: WalletDocument | undefined): b
 function afterRun(run: RunDocument, before: WalletDocument | undefined, hasBreak: boolean): WalletDocument {
   const { rail, currency, at } = run;
   const lastOut = hasBreak ? run : before?.lastOut;
-  const inRangeAt = run.unexplained === 0n ? at : before?.inRangeAt;
+  const inRangeAt = findingOf(run) === 'explained' ? at : before?.inRangeAt;
   return {
     _id: walletId(run),
     rail,

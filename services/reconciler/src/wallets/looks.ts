@@ -69,10 +69,12 @@ export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<
   const judged = (newest: Look) => judge(newest, earlier, known).map((found) => toRun(deps, rail, found));
   let runs = judged(last);
   while (runs.some(isUnsettled) && earlier.length + 1 < LOOKS_MAX) {
-    earlier.push(last);
     await deps.clock.sleep(deps.pauseMs);
-    last = await look(deps, rail);
-    if (!last) return nothing;
+    const next = await look(deps, rail);
+    // Without another look a wallet out of range is not known to be, and one within it is as it was.
+    if (!next) return runs.some(isOut) ? nothing : { runs, suspected: [] };
+    earlier.push(last);
+    last = next;
     runs = judged(last);
   }
   if (!runs.some(isOut)) return { runs, suspected: [] };

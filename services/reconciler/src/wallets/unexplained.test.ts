@@ -101,6 +101,29 @@ describe('a difference within the range of payments in flight', () => {
     expect(world.slept).toBe(30);
   });
 
+  it('is stored as it was found first if the rail answers no second time', async () => {
+    has(960n);
+    world.duringAnswer = () => {
+      world.floats = new Map([['GHS', float(1_000n + BigInt(world.slept))]]);
+      if (world.slept > 0) world.balances = null;
+      else world.floats = new Map([['GHS', float(1_005n)]]);
+    };
+    expect(await run()).toMatchObject({ finding: 'books_moved', railBalance: 960n });
+  });
+
+  it('names who could explain the drift, or what is left beside payments in flight', async () => {
+    has(860n);
+    const collected = {
+      reference: 'co-1',
+      kind: 'collection',
+      status: 'completed',
+      amount: 40n,
+      railFee: 0n,
+    } as const;
+    world.suspects = [collected];
+    expect(await run()).toMatchObject({ unexplained: 40n, candidates: [{ reference: 'co-1' }] });
+  });
+
   it('is shown with what has been open for longer than rails take', async () => {
     has(1_000n);
     const oldestAt = new Date(0);
