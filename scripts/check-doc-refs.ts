@@ -1,5 +1,5 @@
-// Fails on a document that names a path, package or command which does not exist, and on a citation of a section, an invariant
-// or a decision that leads nowhere, in documents and in sources. Prints one line per dead reference.
+// Fails on a document that names a path, package, command or identifier which does not exist, and on a citation of a section, an
+// invariant or a decision that leads nowhere, in documents and in sources. Prints one line per dead reference.
 // It checks the working directory, so that the tests can show it firing elsewhere.
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -26,9 +26,16 @@ const pnpmCommands = new Set([
   'why',
 ]);
 
+/** Identifiers of MongoDB that documents name and no source has. */
+const foreignIdentifiers = ['minSnapshotHistoryWindowInSeconds', 'movePrimary', 'tlsCertificateKeyFile'];
+
+/** A word in camel case. */
+const IDENTIFIER = /\b[a-z][a-z\d]*(?:[A-Z][a-z\d]*)+\b/g;
+
 interface Names {
   readonly scripts: ReadonlySet<string>;
   readonly packages: ReadonlySet<string>;
+  readonly identifiers: ReadonlySet<string>;
 }
 
 const readJson = (file: string): { name?: string; scripts?: Record<string, string> } =>
@@ -43,8 +50,15 @@ const readNames = (root: string, files: readonly string[]): Names => {
   return {
     scripts: new Set(Object.keys(rootManifest.scripts ?? {})),
     packages: new Set(manifests.map((file) => readJson(path.join(root, file)).name ?? '')),
+    identifiers: new Set([...foreignIdentifiers, ...readIdentifiers(root, files)]),
   };
 };
+
+/** The identifiers in all sources. */
+const readIdentifiers = (root: string, files: readonly string[]): readonly string[] =>
+  files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => readFileSync(path.join(root, file), 'utf8').match(IDENTIFIER) ?? []);
 
 const isThere = (root: string, reference: string): boolean =>
   /[*{]/.test(reference)
@@ -63,6 +77,12 @@ const deadQuote = (root: string, names: Names, quote: string): string | undefine
   if (!isRootDocument && !isPath) return undefined;
   return isThere(root, reference) ? undefined : `no file ${reference}`;
 };
+
+/** The complaints about identifiers in a quoted text that are in no source. */
+const deadIdentifiers = (names: Names, quote: string): readonly string[] =>
+  (quote.match(IDENTIFIER) ?? [])
+    .filter((identifier) => !names.identifiers.has(identifier))
+    .map((identifier) => `no source has ${identifier}`);
 
 /** The anchors of a document's headings: their words in lower case, joined by hyphens. */
 const anchorsOf = (markdown: string): ReadonlySet<string> => {
@@ -105,6 +125,7 @@ const checkDocument = (root: string, names: Names, document: string): readonly s
       const code = fenced ? [line] : quotes;
       const dead = [
         ...quotes.map((quote) => deadQuote(root, names, quote)),
+        ...quotes.flatMap((quote) => deadIdentifiers(names, quote)),
         ...links.map((target) => deadLink(root, document, target)),
         ...code.flatMap((text) => deadCommands(names, text)),
       ];

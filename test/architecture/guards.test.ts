@@ -82,13 +82,14 @@ describe('each guard fires', () => {
     ]);
   });
 
-  it('references: dead paths, links, packages and commands, and no living one', async () => {
+  it('references: dead paths, links, packages, commands and identifiers, and no living one', async () => {
     const output = await failureOf('references');
     expect(places(output).filter((place) => /^(?:README|docs)/.test(place))).toEqual([
       'README.md:10',
       'README.md:11',
-      'README.md:14',
+      'README.md:12',
       'README.md:15',
+      'README.md:16',
       'README.md:6',
       'README.md:7',
       'README.md:8',
@@ -99,6 +100,7 @@ describe('each guard fires', () => {
       'docs/alive.md:2',
       'docs/alive.md:3',
     ]);
+    expect(output).toContain('README.md:12: no source has goneName');
     expect(output).toContain('docs/alive.md:3: no heading #nowhere in README.md');
     expect(output).toContain('CODEOWNERS:3: no file packages/gone');
     expect(output).not.toContain('CODEOWNERS:2');

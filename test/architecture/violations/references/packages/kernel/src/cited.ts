@@ -8,3 +8,5 @@ export const decision = `contract 1.1 to 2.3`;
 export const invariant = 'invariant X1';
 /** Dead: design 4.3. */
 export const elsewhere = 'research/reliability 6.5';
+export const livingName = 2;
+export const createName = () => livingName;
