@@ -1,8 +1,8 @@
-// Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's configuration table from its
-// `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from its
-// `domain/break-kinds.ts`, the OpenAPI documents from the routes' own operations, and those of operator APIs from the
-// contracts, as are their tables in the services' READMEs. With `--check` nothing is written: each file that differs
-// is named, and the exit code is 1.
+// Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's
+// configuration table from its `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from
+// its `domain/break-kinds.ts`, the table of crash points from the places of these in the code, the OpenAPI documents from the
+// routes' own operations, and those of operator APIs, with their tables in the services' READMEs, from the contracts. With
+// `--check` nothing is written: each file that differs is named, and the exit code is 1.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ import { repositoryRoot } from './command.ts';
 import { renderAsyncApi } from './docs/asyncapi.ts';
 import { loadBreakKinds, renderBreakKinds } from './docs/break-kinds.ts';
 import { renderConfiguration } from './docs/configuration.ts';
+import { renderCrashPoints } from './docs/crash-points.ts';
 import { errorTables } from './docs/error-codes.ts';
 import { renderEvents } from './docs/events.ts';
 import { replaceBlock } from './docs/markdown.ts';
@@ -78,6 +79,7 @@ const generated: readonly Generated[] = [
   { file: 'docs/events.md', content: { ok: true, text: renderEvents() } },
   { file: 'docs/events.asyncapi.json', content: { ok: true, text: renderAsyncApi() } },
   ...errorTables.map(({ file, tables }) => generateBlocks(file, tables)),
+  generateBlocks('docs/crash-points.md', { 'crash-points': renderCrashPoints() }),
   ...(await Promise.all(serviceNames().map(generateReadme))),
   ...(await Promise.all(documentedApis.map(generateOpenApi))),
   { file: 'docs/operators/README.md', content: { ok: true, text: renderOperatorOverview() } },

@@ -1,73 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { findCrashPoints } from '@pesewa/scripts/crash-points';
 import { describe, expect, it } from 'vitest';
 import { crashExceptions, crashSequences } from './crash-rows.ts';
 import { collectionCrashActs, collectionCrashExceptions } from './crash-rows-collections.ts';
 import { reconcilerCrashRows } from './crash-rows-reconciler.ts';
 import type { CrashAt } from './crash-runner.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-
-interface Source {
-  /** Undefined for a package. */
-  readonly service: string | undefined;
-  readonly text: string;
-}
-
-/** The sources of all packages and services, without tests and test fixtures. */
-function readSources(): readonly Source[] {
-  return ['packages', 'services'].flatMap((kind) =>
-    readdirSync(join(root, kind)).flatMap((name) =>
-      readdirSync(join(root, kind, name, 'src'), { recursive: true, encoding: 'utf8' })
-        .filter((path) => path.endsWith('.ts') && !/\.(test|fixture)\.ts$|(^|\/)fixtures\//.test(path))
-        .map((path) => ({
-          service: kind === 'services' ? name : undefined,
-          text: readFileSync(join(root, kind, name, 'src', path), 'utf8'),
-        })),
-    ),
-  );
-}
-
-/** A group commit by its name, and commits of one item at a time, which are group commits too. */
-const COMMITS = /(?:\.groupCommit(?:<[\s\S]{0,200}?>)?\(|\bcommitEach\(\s*[\w.]+,)\s*'([^']+)'/g;
-
-const both = (name: string) => [`${name}.before-commit`, `${name}.after-commit`];
-
-/** The crash points in a source: named ones, those of group commits and those of consumers. */
-function pointsIn({ service, text }: Source): readonly string[] {
-  return [
-    ...[...text.matchAll(/crashPoint\(\s*'([^']+)'/g)].map(([, name = '']) => name),
-    ...[...text.matchAll(COMMITS)].flatMap(([, name = '']) => both(name)),
-    ...(service !== undefined && /\.consume\(/.test(text) ? both(`${service}.batch`) : []),
-  ];
-}
-
-/** Every crash point in the code, as `service/point`; a package's point counts for each service that sends messages. */
-function crashPoints(): readonly string[] {
-  const sources = readSources();
-  const senders = sources.flatMap(({ service, text }) =>
-    service !== undefined && text.includes('openMessaging(') ? [service] : [],
-  );
-  const found = sources.flatMap((source) =>
-    pointsIn(source).flatMap((point) =>
-      (source.service === undefined ? senders : [source.service]).map((service) => `${service}/${point}`),
-    ),
-  );
-  return [...new Set(found)].toSorted();
-}
-
 describe('the crash points', () => {
   it('are found in the code', () => {
-    expect(crashPoints().length).toBeGreaterThan(60);
-    expect(crashPoints()).toContain('payout-gateway/payout-gateway.batch.before-commit');
-    expect(crashPoints()).toContain('collection-gateway/relay.after-send');
-  });
-
-  it('are listed in ARCHITECTURE.md, one by one', () => {
-    const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-    const isDocumented = (point: string) =>
-      text.includes(`\`${point.replace(/^[^/]+\//, '').replace(/^[a-z-]+\.batch\./, '<service>.batch.')}\``);
-    expect(crashPoints().filter((point) => !isDocumented(point))).toEqual([]);
+    expect(findCrashPoints().length).toBeGreaterThan(60);
+    expect(findCrashPoints()).toContain('payout-gateway/payout-gateway.batch.before-commit');
+    expect(findCrashPoints()).toContain('collection-gateway/relay.after-send');
   });
 });
 
@@ -90,11 +32,11 @@ const coveredByAny = new Set([...byPayments, ...byNoPayment]);
 
 describe('the crash matrices together', () => {
   it('have a row for every point, without exception', () => {
-    expect(crashPoints().filter((point) => !coveredByAny.has(point))).toEqual([]);
+    expect(findCrashPoints().filter((point) => !coveredByAny.has(point))).toEqual([]);
   });
 
   it('have no row for a point that is gone', () => {
-    const points = crashPoints();
+    const points = findCrashPoints();
     expect([...coveredByAny].filter((point) => !points.includes(point))).toEqual([]);
   });
 });
@@ -105,11 +47,11 @@ describe.each(flows)('the crash matrix of $flow', ({ rows, exceptions }) => {
 
   it('has a row for every point, unless no payment passes it, or says why there is none', () => {
     const excepted = (point: string) => exceptions.some(({ points }) => points.test(point));
-    expect(crashPoints().filter((point) => !isElsewhere(point) && !excepted(point))).toEqual([]);
+    expect(findCrashPoints().filter((point) => !isElsewhere(point) && !excepted(point))).toEqual([]);
   });
 
   it('has no excuse that excuses nothing', () => {
-    const missing = crashPoints().filter((point) => !isElsewhere(point));
+    const missing = findCrashPoints().filter((point) => !isElsewhere(point));
     expect(exceptions.filter(({ points }) => !missing.some((point) => points.test(point)))).toEqual([]);
   });
 });

@@ -234,7 +234,7 @@ const unknownReferences: readonly CollectionCrashRow[] = rowsAt(
 );
 
 /**
- * Every crash point that a collection passes (ARCHITECTURE.md, "What happens after a crash"), in consecutive acts.
+ * Every crash point that a collection passes (docs/crash-points.md), in consecutive acts.
  *
  * The sequences of an act run side by side; while the gateway crashes, only its own row's collections are in progress.
  */

@@ -139,7 +139,7 @@ const webhookDispatcher = at(
 );
 
 /**
- * Every crash point of the payout flow (ARCHITECTURE.md, "What happens after a crash").
+ * Every crash point of the payout flow (docs/crash-points.md).
  *
  * The rows of a sequence run one after another, and the sequences side by side; no service is in two of them.
  */
