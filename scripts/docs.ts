@@ -9,7 +9,12 @@ import { parseArgs } from 'node:util';
 import { repositoryRoot } from './command.ts';
 import { renderAsyncApi } from './docs/asyncapi.ts';
 import { loadBreakKinds, renderBreakKinds } from './docs/break-kinds.ts';
-import { renderConfiguration } from './docs/configuration.ts';
+import {
+  commonSettingsOf,
+  renderCommonSettings,
+  renderConfiguration,
+  type Settings,
+} from './docs/configuration.ts';
 import { renderCrashPoints } from './docs/crash-points.ts';
 import { errorTables } from './docs/error-codes.ts';
 import { renderEvents } from './docs/events.ts';
@@ -50,9 +55,16 @@ const generateBlocks = (file: string, blocks: Readonly<Record<string, string>>):
   return { file, content: { ok: true, text } };
 };
 
+const settingsOf = new Map<string, Settings>();
+for (const service of serviceNames()) {
+  const settings = await loadSettings(service);
+  if (settings !== undefined) settingsOf.set(service, settings);
+}
+const commonSettings = commonSettingsOf(settingsOf);
+
 const generateReadme = async (service: string): Promise<Generated> => {
   const file = `services/${service}/README.md`;
-  const settings = await loadSettings(service);
+  const settings = settingsOf.get(service);
   if (settings === undefined) {
     return {
       file,
@@ -61,7 +73,7 @@ const generateReadme = async (service: string): Promise<Generated> => {
   }
   const operated = operatedServices.find((name) => name === service);
   return generateBlocks(file, {
-    configuration: renderConfiguration(settings),
+    configuration: renderConfiguration(settings, commonSettings),
     ...(operated && { 'operator-api': renderOperatorApi(operated) }),
     ...(service === 'reconciler' && { 'break-kinds': renderBreakKinds(await loadBreakKinds()) }),
   });
@@ -78,6 +90,10 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 const generated: readonly Generated[] = [
   { file: 'docs/events.md', content: { ok: true, text: renderEvents() } },
   { file: 'docs/events.asyncapi.json', content: { ok: true, text: renderAsyncApi() } },
+  {
+    file: 'docs/settings.md',
+    content: { ok: true, text: renderCommonSettings(commonSettings, [...settingsOf.keys()]) },
+  },
   ...errorTables.map(({ file, tables }) => generateBlocks(file, tables)),
   generateBlocks('docs/crash-points.md', { 'crash-points': renderCrashPoints() }),
   ...(await Promise.all(serviceNames().map(generateReadme))),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderConfiguration } from './configuration.ts';
+import { commonSettingsOf, renderCommonSettings, renderConfiguration } from './configuration.ts';
 import { replaceBlock } from './markdown.ts';
 
 const text = { def: { type: 'string' }, description: 'an address' };
@@ -18,9 +18,24 @@ it('takes the meaning and the default from wherever they were given', () => {
       '| `OPEN` | `a,b` | an address |',
       '| `FREE` | none | only \\| for tests |',
       '',
-      'Each may be given as a file: the variable with `_FILE` holds its path ([connections](../../docs/connections.md)).',
+      'Each may be given as a file: the variable with `_FILE` holds its path.',
       '',
     ].join('\n'),
+  );
+});
+
+it('explains once what many services have, with who has it', () => {
+  const port = { def: { type: 'default', innerType: text, defaultValue: '1' } };
+  const services = ['a', 'b', 'c', 'd', 'e'];
+  const all = new Map(
+    services.map((name) => [name, name === 'e' ? { NEEDED: text } : { NEEDED: text, PORT: port }]),
+  );
+  const common = commonSettingsOf(all);
+  expect(renderCommonSettings(common, services)).toMatch(
+    /\| `NEEDED` \| \*\*required\*\* \| an address \| all \|\n\| `PORT` \| `1` \| an address \| all but e \|\n$/,
+  );
+  expect(renderConfiguration({ ...all.get('a'), OWN: port }, common)).toMatch(
+    /^\| Variable .+\n.+\n\| `OWN` \| `1` \| an address \|\n\n2 more are \[settings/,
   );
 });
 

@@ -51,18 +51,60 @@ const defaultOf = (setting: Setting): string => {
   return text === undefined ? 'none' : text === '' ? 'empty' : `\`${text}\``;
 };
 
-/** The note that applies to every setting; its link is relative to a service's README. */
-const asFiles =
-  '\nEach may be given as a file: the variable with `_FILE` holds its path ([connections](../../docs/connections.md)).\n';
+/** From how many services on a setting is explained on the page of common settings. */
+const COMMON_MIN = 4;
 
-/** The configuration table of a service; required settings come first. */
-export const renderConfiguration = (settings: Settings): string => {
+const rowsOf = (settings: Settings): readonly (readonly string[])[] => {
   const rows = Object.entries(settings).map(([name, setting]) => [
     `\`${name}\``,
     defaultOf(setting),
     meaningOf(setting),
   ]);
   const isRequired = (row: readonly string[]): boolean => row[1] === '**required**';
-  const ordered = [...rows.filter(isRequired), ...rows.filter((row) => !isRequired(row))];
-  return renderTable(['Variable', 'Default', 'Meaning'], ordered) + asFiles;
+  return [...rows.filter(isRequired), ...rows.filter((row) => !isRequired(row))];
+};
+
+const textOfRow = (row: readonly string[]): string => row.join('|');
+
+/** Settings that many services have with the same default and meaning: each row of the table, and who has it. */
+export type CommonSettings = ReadonlyMap<
+  string,
+  { readonly row: readonly string[]; readonly services: readonly string[] }
+>;
+
+/** Finds what services have in common. */
+export const commonSettingsOf = (all: ReadonlyMap<string, Settings>): CommonSettings => {
+  const rows = [...all].flatMap(([service, settings]) => rowsOf(settings).map((row) => ({ service, row })));
+  const groups = [...Map.groupBy(rows, ({ row }) => textOfRow(row))].map(([text, same]) => {
+    const [{ row }] = same as [(typeof same)[number]];
+    return [text, { row, services: same.map(({ service }) => service) }] as const;
+  });
+  return new Map(groups.filter(([, { services }]) => services.length >= COMMON_MIN));
+};
+
+/** The page of the settings that many services have. */
+export const renderCommonSettings = (common: CommonSettings, services: readonly string[]): string => {
+  const whose = (having: readonly string[]) => {
+    if (having.length === services.length) return 'all';
+    const without = services.filter((service) => !having.includes(service));
+    return without.length < having.length ? `all but ${without.join(', ')}` : having.join(', ');
+  };
+  const rows = [...common.values()].map(({ row, services: having }) => [...row, whose(having)]);
+  return `# Settings of many services
+
+Generated from each service's \`config.ts\` by \`npm run docs\`; changes by hand are lost. A service's README has its own settings.
+
+Each may be given as a file: the variable with \`_FILE\` holds its path ([connections](connections.md)).
+
+${renderTable(['Variable', 'Default', 'Meaning', 'Services'], rows)}`;
+};
+
+/** The table of a service's own settings, required ones first, with a link to those that many services have. */
+export const renderConfiguration = (settings: Settings, common: CommonSettings = new Map()): string => {
+  const own = rowsOf(settings).filter((row) => !common.has(textOfRow(row)));
+  const shared = Object.keys(settings).length - own.length;
+  const others = `${shared} more are [settings of many services](../../docs/settings.md). `;
+  return `${renderTable(['Variable', 'Default', 'Meaning'], own)}
+${shared > 0 ? others : ''}Each may be given as a file: the variable with \`_FILE\` holds its path.
+`;
 };

@@ -22,6 +22,8 @@ const callers = {
   second: 'another operator than proposed it, with a token of their own',
 } as const;
 
+const callersInShort = { any: 'any', named: 'named', second: 'another named' } as const;
+
 const callerOf = ({ caller, method }: Operation): keyof typeof callers =>
   caller ?? (method === 'get' ? 'any' : 'named');
 
@@ -37,7 +39,7 @@ const operationsOf = (api: Api) =>
     Object.entries(operations).map(([name, operation]) => ({ part, name, operation })),
   );
 
-/** The table of a service's own operations, for its README. */
+/** The table of a service's own operations, for its README; its OpenAPI document has what each answers. */
 export const renderOperatorApi = (service: OperatedService): string =>
   renderOperations(
     Object.fromEntries(
@@ -52,6 +54,8 @@ export const renderOperatorOverview = (): string =>
 On the operations port of each service, behind \`Authorization: Bearer <operator token>\` ([ADR 60](../adr/0060-operator-apis-have-one-shape.md)).
 They are declared in \`packages/contracts/src/operations\` ([ADR 63](../adr/0063-operations-are-declared-once.md)), and \`pesewa\` calls them. This page
 and the documents are generated from there.
+
+In tables of operations, *named* is an operator with a token of their own, and *another named* one who did not propose it.
 
 ${renderTable(
   ['service', 'operations', 'OpenAPI 3.1'],
@@ -74,11 +78,9 @@ const renderOperations = (api: Api): string => {
     const { method, path, summary, query } = operation;
     const names = query === undefined ? [] : Object.keys((query as z.ZodObject).shape);
     const parameters = names.length === 0 ? '' : `?${names.map((name) => `${name}=`).join('&')}`;
-    const statuses = [...Object.keys(operation.answers), ...refusalsOf(operation).map(({ text }) => text)];
-    const who = operation.method === 'get' ? '' : `; by ${callers[callerOf(operation)]}`;
-    return [`\`${method.toUpperCase()} ${path}${parameters}\``, `${summary}${who}`, statuses.join(', ')];
+    return [`\`${method.toUpperCase()} ${path}${parameters}\``, summary, callersInShort[callerOf(operation)]];
   });
-  return renderTable(['operation', 'does', 'answers'], rows);
+  return renderTable(['operation', 'does', 'by'], rows);
 };
 
 const refusalsOf = ({ refusals = {} }: Operation) =>
