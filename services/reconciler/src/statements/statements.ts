@@ -101,19 +101,6 @@ export function startStatements(deps: StatementDeps): Statements {
     return run;
   }
 
-  /** Whether the same file was read by another mapping since: what was taken back then is to be said again. */
-  async function isOverruled({ _id, rail, digest, stage, requestedAt }: StatementDocument): Promise<boolean> {
-    if (stage !== 'done') return false;
-    const later = {
-      rail,
-      digest,
-      _id: { $ne: _id },
-      trial: { $exists: false },
-      requestedAt: { $gt: requestedAt },
-    };
-    return (await store.runs.findOne(later)) !== null;
-  }
-
   async function forget(_id: string): Promise<boolean> {
     const dropped = { stage: 'dropped', running: true, dueAt: new Date(clock.nowMs()) } as const;
     const { matchedCount } = await store.runs.updateOne(
@@ -128,7 +115,7 @@ export function startStatements(deps: StatementDeps): Statements {
     take: async (terms, by, content) => {
       const _id = statementId(terms);
       let statement = await begin(_id, terms, by);
-      if (await isOverruled(statement)) {
+      if (await isOverruled(store, statement)) {
         await forget(_id);
         statement = await begin(_id, terms, by);
       }
@@ -157,6 +144,16 @@ export function startStatements(deps: StatementDeps): Statements {
     forget,
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
+}
+
+/** Whether the same file was read by another mapping since: what was taken back then is to be said again. */
+async function isOverruled(
+  { runs }: StatementDeps['statementStore'],
+  { _id, rail, digest, stage, requestedAt }: StatementDocument,
+): Promise<boolean> {
+  if (stage !== 'done') return false;
+  const later = { _id: { $ne: _id }, trial: { $exists: false }, requestedAt: { $gt: requestedAt } };
+  return (await runs.findOne({ rail, digest, ...later })) !== null;
 }
 
 /** Runs every remaining stage of a complete file, and records each one when it is done. */
