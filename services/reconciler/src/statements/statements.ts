@@ -64,6 +64,14 @@ const empty = {
   currencies: [],
 } as const;
 
+/** Gives the statement of these terms: a new one, or the existing one. */
+type Begin = (
+  _id: string,
+  terms: StatementTerms,
+  requestedBy: string,
+  trial?: { readonly trial: true },
+) => Promise<StatementDocument>;
+
 /** Starts the matching of complete statements, in the order in which they are complete, each from where it stopped. */
 export function startStatements(deps: StatementDeps): Statements {
   const { statementStore: store, clock } = deps;
@@ -78,13 +86,7 @@ export function startStatements(deps: StatementDeps): Statements {
       statement.stage === 'dropped' ? deleteRun(store, statement._id, keep) : matchWhole(statement, keep),
   });
 
-  /** The statement of these terms: a new one, or the existing one. */
-  async function begin(
-    _id: string,
-    terms: StatementTerms,
-    requestedBy: string,
-    trial?: { readonly trial: true },
-  ) {
+  const begin: Begin = async (_id, terms, requestedBy, trial) => {
     await untilDeleted(deps, _id, loop.wake);
     const requestedAt = new Date(clock.nowMs());
     const keepUntil = new Date(requestedAt.getTime() + (trial ? TRIAL_KEEP_MS : deps.statementKeepMs));
@@ -99,7 +101,7 @@ export function startStatements(deps: StatementDeps): Statements {
       ...held,
     });
     return run;
-  }
+  };
 
   async function forget(_id: string): Promise<boolean> {
     const dropped = { stage: 'dropped', running: true, dueAt: new Date(clock.nowMs()) } as const;
@@ -124,23 +126,7 @@ export function startStatements(deps: StatementDeps): Statements {
       loop.wake();
       return taken;
     },
-    tryOut: async (terms, by, content) => {
-      const _id = `${statementId(terms)}-${deps.ids.next('rn')}`;
-      const keep = async () => {};
-      try {
-        const taken = await deps.intake(await begin(_id, terms, by, { trial: true }), content);
-        if (!taken.ok) return refuse(taken.refusal);
-        const statement = await matchWhole(taken.value, keep);
-        const problems = await store.records
-          .find({ run: _id, result: { $nin: ['matched', 'set_aside'] } })
-          .sort({ _id: 1 })
-          .limit(PROBLEMS_MAX)
-          .toArray();
-        return accept({ statement, problems });
-      } finally {
-        await deleteRun(store, _id, keep);
-      }
-    },
+    tryOut: createTrial(deps, begin, matchWhole),
     forget,
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
@@ -154,6 +140,32 @@ async function isOverruled(
   if (stage !== 'done') return false;
   const later = { _id: { $ne: _id }, trial: { $exists: false }, requestedAt: { $gt: requestedAt } };
   return (await runs.findOne({ rail, digest, ...later })) !== null;
+}
+
+/** Builds the dry run, of which nothing is left once it is answered. */
+function createTrial(
+  deps: StatementDeps,
+  begin: Begin,
+  matchWhole: ReturnType<typeof createMatcher>,
+): Statements['tryOut'] {
+  const { statementStore: store } = deps;
+  return async (terms, by, content) => {
+    const _id = `${statementId(terms)}-${deps.ids.next('rn')}`;
+    const keep = async () => {};
+    try {
+      const taken = await deps.intake(await begin(_id, terms, by, { trial: true }), content);
+      if (!taken.ok) return refuse(taken.refusal);
+      const statement = await matchWhole(taken.value, keep);
+      const problems = await store.records
+        .find({ run: _id, result: { $nin: ['matched', 'set_aside'] } })
+        .sort({ _id: 1 })
+        .limit(PROBLEMS_MAX)
+        .toArray();
+      return accept({ statement, problems });
+    } finally {
+      await deleteRun(store, _id, keep);
+    }
+  };
 }
 
 /** Runs every remaining stage of a complete file, and records each one when it is done. */
