@@ -52,7 +52,7 @@ export const renderOperatorOverview = (): string =>
   `# Operator APIs
 
 On the operations port of each service, behind \`Authorization: Bearer <operator token>\` ([ADR 60](../adr/0060-operator-apis-have-one-shape.md)).
-They are declared in \`packages/contracts/src/operations\` ([ADR 63](../adr/0063-operations-are-declared-once.md)), and \`pesewa\` calls them. This page
+They are declared in \`packages/contracts/src/operations\`, and \`pesewa\` calls them. This page
 and the documents are generated from there.
 
 In tables of operations, *named* is an operator with a token of their own, and *another named* one who did not propose it.

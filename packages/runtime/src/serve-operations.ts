@@ -62,7 +62,7 @@ export const refusalsAs =
   };
 
 /**
- * Mounts operations as they are declared (ADR 63): the query is read, then the body; what can't be read is answered with
+ * Mounts operations as they are declared (ADR 60): the query is read, then the body; what can't be read is answered with
  * 400 `invalid`.
  */
 export function serveOperations<Api extends Operations>(

@@ -20,7 +20,7 @@ const addressNames = {
   'webhook-dispatcher': 'webhookDispatcherUrl',
 } as const satisfies Record<MessagingService, AddressName>;
 
-/** Calls the operations of the services' operator APIs (ADR 63); a refusal becomes a {@link RefusedError}. */
+/** Calls the operations of the services' operator APIs (ADR 60); a refusal becomes a {@link RefusedError}. */
 export interface Caller {
   readonly call: <One extends Operation>(
     service: MessagingService,

@@ -18,7 +18,7 @@ import { createWaiting } from './waiting.ts';
 
 const NOT_FOUND = 404;
 
-/** The operator APIs that commands talk to (ADR 60, ADR 63): any operation, and what takes more than one. */
+/** The operator APIs that commands talk to (ADR 60): any operation, and what takes more than one. */
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Builds {@link Operations} over the resolved addresses; a missing one matters only when it is used. */

@@ -15,7 +15,7 @@ export function strictFields<Shape extends z.ZodRawShape>(
   });
 }
 
-/** One operation of an operator API (ADR 63): what a service serves, what its clients send and read, and its document. */
+/** One operation of an operator API (ADR 60): what a service serves, what its clients send and read, and its document. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** The path, with its parameters as `{name}`. */
