@@ -114,14 +114,8 @@ const renderUsers = (topic: Topic): string =>
     ? 'Sent by the service of the consumer group'
     : `Sent by ${usersOf(topic, 'produces')}; received by ${usersOf(topic, 'consumes')}`;
 
-const renderTopic = (topic: Topic): string => {
-  const kept =
-    topic.cleanup === 'compact'
-      ? 'the newest message of every key is kept (compact)'
-      : `messages are kept ${topic.retentionDays} days (delete)`;
-  const about = `Key: ${topic.key}. ${topic.partitions} partition${topic.partitions === 1 ? '' : 's'}; ${kept}. ${renderUsers(topic)}.`;
-  return [`## ${topic.name}\n\n${about}\n`, ...topic.events.map(renderEvent)].join('\n');
-};
+const renderTopic = (topic: Topic): string =>
+  [`## ${topic.name}\n\n${renderUsers(topic)}.\n`, ...topic.events.map(renderEvent)].join('\n');
 
 const introduction = `# Events
 
