@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -195,6 +197,7 @@ describe('the samples of webhooks.md', () => {
       const send = async (text: string) =>
         (await postJson(`http://127.0.0.1:${port}/`, text, headers)).status;
       await eventually(async () => expect(await send(body)).toBe(200));
+      await cutOff(port);
       expect(await send(body)).toBe(200);
       expect(await send(body.replace('COMPLETED', 'FAILED'))).toBe(401);
       await eventually(() => expect(output).toBe(`${scenario.reference('reported')} COMPLETED\n`));
@@ -229,6 +232,14 @@ async function receivedWebhook(label: string) {
   const proof = Object.entries(received.headers).filter(([name]) => name.startsWith('webhook-'));
   const headers = Object.fromEntries(proof.map(([name, value]) => [name, String(value)]));
   return { headers, body: received.body };
+}
+
+/** Sends the beginning of a request, and closes the connection. */
+async function cutOff(port: number | string): Promise<void> {
+  const socket = connect(Number(port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.resume().end('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nabc');
+  await once(socket, 'close');
 }
 
 const webhookSamples = () => samplesOf('docs/api/webhooks.md');
