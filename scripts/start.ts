@@ -18,21 +18,21 @@ const checkout = join(import.meta.dirname, '..');
 
 const help = `npm start [-- options]
 
-Brings MongoDB, Kafka and a schema registry up, starts all seven services, seeds the merchants demo and rival,
+Brings MongoDB, Kafka and a schema registry up, starts all services, seeds the merchants demo and rival,
 runs a short demo of money moving, and stays up until Ctrl-C.
 
   --once      stop after the demo; exit code 0 if it ended well
   --no-demo   skip the demo
   --keep      keep the data in .pesewa/data and use it again next time; without Docker. By default all data is
               deleted when this ends
-  --compact   all seven services in one process, for a small machine
+  --compact   all services in one process, for a small machine
   --cluster   on three Kafka nodes and three MongoDB members, always local daemons; about 4 GB of memory
   --webhooks-to URL
               forwards copies of the webhooks of demo, freshly signed, to a receiver of your own, such as
               http://localhost:8080
   --help      show this
 
-  PESEWA_PORTS=free             take free ports instead of 4010 to 4071
+  PESEWA_PORTS=free             take free ports instead of 4010 to 4081
   PESEWA_INFRASTRUCTURE=local   use local daemons even where a Docker engine answers
   MONGODB_URL, KAFKA_BROKERS, SCHEMA_REGISTRY_URL   use infrastructure of your own (all three)
 `;
@@ -83,6 +83,7 @@ export async function start(args: readonly string[], surroundings: Surroundings)
     ports: process.env['PESEWA_PORTS'] === 'free' ? 'free' : 'fixed',
     logDirectory: join('.pesewa', 'logs'),
     isCompact: values.compact,
+    hasConsole: true,
     infrastructure: () =>
       values.cluster ? cluster(surroundings) : infrastructure(surroundings, values.keep),
     ...(values.keep ? { dataDirectory: join(root, '.pesewa', 'data', 'simulator') } : {}),
@@ -158,6 +159,7 @@ async function print(stack: Stack, say: Surroundings['say']): Promise<undefined>
 
 function describe(stack: Stack): string {
   const {
+    consoleUrl,
     transferUrl,
     collectionsUrl,
     simulatorUrl,
@@ -167,6 +169,7 @@ function describe(stack: Stack): string {
     schemaRegistryUrl,
   } = stack.runFile();
   return `
+Console          ${consoleUrl}: sign in with operatorToken or, as a second person, approverToken of .pesewa/run.json
 Payout API       ${transferUrl}/api/v1
 Collection API   ${collectionsUrl}/collection/v1
 Simulator        ${simulatorUrl}/control/journal?reference=…

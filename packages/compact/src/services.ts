@@ -1,4 +1,5 @@
 import { collectionGateway } from '@pesewa/collection-gateway';
+import { operatorConsole } from '@pesewa/console';
 import { ledger } from '@pesewa/ledger';
 import { payoutGateway } from '@pesewa/payout-gateway';
 import { reconciler } from '@pesewa/reconciler';
@@ -14,4 +15,5 @@ export const hubServices: readonly RunnableService[] = [
   webhookIngress,
   webhookDispatcher,
   reconciler,
+  operatorConsole,
 ];

@@ -142,6 +142,13 @@ export const services = {
     callsOutside: 'rails',
     calls: [],
   },
+  console: {
+    port: 4080,
+    operationsPort: 4081,
+    isPublic: true,
+    callsOutside: 'nothing',
+    calls: [],
+  },
 } as const satisfies Readonly<Record<string, Service>>;
 
 /** The name of a service. */

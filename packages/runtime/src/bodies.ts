@@ -10,7 +10,9 @@ interface BodySource {
     readonly raw: { readonly body: AsyncIterable<Uint8Array> | null };
   };
   /** Of a signed request: whether the bytes are those that were signed. Who sets it answers a request whose are not. */
-  readonly var?: { readonly isSignedBody?: ((bytes: Uint8Array) => boolean) | undefined };
+  readonly var?: Readonly<Record<string, unknown>> & {
+    readonly isSignedBody?: ((bytes: Uint8Array) => boolean) | undefined;
+  };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

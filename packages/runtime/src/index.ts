@@ -26,6 +26,7 @@ export {
   addErrorHandling,
   answerJson,
   type HttpServer,
+  logFailure,
   serveHttp,
 } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
@@ -38,7 +39,7 @@ export {
 } from './operations.ts';
 export { operatorRefusal } from './operator-requests.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
-export { createRequestMeter, type RequestMeter } from './requests.ts';
+export { createRequestMeter, instrumentRequests, type RequestMeter } from './requests.ts';
 export { END_TIMEOUT_MS, runService, runServices, type ServiceToRun } from './run.ts';
 export {
   answer,

@@ -7,6 +7,8 @@ export interface RunFile {
   readonly collectionsUrl: string;
   readonly ingressUrl: string;
   readonly simulatorUrl: string;
+  /** Absent if the console does not run. */
+  readonly consoleUrl?: string;
   readonly operations: Readonly<Record<string, string>>;
   readonly operatorToken: string;
   /** The token of the second operator, who approves the first one's orders. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { ServiceName } from '@pesewa/contracts';
+import { messagingServices, type ServiceName } from '@pesewa/contracts';
 import type { Addresses } from '@pesewa/infrastructure';
 import { callbackSettings, simulatorRail } from './simulator-rail.ts';
 
@@ -118,6 +118,12 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     },
     ledger: { RAIL_NAMES: railList.map((rail) => rail.name).join(','), WEBHOOK_ALLOWED_ORIGINS: simulator },
     'webhook-dispatcher': { WEBHOOK_ALLOWED_ORIGINS: simulator },
+    console: Object.fromEntries(
+      messagingServices.map((service) => [
+        `${service.replaceAll('-', '_').toUpperCase()}_URL`,
+        operationsUrl(settings, service),
+      ]),
+    ),
     'provider-simulator': {
       CLIENT_PUBLIC_KEY: RAIL_PUBLIC_KEY,
       PUBLIC_URL: simulator,

@@ -32,7 +32,7 @@ import {
 import { SIMULATOR_RAIL } from './simulator-rail.ts';
 import { type SupervisedService, superviseService } from './supervise.ts';
 
-/** All seven services running against real infrastructure, seeded. Closing stops them in reverse order. */
+/** All services running against real infrastructure, seeded. Closing stops them in reverse order. */
 export interface Stack extends AsyncDisposable {
   readonly merchants: readonly SeededMerchant[];
   readonly simulator: SimulatorClient;
@@ -67,6 +67,8 @@ export interface StackOptions extends ProcessOptions {
   readonly rail?: RailOverrides;
   /** Whether all services are one process (ADR 75), by default each is one of its own. */
   readonly isCompact?: boolean;
+  /** Whether the console runs too; as part of one process it always does. */
+  readonly hasConsole?: boolean;
 }
 
 /**
@@ -77,6 +79,7 @@ export interface StackOptions extends ProcessOptions {
  */
 export async function openStack(options: StackOptions): Promise<Stack> {
   const closers = new AsyncDisposableStack();
+  const hasConsole = options.hasConsole === true || options.isCompact === true;
   try {
     const held = await holdServicePorts(options.ports);
     const { env: addresses } = closers.use(await options.infrastructure());
@@ -105,7 +108,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     await Promise.all(held.holders.map((holder) => holder.release()));
     const createServices = options.isCompact === true ? createOneProcess : createProcesses;
     const { service, pids, start } = createServices({ options, settings, supervisor, closers });
-    await start(serviceNames.filter((name) => name !== 'reconciler'));
+    await start(serviceNames.filter((name) => name !== 'reconciler' && (name !== 'console' || hasConsole)));
     const simulator = createSimulatorClient(publicUrl(settings, 'provider-simulator'));
     const operator = createOperatorClient({
       token: settings.operatorToken,
@@ -127,7 +130,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       start(['reconciler']),
       waitUntilPayable(publicUrl(settings, 'payout-gateway'), merchants),
     ]);
-    options.log('all seven services are ready');
+    options.log('all services are ready');
     const resources = closers.move();
     return {
       merchants,
@@ -137,7 +140,10 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       replicate: (name, environment = {}) =>
         replicate(options, settings, supervisor, resources, { name, environment }),
       url: (name) => publicUrl(settings, name),
-      runFile: () => describeRun(settings, merchants, pids),
+      runFile: () => ({
+        ...describeRun(settings, merchants, pids),
+        ...(hasConsole && { consoleUrl: publicUrl(settings, 'console') }),
+      }),
       [Symbol.asyncDispose]: () => resources.disposeAsync(),
     };
   } catch (error) {

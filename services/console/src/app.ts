@@ -1,0 +1,237 @@
+import type { TrustedProxies } from '@pesewa/addresses';
+import type { Clock } from '@pesewa/kernel';
+import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
+import { instrumentRequests, type Logger, logFailure } from '@pesewa/runtime';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { html } from 'hono/html';
+import { NONCE, secureHeaders } from 'hono/secure-headers';
+import { assets } from './assets.ts';
+import type { Cookies } from './cookies.ts';
+import type { Env } from './environment.ts';
+import { addPages } from './pages.ts';
+import { isOwnOrigin, isSameSecret } from './request-origin.ts';
+import type { Session, Sessions } from './sessions.ts';
+import { addSignIn, type SignInDeps } from './sign-in.ts';
+import type { OpenUpstream } from './upstream.ts';
+import { type Content, link } from './view/html.ts';
+import { type Frame, layout, mainOf, type Page } from './view/layout.ts';
+import { mayOf, type Outcome, type Routes, type Submission, type Visit } from './visits.ts';
+
+/** What the console's pages need. */
+export interface AppDeps extends Pick<SignInDeps, 'randomBytes' | 'counted'> {
+  readonly sessions: Sessions;
+  readonly cookies: Cookies;
+  readonly openUpstream: OpenUpstream;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly logger: Logger;
+  readonly proxies: TrustedProxies;
+  /** The origin by which browsers reach us. */
+  readonly ownOrigin: string;
+  readonly isTls: boolean;
+  readonly zone: string;
+  readonly newId: () => string;
+}
+
+type Here = Context<Env>;
+
+const FORM_BYTES_MAX = 65_536;
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** Builds the console: every page is behind a sign-in, and every change comes from one of our own forms. */
+export function createApp(deps: AppDeps): Hono<Env> {
+  const app = new Hono<Env>();
+  const frameOf = createFrames(deps);
+  const show = async (context: Here, page: Page, status: Status): Promise<Response> => {
+    const frame = frameOf(context);
+    const isPart = context.req.header('hx-request') === 'true';
+    context.header('Vary', 'HX-Request');
+    context.header('Cache-Control', 'no-store');
+    return context.html(isPart ? mainOf(page) : layout(page, frame), status);
+  };
+  app.onError((error, context) => show(context, failed(deps.logger, error, context), statusOf(error)));
+  app.notFound((context) => show(context, missing('There is no such page.'), 404));
+  app.use(instrumentRequests);
+  app.use(security(deps.isTls));
+  for (const asset of Object.values(assets)) {
+    const headers = { 'content-type': asset.type, 'cache-control': FOR_EVER };
+    app.get(asset.path, (context) => context.body(asset.bytes, 200, headers));
+  }
+  app.use(
+    bodyLimit({ maxSize: FORM_BYTES_MAX, onError: (context) => context.text('the form is too large', 413) }),
+  );
+  app.use(requireOwnForm(deps));
+  addSignIn(app, { ...deps, show });
+  app.use(requireSession(deps, show));
+  addPages(createRoutes(app, deps, show));
+  return app;
+}
+
+type Status = 200 | 401 | 403 | 404 | 409 | 422 | 429 | 500 | 503;
+
+/** Nothing but our own files runs on a page, and no other site may frame it. */
+function security(isTls: boolean) {
+  return secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'", NONCE],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
+      requireTrustedTypesFor: ["'script'"],
+      trustedTypes: ['htmx'],
+    },
+    xFrameOptions: 'DENY',
+    // Without any referrer browsers send `Origin: null` with forms.
+    referrerPolicy: 'same-origin',
+    strictTransportSecurity: isTls ? 'max-age=31536000; includeSubDomains' : false,
+  });
+}
+
+/** Reads forms; one that does not come from our own page of the same sign-in is refused. */
+function requireOwnForm({ ownOrigin, cookies, clock }: AppDeps) {
+  return async (context: Here, next: () => Promise<void>) => {
+    const session = cookies.session(context, clock.nowMs());
+    if (session) context.set('session', session);
+    const { method } = context.req;
+    if (method === 'GET' || method === 'HEAD') return next();
+    const site = context.req.header('sec-fetch-site');
+    const isOwn = isOwnOrigin({ site, origin: context.req.header('origin') }, ownOrigin);
+    if (method !== 'POST' || !isOwn) return context.text('this form is not one of ours', 403);
+    const fields = await context.req.parseBody();
+    const texts = Object.entries(fields).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    );
+    const read = Object.fromEntries(texts) as Record<string, string>;
+    context.set('fields', read);
+    const isSignedIn = session !== undefined && context.req.path !== '/sign-in';
+    if (isSignedIn && !isSameSecret(read['csrf'] ?? '', session.csrf))
+      return context.text('this form is of another sign-in: load the page again', 403);
+    return next();
+  };
+}
+
+/** Leads who is not signed in to the sign-in, and back to where they wanted to go. */
+function requireSession({ cookies, clock, sessions }: AppDeps, show: Show) {
+  return async (context: Here, next: () => Promise<void>) => {
+    const session = context.get('session');
+    const isPart = context.req.header('hx-request') === 'true';
+    if (!session) return signInFirst(context, isPart, show);
+    // What a page loads by itself is no sign of a person.
+    const renewed = isPart ? undefined : sessions.touch(session, clock.nowMs());
+    if (renewed) {
+      context.set('session', renewed);
+      cookies.setSession(context, renewed);
+    }
+    return next();
+  };
+}
+
+type Show = (context: Here, page: Page, status: Status) => Promise<Response>;
+
+function signInFirst(context: Here, isPart: boolean, show: Show): Response | Promise<Response> {
+  const { pathname, search } = new URL(context.req.url);
+  const isGet = context.req.method === 'GET';
+  const address = `/sign-in?next=${encodeURIComponent(isGet ? `${pathname}${search}` : '/')}`;
+  if (isPart) {
+    context.header('HX-Redirect', address);
+    return context.body(null, 401);
+  }
+  // A link in a mail comes without our strict cookie: the second try, which is our own, brings it.
+  if (isGet && context.req.header('sec-fetch-site') === 'cross-site') {
+    context.header('Cache-Control', 'no-store');
+    return context.html(
+      html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Pesewa</title><meta http-equiv="refresh" content="0"></html>`,
+    );
+  }
+  if (isGet) return context.redirect(address, 303);
+  const body = html`<p>Your sign-in has ended, and nothing was done. ${link('/sign-in', 'Sign in')}, then try again.</p>`;
+  return show(context, { title: 'Signed out', body }, 401);
+}
+
+function createFrames({ cookies, sessions, zone }: AppDeps) {
+  return (context: Here): Frame => {
+    const session: Session | undefined = context.get('session');
+    const { pathname, search } = new URL(context.req.url);
+    return {
+      nonce: context.get('secureHeadersNonce') ?? '',
+      theme: cookies.theme(context),
+      path: `${pathname}${search}`,
+      zone,
+      hasSandbox: false,
+      ...(session && {
+        operator: { name: session.name, role: session.role },
+        csrf: session.csrf,
+        endsAt: new Date(sessions.endsAtMs(session)).toISOString(),
+      }),
+    };
+  };
+}
+
+/** Adds pages to the app: each gets a visit, and a form's outcome becomes an answer. */
+function createRoutes(app: Hono<Env>, deps: AppDeps, show: Show): Routes {
+  const visitOf = (context: Here): Visit => {
+    const session = context.get('session');
+    if (!session) throw new TypeError('a page without a sign-in');
+    const operator = { name: session.name, role: session.role };
+    return {
+      upstream: deps.openUpstream(session.token),
+      operator,
+      may: mayOf(operator),
+      times: { zone: deps.zone, nowMs: deps.clock.nowMs() },
+      csrf: session.csrf,
+      query: (name) => filled(context.req.query(name)),
+      part: (name) => context.req.param(name) ?? '',
+      newId: deps.newId,
+    };
+  };
+  const answer = (context: Here, outcome: Outcome) =>
+    'goTo' in outcome ? context.redirect(outcome.goTo, 303) : show(context, outcome.again, outcome.status);
+  return {
+    page: (path, render) => {
+      app.get(path, async (context) => show(context, await render(visitOf(context)), 200));
+    },
+    form: (path, take) => {
+      app.post(path, async (context) => {
+        const fields = context.get('fields');
+        const submission: Submission = { ...visitOf(context), field: (name) => filled(fields[name]) };
+        return answer(context, await take(submission));
+      });
+    },
+  };
+}
+
+function filled(text: string | undefined): string | undefined {
+  const trimmed = text?.trim();
+  return trimmed === '' ? undefined : trimmed;
+}
+
+function statusOf(error: Error): Status {
+  if (error instanceof RefusedError) {
+    const known = [403, 404, 409, 422] as const;
+    return known.find((status) => status === error.status) ?? 422;
+  }
+  return error instanceof ClientError ? 503 : 500;
+}
+
+/** The page for what did not work; breakage is logged, and told without its details. */
+function failed(logger: Logger, error: Error, context: Context): Page {
+  if (error instanceof RefusedError && error.status === 404) return missing(messageOf(error));
+  if (error instanceof RefusedError && error.code === 'forbidden') {
+    const body = html`<p>Your token is no longer valid: sign out, and sign in with another one.</p>`;
+    return { title: 'Not allowed', body };
+  }
+  if (error instanceof RefusedError)
+    return { title: 'Not done', body: html`<p class="problem" role="alert">${messageOf(error)}</p>` };
+  if (error instanceof ClientError)
+    return { title: 'Not available', body: html`<p class="problem" role="alert">${messageOf(error)}</p>` };
+  logFailure(logger, { error, context, text: 'a page failed' });
+  return { title: 'This broke', body: html`<p class="problem" role="alert">The log has why.</p>` };
+}
+
+function missing(why: Content): Page {
+  return { title: 'Not found', body: html`<p>${why}</p><p>${link('/', 'Go to Today')}</p>` };
+}

@@ -1,0 +1,136 @@
+// What pages do beyond plain HTML: pause, curves, keys, copying, and the warning before a sign-in ends.
+(() => {
+  'use strict';
+  const say = (text) => {
+    document.getElementById('status').textContent = text;
+  };
+
+  // Pages that move by themselves stop where nobody looks, or where somebody said so.
+  let isPaused = false;
+  const main = () => document.getElementById('main');
+  document.addEventListener('htmx:before:request', (event) => {
+    if (event.target === main() && (isPaused || document.hidden)) event.preventDefault();
+  });
+  const pause = document.getElementById('pause');
+  pause?.addEventListener('click', () => {
+    isPaused = !isPaused;
+    pause.textContent = isPaused ? 'Paused: go on' : 'Updates again: pause';
+  });
+
+  const styleOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const drawn = new Map();
+  const timesOf = (zone) => (seconds) => globalThis.uPlot.tzDate(new Date(seconds * 1000), zone);
+  const draw = (element) => {
+    const { zone, currency, x, y } = JSON.parse(element.dataset.curve);
+    drawn.get(element)?.destroy();
+    const axis = { stroke: () => styleOf('--text'), grid: { stroke: () => styleOf('--line'), width: 1 } };
+    const hours = [[60, '{HH}:{mm}', '\n{DD}/{MM}', null, null, null, null, null, 1]];
+    const options = {
+      width: element.clientWidth || 300,
+      height: 220,
+      tzDate: timesOf(zone),
+      legend: { show: false },
+      cursor: { show: false },
+      axes: [
+        {
+          ...axis,
+          space: 90,
+          values: [[86400, '{DD}/{MM}', null, null, null, null, null, null, 1], ...hours],
+        },
+        {
+          ...axis,
+          size: 90,
+          values: (_, all) => all.map((one) => `${one.toLocaleString('en-GB')} ${currency}`),
+        },
+      ],
+      series: [{}, { stroke: () => styleOf('--accent'), width: 2, points: { show: x.length < 40 } }],
+    };
+    drawn.set(element, new globalThis.uPlot(options, [x, y], element));
+  };
+  const drawAll = () => {
+    if (!globalThis.uPlot) return;
+    for (const [element, plot] of drawn) {
+      if (element.isConnected) continue;
+      plot.destroy();
+      drawn.delete(element);
+    }
+    for (const element of document.querySelectorAll('[data-curve]')) {
+      if (element.firstChild === null || !drawn.has(element)) draw(element);
+    }
+  };
+  addEventListener('DOMContentLoaded', drawAll);
+  addEventListener('resize', () => {
+    for (const [element, plot] of drawn) plot.setSize({ width: element.clientWidth, height: 220 });
+  });
+  document.addEventListener('htmx:after:swap', drawAll);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    for (const plot of drawn.values()) plot.redraw();
+  });
+
+  document.addEventListener('click', async (event) => {
+    const button = event.target.closest?.('[data-copy]');
+    if (!button) return;
+    await navigator.clipboard.writeText(button.dataset.copy);
+    say(`Copied ${button.dataset.copy}`);
+  });
+
+  // Keys lead somewhere; none of them changes anything. They can be switched off.
+  const areKeysOff = () => localStorage.getItem('keys') === 'off';
+  document.getElementById('keys')?.addEventListener('click', () => {
+    localStorage.setItem('keys', areKeysOff() ? 'on' : 'off');
+    say(
+      areKeysOff()
+        ? 'Keys are off.'
+        : 'Keys are on: / searches, j and k move through rows, Enter opens, g and the first letter of a section goes there.',
+    );
+  });
+  let isGoing = false;
+  const rows = () => [...document.querySelectorAll('#main tbody tr')];
+  const moveTo = (step) => {
+    const all = rows();
+    const here = all.findIndex((row) => row.contains(document.activeElement));
+    all[Math.max(0, Math.min(all.length - 1, here + step))]?.querySelector('a, button')?.focus();
+  };
+  addEventListener('keydown', (event) => {
+    const isTyping = event.target.closest?.('input, textarea, select');
+    if (isTyping || areKeysOff() || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isGoing) {
+      isGoing = false;
+      document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`)?.click();
+      return;
+    }
+    const deeds = {
+      '/': () => document.getElementById('find')?.focus(),
+      g: () => {
+        isGoing = true;
+      },
+      j: () => moveTo(1),
+      k: () => moveTo(-1),
+      '?': () => say('/ searches, j and k move through rows, Enter opens, g and a letter goes to a section.'),
+    };
+    const deed = Object.hasOwn(deeds, event.key) ? deeds[event.key] : undefined;
+    if (!deed) return;
+    event.preventDefault();
+    deed();
+  });
+
+  // A double click does what it asks for once.
+  document.addEventListener('submit', (event) => {
+    if (event.target.method !== 'post') return;
+    if (event.target.dataset.sent === 'yes') event.preventDefault();
+    event.target.dataset.sent = 'yes';
+  });
+  addEventListener('pageshow', () => {
+    for (const form of document.forms) delete form.dataset.sent;
+  });
+
+  const WARNING_MS = 120_000;
+  const { endsAt } = document.body.dataset;
+  if (endsAt) {
+    const inMs = Date.parse(endsAt) - Date.now() - WARNING_MS;
+    setTimeout(
+      () => say('Your sign-in ends in two minutes: load any page to stay signed in.'),
+      Math.max(0, inMs),
+    );
+  }
+})();

@@ -1,0 +1,147 @@
+import type { CallerView, MessagingService, OperatorRole } from '@pesewa/contracts';
+import type { OperationsAnswer, OperationsExchange } from '@pesewa/operator-client';
+import { createLogger } from '@pesewa/runtime';
+import { createApp } from './app.ts';
+import { createCookies } from './cookies.ts';
+import { createSessions } from './sessions.ts';
+import { createUpstream } from './upstream.ts';
+
+/** The time of tests. */
+export const NOW_MS = Date.parse('2026-11-27T12:00:00Z');
+
+/** A request to an operator API. */
+export interface Asked {
+  /** Such as `ledger POST /commands/fund`, with the query. */
+  readonly what: string;
+  readonly body: unknown;
+  /** Who asked. */
+  readonly by: string;
+}
+
+/** What services answer, by `ledger GET /commands` with or without the query; a body means 200. Anything else is 404. */
+export type Answers = Readonly<Record<string, unknown>>;
+
+/** An answer with a status of its own. */
+export const answered = (status: number, body: unknown): OperationsAnswer => ({ status, body });
+
+const services = [
+  'ledger',
+  'reconciler',
+  'payout-gateway',
+  'collection-gateway',
+  'webhook-ingress',
+  'webhook-dispatcher',
+] as const satisfies readonly MessagingService[];
+
+/** The console over services that answer as they are told; `asked` has every request in order. */
+export function openConsole(answers: Answers = {}) {
+  const asked: Asked[] = [];
+  let nowMs = NOW_MS;
+  let random = 0;
+  const randomBytes = (count: number) => {
+    random += 1;
+    return new Uint8Array(count).fill(random);
+  };
+  const callers = new Map<string, CallerView>();
+  const exchange: OperationsExchange = async ({ url, token, method, body }) => {
+    const [service = '', path = ''] = /^http:\/\/([^/]+)(\/.*)$/.exec(url)?.slice(1) ?? [];
+    const caller = callers.get(token);
+    if (path === '/operator') {
+      return caller ? answered(200, caller) : answered(403, { code: 'forbidden', message: 'a wrong token' });
+    }
+    const verb = method ?? (body === undefined ? 'GET' : 'POST');
+    const what = `${service} ${verb} ${path}`;
+    asked.push({ what, body, by: caller?.name ?? '' });
+    const given = answers[what] ?? answers[what.split('?', 1)[0] ?? ''];
+    if (given === undefined) return answered(404, { code: 'not_found', message: `nothing for ${what}` });
+    const answer = typeof given === 'function' ? ((await given(body)) as unknown) : given;
+    return isAnswer(answer) ? answer : answered(200, answer);
+  };
+  const addresses = Object.fromEntries(services.map((service) => [service, `http://${service}`]));
+  const sessions = createSessions({
+    keys: [new Uint8Array(32).fill(7)],
+    idleMs: 1_800_000,
+    absoluteMs: 28_800_000,
+    randomBytes,
+  });
+  const counted: string[] = [];
+  const app = createApp({
+    sessions,
+    cookies: createCookies(sessions, false),
+    openUpstream: createUpstream(addresses as Record<MessagingService, string>, exchange),
+    clock: { nowMs: () => nowMs },
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    randomBytes,
+    proxies: { trustedProxies: 0 },
+    counted: (result) => void counted.push(result),
+    ownOrigin: 'http://console.test',
+    isTls: false,
+    zone: 'UTC',
+    newId: () => {
+      random += 1;
+      return `cm-${random}`;
+    },
+  });
+  const visitor = (cookie = '') => {
+    const jar = { cookie };
+    const send = async (path: string, init: RequestInit) => {
+      const headers = new Headers({ 'sec-fetch-site': 'same-origin', ...init.headers });
+      if (jar.cookie !== '') headers.set('cookie', jar.cookie);
+      const answer = await app.request(`http://console.test${path}`, { ...init, headers });
+      const set = answer.headers.get('set-cookie');
+      if (set?.startsWith('pesewa-session=')) jar.cookie = set.split(';', 1)[0] ?? '';
+      return {
+        status: answer.status,
+        html: await answer.text(),
+        goesTo: answer.headers.get('location'),
+        answer,
+      };
+    };
+    return {
+      jar,
+      get: (path: string, headers: Record<string, string> = {}) => send(path, { headers }),
+      /** Sends a form as a page of the same sign-in would. */
+      post: async (
+        path: string,
+        fields: Record<string, string> = {},
+        headers: Record<string, string> = {},
+      ) => {
+        const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec((await send('/', {})).html) ?? [];
+        return send(path, { method: 'POST', headers, body: new URLSearchParams({ csrf, ...fields }) });
+      },
+      send,
+    };
+  };
+  return {
+    asked,
+    counted,
+    visitor,
+    advance: (byMs: number) => {
+      nowMs += byMs;
+    },
+    /** Somebody who is signed in. */
+    signIn: async (name: string, role: OperatorRole = 'admin') => {
+      callers.set(`token-of-${name}`, { name, role });
+      const person = visitor();
+      const body = new URLSearchParams({ token: `token-of-${name}`, next: '/' });
+      await person.send('/sign-in', { method: 'POST', body });
+      return person;
+    },
+    revoke: (name: string) => callers.delete(`token-of-${name}`),
+  };
+}
+
+function isAnswer(given: unknown): given is OperationsAnswer {
+  return typeof given === 'object' && given !== null && Object.keys(given).join() === 'status,body';
+}
+
+/** The text of a page, without its tags. */
+export function textOf(html: string): string {
+  return html
+    .replaceAll(/<(script|style|head)[\s\S]*?<\/\1>/g, '')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+}

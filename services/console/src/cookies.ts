@@ -1,0 +1,45 @@
+import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { CookieOptions } from 'hono/utils/cookie';
+import type { Session, Sessions } from './sessions.ts';
+import type { Theme } from './view/layout.ts';
+
+/** The cookies of the console. */
+export interface Cookies {
+  readonly session: (context: Context, nowMs: number) => Session | undefined;
+  readonly setSession: (context: Context, session: Session) => void;
+  readonly clearSession: (context: Context) => void;
+  readonly theme: (context: Context) => Theme;
+  readonly setTheme: (context: Context, theme: Theme) => void;
+}
+
+const THEME_SECONDS = 365 * 86_400;
+
+/** Builds {@link Cookies}; in production they go over TLS alone and belong to this host alone. */
+export function createCookies(sessions: Sessions, isProduction: boolean): Cookies {
+  const name = 'pesewa-session';
+  const common = {
+    httpOnly: true,
+    sameSite: 'Strict',
+    path: '/',
+    secure: isProduction,
+  } satisfies CookieOptions;
+  const own: CookieOptions = isProduction ? { ...common, prefix: 'host' } : common;
+  const stored = isProduction ? `__Host-${name}` : name;
+  return {
+    session: (context, nowMs) => {
+      const sealed = getCookie(context, stored);
+      return sealed === undefined ? undefined : sessions.open(sealed, nowMs);
+    },
+    // Without an age it ends with the browser.
+    setSession: (context, session) => setCookie(context, name, sessions.seal(session), own),
+    clearSession: (context) => void deleteCookie(context, stored, common),
+    theme: (context) => readTheme(getCookie(context, 'theme')),
+    setTheme: (context, theme) => setCookie(context, 'theme', theme, { ...common, maxAge: THEME_SECONDS }),
+  };
+}
+
+/** One of the themes; that of the system for anything else. */
+export function readTheme(text: string | undefined): Theme {
+  return text === 'light' || text === 'dark' ? text : 'system';
+}

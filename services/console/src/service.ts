@@ -1,0 +1,49 @@
+import { readTrustedProxies } from '@pesewa/addresses';
+import { defineService, publicPort, serveHttp } from '@pesewa/runtime';
+import { createApp } from './app.ts';
+import { settings } from './config.ts';
+import { createCookies } from './cookies.ts';
+import { countSignIns } from './metrics.ts';
+import { createSessions } from './sessions.ts';
+import { createUpstream } from './upstream.ts';
+
+const KEY_BYTES = 32;
+
+/** The console, as a process runs it. */
+export const operatorConsole = defineService({
+  name: 'console',
+  settings,
+  compose: async (scope) => {
+    const { config, clock, ids, logger, metrics, random } = scope;
+    const isProduction = config.NODE_ENV === 'production';
+    const sessions = createSessions({
+      keys: config.SESSION_KEYS ?? [random.bytes(KEY_BYTES)],
+      idleMs: config.SESSION_IDLE_MINUTES * 60_000,
+      absoluteMs: config.SESSION_HOURS * 3_600_000,
+      randomBytes: random.bytes,
+    });
+    const openUpstream = createUpstream({
+      ledger: config.LEDGER_URL,
+      reconciler: config.RECONCILER_URL,
+      'payout-gateway': config.PAYOUT_GATEWAY_URL,
+      'collection-gateway': config.COLLECTION_GATEWAY_URL,
+      'webhook-ingress': config.WEBHOOK_INGRESS_URL,
+      'webhook-dispatcher': config.WEBHOOK_DISPATCHER_URL,
+    });
+    const app = createApp({
+      sessions,
+      cookies: createCookies(sessions, isProduction),
+      openUpstream,
+      clock,
+      logger,
+      randomBytes: random.bytes,
+      proxies: readTrustedProxies(config),
+      counted: countSignIns(metrics),
+      ownOrigin: config.PUBLIC_ORIGIN ?? `http://127.0.0.1:${config.PORT}`,
+      isTls: isProduction,
+      zone: config.TIME_ZONE,
+      newId: () => ids.next('cm'),
+    });
+    await scope.open('public port', serveHttp({ ...publicPort(config), app, requests: scope.requests }));
+  },
+});

@@ -1,0 +1,78 @@
+import { html } from 'hono/html';
+import { attributes, type Content, type Html, nothing } from './html.ts';
+
+/** A field of a form. */
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string | undefined;
+  /** What to write, in a few words. */
+  readonly hint?: string;
+  readonly isRequired?: boolean;
+  readonly maxLength?: number;
+  /** Several lines. */
+  readonly isLong?: boolean;
+  readonly type?: 'text' | 'password' | 'date' | 'search' | 'file';
+  /** One of these, by code and words. */
+  readonly options?: readonly (readonly [code: string, words: string])[];
+  readonly autocomplete?: string;
+}
+
+/** A form that changes something; every one has the session's token against forgery. */
+export function form(options: {
+  readonly csrf: string;
+  readonly action: string;
+  readonly fields?: readonly Field[];
+  /** Values that the person does not see. */
+  readonly hidden?: Readonly<Record<string, string>>;
+  /** Says what happens, with the amount and the object. */
+  readonly submit: string;
+  readonly isDangerous?: boolean;
+  /** What was wrong with the last try. */
+  readonly problem?: string | undefined;
+}): Html {
+  const { csrf, action, fields = [], hidden = {}, submit, isDangerous = false, problem } = options;
+  return html`<form method="post" action="${action}" class="form">${problemOf(problem)}
+<input type="hidden" name="csrf" value="${csrf}">
+${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${fields.map((field) => control(field, problem))}
+<button type="submit" class="${isDangerous ? 'danger' : 'primary'}">${submit}</button></form>`;
+}
+
+/** A form that narrows a list; what it asks for is in the page's address. */
+export function filters(options: {
+  readonly action: string;
+  readonly label: string;
+  readonly fields: readonly Field[];
+}): Html {
+  const { action, label, fields } = options;
+  return html`<form method="get" action="${action}" class="filters" role="search" aria-label="${label}">
+${fields.map((field) => control(field, undefined))}<button type="submit">Show</button></form>`;
+}
+
+/** What was wrong, where a screen reader reads it first. */
+export function problemOf(problem: Content): Html {
+  return problem === undefined || problem === null
+    ? nothing
+    : html`<p class="problem" role="alert"><strong>Not done.</strong> ${problem}</p>`;
+}
+
+function control(field: Field, problem: string | undefined): Html {
+  const { name, label, value = '', hint, options, isLong = false, isRequired = false } = field;
+  const id = `field-${name}`;
+  const isWrong = problem !== undefined && new RegExp(`\\b${name}\\b`).test(problem);
+  const common = {
+    id,
+    name,
+    required: isRequired,
+    maxlength: field.maxLength,
+    'aria-describedby': hint === undefined ? undefined : `${id}-hint`,
+    'aria-invalid': isWrong ? 'true' : undefined,
+  };
+  const input = options
+    ? html`<select${attributes(common)}>${options.map(([code, words]) => html`<option${attributes({ value: code, selected: code === value })}>${words}</option>`)}</select>`
+    : isLong
+      ? html`<textarea rows="3"${attributes(common)}>${value}</textarea>`
+      : html`<input${attributes({ ...common, type: field.type ?? 'text', value, autocomplete: field.autocomplete ?? 'off' })}>`;
+  return html`<div class="field"><label for="${id}">${label}</label>${input}${hint === undefined ? nothing : html`<small id="${id}-hint">${hint}</small>`}</div>`;
+}

@@ -1,0 +1,44 @@
+import { html } from 'hono/html';
+import { attributes, type Content, type Html, link, nothing } from './html.ts';
+
+/** A column: its title, and whether its cells are numbers. */
+export type Column = string | { readonly title: string; readonly isNumber: true };
+
+/** A table; without rows it says what would stand here, and what to do. */
+export function table(options: {
+  readonly caption: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Content[])[];
+  readonly empty: Content;
+}): Html {
+  const { caption, columns, rows, empty } = options;
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const isNumber = columns.map((column) => typeof column !== 'string');
+  const titles = columns.map((column) => (typeof column === 'string' ? column : column.title));
+  const align = (index: number) => attributes({ class: isNumber[index] === true ? 'number' : undefined });
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}"><table>
+<caption>${caption}</caption>
+<thead><tr>${titles.map((title, index) => html`<th scope="col"${align(index)}>${title}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) => html`<tr>${row.map((cell, index) => html`<td${align(index)}>${cell}</td>`)}</tr>`,
+  )}</tbody>
+</table></div>`;
+}
+
+/** Facts of one object: names beside values; absent values are left out. */
+export function facts(given: readonly (readonly [name: string, value: Content])[]): Html {
+  const shown = given.filter(([, value]) => value !== undefined);
+  return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** Links to the first and the next page of a list; the parameters of the page are kept. */
+export function pager(options: {
+  readonly next: string | null;
+  /** The path of the page that begins after this cursor; absent for the first one. */
+  readonly pathAfter: (cursor: string | undefined) => string;
+  readonly isFirst: boolean;
+}): Html {
+  const { next, pathAfter, isFirst } = options;
+  if (isFirst && next === null) return nothing;
+  return html`<nav class="pager" aria-label="Pages">${isFirst ? nothing : link(pathAfter(undefined), 'Newest')} ${next === null ? nothing : link(pathAfter(next), 'Older')}</nav>`;
+}

@@ -1,0 +1,105 @@
+import { displayAmount } from '@pesewa/kernel';
+import { inWords } from '@pesewa/operator-client';
+import { html } from 'hono/html';
+import { dash, type Html, link } from './html.ts';
+
+/** How a page shows times. */
+export interface TimeView {
+  /** A name of the IANA database. */
+  readonly zone: string;
+  readonly nowMs: number;
+}
+
+/** An amount in decimal text as people read it, such as `2,468.40 KES`; with a path it leads to what it is made of. */
+export function amount(text: string | null | undefined, currency: string | null, path?: string): Html {
+  if (text === null || text === undefined || text === '') return dash;
+  const shown = html`<span class="amount">${displayAmount(text, currency ?? '')}</span>`;
+  return path === undefined ? shown : link(path, shown);
+}
+
+/** A count with groups of digits; one that stopped at a limit has a plus. */
+export function count(
+  { count: number, isCut }: { readonly count: number; readonly isCut?: boolean },
+  path?: string,
+): Html {
+  const text = `${number.toLocaleString('en-GB')}${isCut === true ? '+' : ''}`;
+  return path === undefined ? html`${text}` : link(path, text);
+}
+
+/** A time such as `27/11/2026 14:05:09`, in the zone of the pages; the element has it in UTC. */
+export function time(at: string | null | undefined, { zone }: TimeView): Html {
+  if (at === null || at === undefined) return dash;
+  return html`<time datetime="${at}" title="${at}">${timeText(at, zone)}</time>`;
+}
+
+/** A time as text, in a zone. */
+export function timeText(at: string, zone: string): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    day: '2-digit',
+    month: '2-digit',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  return format.format(new Date(at)).replace(',', '');
+}
+
+/** How long ago a time was, such as `3 h`, with the time itself beside it for those who point at it. */
+export function age(at: string | null | undefined, { zone, nowMs }: TimeView): Html {
+  if (at === null || at === undefined) return html`never`;
+  return html`<time datetime="${at}" title="${timeText(at, zone)}">${lengthText(nowMs - Date.parse(at))}</time>`;
+}
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const;
+
+/** A length of time in its largest unit, such as `3 h`. */
+export function lengthText(lengthMs: number): string {
+  const [ms, name] = UNITS.find(([unitMs]) => lengthMs >= unitMs) ?? [1_000, 's'];
+  return `${Math.max(0, Math.floor(lengthMs / ms))} ${name}`;
+}
+
+const good = new Set([
+  'COMPLETED',
+  'applied',
+  'approved',
+  'resolved',
+  'booked',
+  'matched',
+  'delivered',
+  'done',
+  'up',
+  'healthy',
+  'replayed',
+  'succeeded',
+]);
+const bad = new Set([
+  'FAILED',
+  'REVERSED',
+  'refused',
+  'rejected',
+  'failed',
+  'exhausted',
+  'discarded',
+  'disabled',
+  'differs',
+  'not_at_rail',
+  'not_in_books',
+  'not_on_statement',
+  'down',
+  'stopped',
+  'out_of_range',
+]);
+
+/** A state as a word with a sign: nobody needs to tell colours apart. */
+export function state(code: string): Html {
+  const [kind, sign] = good.has(code) ? ['good', '✓'] : bad.has(code) ? ['bad', '✗'] : ['open', '●'];
+  return html`<span class="state ${kind}"><span aria-hidden="true">${sign}</span> ${inWords(code)}</span>`;
+}

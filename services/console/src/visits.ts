@@ -1,0 +1,68 @@
+import { type CallerView, includesRole, type OperatorRole } from '@pesewa/contracts';
+import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
+import { html } from 'hono/html';
+import type { Upstream } from './upstream.ts';
+import type { Content, Html } from './view/html.ts';
+import type { Page } from './view/layout.ts';
+import type { TimeView } from './view/values.ts';
+
+/** One look at a page by a signed-in operator. */
+export interface Visit {
+  readonly upstream: Upstream;
+  readonly operator: CallerView;
+  /** Whether the operator's role is at least this one; the operator APIs decide, this only shows or hides. */
+  readonly may: (role: OperatorRole) => boolean;
+  readonly times: TimeView;
+  /** For every form. */
+  readonly csrf: string;
+  /** A parameter of the address; absent if it is empty. */
+  readonly query: (name: string) => string | undefined;
+  /** A part of the path. */
+  readonly part: (name: string) => string;
+  /** A new id for what a form will do once, however often it is sent. */
+  readonly newId: () => string;
+}
+
+/** A form that an operator sent. */
+export interface Submission extends Visit {
+  /** A field without blanks around it; absent if it is empty. */
+  readonly field: (name: string) => string | undefined;
+}
+
+/** What becomes of a form: another page is shown instead, or this one with what was wrong. */
+export type Outcome = { readonly goTo: string } | { readonly again: Page; readonly status: 409 | 422 };
+
+/** Adds pages and what their forms do, by their paths. */
+export interface Routes {
+  readonly page: (path: string, show: (visit: Visit) => Page | Promise<Page>) => void;
+  readonly form: (path: string, take: (submission: Submission) => Promise<Outcome>) => void;
+}
+
+/** Whether the operator's role is at least another. */
+export const mayOf =
+  ({ role }: CallerView) =>
+  (needed: OperatorRole): boolean =>
+    includesRole(role, needed);
+
+/** A part of a page that a service may fail to give: then it says so, and the rest of the page stands. */
+export async function part(work: Promise<Content>): Promise<Html> {
+  try {
+    return html`${await work}`;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return html`<p class="problem" role="alert">Not available: ${messageOf(error)}</p>`;
+  }
+}
+
+/** Does what a form asks for; if it is refused, the form is shown again with the reason, and nothing has happened. */
+export async function doOrShowAgain(
+  work: () => Promise<string>,
+  again: (problem: string) => Page | Promise<Page>,
+): Promise<Outcome> {
+  try {
+    return { goTo: await work() };
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return { again: await again(messageOf(error)), status: error.status === 409 ? 409 : 422 };
+  }
+}
