@@ -66,6 +66,11 @@ LABEL org.opencontainers.image.title="webhook-dispatcher"
 WORKDIR /app/services/webhook-dispatcher
 CMD ["node", "src/main.ts"]
 
+FROM sources AS console
+LABEL org.opencontainers.image.title="console"
+WORKDIR /app/services/console
+CMD ["node", "src/main.ts"]
+
 FROM sources AS provider-simulator
 LABEL org.opencontainers.image.title="provider-simulator"
 # A volume that is empty takes its owner from here; the journal must outlive the container.

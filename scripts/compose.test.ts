@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { environmentOf } from '@pesewa/compact';
-import { services as declared, type ServiceName, serviceNames } from '@pesewa/contracts';
+import { services as declared, messagingServices, type ServiceName, serviceNames } from '@pesewa/contracts';
 import { imageName, kafkaEnvironment, kafkaSettings } from '@pesewa/infrastructure';
 import { END_TIMEOUT_MS } from '@pesewa/runtime';
 import { serviceEnvironment } from '@pesewa/stack';
@@ -58,6 +58,11 @@ const stackEnvironment = (name: ServiceName): Readonly<Record<string, string>> =
   ),
   // Merchants load images from outside the network of the containers.
   ...(name === 'payout-gateway' && { PUBLIC_URL: 'http://127.0.0.1:4010' }),
+  // The stack's console takes its own address, and a key that it makes at the start.
+  ...(name === 'console' && {
+    PUBLIC_ORIGIN: example['CONSOLE_ORIGIN'] ?? '',
+    SESSION_KEYS: example['SESSION_KEYS'] ?? '',
+  }),
 });
 
 /** What the stack gives a service of the settings that it knows; JSON values are parsed. */
@@ -112,7 +117,7 @@ describe('compose.yaml', () => {
 
   it('gives the command line the address of each service that has operators', () => {
     const given = composeEnvironment(serviceOf('pesewa'));
-    for (const name of serviceNames.filter((each) => each !== 'provider-simulator')) {
+    for (const name of messagingServices) {
       const variable = `${name.replaceAll('-', '_').toUpperCase()}_URL`;
       expect(given[variable]).toBe(`http://${name}:${declared[name].operationsPort}`);
     }
