@@ -1,10 +1,10 @@
-import type { MessagingService } from '@pesewa/contracts';
+import type { DeployedService } from './model.ts';
 
 /** A placeholder for the digest that a release inserts; an image with it can't be pulled. */
 export const PLACEHOLDER_DIGEST = `sha256:${'0'.repeat(64)}`;
 
 /** The images of a released installation: one for each service, the command line, and the tools of MongoDB. */
-type ReleasedImage = MessagingService | 'pesewa' | 'mongodb-tools';
+type ReleasedImage = DeployedService | 'pesewa' | 'mongodb-tools';
 
 /** Digests by image. */
 export type Digests = Readonly<Record<ReleasedImage, string>>;
@@ -17,6 +17,7 @@ export const staging: Digests = {
   'webhook-ingress': PLACEHOLDER_DIGEST,
   'webhook-dispatcher': PLACEHOLDER_DIGEST,
   reconciler: PLACEHOLDER_DIGEST,
+  console: PLACEHOLDER_DIGEST,
   pesewa: PLACEHOLDER_DIGEST,
   'mongodb-tools': PLACEHOLDER_DIGEST,
 };
@@ -29,6 +30,7 @@ export const production: Digests = {
   'webhook-ingress': PLACEHOLDER_DIGEST,
   'webhook-dispatcher': PLACEHOLDER_DIGEST,
   reconciler: PLACEHOLDER_DIGEST,
+  console: PLACEHOLDER_DIGEST,
   pesewa: PLACEHOLDER_DIGEST,
   'mongodb-tools': PLACEHOLDER_DIGEST,
 };

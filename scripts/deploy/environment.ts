@@ -1,7 +1,7 @@
 import type { ServiceName } from '@pesewa/contracts';
 import { callbackSettings } from '@pesewa/stack';
 import { defaultTextOf, isSecret, meaningOf, type Settings } from '../docs/configuration.ts';
-import { serviceOf } from './model.ts';
+import { operatorApis, serviceOf } from './model.ts';
 import { kafka, SECRETS_DIRECTORY, site } from './site.ts';
 
 /** The environment of a service: its configuration, and its mounted files. */
@@ -20,7 +20,7 @@ export interface Environment {
 /** Made by Strimzi for the user and for the cluster. */
 const fromKafka = ['KAFKA_SASL_PASSWORD', 'KAFKA_TLS_CA'];
 /** Optional in the code, and required for a secure deployment. */
-const stored = ['SCHEMA_REGISTRY_PASSWORD', 'SCHEMA_REGISTRY_TLS_CA'];
+const stored = ['SCHEMA_REGISTRY_PASSWORD', 'SCHEMA_REGISTRY_TLS_CA', 'SESSION_KEYS'];
 
 /** Settings of the deployment that override defaults, for services that have them. */
 const common = (user: string): Readonly<Record<string, string>> => ({
@@ -41,10 +41,11 @@ const ingress = serviceOf('webhook-ingress');
 
 /** Settings of single services. */
 export const own: Readonly<Partial<Record<ServiceName, Readonly<Record<string, string>>>>> = {
-  // The Gateway is the only proxy before those that strangers reach.
+  // Its Gateway is the only proxy before a public port.
   'payout-gateway': { TRUSTED_PROXIES: '1' },
   'collection-gateway': { TRUSTED_PROXIES: '1' },
   'webhook-ingress': { TRUSTED_PROXIES: '1' },
+  console: { TRUSTED_PROXIES: '1', ...operatorApis() },
   'provider-simulator': {
     JOURNAL_FILE: '/data/journal.jsonl',
     PUBLIC_URL: `http://provider-simulator:${simulator.port}`,

@@ -1,17 +1,39 @@
+import type { ServiceName } from '@pesewa/contracts';
 import { serviceOf } from './model.ts';
 import { type Manifest, manifest, NAMESPACE } from './objects.ts';
 import { site } from './site.ts';
 
 const part = { component: 'platform', of: 'gateway' } as const;
-const GATEWAY = 'pesewa';
 const API = 'gateway.networking.k8s.io/v1';
 
-/** The three public hosts, each with its own certificate and its own entry. */
-export const hosts = [
-  { name: 'payouts', service: 'payout-gateway' },
-  { name: 'collections', service: 'collection-gateway' },
-  { name: 'callbacks', service: 'webhook-ingress' },
-] as const;
+interface Host {
+  readonly name: string;
+  readonly service: ServiceName;
+}
+
+/** The Gateways, each with its hosts; the console is never behind the address that strangers reach. */
+export const gateways: readonly {
+  readonly name: string;
+  readonly className: string;
+  readonly hosts: readonly Host[];
+}[] = [
+  {
+    name: 'pesewa',
+    className: site.gatewayClass,
+    hosts: [
+      { name: 'payouts', service: 'payout-gateway' },
+      { name: 'collections', service: 'collection-gateway' },
+      { name: 'callbacks', service: 'webhook-ingress' },
+    ],
+  },
+  {
+    name: 'console',
+    className: site.internalGatewayClass,
+    hosts: [{ name: 'console', service: 'console' }],
+  },
+];
+
+type Gateway = (typeof gateways)[number];
 
 /** A host's address under the domain of an installation. */
 export const hostOf = (name: string, domain: string): string => `${name}.${domain}`;
@@ -24,10 +46,10 @@ const TIMEOUTS = { request: '30s', backendRequest: '25s' };
 
 const secretOf = (name: string): string => `${name}-tls`;
 
-const gateway = (): Manifest =>
-  manifest(API, 'Gateway', GATEWAY, part, {
+const gateway = ({ name: gatewayName, className, hosts }: Gateway): Manifest =>
+  manifest(API, 'Gateway', gatewayName, part, {
     spec: {
-      gatewayClassName: site.gatewayClass,
+      gatewayClassName: className,
       listeners: hosts.map(({ name }) => ({
         name,
         hostname: hostOf(name, BASE_DOMAIN),
@@ -42,14 +64,14 @@ const gateway = (): Manifest =>
     },
   });
 
-const route = ({ name, service }: (typeof hosts)[number]): Manifest =>
+const route = (gatewayName: string, { name, service }: Host): Manifest =>
   manifest(API, 'HTTPRoute', name, part, {
     spec: {
       parentRefs: [
         {
           group: 'gateway.networking.k8s.io',
           kind: 'Gateway',
-          name: GATEWAY,
+          name: gatewayName,
           namespace: NAMESPACE,
           sectionName: name,
         },
@@ -67,7 +89,7 @@ const route = ({ name, service }: (typeof hosts)[number]): Manifest =>
     },
   });
 
-const certificate = ({ name }: (typeof hosts)[number]): Manifest =>
+const certificate = ({ name }: Host): Manifest =>
   manifest('cert-manager.io/v1', 'Certificate', name, part, {
     spec: {
       secretName: secretOf(name),
@@ -78,9 +100,10 @@ const certificate = ({ name }: (typeof hosts)[number]): Manifest =>
     },
   });
 
-/** The entry from outside. */
-export const gatewayManifests = (): readonly Manifest[] => [
-  gateway(),
-  ...hosts.map(route),
-  ...hosts.map(certificate),
-];
+/** The ways in, each host with its own certificate. */
+export const gatewayManifests = (): readonly Manifest[] =>
+  gateways.flatMap((one) => [
+    gateway(one),
+    ...one.hosts.map((host) => route(one.name, host)),
+    ...one.hosts.map(certificate),
+  ]);

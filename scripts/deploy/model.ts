@@ -1,4 +1,12 @@
-import { type MessagingService, type Service, services, topics } from '@pesewa/contracts';
+import {
+  type MessagingService,
+  messagingServices,
+  type Service,
+  type ServiceName,
+  serviceNames,
+  services,
+  topics,
+} from '@pesewa/contracts';
 import { END_TIMEOUT_MS } from '@pesewa/runtime';
 
 /** The resources of one container of a service. */
@@ -16,6 +24,14 @@ export interface Scale {
   /** The number of waiting messages per replica that adds another one. */
   readonly lagThreshold?: number;
 }
+
+/** A service that every installation runs; only developers have the simulator. */
+export type DeployedService = Exclude<ServiceName, 'provider-simulator'>;
+
+/** The services that every installation runs, in the order in which they are started. */
+export const deployedServices = serviceNames.filter(
+  (name): name is DeployedService => name !== 'provider-simulator',
+);
 
 /** How a service is run. */
 export interface Deployed {
@@ -35,7 +51,7 @@ const byLag = (name: MessagingService, lagThreshold: number): Scale => ({
 });
 
 /** How each service is run; scaled by lag if it works on messages, by CPU if it serves requests. */
-export const deployed: Readonly<Record<MessagingService, Deployed>> = {
+export const deployed: Readonly<Record<DeployedService, Deployed>> = {
   ledger: {
     size: { cpu: '500m', memoryMi: 1_024, ephemeralMi: 256 },
     scale: byLag('ledger', 2_000),
@@ -60,6 +76,10 @@ export const deployed: Readonly<Record<MessagingService, Deployed>> = {
     size: { cpu: '500m', memoryMi: 1_024, ephemeralMi: 256 },
     scale: byLag('reconciler', 1_000),
   },
+  console: {
+    size: { cpu: '100m', memoryMi: 512, ephemeralMi: 128 },
+    scale: { by: 'cpu', min: 2, max: 4 },
+  },
 };
 
 /** The size of what prepares an installation, and of the simulator. */
@@ -82,6 +102,15 @@ const OLD_SPACE_SHARE = 0.75;
 /** The options of Node for a memory limit. */
 export const nodeOptions = ({ memoryMi }: Size): string =>
   `--max-semi-space-size=32 --max-old-space-size=${Math.floor(memoryMi * OLD_SPACE_SHARE)}`;
+
+/** The variables with the addresses of the operator APIs. */
+export const operatorApis = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    messagingServices.map((name) => [
+      `${name.toUpperCase().replaceAll('-', '_')}_URL`,
+      `http://${name}:${services[name].operationsPort}`,
+    ]),
+  );
 
 /** A service by its declaration. */
 export const serviceOf = (name: string): Service => {

@@ -2,7 +2,7 @@ import { type MessagingService, messagingServices } from '@pesewa/contracts';
 import { backupName } from './backup.ts';
 import { kafkaUsers } from './kafka.ts';
 import { serviceOf } from './model.ts';
-import { type Labels, type Manifest, manifest } from './objects.ts';
+import { type Labels, type Manifest, manifest, selectorOf } from './objects.ts';
 import { operatorLabels } from './operator-tools.ts';
 import { kafka, mongodb, site } from './site.ts';
 
@@ -80,6 +80,9 @@ const apiServer = {
   ports: [tcp(443), tcp(6_443)],
 };
 
+const prometheus = { ...inNamespace(site.monitoringNamespace), ...pods(named('prometheus')) };
+const operatorConsole = pods(selectorOf('console'));
+
 const toMongodb = { to: [pods(mongodbPods)], ports: [tcp(mongodb.port)] };
 const toKafka = { to: [pods({ ...kafkaPods, 'strimzi.io/kind': 'Kafka' })], ports: [tcp(kafka.port)] };
 const toRegistry = {
@@ -95,14 +98,27 @@ function servicePolicy(name: MessagingService): Manifest {
     ingress: [
       ...(isPublic ? [{ from: [inNamespace(site.gatewayNamespace)], ports: [tcp(port)] }] : []),
       {
-        from: [
-          { ...inNamespace(site.monitoringNamespace), ...pods(named('prometheus')) },
-          pods(operatorLabels),
-        ],
+        from: [prometheus, pods(operatorLabels), operatorConsole],
         ports: [tcp(operationsPort)],
       },
     ],
     egress: [toMongodb, toKafka, toRegistry, ...(callsOutside === 'nothing' ? [] : [internet])],
+  });
+}
+
+/** The console is reached from inside the company alone, and reaches the operator APIs alone. */
+function consolePolicy(): Manifest {
+  const { port, operationsPort } = serviceOf('console');
+  return policy('console', {
+    podSelector: { matchLabels: named('console') },
+    ingress: [
+      { from: [inNamespace(site.internalGatewayNamespace)], ports: [tcp(port)] },
+      { from: [prometheus], ports: [tcp(operationsPort)] },
+    ],
+    egress: messagingServices.map((name) => ({
+      to: [pods(selectorOf(name))],
+      ports: [tcp(serviceOf(name).operationsPort)],
+    })),
   });
 }
 
@@ -151,6 +167,7 @@ export const networkPolicies = (): readonly Manifest[] => [
   defaultDeny(),
   dns(),
   ...messagingServices.map(servicePolicy),
+  consolePolicy(),
   policy(kafkaUsers.prepare, {
     podSelector: { matchLabels: named(kafkaUsers.prepare) },
     egress: [toMongodb, toKafka, toRegistry],
@@ -185,10 +202,7 @@ export function simulatorPolicies(): readonly Manifest[] {
       ingress: [
         { from: callers.map((service) => pods(named(service))), ports: [tcp(port)] },
         {
-          from: [
-            { ...inNamespace(site.monitoringNamespace), ...pods(named('prometheus')) },
-            pods(operatorLabels),
-          ],
+          from: [prometheus, pods(operatorLabels)],
           ports: [tcp(operationsPort)],
         },
       ],

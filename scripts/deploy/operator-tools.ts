@@ -1,6 +1,5 @@
-import { messagingServices } from '@pesewa/contracts';
 import { type Environment, environmentFile } from './environment.ts';
-import { type Size, serviceOf } from './model.ts';
+import { operatorApis, type Size } from './model.ts';
 import { mongodbUsers } from './mongodb.ts';
 import { labelsOf, type Manifest, manifest } from './objects.ts';
 import { podTemplate } from './pods.ts';
@@ -13,7 +12,7 @@ const component = 'maintenance';
 /** An audit of the books needs more memory than preparing. */
 export const operatorToolsSize: Size = { cpu: '250m', memoryMi: 1_024, ephemeralMi: 256 };
 
-/** The labels of the operators' Pods: the command line, or a console. */
+/** The labels of the command line's Pod. */
 export const operatorLabels = labelsOf(NAME, component);
 
 /** Waits for `kubectl exec`; a container's first process ignores signals unless it handles them. */
@@ -24,10 +23,10 @@ const waiting = [
 ].join(' ');
 
 const environment: Environment = {
-  values: messagingServices.map((name) => ({
-    name: `${name.toUpperCase().replaceAll('-', '_')}_URL`,
-    value: `http://${name}:${serviceOf(name).operationsPort}`,
-    meaning: `The operations API of ${name}.`,
+  values: Object.entries(operatorApis()).map(([name, value]) => ({
+    name,
+    value,
+    meaning: `The operations API of ${new URL(value).hostname}.`,
   })),
   files: { stored: ['MONGODB_URL'], fromKafka: [] },
 };

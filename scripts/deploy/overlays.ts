@@ -1,7 +1,7 @@
 import { type MessagingService, messagingServices } from '@pesewa/contracts';
 import { type Digests, production, staging } from './digests.ts';
-import { hostOf, hosts } from './gateway.ts';
-import { serviceOf } from './model.ts';
+import { gateways, hostOf } from './gateway.ts';
+import { deployedServices, serviceOf } from './model.ts';
 import { NAMESPACE } from './objects.ts';
 import { settingsSecret } from './secrets.ts';
 import { simulatorRails } from './simulator.ts';
@@ -35,7 +35,7 @@ const byDigest = ({ 'mongodb-tools': tools, ...digests }: Digests) => [
 ];
 
 const byTag = () => [
-  ...[...messagingServices, 'pesewa', 'provider-simulator'].map((name) => ({
+  ...[...deployedServices, 'pesewa', 'provider-simulator'].map((name) => ({
     name: imageOf(name),
     newTag: 'dev',
   })),
@@ -60,25 +60,29 @@ const patch = (
   patch: `${JSON.stringify(operations, null, 2)}\n`,
 });
 
+const allHosts = gateways.flatMap(({ hosts }) => hosts);
+
 /** Replaces the base's domain in the hosts. */
 const domainPatches = (domain: string) => [
-  patch(
-    'gateway.networking.k8s.io',
-    'v1',
-    'Gateway',
-    'pesewa',
-    hosts.map(({ name }, index) => ({
-      op: 'replace',
-      path: `/spec/listeners/${index}/hostname`,
-      value: hostOf(name, domain),
-    })),
+  ...gateways.map((gateway) =>
+    patch(
+      'gateway.networking.k8s.io',
+      'v1',
+      'Gateway',
+      gateway.name,
+      gateway.hosts.map(({ name }, index) => ({
+        op: 'replace',
+        path: `/spec/listeners/${index}/hostname`,
+        value: hostOf(name, domain),
+      })),
+    ),
   ),
-  ...hosts.map(({ name }) =>
+  ...allHosts.map(({ name }) =>
     patch('gateway.networking.k8s.io', 'v1', 'HTTPRoute', name, [
       { op: 'replace', path: '/spec/hostnames/0', value: hostOf(name, domain) },
     ]),
   ),
-  ...hosts.map(({ name }) =>
+  ...allHosts.map(({ name }) =>
     patch('cert-manager.io', 'v1', 'Certificate', name, [
       { op: 'replace', path: '/spec/dnsNames/0', value: hostOf(name, domain) },
     ]),
@@ -94,7 +98,11 @@ const merged = (name: string, settings: Readonly<Record<string, string>>) => ({
   options: { immutable: true },
 });
 
-const publicUrl = (domain: string) => ({ PUBLIC_URL: `https://${hostOf('payouts', domain)}` });
+/** The settings that name a service's own host. */
+const ownAddress = (name: string, domain: string): Readonly<Record<string, string>> => {
+  if (name === 'payout-gateway') return { PUBLIC_URL: `https://${hostOf('payouts', domain)}` };
+  return name === 'console' ? { PUBLIC_ORIGIN: `https://${hostOf('console', domain)}` } : {};
+};
 
 /** The rails of developers are the simulator, whatever the store of secrets contains. */
 const railPatches = (secrets: Secrets) =>
@@ -142,8 +150,8 @@ const dev = (secrets: Secrets): Overlay => {
       components,
       images: byTag(),
       configMapGenerator: [
-        ...messagingServices.map((name) =>
-          merged(name, { ...development(name), ...(name === 'payout-gateway' && publicUrl(domain)) }),
+        ...deployedServices.map((name) =>
+          merged(name, { ...development(name), ...ownAddress(name, domain) }),
         ),
         merged('provider-simulator', { NODE_ENV: 'development' }),
       ],
@@ -158,7 +166,7 @@ const released = (name: string, domain: string, digests: Digests): Overlay => ({
     resources: ['../../base'],
     components,
     images: byDigest(digests),
-    configMapGenerator: [merged('payout-gateway', publicUrl(domain))],
+    configMapGenerator: ['payout-gateway', 'console'].map((name) => merged(name, ownAddress(name, domain))),
     patches: domainPatches(domain),
   },
 });

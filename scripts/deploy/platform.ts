@@ -1,5 +1,5 @@
 import { messagingServices } from '@pesewa/contracts';
-import { deployed, smallSize } from './model.ts';
+import { deployed, deployedServices, smallSize } from './model.ts';
 import { type Manifest, manifest, NAMESPACE } from './objects.ts';
 import { operatorToolsSize } from './operator-tools.ts';
 import { priorities } from './workloads.ts';
@@ -20,7 +20,7 @@ function most(): {
   readonly pods: number;
   readonly ephemeralMi: number;
 } {
-  const all = messagingServices.map((name) => ({
+  const all = deployedServices.map((name) => ({
     ...deployed[name].size,
     pods: deployed[name].scale.max + 1,
   }));
@@ -100,5 +100,5 @@ export const platform = (): readonly Manifest[] => [
   quota(),
   limits(),
   priorityClass(priorities.payments, 1_000_000, 'What accepts, moves and books money.'),
-  priorityClass(priorities.support, 500_000, 'What prepares and keeps what the payments need.'),
+  priorityClass(priorities.support, 500_000, 'What prepares, keeps and shows what the payments need.'),
 ];

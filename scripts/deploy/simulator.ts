@@ -11,6 +11,7 @@ import {
   serviceAccount,
   serviceContainer,
   serviceManifest,
+  storedSecrets,
 } from './workloads.ts';
 
 const NAME = 'provider-simulator';
@@ -42,7 +43,7 @@ const statefulSet = (): Manifest =>
           image: imageOf(NAME),
           command: nodeCommand,
           size: smallSize,
-          secrets: { stored: true, mongodb: false },
+          secrets: storedSecrets,
           priority: priorities.support,
           container: serviceContainer(NAME),
           mounts: [{ name: 'journal', mountPath: '/data' }],

@@ -18,8 +18,11 @@ export const site = {
   /** The issuer of the certificates that merchants and rails see. */
   publicIssuer: 'letsencrypt',
   gatewayClass: 'pesewa',
+  /** The class of the console's Gateway: its load balancer has no public address. */
+  internalGatewayClass: 'pesewa-internal',
   /** The namespaces of components that connect to ours. */
   gatewayNamespace: 'gateway-system',
+  internalGatewayNamespace: 'gateway-internal',
   monitoringNamespace: 'monitoring',
   kedaNamespace: 'keda',
   /** The registry has the Confluent API, TLS and users; the hub does not run it (ADR 47). */

@@ -1,4 +1,4 @@
-import { type MessagingService, messagingServices, type ServiceName } from '@pesewa/contracts';
+import { type MessagingService, messagingServices, type ServiceName, serviceNames } from '@pesewa/contracts';
 import { connectionSettings } from '@pesewa/runtime';
 import { stringify } from 'yaml';
 import type { Settings } from '../docs/configuration.ts';
@@ -8,7 +8,7 @@ import { type Environment, environmentFile, environmentOf, own } from './environ
 import { gatewayManifests } from './gateway.ts';
 import { allTopics, kafkaCluster, kafkaUsers, topicManifest, users } from './kafka.ts';
 import { keda } from './keda.ts';
-import { deployed, smallSize } from './model.ts';
+import { type DeployedService, deployed, deployedServices, smallSize } from './model.ts';
 import { mongodbCluster, mongodbUsers } from './mongodb.ts';
 import { monitoring } from './monitoring.ts';
 import { networkPolicies } from './network-policies.ts';
@@ -90,7 +90,7 @@ const settingsOf = async (name: string): Promise<Settings> => {
 async function environments(): Promise<Readonly<Record<ServiceName | 'prepare', Environment>>> {
   const of = async (name: ServiceName) =>
     [name, environmentOf(name, await settingsOf(name), own[name] ?? {})] as const;
-  const services = await Promise.all([...messagingServices, 'provider-simulator' as const].map(of));
+  const services = await Promise.all(serviceNames.map(of));
   const prepare = environmentOf('prepare', connectionSettings.shape as unknown as Settings, {});
   return Object.fromEntries([...services, ['prepare', prepare]]) as Record<
     ServiceName | 'prepare',
@@ -104,17 +104,19 @@ const configured = (all: Environments, name: ServiceName | 'prepare') => ({
   environment: { name, text: environmentFile(all[name]) },
 });
 
-const serviceFolder = (name: MessagingService, all: Environments): Tree =>
+const serviceFolder = (name: DeployedService, all: Environments): Tree =>
   folder(
     `base/${name}`,
     {
       'service-account.yaml': [serviceAccount(name)],
-      'prepare.yaml': [
-        prepareJob(name, imageOf(name), {
-          size: deployed[name].size,
-          secrets: { ...messagingSecrets(name), prepares: true },
-        }),
-      ],
+      'prepare.yaml': messagingServices
+        .filter((one) => one === name)
+        .map((one) =>
+          prepareJob(one, imageOf(one), {
+            size: deployed[one].size,
+            secrets: { ...messagingSecrets(one), prepares: true },
+          }),
+        ),
       'deployment.yaml': [deployment(name)],
       'service.yaml': [serviceManifest(name)],
       'disruption-budget.yaml': [disruptionBudget(name)],
@@ -127,7 +129,7 @@ const serviceFolder = (name: MessagingService, all: Environments): Tree =>
 const base = (all: Environments): readonly Tree[] => [
   {
     'base/kustomization.yaml': kustomization('Kustomization', {
-      resources: ['platform', 'prepare', ...messagingServices, 'operator-tools'],
+      resources: ['platform', 'prepare', ...deployedServices, 'operator-tools'],
     }),
   },
   folder('base/platform', { 'platform.yaml': platform() }),
@@ -141,7 +143,7 @@ const base = (all: Environments): readonly Tree[] => [
     },
     configured(all, 'prepare'),
   ),
-  ...messagingServices.map((name) => serviceFolder(name, all)),
+  ...deployedServices.map((name) => serviceFolder(name, all)),
   folder(
     'base/operator-tools',
     { 'operator-tools.yaml': operatorTools() },
@@ -170,7 +172,9 @@ function components(all: Environments): readonly Tree[] {
     component('monitoring', { 'monitoring.yaml': monitoring() }),
     component('keda', { 'scaled-objects.yaml': keda() }),
     component('external-secrets', {
-      'settings.yaml': userNames.map((name) => settingsSecret(name, all[name].files.stored)),
+      'settings.yaml': [...deployedServices, kafkaUsers.prepare].map((name) =>
+        settingsSecret(name, all[name].files.stored),
+      ),
       'mongodb.yaml': [...userNames, mongodbUsers.operators, mongodbUsers.backup].map(mongodbPassword),
       'backup.yaml': [backupSecret()],
       'operator-tools.yaml': [operatorToolsSecret()],

@@ -1,5 +1,4 @@
-import type { MessagingService } from '@pesewa/contracts';
-import { deployed, ending, serviceOf } from './model.ts';
+import { type DeployedService, deployed, ending, serviceOf } from './model.ts';
 import { type Manifest, manifest, selectorOf } from './objects.ts';
 import { podTemplate, spreadOver } from './pods.ts';
 import { site } from './site.ts';
@@ -79,8 +78,11 @@ export const serviceManifest = (name: string): Manifest => {
   );
 };
 
-/** The secrets of a service that uses MongoDB and Kafka. */
+/** The secrets of what uses MongoDB and Kafka. */
 export const messagingSecrets = (name: string) => ({ stored: true, kafkaUser: name, mongodb: true });
+
+/** The secrets of what uses neither. */
+export const storedSecrets = { stored: true, mongodb: false } as const;
 
 /** Files are read once, at the start: if Reloader runs, a changed secret restarts its Pods. */
 const restartedByReloader = { 'reloader.stakater.com/auto': 'true' };
@@ -94,7 +96,8 @@ export const rollOut = {
 } as const;
 
 /** A service's Deployment; its autoscaler sets the number of replicas. */
-export function deployment(name: MessagingService): Manifest {
+export function deployment(name: DeployedService): Manifest {
+  const isMessaging = serviceOf(name).messaging !== undefined;
   return manifest(
     'apps/v1',
     'Deployment',
@@ -110,8 +113,8 @@ export function deployment(name: MessagingService): Manifest {
           image: imageOf(name),
           command: nodeCommand,
           size: deployed[name].size,
-          secrets: messagingSecrets(name),
-          priority: priorities.payments,
+          secrets: isMessaging ? messagingSecrets(name) : storedSecrets,
+          priority: isMessaging ? priorities.payments : priorities.support,
           container: serviceContainer(name),
           pod: { topologySpreadConstraints: spreadOver(selectorOf(name), ['pod-template-hash']) },
         }),
@@ -139,7 +142,7 @@ export const disruptionBudget = (name: string): Manifest =>
 const CPU_UTILIZATION = 60;
 
 /** Scales services with requests by CPU: up at once, down slowly. */
-export function cpuAutoscaler(name: MessagingService): Manifest {
+export function cpuAutoscaler(name: DeployedService): Manifest {
   const { min, max } = deployed[name].scale;
   return manifest(
     'autoscaling/v2',

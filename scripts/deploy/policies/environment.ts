@@ -1,10 +1,10 @@
-import type { MessagingService } from '@pesewa/contracts';
+import type { ServiceName } from '@pesewa/contracts';
 import { isSecret, type Settings } from '../../docs/configuration.ts';
 import { listAt, ofKind, type Rendered } from './rendered.ts';
 import { configurationOf } from './services.ts';
 
 /** Settings with such names are secret; a public key is not. */
-export const secretName = /(?:PASSWORD|TOKEN|SECRET|(?<!PUBLIC)_KEY|MONGODB_URL|RAILS|OPERATORS)$/;
+export const secretName = /(?:PASSWORD|TOKEN|SECRET|(?<!PUBLIC)_KEYS?|MONGODB_URL|RAILS|OPERATORS)$/;
 
 /** Settings whose names suggest a secret, but that are not marked as one. */
 export const unmarkedSecrets = (settings: Settings): readonly string[] =>
@@ -15,7 +15,7 @@ export const unmarkedSecrets = (settings: Settings): readonly string[] =>
 /** The environment that a service starts with, with a test's values in place of its files. */
 export function startEnvironment(
   objects: readonly Rendered[],
-  name: MessagingService | 'provider-simulator',
+  name: ServiceName,
   files: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const owner = ofKind(objects, 'Deployment', 'StatefulSet').find(({ metadata }) => metadata.name === name);

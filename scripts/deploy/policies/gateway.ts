@@ -1,4 +1,5 @@
 import { services } from '@pesewa/contracts';
+import { site } from '../site.ts';
 import {
   at,
   type Fields,
@@ -10,15 +11,18 @@ import {
   type Rule,
   remove,
   textAt,
+  titleOf,
 } from './rendered.ts';
 
 /** Rules over the way in. */
 export const gatewayRules: readonly Rule[] = [
   {
-    name: 'the three hosts are apart, each by TLS with a certificate of its own, and lead to public ports alone',
+    name: 'the four hosts are apart, each by TLS with a certificate of its own, and lead to public ports alone',
     check: ({ objects }) => {
-      const listeners = ofKind(objects, 'Gateway').flatMap((gateway) => listAt(gateway, 'spec.listeners'));
-      const isGood = (listener: Fields): boolean => {
+      const listeners = ofKind(objects, 'Gateway').flatMap((gateway) =>
+        listAt(gateway, 'spec.listeners').map((listener) => ({ gateway: gateway.metadata.name, listener })),
+      );
+      const isGood = ({ gateway, listener }: (typeof listeners)[number]): boolean => {
         const hostname = textAt(listener, 'hostname');
         const secret = textAt(listener, 'tls.certificateRefs.0.name');
         const routes = ofKind(objects, 'HTTPRoute').filter((one) =>
@@ -36,6 +40,7 @@ export const gatewayRules: readonly Rule[] = [
         return (
           listener['protocol'] === 'HTTPS' &&
           routes.length === 1 &&
+          textAt(route, 'spec.parentRefs.0.name') === gateway &&
           textAt(route, 'spec.parentRefs.0.sectionName') === listener['name'] &&
           isSame(
             certificates.map((one) => at(one, 'spec.dnsNames')),
@@ -48,11 +53,11 @@ export const gatewayRules: readonly Rule[] = [
       };
       const bad = listeners
         .filter((listener) => !isGood(listener))
-        .map((listener) => textAt(listener, 'name'));
-      const hostnames = new Set(listeners.map((listener) => listener['hostname']));
+        .map(({ listener }) => textAt(listener, 'name'));
+      const hostnames = new Set(listeners.map(({ listener }) => listener['hostname']));
       return [
         ...bad,
-        ...(hostnames.size === 3 && listeners.length === 3 ? [] : ['there are not three hosts']),
+        ...(hostnames.size === 4 && listeners.length === 4 ? [] : ['there are not four hosts']),
       ];
     },
     violations: [
@@ -68,6 +73,34 @@ export const gatewayRules: readonly Rule[] = [
         ((listAt(named(objects, 'HTTPRoute', 'payouts'), 'spec.rules.0.backendRefs')[0] as Fields)['port'] =
           4_011),
       (objects) => remove(objects, 'Certificate', 'callbacks'),
+    ],
+  },
+  {
+    name: 'the console alone is behind the internal Gateway, and no merchant finds it behind theirs',
+    check: ({ objects }) =>
+      ofKind(objects, 'HTTPRoute')
+        .filter((route) => {
+          const gateway = named(objects, 'Gateway', textAt(route, 'spec.parentRefs.0.name'));
+          const isConsole = textAt(route, 'spec.rules.0.backendRefs.0.name') === 'console';
+          const wanted = isConsole ? site.internalGatewayClass : site.gatewayClass;
+          return (
+            textAt(gateway, 'spec.gatewayClassName') !== wanted ||
+            listAt(route, 'spec.parentRefs').length !== 1 ||
+            listAt(route, 'spec.rules').some((rule) => listAt(rule, 'backendRefs').length !== 1)
+          );
+        })
+        .map(titleOf),
+    violations: [
+      (objects) =>
+        ((at(named(objects, 'Gateway', 'console'), 'spec') as Fields)['gatewayClassName'] =
+          site.gatewayClass),
+      (objects) =>
+        ((listAt(named(objects, 'HTTPRoute', 'payouts'), 'spec.rules.0.backendRefs')[0] as Fields)['name'] =
+          'console'),
+      (objects) =>
+        void (listAt(named(objects, 'HTTPRoute', 'console'), 'spec.parentRefs') as Fields[]).push({
+          name: 'pesewa',
+        }),
     ],
   },
 ];

@@ -1,4 +1,5 @@
 import { messagingServices } from '@pesewa/contracts';
+import { deployedServices } from '../model.ts';
 import {
   at,
   type Fields,
@@ -17,21 +18,18 @@ const alerts = (objects: readonly Rendered[]): readonly Fields[] =>
     listAt(one, 'spec.groups').flatMap((group) => listAt(group, 'rules')),
   );
 
-/** The expression of the alert that a service is down. */
+/** The expressions of the alerts that a service is down. */
 const whenDown = (objects: readonly Rendered[]): string =>
-  textAt(
-    alerts(objects).find(({ alert }) => alert === 'ServiceDown'),
-    'expr',
-  );
+  alerts(objects)
+    .filter(({ alert }) => alert === 'ServiceDown')
+    .map((alert) => textAt(alert, 'expr'))
+    .join(' or ');
 
 /** Metric names that other software uses too, with the labels of the query. */
 const OF_OTHERS_TOO = /\b(?:up|http_\w+|process_\w+|nodejs_\w+)\b(?:\{(?<labels>[^}]*)\})?/g;
 
 /** The labels that ask for our services: all of them, or one. */
-const ourJobs = [
-  `job=~"${messagingServices.join('|')}"`,
-  ...messagingServices.map((name) => `job="${name}"`),
-];
+const ourJobs = [`job=~"${messagingServices.join('|')}"`, ...deployedServices.map((name) => `job="${name}"`)];
 
 /** Whether an expression asks for targets that are none of ours. */
 const asksForOthers = (expression: string): boolean =>
@@ -58,7 +56,7 @@ export const monitoringRules: readonly Rule[] = [
         ...missed.map(({ owner }) => titleOf(owner)),
         ...(endpoint?.['port'] === 'operations' && endpoint['path'] === '/metrics' ? [] : ['the PodMonitor']),
         ...['reconciler', 'services'].filter((name) => !rules.includes(name)),
-        ...messagingServices.filter((name) => !whenDown(objects).includes(`absent(up{job="${name}"})`)),
+        ...deployedServices.filter((name) => !whenDown(objects).includes(`absent(up{job="${name}"})`)),
       ];
     },
     violations: [

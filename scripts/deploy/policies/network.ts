@@ -63,6 +63,15 @@ const peerName = (peer: Fields): string => {
   return JSON.stringify({ ...(namespace as Fields | undefined), ...(pods as Fields | undefined) });
 };
 
+const PROMETHEUS = JSON.stringify({
+  [NAMESPACE_LABEL]: site.monitoringNamespace,
+  'app.kubernetes.io/name': 'prometheus',
+});
+
+/** Openings in one line each, sorted. */
+const linesOf = (all: readonly Opening[]): readonly string[] =>
+  all.map(({ peer, port }) => `${peerName(peer)} ${port}`).toSorted();
+
 const toInternet = (objects: readonly Rendered[], name: string): readonly Opening[] =>
   openings(objects, name, 'egress').filter(({ peer }) => textAt(peer, 'ipBlock.cidr').endsWith('/0'));
 
@@ -141,7 +150,7 @@ export const networkRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'public ports are reached by the Gateway, operations ports by Prometheus and operators',
+    name: 'public ports are reached by the Gateway, operations ports by Prometheus, operators and their console',
     check: ({ name: installation, objects }) =>
       messagingServices.filter((name) => {
         const { port, operationsPort, isPublic } = services[name] as Service;
@@ -157,11 +166,9 @@ export const networkRules: readonly Rule[] = [
           gateway.length === (isPublic ? 1 : 0) &&
           at_(port).length === gateway.length + (simulated ? 1 : 0) &&
           isSame(at_(operationsPort).toSorted(), [
+            '{"app.kubernetes.io/name":"console","app.kubernetes.io/component":"service"}',
             '{"app.kubernetes.io/name":"operator-tools","app.kubernetes.io/part-of":"pesewa","app.kubernetes.io/component":"maintenance"}',
-            JSON.stringify({
-              [NAMESPACE_LABEL]: site.monitoringNamespace,
-              'app.kubernetes.io/name': 'prometheus',
-            }),
+            PROMETHEUS,
           ])
         );
       }),
@@ -176,6 +183,41 @@ export const networkRules: readonly Rule[] = [
           from: [{ namespaceSelector: {} }],
           ports: [{ protocol: 'TCP', port: 4010 }],
         }),
+    ],
+  },
+  {
+    name: 'the console is reached by the internal Gateway, and reaches the operations ports of the others alone',
+    check: ({ objects }) => {
+      const { port, operationsPort } = services.console;
+      const reachedBy = [
+        `${JSON.stringify({ [NAMESPACE_LABEL]: site.internalGatewayNamespace })} ${port}`,
+        `${PROMETHEUS} ${operationsPort}`,
+      ];
+      const reaches = messagingServices.map((name) => {
+        const selector = { 'app.kubernetes.io/name': name, 'app.kubernetes.io/component': 'service' };
+        return `${JSON.stringify(selector)} ${services[name].operationsPort}`;
+      });
+      return [
+        ...(isSame(linesOf(openings(objects, 'console', 'ingress')), reachedBy.toSorted())
+          ? []
+          : ['who reaches it']),
+        ...(isSame(linesOf(openings(objects, 'console', 'egress')), reaches.toSorted())
+          ? []
+          : ['what it reaches']),
+      ];
+    },
+    violations: [
+      (objects) =>
+        void (listAt(policy(objects, 'console'), 'ingress') as Fields[]).push({
+          from: [{ namespaceSelector: { matchLabels: { [NAMESPACE_LABEL]: site.gatewayNamespace } } }],
+          ports: [{ protocol: 'TCP', port: 4080 }],
+        }),
+      (objects) =>
+        void (listAt(policy(objects, 'console'), 'egress') as Fields[]).push({
+          to: [{ podSelector: { matchLabels: { app: 'pesewa-mongodb-svc' } } }],
+          ports: [{ protocol: 'TCP', port: 27_017 }],
+        }),
+      (objects) => void (listAt(policy(objects, 'console'), 'egress') as Fields[]).pop(),
     ],
   },
   {

@@ -1,4 +1,5 @@
 import { type MessagingService, messagingServices, services, topics } from '@pesewa/contracts';
+import { deployedServices } from '../model.ts';
 import {
   at,
   type Fields,
@@ -47,7 +48,7 @@ export const scalingRules: readonly Rule[] = [
   {
     name: 'what serves requests scales by CPU, never to fewer than two, and down slowly',
     check: ({ objects }) =>
-      messagingServices
+      deployedServices
         .filter((name) => services[name].isPublic)
         .filter((name) => {
           const scaler = named(objects, 'HorizontalPodAutoscaler', name);

@@ -1,4 +1,5 @@
 import { messagingServices, type ServiceName, serviceNames, services } from '@pesewa/contracts';
+import { deployedServices } from '../model.ts';
 import {
   at,
   type Fields,
@@ -23,7 +24,7 @@ const containerOf = (objects: readonly Rendered[], name: string): Fields =>
   listAt(deploymentOf(objects, name), 'spec.template.spec.containers')[0] ?? {};
 /** The services of an installation; only developers have the simulator. */
 const present = (installation: string): readonly ServiceName[] =>
-  serviceNames.filter((name) => name !== 'provider-simulator' || installation === 'dev');
+  installation === 'dev' ? serviceNames : deployedServices;
 
 const workloadOf = (objects: readonly Rendered[], name: string): Rendered | undefined =>
   ofKind(objects, 'Deployment', 'StatefulSet').find(({ metadata }) => metadata.name === name);
