@@ -15,9 +15,14 @@ interface Rule {
 const isCode = (file: string): boolean => /\.(ts|mjs|js)$/.test(file);
 const isTest = (file: string): boolean => file.endsWith('.test.ts') || file.startsWith('test/');
 const isProduct = (file: string): boolean => /^(packages|services)\/.*\.ts$/.test(file) && !isTest(file);
-/** The readers that bound a body, and the stand-in for a rail, which answers tests alone. */
+/** The readers that bound a body, the console's forms, which a middleware bounds, and the stand-in for a rail. */
 const mayReadBodies = (file: string): boolean =>
-  /^packages\/runtime\/src\/(?:bodies|uploads)\.ts$|^services\/provider-simulator\//.test(file);
+  /^packages\/runtime\/src\/(?:bodies|uploads)\.ts$|^services\/(?:console\/src\/app\.ts$|provider-simulator\/)/.test(
+    file,
+  );
+/** The console's templates; its one helper file writes what they may not. */
+const isTemplate = (file: string): boolean =>
+  file.startsWith('services/console/src/') && isProduct(file) && !file.endsWith('/view/html.ts');
 const isText = (file: string): boolean => /\.(ts|mjs|js|json|md|ya?ml|html|css|sh)$/.test(file);
 
 // Patterns that would match themselves are written with a character class.
@@ -26,6 +31,11 @@ const rules: readonly Rule[] = [
     applies: isText,
     pattern: /\b(?:TO[D]O|FIX[M]E)\b/,
     advice: 'no reminders in the source: do it, or open an issue',
+  },
+  {
+    applies: isText,
+    pattern: /^(?:<{7}|>{7})/,
+    advice: 'a conflict of a merge is left: resolve it',
   },
   {
     applies: isTest,
@@ -63,6 +73,26 @@ const rules: readonly Rule[] = [
     applies: (file) => isProduct(file) && !mayReadBodies(file),
     pattern: /\breq\.(?:json|text|parseBody|arrayBuffer|blob|formData|raw\.(?:body\b|\w+\())/,
     advice: 'read a body with readJsonBody, readJsonText, readBytes or readUpload: they bound and check it',
+  },
+  {
+    applies: isTemplate,
+    pattern: /(?<![.\w])raw\(|\braw\b.*'hono\/html'/,
+    advice: 'no text goes into a page unescaped: use html`…`, or a helper of view/html.ts',
+  },
+  {
+    applies: isTemplate,
+    pattern: /\bstyle=|['"\s]on[a-z]+=/i,
+    advice: 'the policy of the pages refuses styles and handlers in markup: use style.css or app.js',
+  },
+  {
+    applies: isTemplate,
+    pattern: /\bhx-[\w:-]+(?:=|['"]?\s*:)/,
+    advice: 'attributes of htmx come from hx of view/html.ts, which gives them the nonce of the page',
+  },
+  {
+    applies: (file) => file.startsWith('services/console/src/assets/'),
+    pattern: /\b(?:(?:inner|outer)HTML|insertAdjacentHTML|document\.write)\b/,
+    advice: 'no markup from text in a browser: use textContent or createElement',
   },
 ];
 

@@ -54,6 +54,7 @@ const delivery = {
 function stackOf(dispatcherUrl: string): Stack {
   const nowhere = 'http://127.0.0.1:9';
   const runFile = {
+    consoleUrl: 'http://127.0.0.1:4080',
     transferUrl: nowhere,
     collectionsUrl: nowhere,
     ingressUrl: nowhere,
@@ -90,6 +91,18 @@ it('forwards the webhooks of demo to the address of --webhooks-to, until it ends
   const connections = () =>
     new Promise<number>((resolve) => dispatcher.server.getConnections((_error, count) => resolve(count)));
   await expect.poll(connections).toBe(0);
+});
+
+it('says where the console is, and with which tokens two people sign in', async () => {
+  const said = Promise.withResolvers<string>();
+  const { interrupt, ...around } = await surroundings(async () => stackOf('http://127.0.0.1:9'));
+  const started = start(['--no-demo'], { ...around, say: said.resolve });
+  cleanUp.push(() => interrupt('SIGTERM'));
+  expect(await said.promise).toMatch(
+    /^Console +http:\/\/127\.0\.0\.1:4080: .*\boperatorToken\b.*\bapproverToken\b/m,
+  );
+  interrupt('SIGTERM');
+  expect(await started).toBe(0);
 });
 
 it.each(['localhost:8080', 'ftp://localhost'])('starts nothing for --webhooks-to %s', async (url) => {

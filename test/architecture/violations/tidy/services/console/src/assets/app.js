@@ -1,0 +1,2 @@
+document.body.innerHTML = location.hash;
+document.body.textContent = location.hash;
