@@ -71,8 +71,5 @@ export const settings = serviceSettings
         context.addIssue({ code: 'custom', path: [name], message: 'is required in production' });
   });
 
-/** The console's settings, read. */
-export type Config = z.output<typeof settings>;
-
 /** The environment of this process; no other file reads it. */
 export const environment = process.env;
