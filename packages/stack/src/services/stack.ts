@@ -110,15 +110,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     const { service, pids, start } = createServices({ options, settings, supervisor, closers });
     await start(serviceNames.filter((name) => name !== 'reconciler' && (name !== 'console' || hasConsole)));
     const simulator = createSimulatorClient(publicUrl(settings, 'provider-simulator'));
-    const operator = createOperatorClient({
-      token: settings.operatorToken,
-      approverToken: settings.approverToken,
-      operations: {
-        ledger: operationsUrl(settings, 'ledger'),
-        reconciler: operationsUrl(settings, 'reconciler'),
-        'webhook-dispatcher': operationsUrl(settings, 'webhook-dispatcher'),
-      },
-    });
+    const operator = operatorOf(settings);
     const merchants = await seed({
       mongodbUrl: addresses.MONGODB_URL,
       databasePrefix: databasePrefix(settings.prefix),
@@ -151,6 +143,17 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     throw error;
   }
 }
+
+const operatorOf = (settings: StackSettings): OperatorClient =>
+  createOperatorClient({
+    token: settings.operatorToken,
+    approverToken: settings.approverToken,
+    operations: {
+      ledger: operationsUrl(settings, 'ledger'),
+      reconciler: operationsUrl(settings, 'reconciler'),
+      'webhook-dispatcher': operationsUrl(settings, 'webhook-dispatcher'),
+    },
+  });
 
 async function replicate(
   options: StackOptions,
