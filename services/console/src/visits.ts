@@ -47,7 +47,7 @@ export const mayOf =
 /** A part of a page that a service may fail to give: then it says so, and the rest of the page stands. */
 export async function part(work: Promise<Content>): Promise<Html> {
   try {
-    return html`${await work}`;
+    return await html`${await work}`;
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     return html`<p class="problem" role="alert">Not available: ${messageOf(error)}</p>`;

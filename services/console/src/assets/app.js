@@ -67,11 +67,13 @@
     for (const plot of drawn.values()) plot.redraw();
   });
 
-  document.addEventListener('click', async (event) => {
-    const button = event.target.closest?.('[data-copy]');
-    if (!button) return;
-    await navigator.clipboard.writeText(button.dataset.copy);
-    say(`Copied ${button.dataset.copy}`);
+  document.addEventListener('click', (event) => {
+    const text = event.target.closest?.('[data-copy]')?.dataset.copy;
+    if (text === undefined) return;
+    navigator.clipboard.writeText(text).then(
+      () => say(`Copied ${text}`),
+      () => say('This browser does not let pages copy.'),
+    );
   });
 
   // Keys lead somewhere; none of them changes anything. They can be switched off.
