@@ -94,7 +94,7 @@ export const ledgerCommands = [
   },
 ] as const satisfies readonly AvroRecord[];
 
-/** What the ledger did (ADR 61). */
+/** What the ledger did. */
 export const ledgerEvents = [
   {
     type: 'record',

@@ -50,7 +50,7 @@ const republishRequested = {
   type: 'record',
   namespace,
   name: 'RepublishRequested',
-  doc: 'A step of ours takes longer than it can: the owner of the payment publishes again what its record proves, under the same ids (ADR 42).',
+  doc: 'A step of ours takes longer than it can: the owner of the payment publishes again what its record proves, under the same ids.',
   fields: [
     ...envelope,
     { name: 'reference', type: 'string', doc: 'our transaction reference' },
@@ -115,7 +115,7 @@ export const payoutFacts = [
     type: 'record',
     namespace,
     name: 'PayoutOutcomeDecided',
-    doc: 'Two people decided how a payout ended that its rail never ends (ADR 34). Its owner acts on it as on a fact.',
+    doc: 'Two people decided how a payout ended that its rail never ends. Its owner acts on it as on a fact.',
     fields: [
       ...envelope,
       ...subject,

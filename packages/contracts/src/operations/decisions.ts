@@ -92,7 +92,7 @@ const refusals = {
   decided: 409,
 } as const;
 
-/** What people decide about payments: the amount that a customer paid, or how a payout ended (ADR 23, ADR 34). */
+/** What people decide about payments: the amount that a customer paid, or how a payout ended (ADR 23). */
 export const decisionOperations = declareOperations({
   list: {
     method: 'get',

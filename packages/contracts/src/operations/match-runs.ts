@@ -17,7 +17,7 @@ interface RunShape<
   readonly called: readonly [run: string, runs: string, records: string];
 }
 
-/** The operations that runs of any source have (ADR 71): lists of runs and of records, one run, and its export. */
+/** The operations that runs of any source have: lists of runs and of records, one run, and its export. */
 export function runOperations<
   const Path extends string,
   Run extends z.ZodType,

@@ -7,7 +7,7 @@ import { statementMapping } from './statement-mapping.ts';
 
 const MAPPING_LENGTH_MAX = 4_096;
 
-/** Every result that a record of a statement can have (ADR 30). */
+/** Every result that a record of a statement can have. */
 export const railStatementResults = [
   'matched',
   'differs',
@@ -134,7 +134,7 @@ const uploadQuery = z
 /** How a file is matched, besides its SHA-256. */
 export type StatementTermsQuery = Omit<z.input<typeof uploadQuery>, 'sha256' | 'dryRun'>;
 
-/** The rails' statements, compared with our payments (ADR 30). */
+/** The rails' statements, compared with our payments. */
 export const railStatementOperations = declareOperations({
   upload: {
     method: 'post',
