@@ -82,7 +82,7 @@ const PING_TIMEOUT_MS = 2_000;
 /** Settings of a service's messaging, in addition to its role. */
 export interface MessagingTuning {
   /**
-   * The service's own collections. They are created at the start, except in production, where they must exist (ADR 49).
+   * The service's own collections. They are created at the start, except in production, where they must exist.
    */
   readonly databaseSchema?: readonly CollectionSchema[];
   readonly batchMessagesMax?: number;

@@ -108,7 +108,7 @@ export const railCallbacks = [
   },
 ] as const satisfies readonly AvroRecord[];
 
-/** Facts about payouts, and what people decided of them, for the payout gateway (ADR 67). */
+/** Facts about payouts, and what people decided of them, for the payout gateway. */
 export const payoutFacts = [
   railStatusObserved,
   {
@@ -142,7 +142,7 @@ export const payoutFacts = [
   republishRequested,
 ] as const satisfies readonly AvroRecord[];
 
-/** Facts about collections, and what people decided of them, for the collection gateway (ADR 67). */
+/** Facts about collections, and what people decided of them, for the collection gateway. */
 export const collectionFacts = [
   railStatusObserved,
   {

@@ -22,7 +22,7 @@ const endpoint = [
   },
 ] as const;
 
-/** The outcome of webhooks to merchants (contract 10.15), and what becomes of their endpoints (ADR 82). */
+/** The outcome of webhooks to merchants (contract 10.15), and what becomes of their endpoints (ADR 73). */
 export const webhookEvents = [
   {
     type: 'record',

@@ -126,7 +126,7 @@ export const payoutCodes = {
     operator:
       '`/readyz` of the service: MongoDB; its details `outbox`, where too much waits for Kafka ' +
       '([OutboxFull](runbooks/outbox-full.md)), and `acceptance`, where the database may be a backup and Kafka has ' +
-      'not yet answered what it has forgotten ([ADR 46](adr/0046-a-restored-payout-gateway-remembers.md))',
+      'not yet answered what it has forgotten ([ADR 45](adr/0045-restored-databases-come-forward.md))',
     definitive: false,
   },
   broken: {

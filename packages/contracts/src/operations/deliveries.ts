@@ -9,7 +9,7 @@ export const ENDPOINTS_MAX = 100;
 /** The longest deadline of an attempt, after the resolution of a name. */
 const TEST_TIMEOUT_MS = 75_000;
 
-/** The states of webhooks; `deferred`: its endpoint is disabled (ADR 82). */
+/** The states of webhooks; `deferred`: its endpoint is disabled. */
 export const deliveryStates = ['pending', 'deferred', 'delivered', 'exhausted', 'discarded'] as const;
 
 const deliveryView = z.object({

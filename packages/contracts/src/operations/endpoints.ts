@@ -18,7 +18,7 @@ const enabledView = z.object({
 /** A disabled endpoint that is enabled again, or would be. */
 export type EnabledEndpointView = z.output<typeof enabledView>;
 
-/** What operators do with endpoints of merchants (ADR 82). */
+/** What operators do with endpoints of merchants. */
 export const endpointOperations = declareOperations({
   enable: {
     method: 'post',

@@ -62,7 +62,7 @@ const discardRefusals = {
   decided: 409,
 } as const;
 
-/** The messages that a service could not apply (ADR 39). */
+/** The messages that a service could not apply (ADR 8). */
 export const parkedOperations = declareOperations({
   list: {
     method: 'get',
