@@ -63,7 +63,7 @@ export const webhookEvents = [
     type: 'record',
     namespace: 'pesewa.webhooks',
     name: 'WebhookEndpointEnabled',
-    doc: 'A disabled endpoint gets its webhooks again, those that were kept too.',
+    doc: 'A disabled endpoint gets its webhooks again, including those that were kept.',
     fields: [
       ...endpoint,
       {
