@@ -22,8 +22,6 @@ const callers = {
   second: 'another operator than proposed it, with a token of their own',
 } as const;
 
-const callersInShort = { any: 'any', named: 'named', second: 'another named' } as const;
-
 const callerOf = ({ caller, method }: Operation): keyof typeof callers =>
   caller ?? (method === 'get' ? 'any' : 'named');
 
@@ -55,7 +53,8 @@ On the operations port of each service, behind \`Authorization: Bearer <operator
 They are declared in \`packages/contracts/src/operations\`, and \`pesewa\` calls them. This page
 and the documents are generated from there.
 
-In tables of operations, *named* is an operator with a token of their own, and *another named* one who did not propose it.
+Any operator may GET. Every other operation needs an operator with a token of their own, and an approval another one than proposed.
+The READMEs list the operations; the OpenAPI documents have their bodies.
 
 ${renderTable(
   ['service', 'operations', 'OpenAPI 3.1'],
@@ -78,9 +77,9 @@ const renderOperations = (api: Api): string => {
     const { method, path, summary, query } = operation;
     const names = query === undefined ? [] : Object.keys((query as z.ZodObject).shape);
     const parameters = names.length === 0 ? '' : `?${names.map((name) => `${name}=`).join('&')}`;
-    return [`\`${method.toUpperCase()} ${path}${parameters}\``, summary, callersInShort[callerOf(operation)]];
+    return [`\`${method.toUpperCase()} ${path}${parameters}\``, summary];
   });
-  return renderTable(['operation', 'does', 'by'], rows);
+  return renderTable(['operation', 'does'], rows);
 };
 
 const refusalsOf = ({ refusals = {} }: Operation) =>

@@ -173,7 +173,7 @@ export const breakOperations = declareOperations({
   list: {
     method: 'get',
     path: '/breaks',
-    summary: 'Lists breaks by when they were first opened, the newest first',
+    summary: 'Lists breaks by first opening, the newest first',
     query: filters.extend({ cursor: pageCursor.optional(), limit: pageLimit(200, 50) }),
     answers: { 200: pageOf(breakView) },
     refusals: { invalid: 400 },
@@ -182,7 +182,7 @@ export const breakOperations = declareOperations({
   export: {
     method: 'get',
     path: '/breaks/export',
-    summary: 'Streams all breaks of the same filters as CSV or JSON; no cell is read as a formula',
+    summary: 'Streams the same breaks as CSV or JSON; no cell is read as a formula',
     query: filters.extend({ format: exportFormat }),
     answers: { 200: fileAnswer },
     refusals: { invalid: 400 },
@@ -190,8 +190,7 @@ export const breakOperations = declareOperations({
   show: {
     method: 'get',
     path: '/breaks/{id}',
-    summary:
-      'Shows a break with what both sides have, its history, its adjustments, and paths to everything known of its payment',
+    summary: 'Shows a break: both sides, history, adjustments, and paths to what is known of its payment',
     answers: { 200: shownBreakView },
     refusals: { not_found: 404 },
   },

@@ -116,8 +116,7 @@ export const decisionOperations = declareOperations({
   propose: {
     method: 'post',
     path: '/decisions',
-    summary:
-      'Proposes an amount, or an outcome and how it is known; the same under the same id is the same decision; `dryRun` only shows it',
+    summary: 'Proposes an amount, or an outcome and how it is known, once per id; `dryRun` only shows it',
     body: proposal,
     answers: { 202: decisionView },
     dryRun: decisionView,

@@ -166,7 +166,7 @@ export const railStatementOperations = declareOperations({
     run: statementView,
     record: recordView,
     results: railStatementResults,
-    called: ['a statement', 'statements', 'the lines of a statement, and the payments without one,'],
+    called: ['a statement', 'statements', "a statement's lines and the payments without one"],
   }),
 });
 

@@ -181,7 +181,7 @@ export const statusOperations = declareOperations({
   show: {
     method: 'get',
     path: '/status',
-    summary: 'Shows what is open, due and broken, and when it was last compared, audited and closed',
+    summary: 'Shows what is open, due and broken, and the last comparison, audit and close',
     answers: { 200: statusView },
   },
 });
