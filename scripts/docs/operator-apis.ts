@@ -37,7 +37,7 @@ const operationsOf = (api: Api) =>
     Object.entries(operations).map(([name, operation]) => ({ part, name, operation })),
   );
 
-/** The table of a service's own operations, for its README; its OpenAPI document has what each answers. */
+/** The list of a service's own operations, for its README; its OpenAPI document has what each answers. */
 export const renderOperatorApi = (service: OperatedService): string =>
   renderOperations(
     Object.fromEntries(
@@ -53,7 +53,7 @@ On the operations port of each service, behind \`Authorization: Bearer <operator
 They are declared in \`packages/contracts/src/operations\`, and \`pesewa\` calls them. This page
 and the documents are generated from there.
 
-Any operator may GET. Every other operation needs an operator with a token of their own, and an approval another one than proposed.
+Any operator may GET. Other operations need an operator with a token of their own, and an approval needs another one than the proposer.
 The READMEs list the operations; the OpenAPI documents have their bodies.
 
 ${renderTable(
@@ -73,13 +73,14 @@ Every service that consumes topics has these:
 ${renderOperations({ parked, positions })}`;
 
 const renderOperations = (api: Api): string => {
-  const rows = operationsOf(api).map(({ operation }) => {
+  const lines = operationsOf(api).map(({ operation }) => {
     const { method, path, summary, query } = operation;
     const names = query === undefined ? [] : Object.keys((query as z.ZodObject).shape);
     const parameters = names.length === 0 ? '' : `?${names.map((name) => `${name}=`).join('&')}`;
-    return [`\`${method.toUpperCase()} ${path}${parameters}\``, summary];
+    const does = `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
+    return `- \`${method.toUpperCase()} ${path}${parameters}\` ${does}\n`;
   });
-  return renderTable(['operation', 'does'], rows);
+  return lines.join('');
 };
 
 const refusalsOf = ({ refusals = {} }: Operation) =>
