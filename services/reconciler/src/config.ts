@@ -66,7 +66,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long a callback may name an unknown payment before a break opens'),
   UNKNOWN_REFERENCES_OPEN_MAX: wholeNumberSetting({ min: 0, max: 1_000_000 })
     .default(1_000)
-    .describe('open breaks about such references at most, per rail; more are only counted'),
+    .describe('most open breaks about them, per rail; more are only counted'),
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
     .describe('how long until such a reference is forgotten and its break closed'),
@@ -81,9 +81,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe("how late a gateway's event may be before the audit considers it lost"),
   STEP_LIMIT_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(60_000)
-    .describe(
-      'how long our own steps may take: the answer to a hold, the opening of a payment here, its webhook',
-    ),
+    .describe('how long our own steps may take: answer to a hold, opening here, webhook'),
   STEP_PAUSE_MS: wholeNumberSetting({ min: 10, max: 3_600_000 })
     .default(5_000)
     .describe('pause between searches for longer steps'),
@@ -113,7 +111,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe("how long after a day's end its close waits for a rail's statement before it asks instead"),
   CLOSE_SAMPLE_PERCENT: wholeNumberSetting({ min: 0, max: 100 })
     .default(1)
-    .describe('share of the payments that a statement has right, which a close still asks about'),
+    .describe('share of payments right in a statement that a close still asks about'),
   CLOSE_TRIES_MAX: wholeNumberSetting({ min: 2, max: 1_000 })
     .default(12)
     .describe('unclear answers after which a payment is unclear in its close'),
@@ -129,9 +127,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long a drift within range may be unexplained before a break opens'),
   COMPARISON_OPEN_MAX_MS: durationMsSetting
     .default(86_400_000)
-    .describe(
-      'payments open for longer are shown with the range that they widen; longer than any rail takes',
-    ),
+    .describe('payments open for longer are shown with the range that they widen'),
   STATEMENT_BYTES_MAX: wholeNumberSetting({ min: 1_024, max: 100_000_000_000 })
     .default(1_000_000_000)
     .describe("maximum size of a rail's statement"),

@@ -140,7 +140,7 @@ export const accountOperations = declareOperations({
   statement: {
     method: 'get',
     path: '/statements',
-    summary: "Lists an account's entries from one time until before another, the oldest first",
+    summary: "Lists an account's entries from one time until before another, oldest first",
     query: z
       .object({
         account,

@@ -86,7 +86,7 @@ export const callbackOperations = declareOperations({
   list: {
     method: 'get',
     path: '/callbacks',
-    summary: 'Lists callbacks by our reference, state, or both, the oldest first',
+    summary: 'Lists callbacks by our reference, state, or both, oldest first',
     query: z
       .object({
         reference: z.string().regex(referencePattern).optional(),
@@ -102,7 +102,7 @@ export const callbackOperations = declareOperations({
   rejected: {
     method: 'get',
     path: '/callbacks/rejected',
-    summary: 'Lists refused requests with reason and addresses, the newest first',
+    summary: 'Lists refused requests with reason and addresses, newest first',
     query: z.object({
       rail: z.string().max(32).optional(),
       reason: z.enum(rejectionReasons, { error: `must be one of ${rejectionReasons.join(', ')}` }).optional(),

@@ -97,7 +97,7 @@ export const decisionOperations = declareOperations({
   list: {
     method: 'get',
     path: '/decisions',
-    summary: 'Lists decisions, the newest first',
+    summary: 'Lists decisions, newest first',
     query: z.object({
       status: z.enum(decisionStatuses).optional(),
       reference: z.string().max(120).optional(),

@@ -131,7 +131,7 @@ export const deliveryOperations = declareOperations({
     method: 'get',
     path: '/deliveries',
     summary:
-      "Lists webhooks by a payment's reference (ours or the merchant's), by merchant and creation, or by state",
+      "Lists webhooks by a payment's reference, ours or the merchant's, by merchant and time, or by state",
     query: z
       .object({
         reference: z.string().regex(referencePattern).optional(),
@@ -194,7 +194,7 @@ export const deliveryOperations = declareOperations({
   endpoints: {
     method: 'get',
     path: '/endpoints',
-    summary: `Lists up to ${ENDPOINTS_MAX} endpoints that fail or have open webhooks, disabled ones first`,
+    summary: `Lists up to ${ENDPOINTS_MAX} endpoints that fail or have open webhooks, disabled first`,
     answers: { 200: pageOf(endpointView) },
   },
 });

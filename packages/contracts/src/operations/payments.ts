@@ -118,7 +118,7 @@ export const paymentOperations = declareOperations({
   list: {
     method: 'get',
     path: '/payments/list',
-    summary: 'Lists payments by acceptance, the newest first, without archived ones',
+    summary: 'Lists payments by acceptance, newest first, without archived ones',
     query: z.object({
       merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
       status: z.enum(paymentStatuses, { error: `must be one of ${paymentStatuses.join(', ')}` }).optional(),

@@ -41,7 +41,7 @@ export interface BreakTerms {
 export const breakKinds = {
   'callback.denied': {
     field: 'status',
-    opens: 'a callback claims an end that the lookup contradicts, or still denies after the allowed lag',
+    opens: 'a callback claims an end that the lookup contradicts, or denies after the allowed lag',
     closes: 'the payment ends as every callback claimed',
     manualResolution: 'final',
   },
@@ -54,28 +54,27 @@ export const breakKinds = {
   'callback.fee_differs': {
     field: 'fee',
     opens:
-      "a callback claims a collection's fee that is not the schedule's, or a proven one an impossible fee; the fact has no fee",
+      "a callback claims another collection fee than the schedule's, or a proven one an impossible fee; the fact has none",
     closes: null,
     manualResolution: 'final',
   },
   'callback.unknown_reference': {
     field: 'existence',
     opens: 'a callback names a payment still unknown after the grace time',
-    closes: 'an event of its owner or of the ledger names it, or it is forgotten',
+    closes: 'an event names it, or it is forgotten',
     manualResolution: 'final',
   },
   'payout.amount_differs': {
     field: 'amount',
-    opens: 'the lookup or a proven callback reports another amount than was requested; no fact is published',
+    opens: 'the rail reports another amount than was requested; no fact is published',
     closes: 'the lookup reports the requested amount',
     manualResolution: 'ended',
   },
   'collection.amount_differs': {
     field: 'amount',
     opens:
-      'the rail reports COMPLETED, and a callback claims another amount or currency than was requested (pending until two operators decide), or after the end another amount than it completed with (a closed break reopens)',
-    closes:
-      'the collection completes with an approved amount or the claimed one; never if it opened after the end',
+      'the rail reports COMPLETED, but a callback claims another amount or currency; two operators decide. Or a callback claims another amount after the end; a closed break reopens',
+    closes: 'it completes with an approved or the claimed amount; never if opened after the end',
     manualResolution: 'decided',
   },
   'payout.not_found': {
@@ -99,14 +98,13 @@ export const breakKinds = {
   },
   'payment.contradiction': {
     field: 'status',
-    opens: 'the rail contradicts our recorded end or itself, or reports an end that the payment cannot have',
+    opens: 'the rail contradicts our recorded end or itself, or reports an impossible end',
     closes: 'the lookup reports our recorded end; what a proven callback said stays',
     manualResolution: 'ended',
   },
   'payment.stuck': {
     field: 'status',
-    opens:
-      "many polls found no end and only callbacks have a break, or the rail can't be polled (not configured, country unknown)",
+    opens: "many polls found no end and only callbacks have a break, or the rail can't be polled",
     closes: 'the payment ends',
     manualResolution: 'ended',
   },
@@ -136,9 +134,8 @@ export const breakKinds = {
   },
   'payout.unattempted': {
     field: 'status',
-    opens:
-      'a payout was accepted long ago, its rail answers that it does not know it, and we know no attempt',
-    closes: 'an attempt is reported, or the payout ends',
+    opens: 'neither the rail nor we know an attempt of a payout that was accepted long ago',
+    closes: 'an attempt is reported, or it ends',
     manualResolution: 'ended',
   },
   'payment.end_untaken': {
@@ -195,14 +192,13 @@ export const breakKinds = {
   },
   'close.differs': {
     field: 'status',
-    opens:
-      'the daily close finds another status, amount or fee of an ended payment at the rail than in our books',
+    opens: 'the daily close finds another status, amount or fee at the rail than in our books',
     closes: 'a later close compares the same, and both agree',
     manualResolution: 'again',
   },
   'close.not_at_rail': {
     field: 'status',
-    opens: 'the rail does not know a payment that ended here when the daily close asks',
+    opens: 'the rail does not know an ended payment when the daily close asks',
     closes: 'a later close finds it',
     manualResolution: 'again',
   },
