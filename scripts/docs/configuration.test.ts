@@ -18,8 +18,6 @@ it('takes the meaning and the default from wherever they were given', () => {
       '| `OPEN` | `a,b` | an address |',
       '| `FREE` | none | only \\| for tests |',
       '',
-      'Each may be given as a file: the variable with `_FILE` holds its path.',
-      '',
     ].join('\n'),
   );
 });

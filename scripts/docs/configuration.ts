@@ -52,7 +52,7 @@ const defaultOf = (setting: Setting): string => {
 };
 
 /** From how many services on a setting is explained on the page of common settings. */
-const COMMON_MIN = 4;
+const COMMON_MIN = 3;
 
 const rowsOf = (settings: Settings): readonly (readonly string[])[] => {
   const rows = Object.entries(settings).map(([name, setting]) => [
@@ -103,8 +103,6 @@ ${renderTable(['Variable', 'Default', 'Meaning', 'Services'], rows)}`;
 export const renderConfiguration = (settings: Settings, common: CommonSettings = new Map()): string => {
   const own = rowsOf(settings).filter((row) => !common.has(textOfRow(row)));
   const shared = Object.keys(settings).length - own.length;
-  const others = `${shared} more are [settings of many services](../../docs/settings.md). `;
-  return `${renderTable(['Variable', 'Default', 'Meaning'], own)}
-${shared > 0 ? others : ''}Each may be given as a file: the variable with \`_FILE\` holds its path.
-`;
+  const others = `\n${shared} more are [settings of many services](../../docs/settings.md).\n`;
+  return `${renderTable(['Variable', 'Default', 'Meaning'], own)}${shared > 0 ? others : ''}`;
 };

@@ -17,7 +17,7 @@ export type OperatedService = keyof typeof operatorApis;
 /** The services that have an operator API. */
 export const operatedServices = Object.keys(operatorApis) as readonly OperatedService[];
 
-/** Who may call an operation, in a table: the least role, and whether it takes another operator than the proposer. */
+/** Who may call an operation, in a list: the least role, and whether it takes another operator than the proposer. */
 const callerOf = (operation: Operation): string =>
   operation.caller === 'second' ? `another ${roleFor(operation)}` : roleFor(operation);
 
@@ -33,7 +33,7 @@ const operationsOf = (api: Api) =>
     Object.entries(operations).map(([name, operation]) => ({ part, name, operation })),
   );
 
-/** The table of a service's own operations, for its README; its OpenAPI document has what each answers. */
+/** The list of a service's own operations, for its README; its OpenAPI document has what each answers. */
 export const renderOperatorApi = (service: OperatedService): string =>
   renderOperations(
     Object.fromEntries(
@@ -49,8 +49,8 @@ On the operations port of each service, behind \`Authorization: Bearer <operator
 They are declared in \`packages/contracts/src/operations\`, and \`pesewa\` calls them. This page
 and the documents are generated from there.
 
-An operator's role is \`viewer\`, \`operator\`, \`approver\` or \`admin\`; each may do what the one before may. Tables of operations name the
-least role; *another* is an operator who did not propose it.
+A role is \`viewer\`, \`operator\`, \`approver\` or \`admin\`; each may do what the one before may. Lists name the least role; *another* is an
+operator who did not propose it. The READMEs list the operations; the OpenAPI documents have their bodies.
 
 ${renderTable(
   ['service', 'operations', 'OpenAPI 3.1'],
@@ -69,13 +69,14 @@ Every service has \`GET /operator\`. Those that consume topics also have these:
 ${renderOperations({ parked, positions })}`;
 
 const renderOperations = (api: Api): string => {
-  const rows = operationsOf(api).map(({ operation }) => {
+  const lines = operationsOf(api).map(({ operation }) => {
     const { method, path, summary, query } = operation;
     const names = query === undefined ? [] : Object.keys((query as z.ZodObject).shape);
     const parameters = names.length === 0 ? '' : `?${names.map((name) => `${name}=`).join('&')}`;
-    return [`\`${method.toUpperCase()} ${path}${parameters}\``, summary, callerOf(operation)];
+    const does = `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
+    return `- \`${method.toUpperCase()} ${path}${parameters}\` ${does} (${callerOf(operation)})\n`;
   });
-  return renderTable(['operation', 'does', 'by'], rows);
+  return lines.join('');
 };
 
 const refusalsOf = ({ refusals = {} }: Operation) =>

@@ -129,7 +129,7 @@ export function portSettings({ port, operationsPort, isPublic }: Service) {
   const { PORT, OPERATIONS_PORT } = serviceSettings.shape;
   const withDefault = PORT.default(port);
   return {
-    PORT: isPublic ? withDefault : withDefault.describe('not opened: this service serves operators only'),
+    PORT: isPublic ? withDefault : withDefault.describe('not opened'),
     OPERATIONS_PORT: OPERATIONS_PORT.default(operationsPort),
   };
 }

@@ -23,8 +23,7 @@ export const endpointOperations = declareOperations({
   enable: {
     method: 'post',
     path: '/endpoints/enable',
-    summary:
-      'Enables a disabled endpoint, which then gets what was kept; `dryRun` shows how many webhooks wait for it',
+    summary: 'Enables a disabled endpoint, which then gets what was kept; `dryRun` counts it',
     body: strictFields(
       {
         merchantId: line(NAME_LENGTH_MAX),

@@ -67,7 +67,7 @@ export const parkedOperations = declareOperations({
   list: {
     method: 'get',
     path: '/parked',
-    summary: 'Lists parked messages, the newest first',
+    summary: 'Lists parked messages, newest first',
     query: z.object({
       state: z.enum(parkedStates).optional(),
       topic: z.string().min(1).max(200).optional(),
