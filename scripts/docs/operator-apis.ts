@@ -51,23 +51,16 @@ export const renderOperatorApi = (service: OperatedService): string =>
 export const renderOperatorOverview = (): string =>
   `# Operator APIs
 
-On the operations port of each service, behind \`Authorization: Bearer <operator token>\` ([ADR 60](../adr/0060-operator-apis-have-one-shape.md)).
-They are declared in \`packages/contracts/src/operations\`, and \`pesewa\` calls them. This page
-and the documents are generated from there.
+On the operations port of each service, behind \`Authorization: Bearer <operator token>\`. This page and the documents are generated from
+\`packages/contracts/src/operations\`:
 
-In tables of operations, *named* is an operator with a token of their own, and *another named* one who did not propose it.
+${operatedServices
+  .map((service) => `- [${service}](../../services/${service}/README.md): [OpenAPI](${service}.openapi.json)\n`)
+  .join('')}
+Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
+next page, and is null on the last. In production the shared token gets 403 \`named_operator_required\` for anything but a GET.
 
-${renderTable(
-  ['service', 'operations', 'OpenAPI 3.1'],
-  operatedServices.map((service) => [
-    `[${service}](../../services/${service}/README.md)`,
-    String(operationsOf(operatorApis[service]).length),
-    `[${service}.openapi.json](${service}.openapi.json)`,
-  ]),
-)}
-Every operation may refuse with 401 \`unauthenticated\` (no token) and 403 \`forbidden\` (a wrong one); with 400 \`invalid\` what can't be read; with 403
-\`named_operator_required\` what is not a GET with the shared token, which may only look in production; and with 503 \`unavailable\`
-if trying again helps. Lists are \`{"items","next"}\`: \`next\` goes into \`cursor\` or \`after\` of the page after, and is null on the last page.
+In tables, *named* is an operator with a token of their own, and *another named* one who did not propose it.
 
 Every service that consumes topics has these:
 
