@@ -55,7 +55,9 @@ On the operations port of each service, behind \`Authorization: Bearer <operator
 \`packages/contracts/src/operations\`:
 
 ${operatedServices
-  .map((service) => `- [${service}](../../services/${service}/README.md): [OpenAPI](${service}.openapi.json)\n`)
+  .map(
+    (service) => `- [${service}](../../services/${service}/README.md): [OpenAPI](${service}.openapi.json)\n`,
+  )
   .join('')}
 Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
 next page, and is null on the last. In production the shared token gets 403 \`named_operator_required\` for anything but a GET.
