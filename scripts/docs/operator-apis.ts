@@ -45,24 +45,19 @@ export const renderOperatorApi = (service: OperatedService): string =>
 export const renderOperatorOverview = (): string =>
   `# Operator APIs
 
-On the operations port of each service, behind \`Authorization: Bearer <operator token>\` ([ADR 60](../adr/0060-operator-apis-have-one-shape.md)).
-They are declared in \`packages/contracts/src/operations\`, and \`pesewa\` calls them. This page
-and the documents are generated from there.
+On the operations port of each service, behind \`Authorization: Bearer <operator token>\`. This page and the documents are generated from
+\`packages/contracts/src/operations\`:
 
-A role is \`viewer\`, \`operator\`, \`approver\` or \`admin\`; each may do what the one before may. Lists name the least role; *another* is an
-operator who did not propose it. The READMEs list the operations; the OpenAPI documents have their bodies.
+${operatedServices
+  .map(
+    (service) => `- [${service}](../../services/${service}/README.md): [OpenAPI](${service}.openapi.json)\n`,
+  )
+  .join('')}
+Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
+next page, and is null on the last.
 
-${renderTable(
-  ['service', 'operations', 'OpenAPI 3.1'],
-  operatedServices.map((service) => [
-    `[${service}](../../services/${service}/README.md)`,
-    String(operationsOf(operatorApis[service]).length),
-    `[${service}.openapi.json](${service}.openapi.json)`,
-  ]),
-)}
-Every operation may refuse with 401 \`unauthenticated\` (no token) and 403 \`forbidden\` (a wrong one); with 400 \`invalid\` what can't be read; with 403
-\`role_required\` what takes another role, where the shared token is a viewer in production; and with 503 \`unavailable\` if trying again
-helps. Lists are \`{"items","next"}\`: \`next\` goes into \`cursor\` or \`after\` of the page after, and is null on the last page.
+A role is \`viewer\`, \`operator\`, \`approver\` or \`admin\`; each may do what the one before may. Lists of operations name the least role.
+*Another* is an operator who did not propose it. Who has a lesser role gets 403 \`role_required\`. In production the shared token is a viewer.
 
 Every service has \`GET /operator\`. Those that consume topics also have these:
 
