@@ -5,6 +5,7 @@ import {
   type Operations,
   operatorApis,
   refusalBody,
+  roleFor,
   TOTAL_ROWS_HEADER,
 } from '@pesewa/contracts';
 import { z } from 'zod';
@@ -16,22 +17,15 @@ export type OperatedService = keyof typeof operatorApis;
 /** The services that have an operator API. */
 export const operatedServices = Object.keys(operatorApis) as readonly OperatedService[];
 
-const callers = {
-  any: 'any operator',
-  named: 'an operator with a token of their own',
-  second: 'another operator than proposed it, with a token of their own',
-} as const;
-
-const callersInShort = { any: 'any', named: 'named', second: 'another named' } as const;
-
-const callerOf = ({ caller, method }: Operation): keyof typeof callers =>
-  caller ?? (method === 'get' ? 'any' : 'named');
+/** Who may call an operation, in a table: the least role, and whether it takes another operator than the proposer. */
+const callerOf = (operation: Operation): string =>
+  operation.caller === 'second' ? `another ${roleFor(operation)}` : roleFor(operation);
 
 type Api = Readonly<Record<string, Operations>>;
 
 /** What every service has that consumes topics. */
-const { parked, positions } = operatorApis.ledger;
-const shared: readonly Operations[] = [parked, positions];
+const { parked, positions, caller } = operatorApis.ledger;
+const shared: readonly Operations[] = [parked, positions, caller];
 
 /** The operations of a service in the order of their parts. */
 const operationsOf = (api: Api) =>
@@ -55,7 +49,8 @@ On the operations port of each service, behind \`Authorization: Bearer <operator
 They are declared in \`packages/contracts/src/operations\`, and \`pesewa\` calls them. This page
 and the documents are generated from there.
 
-In tables of operations, *named* is an operator with a token of their own, and *another named* one who did not propose it.
+An operator's role is \`viewer\`, \`operator\`, \`approver\` or \`admin\`; each may do what the one before may. Tables of operations name the
+least role; *another* is an operator who did not propose it.
 
 ${renderTable(
   ['service', 'operations', 'OpenAPI 3.1'],
@@ -66,10 +61,10 @@ ${renderTable(
   ]),
 )}
 Every operation may refuse with 401 \`unauthenticated\` (no token) and 403 \`forbidden\` (a wrong one); with 400 \`invalid\` what can't be read; with 403
-\`named_operator_required\` what is not a GET with the shared token, which may only look in production; and with 503 \`unavailable\`
-if trying again helps. Lists are \`{"items","next"}\`: \`next\` goes into \`cursor\` or \`after\` of the page after, and is null on the last page.
+\`role_required\` what takes another role, where the shared token is a viewer in production; and with 503 \`unavailable\` if trying again
+helps. Lists are \`{"items","next"}\`: \`next\` goes into \`cursor\` or \`after\` of the page after, and is null on the last page.
 
-Every service that consumes topics has these:
+Every service has \`GET /operator\`. Those that consume topics also have these:
 
 ${renderOperations({ parked, positions })}`;
 
@@ -78,7 +73,7 @@ const renderOperations = (api: Api): string => {
     const { method, path, summary, query } = operation;
     const names = query === undefined ? [] : Object.keys((query as z.ZodObject).shape);
     const parameters = names.length === 0 ? '' : `?${names.map((name) => `${name}=`).join('&')}`;
-    return [`\`${method.toUpperCase()} ${path}${parameters}\``, summary, callersInShort[callerOf(operation)]];
+    return [`\`${method.toUpperCase()} ${path}${parameters}\``, summary, callerOf(operation)];
   });
   return renderTable(['operation', 'does', 'by'], rows);
 };
@@ -117,7 +112,7 @@ const routeOf = (part: string, name: string, operation: Operation): RouteConfig 
     operationId: `${part}.${name}`,
     tags: [part],
     summary,
-    description: `By ${callers[callerOf(operation)]}.`,
+    description: `The least role is ${roleFor(operation)}${operation.caller === 'second' ? ', and not who proposed it' : ''}.`,
     security: [{ operatorToken: [] }],
     request: {
       ...(parameters.length > 0 && { params: z.object(Object.fromEntries(parameters)) }),
@@ -154,7 +149,7 @@ const refusedWith = (operation: Operation): RouteConfig['responses'] => {
   const all = [
     ...common,
     ...(query || body ? [{ status: 400, text: '400 `invalid`' }] : []),
-    ...(method === 'get' ? [] : [{ status: 403, text: '403 `named_operator_required`' }]),
+    ...(method === 'get' ? [] : [{ status: 403, text: '403 `role_required`' }]),
     ...refusalsOf(operation),
     { status: 503, text: '503 `unavailable`' },
   ];

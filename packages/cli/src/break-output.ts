@@ -6,8 +6,7 @@ import {
   type ShownBreakView,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { pendingOf } from './clients/breaks.ts';
-import { inWords } from './labels.ts';
+import { inWords, pendingOf } from '@pesewa/operator-client';
 import { amountCell, formatTable } from './print.ts';
 
 /** A break in one line. */

@@ -1,6 +1,6 @@
+import type { OperationsAnswer } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
 import { breakRow, unknownSides } from './breaks.fixture.ts';
-import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 
 const row = breakRow({

@@ -1,5 +1,5 @@
+import type { OperationsAnswer } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
-import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 
 const answer = (status: number, body: unknown): OperationsAnswer => ({ status, body });

@@ -1,7 +1,7 @@
 import type { TimelineView } from '@pesewa/contracts';
+import type { OperationsAnswer } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
 import { breakRow } from './breaks.fixture.ts';
-import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 import { seen } from './timeline.fixture.ts';
 

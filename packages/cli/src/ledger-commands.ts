@@ -1,11 +1,11 @@
 import { type OrderKindName, type OrderView } from '@pesewa/contracts';
 import { displayAmount, parseAmount } from '@pesewa/kernel';
+import { ClientError, describeOrder, messageOf, RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCommandId, readLine } from './arguments.ts';
-import { describeOrder } from './clients/orders.ts';
 import { requireAddress } from './config.ts';
 import type { CommandContext } from './context.ts';
-import { CliError, messageOf, RefusedError } from './errors.ts';
+import { CliError } from './errors.ts';
 
 /** The options of every order. */
 export interface OrderOptions {
@@ -163,7 +163,7 @@ async function foreseeDrift(
   change: bigint,
 ): Promise<readonly string[]> {
   const runs = await reconciliation.drift().catch((error: unknown) => {
-    if (!(error instanceof CliError)) throw error;
+    if (!(error instanceof ClientError)) throw error;
     return messageOf(error);
   });
   if (typeof runs === 'string') return [`drift now    not known: ${runs}`];

@@ -1,5 +1,6 @@
+import type { OperationsAnswer } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
-import type { CliPorts, OperationsAnswer } from './ports.ts';
+import type { CliPorts } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 import { runProgram } from './program.ts';
 
@@ -90,7 +91,7 @@ describe('an order', () => {
     ],
     [
       answer(202, {}),
-      'ledger answered something else than expected: use a command line of the same version; it may have been taken: repeat with --command-id cm-1',
+      'ledger answered something else than expected: use the same version of both; it may have been taken: repeat with --command-id cm-1',
     ],
   ])('may have been taken unless it was refused: %j', async (answered, message) => {
     const line = commandLine([answered]);

@@ -2,30 +2,13 @@ import type { ResolveName } from '@pesewa/addresses';
 import type { AuditProgress, AuditReport, Head } from '@pesewa/audit';
 import type { DirectoryAdmin } from '@pesewa/directory';
 import type { Clock, Ids } from '@pesewa/kernel';
+import type { OperationsAnswer, OperationsExchange } from '@pesewa/operator-client';
 import type { ConnectionSettings } from '@pesewa/runtime';
 
 /** Reads the directory, and prepares its indexes; disposing of it closes its connection. */
 export interface OpenedDirectory extends AsyncDisposable {
   readonly admin: Pick<DirectoryAdmin, 'ensureIndexes' | 'list'>;
 }
-
-/** An answer of an operations API: its status and its JSON body, if it has one. */
-export interface OperationsAnswer {
-  readonly status: number;
-  readonly body: unknown;
-}
-
-/** Sends one request with the operator token; rejects if there is no answer. */
-export type OperationsExchange = (request: {
-  readonly url: string;
-  readonly token: string;
-  /** Sent as JSON; absent means GET. */
-  readonly body?: unknown;
-  /** `POST` by default. */
-  readonly method?: 'PUT';
-  /** The time limit, if it is longer than usual. */
-  readonly timeoutMs?: number;
-}) => Promise<OperationsAnswer>;
 
 /** Sends one request with the operator token and writes a 2xx answer to a file, completely or not at all. */
 export type OperationsDownload = (request: {

@@ -1,7 +1,8 @@
 import { NameUnresolvedError } from '@pesewa/addresses';
 import type { AuditReport } from '@pesewa/audit';
 import type { Merchant } from '@pesewa/directory';
-import type { CliPorts, OpenedDirectory, OperationsAnswer } from './ports.ts';
+import type { OperationsAnswer } from '@pesewa/operator-client';
+import type { CliPorts, OpenedDirectory } from './ports.ts';
 import { runProgram } from './program.ts';
 
 /** The fee of the merchant's wallet, for payouts and collections: one percent. */

@@ -1,3 +1,4 @@
+import { messageOf } from '@pesewa/operator-client';
 import { Command, CommanderError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { addAccountsCommand } from './commands/accounts.ts';
@@ -24,7 +25,6 @@ import { addVerifyCommand } from './commands/verify.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
 import { addModuleCommand } from './commands/x-module.ts';
 import { addressSources } from './config.ts';
-import { messageOf } from './errors.ts';
 import { explainEveryCommand, helpGroups, withExitCodes } from './help.ts';
 import type { CliPorts } from './ports.ts';
 

@@ -1,12 +1,12 @@
 import type { ChangeView, FieldChangeView, SettingView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
+import { inWords, messageOf, RefusedError } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readLine } from './arguments.ts';
 import type { WantedChange } from './clients/settings.ts';
 import { requireAddress } from './config.ts';
 import { openContext } from './context.ts';
-import { CliError, messageOf, RefusedError } from './errors.ts';
-import { inWords } from './labels.ts';
+import { CliError } from './errors.ts';
 import type { CliPorts } from './ports.ts';
 import { cellText } from './print.ts';
 

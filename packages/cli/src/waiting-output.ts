@@ -1,8 +1,7 @@
 import type { StatusView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
+import { type Count, describeAccount, inWords, type Waiting } from '@pesewa/operator-client';
 import type { Answers } from './clients/ask-services.ts';
-import type { Count, Waiting } from './clients/waiting.ts';
-import { describeAccount, inWords } from './labels.ts';
 
 type Since = (at: string | null) => string | null;
 

@@ -19,6 +19,7 @@ export * from './mobile-operators.ts';
 export * from './operations/accounts.ts';
 export * from './operations/breaks.ts';
 export * from './operations/callbacks.ts';
+export * from './operations/callers.ts';
 export * from './operations/closes.ts';
 export * from './operations/decisions.ts';
 export * from './operations/deliveries.ts';
@@ -33,6 +34,7 @@ export * from './operations/payments.ts';
 export * from './operations/positions.ts';
 export * from './operations/rail-statements.ts';
 export * from './operations/reconciliation.ts';
+export * from './operations/roles.ts';
 export * from './operations/settings.ts';
 export * from './operations/statement-mapping.ts';
 export {

@@ -118,7 +118,7 @@ export async function openServiceWithPositions(config: TestConfig, group: string
   });
   const topic = topicNameOf(config, 'ledger');
   const idOf = (partition: number) => `${group}/${topic}/${partition}`;
-  const named = ['ama', 'kofi'].map((name) => ({ name, tokenHash: hashOf(name) }));
+  const named = ['ama', 'kofi'].map((name) => ({ name, role: 'approver' as const, tokenHash: hashOf(name) }));
   return {
     scope,
     stops,

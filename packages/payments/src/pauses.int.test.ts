@@ -11,6 +11,7 @@ const client = new MongoClient(process.env['MONGODB_URL'] ?? '', { useBigInt64: 
 const logger = createLogger({ name: 'test', level: 'silent' });
 const operators = ['ama', 'kofi'].map((name) => ({
   name,
+  role: 'operator' as const,
   tokenHash: createHash('sha256').update(`token-of-${name}`).digest(),
 }));
 let db: Db;

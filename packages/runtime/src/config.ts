@@ -99,7 +99,9 @@ export const serviceSettings = tracingSettings.extend({
     )
     .meta(secret),
   OPERATORS: operatorsSetting
-    .describe('further operators as `name:SHA-256 of the token in hex`, separated by commas')
+    .describe(
+      'further operators as `name:role:SHA-256 of the token in hex`, separated by commas; roles are viewer, operator, approver and admin',
+    )
     .meta(secret),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])

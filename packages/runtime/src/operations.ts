@@ -1,11 +1,13 @@
+import { callerOperations } from '@pesewa/contracts';
 import { Hono } from 'hono';
 import type { Registry } from 'prom-client';
 import type { Health, HealthReport } from './health.ts';
 import { answerJson, logFailure } from './http.ts';
 import type { Logger } from './logger.ts';
-import { type Operators, setOperator } from './operators.ts';
+import { callerOf, lackingRole, type Operators, setOperator } from './operators.ts';
 import { createRequestGate } from './request-gate.ts';
 import { instrumentRequests, traceRequest } from './requests.ts';
+import { answer, serveOperations } from './serve-operations.ts';
 
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
 export interface OperationsApp {
@@ -33,13 +35,13 @@ export function createOperationsApp(options: {
       : answerJson(context, 500, { code: 'broken', message: 'this broke: the log has why' });
   });
   app.use(instrumentRequests);
-  const answer = (report: HealthReport) =>
+  const answerReport = (report: HealthReport) =>
     new Response(JSON.stringify(report), {
       status: report.healthy ? 200 : 503,
       headers: { 'content-type': 'application/json' },
     });
-  app.get('/livez', async () => answer(await options.health.liveness()));
-  app.get('/readyz', async () => answer(await options.health.readiness()));
+  app.get('/livez', async () => answerReport(await options.health.liveness()));
+  app.get('/readyz', async () => answerReport(await options.health.readiness()));
   app.get('/metrics', async (context) =>
     context.text(await options.metrics.metrics(), 200, { 'content-type': options.metrics.contentType }),
   );
@@ -70,7 +72,7 @@ export function mountOperator(operations: OperationsApp, operators: Operators): 
 
 /**
  * Requires an operator's token for all of the routes, which learn the operator's name by `operatorOf`; whatever is not a GET
- * is for operators who may act, and is logged with their name (ADR 17).
+ * takes at least the role `operator`, and is logged with their name (ADR 17).
  */
 export function guardOperator(routes: Hono, operators: Operators, logger?: Pick<Logger, 'info'>): Hono {
   const guarded = new Hono();
@@ -84,23 +86,20 @@ export function guardOperator(routes: Hono, operators: Operators, logger?: Pick<
     }
     const token = /^Bearer (\S+)$/.exec(header)?.[1];
     // A missing token never matches, even if an operator's token were empty.
-    const name = token === undefined ? undefined : operators.identify(token);
-    if (name === undefined) {
+    const caller = token === undefined ? undefined : operators.identify(token);
+    if (!caller) {
       return answerJson(context, 403, { code: 'forbidden', message: 'the operator token is wrong' });
     }
-    setOperator(context, name);
+    setOperator(context, caller);
     const { method, path } = context.req;
     const isDeed = method !== 'GET' && method !== 'HEAD';
-    if (isDeed && !operators.mayAct(name)) {
-      return answerJson(context, 403, {
-        code: 'named_operator_required',
-        message: 'OPERATOR_TOKEN can only read: use the token of an operator of OPERATORS',
-      });
-    }
+    const lacking = isDeed ? lackingRole(caller, 'operator') : undefined;
+    if (lacking) return answerJson(context, 403, lacking);
     await traceRequest(context, next);
     if (isDeed)
-      logger?.info({ operator: name, method, path, status: context.res.status }, 'an operator acted');
+      logger?.info({ operator: caller.name, method, path, status: context.res.status }, 'an operator acted');
     return undefined;
   });
+  serveOperations(guarded, callerOperations, { show: ({ context }) => answer(200, callerOf(context)) });
   return guarded.route('/', routes);
 }

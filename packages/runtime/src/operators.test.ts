@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { declareOperations, operatorRoles } from '@pesewa/contracts';
 import { Hono } from 'hono';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +9,7 @@ import { createHealth } from './health.ts';
 import { createLogger } from './logger.ts';
 import { createOperationsApp, guardOperator, mountOperator } from './operations.ts';
 import { createOperators, operatorOf, operatorsProblem, operatorsSetting } from './operators.ts';
+import { answer, serveOperations } from './serve-operations.ts';
 
 /** Matches any text with this part. */
 const containing = (part: string): unknown => expect.stringContaining(part);
@@ -20,8 +22,8 @@ const openOperations = () =>
   });
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
 const read = (OPERATORS: string) => parseConfig(z.object({ OPERATORS: operatorsSetting }), { OPERATORS });
-const ama = `ama:${hashOf('token-of-ama')}`;
-const kofi = `kofi-2:${hashOf('token-of-kofi')}`;
+const ama = `ama:approver:${hashOf('token-of-ama')}`;
+const kofi = `kofi-2:viewer:${hashOf('token-of-kofi')}`;
 
 describe('the setting', () => {
   it('is a list of names and hashes, and may be absent', () => {
@@ -30,12 +32,14 @@ describe('the setting', () => {
   });
 
   it('names every problem at once by its place, and shows no token', () => {
-    const twice = `kojo:${hashOf('token-of-ama')}`;
+    const twice = `kojo:admin:${hashOf('token-of-ama')}`;
     const refused = () =>
-      read(`secret-token,${ama},Ama:${'a'.repeat(64)},${ama},${twice},operator:${'b'.repeat(64)}`);
+      read(
+        `secret-token,${ama},Ama:admin:${'a'.repeat(64)},${ama},${twice},operator:admin:${'b'.repeat(64)}`,
+      );
     expect(refused).toThrow(/5 problem\(s\)/);
-    expect(refused).toThrow(/entry 1 must be name:hash/);
-    expect(refused).toThrow(/entry 3 must be name:hash/);
+    expect(refused).toThrow(/entry 1 must be name:role:hash/);
+    expect(refused).toThrow(/entry 3 must be name:role:hash/);
     expect(refused).toThrow(/entry 4 names ama again/);
     expect(refused).toThrow(/entry 5 has the token of another entry/);
     expect(refused).toThrow(/entry 6 must not be called operator/);
@@ -43,7 +47,7 @@ describe('the setting', () => {
   });
 
   it('refuses the hash of an empty token, which a script makes of a variable that is not set', () => {
-    expect(() => read(`ama:${hashOf('')}`)).toThrow(/entry 1 has the hash of an empty token/);
+    expect(() => read(`ama:admin:${hashOf('')}`)).toThrow(/entry 1 has the hash of an empty token/);
   });
 
   it('must not give the-main-token to anyone else', () => {
@@ -76,6 +80,57 @@ describe('the guard', () => {
     expect(await ask()).toEqual([401, containing('unauthenticated')]);
     expect(await ask('Bearer nobody')).toEqual([403, containing('forbidden')]);
     expect(await ask(`Bearer ${hashOf('token-of-ama')}`)).toEqual([403, containing('forbidden')]);
+  });
+});
+
+describe('a role', () => {
+  const operations = declareOperations({
+    look: { method: 'get', path: '/things', summary: '', answers: { 200: z.object({}) } },
+    act: { method: 'post', path: '/things', summary: '', answers: { 200: z.object({}) } },
+    approve: {
+      method: 'post',
+      path: '/things/approve',
+      summary: '',
+      caller: 'second',
+      answers: { 200: z.object({}) },
+    },
+    configure: { method: 'put', path: '/things', summary: '', role: 'admin', answers: { 200: z.object({}) } },
+  });
+  const routes = new Hono();
+  const done = () => answer(200, {});
+  serveOperations(routes, operations, { look: done, act: done, approve: done, configure: done });
+  const entries = operatorRoles.map((role) => `a-${role}:${role}:${hashOf(`token-of-${role}`)}`);
+  const app = guardOperator(routes, createOperators('the-main-token', read(entries.join()).OPERATORS, false));
+  const ask = async (token: string, method: string, path: string) =>
+    (await app.request(path, { method, headers: { authorization: `Bearer ${token}` } })).status;
+
+  it.each([
+    ['viewer', [200, 403, 403, 403]],
+    ['operator', [200, 200, 403, 403]],
+    ['approver', [200, 200, 200, 403]],
+    ['admin', [200, 200, 200, 200]],
+  ] as const)('%s may look, act, approve, and change settings: %j', async (role, statuses) => {
+    const token = `token-of-${role}`;
+    expect([
+      await ask(token, 'GET', '/things'),
+      await ask(token, 'POST', '/things'),
+      await ask(token, 'POST', '/things/approve'),
+      await ask(token, 'PUT', '/things'),
+    ]).toEqual(statuses);
+    const caller = await app.request('/operator', { headers: { authorization: `Bearer ${token}` } });
+    expect(await caller.json()).toEqual({ name: `a-${role}`, role });
+  });
+
+  it('says which one is lacking, and the remedy', async () => {
+    const asked = (token: string) =>
+      app.request('/things', { method: 'PUT', headers: { authorization: `Bearer ${token}` } });
+    expect(await (await asked('token-of-approver')).json()).toEqual({
+      code: 'role_required',
+      message: 'this takes the role admin, and a-approver is approver: ask one who has it',
+    });
+    expect(await (await asked('the-main-token')).json()).toMatchObject({
+      message: containing('use the token of an operator of OPERATORS'),
+    });
   });
 });
 
@@ -122,7 +177,10 @@ it('what is no bearer token is not even compared', async () => {
   const operations = openOperations();
   operations.operator.get('/whoami', (context) => context.text(operatorOf(context)));
   const tokenHash = Uint8Array.from(Buffer.from(hashOf(''), 'hex'));
-  mountOperator(operations, createOperators('the-main-token', [{ name: 'nobody', tokenHash }]));
+  mountOperator(
+    operations,
+    createOperators('the-main-token', [{ name: 'nobody', role: 'approver', tokenHash }]),
+  );
   for (const authorization of ['Bearer', 'Bearer ', 'Basic the-main-token', 'the-main-token']) {
     expect((await operations.app.request('/whoami', { headers: { authorization } })).status).toBe(403);
   }

@@ -1,26 +1,24 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { type CallerView, includesRole, type OperatorRole, operatorRoles } from '@pesewa/contracts';
 import type { Context } from 'hono';
 import { z } from 'zod';
 
 /** A person or program that may use the operator APIs, identified by the hash of a token. */
-export interface NamedOperator {
-  readonly name: string;
+export interface NamedOperator extends CallerView {
   /** SHA-256 of the token, 32 bytes. */
   readonly tokenHash: Uint8Array;
 }
 
 /** Finds the owner of a token. */
 export interface Operators {
-  /** The operator's name; undefined for an unknown token. Takes the same time for every token. */
-  readonly identify: (token: string) => string | undefined;
-  /** Whether the operator of this name may do more than look (ADR 17). */
-  readonly mayAct: (name: string) => boolean;
+  /** Undefined for an unknown token. Takes the same time for every token. */
+  readonly identify: (token: string) => CallerView | undefined;
 }
 
 /** The name that goes with `OPERATOR_TOKEN`. */
 const MAIN_OPERATOR = 'operator';
 
-const ENTRY = /^([a-z][a-z0-9-]{1,31}):([0-9a-f]{64})$/;
+const ENTRY = new RegExp(`^([a-z][a-z0-9-]{1,31}):(${operatorRoles.join('|')}):([0-9a-f]{64})$`);
 const CONTEXT_KEY = 'pesewa.operator';
 
 const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
@@ -29,7 +27,7 @@ const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).d
 const EMPTY_HASH = createHash('sha256').digest('hex');
 
 /**
- * The operators in addition to that of `OPERATOR_TOKEN`, from `name:hash,name:hash` (ADR 17).
+ * The operators in addition to that of `OPERATOR_TOKEN`, from `name:role:hash,name:role:hash` (ADR 17).
  *
  * A duplicate name or token is refused: two names with one token would let one person approve their own orders.
  */
@@ -45,10 +43,10 @@ export const operatorsSetting = z
         context.addIssue({ code: 'custom', message: `entry ${index + 1} ${problem}` });
         return [];
       };
-      const [, name = '', hash = ''] = ENTRY.exec(entry) ?? [];
+      const [, name = '', role = '', hash = ''] = ENTRY.exec(entry) ?? [];
       if (name === '') {
         return printError(
-          "must be name:hash, the name 2 to 32 of a-z, 0-9 and -, the hash its token's SHA-256 in hex",
+          `must be name:role:hash, the name 2 to 32 of a-z, 0-9 and -, the role one of ${operatorRoles.join(', ')}, the hash its token's SHA-256 in hex`,
         );
       }
       if (name === MAIN_OPERATOR) return printError(`must not be called ${name}: OPERATOR_TOKEN is theirs`);
@@ -56,7 +54,7 @@ export const operatorsSetting = z
       if (seen.has(name)) return printError(`names ${name} again`);
       if (seen.has(hash)) return printError(`has the token of another entry: each operator needs their own`);
       seen.add(name).add(hash);
-      return [{ name, tokenHash: Uint8Array.from(Buffer.from(hash, 'hex')) }];
+      return [{ name, role: role as OperatorRole, tokenHash: Uint8Array.from(Buffer.from(hash, 'hex')) }];
     });
   });
 
@@ -73,8 +71,8 @@ export function operatorsProblem(config: {
 /**
  * Builds {@link Operators}: `operator` for the main token, and the named ones.
  *
- * @param sharedMayAct whether the main token, which several people may have and so stands for no person, may do more than
- *   look: only in development
+ * @param sharedMayAct whether the main token, which several people may have and so stands for no person, is an admin's, as in
+ *   development; else it is a viewer's
  */
 export function createOperators(
   operatorToken: string,
@@ -82,29 +80,47 @@ export function createOperators(
   sharedMayAct = true,
 ): Operators {
   const known: readonly NamedOperator[] = [
-    { name: MAIN_OPERATOR, tokenHash: sha256(operatorToken) },
+    { name: MAIN_OPERATOR, role: sharedMayAct ? 'admin' : 'viewer', tokenHash: sha256(operatorToken) },
     ...named,
   ];
   return {
     identify: (token) => {
       const hash = sha256(token);
-      let identified: string | undefined;
+      let identified: CallerView | undefined;
       // Every hash is compared, so that the time does not reveal which one matched.
-      for (const { name, tokenHash } of known) if (timingSafeEqual(tokenHash, hash)) identified = name;
+      for (const { name, role, tokenHash } of known)
+        if (timingSafeEqual(tokenHash, hash)) identified = { name, role };
       return identified;
     },
-    mayAct: (name) => sharedMayAct || name !== MAIN_OPERATOR,
   };
 }
 
-/** Stores the operator's name for the routes. */
-export function setOperator(context: Context, name: string): void {
-  context.set(CONTEXT_KEY, name);
+/** Stores the calling operator for the routes. */
+export function setOperator(context: Context, caller: CallerView): void {
+  context.set(CONTEXT_KEY, caller);
 }
 
 /** The name of the calling operator; throws on a route outside the guard. */
 export function operatorOf(context: Context): string {
-  const name: unknown = context.get(CONTEXT_KEY);
-  if (typeof name === 'string') return name;
+  return callerOf(context).name;
+}
+
+/** The calling operator; throws on a route outside the guard. */
+export function callerOf(context: Context): CallerView {
+  const caller = context.get(CONTEXT_KEY) as CallerView | undefined;
+  if (caller) return caller;
   throw new TypeError('this route is not behind the operator token');
+}
+
+/** The refusal of an operator whose role is less than what is needed. */
+export function lackingRole(
+  { name, role }: CallerView,
+  needed: OperatorRole,
+): { readonly code: 'role_required'; readonly message: string } | undefined {
+  if (includesRole(role, needed)) return undefined;
+  const remedy = name === MAIN_OPERATOR ? 'use the token of an operator of OPERATORS' : 'ask one who has it';
+  return {
+    code: 'role_required',
+    message: `this takes the role ${needed}, and ${name} is ${role}: ${remedy}`,
+  };
 }

@@ -1,10 +1,10 @@
-import type { Operation, Operations, ParameterOf } from '@pesewa/contracts';
+import { type Operation, type Operations, type ParameterOf, roleFor } from '@pesewa/contracts';
 import type { Context, Hono } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { answerJson } from './http.ts';
 import { operatorRefusal, readOperatorBody, readOperatorQuery } from './operator-requests.ts';
-import { operatorOf } from './operators.ts';
+import { callerOf, lackingRole, operatorOf } from './operators.ts';
 
 /** A request that was read by the schemas of its operation. */
 export interface ServedRequest<One extends Operation> {
@@ -62,8 +62,8 @@ export const refusalsAs =
   };
 
 /**
- * Mounts operations as they are declared (ADR 60): the query is read, then the body; what can't be read is answered with
- * 400 `invalid`.
+ * Mounts operations as they are declared (ADR 60): the caller must have the role, then the query is read, then the body; what
+ * can't be read is answered with 400 `invalid`.
  */
 export function serveOperations<Api extends Operations>(
   operator: Hono,
@@ -85,6 +85,8 @@ type AnyHandler = (
 >;
 
 async function serve(context: Context, operation: Operation, handle: AnyHandler): Promise<Response> {
+  const lacking = lackingRole(callerOf(context), roleFor(operation));
+  if (lacking) return answerJson(context, 403, lacking);
   const query = operation.query && readOperatorQuery(context, operation.query);
   if (query?.ok === false) return query.refusal;
   const body = operation.body && (await readOperatorBody(context, operation.body));

@@ -1,4 +1,5 @@
 export { createSupervisor, reservePorts } from '@pesewa/infrastructure';
+export { asOperator } from './as-operator.ts';
 export { createAutoAdvancingClock } from './auto-advancing-clock.ts';
 export { createCertificateAuthority } from './certificates.ts';
 export { openBreakableDaemons, openTestSecuredKafka } from './daemons.ts';

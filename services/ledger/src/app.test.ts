@@ -1,5 +1,6 @@
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
+import { asOperator } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
 import { createApp } from './app.ts';
 import type { PostingDocument } from './documents.ts';
@@ -77,7 +78,7 @@ function open() {
     },
   });
   const get = async (path: string) => {
-    const answer = await app.request(path);
+    const answer = await asOperator(app).request(path);
     return [answer.status, await answer.json()];
   };
   return { get };

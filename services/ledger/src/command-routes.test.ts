@@ -55,7 +55,11 @@ function open(answers: {
   const tokenHash = Uint8Array.from(createHash('sha256').update('token-of-ama').digest());
   const app = guardOperator(
     routes,
-    createOperators('the-token-of-these-tests', [{ name: 'ama', tokenHash }], answers.sharedMayAct),
+    createOperators(
+      'the-token-of-these-tests',
+      [{ name: 'ama', role: 'approver', tokenHash }],
+      answers.sharedMayAct,
+    ),
   );
   const ask = async (path: string, body?: object | string, token = 'the-token-of-these-tests') => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -165,7 +169,7 @@ describe('the shared token', () => {
       const body = path === 'fund' ? order : { reason: 'not ours' };
       expect(await ask(`/commands/${path}`, body)).toEqual([
         403,
-        { code: 'named_operator_required', message: containing('an operator of OPERATORS') },
+        { code: 'role_required', message: containing('an operator of OPERATORS') },
       ]);
     }
     expect(said).toEqual([]);

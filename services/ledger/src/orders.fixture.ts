@@ -22,7 +22,10 @@ const tokens = { operator: 'token-of-the-operator', checker: 'token-of-the-check
 /** Puts the ledger's operator API behind two operators' tokens. */
 export function openTestOperators(app: Hono): TestOperators {
   const tokenHash = Uint8Array.from(createHash('sha256').update(tokens.checker).digest());
-  const guarded = guardOperator(app, createOperators(tokens.operator, [{ name: 'checker', tokenHash }]));
+  const guarded = guardOperator(
+    app,
+    createOperators(tokens.operator, [{ name: 'checker', role: 'approver', tokenHash }]),
+  );
   const as: TestOperators['as'] = async (name, path, body) =>
     guarded.request(path, {
       method: body === undefined ? 'GET' : 'POST',

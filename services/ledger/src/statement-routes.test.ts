@@ -1,3 +1,4 @@
+import { asOperator } from '@pesewa/testkit';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { addAccountRoutes } from './account-routes.ts';
@@ -56,7 +57,7 @@ function open(readAtMs = NOW_MS) {
     },
   });
   const get = async (query: string): Promise<[number, Record<string, unknown>]> => {
-    const answer = await app.request(`/statements?${query}`);
+    const answer = await asOperator(app).request(`/statements?${query}`);
     return [answer.status, (await answer.json()) as Record<string, unknown>];
   };
   return { asked, get };

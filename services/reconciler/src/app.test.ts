@@ -1,5 +1,6 @@
 import { refuse, systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
+import { asOperator } from '@pesewa/testkit';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { addOperatorRoutes } from './app.ts';
@@ -28,7 +29,7 @@ function operator(
   decided: readonly Decision[] = [],
   wallets: readonly (typeof wallet)[] = [wallet],
   payment: Partial<Tracked> = {},
-): Hono {
+): Pick<Hono, 'request'> {
   const app = new Hono();
   addOperatorRoutes(app, {
     life: {
@@ -54,7 +55,7 @@ function operator(
     },
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
-  return app;
+  return asOperator(app);
 }
 
 const get = async (path: string, init?: RequestInit) => {

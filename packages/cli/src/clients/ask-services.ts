@@ -1,5 +1,6 @@
 import { type ConsumerGroup, consumerGroups } from '@pesewa/contracts';
-import { CliError, messageOf } from '../errors.ts';
+import { messageOf } from '@pesewa/operator-client';
+import { CliError } from '../errors.ts';
 
 /** The items of several services. */
 export interface Answers<Item> {

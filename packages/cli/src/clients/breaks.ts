@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
 import {
-  type AdjustmentView,
   type BreakDetailView,
   type BreakFilters,
   breakChanges,
   breakOperations,
   type CallOf,
 } from '@pesewa/contracts';
-import type { Caller } from './call.ts';
+import type { FileCaller } from './call.ts';
 
 /** What people do with a break: the verb, and what it needs. */
 export type BreakChange = {
@@ -20,7 +18,7 @@ export type BreakChange = {
 const PAGE_MAX = 200;
 
 /** Builds the client of breaks: discrepancies that wait for people, or for their cause to go away (ADR 70). */
-export function createBreaks({ call, list, save }: Caller) {
+export function createBreaks({ call, list, save }: FileCaller) {
   const service = 'reconciler';
   return {
     show: (id: string) => call(service, breakOperations.show, { parameters: { id } }),
@@ -34,15 +32,4 @@ export function createBreaks({ call, list, save }: Caller) {
     list: (filters: BreakFilters, limit: number) =>
       list(service, breakOperations.list, { ...filters, limit: Math.min(limit, PAGE_MAX) }, limit),
   };
-}
-
-/** The id of the next order for a break; it stays the same until one of its adjustments is added. */
-export function nextCommandId({ id, adjustments }: Pick<BreakDetailView, 'id' | 'adjustments'>): string {
-  const digest = createHash('sha256').update(`${id}\n${adjustments.length}`).digest('hex');
-  return `bk-${digest.slice(0, 24)}`;
-}
-
-/** The adjustment that waits for the second operator, if any. */
-export function pendingOf({ adjustments }: Pick<BreakDetailView, 'adjustments'>): AdjustmentView | undefined {
-  return adjustments.find(({ status }) => status === 'proposed');
 }

@@ -3,13 +3,11 @@ import {
   type CallOf,
   type MessagingService,
   type Operation,
-  readAnswer,
-  refusalBody,
   requestOf,
 } from '@pesewa/contracts';
+import { type Caller, createCaller, readBody, requireAccepted } from '@pesewa/operator-client';
 import { type Addresses, type AddressName, requireAddress } from '../config.ts';
-import { CliError, RefusedError } from '../errors.ts';
-import type { CliPorts, OperationsAnswer } from '../ports.ts';
+import type { CliPorts } from '../ports.ts';
 
 const addressNames = {
   ledger: 'ledgerUrl',
@@ -20,20 +18,8 @@ const addressNames = {
   'webhook-dispatcher': 'webhookDispatcherUrl',
 } as const satisfies Record<MessagingService, AddressName>;
 
-/** Calls the operations of the services' operator APIs (ADR 60); a refusal becomes a {@link RefusedError}. */
-export interface Caller {
-  readonly call: <One extends Operation>(
-    service: MessagingService,
-    operation: One,
-    given: CallOf<One>,
-  ) => Promise<AnswerOf<One>>;
-  /** The items of a list, page by page, until it ends or `limit` items are read, and whether there are more. */
-  readonly list: <One extends ListOperation>(
-    service: MessagingService,
-    operation: One,
-    query: Omit<QueryOf<One>, 'cursor' | 'after'>,
-    limit: number,
-  ) => Promise<{ readonly items: readonly ItemOf<One>[]; readonly hasMore: boolean }>;
+/** Calls operations, and those that take or give files. */
+export interface FileCaller extends Caller {
   /** Writes the answer to a file, completely or not at all. */
   readonly save: <One extends Operation>(
     service: MessagingService,
@@ -51,54 +37,20 @@ export interface Caller {
   ) => Promise<AnswerOf<One>>;
 }
 
-/** An operation that answers page by page. */
-type ListOperation = Operation & Required<Pick<Operation, 'pages'>>;
-type QueryOf<One extends Operation> =
-  CallOf<One> extends { readonly query?: infer Query } ? NonNullable<Query> : object;
-type ItemOf<One extends Operation> =
-  AnswerOf<One> extends { readonly items: readonly (infer Item)[] } ? Item : never;
-
-/** Builds {@link Caller} over the resolved addresses; a missing one matters only when it is used. */
-export function createCaller(
+/** Builds {@link FileCaller} over the resolved addresses; a missing one matters only when it is used. */
+export function createFileCaller(
   ports: Pick<CliPorts, 'exchange' | 'download' | 'upload' | 'progress'>,
   addresses: Addresses,
-): Caller {
-  const urlOf = (service: MessagingService, path: string) =>
-    `${requireAddress(addresses, addressNames[service]).replace(/\/+$/, '')}${path}`;
+): FileCaller {
+  const addressOf = (service: MessagingService) =>
+    requireAddress(addresses, addressNames[service]).replace(/\/+$/, '');
   const tokenFor = ({ caller }: Operation) =>
     // Without a second token the caller's own is used, because they may be the second operator.
     (caller === 'second' ? addresses.approverToken : undefined) ?? requireAddress(addresses, 'operatorToken');
-  const call: Caller['call'] = async (service, operation, given) => {
-    const { method, path, body } = requestOf(operation, given);
-    const { timeoutMs } = operation;
-    const answer = await ports.exchange({
-      url: urlOf(service, path),
-      token: tokenFor(operation),
-      ...(method === 'PUT' && { method }),
-      ...(body !== undefined && { body }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-    });
-    return read(service, operation, answer);
-  };
   return {
-    call,
-    list: async (service, operation, query, limit) => {
-      type Listed = typeof operation;
-      const items: ItemOf<Listed>[] = [];
-      let cursor: string | null | undefined;
-      while (cursor !== null && items.length < limit) {
-        const given = { query: { ...query, [operation.pages]: cursor } } as unknown as CallOf<Listed>;
-        const page = (await call(service, operation, given)) as {
-          readonly items: readonly ItemOf<Listed>[];
-          readonly next: string | null;
-        };
-        items.push(...page.items);
-        cursor = page.next;
-      }
-      return { items: items.slice(0, limit), hasMore: cursor !== null || items.length > limit };
-    },
+    ...createCaller({ exchange: ports.exchange, addressOf, tokenFor }),
     save: async (service, operation, given, file) => {
-      const url = urlOf(service, requestOf(operation, given).path);
+      const url = `${addressOf(service)}${requestOf(operation, given).path}`;
       const progress = (rows: number, total: number | undefined) =>
         ports.progress(`${file}: ${describeRows(rows, total)} …`);
       const saved = await ports
@@ -107,9 +59,9 @@ export function createCaller(
       requireAccepted(service, saved);
     },
     send: async (service, operation, { given, ...upload }) => {
-      const urlOfFile = (sha256: string) => urlOf(service, requestOf(operation, given(sha256)).path);
-      const answer = await ports.upload({ ...upload, urlOf: urlOfFile, token: tokenFor(operation) });
-      return read(service, operation, answer);
+      const urlOf = (sha256: string) => `${addressOf(service)}${requestOf(operation, given(sha256)).path}`;
+      const answer = await ports.upload({ ...upload, urlOf, token: tokenFor(operation) });
+      return readBody(service, operation, answer);
     },
   };
 }
@@ -119,25 +71,4 @@ function describeRows(rows: number, total: number | undefined): string {
   const grouped = (count: number) => count.toLocaleString('en-GB');
   if (total === undefined || total === 0) return `${grouped(rows)} rows`;
   return `${grouped(rows)} of ${grouped(total)} rows (${Math.floor((rows / total) * 100)} %)`;
-}
-
-function read<One extends Operation>(
-  service: MessagingService,
-  operation: One,
-  answer: OperationsAnswer,
-): AnswerOf<One> {
-  requireAccepted(service, answer);
-  const body = readAnswer(operation, answer);
-  if (body !== undefined) return body;
-  throw new CliError(
-    `${service} answered something else than expected: use a command line of the same version`,
-  );
-}
-
-/** Throws if an answer is a refusal. */
-function requireAccepted(service: MessagingService, { status, body }: OperationsAnswer): void {
-  if (status >= 200 && status < 300) return;
-  const said = refusalBody.partial().safeParse(body).data;
-  const why = `${service}: ${said?.message ?? `answered ${status}, no reason given`}`;
-  throw status < 500 ? new RefusedError(why, status, said?.code) : new CliError(why);
 }

@@ -1,5 +1,5 @@
 import { type CloseRequest, closeOperations, dryRunOf } from '@pesewa/contracts';
-import type { Caller } from './call.ts';
+import type { FileCaller } from './call.ts';
 
 /** The results of a close that people must look at. */
 export const unmatchedResults = ['differs', 'not_at_rail', 'unclear'] as const;
@@ -8,7 +8,7 @@ export const unmatchedResults = ['differs', 'not_at_rail', 'unclear'] as const;
 export type Closes = ReturnType<typeof createCloses>;
 
 /** Builds the client of daily closes (ADR 29): the payments of a day, looked up again at their rails and matched. */
-export function createCloses({ call, save }: Caller) {
+export function createCloses({ call, save }: FileCaller) {
   const service = 'reconciler';
   const { open, show } = closeOperations;
   return {

@@ -5,7 +5,7 @@ import {
   decisionOperations,
   dryRunOf,
 } from '@pesewa/contracts';
-import type { Caller } from './call.ts';
+import { type Caller } from '@pesewa/operator-client';
 
 const AMOUNT_DIFFERS = ['collection.amount_differs'];
 const STUCK = [

@@ -1,5 +1,5 @@
 import { type AnswerOf, type CallOf, type DeliveryView, deliveryOperations } from '@pesewa/contracts';
-import type { Caller } from './call.ts';
+import { type Caller } from '@pesewa/operator-client';
 
 /** Which webhooks are listed. */
 export type DeliveryFilter = Omit<NonNullable<CallOf<typeof deliveryOperations.list>['query']>, 'after'>;

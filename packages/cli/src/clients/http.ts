@@ -3,33 +3,11 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { TOTAL_ROWS_HEADER } from '@pesewa/contracts';
+import { parseAnswer, silence } from '@pesewa/operator-client';
 import { CliError } from '../errors.ts';
-import type { OperationsDownload, OperationsExchange, WebhookForward } from '../ports.ts';
+import type { OperationsDownload, WebhookForward } from '../ports.ts';
 
 const TIMEOUT_MS = 10_000;
-
-/** Talks to an operations API over HTTP; if it does not answer, the error names its address. */
-export const exchangeHttp: OperationsExchange = async ({
-  url,
-  token,
-  method,
-  body,
-  timeoutMs = TIMEOUT_MS,
-}) => {
-  const silent = () => silence(url);
-  const response = await fetch(url, {
-    method: method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: {
-      authorization: `Bearer ${token}`,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
-  }).catch(silent);
-  const text = await response.text().catch(silent);
-  return { status: response.status, body: parse(text) };
-};
 
 /** Posts a webhook as it is; redirects are answers, and the answer's body is dropped. */
 export const forwardHttp: WebhookForward = async ({ url, headers, body }) => {
@@ -59,7 +37,7 @@ export const downloadHttp: OperationsDownload = async ({ url, token, file, progr
       silence(url),
     );
     if (!response.ok || !response.body) {
-      return { status: response.status, body: parse(await response.text()) };
+      return { status: response.status, body: parseAnswer(await response.text()) };
     }
     const declared = response.headers.get(TOTAL_ROWS_HEADER);
     const total = declared === null ? undefined : Number(declared);
@@ -120,16 +98,4 @@ function countJsonRecords(): (chunk: Uint8Array) => number {
     }
     return records;
   };
-}
-
-function silence(url: string): never {
-  throw new CliError(`${new URL(url).origin} does not answer: start the service, or give its address`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,12 +1,11 @@
 import { accountOperations, type WalletView } from '@pesewa/contracts';
+import { createTimelines, createWaiting, RefusedError } from '@pesewa/operator-client';
 import type { Addresses } from '../config.ts';
-import { RefusedError } from '../errors.ts';
 import type { CliPorts } from '../ports.ts';
 import { createBreaks } from './breaks.ts';
-import { createCaller } from './call.ts';
+import { createFileCaller } from './call.ts';
 import { createCloses } from './closes.ts';
 import { createDecisions } from './decisions.ts';
-import { createTimelines } from './fetch-timeline.ts';
 import { createOrders } from './orders.ts';
 import { createParked } from './parked.ts';
 import { createPositions } from './positions.ts';
@@ -14,7 +13,6 @@ import { createRailStatements } from './rail-statements.ts';
 import { createReconciliation } from './reconciliation.ts';
 import { createSettingsClient } from './settings.ts';
 import { createStatements } from './statements.ts';
-import { createWaiting } from './waiting.ts';
 
 const NOT_FOUND = 404;
 
@@ -26,7 +24,7 @@ export function createOperations(
   ports: Pick<CliPorts, 'exchange' | 'download' | 'upload' | 'clock' | 'progress'>,
   addresses: Addresses,
 ) {
-  const caller = createCaller(ports, addresses);
+  const caller = createFileCaller(ports, addresses);
   return {
     ...caller,
     orders: createOrders(ports, caller),

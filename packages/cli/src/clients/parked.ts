@@ -1,7 +1,7 @@
 import { type ConsumerGroup, consumerGroups, type ParkedView, parkedOperations } from '@pesewa/contracts';
+import { type Caller } from '@pesewa/operator-client';
 import { CliError } from '../errors.ts';
 import { type Answers, askEveryService } from './ask-services.ts';
-import type { Caller } from './call.ts';
 
 /** The service that has parked the message; ids begin with its name. */
 export function serviceOf(id: string): ConsumerGroup {

@@ -1,6 +1,6 @@
 import { type ConsumerGroup, dryRunOf, type PositionView, positionOperations } from '@pesewa/contracts';
+import { type Caller } from '@pesewa/operator-client';
 import { type Answers, askEveryService } from './ask-services.ts';
-import type { Caller } from './call.ts';
 
 /** A partition of a service. */
 export interface ServicePartition {

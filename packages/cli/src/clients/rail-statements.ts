@@ -1,5 +1,5 @@
 import { dryRunOf, railStatementOperations, type StatementTermsQuery } from '@pesewa/contracts';
-import type { Caller } from './call.ts';
+import type { FileCaller } from './call.ts';
 
 /** The results of a statement's records that are discrepancies. */
 export const discrepantResults = [
@@ -21,7 +21,7 @@ type Progress = (sent: number, size: number) => void;
 export type RailStatements = ReturnType<typeof createRailStatements>;
 
 /** Builds the client of the rails' statements (ADR 30), compared with our payments. */
-export function createRailStatements({ call, save, send }: Caller) {
+export function createRailStatements({ call, save, send }: FileCaller) {
   const service = 'reconciler';
   const { upload, show } = railStatementOperations;
   return {

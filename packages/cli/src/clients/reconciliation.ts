@@ -1,5 +1,5 @@
 import { comparisonOperations, statusOperations, type WalletComparisonView } from '@pesewa/contracts';
-import type { Caller } from './call.ts';
+import { type Caller } from '@pesewa/operator-client';
 
 /** The result of a requested comparison. */
 export interface Compared {

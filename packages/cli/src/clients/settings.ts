@@ -9,7 +9,7 @@ import {
   settingsOperations,
   type TakenChangeView,
 } from '@pesewa/contracts';
-import type { Caller } from './call.ts';
+import { type Caller } from '@pesewa/operator-client';
 
 /** A change that is asked for: its kind, and what that takes. */
 export type WantedChange = {

@@ -5,9 +5,9 @@ import {
   REFERENCES_MAX,
 } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
-import { CliError, messageOf } from '../errors.ts';
+import { type Caller, ClientError, messageOf } from '@pesewa/operator-client';
+import { CliError } from '../errors.ts';
 import type { CliPorts } from '../ports.ts';
-import type { Caller } from './call.ts';
 
 /** The entries of an account between two times, with its balances before and after them. */
 export type Statement = Omit<AccountStatementView, 'next'>;
@@ -78,7 +78,7 @@ async function readMerchantReferences(
         ports.progress(`${first + some.length} of ${own.length} references …`);
       }
     } catch (error) {
-      if (!(error instanceof CliError)) throw error;
+      if (!(error instanceof ClientError)) throw error;
       missing.push(messageOf(error));
     }
   }

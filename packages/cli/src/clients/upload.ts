@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { type OperationsAnswer, parseAnswer } from '@pesewa/operator-client';
 import { CliError } from '../errors.ts';
-import type { OperationsAnswer, OperationsUpload } from '../ports.ts';
+import type { OperationsUpload } from '../ports.ts';
 
 /** Longer than any dry run takes, because the answer comes after the matching. */
 const ANSWER_TIMEOUT_MS = 3_600_000;
@@ -65,7 +66,10 @@ export const uploadHttp: OperationsUpload = async ({ urlOf, token, file, progres
         content.destroy();
         request.destroy();
         agent.destroy();
-        resolve({ status: response.statusCode ?? 0, body: parse(Buffer.concat(pieces).toString('utf8')) });
+        resolve({
+          status: response.statusCode ?? 0,
+          body: parseAnswer(Buffer.concat(pieces).toString('utf8')),
+        });
       };
       response.once('end', finish);
       response.once('error', finish);
@@ -75,11 +79,3 @@ export const uploadHttp: OperationsUpload = async ({ urlOf, token, file, progres
     content.pipe(request);
   });
 };
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

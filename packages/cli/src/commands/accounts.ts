@@ -1,11 +1,11 @@
 import { accountOperations } from '@pesewa/contracts';
 import { displayAmount, parseAmount } from '@pesewa/kernel';
+import { describeAccount } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCurrency } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { describeAccount } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 

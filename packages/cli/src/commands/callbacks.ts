@@ -4,11 +4,11 @@ import {
   type RejectedView,
   rejectionReasons,
 } from '@pesewa/contracts';
+import { inWords } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { asList, readCount } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
-import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 

@@ -7,14 +7,14 @@ import {
   timelineOperations,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
+import { inWords, RefusedError } from '@pesewa/operator-client';
 import { Argument, type Command, Option } from 'commander';
 import { asList, readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
 import type { Operations } from '../clients/operations.ts';
 import { openContext } from '../context.ts';
 import { decisionGrounds, decisionSummary } from '../decision-output.ts';
-import { CliError, RefusedError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { inWords } from '../labels.ts';
 import { withRetryHint } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';

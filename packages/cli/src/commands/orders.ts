@@ -1,10 +1,9 @@
 import { type OrderView, orderStatuses } from '@pesewa/contracts';
+import { describeOrder, inWords } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { asList, readCount } from '../arguments.ts';
-import { describeOrder } from '../clients/orders.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
-import { inWords } from '../labels.ts';
 import { reportEnded, summary } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';

@@ -5,12 +5,13 @@ import {
   type ParkedView,
   parkedStates,
 } from '@pesewa/contracts';
+import { RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount, readLine } from '../arguments.ts';
 import { requireAllAnswers } from '../clients/ask-services.ts';
 import { serviceOf } from '../clients/parked.ts';
 import { type CommandContext, openContext } from '../context.ts';
-import { CliError, RefusedError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { cellText, formatJson, formatTable } from '../print.ts';

@@ -1,9 +1,10 @@
 import { cancellationOperations, dryRunOf, type PayoutView, paymentOperations } from '@pesewa/contracts';
+import { RefusedError } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCount } from '../arguments.ts';
 import type { Operations } from '../clients/operations.ts';
 import { openContext } from '../context.ts';
-import { CliError, RefusedError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell } from '../print.ts';

@@ -1,10 +1,10 @@
 import { type AdjustmentView, type BreakDetailView, type OrderView } from '@pesewa/contracts';
+import { nextCommandId, pendingOf, RefusedError } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCurrency, readLine, readSignedAmount, type SignedAmount } from '../arguments.ts';
-import { nextCommandId, pendingOf } from '../clients/breaks.ts';
 import { requireAddress } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
-import { CliError, RefusedError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import { type OrderRequest, proposeOrder } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';

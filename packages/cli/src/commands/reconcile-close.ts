@@ -1,5 +1,6 @@
 import type { ClosePreviewView, CloseRecordView, CloseRequest, CloseView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
+import { inWords } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -14,7 +15,6 @@ import { type Closes, unmatchedResults } from '../clients/closes.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, type Cell, formatJson, formatTable } from '../print.ts';
 import { dayAt, nextDay, readZone, showTime, startOfDay, UTC, zoneOption } from '../time-zones.ts';

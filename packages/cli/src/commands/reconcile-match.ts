@@ -5,6 +5,7 @@ import type {
   RailStatementView,
   StatementMappingBody,
 } from '@pesewa/contracts';
+import { inWords } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -19,7 +20,6 @@ import { discrepantResults, type RailStatements, type StatementRequest } from '.
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 

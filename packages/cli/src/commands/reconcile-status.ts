@@ -1,11 +1,11 @@
 import { consumerGroups, type ParkedView, type StatusView } from '@pesewa/contracts';
+import { inWords } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import type { Answers } from '../clients/ask-services.ts';
 import { serviceOf } from '../clients/parked.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import { describeWaiting, describeWhole } from '../waiting-output.ts';

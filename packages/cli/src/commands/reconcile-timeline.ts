@@ -1,11 +1,10 @@
 import { displayAmount } from '@pesewa/kernel';
+import { inWords, type Timeline } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readReference } from '../arguments.ts';
-import type { Timeline } from '../clients/fetch-timeline.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
-import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 

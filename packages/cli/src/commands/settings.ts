@@ -1,9 +1,9 @@
 import { type ChangeView, changeStatuses } from '@pesewa/contracts';
+import { inWords } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { asList, readCount } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
-import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import { approvedText, details, settingLabel, summary } from '../settings-changes.ts';

@@ -1,10 +1,10 @@
 import { formatCsv, growsByDebits } from '@pesewa/contracts';
+import { describeAccount, inWords } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCurrency, readDay, readTime, requireBefore } from '../arguments.ts';
 import type { Statement } from '../clients/statements.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
-import { describeAccount, inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
 import { dayAt, nextDay, readZone, showTime, startOfDay, UTC, zoneOption } from '../time-zones.ts';

@@ -1,9 +1,10 @@
 import { type DeliveryView, deliveryOperations } from '@pesewa/contracts';
+import { messageOf, RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount } from '../arguments.ts';
 import { collectDeliveries, type DeliveryFilter } from '../clients/deliveries.ts';
 import { type CommandContext, openContext } from '../context.ts';
-import { CliError, messageOf, RefusedError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { addPeriodOptions, addTimeOptions, type PeriodOptions, readPeriod } from '../webhook-periods.ts';

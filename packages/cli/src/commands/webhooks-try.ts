@@ -1,12 +1,12 @@
 import { addressProblems } from '@pesewa/addresses';
 import { type DeliveryView, deliveryOperations, type TestView, testKinds } from '@pesewa/contracts';
+import { ClientError, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount, readTime } from '../arguments.ts';
 import { pagesOfDeliveries } from '../clients/deliveries.ts';
 import { type CommandContext, openContext } from '../context.ts';
-import { CliError, messageOf, RefusedError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
-import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { cellText, formatJson } from '../print.ts';
 
@@ -120,7 +120,7 @@ async function listenTo(context: CommandContext, listening: Listening): Promise<
       }
       isNew = true;
     } catch (error) {
-      if (error instanceof RefusedError || !(error instanceof CliError)) throw error;
+      if (error instanceof RefusedError || !(error instanceof ClientError)) throw error;
       printError(`${messageOf(error)}: trying again\n`);
     }
     for (const atMs of seen.values()) fromMs = Math.max(fromMs, atMs - COMMIT_MS);
@@ -153,7 +153,7 @@ async function forward(
   const signed = await operations.call(SERVICE, deliveryOperations.sign, { parameters: { id } });
   const startMs = ports.clock.nowMs();
   const answer = await ports.forward({ url, ...signed }).then(String, (error: unknown) => {
-    if (error instanceof CliError) return `no answer: ${error.message}`;
+    if (error instanceof ClientError) return `no answer: ${error.message}`;
     throw error;
   });
   const durationMs = ports.clock.nowMs() - startMs;

@@ -7,12 +7,12 @@ import {
   ENDPOINTS_MAX,
   type EndpointView,
 } from '@pesewa/contracts';
+import { inWords } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { asList, readCount } from '../arguments.ts';
 import { collectDeliveries } from '../clients/deliveries.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
-import { inWords } from '../labels.ts';
 import type { CliPorts } from '../ports.ts';
 import { type Cell, cellText, formatJson, formatTable } from '../print.ts';
 import { addPeriodOptions, type PeriodOptions, readPeriod } from '../webhook-periods.ts';

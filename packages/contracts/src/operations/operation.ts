@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OperatorRole } from './roles.ts';
 
 /**
  * An object whose unknown fields are refused: a mistyped field must not be ignored.
@@ -23,6 +24,8 @@ export interface Operation {
   readonly summary: string;
   /** Only another operator may call it than proposed what it decides (ADR 17). */
   readonly caller?: 'second';
+  /** The least role that may call it, where that does not follow from the method and the caller. */
+  readonly role?: OperatorRole;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** Whether the request's body is a file, which the service reads as it arrives. */
@@ -37,6 +40,17 @@ export interface Operation {
   readonly pages?: 'cursor' | 'after';
   /** How long it may take if that is longer than usual. */
   readonly timeoutMs?: number;
+}
+
+/** The least role that may call an operation. */
+export function roleFor({
+  method,
+  caller,
+  role,
+}: Pick<Operation, 'method' | 'caller' | 'role'>): OperatorRole {
+  if (role !== undefined) return role;
+  if (method === 'get') return 'viewer';
+  return caller === 'second' ? 'approver' : 'operator';
 }
 
 /** The operations of one part of an operator API, by their names. */

@@ -2,6 +2,7 @@ import type { ConsumerGroup, MessagingService } from '../services.ts';
 import { accountOperations } from './accounts.ts';
 import { breakChanges, breakOperations } from './breaks.ts';
 import { callbackOperations } from './callbacks.ts';
+import { callerOperations } from './callers.ts';
 import { closeOperations } from './closes.ts';
 import { decisionOperations } from './decisions.ts';
 import { deliveryOperations } from './deliveries.ts';
@@ -22,8 +23,9 @@ import {
 } from './reconciliation.ts';
 import { changeOperations, settingsOperations } from './settings.ts';
 
-/** What every service has that consumes topics. */
-const consuming = { parked: parkedOperations, positions: positionOperations } as const;
+/** What every service has, and what those have in addition that consume topics. */
+const common = { caller: callerOperations } as const;
+const consuming = { parked: parkedOperations, positions: positionOperations, ...common } as const;
 
 /** The operator API of each service, in parts by name. */
 export const operatorApis = {
@@ -34,7 +36,7 @@ export const operatorApis = {
     ...consuming,
   },
   'collection-gateway': { payments: paymentOperations, pauses: pauseOperations, ...consuming },
-  'webhook-ingress': { callbacks: callbackOperations },
+  'webhook-ingress': { callbacks: callbackOperations, ...common },
   reconciler: {
     status: statusOperations,
     timeline: timelineOperations,

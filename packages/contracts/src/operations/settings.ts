@@ -95,6 +95,7 @@ const propose = <const Kind extends ChangeKind, Body extends z.ZodType>(
     path: `/merchants/{merchantId}/changes/${kind}`,
     summary: `Proposes ${summary}`,
     body,
+    role: 'admin',
     answers: { 202: takenView },
     dryRun: foreseenView,
     refusals,

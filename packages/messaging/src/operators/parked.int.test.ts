@@ -84,7 +84,7 @@ async function openService(group: string, merchantId: string, more: Partial<Test
       });
     }
   });
-  const named = ['ama', 'kofi'].map((name) => ({ name, tokenHash: hashOf(name) }));
+  const named = ['ama', 'kofi'].map((name) => ({ name, role: 'approver' as const, tokenHash: hashOf(name) }));
   const call = async (method: 'GET' | 'POST', path: string, as = 'ama', body?: object) => {
     const app = guardOperator(scope.operator, createOperators('the-token-of-nobody', named));
     const headers = { authorization: `Bearer token-of-${as}`, 'content-type': 'application/json' };

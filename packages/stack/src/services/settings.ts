@@ -72,7 +72,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     PORT: String(port),
     OPERATIONS_PORT: String(operationsPort),
     OPERATOR_TOKEN: settings.operatorToken,
-    OPERATORS: `approver:${createHash('sha256').update(settings.approverToken).digest('hex')}`,
+    OPERATORS: `approver:admin:${createHash('sha256').update(settings.approverToken).digest('hex')}`,
     LOG_LEVEL: settings.logLevel,
     ...settings.addresses,
     DATABASE_PREFIX: databasePrefix(settings.prefix),

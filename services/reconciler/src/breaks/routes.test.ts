@@ -70,7 +70,7 @@ function open(
   const tokenHash = Uint8Array.from(createHash('sha256').update('token-of-ama').digest());
   const app = guardOperator(
     routes,
-    createOperators(OPERATOR, [{ name: 'ama', tokenHash }], options.sharedMayAct),
+    createOperators(OPERATOR, [{ name: 'ama', role: 'approver', tokenHash }], options.sharedMayAct),
   );
   const send = (where: string, body?: object | string, token = 'token-of-ama') =>
     app.request(where, {
@@ -198,7 +198,7 @@ describe('the routes of breaks', () => {
     expect(await ask(`${path}/${verb}`, { ...body, version: 4 })).toMatchObject([200, { id: found._id }]);
     expect(said).toMatchObject([{ id: found._id, by: 'ama', version: 4, request }]);
     const production = open({ sharedMayAct: false });
-    const refused = [403, { code: 'named_operator_required' }];
+    const refused = [403, { code: 'role_required' }];
     expect(await production.ask(`${path}/${verb}`, body, OPERATOR)).toMatchObject(refused);
     expect(production.said).toEqual([]);
     expect((await production.send(path, undefined, OPERATOR)).status).toBe(200);

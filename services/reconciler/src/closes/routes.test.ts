@@ -111,8 +111,9 @@ function open({
     perSecondOf: () => 20,
     statementUntil: (rail, to) => (rail === 'other' ? new Date(to.getTime() + 3_600_000) : null),
   });
-  const ama = { name: 'ama', tokenHash: createHash('sha256').update('token-of-ama').digest() };
-  const guarded = guardOperator(operator, createOperators('a-token', [ama], sharedMayAct));
+  const tokenHash = createHash('sha256').update('token-of-ama').digest();
+  const named = [{ name: 'ama', role: 'operator', tokenHash }] as const;
+  const guarded = guardOperator(operator, createOperators('a-token', named, sharedMayAct));
   const request = (path: string, init: RequestInit = {}, token = 'a-token') => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     return guarded.request(path, { ...init, headers });
@@ -180,12 +181,9 @@ describe('a close is asked for', () => {
 
   it('by named operators alone where the shared token may not order; all may look', async () => {
     const { asked, post, request } = open({ sharedMayAct: false });
-    for (const path of ['/closes', '/closes?dryRun=true']) {
-      expect(await post({ date: '2026-11-20' }, path)).toMatchObject({
-        status: 403,
-        body: { code: 'named_operator_required' },
-      });
-    }
+    const lacking = { status: 403, body: { code: 'role_required' } };
+    for (const path of ['/closes', '/closes?dryRun=true'])
+      expect(await post({ date: '2026-11-20' }, path)).toMatchObject(lacking);
     expect(asked).toEqual([]);
     expect(await post({ date: '2026-11-20' }, '/closes', 'token-of-ama')).toMatchObject({ status: 202 });
     expect(asked).toEqual([['2026-11-20', 'ama']]);

@@ -40,7 +40,7 @@ function open(
   const tokenHash = Uint8Array.from(createHash('sha256').update('token-of-ama').digest());
   const app = guardOperator(
     routes,
-    createOperators(OPERATOR, [{ name: 'ama', tokenHash }], answers.sharedMayAct),
+    createOperators(OPERATOR, [{ name: 'ama', role: 'approver', tokenHash }], answers.sharedMayAct),
   );
   const ask = async (path: string, body?: object | string, token: string | null = 'token-of-ama') => {
     const headers = {
@@ -80,7 +80,7 @@ describe('the routes of decisions', () => {
     'refuse at %s to %s with a token that belongs to no person, in production',
     async (path, _name, body) => {
       const { ask, said } = open({ sharedMayAct: false });
-      expect(await ask(path, body, OPERATOR)).toMatchObject([403, { code: 'named_operator_required' }]);
+      expect(await ask(path, body, OPERATOR)).toMatchObject([403, { code: 'role_required' }]);
       expect(await ask(path, body, 'an-unknown-token')).toMatchObject([403, { code: 'forbidden' }]);
       expect(await ask(path, body, null)).toMatchObject([401, { code: 'unauthenticated' }]);
       expect(said).toEqual([]);

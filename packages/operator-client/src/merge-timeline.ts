@@ -1,6 +1,6 @@
 import type { CallbackView, EntryView, PaymentView, TimelineView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { describeMovement, inWords } from '../labels.ts';
+import { describeMovement, inWords } from './labels.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
 /** One line of a payment's timeline, from one service. */

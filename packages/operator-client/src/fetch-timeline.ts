@@ -8,8 +8,8 @@ import {
   paymentOperations,
   timelineOperations,
 } from '@pesewa/contracts';
-import { CliError, messageOf, RefusedError } from '../errors.ts';
 import type { Caller } from './call.ts';
+import { ClientError, messageOf, RefusedError } from './errors.ts';
 import { mergeTimeline, type TimelineLine } from './merge-timeline.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
@@ -49,7 +49,7 @@ export function createTimelines(caller: Caller) {
       const lines = mergeTimeline(sources);
       const { missing, cut } = gaps.known();
       if (lines.length === 0 && missing.length === 0)
-        throw new CliError(`reference: there is nothing about ${wanted}: ours begins with po- or co-`);
+        throw new ClientError(`reference: there is nothing about ${wanted}: ours begins with po- or co-`);
       return {
         reference,
         payment: sources.payment,
@@ -82,7 +82,7 @@ function openGaps(): Gaps {
       try {
         return await asking();
       } catch (error) {
-        if (!(error instanceof CliError)) throw error;
+        if (!(error instanceof ClientError)) throw error;
         const isNothing = error instanceof RefusedError && error.status === NOT_FOUND;
         if (!isNothing) missing.set(service, messageOf(error));
         return undefined;
@@ -113,14 +113,14 @@ async function findByMerchant(
   const found = await Promise.all(gateways.map((service) => readPayment(caller, gaps, service, asked)));
   const [first, second] = found.filter((record) => record !== undefined);
   if (first && second) {
-    throw new CliError(
+    throw new ClientError(
       `reference: ${merchant} has both a payout and a collection ${reference}: ask by ours, ${first.reference} or ${second.reference}`,
     );
   }
   if (first) return first;
   const [gap] = gaps.known().missing;
-  if (gap) throw new CliError(`reference: ${reference} can't be looked up: ${gap.why}`);
-  throw new CliError(
+  if (gap) throw new ClientError(`reference: ${reference} can't be looked up: ${gap.why}`);
+  throw new ClientError(
     `reference: ${merchant} has no payment ${reference}, neither by its own reference nor by ours: see pesewa payments list payouts --merchant ${merchant}, and the same with collections; the ids of merchants are in pesewa merchants list`,
   );
 }

@@ -6,8 +6,8 @@ import {
   orderOperations,
 } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
-import { CliError } from '../errors.ts';
 import type { Caller } from './call.ts';
+import { ClientError } from './errors.ts';
 
 /** A count that stops at a limit. */
 export interface Count {
@@ -51,7 +51,7 @@ export function createWaiting({ call, list }: Caller) {
         try {
           return await reading;
         } catch (error) {
-          if (!(error instanceof CliError)) throw error;
+          if (!(error instanceof ClientError)) throw error;
           unreported.add(service);
           return null;
         }
@@ -114,6 +114,6 @@ function standingOf(lines: readonly TrialLine[]) {
 function minorOf(text: string, currency: string): bigint {
   const isNegative = text.startsWith('-');
   const amount = parseAmount(isNegative ? text.slice(1) : text, currency);
-  if (!amount.ok) throw new CliError(`ledger: ${text} is no amount in ${currency}`);
+  if (!amount.ok) throw new ClientError(`ledger: ${text} is no amount in ${currency}`);
   return isNegative ? -amount.value.minor : amount.value.minor;
 }

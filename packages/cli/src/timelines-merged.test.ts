@@ -1,6 +1,6 @@
+import { mergeTimeline } from '@pesewa/operator-client';
 import { expect, it } from 'vitest';
-import { at, callback, delivery, entries, payout, seen, webhookAttempts } from '../timeline.fixture.ts';
-import { mergeTimeline } from './merge-timeline.ts';
+import { at, callback, delivery, entries, payout, seen, webhookAttempts } from './timeline.fixture.ts';
 
 const nothing = {
   payment: null,
