@@ -85,18 +85,21 @@ export const commonSettingsOf = (all: ReadonlyMap<string, Settings>): CommonSett
 /** The page of the settings that many services have. */
 export const renderCommonSettings = (common: CommonSettings, services: readonly string[]): string => {
   const whose = (having: readonly string[]) => {
-    if (having.length === services.length) return 'all';
+    if (having.length === services.length) return 'All services';
     const without = services.filter((service) => !having.includes(service));
-    return without.length < having.length ? `all but ${without.join(', ')}` : having.join(', ');
+    return without.length < having.length ? `All but ${without.join(', ')}` : having.join(', ');
   };
-  const rows = [...common.values()].map(({ row, services: having }) => [...row, whose(having)]);
+  const groups = Map.groupBy(common.values(), ({ services: having }) => whose(having));
+  const tables = [...groups].map(([group, having]) => {
+    const rows = having.map(({ row }) => row);
+    return `## ${group}\n\n${renderTable(['Variable', 'Default', 'Meaning'], rows)}`;
+  });
   return `# Settings of many services
 
 Generated from each service's \`config.ts\` by \`npm run docs\`; changes by hand are lost. A service's README has its own settings.
-
 Each may be given as a file: the variable with \`_FILE\` holds its path ([connections](connections.md)).
 
-${renderTable(['Variable', 'Default', 'Meaning', 'Services'], rows)}`;
+${tables.join('\n')}`;
 };
 
 /** The table of a service's own settings, required ones first, with a link to those that many services have. */

@@ -9,7 +9,6 @@ import {
   TOTAL_ROWS_HEADER,
 } from '@pesewa/contracts';
 import { z } from 'zod';
-import { renderTable } from './markdown.ts';
 
 /** A service with an operator API. */
 export type OperatedService = keyof typeof operatorApis;
@@ -56,8 +55,9 @@ ${operatedServices
 Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
 next page, and is null on the last.
 
-A role is \`viewer\`, \`operator\`, \`approver\` or \`admin\`; each may do what the one before may. Lists of operations name the least role.
-*Another* is an operator who did not propose it. Who has a lesser role gets 403 \`role_required\`. In production the shared token is a viewer.
+Roles are \`viewer\`, \`operator\`, \`approver\` and \`admin\`; each may do what the one before may. Lists of operations name the least
+role; *another* is an operator who did not propose it. A lesser role gets 403 \`role_required\`. In production the shared token is a
+viewer's.
 
 Every service has \`GET /operator\`. Those that consume topics also have these:
 
