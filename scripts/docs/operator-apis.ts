@@ -69,7 +69,7 @@ const renderOperations = (api: Api): string => {
     const names = query === undefined ? [] : Object.keys((query as z.ZodObject).shape);
     const parameters = names.length === 0 ? '' : `?${names.map((name) => `${name}=`).join('&')}`;
     const does = `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
-    return `- \`${method.toUpperCase()} ${path}${parameters}\` ${does} (${callerOf(operation)})\n`;
+    return `- \`${method.toUpperCase()} ${path}${parameters}\` (${callerOf(operation)}) ${does}\n`;
   });
   return lines.join('');
 };

@@ -33,6 +33,8 @@ afterAll(async () => {
 const root = path.join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 const json = (text: string): unknown => JSON.parse(text);
+/** The page with an example of each flow of a collection. */
+const FLOWS = 'docs/api/collection-flows.md';
 const pages = [
   'README.md',
   'docs/api/README.md',
@@ -40,7 +42,7 @@ const pages = [
   'docs/api/payouts.md',
   'docs/api/balances-processors-names.md',
   'docs/api/collections.md',
-  'docs/api/collection-flows.md',
+  FLOWS,
   'docs/api/callbacks.md',
 ];
 const read = (file: string): Promise<string> => readFile(path.join(root, file), 'utf8');
@@ -67,8 +69,10 @@ describe.each(pages)('the commands of %s', (file) => {
         const { stdout } = await run('sh', ['-euc', addressed(script)], options);
         const printed = prints === 'webhook' ? provenBody(stdout, isFromPesewa) : stdout.trim();
         expect(prints === 'text' ? printed : json(printed)).toEqual(expected);
+        return printed;
       };
-      await (isRepeatable ? eventually(follow) : follow());
+      const printed = await (isRepeatable ? eventually(follow) : follow());
+      if (file === FLOWS && prints === 'webhook') await expectStatusOf(printed);
     }
   });
 });
@@ -94,6 +98,21 @@ function provenBody(stdout: string, isFromPesewa: DocumentedCheck): string {
   return body;
 }
 
+const collectionWebhook = z.object({
+  merchant_reference: z.string(),
+  currency_code: z.string(),
+  status: z.string(),
+});
+
+/** Expects check-status to say what the webhook of a collection says. */
+async function expectStatusOf(webhook: string): Promise<void> {
+  const { merchant_reference: reference, currency_code, status } = collectionWebhook.parse(json(webhook));
+  const country = mobileOperators.find(({ currency }) => currency === currency_code)?.country;
+  if (!country) throw new TypeError(`no country collects ${currency_code}`);
+  const responseDetails = await scenario.demo.checkCollection({ reference, country });
+  expect(responseDetails).toEqual({ responseCode: '00', responseMessage: status });
+}
+
 describe('the mobile operators of collections.md', () => {
   it('are those of the contract, with their country, currency and flows (contract 2.8)', async () => {
     const rows = (await read('docs/api/collections.md')).match(/^\| `[A-Z]{5}`.*$/gm) ?? [];
@@ -102,7 +121,7 @@ describe('the mobile operators of collections.md', () => {
   });
 
   it('lead each to the section of its flow', async () => {
-    const page = await read('docs/api/collection-flows.md');
+    const page = await read(FLOWS);
     const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
     const anchors = headings.map((heading) => heading.toLowerCase().replaceAll(',', '').replaceAll(' ', '-'));
     expect(anchors).toEqual(expect.arrayContaining(Object.values(flowAnchors)));
