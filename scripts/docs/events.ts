@@ -8,7 +8,6 @@ import {
   type EventCause,
   type EventType,
   eventCauses,
-  eventIdentities,
   fullName,
   messagingServices,
   parkedTopic,
@@ -80,12 +79,6 @@ const renderFields = (fields: readonly AvroField[]): string => {
   ].join('');
 };
 
-const describeIdentity = (type: EventType): string => {
-  const identity = eventIdentities[type];
-  if (identity === 'own') return "the command's";
-  return identity.map((name) => (name === 'version' ? 'the version' : `\`${name}\``)).join(', ');
-};
-
 const shortName = (type: string): string => type.slice(type.lastIndexOf('.') + 1);
 
 /** The causes of an event; a topic stands for its events where each of them may be the cause. */
@@ -102,8 +95,7 @@ const describeCauses = (type: EventType): string => {
 
 const renderEvent = (schema: AvroRecord): string => {
   const type = fullName(schema) as EventType;
-  const origin = `Id: ${describeIdentity(type)}. Cause: ${describeCauses(type)}.`;
-  return `### ${type}\n\n${schema.doc}\n\n${origin}\n${renderFields(schema.fields)}`;
+  return `### ${type}\n\n${schema.doc}\n\nCause: ${describeCauses(type)}.\n${renderFields(schema.fields)}`;
 };
 
 const usersOf = (topic: Topic, use: 'produces' | 'consumes'): string => {
@@ -153,9 +145,8 @@ const renderOverview = (): string =>
 
 const renderCommonFields = (): string => `## Events
 
-*Id* names what the \`event-id\` is derived from, besides the event's type. *Cause* names what may have caused the event:
-other events, a *request* from outside (of a merchant, a rail or an operator), a *time* at which we check something
-ourselves, or the *message* that the event is about. A field that may be null is null by default.
+*Cause* names what may have caused the event: other events, a *request* from outside (of a merchant, a rail or an
+operator), a *time* at which we check something ourselves, or the *message* that the event is about. A field that may be null is null by default.
 
 These fields are in many events. Each event names those that it has, except ${listNames(fieldsOfAll)}: every event has them.
 

@@ -45,8 +45,7 @@ export const messageHeaders: readonly Header[] = [
 export const messageParts: readonly CommonPart[] = [
   {
     name: 'Topic',
-    meaning:
-      "The installation's `TOPIC_PREFIX`, which is empty by default, and the name that is given here.",
+    meaning: "The installation's `TOPIC_PREFIX`, which is empty by default, and the name that is given here.",
   },
   {
     name: 'Key',

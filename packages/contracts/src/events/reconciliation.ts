@@ -4,7 +4,7 @@ import { envelope } from './fields.ts';
 const subject = {
   name: 'reference',
   type: 'string',
-  doc: 'our transaction reference, a wallet (`rail:currency`) or a line of a statement',
+  doc: 'our transaction reference, a wallet (`rail:currency`) or a statement line',
 } as const;
 
 /** What the reconciler has found (ADR 70). */

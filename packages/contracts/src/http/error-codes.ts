@@ -240,7 +240,8 @@ export const collectionRefusals = {
     status: 429,
     meaning: 'too many requests, or too many of one customer: Retry-After says when to come again',
     remedy: 'wait, then send the same request: this one was not recorded, or not passed on',
-    operator: 'raise the limit if that is right ([ADR 22](adr/0022-limits-are-counted-where-they-are-accepted.md))',
+    operator:
+      'raise the limit if that is right ([ADR 22](adr/0022-limits-are-counted-where-they-are-accepted.md))',
     definitive: false,
   },
   'SERVICE UNAVAILABLE': {
