@@ -25,7 +25,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   {
     points: /^(?:payouts|collections)\.(?:submit\.after|initiate\.after|outcome\.before)/,
     left: 'an attempt whose answer is lost',
-    next: "the reconciler asks; the rail's answer ends the payment",
+    next: "the reconciler asks; the rail's answer ends the payment, and only NOT FOUND after the grace time sends it again",
   },
   {
     points: /^collections\.complete\.(?:after-commit|before-call)$/,

@@ -73,8 +73,8 @@ export const breakKinds = {
   'collection.amount_differs': {
     field: 'amount',
     opens:
-      'the rail reports COMPLETED, but a callback claims another amount or currency; two operators decide. Or a callback claims another amount after the end; a closed break reopens',
-    closes: 'it completes with an approved or the claimed amount; never if opened after the end',
+      'a callback claims another amount or currency of a collection that the rail reports COMPLETED, or that has completed here',
+    closes: 'an open collection completes with the decided or the claimed amount',
     manualResolution: 'decided',
   },
   'payout.not_found': {
@@ -104,7 +104,7 @@ export const breakKinds = {
   },
   'payment.stuck': {
     field: 'status',
-    opens: "many polls found no end and only callbacks have a break, or the rail can't be polled",
+    opens: "POLLS_BEFORE_BREAK polls found no end and opened no other break, or the rail can't be polled",
     closes: 'the payment ends',
     manualResolution: 'ended',
   },
