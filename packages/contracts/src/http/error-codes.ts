@@ -247,14 +247,14 @@ export const collectionRefusals = {
   'SERVICE UNAVAILABLE': {
     status: 503,
     meaning: 'not possible at present: statusDescription says what to do',
-    remedy: 'it is not known to be recorded, or was not passed on: check its status, then send it again',
+    remedy: 'check its status: send a payin again at `25`, a completion at `09`',
     operator: 'look at `/readyz` of the service: MongoDB is away, or `outbox`: too much waits for Kafka',
     definitive: false,
   },
   'INTERNAL ERROR': {
     status: 500,
     meaning: 'something broke on our side: check the status before anything else',
-    remedy: 'check its status, then send it again',
+    remedy: 'check its status: send a payin again at `25`, a completion at `09`',
     operator: "the service's log has the error, once",
     definitive: false,
   },
