@@ -39,7 +39,9 @@ const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
     .describe("how long a callback's body, headers and sender are kept; failed ones keep them"),
   UNVERIFIED_CALLBACKS_PER_SECOND_MAX: wholeNumberSetting({ min: 1, max: 1_000_000 })
     .default(50)
-    .describe('accepted callbacks without a verified signature, per rail and replica'),
+    .describe(
+      'callbacks without a verified signature or a listed address that are taken, per rail and replica',
+    ),
   UNVERIFIED_CALLBACK_BYTES_MAX: wholeNumberSetting({ min: 1_048_576, max: Number.MAX_SAFE_INTEGER })
     .default(20 * 1024 ** 3)
     .describe(
