@@ -57,10 +57,10 @@ async function openNameServer(addresses: Readonly<Record<string, string>>) {
   return { address: `127.0.0.1:${socket.address().port}`, asked };
 }
 
-test('a name is found although the server never answers for its IPv6 addresses', async () => {
+test('a name is found at once although the server never answers for its IPv6 addresses', async () => {
   const server = await openNameServer({ 'merchant.example.com': '8.8.8.8' });
   expect(
-    await createNameResolver({ nameServers: [server.address], timeoutMs: 250 })('merchant.example.com'),
+    await createNameResolver({ nameServers: [server.address], timeoutMs: 600_000 })('merchant.example.com'),
   ).toEqual([{ address: '8.8.8.8', family: 4 }]);
 });
 
