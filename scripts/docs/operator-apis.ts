@@ -23,8 +23,8 @@ const callerOf = (operation: Operation): string =>
 type Api = Readonly<Record<string, Operations>>;
 
 /** What every service has that consumes topics. */
-const { parked, positions, caller } = operatorApis.ledger;
-const shared: readonly Operations[] = [parked, positions, caller];
+const { parked, positions, caller, actions } = operatorApis.ledger;
+const shared: readonly Operations[] = [parked, positions, caller, actions];
 
 /** The operations of a service in the order of their parts. */
 const operationsOf = (api: Api) =>
@@ -59,7 +59,7 @@ Roles are \`viewer\`, \`operator\`, \`approver\` and \`admin\`; each may do what
 role; *another* is an operator who did not propose it. A lesser role gets 403 \`role_required\`. In production the shared token is a
 viewer's.
 
-Every service has \`GET /operator\`. Those that consume topics also have these:
+Every service has \`GET /operator\`, and \`GET /actions?operator=&object=\` with what operators did. Those that consume topics also have these:
 
 ${renderOperations({ parked, positions })}`;
 

@@ -21,6 +21,7 @@ import { showStoppedPartitions } from './inbox/stopped-partitions.ts';
 import type { TopicHandler } from './inbox/topic-handler.ts';
 import { openTopicHistory, type TopicHistory } from './inbox/topic-history.ts';
 import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
+import { keepActions } from './operators/action-log.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
 import { createRecoveryChecks, type RecoveryChecks } from './operators/recovery-checks.ts';
 import type { ServicePositions } from './operators/service-positions.ts';
@@ -117,6 +118,7 @@ export async function openMessagingAs(
   options: MessagingOptions,
 ): Promise<Messaging> {
   const parts = await openParts(scope, options);
+  keepActions(scope.operator, { ...scope, db: parts.db });
   const { client, db, owner, transact, kafka } = parts;
   const { clock } = scope;
   const positions = await scope.open('positions', openPositions({ ...kafka, clock }));
