@@ -1,11 +1,10 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
+type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+
 /** How `dns.lookup` finds all addresses of a name. */
-export type FindAddresses = (
-  hostname: string,
-  found: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
+export type FindAddresses = (hostname: string, found: Found) => void;
 
 const findAddresses: FindAddresses = (hostname, found) => lookup(hostname, { all: true }, found);
 
@@ -14,29 +13,34 @@ const findAddresses: FindAddresses = (hostname, found) => lookup(hostname, { all
  * that the whole process shares, and one name that is never answered must not take them all.
  */
 export function createSharedLookup(find: FindAddresses = findAddresses): LookupFunction {
-  const waiting = new Map<string, Promise<LookupAddress[]>>();
-  const ask = (hostname: string): Promise<LookupAddress[]> => {
-    const asked = new Promise<LookupAddress[]>((resolve, reject) => {
-      find(hostname, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+  const waiting = new Map<string, Found[]>();
+  const ask = (hostname: string, found: Found) => {
+    const others = waiting.get(hostname);
+    if (others) {
+      others.push(found);
+      return;
+    }
+    const all = [found];
+    waiting.set(hostname, all);
+    find(hostname, (error, addresses) => {
+      waiting.delete(hostname);
+      for (const one of all) one(error, addresses);
     });
-    waiting.set(hostname, asked);
-    const forget = () => void waiting.delete(hostname);
-    asked.then(forget, forget);
-    return asked;
   };
   return (hostname, { all, family }, callback) => {
-    (waiting.get(hostname) ?? ask(hostname)).then(
-      (addresses) => {
-        const wanted = addresses.filter(
-          (one) => !family || family === one.family || family === `IPv${one.family}`,
-        );
-        const [first] = wanted;
-        if (all === true) callback(null, wanted);
-        else if (first) callback(null, first.address, first.family);
-        else
-          callback(Object.assign(new Error(`${hostname} has no such address`), { code: 'ENOTFOUND' }), '', 4);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, '', 4),
-    );
+    ask(hostname, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      const wanted = addresses.filter(
+        (one) => !family || family === one.family || family === `IPv${one.family}`,
+      );
+      if (all === true) return callback(null, wanted);
+      const [first] = wanted;
+      if (first) return callback(null, first.address, first.family);
+      return callback(
+        Object.assign(new Error(`no such address of ${hostname}`), { code: 'ENOTFOUND' }),
+        '',
+        0,
+      );
+    });
   };
 }
