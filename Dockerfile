@@ -1,4 +1,4 @@
-# One set of layers, and a target for each service, for all in one process and for the command line (docs/adr/0048-one-set-of-layers.md).
+# One set of layers, and a target for each service, for all in one process and for the command line (docs/adr/0001-one-workspace-one-image.md).
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
 # Manifests alone, so that an edit of a source leaves the installation in the cache.

@@ -1,7 +1,7 @@
 // Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's
 // configuration table from its `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from
 // its `domain/break-kinds.ts`, the table of crash points from the places of these in the code, the OpenAPI documents from the
-// routes' own operations, and those of operator APIs, with their tables in the services' READMEs, from the contracts. With
+// routes' own operations, and those of operator APIs, with their lists in the services' READMEs, from the contracts. With
 // `--check` nothing is written: each file that differs is named, and the exit code is 1.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -44,7 +44,7 @@ export const topicManifest = ({ name, partitions, cleanup, retentionDays }: Topi
     },
   });
 
-/** Users of a topic may read its settings, because services check them before they start (ADR 49). */
+/** Users of a topic may read its settings, because services check them before they start. */
 const SEES = ['Describe', 'DescribeConfigs'] as const;
 
 /** The operations that a user may do on a resource. */

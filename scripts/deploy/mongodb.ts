@@ -16,7 +16,7 @@ const DATABASE_ACCOUNT = 'mongodb-database';
 /** The right to what services read from a server at their start, in addition to their data. */
 const START_CHECKS = 'startChecks';
 /**
- * The lifetime of transactions, after which those of a killed process end; they may live ten seconds at most (ADR 13).
+ * The lifetime of transactions, after which those of a killed process end; they may live ten seconds at most.
  */
 const TRANSACTION_SECONDS = 10;
 

@@ -18,8 +18,6 @@ it('takes the meaning and the default from wherever they were given', () => {
       '| `OPEN` | `a,b` | an address |',
       '| `FREE` | none | only \\| for tests |',
       '',
-      'Each may be given as a file: the variable with `_FILE` holds its path.',
-      '',
     ].join('\n'),
   );
 });
@@ -32,7 +30,7 @@ it('explains once what many services have, with who has it', () => {
   );
   const common = commonSettingsOf(all);
   expect(renderCommonSettings(common, services)).toMatch(
-    /\| `NEEDED` \| \*\*required\*\* \| an address \| all \|\n\| `PORT` \| `1` \| an address \| all but e \|\n$/,
+    /\| `NEEDED` \| \*\*required\*\* \| an address \|\n\n## All but e\n\n.+\n.+\n\| `PORT` \| `1` \| an address \|\n$/,
   );
   expect(renderConfiguration({ ...all.get('a'), OWN: port }, common)).toMatch(
     /^\| Variable .+\n.+\n\| `OWN` \| `1` \| an address \|\n\n2 more are \[settings/,

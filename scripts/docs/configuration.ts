@@ -52,7 +52,7 @@ const defaultOf = (setting: Setting): string => {
 };
 
 /** From how many services on a setting is explained on the page of common settings. */
-const COMMON_MIN = 4;
+const COMMON_MIN = 3;
 
 const rowsOf = (settings: Settings): readonly (readonly string[])[] => {
   const rows = Object.entries(settings).map(([name, setting]) => [
@@ -85,26 +85,27 @@ export const commonSettingsOf = (all: ReadonlyMap<string, Settings>): CommonSett
 /** The page of the settings that many services have. */
 export const renderCommonSettings = (common: CommonSettings, services: readonly string[]): string => {
   const whose = (having: readonly string[]) => {
-    if (having.length === services.length) return 'all';
+    if (having.length === services.length) return 'All services';
     const without = services.filter((service) => !having.includes(service));
-    return without.length < having.length ? `all but ${without.join(', ')}` : having.join(', ');
+    return without.length < having.length ? `All but ${without.join(', ')}` : having.join(', ');
   };
-  const rows = [...common.values()].map(({ row, services: having }) => [...row, whose(having)]);
+  const groups = Map.groupBy(common.values(), ({ services: having }) => whose(having));
+  const tables = [...groups].map(([group, having]) => {
+    const rows = having.map(({ row }) => row);
+    return `## ${group}\n\n${renderTable(['Variable', 'Default', 'Meaning'], rows)}`;
+  });
   return `# Settings of many services
 
 Generated from each service's \`config.ts\` by \`npm run docs\`; changes by hand are lost. A service's README has its own settings.
-
 Each may be given as a file: the variable with \`_FILE\` holds its path ([connections](connections.md)).
 
-${renderTable(['Variable', 'Default', 'Meaning', 'Services'], rows)}`;
+${tables.join('\n')}`;
 };
 
 /** The table of a service's own settings, required ones first, with a link to those that many services have. */
 export const renderConfiguration = (settings: Settings, common: CommonSettings = new Map()): string => {
   const own = rowsOf(settings).filter((row) => !common.has(textOfRow(row)));
   const shared = Object.keys(settings).length - own.length;
-  const others = `${shared} more are [settings of many services](../../docs/settings.md). `;
-  return `${renderTable(['Variable', 'Default', 'Meaning'], own)}
-${shared > 0 ? others : ''}Each may be given as a file: the variable with \`_FILE\` holds its path.
-`;
+  const others = `\n${shared} more are [settings of many services](../../docs/settings.md).\n`;
+  return `${renderTable(['Variable', 'Default', 'Meaning'], own)}${shared > 0 ? others : ''}`;
 };

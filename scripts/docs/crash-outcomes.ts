@@ -25,7 +25,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   {
     points: /^(?:payouts|collections)\.(?:submit\.after|initiate\.after|outcome\.before)/,
     left: 'an attempt whose answer is lost',
-    next: "the reconciler asks; the rail's answer ends the payment",
+    next: "the reconciler asks; the rail's answer ends the payment, and only NOT FOUND after the grace time sends it again",
   },
   {
     points: /^collections\.complete\.(?:after-commit|before-call)$/,
@@ -39,8 +39,8 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   },
   {
     points: /^(?:reconciler\.(?:poll|close|unknown)|payouts\.decided|webhooks\.\w+)\.before|\.after-call$/,
-    left: 'a claimed record: a payment, an unknown reference, a payment of a close, a decision or a delivery',
-    next: 'any replica when the lease ends; a rail may be asked twice, and a webhook come twice with one webhook-id',
+    left: 'a claimed record',
+    next: 'any replica when the lease ends; a webhook may come twice with one webhook-id',
   },
   {
     points: /^(?:reconciler\.(?:proposal|decision|break)|ledger\.(?:command|decision))\.before-commit$/,
@@ -59,7 +59,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   },
   {
     points: /^reconciler\.(?:coverage|books|steps|comparison)\.before-commit$/,
-    left: 'everything as it was; a coverage run stays `running`',
+    left: 'everything as it was',
     next: 'the next run, by any replica',
   },
   {
@@ -70,7 +70,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   {
     points: /^reconciler\.(?:match-page|statement-breaks)\.before-commit$/,
     left: 'a close or a statement without its last page or its last breaks',
-    next: 'the next holder of the lease repeats the step, and skips records that have a break',
+    next: 'the next holder of the lease repeats the step',
   },
   {
     points: /^reconciler\.(?:match-page|statement-breaks)\.after-commit$/,
@@ -79,7 +79,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   },
   {
     points: /^reconciler\.statement\./,
-    left: 'a part of the lines of a statement, with their count',
+    left: 'a part of the lines of a statement',
     next: 'the sender sends the file again; lines that are stored are skipped',
   },
   {
@@ -100,8 +100,8 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   },
   {
     points: /^<service>\.batch\.after-commit$/,
-    left: 'effects, offset and outbox record; records that were claimed as they were written',
-    next: "the partition's next owner sends the outbox record; a claimed payout waits for the lookup, other claimed records are due when their lease ends",
+    left: 'effects, offset and outbox record; records claimed as they were written',
+    next: "the partition's next owner sends the outbox record; a claimed payout waits for the lookup, other records for the end of their lease",
   },
   {
     points: /\.after-commit$/,

@@ -6,22 +6,19 @@ type Named = readonly (readonly [code: string, terms: ErrorCode])[];
 const payouts = (): Named => Object.values(payoutCodes).map((terms) => [terms.code, terms]);
 const collections = (): Named => Object.entries(collectionRefusals);
 
-const cellsOf = ([code, { status, meaning, definitive, remedy }]: Named[number]) =>
-  [`\`${code}\``, String(status), meaning, definitive ? 'yes' : '–', remedy] as const;
+const cellsOf = ([code, { meaning, definitive, remedy }]: Named[number]) =>
+  [`\`${code}\``, meaning, definitive ? 'yes' : '–', remedy] as const;
 
 const forMerchants = (title: string, codes: Named) =>
-  renderTable([title, 'HTTP', 'meaning', 'final', 'what to do'], codes.map(cellsOf));
+  renderTable([title, 'meaning', 'final', 'what to do'], codes.map(cellsOf));
 
-/** What an operator can do; the merchants' pages have the rest. */
+/** The codes that an operator can do something about; the merchants' pages have the rest. */
 const forOperators = (title: string, codes: Named) =>
   renderTable(
-    [title, 'HTTP', 'meaning', 'what the operator does'],
-    codes.map(([code, { status, meaning, operator }]) => [
-      `\`${code}\``,
-      String(status),
-      meaning,
-      operator ?? '–',
-    ]),
+    [title, 'meaning', 'what the operator does'],
+    codes.flatMap(([code, { meaning, operator }]) =>
+      operator === undefined ? [] : [[`\`${code}\``, meaning, operator]],
+    ),
   );
 
 /** The tables of error codes, by document and the name of their markers in it. */

@@ -8,7 +8,6 @@ import {
   type EventCause,
   type EventType,
   eventCauses,
-  eventIdentities,
   fullName,
   messagingServices,
   parkedTopic,
@@ -22,7 +21,7 @@ import { messageHeaders, messageParts } from './message-format.ts';
 
 const PARKED_BY = '<consumer group>';
 /** In how many events a field stands before it is explained once for all. */
-const COMMON_MIN = 5;
+const COMMON_MIN = 3;
 
 const describeType = (schema: AvroSchema): string => {
   if (typeof schema === 'string') return schema;
@@ -34,113 +33,124 @@ const describeType = (schema: AvroSchema): string => {
   return schema.map(describeType).join(' or ');
 };
 
-const defaultOf = ({ default: value }: AvroField): string | undefined => {
-  if (value === undefined) return undefined;
-  return value === '' ? 'default: empty' : `default: \`${String(value)}\``;
+/** The default of a field; null is left out, because {@link renderCommonFields} says it of all fields. */
+const describeDefault = ({ default: value }: AvroField): string => {
+  if (value === undefined || value === null) return '';
+  return value === '' ? ', default empty' : `, default \`${String(value)}\``;
 };
 
-const describeField = (field: AvroField): readonly string[] => [
-  `\`${field.name}\``,
-  describeType(field.type),
-  [field.doc, defaultOf(field)].filter((part) => part !== undefined).join('; '),
-];
+const describeField = (field: AvroField): string => {
+  const meaning = field.doc === undefined ? '' : `: ${field.doc}`;
+  return `\`${field.name}\` (${describeType(field.type)}${describeDefault(field)})${meaning}`;
+};
 
-const HEADING = ['Field', 'Type', 'Meaning'];
+const listItem = (field: AvroField): string => `- ${describeField(field)}\n`;
+
 const allTopics: readonly Topic[] = [...Object.values(topics), parkedTopic(PARKED_BY)];
+const allEvents: readonly AvroRecord[] = [...new Set(allTopics.flatMap(({ events }) => events))];
 
-/** The fields that stand in many events in the same way; they are explained once, by their most frequent description. */
+/** The fields that many events describe in the same way; they are explained once, as most events describe them. */
 const commonFields: readonly AvroField[] = (() => {
-  const described = allTopics
-    .flatMap(({ events }) => events.flatMap(({ fields }) => fields))
-    .filter(({ doc }) => doc !== undefined);
-  const groups = Map.groupBy(described, (field) => describeField(field).join('|'));
-  const frequent = [...groups.values()]
+  const described = allEvents.flatMap(({ fields }) => fields).filter(({ doc }) => doc !== undefined);
+  const frequent = [...Map.groupBy(described, describeField).values()]
     .filter((same) => same.length >= COMMON_MIN)
     .toSorted((one, other) => one.length - other.length)
     .flatMap((same) => same.slice(0, 1));
   // A later one of a name replaces an earlier one.
-  return [...new Map(frequent.map((field) => [field.name, field])).values()].toReversed();
+  const byName = new Map(frequent.map((field) => [field.name, field]));
+  return [...byName.values()].toSorted((one, other) => one.name.localeCompare(other.name));
 })();
 
-/** Whether a field is one of {@link commonFields}, and described as they are. */
-const isCommon = (field: AvroField): boolean =>
-  commonFields.some((common) => describeField(common).join() === describeField(field).join());
+const has = (fields: readonly AvroField[], field: AvroField): boolean =>
+  fields.some((one) => describeField(one) === describeField(field));
+
+/** The fields of every event; they are not named again with each. */
+const fieldsOfAll = commonFields.filter((field) => allEvents.every(({ fields }) => has(fields, field)));
+
+const listNames = (fields: readonly AvroField[]): string =>
+  fields.map(({ name }) => `\`${name}\``).join(', ');
 
 const renderFields = (fields: readonly AvroField[]): string => {
-  const common = fields.filter(isCommon).map(({ name }) => `\`${name}\``);
-  const own = fields.filter((field) => !isCommon(field)).map(describeField);
+  const common = fields.filter((field) => has(commonFields, field) && !has(fieldsOfAll, field));
+  const own = fields.filter((field) => !has(commonFields, field)).map(listItem);
   return [
-    ...(common.length > 0 ? [`As above: ${common.join(', ')}.\n`] : []),
-    ...(own.length > 0 ? [renderTable(HEADING, own)] : []),
-  ].join('\n');
+    ...(common.length > 0 ? [`\nFields: ${listNames(common)}${own.length > 0 ? ', and:' : '.'}\n`] : []),
+    ...(own.length > 0 ? ['\n', ...own] : []),
+  ].join('');
 };
 
-const describeIdentity = (type: EventType): string => {
-  const identity = eventIdentities[type];
-  if (identity === 'own') return 'its own: that of the command which it carries';
-  return identity.map((name) => (name === 'version' ? 'the version' : `\`${name}\``)).join(', ');
-};
+const shortName = (type: string): string => type.slice(type.lastIndexOf('.') + 1);
 
-const causeNames: Partial<Record<EventCause, string>> = {
-  request: 'a request from outside',
-  time: 'a time at which we look for ourselves',
-  message: 'the event that it is about',
-};
-
+/** The causes of an event; a topic stands for its events where each of them may be the cause. */
 const describeCauses = (type: EventType): string => {
   const causes: readonly EventCause[] = eventCauses[type];
-  return causes.map((cause) => causeNames[cause] ?? cause.slice(cause.lastIndexOf('.') + 1)).join(', ');
+  const isCause = (event: AvroRecord): boolean => causes.includes(fullName(event) as EventType);
+  const whole = allTopics.filter(({ events }) => events.length > 1 && events.every(isCause));
+  const covered = new Set<string>(whole.flatMap(({ events }) => events.map(fullName)));
+  return [
+    ...whole.map(({ name }) => `any event of ${name}`),
+    ...causes.filter((cause) => !covered.has(cause)).map(shortName),
+  ].join(', ');
 };
 
-const renderOrigin = (type: EventType): string =>
-  `Id from: ${describeIdentity(type)}. Cause: ${describeCauses(type)}.\n\n`;
-
-const renderEvent = (schema: AvroRecord): string =>
-  [
-    `### ${fullName(schema)}\n\n${schema.doc}\n\n`,
-    renderOrigin(fullName(schema) as EventType),
-    renderFields(schema.fields),
-  ].join('');
+const renderEvent = (schema: AvroRecord): string => {
+  const type = fullName(schema) as EventType;
+  return `### ${type}\n\n${schema.doc}\n\nCause: ${describeCauses(type)}.\n${renderFields(schema.fields)}`;
+};
 
 const usersOf = (topic: Topic, use: 'produces' | 'consumes'): string => {
   const users = messagingServices.filter((service) =>
     (services[service].messaging as DeclaredMessaging)[use].some((name) => topics[name] === topic),
   );
-  return users.join(', ') || 'none of our services';
+  return users.join(', ') || '–';
 };
 
-const renderUsers = (topic: Topic): string =>
-  topic.name.startsWith(PARKED_BY)
-    ? 'Sent by the service of the consumer group'
-    : `Sent by ${usersOf(topic, 'produces')}; received by ${usersOf(topic, 'consumes')}`;
+const isParked = ({ name }: Topic): boolean => name.startsWith(PARKED_BY);
 
-const renderTopic = (topic: Topic): string =>
-  [`## ${topic.name}\n\n${renderUsers(topic)}.\n`, ...topic.events.map(renderEvent)].join('\n');
+/** A topic's events; one that an earlier topic carries too is explained there. */
+const renderTopic = (topic: Topic, index: number): string => {
+  const earlier = new Set(allTopics.slice(0, index).flatMap(({ events }) => events));
+  const again = topic.events.filter((event) => earlier.has(event)).map(({ name }) => name);
+  return [
+    `## ${topic.name}\n`,
+    ...(again.length > 0 ? [`It also carries ${again.join(' and ')}, as described above.\n`] : []),
+    ...topic.events.filter((event) => !earlier.has(event)).map(renderEvent),
+  ].join('\n');
+};
 
 const introduction = `# Events
 
 Generated from \`packages/contracts/src/events\` by \`npm run docs\`; changes by hand are lost.
 
-The same for programs is in [events.asyncapi.json](events.asyncapi.json), an [AsyncAPI](https://www.asyncapi.com) 3.0
+[events.asyncapi.json](events.asyncapi.json) says the same for programs, as an [AsyncAPI](https://www.asyncapi.com) 3.0
 document; [at the end](#a-consumer) is a consumer to begin with.
 
-${renderTable(
-  ['Part', 'What it is'],
-  messageParts.map(({ name, meaning }) => [name, meaning]),
-)}
+${messageParts.map(({ name, meaning }) => `- **${name}**: ${meaning}\n`).join('')}
 Every message has these headers, whose values are UTF-8 text:
 
-${renderTable(
-  ['Header', 'Meaning'],
-  messageHeaders.map(({ name, meaning }) => [`\`${name}\``, meaning]),
-)}`;
+${messageHeaders.map(({ name, meaning }) => `- \`${name}\`: ${meaning}\n`).join('')}`;
 
-const commonSection = (): string =>
-  `## Fields of many events
+const renderOverview = (): string =>
+  renderTable(
+    ['Topic', 'Key', 'Partitions', 'Kept', 'From', 'To'],
+    allTopics.map((topic) => [
+      `\`${topic.name}\``,
+      topic.key,
+      String(topic.partitions),
+      topic.cleanup === 'compact' ? 'compacted' : `${topic.retentionDays} d`,
+      isParked(topic) ? 'the group' : usersOf(topic, 'produces'),
+      usersOf(topic, 'consumes'),
+    ]),
+  );
 
-These mean the same wherever they stand.
+const renderCommonFields = (): string => `## Events
 
-${renderTable(HEADING, commonFields.map(describeField))}`;
+*Cause* names what may have caused the event: other events, a *request* from outside (of a merchant, a rail or an
+operator), a *time* at which we check something ourselves, or the *message* that the event is about. A field that may be null is null by default.
+
+These fields are in many events. Each event names those that it has, except ${listNames(fieldsOfAll)}: every event has them.
+
+${commonFields.map(listItem).join('')}`;
 
 const sampleOf = (language: string, file: string): string =>
   `\`\`\`${language}\n${readFileSync(path.join(repositoryRoot, 'test', 'samples', file), 'utf8')}\`\`\`\n`;
@@ -155,19 +165,8 @@ In Python, with \`confluent-kafka\` and \`fastavro\`:
 
 ${sampleOf('python', 'consume.py')}`;
 
-/** Builds \`docs/events.md\`: every topic with its events and their fields, and a consumer. */
+/** Builds `docs/events.md`: every topic with its events and their fields, and a consumer. */
 export const renderEvents = (): string => {
-  const overview = renderTable(
-    ['Topic', 'Key', 'Partitions', 'Clean-up', 'Events'],
-    allTopics.map((topic) => [
-      `\`${topic.name}\``,
-      topic.key,
-      String(topic.partitions),
-      topic.cleanup === 'compact' ? 'compact' : `delete, ${topic.retentionDays} d`,
-      topic.events.map(({ name }) => name).join(', '),
-    ]),
-  );
-  return [introduction, overview, commonSection(), ...allTopics.map(renderTopic), renderConsumer()].join(
-    '\n',
-  );
+  const head = [introduction, renderOverview(), renderCommonFields()];
+  return [...head, ...allTopics.map(renderTopic), renderConsumer()].join('\n');
 };

@@ -17,27 +17,27 @@ export const messageHeaders: readonly Header[] = [
     name: 'event-id',
     pattern: '.+',
     meaning:
-      "Derived from the event's type and from what is named with it here, so that the same thing published again is the same event, even by a service that was restored from a backup. Delivery is at least once: drop what you have seen by it.",
+      "Derived from the event's type and some of its fields, so that the same event published again has the same id, even after a restore from a backup. Delivery is at least once: drop the ids that you have seen.",
   },
   { name: 'event-type', pattern: '^pesewa\\.[a-z]+\\.[A-Za-z]+$', meaning: 'The full record name.' },
   {
     name: 'aggregate-version',
     pattern: '^[0-9]+$',
     meaning:
-      "A whole number in decimal digits: the payment's version; on ledger.events and wallets.balances the wallet's sequence (0 for a collection that its fee takes whole), on reconciliation.events the break's version; else 0. It says which of two events is newer: what one process commits comes in its order, and after a crash another one may be ahead of it.",
+      "A whole number: the payment's version; on ledger.events and wallets.balances the wallet's sequence (0 for a collection that its fee takes whole); on reconciliation.events the break's version; else 0. The newer of two events has the higher one. Events arrive in the order in which a process committed them; after a crash those of another process may overtake them.",
   },
   {
     name: 'traceparent',
     pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
     meaning:
-      "As in [W3C Trace Context](https://www.w3.org/TR/trace-context/): that of the merchant's request for everything about its payment, where the request had one; a new trace otherwise.",
+      "As in [W3C Trace Context](https://www.w3.org/TR/trace-context/): the trace of the merchant's request, if it had one, for everything about its payment; else a new trace.",
   },
   {
     name: 'causation-id',
     pattern: '.+',
     isOptional: true,
     meaning:
-      'The `event-id` of the event that caused it. It is missing only where the cause was a request from outside, or a time at which we look for ourselves.',
+      'The `event-id` of the event that caused it. It is missing only if the cause was a request from outside, or a time at which we check something ourselves.',
   },
 ];
 
@@ -45,8 +45,7 @@ export const messageHeaders: readonly Header[] = [
 export const messageParts: readonly CommonPart[] = [
   {
     name: 'Topic',
-    meaning:
-      "The name that is given here, after the installation's `TOPIC_PREFIX`, which is empty unless it is set.",
+    meaning: "The installation's `TOPIC_PREFIX`, which is empty by default, and the name that is given here.",
   },
   {
     name: 'Key',
@@ -55,7 +54,7 @@ export const messageParts: readonly CommonPart[] = [
   {
     name: 'Partition',
     meaning:
-      "murmur2 of the key's bytes, without the sign bit, modulo the partition count, as Kafka's own Java client does it; partition counts never change.",
+      "As Kafka's Java client chooses it: murmur2 of the key, without the sign bit, modulo the partition count, which never changes.",
   },
   {
     name: 'Value',
@@ -65,7 +64,7 @@ export const messageParts: readonly CommonPart[] = [
   {
     name: 'Schema',
     meaning:
-      'Registered under `<topic>-<full record name>`; every subject is FULL_TRANSITIVE, so a field may only be added or dropped where it has a default.',
+      'Registered under `<topic>-<full record name>` as FULL_TRANSITIVE: only a field with a default may be added or dropped.',
   },
   { name: 'Amounts', meaning: "Whole minor units of the event's currency." },
   { name: 'Times', meaning: 'Milliseconds since the epoch, UTC.' },

@@ -9,7 +9,6 @@ import {
   TOTAL_ROWS_HEADER,
 } from '@pesewa/contracts';
 import { z } from 'zod';
-import { renderTable } from './markdown.ts';
 
 /** A service with an operator API. */
 export type OperatedService = keyof typeof operatorApis;
@@ -17,15 +16,15 @@ export type OperatedService = keyof typeof operatorApis;
 /** The services that have an operator API. */
 export const operatedServices = Object.keys(operatorApis) as readonly OperatedService[];
 
-/** Who may call an operation, in a table: the least role, and whether it takes another operator than the proposer. */
+/** Who may call an operation, in a list: the least role, and whether it takes another operator than the proposer. */
 const callerOf = (operation: Operation): string =>
   operation.caller === 'second' ? `another ${roleFor(operation)}` : roleFor(operation);
 
 type Api = Readonly<Record<string, Operations>>;
 
 /** What every service has that consumes topics. */
-const { parked, positions, caller } = operatorApis.ledger;
-const shared: readonly Operations[] = [parked, positions, caller];
+const { parked, positions, caller, actions } = operatorApis.ledger;
+const shared: readonly Operations[] = [parked, positions, caller, actions];
 
 /** The operations of a service in the order of their parts. */
 const operationsOf = (api: Api) =>
@@ -33,7 +32,7 @@ const operationsOf = (api: Api) =>
     Object.entries(operations).map(([name, operation]) => ({ part, name, operation })),
   );
 
-/** The table of a service's own operations, for its README; its OpenAPI document has what each answers. */
+/** The list of a service's own operations, for its README; its OpenAPI document has what each answers. */
 export const renderOperatorApi = (service: OperatedService): string =>
   renderOperations(
     Object.fromEntries(
@@ -45,37 +44,34 @@ export const renderOperatorApi = (service: OperatedService): string =>
 export const renderOperatorOverview = (): string =>
   `# Operator APIs
 
-On the operations port of each service, behind \`Authorization: Bearer <operator token>\` ([ADR 60](../adr/0060-operator-apis-have-one-shape.md)).
-They are declared in \`packages/contracts/src/operations\`, and \`pesewa\` calls them. This page
-and the documents are generated from there.
+On the operations port of each service, behind \`Authorization: Bearer <operator token>\`. This page and the documents are generated from
+\`packages/contracts/src/operations\`:
 
-An operator's role is \`viewer\`, \`operator\`, \`approver\` or \`admin\`; each may do what the one before may. Tables of operations name the
-least role; *another* is an operator who did not propose it.
+${operatedServices
+  .map(
+    (service) => `- [${service}](../../services/${service}/README.md): [OpenAPI](${service}.openapi.json)\n`,
+  )
+  .join('')}
+Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
+next page, and is null on the last.
 
-${renderTable(
-  ['service', 'operations', 'OpenAPI 3.1'],
-  operatedServices.map((service) => [
-    `[${service}](../../services/${service}/README.md)`,
-    String(operationsOf(operatorApis[service]).length),
-    `[${service}.openapi.json](${service}.openapi.json)`,
-  ]),
-)}
-Every operation may refuse with 401 \`unauthenticated\` (no token) and 403 \`forbidden\` (a wrong one); with 400 \`invalid\` what can't be read; with 403
-\`role_required\` what takes another role, where the shared token is a viewer in production; and with 503 \`unavailable\` if trying again
-helps. Lists are \`{"items","next"}\`: \`next\` goes into \`cursor\` or \`after\` of the page after, and is null on the last page.
+Roles are \`viewer\`, \`operator\`, \`approver\` and \`admin\`; each may do what the one before may. Lists of operations name the least
+role; *another* is an operator who did not propose it. A lesser role gets 403 \`role_required\`. In production the shared token is a
+viewer's.
 
-Every service has \`GET /operator\`. Those that consume topics also have these:
+Every service has \`GET /operator\`, and \`GET /actions?operator=&object=\` with what operators did. Those that consume topics also have these:
 
 ${renderOperations({ parked, positions })}`;
 
 const renderOperations = (api: Api): string => {
-  const rows = operationsOf(api).map(({ operation }) => {
+  const lines = operationsOf(api).map(({ operation }) => {
     const { method, path, summary, query } = operation;
     const names = query === undefined ? [] : Object.keys((query as z.ZodObject).shape);
     const parameters = names.length === 0 ? '' : `?${names.map((name) => `${name}=`).join('&')}`;
-    return [`\`${method.toUpperCase()} ${path}${parameters}\``, summary, callerOf(operation)];
+    const does = `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
+    return `- \`${method.toUpperCase()} ${path}${parameters}\` (${callerOf(operation)}) ${does}\n`;
   });
-  return renderTable(['operation', 'does', 'by'], rows);
+  return lines.join('');
 };
 
 const refusalsOf = ({ refusals = {} }: Operation) =>

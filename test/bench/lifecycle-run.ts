@@ -16,7 +16,7 @@ export interface Subject {
   readonly one: 'payout' | 'collection';
   /** The description of one payment, for the row's detail. */
   readonly about: string;
-  /** Whether all services are one process (ADR 75). */
+  /** Whether all services are one process. */
   readonly isCompact?: boolean;
   /** How each is requested; `reference` gives one of its own each time. */
   readonly requests: (

@@ -16,6 +16,6 @@ const payouts: Subject = {
 /** Complete payouts per second: accepted, held, submitted, called back, captured and reported to the merchant. */
 export const benchLifecycle: Bench = (options) => measureLives(options, payouts);
 
-/** The same with all services in one process (ADR 75). */
+/** The same with all services in one process. */
 export const benchCompact: Bench = (options) =>
   measureLives(options, { ...payouts, name: 'compact', isCompact: true });

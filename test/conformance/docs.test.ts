@@ -33,6 +33,8 @@ afterAll(async () => {
 const root = path.join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 const json = (text: string): unknown => JSON.parse(text);
+/** The page with an example of each flow of a collection. */
+const FLOWS = 'docs/api/collection-flows.md';
 const pages = [
   'README.md',
   'docs/api/README.md',
@@ -40,10 +42,7 @@ const pages = [
   'docs/api/payouts.md',
   'docs/api/balances-processors-names.md',
   'docs/api/collections.md',
-  'docs/api/collect-by-link.md',
-  'docs/api/collect-by-stk-push.md',
-  'docs/api/collect-by-stk-and-completion.md',
-  'docs/api/collect-by-otp.md',
+  FLOWS,
   'docs/api/callbacks.md',
 ];
 const read = (file: string): Promise<string> => readFile(path.join(root, file), 'utf8');
@@ -70,8 +69,10 @@ describe.each(pages)('the commands of %s', (file) => {
         const { stdout } = await run('sh', ['-euc', addressed(script)], options);
         const printed = prints === 'webhook' ? provenBody(stdout, isFromPesewa) : stdout.trim();
         expect(prints === 'text' ? printed : json(printed)).toEqual(expected);
+        return printed;
       };
-      await (isRepeatable ? eventually(follow) : follow());
+      const printed = await (isRepeatable ? eventually(follow) : follow());
+      if (file === FLOWS && prints === 'webhook') await expectStatusOf(printed);
     }
   });
 });
@@ -97,30 +98,53 @@ function provenBody(stdout: string, isFromPesewa: DocumentedCheck): string {
   return body;
 }
 
+const collectionWebhook = z.object({
+  merchant_reference: z.string(),
+  currency_code: z.string(),
+  status: z.string(),
+});
+
+/** Expects check-status to say what the webhook of a collection says. */
+async function expectStatusOf(webhook: string): Promise<void> {
+  const { merchant_reference: reference, currency_code, status } = collectionWebhook.parse(json(webhook));
+  const country = mobileOperators.find(({ currency }) => currency === currency_code)?.country;
+  if (!country) throw new TypeError(`no country collects ${currency_code}`);
+  const responseDetails = await scenario.demo.checkCollection({ reference, country });
+  expect(responseDetails).toEqual({ responseCode: '00', responseMessage: status });
+}
+
 describe('the mobile operators of collections.md', () => {
   it('are those of the contract, with their country, currency and flows (contract 2.8)', async () => {
-    const cells = (line: string) => line.split('|').map((cell) => cell.trim().replaceAll('`', ''));
-    const rows = (await read('docs/api/collections.md')).match(/^\| `[A-Z]{5}` \| `[A-Z]{2}` \|.*$/gm) ?? [];
-    expect(rows.map((row) => cells(row).slice(1, -1))).toEqual(mobileOperators.flatMap(mobileOperatorRows));
+    const rows = (await read('docs/api/collections.md')).match(/^\| `[A-Z]{5}`.*$/gm) ?? [];
+    const wanted = mobileOperators.flatMap(mobileOperatorRows).map((row) => row.join(' | '));
+    expect(rows.flatMap(singleRows).toSorted()).toEqual(wanted.toSorted());
   });
 
-  it('lead each to the page of its flow', async () => {
-    const lines = (await read('docs/api/collections.md')).split('\n');
-    for (const { code, flows } of mobileOperators) {
-      const leading = lines.filter((line) => line.includes(`\`${code}\``) && line.includes('](collect-by-'));
-      const linked = leading.map((line) => /\((collect-by-[a-z-]+\.md)\)/.exec(line)?.[1]);
-      const wanted = new Set([flows.highRisk, flows.lowRisk].map(({ kind }) => flowPages[kind]));
-      expect(new Set(linked)).toEqual(wanted);
-    }
+  it('lead each to the section of its flow', async () => {
+    const page = await read(FLOWS);
+    const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+    const anchors = headings.map((heading) => heading.toLowerCase().replaceAll(',', '').replaceAll(' ', '-'));
+    expect(anchors).toEqual(expect.arrayContaining(Object.values(flowAnchors)));
   });
 });
 
-const flowPages = {
-  link: 'collect-by-link.md',
-  stk: 'collect-by-stk-push.md',
-  stkThenComplete: 'collect-by-stk-and-completion.md',
-  otp: 'collect-by-otp.md',
+const flowAnchors = {
+  link: 'link',
+  stk: 'stk-push',
+  stkThenComplete: 'stk-push-then-completion',
+  otp: 'otp',
 } as const;
+
+/** A row of the page as rows of one mobile operator and one transactionType each. */
+function singleRows(line: string): readonly string[] {
+  const cells = line.split('|').map((cell) => cell.trim().replaceAll('`', ''));
+  const [codes = '', country, currency, requestType, types = '', flow] = cells.slice(1, -1);
+  return codes
+    .split(', ')
+    .flatMap((code) =>
+      types.split(', ').map((type) => [code, country, currency, requestType, type, flow].join(' | ')),
+    );
+}
 
 /** The rows that a mobile operator must have: one, or one per transactionType if its country requires that field. */
 function mobileOperatorRows({
@@ -135,7 +159,7 @@ function mobileOperatorRows({
     currency,
     servedCountries[country].collections.requestType,
     type,
-    flowName(flow),
+    `[${flowName(flow)}](collection-flows.md#${flowAnchors[flow.kind]})`,
   ];
   return servedCountries[country].collections.needsTransactionType
     ? [row('1', flows.highRisk), row('2', flows.lowRisk)]

@@ -114,7 +114,7 @@ export const drifting: Doing = async (world, { arm, death }) => {
   };
 };
 
-/** Decides that a payout failed, an hour after an attempt whose result is unknown (ADR 34). */
+/** Decides that a payout failed, an hour after an attempt whose result is unknown. */
 export const ending: Doing = async (world, { arm, death }, place) => {
   const payouts = world.records('payouts', 'payouts');
   const merchantReference = world.scenario.reference(`given-up-${place}`);

@@ -80,7 +80,7 @@ export function openScenario(
 }
 
 /**
- * Opens a stack whose services are one process (ADR 75), as {@link openScenario} does otherwise: for tests in which no
+ * Opens a stack whose services are one process, as {@link openScenario} does otherwise: for tests in which no
  * service ends, is doubled or is armed. It takes a third of the CPU to start.
  */
 export function openCompactScenario(

@@ -114,7 +114,7 @@ it('of a payout that was unclear has every service’s part, in order, and no pe
   expectInOrder(happened, [...submitted, 'payout-gateway: no clear answer from the rail']);
   const completed = [
     ...submitted,
-    // A poll that only confirms its callback is not written (ADR 69).
+    // A poll that only confirms its callback is not written.
     'webhook-ingress: callback',
     'reconciler: hint',
     'payout-gateway: completed',

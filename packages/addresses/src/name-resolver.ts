@@ -1,4 +1,5 @@
 import { promises as dns, type LookupAddress } from 'node:dns';
+import { setTimeout } from 'node:timers/promises';
 
 /**
  * Finds the addresses of a host name, at least one; throws {@link NameUnresolvedError}. It gives up once the signal is
@@ -12,6 +13,8 @@ export class NameUnresolvedError extends Error {
 }
 
 const TRIES = 2;
+/** How long the addresses of one family are waited for once those of the other are known (RFC 8305, 3). */
+const OTHER_FAMILY_MS = 50;
 
 /**
  * Asks the name servers over the network, each question with a time-out of its own.
@@ -36,7 +39,17 @@ export function createNameResolver(
     signal?.addEventListener('abort', cancel);
     const questions = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
     if (signal?.aborted === true) cancel();
-    const [four, six] = await Promise.allSettled(questions);
+    const answers = Promise.allSettled(questions);
+    // Some name servers never answer for a family that a name does not have.
+    await Promise.race([
+      answers,
+      Promise.any(questions).then(
+        () => setTimeout(OTHER_FAMILY_MS),
+        () => answers,
+      ),
+    ]);
+    cancel();
+    const [four, six] = await answers;
     signal?.removeEventListener('abort', cancel);
     const addresses = [...found(four, 4), ...found(six, 6)];
     if (addresses.length > 0) return addresses;

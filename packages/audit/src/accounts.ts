@@ -17,7 +17,7 @@ const sharedRoles: ReadonlySet<string> = new Set<AccountRole>([
   'suspense',
 ]);
 
-/** Reads the name of an account (ADR 61); undefined for a name that is not in the chart. */
+/** Reads the name of an account; undefined for a name that is not in the chart. */
 function parseAccount(name: string): Account | undefined {
   const [head = '', ...parts] = name.split(':');
   if (parts.some((part) => part === '')) return undefined;
@@ -31,7 +31,7 @@ function parseAccount(name: string): Account | undefined {
   return undefined;
 }
 
-/** The legs that each kind of entry may have: debit, then credit (ADR 61). */
+/** The legs that each kind of entry may have: debit, then credit. */
 export const chart: ReadonlyMap<string, readonly (readonly [AccountRole, AccountRole])[]> = new Map(
   Object.entries({
     hold: [['available', 'held']],
@@ -61,7 +61,7 @@ export const chart: ReadonlyMap<string, readonly (readonly [AccountRole, Account
   } satisfies Record<string, [AccountRole, AccountRole][]>),
 );
 
-/** The kinds of entries, in order, of postings that may have several (ADR 61). */
+/** The kinds of entries, in order, of postings that may have several. */
 const compositions: ReadonlyMap<string, RegExp> = new Map([
   ['capture', /^capture( fee)?( railCost)?$/],
   ['collect', /^(collect|collect fee|fee)( railCost)?$/],

@@ -75,7 +75,7 @@ const CHECKPOINT_EVERY_MS = 30_000;
 
 /**
  * Audits a running or resting system. It reads databases only: it writes nothing there and calls no service
- * (docs/adr/0018-the-audit-reads-the-databases.md).
+ * (docs/adr/0016-pages-and-the-audit.md).
  */
 export async function auditLedger(options: AuditOptions): Promise<AuditReport> {
   const { clock, databasePrefix = '' } = options;

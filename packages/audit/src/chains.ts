@@ -34,7 +34,7 @@ export interface Tail {
 
 const beginning: Tail = { number: 0n, hash: GENESIS, atMs: 0 };
 
-/** The partitions that the ledger consumes; each writes a chain of its own (docs/adr/0016-hash-chained-pages.md). */
+/** The partitions that the ledger consumes; each writes a chain of its own (docs/adr/0016-pages-and-the-audit.md). */
 const writers: ReadonlySet<string> = new Set(
   (['payouts', 'collections', 'ledgerCommands'] as const).flatMap((topic) =>
     Array.from({ length: topics[topic].partitions }, (_, partition) => `${topic}/${partition}`),

@@ -1,4 +1,4 @@
-/** The rules that the books must always keep (docs/adr/0018-the-audit-reads-the-databases.md). */
+/** The rules that the books must always keep (docs/adr/0016-pages-and-the-audit.md). */
 export const invariants = {
   L1: 'an entry moves one amount above zero between two accounts that its kind may name, and a posting those of one wallet and one float',
   L2: 'the sum over all accounts of a currency is zero',

@@ -116,7 +116,7 @@ function commandFor({ service, path }: BreakDetailView['links'][number]): string
   if (first === 'decisions') return `pesewa decisions list --reference ${about}`;
   if (first === 'callbacks') return `pesewa callbacks about ${about}`;
   if (first === 'deliveries') return `pesewa webhooks list ${about}`;
-  if (first === 'runs') return 'pesewa reconcile drift';
+  if (first === 'runs') return 'pesewa drift';
   if (first === 'readyz') return `pesewa realign --service ${service} --all`;
   return first === 'commands' ? `pesewa orders show ${decodeURIComponent(id ?? '')}` : undefined;
 }

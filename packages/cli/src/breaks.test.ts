@@ -117,7 +117,7 @@ describe('breaks', () => {
         'waits for    the order bk-1: see pesewa orders show bk-1',
         '  2026-11-01T08:00:00.000Z  opened -12.50 GHS',
         '  2026-11-02T08:00:00.000Z  assigned by kofi: ama',
-        '  pesewa reconcile drift',
+        '  pesewa drift',
       ]),
     );
   });

@@ -7,7 +7,7 @@ it('brings the poll of a payment forward, and says where to see what came of it'
   ]);
   expect(await line.run('reconcile', 'poll', 'po-1')).toBe(0);
   expect(line.requests).toMatchObject([{ url: 'http://reconciler/polls', body: { reference: 'po-1' } }]);
-  expect(line.printed()).toBe('po-1 is polled now; what comes of it: pesewa reconcile timeline po-1\n');
+  expect(line.printed()).toBe('po-1 is polled now; what comes of it: pesewa timeline po-1\n');
 });
 
 it('says why there is nothing to ask', async () => {

@@ -2,6 +2,7 @@ import { messageOf } from '@pesewa/operator-client';
 import { Command, CommanderError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { addAccountsCommand } from './commands/accounts.ts';
+import { addActionsCommand } from './commands/actions.ts';
 import { addBalanceCommand } from './commands/balance.ts';
 import { addCallbackCommands } from './commands/callbacks.ts';
 import { addCompletionCommand } from './commands/completion.ts';
@@ -98,6 +99,7 @@ export function createProgram(ports: CliPorts): Command {
   addWebhookCommands(program, ports);
   program.commandsGroup(helpGroups.parked);
   addParkedCommands(program, ports);
+  addActionsCommand(program, ports);
   addRealignCommand(program, ports);
   program.commandsGroup(helpGroups.installation);
   addPrepareCommand(program, ports);

@@ -121,7 +121,7 @@ describe('pesewa reconcile run', () => {
     const line = reconciler([wallet, explained]);
     expect(await line.run('reconcile', 'run')).toBe(1);
     expect(line.printed()).toContain('+0.01');
-    expect(line.complained()).toBe('pesewa: upstream GHS is out of range: pesewa reconcile drift\n');
+    expect(line.complained()).toBe('pesewa: upstream GHS is out of range: pesewa drift\n');
   });
 
   it('never takes a wallet that was not compared for one that is in range', async () => {

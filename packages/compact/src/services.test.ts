@@ -2,7 +2,7 @@ import { serviceNames } from '@pesewa/contracts';
 import { expect, it } from 'vitest';
 import { hubServices } from './services.ts';
 
-it('every service of an installation is one of the process (ADR 75)', () => {
+it('every service of an installation is one of the process', () => {
   const names = serviceNames.filter((name) => name !== 'provider-simulator');
   expect(hubServices.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
 });

@@ -24,7 +24,10 @@ const otp6: CompletionFlow = { kind: 'otp', otpLength: 6 };
 const same = (flow: CompletionFlow) => ({ highRisk: flow, lowRisk: flow });
 const ghana = { country: 'GH', flows: { highRisk: stk, lowRisk: otp6 } } as const;
 
-/** Every mobile operator in the contract's table; KESAF is treated as a single-step STK push (contract 2.8, ADR 19). */
+/**
+ * Every mobile operator in the contract's table. KESAF is a single-step STK push: contract 2.8 shows how it begins, and no
+ * completion.
+ */
 const contractTable: Readonly<Record<string, Pick<MobileOperator, 'country' | 'flows'>>> = {
   GMWAV: { country: 'GM', flows: same(link) },
   GMAFR: { country: 'GM', flows: same(stkThenComplete) },

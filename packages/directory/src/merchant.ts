@@ -95,7 +95,7 @@ export const allowedAddressesDocument = z.array(addressRangeSetting).max(ADDRESS
 /** Enough to change from one secret to the next without a break, and no more that may lie around. */
 const SIGNING_SECRETS_MAX = 2;
 
-/** How a merchant's requests are signed, as it is stored (ADR 89). */
+/** How a merchant's requests are signed, as it is stored (ADR 15). */
 export const signingDocument = z
   .object({
     isRequired: z.boolean(),

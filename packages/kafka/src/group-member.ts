@@ -11,7 +11,7 @@ const REBALANCE_TIMEOUT_MS = 60_000;
 
 /**
  * Builds a member of a consumer group, with settings that work around the defects of kafkajs 2.2.4
- * (ADR 11). It does not restart by itself: every crash is reported by its event, and the caller must
+ * (ADR 3). It does not restart by itself: every crash is reported by its event, and the caller must
  * build a new member.
  *
  * `beforeHandOver` is awaited before it rejoins its group or leaves it, because another member may own its partitions

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type RecordBatch, readRecordBatch } from './record-reader.ts';
 
 /**
- * Patches for kafkajs 2.2.4, which has had no release since 2023 (ADR 11). This module must be imported before kafkajs.
+ * Patches for kafkajs 2.2.4, which has had no release since 2023 (ADR 3). This module must be imported before kafkajs.
  */
 const require = createRequire(import.meta.url);
 

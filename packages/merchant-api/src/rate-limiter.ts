@@ -6,7 +6,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 export type RateLimiter = (key: string, limit: number) => Promise<number | undefined>;
 
 /**
- * Builds a {@link RateLimiter} with windows that begin at a key's first request (docs/adr/0015).
+ * Builds a {@link RateLimiter} with windows that begin at a key's first request (ADR 15).
  *
  * There is one limiter per limit in use. Counts live in this process, for one window at most.
  */

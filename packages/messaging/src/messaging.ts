@@ -21,6 +21,7 @@ import { showStoppedPartitions } from './inbox/stopped-partitions.ts';
 import type { TopicHandler } from './inbox/topic-handler.ts';
 import { openTopicHistory, type TopicHistory } from './inbox/topic-history.ts';
 import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
+import { keepActions } from './operators/action-log.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
 import { createRecoveryChecks, type RecoveryChecks } from './operators/recovery-checks.ts';
 import type { ServicePositions } from './operators/service-positions.ts';
@@ -82,7 +83,7 @@ const PING_TIMEOUT_MS = 2_000;
 /** Settings of a service's messaging, in addition to its role. */
 export interface MessagingTuning {
   /**
-   * The service's own collections. They are created at the start, except in production, where they must exist (ADR 49).
+   * The service's own collections. They are created at the start, except in production, where they must exist.
    */
   readonly databaseSchema?: readonly CollectionSchema[];
   readonly batchMessagesMax?: number;
@@ -117,6 +118,7 @@ export async function openMessagingAs(
   options: MessagingOptions,
 ): Promise<Messaging> {
   const parts = await openParts(scope, options);
+  keepActions(scope.operator, { ...scope, db: parts.db });
   const { client, db, owner, transact, kafka } = parts;
   const { clock } = scope;
   const positions = await scope.open('positions', openPositions({ ...kafka, clock }));

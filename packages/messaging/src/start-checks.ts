@@ -61,7 +61,7 @@ export async function openCheckedDatabase(scope: Scope, declared: Declared): Pro
   return opened;
 }
 
-/** Long enough for a healthy cluster; without Kafka a service starts all the same (ADR 44). */
+/** Long enough for a healthy cluster; without Kafka a service starts all the same (ADR 4). */
 const KAFKA_TIMEOUT_MS = 5_000;
 const KAFKA_PAUSE_MS = 15_000;
 

@@ -46,7 +46,7 @@ export function readArchived({ end }: ArchivedDocument): ArchivedPayment {
 
 /**
  * Builds the second stage of erasing payments from the first one: it replaces their documents in place by an
- * {@link ArchivedDocument}, so that the merchants' references stay taken without a further read (ADR 53).
+ * {@link ArchivedDocument}, so that the merchants' references stay taken without a further read.
  */
 export function archiveOf<Record extends Document>(first: Erasure<Record>): Erasure<Record> {
   return {
@@ -77,13 +77,11 @@ export async function isBeforeHorizon(
 export const paymentKeepSettings = z.object({
   PERSONAL_DATA_KEEP_DAYS: wholeNumberSetting({ min: 30, max: 3_650 })
     .default(400)
-    .describe("how long after its acceptance an ended payment keeps people's names, numbers and accounts"),
-  // At least longer than the reconciler watches for a payment by default, and than all that looks back (ADR 53).
+    .describe("how long after acceptance an ended payment keeps people's names, numbers and accounts"),
+  // At least longer than the reconciler watches for a payment by default, and than all that looks back.
   PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 1_000, max: 36_500 })
     .default(4_000)
-    .describe(
-      'how long after its acceptance an ended payment is kept; the references of older ones stay taken',
-    ),
+    .describe('how long after acceptance an ended payment is kept; its reference stays taken'),
 });
 
 /** For `superRefine` of a gateway's settings: a payment is archived after it was erased. */

@@ -62,8 +62,15 @@ export async function openPauses(deps: {
   const { clock, logger } = deps;
   const pauses = deps.db.collection<PauseDocument>(PAUSES);
   let current: ReadonlyMap<string, PauseDocument> = new Map();
+  let begun = 0;
+  let taken = 0;
   const read = async () => {
+    begun += 1;
+    const turn = begun;
     const found = await pauses.find({}, { maxTimeMS: READ_TIMEOUT_MS }).sort({ _id: 1 }).toArray();
+    // A read that began earlier may end later, and must not bring back what was there then.
+    if (turn < taken) return;
+    taken = turn;
     current = new Map(found.map((document) => [document._id, document]));
   };
   await read();

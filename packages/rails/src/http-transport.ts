@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { DecompressionError, decompress, readRailText } from './rail-text.ts';
+import { createSharedLookup } from './shared-lookup.ts';
 
 /** One HTTP request to a rail; a redirect is an answer and is not followed. */
 export interface TransportRequest {
@@ -64,7 +65,7 @@ export function createHttpTransport(options: {
     allowH2: false,
     // Names are resolved by the system: a rail may be reached by the hosts file, which can override its public name, or by a
     // search domain, and resolving over the network knows neither.
-    connect: { timeout: options.connectTimeoutMs },
+    connect: { timeout: options.connectTimeoutMs, lookup: createSharedLookup() },
   });
   return {
     transport: (request) => exchangeOver(agent, request, options.monotonicMs),

@@ -45,6 +45,20 @@ it.each([
   expect(reasonLine(text)).toBe(line);
 });
 
+it.each([
+  'Your float is too low',
+  'prefunded account exhausted',
+  'Merchant daily limit exceeded',
+  'Partner wallet is blocked',
+])('of a collection too, %j speaks of us and is left out', (text) => {
+  expect(reasonLine(text)).toBe('not paid by the rail');
+});
+
+it('of a collection, missing money is the customer’s and is told', () => {
+  for (const text of ['Balance insufficient', 'Your balance is insufficient'])
+    expect(reasonLine(text)).toBe(text);
+});
+
 describe('the words of payments', () => {
   it('have no accents or capitals, by which they are looked up', () => {
     for (const word of paymentWords) expect(word).toMatch(/^[a-z]+$/u);
@@ -61,6 +75,12 @@ describe('the reason of a payout', () => {
     'Solde du compte insuffisant',
     'PROVISION INSUFFISANTE',
     'Merchant daily limit exceeded',
+    'wallet balance is insufficient',
+    'Balance insufficient',
+    'The amount exceeds the available balance',
+    'Montant dépassant le solde disponible',
+    'Fonds du partenaire épuisés',
+    'Your float is too low',
   ])('%j speaks of our wallet and is left out', (text) => {
     expect(payoutReason(text)).toBe('not paid by the rail');
   });

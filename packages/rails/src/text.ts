@@ -15,9 +15,19 @@ const MANY_MARKS = /(\p{M}{8})\p{M}+/gu;
 const SHORT_CODE = /^[A-Z]{1,2}\d{1,4}$/u;
 /** The parts of a name that were masked one by one. */
 const MASKS = /\*{3}(?:[ .,'’-]{1,3}\*{3})+/gu;
-/** Words, also French ones, by which a rail speaks of the wallet that it pays from or of its limit, which are ours. */
-const OUR_WALLET =
-  /\b(?:insufficient|not enough|low|no)\s+(?:\w+\s+){0,2}(?:balance|funds?|float)\b|\b(?:solde|fonds|provisions?)\s+(?:\w+\s+){0,2}insuffisante?s?\b|\b(?:float|prefund\w*)\b|\b(?:merchant|partner|your)\s+(?:\w+\s+){0,3}limit\b/i;
+/** Money that a wallet holds, and words by which there is too little of it, in English and French. */
+const MONEY = 'balances?|funds?|soldes?|fonds|provisions?|money';
+const TOO_LITTLE =
+  'insufficient|not enough|inadequate|low|no|exceed\\w*|depleted|exhausted|insuffisante?s?|manque\\w*|dépass\\w*|depass\\w*|épuisée?s?|epuisee?s?';
+const BETWEEN = '[^\\p{L}\\p{N}]+(?:[\\p{L}\\p{N}]+[^\\p{L}\\p{N}]+){0,4}';
+/** Words by which a rail speaks of the float that we hold at it, or of our own limit: whatever the payment is. */
+const OUR_FLOAT =
+  /(?<!\p{L})(?:float|prefund\p{L}*|(?:merchant|partner)\s+(?:\p{L}+\s+){0,3}(?:limit|balance|wallet)|your\s+(?:\p{L}+\s+){0,3}limit)(?!\p{L})/iu;
+/** Words by which a rail speaks of too little money in a wallet: of a payout it is always ours. */
+const TOO_LITTLE_MONEY = new RegExp(
+  `(?<!\\p{L})(?:(?:${TOO_LITTLE})${BETWEEN}(?:${MONEY})|(?:${MONEY})${BETWEEN}(?:${TOO_LITTLE}))(?!\\p{L})`,
+  'iu',
+);
 
 /** What a merchant reads in place of the rail's words about our wallet. */
 export const NOT_PAID = 'not paid by the rail';
@@ -31,11 +41,16 @@ export function base64(text: string): string {
  * A foreign reason as one line of bounded length, with the words of payments alone: names, long numbers and e-mail
  * addresses are masked; undefined if it is empty.
  *
- * The reason may name the customer, and reasons are sent to topics and logs.
+ * The reason may name the customer, and reasons are sent to topics and logs. Words about our float are left out.
  */
 export function reasonLine(text: string | null | undefined): string | undefined {
+  const line = oneLine(text);
+  return OUR_FLOAT.test(line) ? NOT_PAID : maskedLine(line);
+}
+
+function maskedLine(text: string): string | undefined {
   // Masked before it is cut, because half a number would not be recognised.
-  const masked = maskNames(maskAddresses(oneLine(text).replaceAll(LONG_NUMBER, MASK)));
+  const masked = maskNames(maskAddresses(text.replaceAll(LONG_NUMBER, MASK)));
   const line = masked.trim().slice(0, REASON_LENGTH_MAX).trim();
   return line === '' ? undefined : line;
 }
@@ -46,7 +61,7 @@ export function reasonLine(text: string | null | undefined): string | undefined 
  * A payout takes nothing from its beneficiary, so missing funds are always ours.
  */
 export function payoutReason(text: string | null | undefined): string | undefined {
-  return OUR_WALLET.test(oneLine(text)) ? NOT_PAID : reasonLine(text);
+  return TOO_LITTLE_MONEY.test(oneLine(text)) ? NOT_PAID : reasonLine(text);
 }
 
 /** Letters, digits and signs have other spellings, such as full-width ones, which NFKC replaces. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseConfig } from './config.ts';
+import { parseConfig, publicPort } from './config.ts';
 
 const canary = 'canary-of-a-secret';
 
@@ -78,4 +78,11 @@ it('a service ends with code 2 and names each problem where nothing says that it
   const begun = start({ NODE_ENV: 'development' });
   expect(begun).toMatchObject({ status: 1, stderr: '' });
   expect(begun.stdout).toContain('composed');
+});
+
+it('a trusted proxy, which has one address for all its clients, may have every connection of a public port', () => {
+  const config = { HOST: '::', PORT: 1, DRAIN_DELAY_MS: 0, CONNECTIONS_PER_ADDRESS_MAX: 20 };
+  const most = (TRUSTED_PROXIES: number) =>
+    publicPort({ ...config, TRUSTED_PROXIES }).connectionsPerAddressMax;
+  expect([most(0), most(1)]).toEqual([20, 10_000]);
 });

@@ -129,30 +129,33 @@ export function portSettings({ port, operationsPort, isPublic }: Service) {
   const { PORT, OPERATIONS_PORT } = serviceSettings.shape;
   const withDefault = PORT.default(port);
   return {
-    PORT: isPublic ? withDefault : withDefault.describe('not opened: this service serves operators only'),
+    PORT: isPublic ? withDefault : withDefault.describe('not opened'),
     OPERATIONS_PORT: OPERATIONS_PORT.default(operationsPort),
   };
 }
 
+/** What a server has in all. */
+const CONNECTIONS_MAX = 10_000;
+
 /** The settings of a port that strangers reach; for `extend` of a service's settings. */
 export const publicPortSettings = {
-  CONNECTIONS_PER_ADDRESS_MAX: wholeNumberSetting({ min: 1, max: 10_000 })
+  CONNECTIONS_PER_ADDRESS_MAX: wholeNumberSetting({ min: 1, max: CONNECTIONS_MAX })
     .default(2_000)
-    .describe(
-      'connections that one address may have to the public port; a proxy in front has one address for all',
-    ),
+    .describe('connections that one address may have to the public port; not bounded behind trusted proxies'),
 };
 
 /** How a service listens on its public port, for `serveHttp`. */
 export const publicPort = (
   config: Readonly<
-    Record<'PORT' | 'DRAIN_DELAY_MS' | 'CONNECTIONS_PER_ADDRESS_MAX', number> & Record<'HOST', string>
+    Record<'PORT' | 'DRAIN_DELAY_MS' | 'CONNECTIONS_PER_ADDRESS_MAX' | 'TRUSTED_PROXIES', number> &
+      Record<'HOST', string>
   >,
 ) => ({
   host: config.HOST,
   port: config.PORT,
   drainDelayMs: config.DRAIN_DELAY_MS,
-  connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+  // A proxy has one address for all the clients that it stands for.
+  connectionsPerAddressMax: config.TRUSTED_PROXIES > 0 ? CONNECTIONS_MAX : config.CONNECTIONS_PER_ADDRESS_MAX,
 });
 
 /** The settings of services that use MongoDB and Kafka. */

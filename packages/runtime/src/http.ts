@@ -6,7 +6,7 @@ import type { StatusCode } from 'hono/utils/http-status';
 import { limitConnections } from './connection-limits.ts';
 import { followConnections } from './drain.ts';
 import type { Logger } from './logger.ts';
-import { instrumentRequests, isDisconnected, type RequestMeter, type ServerBindings } from './requests.ts';
+import { instrumentRequests, isCutOff, type RequestMeter, type ServerBindings } from './requests.ts';
 import type { Endable } from './shutdown.ts';
 import { allowUploads } from './uploads.ts';
 
@@ -106,13 +106,13 @@ export function addErrorHandling<E extends Env>(
   });
 }
 
-/** Logs why a request failed; as an error, unless its client has hung up. */
+/** Logs why a request failed; as an error, unless its client hung up before its body had arrived. */
 export function logFailure(
   logger: Pick<Logger, 'debug' | 'error'>,
   failed: { readonly error: Error; readonly context: Context; readonly text: string },
 ): void {
   const fields = { err: failed.error, route: routePath(failed.context) };
-  if (isDisconnected(failed.context)) logger.debug(fields, 'the client hung up');
+  if (isCutOff(failed.context)) logger.debug(fields, 'the client hung up');
   else logger.error(fields, failed.text);
 }
 

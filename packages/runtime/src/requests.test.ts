@@ -121,6 +121,26 @@ it('a client that hangs up within its body is counted as such, and is no error',
   console.mockRestore();
 });
 
+it('what breaks is an error though the client, whose request was whole, has hung up', async () => {
+  const [entered, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const app = createApp();
+  app.post('/breaks-late', async (context) => {
+    await readJsonText(context, 1_000);
+    entered.resolve();
+    await goOn.promise;
+    throw new Error('broken');
+  });
+  const socket = connect(await serve(app), '127.0.0.1');
+  socket.write(
+    'POST /breaks-late HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
+  );
+  await entered.promise;
+  socket.destroy();
+  await new Promise((resolve) => socket.once('close', resolve));
+  setImmediate(goOn.resolve);
+  await expect.poll(() => lines).toMatchObject([{ level: 50, msg: 'request failed' }]);
+});
+
 it('what breaks while the client waits is an error', async () => {
   const port = await serve(createApp());
   await fetch(`http://127.0.0.1:${port}/broken`);

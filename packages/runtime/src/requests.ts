@@ -61,8 +61,14 @@ function routeOf(context: Context): string {
   return matchedRoutes(context).findLast(({ method }) => method !== 'ALL')?.path ?? NO_ROUTE;
 }
 
-/** Whether the client has hung up: failures are then no fault of ours, and no answer reaches it. */
-export function isDisconnected(context: Context): boolean {
+/** Whether the client hung up within its body: what then fails is no fault of ours. */
+export function isCutOff(context: Context): boolean {
+  const { incoming } = (context.env ?? {}) as Partial<ServerBindings>;
+  return isDisconnected(context) && incoming?.complete === false;
+}
+
+/** Whether the client has hung up: no answer reaches it. */
+function isDisconnected(context: Context): boolean {
   return (context.env as ServerBindings | undefined)?.outgoing?.destroyed === true;
 }
 

@@ -2,9 +2,10 @@ import { type Operation, type Operations, type ParameterOf, roleFor } from '@pes
 import type { Context, Hono } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
+import { recorded } from './actions.ts';
 import { answerJson } from './http.ts';
 import { operatorRefusal, readOperatorBody, readOperatorQuery } from './operator-requests.ts';
-import { callerOf, lackingRole, operatorOf } from './operators.ts';
+import { callerOf, lackingRole } from './operators.ts';
 
 /** A request that was read by the schemas of its operation. */
 export interface ServedRequest<One extends Operation> {
@@ -91,15 +92,27 @@ async function serve(context: Context, operation: Operation, handle: AnyHandler)
   if (query?.ok === false) return query.refusal;
   const body = operation.body && (await readOperatorBody(context, operation.body));
   if (body?.ok === false) return body.refusal;
-  const answered = await handle({
-    parameters: context.req.param(),
-    query: query?.value,
-    body: body?.value,
-    get operator() {
-      return operatorOf(context);
-    },
-    context,
-  });
+  const parameters = context.req.param();
+  const { name: caller } = callerOf(context);
+  const given = [parameters, query?.value, body?.value];
+  const act = async () => {
+    const answered = await handle({
+      parameters,
+      query: query?.value,
+      body: body?.value,
+      operator: caller,
+      context,
+    });
+    return answerOf(context, operation, answered);
+  };
+  return recorded({ context, operation, operator: caller, given }, act);
+}
+
+function answerOf(
+  context: Context,
+  operation: Operation,
+  answered: Awaited<ReturnType<AnyHandler>>,
+): Response {
   if ('refusal' in answered) {
     const { refusal, message } = answered;
     return operatorRefusal(context, operation.refusals?.[refusal] as StatusCode, refusal, message);

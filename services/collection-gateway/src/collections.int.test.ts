@@ -151,7 +151,7 @@ describe('the limit per number counts what is accepted, exactly', () => {
     expect(JSON.stringify(hours.map(({ _id }) => _id))).not.toContain('3111111');
   });
 
-  test('the limit per day counts amounts, exactly over two replicas, and says what it is (ADR 85)', async () => {
+  test('the limit per day counts amounts, exactly over two replicas, and says what it is', async () => {
     const daily = merchantWith('daily', { collectionsPerDayMaxMinor: { GMD: 70_000n } });
     const submit = async (index: number) => {
       const form = payin(`daily-${index}`, { customerNumber: `22037${String(index).padStart(5, '0')}` });

@@ -28,25 +28,25 @@ export const settings = serviceSettings
       .describe('how long the answer to a merchant waits for the rail'),
     RESUBMIT_GRACE_MS: durationMsSetting
       .default(30_000)
-      .describe("how long after an attempt a rail's NOT FOUND is not believed yet"),
+      .describe("how long after an attempt a rail's NOT FOUND does not count"),
     INITIATE_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(32)
       .describe('queued collections under initiation at once'),
     INITIATE_PAUSE_MS: durationMsSetting
       .default(500)
-      .describe('pause between searches for queued collections without a wake-up'),
+      .describe('longest pause between searches for queued collections'),
     INITIATE_FOR_MS: durationMsSetting
       .default(600_000)
       .describe('how long after its acceptance a queued collection is still sent'),
     COLLECTIONS_PER_NUMBER_PER_HOUR: perNumber
       .default(30)
-      .describe("collections of one customer's number in an hour, of all merchants; 1000000 is no limit"),
+      .describe('collections per customer number, of all merchants; 1000000 is no limit'),
     OTP_TRIES_PER_NUMBER_PER_HOUR: perNumber
       .default(30)
-      .describe("OTPs passed on for one customer's number in an hour, of all merchants; 1000000 is no limit"),
+      .describe('OTPs passed on per customer number, of all merchants; 1000000 is no limit'),
     MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR: perNumber
       .default(10)
-      .describe("OTPs passed on for one customer's number in an hour, of one merchant; 1000000 is no limit"),
+      .describe('OTPs passed on per customer number, of one merchant; 1000000 is no limit'),
     ...paymentKeepSettings.shape,
   })
   .superRefine(refuseOriginsInProduction)

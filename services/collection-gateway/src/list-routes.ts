@@ -16,7 +16,7 @@ export interface ListRouteDeps extends AuthenticationDeps {
   readonly logger: Logger;
 }
 
-/** The route that lists collections, always of the merchant that asks (ADR 86). */
+/** The route that lists collections, always of the merchant that asks (ADR 83). */
 export function createListRoutes(deps: ListRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   const nowMs = deps.clock.nowMs;

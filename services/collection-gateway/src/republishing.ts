@@ -2,7 +2,7 @@ import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
 import { eventOf, initiatedEvent } from './events.ts';
 import type { Collection, CollectionStore } from './store.ts';
 
-/** Publishes again what the records of collections prove, within the transaction; the records don't change (ADR 42). */
+/** Publishes again what the records of collections prove, within the transaction; the records don't change. */
 export async function republish(
   store: Pick<CollectionStore, 'findByReferences'>,
   references: readonly string[],

@@ -18,16 +18,14 @@ export const settings = serviceSettings
       .string()
       .default('')
       .transform((text) => (text === '' ? [] : text.split(',').map((name) => name.trim())))
-      .describe('the rails that orders may name, separated by commas; any if it is empty'),
+      .describe('rails that orders may name, separated by commas; empty allows any'),
     OWN_EVENTS_GAPS: z
       .enum(['stop', 'pass'])
       .default('stop')
-      .describe(
-        'whether a restored ledger continues if its own topic lacks events that it published since the backup',
-      ),
+      .describe('whether a restored ledger continues if its topic lacks events published since the backup'),
     ORDERS_AGAIN_AFTER_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
       .default(60_000)
-      .describe('how long after its approval an order is published a second time'),
+      .describe('how long after its approval an order is published again'),
     BATCH_MESSAGES_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(1_000)
       .describe('messages that share one transaction'),

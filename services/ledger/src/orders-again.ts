@@ -10,7 +10,7 @@ const BATCH = 100;
 
 /**
  * Publishes an approved order again, a limit after its approval and then repeatedly until the ledger has applied or
- * refused it (ADR 42). So neither a lost order nor a lost answer leaves money where two operators have not put it: an
+ * refused it. So neither a lost order nor a lost answer leaves money where two operators have not put it: an
  * order is applied once, by its id, and answered each time.
  *
  * This is the only event that no other service waits for and could ask to be published again; orders are few.

@@ -18,7 +18,7 @@ export interface AdmissionDeps {
   readonly routePayout: (question: RouteQuery) => Promise<Route>;
   /**
    * Whether the database has every payout that was ever published. Until then a new request may repeat one that the
-   * database has forgotten (ADR 46).
+   * database has forgotten (ADR 45).
    */
   readonly isComplete: () => boolean;
   readonly isPaused: IsPaused;

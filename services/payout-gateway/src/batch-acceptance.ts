@@ -184,7 +184,7 @@ async function findHeader(
 
 /**
  * Whether the items are exactly those of one batch that was brought back: then it is that batch, sent again. No event
- * has the merchant's reference of a batch, so the batch is recognised by its items (ADR 46).
+ * has the merchant's reference of a batch, so the batch is recognised by its items (ADR 45).
  */
 async function isRebuiltBatch(
   { store }: Pick<AcceptanceDeps, 'store'>,

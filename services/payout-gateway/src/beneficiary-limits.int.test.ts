@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
 });
 
-describe('the limits per beneficiary count what is accepted, exactly (ADR 85)', () => {
+describe('the limits per beneficiary count what is accepted, exactly', () => {
   const careful = merchantWith('careful', { perBeneficiaryPerDayMax: 3 });
 
   test('of fifty at once over two replicas as many are accepted as fit, and a repetition counts once', async () => {

@@ -23,20 +23,20 @@ export const settings = serviceSettings
     PUBLIC_URL: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('own address as merchants reach it, for images; by default `http://127.0.0.1:<PORT>`'),
+      .describe('address for merchants, used in links to images; by default `http://127.0.0.1:<PORT>`'),
     PROCESSORS_TTL_MS: durationMsSetting
       .default(300_000)
       .describe('age at which a list of processors is renewed in the background'),
     RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
     RESUBMIT_GRACE_MS: durationMsSetting
       .default(30_000)
-      .describe("how long after an attempt a rail's NOT FOUND is not believed yet"),
+      .describe("how long after an attempt a rail's NOT FOUND does not count"),
     SUBMIT_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(64)
-      .describe('payouts under submission at once, for each rail in each of its two queues'),
+      .describe('payouts under submission at once, per rail and queue (single, batch)'),
     SUBMIT_PAUSE_MS: durationMsSetting
       .default(500)
-      .describe('pause between searches for due payouts without a wake-up'),
+      .describe('longest pause between searches for due payouts'),
     ...paymentKeepSettings.shape,
   })
   .superRefine(refuseEarlyArchive);

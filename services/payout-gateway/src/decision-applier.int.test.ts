@@ -94,7 +94,7 @@ afterAll(async () => {
   for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
 });
 
-describe('what people decide while an attempt is under way (ADR 34)', () => {
+describe('what people decide while an attempt is under way', () => {
   it.each(['failed', 'completed'] as const)(
     '%s ends it once, when the lease has run out',
     async (outcome) => {
@@ -121,7 +121,7 @@ describe('what people decide while an attempt is under way (ADR 34)', () => {
     const outcome = { kind: 'accepted' } as const;
     await apply(left, reference, { kind: 'recordAttempt', attempt: 1, outcome });
     const recordOf = () => left.store.collection.findOne({ reference });
-    // The reconciler reads it, also after the end (ADR 69).
+    // The reconciler reads it, also after the end.
     expect(await recordOf()).toMatchObject({ step: 'submitted', acceptedByRail: true });
     expect(await endsOf(reference)).toEqual([]);
     await apply(left, reference, decided('completed'));

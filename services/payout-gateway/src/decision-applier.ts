@@ -31,7 +31,7 @@ export interface DecisionApplier extends Loop {
 
 /**
  * Ends payouts that people decided while an attempt was in progress, once the attempt must be over without an answer;
- * if the attempt came after what people knew, the decision lapses instead (ADR 34).
+ * if the attempt came after what people knew, the decision lapses instead (ADR 23).
  *
  * It asks no rail and needs none, so the payouts of a removed rail end here too.
  */

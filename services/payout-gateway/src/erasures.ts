@@ -3,7 +3,7 @@ import { archiveOf, lastStep, type paymentKeepSettings } from '@pesewa/payments'
 import type { z } from 'zod';
 import type { PayoutDocument } from './store.ts';
 
-/** The order of a payout that was rebuilt from events (ADR 46): it has no personal data and is never sent. */
+/** The order of a payout that was rebuilt from events (ADR 45): it has no personal data and is never sent. */
 const ANONYMISED_ORDER = {
   merchantReference: '$order.merchantReference',
   country: '$order.country',

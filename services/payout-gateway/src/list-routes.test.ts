@@ -132,7 +132,7 @@ describe('the list of payouts', () => {
     expect(body.responseMessage).toMatch(/^from and to /);
   });
 
-  it('answers 91 where the database does not answer, and while payouts are brought back (ADR 46)', async () => {
+  it('answers 91 where the database does not answer, and while payouts are brought back', async () => {
     const broken = open({ list: async () => Promise.reject(new Error('no primary')) });
     for (const { app } of [broken, open({}, false)]) {
       const { status, body } = await ask(app, 'GET', path);

@@ -14,7 +14,7 @@ export interface ListDeps {
   readonly isComplete: () => boolean;
 }
 
-/** The routes that list payouts and batches, always of the merchant that asks (ADR 86). */
+/** The routes that list payouts and batches, always of the merchant that asks (ADR 83). */
 export function createListRoutes(deps: ListDeps & { readonly logger: Pick<Logger, 'error'> }): Hono<AppEnv> {
   const { store, isComplete } = deps;
   const routes = new Hono<AppEnv>();

@@ -35,7 +35,7 @@ export interface CausedCommand {
 interface ApplyOptions {
   /** Whether the commands can change payouts only that have not ended; no others are loaded then. */
   readonly onlyUnended?: boolean;
-  /** Claims payouts that have become due, as far as it can, by the write that makes them due (ADR 65). */
+  /** Claims payouts that have become due, as far as it can, by the write that makes them due (ADR 5). */
   readonly claimOnWrite?: ClaimOnWrite;
 }
 

@@ -18,7 +18,7 @@ const listing = (rail: string, script: Script, country = 'NGA') => ({
   processors: script === 'broken' || script === 'silent' ? [] : script.processors,
 });
 
-describe('routing by processor (ADR 62)', () => {
+describe('routing by processor', () => {
   it.each([
     ['058', { kind: 'routed', rail: 'first' }],
     ['044', { kind: 'routed', rail: 'second' }],

@@ -3,7 +3,7 @@ import { createRateLimiter } from '@pesewa/merchant-api';
 
 const ENQUIRIES_PER_MINUTE = 60;
 
-/** Each merchant's rate limits, counted separately (docs/adr/0015). */
+/** Each merchant's rate limits, counted separately. */
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
 /**

@@ -10,7 +10,7 @@ import type { PayoutStore } from './store.ts';
 
 /**
  * Brings back payouts that a restored database has forgotten, from this service's own published events. Each payout was
- * committed before it was published, so one that is in the topic and not in the database was forgotten (ADR 46).
+ * committed before it was published, so one that is in the topic and not in the database was forgotten (ADR 45).
  */
 export interface Rebuilding extends AsyncDisposable {
   /** Whether every published payout is in the database, as far as that must be known; once true, it stays true. */

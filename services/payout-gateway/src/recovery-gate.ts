@@ -7,7 +7,7 @@ const KAFKA_TIMEOUT_MS = 5_000;
 
 /**
  * Keeps payouts from being sent or ended by the records of a restored database until it has caught up: a payout that is
- * due by an older record may have been paid or refused since (ADR 43). It opens at once if there is no sign of a
+ * due by an older record may have been paid or refused since (ADR 45). It opens at once if there is no sign of a
  * restored database.
  */
 export function createRecoveryGate(deps: {

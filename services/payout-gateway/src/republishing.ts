@@ -11,7 +11,7 @@ export interface RepublishRequest {
   readonly step: string;
 }
 
-/** Publishes again what the records of payouts prove, within the transaction; the records don't change (ADR 42). */
+/** Publishes again what the records of payouts prove, within the transaction; the records don't change. */
 export async function republish(
   store: Pick<PayoutStore, 'findByReferences'>,
   requests: readonly RepublishRequest[],

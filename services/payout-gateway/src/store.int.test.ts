@@ -187,7 +187,7 @@ test('batches are listed with what they have in all, and their items alone', asy
     expect(await store.findBatch(merchantId, reference)).toBeUndefined();
 });
 
-test('a merchant with few payouts among many is found without reading the many (ADR 86)', async () => {
+test('a merchant with few payouts among many is found without reading the many', async () => {
   const [{ document } = { document: undefined }] = await store.collection
     .aggregate<{ document: object }>([
       { $match: { merchantId: 'lister' } },

@@ -64,7 +64,7 @@ export interface Submitter extends Loop, Endable {
  *
  * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which is never
  * claimed again: the reconciler's lookup finds out what happened (ADR 5). Where there is room the payout is claimed by
- * the write that makes it due (ADR 65); the loops find the others, and those that are due again.
+ * the write that makes it due; the loops find the others, and those that are due again.
  */
 export function startSubmitter(deps: SubmitterDeps): Submitter {
   const { clock, logger, messaging, payouts } = deps;

@@ -55,7 +55,7 @@ export const configSchema = serviceSettings
       .string()
       .startsWith('whsec_')
       .optional()
-      .describe('secret that signs callbacks after Standard Webhooks; without it they are unsigned')
+      .describe('signs callbacks after Standard Webhooks; without it they are unsigned')
       .meta(secret),
     CUSTOMER_DELAY_MS: durationMsSetting.default(500).describe('until a customer accepts or pays'),
     COMPLETION_WINDOW_MS: durationMsSetting

@@ -42,19 +42,19 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
   FIRST_POLL_AFTER_MS: durationMsSetting
     .default(30_000)
-    .describe('time from the beginning of a payment, or a later request to its rail, until the first poll'),
+    .describe("from a payment's start, or a later request to its rail, until the first poll"),
   POLL_BASE_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(30_000)
-    .describe('pause after the first poll; it doubles from poll to poll'),
+    .describe('pause after the first poll; it doubles with each poll'),
   POLL_CAP_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(900_000)
     .describe('longest pause between polls'),
   POLL_PAUSE_MS: wholeNumberSetting({ min: 10, max: 60_000 })
     .default(500)
-    .describe('pause between searches for due payments without a wake-up'),
+    .describe('longest pause between searches for due payments'),
   POLLS_BEFORE_BREAK: wholeNumberSetting({ min: 1, max: 10_000 })
     .default(20)
-    .describe('number of polls without an end after which a break opens'),
+    .describe('polls without an end before a break opens'),
   CALLBACK_LAG_MS: durationMsSetting
     .default(60_000)
     .describe("how long a rail's lookup may lag behind a callback"),
@@ -63,64 +63,58 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long after a rail accepted a payment its NOT FOUND does not count'),
   UNKNOWN_REFERENCE_GRACE_MS: durationMsSetting
     .default(600_000)
-    .describe('how long a callback may name an unknown payment before it becomes a break'),
+    .describe('how long a callback may name an unknown payment before a break opens'),
   UNKNOWN_REFERENCES_OPEN_MAX: wholeNumberSetting({ min: 0, max: 1_000_000 })
     .default(1_000)
-    .describe('how many such references are shown as breaks at once, per rail; more are only counted'),
+    .describe('most open breaks about them, per rail; more are only counted'),
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
     .describe('how long until such a reference is forgotten and its break closed'),
   PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 400, max: 3_650 })
     .default(800)
-    .describe(
-      'how long after its end a payment without open work and without a break stays in the working set',
-    ),
+    .describe('how long an ended payment without open work or a break stays in the working set'),
   COVERAGE_INTERVAL: cronSetting('30 2 * * *').describe(
-    "cron expression of the audit of our payments against the gateways' records",
+    "cron expression of the audit of the gateways' records",
   ),
   COVERAGE_LAG_MS: durationMsSetting
     .default(60_000)
-    .describe('how late an event of a gateway may be before the audit considers it lost'),
+    .describe("how late a gateway's event may be before the audit considers it lost"),
   STEP_LIMIT_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(60_000)
-    .describe(
-      'how long a step of our services may take: the answer to a hold, the opening of a payment here, its webhook',
-    ),
+    .describe('how long our own steps may take: answer to a hold, opening here, webhook'),
   STEP_PAUSE_MS: wholeNumberSetting({ min: 10, max: 3_600_000 })
     .default(5_000)
-    .describe('pause between searches for steps that take longer'),
+    .describe('pause between searches for longer steps'),
   REPUBLISH_REQUESTS_MAX: wholeNumberSetting({ min: 1, max: 100 })
     .default(3)
-    .describe('how often the owner of such a payment publishes its events again before a break opens'),
+    .describe('how often the owner republishes such a payment before a break opens'),
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
-    .describe('how long the ledger may lag behind the end of a payment before a break opens'),
+    .describe("how long the ledger may lag behind a payment's end before a break opens"),
   BOOKS_PAUSE_MS: wholeNumberSetting({ min: 10, max: 60_000 })
     .default(1_000)
-    .describe('pause between searches for payments whose ledger entries are due'),
+    .describe('pause between searches for due ledger entries'),
   BREAKS_RESOLVED_ALONE_UP_TO: amountsSetting.describe(
-    'amounts above which two operators resolve a break, as `KES:250000.00,GHS:20000` (none for a currency: one operator)',
+    'amounts above which a second operator must repeat `resolve`, as `KES:250000.00,GHS:20000` (other currencies: one suffices)',
   ),
   CLOSE_INTERVAL: cronSetting('0 3 * * *').describe(
-    'cron expression of the daily close; it closes yesterday and each missed day before',
+    'cron expression of the close of yesterday and each missed day',
   ),
   CLOSE_LAG_MS: durationMsSetting
     .default(600_000)
-    .describe('how long after its end a day can be closed, because its events may still be on their way'),
+    .describe('how long after its end a day can be closed, because events may be late'),
   CLOSE_POLLS_PER_SECOND: wholeNumberSetting({ min: 1, max: 100_000 })
     .default(20)
     .describe("how often closes may ask a rail, over all replicas; at most half of the rail's own rate"),
   CLOSE_STATEMENT_WAIT_MS: durationMsSetting
     .default(32_400_000)
-    .describe(
-      'how long after its end a close waits for the statement of a rail that sends them, before it asks instead',
-    ),
+    .describe("how long after a day's end its close waits for a rail's statement before it asks instead"),
   CLOSE_SAMPLE_PERCENT: wholeNumberSetting({ min: 0, max: 100 })
     .default(1)
-    .describe('share of the payments that a statement has right, which a close asks for all the same'),
+    .describe('share of payments right in a statement that a close still asks about'),
   CLOSE_TRIES_MAX: wholeNumberSetting({ min: 2, max: 1_000 })
     .default(12)
-    .describe('number of unclear answers after which a payment is unclear in its close'),
+    .describe('unclear answers after which a payment is unclear in its close'),
   CLOSE_KEEP_DAYS: wholeNumberSetting({ min: 35, max: 3_650 })
     .default(400)
     .describe('how long closes and their records are kept'),
@@ -130,14 +124,10 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('pause before a drift out of range is measured again'),
   COMPARISON_UNEXPLAINED_MAX_MS: durationMsSetting
     .default(3_600_000)
-    .describe(
-      'how long a drift within the range of payments in flight may go without a combination of them that gives it, before it becomes a break',
-    ),
+    .describe('how long a drift within range may be unexplained before a break opens'),
   COMPARISON_OPEN_MAX_MS: durationMsSetting
     .default(86_400_000)
-    .describe(
-      'longer than any rail takes: payments that are open for longer are shown with the range that they widen',
-    ),
+    .describe('payments open for longer are shown with the range that they widen'),
   STATEMENT_BYTES_MAX: wholeNumberSetting({ min: 1_024, max: 100_000_000_000 })
     .default(1_000_000_000)
     .describe("maximum size of a rail's statement"),
@@ -146,7 +136,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('maximum number of its lines'),
   STATEMENT_BREAKS_MAX: wholeNumberSetting({ min: 0, max: 100_000 })
     .default(1_000)
-    .describe('how many breaks one statement may open; further findings are only in its results'),
+    .describe('breaks that one statement opens at most; its results have all findings'),
   STATEMENT_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(90)
     .describe('how long a statement and its results are kept'),

@@ -62,7 +62,7 @@ const breaks: CollectionSchema = {
   ],
 };
 
-/** The runs of a source, and their records with the indexes that its own questions need (ADR 71). */
+/** The runs of a source, and their records with the indexes that its own questions need. */
 const matching = (
   runs: string,
   records: string,

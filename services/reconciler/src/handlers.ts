@@ -209,7 +209,7 @@ function isPosting(event: PostingEvent | OrderEvent | CorrectionEvent): event is
   return event.type in POSTINGS;
 }
 
-/** How an operator's order changes our float (ADR 61). */
+/** How an operator's order changes our float. */
 function orderedBy(event: OrderEvent): FloatMove {
   const { rail, currency, amount, commandId } = event.payload;
   const isGain =

@@ -35,33 +35,31 @@ export const settings = serviceSettings
       .transform(list)
       .pipe(z.array(delayMs).min(1))
       .default([...retryDelaysMs])
-      .describe('pauses after the first, second, … failed attempt, separated by commas'),
+      .describe('pauses after failed attempts, separated by commas'),
     DELIVERY_DEADLINE_MS: wholeNumberSetting({ min: 100, max: 60_000 })
       .default(10_000)
       .describe('deadline of a whole attempt'),
     DELIVERY_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(512)
-      .describe('deliveries in progress at once in this process, including waiting ones'),
+      .describe('deliveries in progress or waiting at once, per process'),
     DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(16)
       .describe('attempts at once per merchant and endpoint'),
     DELIVERY_CONCURRENCY_PER_MERCHANT_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(128)
-      .describe('deliveries in progress at once over all endpoints of a merchant, including waiting ones'),
+      .describe('deliveries in progress or waiting at once, per merchant'),
     DELIVERY_PAUSE_MS: durationMsSetting
       .default(500)
-      .describe('pause between searches for due deliveries without a wake-up'),
+      .describe('longest pause between searches for due deliveries'),
     ENDPOINT_WARN_AFTER_MS: endpointMs
       .default(DAY_MS)
-      .describe('after how long without any success an endpoint that fails is warned of'),
+      .describe('how long without success until a failing endpoint is warned of'),
     ENDPOINT_DISABLE_AFTER_MS: endpointMs
       .default(5 * DAY_MS)
-      .describe(
-        'after how long without any success an endpoint is disabled; longer than until it is warned of',
-      ),
+      .describe('how long without success until it is disabled; longer than until it is warned of'),
     DELIVERY_KEEP_DAYS: wholeNumberSetting({ min: WEBHOOK_KEEP_DAYS_MIN, max: 3_650 })
       .default(90)
-      .describe('how long an ended delivery can be listed and resent, and its attempts shown'),
+      .describe('how long an ended delivery is kept'),
   })
   .superRefine(refuseOriginsInProduction)
   .refine((config) => config.ENDPOINT_DISABLE_AFTER_MS > config.ENDPOINT_WARN_AFTER_MS, {

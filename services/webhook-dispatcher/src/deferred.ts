@@ -8,7 +8,7 @@ const READ_TIMEOUT_MS = 5_000;
 /** How many deliveries are counted at most. */
 const COUNTED_MAX = 50_000;
 
-/** What is done with the deliveries of an endpoint that is disabled or enabled (ADR 82). */
+/** What is done with the deliveries of an endpoint that is disabled or enabled (ADR 73). */
 export interface DeferredDeliveries {
   /** Keeps deliveries of a disabled endpoint that are not claimed; false if there may be more of them. */
   readonly defer: (bulkhead: string) => Promise<boolean>;
@@ -22,7 +22,7 @@ export interface DeferredDeliveries {
   readonly countWaiting: (bulkhead: string) => Promise<number>;
 }
 
-/** The deliveries of disabled endpoints, which are kept until those are enabled (ADR 82). */
+/** The deliveries of disabled endpoints, which are kept until those are enabled. */
 export function openDeferred(deliveries: Collection<DeliveryDocument>): DeferredDeliveries {
   const change = async (
     filter: Filter<DeliveryDocument>,

@@ -45,7 +45,7 @@ export interface DelivererDeps {
 type Outcome = Omit<DeliveryChange, 'delivery' | 'claim'> | undefined;
 
 /**
- * Delivers due webhooks and those that are claimed as they are written (ADR 65), outside any transaction. After a crash
+ * Delivers due webhooks and those that are claimed as they are written (ADR 5), outside any transaction. After a crash
  * between the claim and the outcome, the webhook is sent when the lease has run out, with the same id and body: merchants
  * deduplicate by reference (contract 6.3).
  */
@@ -60,7 +60,7 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
     perEndpointMax: runningMax,
     waitingPerEndpointMax: waitingMax,
     perMerchantMax: deps.concurrencyPerMerchantMax,
-    failingMax: Math.ceil(deps.concurrencyMax / 2),
+    unprovenMax: Math.ceil(deps.concurrencyMax / 2),
   };
   const places = createPlaces(limits, () => loop.wake());
   const inPlace = async (bulkhead: string, work: () => Promise<Outcome>): Promise<Outcome> => {

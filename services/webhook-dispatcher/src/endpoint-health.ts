@@ -13,7 +13,7 @@ import { changeEventOf, enabledEventOf, namesOf } from './events.ts';
 import { type HealthDocument, type HealthStore, toHealth } from './health-store.ts';
 import type { DeliveryChange } from './store.ts';
 
-/** The health of endpoints: what this process knows of it, and the changes that it makes (ADR 82). */
+/** The health of endpoints: what this process knows of it, and the changes that it makes (ADR 73). */
 export interface EndpointHealth {
   /** Whether no attempt is to be made, as far as this process knows. */
   readonly isDisabled: (endpoint: string) => boolean;

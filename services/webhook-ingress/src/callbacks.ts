@@ -56,7 +56,7 @@ interface Deps {
   readonly repassAfterMs: number;
   /** How long a repetition waits for the work on the same callback. */
   readonly storeTimeoutMs: number;
-  /** Counts a callback without a verified signature against its rail's rate; false if the rate is exceeded. */
+  /** Counts a callback that nothing vouches for against its rail's rate; false if the rate is exceeded. */
   readonly isWithinRate: (rail: string) => boolean;
   /** Whether callbacks that neither a signature nor a listed address vouches for may still be stored. */
   readonly hasRoom: () => boolean;
@@ -81,15 +81,19 @@ export function createCallbacks(deps: Deps): Callbacks {
     if (!kept.ok) log('warn', 'rejected callbacks were not kept: too much is rejected at once');
     return kept.ok ? refuse(reason) : kept;
   };
-  /** Our own bounds on what anyone could bring without end. */
-  const limited = ({ rail, verdict }: CheckedRequest): CallbackRefusal | undefined => {
-    if (!isAuthenticated(verdict) && !deps.hasRoom()) {
-      log('warn', 'unauthenticated callbacks were not taken: too many of them are stored');
-      return 'no_room';
+  /** Our own bounds on what strangers could bring without end: the rate holds for what is refused too, which is kept. */
+  const limited = (
+    { rail, verdict }: CheckedRequest,
+    refusal: RejectionReason | undefined,
+  ): CallbackRefusal | undefined => {
+    if (isAuthenticated(verdict)) return undefined;
+    if (!deps.isWithinRate(rail)) {
+      log('warn', 'unauthenticated callbacks were not taken: too many a second');
+      return 'rate_exceeded';
     }
-    if (verdict.signature === 'verified' || deps.isWithinRate(rail)) return undefined;
-    log('warn', 'callbacks that nothing verifies were not taken: too many a second');
-    return 'rate_exceeded';
+    if (refusal !== undefined || deps.hasRoom()) return undefined;
+    log('warn', 'unauthenticated callbacks were not taken: too many of them are stored');
+    return 'no_room';
   };
   const submit = async (callback: Callback, traceparent: string) => {
     // Rails send it again; the log line is limited to one in a while.
@@ -109,9 +113,9 @@ export function createCallbacks(deps: Deps): Callbacks {
       const id = deps.ids.next('cb');
       const request = { ...arrived, id, verdict, headers: keptHeaders(arrived.headers) };
       const refusal = refusalOf(verdict);
-      if (refusal !== undefined) return reject(request, refusal, []);
-      const limit = limited(request);
+      const limit = limited(request, refusal);
       if (limit !== undefined) return refuse(limit);
+      if (refusal !== undefined) return reject(request, refusal, []);
       const reading = readClaim(part.readCallback, request);
       if (reading.kind === 'rejected') {
         const keys = callbackKeys({ ...request, messageId });

@@ -17,21 +17,17 @@ const keepDaysSetting = wholeNumberSetting({ min: 1, max: 3_650 });
 const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
   ...portSettings(services['webhook-ingress']),
   ...publicPortSettings,
-  RAILS: railSettings
-    .describe('the rails and how to reach them (JSON); their names are the paths we answer at')
-    .meta(secret),
+  RAILS: railSettings.describe('the rails and how to reach them (JSON); their names are paths').meta(secret),
   STORE_TIMEOUT_MS: durationMsSetting
     .default(8_000)
-    .describe('how long a callback waits to be stored before it is answered 503'),
+    .describe('how long storing a callback may take before it is answered 503'),
   REPASS_AFTER_MS: durationMsSetting
     .default(60_000)
     .describe('how long after it was passed on a repeated callback is passed on again'),
   ...proxySettings.shape,
   REQUEST_TIMEOUT_MS: wholeNumberSetting({ min: 100, max: 120_000 })
     .default(15_000)
-    .describe(
-      'how long a whole request may take to arrive; checked every 5 s, so it is cut off up to 5 s later',
-    ),
+    .describe('how long a whole request may take to arrive; checked every 5 s'),
   CALLBACK_KEEP_DAYS: keepDaysSetting
     .default(400)
     .describe('how long a callback is kept; a new value applies to later callbacks'),
@@ -40,16 +36,16 @@ const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('the same for callbacks without a verified signature or a listed address'),
   CALLBACK_BODY_KEEP_DAYS: keepDaysSetting
     .default(90)
-    .describe(
-      'how long the body, the headers and the sender of a callback are kept; failed callbacks keep them',
-    ),
+    .describe("how long a callback's body, headers and sender are kept; failed ones keep them"),
   UNVERIFIED_CALLBACKS_PER_SECOND_MAX: wholeNumberSetting({ min: 1, max: 1_000_000 })
     .default(50)
-    .describe('callbacks without a verified signature that are accepted, per rail and replica'),
+    .describe(
+      'callbacks without a verified signature or a listed address that are taken, per rail and replica',
+    ),
   UNVERIFIED_CALLBACK_BYTES_MAX: wholeNumberSetting({ min: 1_048_576, max: Number.MAX_SAFE_INTEGER })
     .default(20 * 1024 ** 3)
     .describe(
-      'how many bytes stored callbacks without a verified signature or a listed address may take, before compression and without indexes, until more of them are refused',
+      'how many bytes callbacks without a verified signature or a listed address may take, without compression and indexes; more are refused',
     ),
 });
 

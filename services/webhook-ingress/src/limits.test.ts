@@ -20,8 +20,20 @@ describe('more at once than may be', () => {
 
   test('of strangers takes nothing from a rail with addresses', async () => {
     const ingress = openIngress({ perSecondMax: 1, rail: { callbackAddresses: ['203.0.113.7'] } });
-    for (const _ of [1, 2, 3]) expect((await ingress.post(path, body, {}, '198.51.100.9')).status).toBe(403);
-    expect((await ingress.post(path, body, {}, '203.0.113.7')).status).toBe(200);
+    const strangers = [];
+    for (const _ of [1, 2, 3]) strangers.push((await ingress.post(path, body, {}, '198.51.100.9')).status);
+    expect([strangers, ingress.rejected.length]).toEqual([[403, 429, 429], 1]);
+    for (const amount of [1, 2, 3])
+      expect((await ingress.post(path, payoutBody({ amount }), {}, '203.0.113.7')).status).toBe(200);
+  });
+
+  test('of those who sign wrongly is stored no more often than the rate, and takes nothing from the rail', async () => {
+    const ingress = openIngress({ perSecondMax: 2, rail: { callbackSecrets: [secretOf(1)] } });
+    const forged = [];
+    for (const id of ['a', 'b', 'c', 'd'])
+      forged.push((await ingress.post(path, body, signed(body, { id, secrets: [secretOf(2)] }))).status);
+    expect([forged, ingress.rejected.length]).toEqual([[401, 401, 429, 429], 2]);
+    expect((await ingress.post(path, body, signed(body, { id: 'e' }))).status).toBe(200);
   });
 
   test('is nothing to a verified callback', async () => {

@@ -38,11 +38,7 @@ const answerRejected =
 const checkStatus = (url: string) =>
   createMerchantClient({ transferUrl: url, collectionsUrl: url, publicKey: 'key' }).checkCollection({
     reference: 'c1',
-    amount: '1',
-    operatorCode: 'CIORA',
-    currency: 'XOF',
     country: 'CI',
-    customerNumber: '225070712',
   });
 
 const read = async (url: string) => (await fetch(url)).text();

@@ -68,7 +68,7 @@ const misbehaving = [
   '0016',
 ] as const;
 
-/** Plans a run: the seed decides what happens and when, but not how it interleaves (ADR 33). */
+/** Plans a run: the seed decides what happens and when, but not how it interleaves. */
 export function createPlan(seed: number, loadMs: number): Plan {
   const chance = createChance(seed);
   const swarm = chooseSwarm(chance);

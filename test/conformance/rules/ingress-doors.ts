@@ -26,7 +26,7 @@ const outcomes: Readonly<Record<Sender['becomes'], object>> = {
   ended: { status: 'COMPLETED', polled: false, breaks: [] },
 };
 
-/** The rows of the table of ADR 88, each with those who are none of its. */
+/** The rows of the table of ADR 6, each with those who are none of its. */
 const senders: readonly Sender[] = [
   { who: 'any sender, at a rail with addresses', door: 'addresses', answer: 403, becomes: 'untouched' },
   { who: 'any sender, at a rail with secrets', door: 'secrets', answer: 401, becomes: 'untouched' },
@@ -70,7 +70,7 @@ const senders: readonly Sender[] = [
   },
 ];
 
-describe('ADR 88: who can hold up a collection', () => {
+describe('ADR 6: who can hold up a collection', () => {
   const targets = new Map<string, Target>();
   const answers = new Map<string, number>();
   const targetOf = ({ who }: Sender): Target => {

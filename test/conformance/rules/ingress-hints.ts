@@ -160,7 +160,7 @@ describe('ADR 6: the word of another rail proves nothing', () => {
   });
 });
 
-describe('ADR 24: an unknown reference', () => {
+describe('contract 10.16: a callback with an unknown reference', () => {
   it.each(['payouts', 'collections'] as const)(
     'is kept, and shown to people after the grace time (%s)',
     async (kind) => {

@@ -1,4 +1,5 @@
-import { type ConsumerGroup, consumerGroups } from '@pesewa/contracts';
+import type { ConsumerGroup, MessagingService } from '@pesewa/contracts';
+import { consumerGroups } from '@pesewa/contracts';
 import { messageOf } from '@pesewa/operator-client';
 import { CliError } from '../errors.ts';
 
@@ -6,22 +7,29 @@ import { CliError } from '../errors.ts';
 export interface Answers<Item> {
   readonly items: readonly Item[];
   /** The services that gave no answer, and why. */
-  readonly missing: readonly { readonly service: ConsumerGroup; readonly why: string }[];
+  readonly missing: readonly { readonly service: MessagingService; readonly why: string }[];
 }
 
-/** Asks one service, or all at once; the items of the others are given even if one does not answer. */
-export async function askEveryService<Item>(
+/** Asks services at once; the items of the others are given even if one does not answer. */
+export async function askServices<Service extends MessagingService, Item>(
+  services: readonly Service[],
+  ask: (service: Service) => Promise<readonly Item[]>,
+): Promise<Answers<Item>> {
+  const answers = await Promise.allSettled(services.map(ask));
+  const items = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const missing = services.flatMap((service, index) => {
+    const answer = answers[index];
+    return answer?.status === 'rejected' ? [{ service, why: messageOf(answer.reason) }] : [];
+  });
+  return { items, missing };
+}
+
+/** Asks one service that consumes topics, or all of them at once. */
+export function askEveryService<Item>(
   service: ConsumerGroup | undefined,
   ask: (service: ConsumerGroup) => Promise<readonly Item[]>,
 ): Promise<Answers<Item>> {
-  const asked = service ? [service] : consumerGroups;
-  const answers = await Promise.allSettled(asked.map(ask));
-  const items = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  const missing = asked.flatMap((name, index) => {
-    const answer = answers[index];
-    return answer?.status === 'rejected' ? [{ service: name, why: messageOf(answer.reason) }] : [];
-  });
-  return { items, missing };
+  return askServices(service ? [service] : consumerGroups, ask);
 }
 
 /** Fails the command if a service gave no answer. */

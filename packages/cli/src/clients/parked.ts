@@ -10,7 +10,7 @@ export function serviceOf(id: string): ConsumerGroup {
   throw new CliError(`id: ${id} is of no service: see pesewa parked list`);
 }
 
-/** Builds the client of the parked messages of all services (ADR 39). */
+/** Builds the client of the parked messages of all services. */
 export function createParked({ call, list }: Caller) {
   const { show, replay, discard, approve, reject } = parkedOperations;
   return {

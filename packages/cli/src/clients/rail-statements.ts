@@ -20,7 +20,7 @@ type Progress = (sent: number, size: number) => void;
 /** The client of the rails' statements. */
 export type RailStatements = ReturnType<typeof createRailStatements>;
 
-/** Builds the client of the rails' statements (ADR 30), compared with our payments. */
+/** Builds the client of the rails' statements, compared with our payments. */
 export function createRailStatements({ call, save, send }: FileCaller) {
   const service = 'reconciler';
   const { upload, show } = railStatementOperations;

@@ -21,7 +21,7 @@ const ID = 'its id: <service>/<topic>/<partition>/<offset>';
 /** How many messages one call replays; for more, repeat the call. */
 const REPLAYED_MAX = 1_000;
 
-/** Adds `parked …`: messages that services could not apply, replayed by one operator or discarded by two (ADR 39). */
+/** Adds `parked …`: messages that services could not apply, replayed by one operator or discarded by two. */
 export function addParkedCommands(program: Command, ports: CliPorts): void {
   const parked = program
     .command('parked')

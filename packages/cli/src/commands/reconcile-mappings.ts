@@ -10,7 +10,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Adds `mappings …`: how rails write their statements, kept under names (ADR 30). */
+/** Adds `mappings …`: how rails write their statements, kept under names. */
 export function addMappingCommands(reconcile: Command, ports: CliPorts): void {
   const mappings = reconcile
     .command('mappings')

@@ -41,7 +41,7 @@ const MAPPING = `
 A mapping names the columns of the rail's file; the README of the reconciler, "Statements", describes every field:
   { "columns": { "reference": "Our Ref", "amount": "Amount", "time": "Time" }, "time": { "format": "ISO" }, "holds": "payouts" }`;
 
-/** Adds `reconcile match`: compares each line of a rail's statement with our payments (ADR 30). */
+/** Adds `reconcile match`: compares each line of a rail's statement with our payments. */
 export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
   const match = reconcile
     .command('match')

@@ -15,7 +15,7 @@ export function addPollCommand(parent: Command, ports: CliPorts): void {
       const reference = readReference('reference', text);
       const { operations } = await openContext(ports, command);
       await operations.call('reconciler', pollOperations.poll, { body: { reference } });
-      ports.print(`${reference} is polled now; what comes of it: pesewa reconcile timeline ${reference}\n`);
+      ports.print(`${reference} is polled now; what comes of it: pesewa timeline ${reference}\n`);
     });
   withExamples(poll, [`${pathOf(poll)} po-0193e5c1`]);
   withExitCodes(poll, '1 if no payment with this reference is known, or it has ended.');

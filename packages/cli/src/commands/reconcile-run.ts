@@ -27,7 +27,7 @@ export function addRunCommand(reconcile: Command, ports: CliPorts): void {
       if (compared.runs.length === 0)
         throw new CliError("nothing was compared: no rail reported a wallet, see the reconciler's log");
       const [open] = compared.runs.filter(({ withinRange }) => !withinRange);
-      if (open) throw new CliError(`${open.rail} ${open.currency} is out of range: pesewa reconcile drift`);
+      if (open) throw new CliError(`${open.rail} ${open.currency} is out of range: pesewa drift`);
     });
   withExamples(run, ['pesewa reconcile run', 'pesewa reconcile run --json']);
   run.addHelpText('after', SIGNS);

@@ -21,7 +21,7 @@ interface SignOptions {
 /** Where `sign-request` takes the secret from, so that it is in no history of a shell and no list of processes. */
 const SECRET_VARIABLE = 'SIGNING_SECRET';
 
-/** Adds `merchants set-signatures`: whether requests of a merchant must be signed, and by which secrets (ADR 89). */
+/** Adds `merchants set-signatures`: whether requests of a merchant must be signed, and by which secrets. */
 export function addSignaturesCommand(merchants: Command, ports: CliPorts): void {
   const setSignatures = merchants
     .command('set-signatures')

@@ -25,7 +25,7 @@ interface VerifyOptions {
 const BAR_CELLS = 24;
 const seconds = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-/** Adds `ledger verify`: audits what is stored behind the last verification, or all of it (ADR 18). */
+/** Adds `ledger verify`: audits what is stored behind the last verification, or all of it. */
 export function addVerifyCommand(program: Command, ports: CliPorts): void {
   const verify = program
     .command('ledger')

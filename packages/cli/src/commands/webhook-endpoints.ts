@@ -10,7 +10,7 @@ interface EnableOptions {
   readonly json?: boolean;
 }
 
-/** Adds `webhooks enable`: a disabled endpoint gets what was kept for it (ADR 82). */
+/** Adds `webhooks enable`: a disabled endpoint gets what was kept for it. */
 export function addEnableEndpointCommand(webhooks: Command, ports: CliPorts): void {
   const enable = webhooks
     .command('enable')

@@ -46,7 +46,7 @@ export const collectionEvents = [
     type: 'record',
     namespace,
     name: 'CollectionCompletionClosed',
-    doc: 'No further completion is passed on: its OTPs or their time are used up. The rail is to be asked, its answer ends the collection.',
+    doc: 'No further completion is passed on, because its OTPs or their time are used up. The rail is asked, and its answer ends the collection.',
     fields: [
       ...envelope,
       ...payment,

@@ -28,12 +28,7 @@ const command = [
   { name: 'requestedBy', type: 'string', doc: 'the operator who asked' },
   amount,
   currency,
-  {
-    name: 'approvedBy',
-    type: ['null', 'string'],
-    default: null,
-    doc: 'the other operator, who let it happen',
-  },
+  { name: 'approvedBy', type: ['null', 'string'], default: null, doc: 'the other operator, who approved it' },
 ] as const;
 
 const merchantId = { name: 'merchantId', type: 'string', doc: 'the merchant whom it is about' } as const;
@@ -94,7 +89,7 @@ export const ledgerCommands = [
   },
 ] as const satisfies readonly AvroRecord[];
 
-/** What the ledger did (ADR 61). */
+/** What the ledger did. */
 export const ledgerEvents = [
   {
     type: 'record',
@@ -199,7 +194,7 @@ export const ledgerEvents = [
       currency,
       amount,
       commandId,
-      { name: 'reason', type: 'string', doc: 'why, in words of ours' },
+      { name: 'reason', type: 'string', doc: 'why, in our words' },
       { name: 'order', type: 'string', default: '', doc: 'what was ordered: fund, withdraw or adjust' },
     ],
   },
@@ -212,7 +207,7 @@ export const ledgerEvents = [
       ...envelope,
       { name: 'chain', type: 'string', doc: 'the topic and partition whose messages the page answers' },
       { name: 'number', type: 'long' },
-      { name: 'hash', type: 'string', doc: 'of the page, in hex' },
+      { name: 'hash', type: 'string', doc: 'the hash of the page, in hex' },
       {
         name: 'postings',
         type: { type: 'array', items: 'string' },
@@ -228,7 +223,7 @@ export const ledgerEvents = [
     fields: [
       ...envelope,
       commandId,
-      { name: 'kind', type: 'string', doc: 'of its entry' },
+      { name: 'kind', type: 'string', doc: 'the kind of its entry' },
       { name: 'target', type: 'string', doc: 'the merchant, or the rail' },
       currency,
       amount,

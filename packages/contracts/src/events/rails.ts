@@ -31,7 +31,7 @@ const railStatusObserved = {
       name: 'fee',
       type: ['null', 'long'],
       default: null,
-      doc: "the rail's own fee, minor units, where it is known",
+      doc: "the rail's own fee, minor units; null if it is not known",
     },
     { name: 'reason', type: ['null', 'string'], default: null },
     {
@@ -41,7 +41,7 @@ const railStatusObserved = {
     {
       name: 'polledAt',
       type: 'long',
-      doc: "when the poll that asked the rail was claimed, by the database's clock; of a proven callback, when it came; milliseconds since the epoch",
+      doc: "when the poll was claimed, by the database's clock, or when the proven callback came; milliseconds since the epoch",
     },
   ],
 } as const;
@@ -50,7 +50,7 @@ const republishRequested = {
   type: 'record',
   namespace,
   name: 'RepublishRequested',
-  doc: 'A step of ours takes longer than it can: the owner of the payment publishes again what its record proves, under the same ids (ADR 42).',
+  doc: 'A step of ours is overdue: the owner of the payment publishes again what its record proves, under the same ids.',
   fields: [
     ...envelope,
     { name: 'reference', type: 'string', doc: 'our transaction reference' },
@@ -61,7 +61,7 @@ const republishRequested = {
         name: 'OverdueStep',
         symbols: ['opening', 'hold', 'end', 'entry', 'delivery'],
       },
-      doc: 'what is missing: that we know the payment, the answer to its hold, its end, its entry in the ledger, its webhook',
+      doc: 'what is missing: the first event of the payment, the answer to its hold, its end, its entry in the ledger, its webhook',
     },
   ],
 } as const;
@@ -72,7 +72,7 @@ export const railCallbacks = [
     type: 'record',
     namespace,
     name: 'CallbackReceived',
-    doc: 'What a callback claims. Unproven, it is a hint: it moves nothing, it makes a poll due.',
+    doc: 'What a callback claims. An unproven one is a hint: it moves nothing and makes a poll due.',
     fields: [
       ...envelope,
       ...subject,
@@ -88,7 +88,7 @@ export const railCallbacks = [
         name: 'claimedCurrency',
         type: ['null', 'string'],
         default: null,
-        doc: 'ISO 4217, of collections; null where the callback names none',
+        doc: 'ISO 4217, of collections; null if the callback names none',
       },
       {
         name: 'claimedFee',
@@ -102,20 +102,20 @@ export const railCallbacks = [
         name: 'proven',
         type: 'boolean',
         default: false,
-        doc: 'its signature verifies and its rail is configured as proven: what it claims is a fact (ADR 6)',
+        doc: 'its signature verifies and its rail is configured as proven, so its claim is a fact (ADR 6)',
       },
     ],
   },
 ] as const satisfies readonly AvroRecord[];
 
-/** Facts about payouts, and what people decided of them, for the payout gateway (ADR 67). */
+/** Facts about payouts, and what people decided of them, for the payout gateway. */
 export const payoutFacts = [
   railStatusObserved,
   {
     type: 'record',
     namespace,
     name: 'PayoutOutcomeDecided',
-    doc: 'Two people decided how a payout ended that its rail never ends (ADR 34). Its owner acts on it as on a fact.',
+    doc: 'Two operators decided how a payout ended, because its rail never says it. Its owner acts on it as on a fact.',
     fields: [
       ...envelope,
       ...subject,
@@ -127,12 +127,12 @@ export const payoutFacts = [
       {
         name: 'railFee',
         type: 'long',
-        doc: "the rail's own fee by its schedule, minor units; nothing where it failed",
+        doc: "the rail's own fee by its schedule, minor units; 0 if the payout failed",
       },
       {
         name: 'proposedAt',
         type: 'long',
-        doc: 'when it was proposed, milliseconds since the epoch: what people have made sure of is no newer',
+        doc: 'when it was proposed, milliseconds since the epoch; the operators have checked nothing newer',
       },
       { name: 'breakId', type: 'string', doc: 'the break that the decision is about' },
       { name: 'decidedBy', type: 'string', doc: 'the operator who proposed the outcome' },
@@ -142,14 +142,14 @@ export const payoutFacts = [
   republishRequested,
 ] as const satisfies readonly AvroRecord[];
 
-/** Facts about collections, and what people decided of them, for the collection gateway (ADR 67). */
+/** Facts about collections, and what people decided of them, for the collection gateway. */
 export const collectionFacts = [
   railStatusObserved,
   {
     type: 'record',
     namespace,
     name: 'CollectionAmountDecided',
-    doc: 'Two people decided what a customer paid, where a callback claims another amount than was asked (ADR 23).',
+    doc: 'Two operators decided what a customer paid, because a callback claims another amount than requested (ADR 23).',
     fields: [
       ...envelope,
       ...subject,

@@ -4,7 +4,7 @@ import { envelope } from './fields.ts';
 const subject = {
   name: 'reference',
   type: 'string',
-  doc: 'our transaction reference, or what else it is about: `rail:currency` of a wallet, a line of a statement',
+  doc: 'our transaction reference, a wallet (`rail:currency`) or a statement line',
 } as const;
 
 /** What the reconciler has found (ADR 70). */
@@ -54,7 +54,7 @@ export const reconciliationEvents = [
     type: 'record',
     namespace: 'pesewa.reconciliation',
     name: 'BreakExplained',
-    doc: 'An operator knows why; what is left to do is being done.',
+    doc: 'An operator has explained the discrepancy; its correction is under way.',
     fields: [
       ...envelope,
       { name: 'breakId', type: 'string' },
@@ -71,10 +71,15 @@ export const reconciliationEvents = [
     fields: [
       ...envelope,
       { name: 'breakId', type: 'string' },
-      { name: 'resolution', type: 'string', doc: 'what made it go, in words of ours' },
+      { name: 'resolution', type: 'string', doc: 'why it closed, in our words' },
       { name: 'kind', type: 'string', default: '' },
       { ...subject, default: '' },
-      { name: 'resolvedBy', type: ['null', 'string'], default: null, doc: 'the operator; null by itself' },
+      {
+        name: 'resolvedBy',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'the operator; null if it closed by itself',
+      },
     ],
   },
   {

@@ -22,7 +22,7 @@ const endpoint = [
   },
 ] as const;
 
-/** The outcome of webhooks to merchants (contract 10.15), and what becomes of their endpoints (ADR 82). */
+/** The outcome of webhooks to merchants (contract 10.15), and what becomes of their endpoints (ADR 73). */
 export const webhookEvents = [
   {
     type: 'record',
@@ -63,7 +63,7 @@ export const webhookEvents = [
     type: 'record',
     namespace: 'pesewa.webhooks',
     name: 'WebhookEndpointEnabled',
-    doc: 'A disabled endpoint gets its webhooks again, those that were kept too.',
+    doc: 'A disabled endpoint gets its webhooks again, including those that were kept.',
     fields: [
       ...endpoint,
       {

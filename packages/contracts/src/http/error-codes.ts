@@ -59,7 +59,7 @@ export const payoutCodes = {
     meaning: 'the key is missing, wrong or has expired, or the signature of the request is missing or wrong',
     remedy:
       'send the Base64 of your public key as `x-api-key`, and a new signature if you sign, with the same request',
-    operator: '`keys list`; add a key with `keys add`; `merchants show`, `merchants set-signatures`',
+    operator: '`keys list`, `keys add`, `merchants show`, `merchants set-signatures`',
     definitive: false,
   },
   notPermitted: {
@@ -68,7 +68,7 @@ export const payoutCodes = {
     meaning:
       'not permitted: the merchant is suspended, the key is not for payouts, or the request comes from an address that is not allowed',
     remedy: 'do what the message says, or ask your operator; then send the same request',
-    operator: '`merchants resume`, where the reason is gone; `keys list`; `merchants set-access`',
+    operator: '`merchants resume` if the reason is gone, `keys list`, `merchants set-access`',
     definitive: false,
   },
   duplicate: {
@@ -115,7 +115,7 @@ export const payoutCodes = {
     status: 429,
     meaning: 'too many requests: Retry-After says when to come again',
     remedy: 'wait, then send the same request',
-    operator: "raise the merchant's rate where it is right to",
+    operator: "raise the merchant's rate if that is right",
     definitive: false,
   },
   unavailable: {
@@ -124,9 +124,9 @@ export const payoutCodes = {
     meaning: 'not possible at present: send the same request again',
     remedy: 'it may or may not be stored: send it again unchanged, it is accepted once',
     operator:
-      '`/readyz` of the service: MongoDB; its details `outbox`, where too much waits for Kafka ' +
-      '([OutboxFull](runbooks/outbox-full.md)), and `acceptance`, where the database may be a backup and Kafka has ' +
-      'not yet answered what it has forgotten ([ADR 46](adr/0046-a-restored-payout-gateway-remembers.md))',
+      'look at `/readyz` of the service: MongoDB is away; `outbox`: too much waits for Kafka ' +
+      '([OutboxFull](runbooks/outbox-full.md)); `acceptance`: the database may be a backup, and Kafka must ' +
+      'answer first ([ADR 45](adr/0045-restored-databases-come-forward.md))',
     definitive: false,
   },
   broken: {
@@ -240,20 +240,21 @@ export const collectionRefusals = {
     status: 429,
     meaning: 'too many requests, or too many of one customer: Retry-After says when to come again',
     remedy: 'wait, then send the same request: this one was not recorded, or not passed on',
-    operator: 'raise the limit where it is right to ([ADR 22](adr/0022-limits-per-number.md))',
+    operator:
+      'raise the limit if that is right ([ADR 22](adr/0022-limits-are-counted-where-they-are-accepted.md))',
     definitive: false,
   },
   'SERVICE UNAVAILABLE': {
     status: 503,
     meaning: 'not possible at present: statusDescription says what to do',
-    remedy: 'it is not known to be recorded, or was not passed on: check its status, then send it again',
-    operator: '`/readyz` of the service: MongoDB; its detail `outbox`, where too much waits for Kafka',
+    remedy: 'check its status: send a payin again at `25`, a completion at `09`',
+    operator: 'look at `/readyz` of the service: MongoDB is away, or `outbox`: too much waits for Kafka',
     definitive: false,
   },
   'INTERNAL ERROR': {
     status: 500,
     meaning: 'something broke on our side: check the status before anything else',
-    remedy: 'check its status, then send it again',
+    remedy: 'check its status: send a payin again at `25`, a completion at `09`',
     operator: "the service's log has the error, once",
     definitive: false,
   },

@@ -112,7 +112,7 @@ export const accountOperations = declareOperations({
     method: 'get',
     path: '/trial-balance',
     summary:
-      'Lists every account, with all wallets as two sums, as of one moment: debits and credits of a currency are the same',
+      'Lists all accounts as of one moment, wallets as two sums; debits equal credits in each currency',
     answers: { 200: pageOf(trialLine) },
   },
   wallet: {
@@ -140,7 +140,7 @@ export const accountOperations = declareOperations({
   statement: {
     method: 'get',
     path: '/statements',
-    summary: 'Lists the entries of an account from one time, up to and without another, the oldest first',
+    summary: "Lists an account's entries from one time until before another, oldest first",
     query: z
       .object({
         account,

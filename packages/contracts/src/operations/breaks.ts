@@ -173,7 +173,7 @@ export const breakOperations = declareOperations({
   list: {
     method: 'get',
     path: '/breaks',
-    summary: 'Lists breaks by when they were first opened, the newest first',
+    summary: 'Lists breaks by first opening, newest first',
     query: filters.extend({ cursor: pageCursor.optional(), limit: pageLimit(200, 50) }),
     answers: { 200: pageOf(breakView) },
     refusals: { invalid: 400 },
@@ -182,7 +182,7 @@ export const breakOperations = declareOperations({
   export: {
     method: 'get',
     path: '/breaks/export',
-    summary: 'Streams all breaks of the same filters as CSV or JSON; no cell is read as a formula',
+    summary: 'Streams the same breaks as CSV or JSON; no cell is a formula',
     query: filters.extend({ format: exportFormat }),
     answers: { 200: fileAnswer },
     refusals: { invalid: 400 },
@@ -190,8 +190,7 @@ export const breakOperations = declareOperations({
   show: {
     method: 'get',
     path: '/breaks/{id}',
-    summary:
-      'Shows a break with what both sides have, its history, its adjustments, and paths to everything known of its payment',
+    summary: 'Shows a break: both sides, history, adjustments, and paths to what is known of its payment',
     answers: { 200: shownBreakView },
     refusals: { not_found: 404 },
   },
@@ -204,7 +203,7 @@ export const breakChanges = declareOperations({
   explain: change('explain', 'Explains a break', fields({ explanation: said })),
   resolve: change('resolve', 'Resolves a break', fields({ resolution: said })),
   reopen: change('reopen', 'Reopens a break', fields({ reason: said })),
-  adjustment: change('adjustment', 'Notes the order to the ledger that is to fix a break', adjustmentBody),
+  adjustment: change('adjustment', 'Notes the ledger order that is to fix a break', adjustmentBody),
   withdraw: change(
     'withdraw',
     'Frees a break from an order that will never be applied',

@@ -86,7 +86,7 @@ export const callbackOperations = declareOperations({
   list: {
     method: 'get',
     path: '/callbacks',
-    summary: 'Lists callbacks by our reference, by state, or both, the oldest first',
+    summary: 'Lists callbacks by our reference, state, or both, oldest first',
     query: z
       .object({
         reference: z.string().regex(referencePattern).optional(),
@@ -102,7 +102,7 @@ export const callbackOperations = declareOperations({
   rejected: {
     method: 'get',
     path: '/callbacks/rejected',
-    summary: 'Lists refused requests, the newest first, with the reason and the addresses',
+    summary: 'Lists refused requests with reason and addresses, newest first',
     query: z.object({
       rail: z.string().max(32).optional(),
       reason: z.enum(rejectionReasons, { error: `must be one of ${rejectionReasons.join(', ')}` }).optional(),
@@ -114,7 +114,7 @@ export const callbackOperations = declareOperations({
   redrive: {
     method: 'post',
     path: '/callbacks/{id}/redrive',
-    summary: 'Reads a failed callback again and passes it on; any other is passed on once more',
+    summary: 'Reads a failed callback again and passes it on; passes any other on again',
     answers: { 202: z.object({ id: z.string(), state: z.literal('passed_on') }) },
     refusals: { not_found: 404, failed: 409, dismissed: 409, rail_unknown: 409 },
   },

@@ -92,12 +92,12 @@ const refusals = {
   decided: 409,
 } as const;
 
-/** What people decide about payments: the amount that a customer paid, or how a payout ended (ADR 23, ADR 34). */
+/** What people decide about payments: the amount that a customer paid, or how a payout ended (ADR 23). */
 export const decisionOperations = declareOperations({
   list: {
     method: 'get',
     path: '/decisions',
-    summary: 'Lists decisions, the newest first',
+    summary: 'Lists decisions, newest first',
     query: z.object({
       status: z.enum(decisionStatuses).optional(),
       reference: z.string().max(120).optional(),
@@ -116,8 +116,7 @@ export const decisionOperations = declareOperations({
   propose: {
     method: 'post',
     path: '/decisions',
-    summary:
-      'Proposes an amount, or an outcome and how it is known; the same under the same id is the same decision; `dryRun` only shows it',
+    summary: 'Proposes an amount, or an outcome and how it is known, once per id; `dryRun` only shows it',
     body: proposal,
     answers: { 202: decisionView },
     dryRun: decisionView,

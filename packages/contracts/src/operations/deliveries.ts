@@ -9,7 +9,7 @@ export const ENDPOINTS_MAX = 100;
 /** The longest deadline of an attempt, after the resolution of a name. */
 const TEST_TIMEOUT_MS = 75_000;
 
-/** The states of webhooks; `deferred`: its endpoint is disabled (ADR 82). */
+/** The states of webhooks; `deferred`: its endpoint is disabled. */
 export const deliveryStates = ['pending', 'deferred', 'delivered', 'exhausted', 'discarded'] as const;
 
 const deliveryView = z.object({
@@ -131,7 +131,7 @@ export const deliveryOperations = declareOperations({
     method: 'get',
     path: '/deliveries',
     summary:
-      "Lists webhooks by a payment's reference, ours or the merchant's, by merchant and when they were created, or by state",
+      "Lists webhooks by a payment's reference, ours or the merchant's, by merchant and time, or by state",
     query: z
       .object({
         reference: z.string().regex(referencePattern).optional(),
@@ -155,35 +155,34 @@ export const deliveryOperations = declareOperations({
   show: {
     method: 'get',
     path: '/deliveries/{id}',
-    summary: 'Shows a webhook with its body, its headers without the signature, and its address',
+    summary: 'Shows a webhook: body, headers without the signature, address',
     answers: { 200: deliveryDetail },
     refusals: { not_found: 404 },
   },
   attempts: {
     method: 'get',
     path: '/deliveries/{id}/attempts',
-    summary: 'Lists the attempts of a webhook: when, status or error, duration',
+    summary: "Lists a webhook's attempts: when, status or error, duration",
     answers: { 200: pageOf(attemptView) },
   },
   resend: {
     method: 'post',
     path: '/deliveries/{id}/resend',
-    summary: 'Makes a webhook due now, under the same id and with its schedule from the start',
+    summary: 'Makes a webhook due now, with the same id and its schedule from the start',
     answers: { 202: z.object({ id: z.string(), state: z.literal('pending') }) },
     refusals: { not_found: 404 },
   },
   sign: {
     method: 'post',
     path: '/deliveries/{id}/sign',
-    summary: 'Signs a webhook as an attempt at this moment would, and sends and changes nothing',
+    summary: 'Signs a webhook as an attempt now would; sends and changes nothing',
     answers: { 200: signedView },
     refusals: { not_found: 404 },
   },
   test: {
     method: 'post',
     path: '/merchants/{merchantId}/test-webhook',
-    summary:
-      "Sends a signed sample to a merchant's own address and says what it met; it belongs to no payment",
+    summary: "Sends a signed sample of no payment to a merchant's address, and says what it met",
     body: strictFields(
       { kind: z.enum(testKinds, { error: `must be one of ${testKinds.join(', ')}` }) },
       (names) => `unknown fields: ${names.join(', ')}`,
@@ -195,7 +194,7 @@ export const deliveryOperations = declareOperations({
   endpoints: {
     method: 'get',
     path: '/endpoints',
-    summary: `Lists up to ${ENDPOINTS_MAX} endpoints with open webhooks or that fail, disabled ones first`,
+    summary: `Lists up to ${ENDPOINTS_MAX} endpoints that fail or have open webhooks, disabled first`,
     answers: { 200: pageOf(endpointView) },
   },
 });

@@ -18,13 +18,12 @@ const enabledView = z.object({
 /** A disabled endpoint that is enabled again, or would be. */
 export type EnabledEndpointView = z.output<typeof enabledView>;
 
-/** What operators do with endpoints of merchants (ADR 82). */
+/** What operators do with endpoints of merchants. */
 export const endpointOperations = declareOperations({
   enable: {
     method: 'post',
     path: '/endpoints/enable',
-    summary:
-      'Enables a disabled endpoint, which then gets what was kept; `dryRun` shows how many webhooks wait for it',
+    summary: 'Enables a disabled endpoint, which then gets what was kept; `dryRun` counts it',
     body: strictFields(
       {
         merchantId: line(NAME_LENGTH_MAX),

@@ -17,7 +17,7 @@ interface RunShape<
   readonly called: readonly [run: string, runs: string, records: string];
 }
 
-/** The operations that runs of any source have (ADR 71): lists of runs and of records, one run, and its export. */
+/** The operations that runs of any source have: lists of runs and of records, one run, and its export. */
 export function runOperations<
   const Path extends string,
   Run extends z.ZodType,
@@ -29,7 +29,7 @@ export function runOperations<
     list: {
       method: 'get',
       path: `/${path}`,
-      summary: `Lists ${names}, the newest first`,
+      summary: `Lists ${names}, newest first`,
       query: z.object({ cursor: pageCursor.optional() }),
       answers: { 200: pageOf(run) },
       pages: 'cursor',
@@ -53,7 +53,7 @@ export function runOperations<
     export: {
       method: 'get',
       path: `/${path}/{id}/export`,
-      summary: `Streams ${parts} as CSV or JSON, once it is done`,
+      summary: `Streams ${parts} as CSV or JSON, once done`,
       query: records.export,
       answers: { 200: fileAnswer },
       refusals: { not_found: 404, not_done: 409 },

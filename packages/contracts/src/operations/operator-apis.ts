@@ -1,5 +1,6 @@
 import type { ConsumerGroup, MessagingService } from '../services.ts';
 import { accountOperations } from './accounts.ts';
+import { actionOperations } from './actions.ts';
 import { breakChanges, breakOperations } from './breaks.ts';
 import { callbackOperations } from './callbacks.ts';
 import { callerOperations } from './callers.ts';
@@ -24,7 +25,7 @@ import {
 import { changeOperations, settingsOperations } from './settings.ts';
 
 /** What every service has, and what those have in addition that consume topics. */
-const common = { caller: callerOperations } as const;
+const common = { caller: callerOperations, actions: actionOperations } as const;
 const consuming = { parked: parkedOperations, positions: positionOperations, ...common } as const;
 
 /** The operator API of each service, in parts by name. */

@@ -115,7 +115,7 @@ export const orderOperations = declareOperations({
   list: {
     method: 'get',
     path: '/commands',
-    summary: 'Lists orders, the newest first',
+    summary: 'Lists orders, newest first',
     query: z.object({
       status: z
         .enum(['', ...orderStatuses], { error: `must be one of ${orderStatuses.join(', ')}` })

@@ -62,12 +62,12 @@ const discardRefusals = {
   decided: 409,
 } as const;
 
-/** The messages that a service could not apply (ADR 39). */
+/** The messages that a service could not apply (ADR 8). */
 export const parkedOperations = declareOperations({
   list: {
     method: 'get',
     path: '/parked',
-    summary: 'Lists parked messages, the newest first',
+    summary: 'Lists parked messages, newest first',
     query: z.object({
       state: z.enum(parkedStates).optional(),
       topic: z.string().min(1).max(200).optional(),

@@ -55,7 +55,7 @@ export const pauseOperations = declareOperations({
   resume: {
     method: 'post',
     path: '/pauses/resume',
-    summary: 'Proposes to resume (202), or resumes what another operator has proposed (200)',
+    summary: 'Proposes to resume (202), or resumes what another operator proposed (200)',
     body: body({}),
     answers: { 200: z.object({ resumed: z.literal(true) }), 202: pauseView },
     refusals: { invalid: 400, not_found: 404 },

@@ -110,7 +110,7 @@ export const paymentOperations = declareOperations({
   show: {
     method: 'get',
     path: '/payments',
-    summary: 'Shows one payment by our reference, or by a merchant and its own or our reference',
+    summary: 'Shows a payment by our reference, or by a merchant and either reference',
     query: z.object(named),
     answers: { 200: paymentView },
     refusals: { not_found: 404, archived: 410 },
@@ -118,7 +118,7 @@ export const paymentOperations = declareOperations({
   list: {
     method: 'get',
     path: '/payments/list',
-    summary: 'Lists payments by when they were accepted, the newest first; archived ones are not among them',
+    summary: 'Lists payments by acceptance, newest first, without archived ones',
     query: z.object({
       merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
       status: z.enum(paymentStatuses, { error: `must be one of ${paymentStatuses.join(', ')}` }).optional(),
@@ -135,8 +135,7 @@ export const paymentOperations = declareOperations({
   references: {
     method: 'get',
     path: '/payments/references',
-    summary:
-      "Lists the merchants' own references of payments by ours, without those that are unknown or archived",
+    summary: "Lists merchants' references by ours, without unknown and archived payments",
     query: z.object({ references }),
     answers: { 200: pageOf(common.pick({ reference: true, merchantReference: true })) },
     refusals: { invalid: 400 },
@@ -149,8 +148,7 @@ export const cancellationOperations = declareOperations({
     method: 'post',
     path: '/payments/cancel',
     summary:
-      'Cancels a payout that was not sent (200), or as soon as the ledger has answered for its hold (202); ' +
-      '`dryRun` shows the payout as it is',
+      'Cancels an unsent payout now (200), or once the ledger has answered its hold (202); `dryRun` only shows it',
     body: strictFields(
       { ...named, dryRun: z.boolean().default(false) },
       (names) => `${names.join(', ')} is no field of this request: your token says who you are`,

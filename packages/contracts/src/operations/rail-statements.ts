@@ -7,7 +7,7 @@ import { statementMapping } from './statement-mapping.ts';
 
 const MAPPING_LENGTH_MAX = 4_096;
 
-/** Every result that a record of a statement can have (ADR 30). */
+/** Every result that a record of a statement can have. */
 export const railStatementResults = [
   'matched',
   'differs',
@@ -134,12 +134,12 @@ const uploadQuery = z
 /** How a file is matched, besides its SHA-256. */
 export type StatementTermsQuery = Omit<z.input<typeof uploadQuery>, 'sha256' | 'dryRun'>;
 
-/** The rails' statements, compared with our payments (ADR 30). */
+/** The rails' statements, compared with our payments. */
 export const railStatementOperations = declareOperations({
   upload: {
     method: 'post',
     path: '/statements',
-    summary: 'Takes a file as a stream and matches it; sent again, it continues where it stopped',
+    summary: 'Takes and matches a file; sent again, it continues where it stopped',
     takesFile: true,
     query: uploadQuery,
     answers: { 200: statementView, 202: statementView },
@@ -166,7 +166,7 @@ export const railStatementOperations = declareOperations({
     run: statementView,
     record: recordView,
     results: railStatementResults,
-    called: ['a statement', 'statements', 'the lines of a statement, and the payments without one,'],
+    called: ['a statement', 'statements', "a statement's lines and the payments without one"],
   }),
 });
 
@@ -188,7 +188,7 @@ export const statementMappingOperations = declareOperations({
   put: {
     method: 'put',
     path: '/statement-mappings/{name}',
-    summary: 'Keeps a mapping under a name; a statement keeps the one that it was read by',
+    summary: 'Keeps a mapping under a name; a statement keeps the one it was read by',
     body: statementMapping,
     answers: { 200: mappingView },
     refusals: { invalid: 400 },

@@ -181,7 +181,7 @@ export const statusOperations = declareOperations({
   show: {
     method: 'get',
     path: '/status',
-    summary: 'Shows what is open, due and broken, and when it was last compared, audited and closed',
+    summary: 'Shows what is open, due and broken, and the last comparison, audit and close',
     answers: { 200: statusView },
   },
 });
@@ -191,7 +191,7 @@ export const timelineOperations = declareOperations({
   show: {
     method: 'get',
     path: '/timeline',
-    summary: "Shows the reconciler's own timeline of a payment, with decisions",
+    summary: "Shows the reconciler's timeline of a payment",
     query: z.object({ reference }),
     answers: { 200: timelineView },
     refusals: { not_found: 404 },
@@ -209,7 +209,7 @@ export const comparisonOperations = declareOperations({
   runs: {
     method: 'get',
     path: '/runs',
-    summary: 'Lists comparisons, the newest first',
+    summary: 'Lists comparisons, newest first',
     query: z.object({
       rail: z.string().max(40).optional(),
       currency: z.string().max(3).optional(),
@@ -252,7 +252,7 @@ export const coverageOperations = declareOperations({
   list: {
     method: 'get',
     path: '/coverage',
-    summary: 'Lists audits, the newest first',
+    summary: 'Lists audits, newest first',
     query: z.object({ cursor: z.string().max(240).optional(), limit: pageLimit(200, 50) }),
     answers: { 200: pageOf(coverageView) },
     pages: 'cursor',

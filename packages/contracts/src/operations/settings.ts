@@ -147,7 +147,7 @@ export const settingsOperations = declareOperations({
   list: {
     method: 'get',
     path: '/changes',
-    summary: "Lists changes of merchants' settings, the newest first",
+    summary: "Lists changes of merchants' settings, newest first",
     query: z.object({
       status: z
         .enum(['', ...changeStatuses], { error: `must be one of ${changeStatuses.join(', ')}` })

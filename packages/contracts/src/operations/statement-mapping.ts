@@ -131,7 +131,7 @@ const mapping = fields({
   setAside: wordsOf(0).optional(),
 });
 
-/** How a rail writes its statements (ADR 30): which column holds what, and what its words mean. */
+/** How a rail writes its statements: which column holds what, and what its words mean. */
 export type StatementMapping = Readonly<z.output<typeof mapping>>;
 
 /** A mapping as operators write it: JSON, each problem with its field and what to do. */

@@ -6,7 +6,7 @@ import { strictFields } from './operation.ts';
 
 const URL_LENGTH_MAX = 1_800;
 
-/** What a key may be for: requests to the payout API, or to the collection API (ADR 78). */
+/** What a key may be for: requests to the payout API, or to the collection API (ADR 15). */
 export const keyScopes = ['payouts', 'collections'] as const;
 
 /** One of the {@link keyScopes}. */

@@ -12,7 +12,7 @@ export interface FoundServer {
   readonly collections: readonly FoundCollection[];
 }
 
-/** The locks of a killed process last for so long (ADR 13). */
+/** The locks of a killed process last for so long. */
 const TRANSACTION_LIFETIME_S_MAX = 10;
 
 /** Whether a server has transactions: members of a replica set and the routers of a sharded cluster have. */

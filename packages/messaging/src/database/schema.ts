@@ -24,12 +24,25 @@ const decided = ['replayed', 'discarded'] as const;
 /** Longer than any topic keeps an event: until then a discarded event may come again. */
 const PARKED_KEPT_S = 400 * 86_400;
 
+/** The collection of operators' actions. */
+export const ACTIONS = 'operator_actions';
+const ACTIONS_KEPT_S = 800 * 86_400;
+
 /** The collections that messaging needs in every service's own database. */
 const messagingDatabaseSchema: readonly CollectionSchema[] = [
   { name: 'outbox' },
   { name: 'consumer_offsets' },
   { name: 'leases' },
   { name: 'realignments' },
+  {
+    name: ACTIONS,
+    indexes: [
+      { key: { at: -1, _id: -1 } },
+      { key: { operator: 1, at: -1, _id: -1 } },
+      { key: { objects: 1, at: -1, _id: -1 } },
+      { key: { at: 1 }, name: 'forget', expireAfterSeconds: ACTIONS_KEPT_S },
+    ],
+  },
   {
     name: 'parked',
     indexes: [

@@ -184,7 +184,7 @@ function unknownType(
 
 /**
  * How many messages are parked in a row after these readings; a handled message begins the count anew. Many in a row
- * are a fault of ours and not of the messages; then the next one is not parked (ADR 39).
+ * are a fault of ours and not of the messages; then the next one is not parked (ADR 8).
  */
 function countConsecutiveParked(
   { group, parkedInARowMax }: Pick<BatchDeps, 'group' | 'parkedInARowMax'>,

@@ -21,7 +21,7 @@ export interface ConsumerOffset {
   readonly truncatedAt?: bigint;
   /** When that was first found: messages written since are not those that were there before. */
   readonly truncationSeenAt?: Date;
-  /** The ids of discarded events of this partition (ADR 39): they have no effect even if they are published again. */
+  /** The ids of discarded events of this partition: they have no effect even if they are published again. */
   readonly discarded?: readonly string[];
 }
 

@@ -19,7 +19,7 @@ export interface MessageContent {
   readonly value: Uint8Array | null;
 }
 
-/** A message that its consumer could not apply and put aside, and what happened to it since (ADR 39). */
+/** A message that its consumer could not apply and put aside, and what happened to it since (ADR 8). */
 export interface ParkedMessage {
   /** `<group>/<topic>/<partition>/<offset>` */
   readonly id: string;

@@ -43,7 +43,7 @@ const originOf = (reading: Reading) =>
 
 /**
  * Builds what puts the messages of one partition aside that can't be applied: each is stored, and a pointer to its place
- * is published (ADR 39).
+ * is published (ADR 8).
  */
 export function createParking(deps: ParkingDeps, topicName: string, partition: number) {
   const topic = deps.topicPrefix + parkedTopic(deps.group).name;

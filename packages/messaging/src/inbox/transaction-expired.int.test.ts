@@ -7,7 +7,7 @@ import { FUNDED } from '../sender.fixture.ts';
 
 const EVENTS = 60;
 /**
- * All events together take longer than the server lets a transaction live (ADR 13), so it is retried; each half takes
+ * All events together take longer than the server lets a transaction live, so it is retried; each half takes
  * less.
  */
 const EVENT_MS = 150;

@@ -25,7 +25,7 @@ export interface ParkedRouteDeps {
 
 /**
  * Adds the routes by which operators list parked messages, replay them, and discard them with a second operator's
- * approval (ADR 39).
+ * approval (ADR 8).
  */
 export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
   const { parked, codec, logger } = deps;

@@ -25,7 +25,7 @@ export interface ReplayFailure {
 /** Why an operator's request was refused. */
 export type ParkedRefusal = 'parked.unknown' | DiscardRefusal;
 
-/** The operators' actions on the parked messages of a service (ADR 39). */
+/** The operators' actions on the parked messages of a service. */
 export interface ParkedMessages {
   readonly list: ParkedStore['list'];
   readonly find: (id: string) => Promise<StoredParkedMessage | undefined>;

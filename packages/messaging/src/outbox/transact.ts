@@ -171,7 +171,7 @@ const JOBS_MAX = 8;
 
 /**
  * Builds a {@link Transact} with one transaction at a time: work that arrives meanwhile shares the next one. So a busy
- * service commits less often, and its own batches never conflict (ADR 64).
+ * service commits less often, and its own batches never conflict (ADR 2).
  *
  * If shared work fails, each piece runs by itself: none fails for the sake of another. Only a fault of the connection
  * or the cluster is that of all.

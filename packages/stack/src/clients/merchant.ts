@@ -192,7 +192,7 @@ export function createMerchantClient(options: {
     initiateCollection: (request: CollectionRequest) => collect('payin', request),
     completeCollection: (request: CollectionRequest, otpCode?: string) =>
       collect('complete-payin', request, otpCode),
-    checkCollection: async (request: CollectionRequest) => {
+    checkCollection: async (request: Pick<CollectionRequest, 'reference' | 'country'>) => {
       const body = JSON.stringify({
         requestHeader: { clientId: '', requestType: `${request.country}-Collections` },
         transactionReference: request.reference,

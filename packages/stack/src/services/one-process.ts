@@ -1,4 +1,4 @@
-// All services of a stack in one process (ADR 75). The reconciler begins once the file exists that says that everything
+// All services of a stack in one process. The reconciler begins once the file exists that says that everything
 // is seeded: before it, the balances of the simulator's wallets would be unknown to our books and reported as breaks.
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';

@@ -64,7 +64,7 @@ export function createProcesses(deps: ProcessesDeps): Processes {
   return { start, service, pids };
 }
 
-/** Runs all services as one process, which is restarted as a whole (ADR 75). */
+/** Runs all services as one process, which is restarted as a whole. */
 export function createOneProcess(deps: ProcessesDeps): Processes {
   const { options, settings, closers } = deps;
   const { pids, kept } = keepPids(options);

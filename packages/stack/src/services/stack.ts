@@ -65,7 +65,7 @@ export interface StackOptions extends ProcessOptions {
   readonly dataDirectory?: string;
   /** Further settings of the rail, for every service that uses it. */
   readonly rail?: RailOverrides;
-  /** Whether all services are one process (ADR 75), by default each is one of its own. */
+  /** Whether all services are one process, by default each is one of its own. */
   readonly isCompact?: boolean;
   /** Whether the console runs too; as part of one process it always does. */
   readonly hasConsole?: boolean;

@@ -22,10 +22,10 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
       return refuse('collection.contradiction');
     case 'notFound':
       if (state.step === 'queued') return refuse('collection.already_there');
-      // It was certainly never sent and never will be; if an attempt was unclear, people decide.
+      // It was certainly never sent and never will be; after an unclear attempt only an end of the rail's counts.
       if (state.step === 'abandoned' && !state.earlierUnclear)
         return accept([{ kind: 'failed', reason: 'EXPIRED' }]);
-      // If the rail may have accepted it, only people can decide what its "not found" means.
+      // If the rail may have accepted it, its "not found" decides nothing.
       if (state.step !== 'initiating' && state.step !== 'unknown') return refuse('collection.contradiction');
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('collection.grace_not_over');
       return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);

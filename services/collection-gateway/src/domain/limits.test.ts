@@ -24,7 +24,7 @@ describe('a limit by number', () => {
   });
 });
 
-describe('limits on amounts (ADR 85)', () => {
+describe('limits on amounts', () => {
   const GHS = (minor: bigint) => ({ minor, currency: 'GHS' });
   const limits = { perCollectionMinMinor: { GHS: 100n }, perCollectionMaxMinor: { GHS: 500n } };
   it('say what is too small and what is too large, and take what is just right', () => {

@@ -3,7 +3,7 @@ import { growsByDebits } from '@pesewa/contracts';
 const WALLET = 'wallet:';
 const FLOAT = 'float:';
 
-/** The names of the accounts that entries have as legs (ADR 61); a wallet has two accounts. */
+/** The names of the accounts that entries have as legs; a wallet has two accounts. */
 export const accounts = {
   available: (wallet: string) => `${WALLET}${wallet}:available`,
   held: (wallet: string) => `${WALLET}${wallet}:held`,

@@ -2,7 +2,7 @@ import { type ChainedPosting, walletKeyOf } from '@pesewa/contracts';
 import { isWalletAccount, movedOnWallet, type Turnover } from './accounts.ts';
 import { type FloatOrder, type Instruction, postingId, type WalletOrder } from './instructions.ts';
 
-/** The kind of an entry (ADR 61). */
+/** The kind of an entry. */
 export type EntryKind =
   | 'hold'
   | 'capture'

@@ -37,7 +37,7 @@ export type FloatOrder = Ordered & { readonly rail: string } & (
     | { readonly kind: 'suspense'; readonly direction: 'surplus' | 'shortage' }
   );
 
-/** What an event asks of the ledger (ADR 61). */
+/** What an event asks of the ledger. */
 export type Instruction =
   | (Payout & { readonly kind: 'hold'; readonly rail: string })
   | (Payout & { readonly kind: 'capture'; readonly rail: string; readonly railFee: bigint })

@@ -16,7 +16,7 @@ import {
 
 /** The operator's settings for the ledger. */
 export interface PostingPolicy {
-  /** Whether a reversed payout returns our fee in addition to the amount (ADR 61). */
+  /** Whether a reversed payout returns our fee in addition to the amount. */
   readonly refundFee: boolean;
 }
 

@@ -7,7 +7,7 @@ import { type Outcome, park } from './outcomes.ts';
 import { capture, hold, type PostingPolicy, refund, release } from './payout-postings.ts';
 
 /**
- * Folds a batch of instructions, in order, over the stored state of their wallets, holds and entries (ADR 61).
+ * Folds a batch of instructions, in order, over the stored state of their wallets, holds and entries.
  *
  * Available is never below zero after any entry. An instruction is applied completely or not at all, and only once.
  */

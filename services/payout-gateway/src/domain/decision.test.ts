@@ -34,7 +34,7 @@ const completed: PayoutDomainEvent = {
   byOperators: true,
 };
 
-describe('what two operators decide of a payout (ADR 34)', () => {
+describe('what two operators decide of a payout', () => {
   it.each<[string, PayoutState]>([
     ['accepted', payoutDecider.initial],
     ['held, and never sent', at({ step: 'held', attempts: 0, attemptedAtMs: null, dueAtMs: 1_000 })],

@@ -1,7 +1,7 @@
 import type { PayoutStatus } from '@pesewa/contracts';
 import { accept, type Result, refuse } from '@pesewa/kernel';
 
-/** How a payout ended by the decision of two operators, because its rail never reports it (ADR 34). */
+/** How a payout ended by the decision of two operators, because its rail never reports it (ADR 23). */
 export interface DecidedOutcome {
   readonly outcome: 'failed' | 'completed';
   /** The rail's own fee in minor units, by its schedule. */
@@ -51,7 +51,7 @@ interface DecisionContext {
 }
 
 /**
- * Ends a payout by the decision of two operators (ADR 34): at once, or after an attempt that may still pay is over.
+ * Ends a payout by the decision of two operators: at once, or after an attempt that may still pay is over.
  *
  * The decision that it failed says nothing about an attempt that was not over at the time of the operators' knowledge:
  * if the rail has accepted it, it will pay.

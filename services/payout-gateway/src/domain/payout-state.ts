@@ -25,7 +25,7 @@ export interface PayoutState {
   /** The rail's own fee in minor units; known when the payout has ended. */
   readonly railFee: bigint;
   readonly statusReason: string | null;
-  /** Whether this database knows the recipient; if not, the payout is never sent (ADR 46). */
+  /** Whether this database knows the recipient; if not, the payout is never sent. */
   readonly recipientKnown: boolean;
   /** The latest decision of people; null if there was none. */
   readonly decided: RecordedDecision | null;

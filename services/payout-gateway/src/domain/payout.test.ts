@@ -238,7 +238,7 @@ describe('ends that the ledger has booked, and an older record does not know', (
   });
 });
 
-describe('a payout that the database had forgotten (ADR 46)', () => {
+describe('a payout that the database had forgotten', () => {
   const back: PayoutState = { ...payoutDecider.initial, recipientKnown: false, attemptedAtMs: 2_000 };
   const withheld = { kind: 'withheld' } as const;
   const unknown: PayoutState = { ...back, step: 'unknown', version: 2n };

@@ -37,7 +37,7 @@ const theBreak = async (reference: string) =>
 beforeAll(harness.open);
 afterAll(harness.close);
 
-describe('the end of a payout that two operators decide (ADR 34)', () => {
+describe('the end of a payout that two operators decide', () => {
   it('is published once when both agree, however often and wherever they say so, and closes its break by the end', async () => {
     const reference = await stuck();
     const commandId = `d-${reference}`;

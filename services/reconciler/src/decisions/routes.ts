@@ -18,7 +18,7 @@ export interface DecisionRouteDeps {
   readonly decisions: Decisions;
 }
 
-/** Adds the routes by which two operators decide what a customer paid, or how a payout ended (ADR 23, ADR 34). */
+/** Adds the routes by which two operators decide what a customer paid, or how a payout ended (ADR 23). */
 export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDeps): void {
   const decide = async (id: string, decision: Parameters<Decisions['decide']>[1]) => {
     const decided = await decisions.decide(id, decision);

@@ -23,7 +23,7 @@ export function arrivedAsOf(time: ArrivedTime | null, nowMs: number, limitMs: nu
 
 /**
  * How long something has been awaited since a time while the messages that could bring it were arriving: what is merely
- * late is not lost (ADR 42).
+ * late is not lost (ADR 27).
  */
 export function waitedMs(
   { polledAtMs, arrived }: { readonly polledAtMs: number; readonly arrived: ArrivedTime | null },

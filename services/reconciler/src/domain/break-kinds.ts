@@ -41,133 +41,119 @@ export interface BreakTerms {
 export const breakKinds = {
   'callback.denied': {
     field: 'status',
-    opens:
-      "a callback claims an end that the rail's lookup contradicts, or still denies after the allowed lag",
-    closes: 'the payment ends as every callback has claimed',
+    opens: 'a callback claims an end that the lookup contradicts, or denies after the allowed lag',
+    closes: 'the payment ends as every callback claimed',
     manualResolution: 'final',
   },
   'callback.amount_differs': {
     field: 'amount',
-    opens:
-      "a callback claims another amount than the rail's lookup or a proven callback reports; the rail's amount counts",
+    opens: 'a callback claims another amount than the lookup or a proven callback, whose amount counts',
     closes: null,
     manualResolution: 'final',
   },
   'callback.fee_differs': {
     field: 'fee',
     opens:
-      "a callback claims another fee for a collection than the rail's schedule, or a proven one claims a fee that the payment cannot have cost; the fact is published without it",
+      "a callback claims another collection fee than the schedule's, or a proven one an impossible fee; the fact has none",
     closes: null,
     manualResolution: 'final',
   },
   'callback.unknown_reference': {
     field: 'existence',
-    opens: 'a callback names a payment that is still unknown a grace time later',
-    closes: 'an event of its owner or of the ledger names it, or it is forgotten',
+    opens: 'a callback names a payment still unknown after the grace time',
+    closes: 'an event names it, or it is forgotten',
     manualResolution: 'final',
   },
   'payout.amount_differs': {
     field: 'amount',
-    opens: 'the lookup or a proven callback reports another amount than was requested; no fact is published',
-    closes: 'the lookup reports the amount that was requested',
+    opens: 'the rail reports another amount than was requested; no fact is published',
+    closes: 'the lookup reports the requested amount',
     manualResolution: 'ended',
   },
   'collection.amount_differs': {
     field: 'amount',
     opens:
-      'a callback claims another amount or currency than was requested, and the rail reports COMPLETED; the collection stays pending until two operators decide. Or a callback after the end claims another amount than the collection completed with; then a closed break opens again',
-    closes:
-      'the collection completes with an approved amount or with the one that the callback claimed; with any other amount the break stays, and so does one that opens after the end',
+      'a callback claims another amount or currency of a collection that the rail reports COMPLETED, or that has completed here',
+    closes: 'an open collection completes with the decided or the claimed amount',
     manualResolution: 'decided',
   },
   'payout.not_found': {
     field: 'status',
-    opens:
-      'the rail accepted the payout, and after the grace time its lookup does not find it; nothing is sent again',
+    opens: 'the rail accepted the payout, but does not find it after the grace time; nothing is sent again',
     closes: 'the payout ends',
     manualResolution: 'ended',
   },
   'payout.refused_again': {
     field: 'status',
     opens:
-      'the rail refused an attempt after an unclear one, and after the grace time its lookup finds neither; the hold stays',
+      'the rail refused an attempt after an unclear one, and finds neither after the grace time; the hold stays',
     closes: 'the payout ends',
     manualResolution: 'ended',
   },
   'collection.not_found': {
     field: 'status',
-    opens:
-      'every poll is answered NOT FOUND for two grace times: one for the owner to initiate it again, one for the rail to register it; polling continues',
-    closes: 'the lookup knows the collection, or the collection ends',
+    opens: 'every poll is answered NOT FOUND for two grace times; polling continues',
+    closes: 'the lookup knows it, or it ends',
     manualResolution: 'ended',
   },
   'payment.contradiction': {
     field: 'status',
-    opens:
-      'the rail contradicts the end in our own record, or itself, or reports an end that the payment cannot have',
-    closes: 'the lookup reports the end in our own record; what a proven callback said stays',
+    opens: 'the rail contradicts our recorded end or itself, or reports an impossible end',
+    closes: 'the lookup reports our recorded end; what a proven callback said stays',
     manualResolution: 'ended',
   },
   'payment.stuck': {
     field: 'status',
-    opens:
-      "many scheduled polls found no end and there is no other break except for callbacks, or the rail can't be polled (not configured, country unknown); polling continues with the longest pause",
+    opens: "POLLS_BEFORE_BREAK polls found no end and opened no other break, or the rail can't be polled",
     closes: 'the payment ends',
     manualResolution: 'ended',
   },
   'coverage.missing': {
     field: 'existence',
-    opens:
-      'the audit finds an open record of a gateway that is missing in the working set; it is added and polled',
+    opens: "the working set lacks a gateway's open payment; the audit adds it",
     closes: 'its event arrives, or the payment ends',
     manualResolution: 'ended',
   },
   'coverage.ended': {
     field: 'status',
-    opens:
-      'the audit finds a payment that is open here and has ended in the record of its gateway; the end is taken over',
+    opens: 'a payment open here has ended at its gateway; the audit takes the end over',
     closes: 'the event of that end arrives',
     manualResolution: 'again',
   },
   'coverage.behind': {
     field: 'status',
-    opens:
-      'the audit finds that a gateway has no record of an open payment, or has a payment open whose end it published',
-    closes: 'a later audit finds its record up to date, or the payment ends',
+    opens: 'a gateway lacks an open payment, or has one open whose end it published',
+    closes: 'a later audit finds it up to date, or the payment ends',
     manualResolution: 'again',
   },
   'hold.unanswered': {
     field: 'entry',
-    opens:
-      'a payout is accepted, and the ledger has not answered its hold, although its gateway has published it repeatedly',
+    opens: "the ledger has not answered an accepted payout's hold, although its gateway has republished it",
     closes: 'the answer comes, or the payout ends',
     manualResolution: 'again',
   },
   'payout.unattempted': {
     field: 'status',
-    opens:
-      'a payout was accepted long ago, its rail answers and does not know it, and no attempt to send it is known',
-    closes: 'an attempt is reported, or the payout ends',
+    opens: 'neither the rail nor we know an attempt of a payout that was accepted long ago',
+    closes: 'an attempt is reported, or it ends',
     manualResolution: 'ended',
   },
   'payment.end_untaken': {
     field: 'status',
-    opens:
-      'the rail reports an end, and its owner has not taken it over after many times the allowed lag, though every poll reports it again',
+    opens: "the owner has not taken over the rail's end after many times the allowed lag and repeated facts",
     closes: 'the payment ends',
     manualResolution: 'ended',
   },
   'webhook.missing': {
     field: 'webhook',
-    opens:
-      'a payment has ended and there is no webhook for its merchant, although its gateway has published the end repeatedly',
+    opens: 'an ended payment has no webhook, although its gateway has republished the end',
     closes: 'the webhook is created',
     manualResolution: 'again',
   },
   'books.unposted': {
     field: 'entry',
     opens:
-      'a payment completed, and the ledger has no entry for it after the grace time, even though its end was published again',
+      'the ledger has no entry of a completed payment after the grace time, although its end was republished',
     closes: 'the entry comes',
     manualResolution: 'again',
   },
@@ -180,7 +166,7 @@ export const breakKinds = {
   'books.unreleased': {
     field: 'entry',
     opens:
-      'a payout failed, and the ledger has not released its hold after the grace time, even though its end was published again',
+      "the ledger has not released a failed payout's hold after the grace time, although its end was republished",
     closes: 'the release comes',
     manualResolution: 'again',
   },
@@ -193,46 +179,45 @@ export const breakKinds = {
   'books.ledger_behind': {
     field: 'position',
     opens:
-      'payments wait for their entries, and the ledger has not applied events that the gateways published a grace time ago; one break for all payments',
-    closes: 'the ledger has applied what the gateways have published',
+      'payments wait for entries, and the ledger has not applied events published a grace time ago; one break for all',
+    closes: 'the ledger has applied them',
     manualResolution: 'again',
   },
   'wallet.drift': {
     field: 'balance',
     opens:
-      "a rail's wallet is out of the range that payments in flight allow; or it has long been within it, and no combination of them gives the difference",
+      "a rail's wallet is out of the range that payments in flight allow, or has long been within it unexplained",
     closes: 'the wallet is explained',
     manualResolution: 'again',
   },
   'close.differs': {
     field: 'status',
-    opens:
-      'the daily close finds that the rail reports another status, amount or fee of an ended payment than our books; nothing moves until operators have asked the rail which is right and corrected it by an order to the ledger',
-    closes: 'a later close compares the same, and finds that both agree',
+    opens: 'the daily close finds another status, amount or fee at the rail than in our books',
+    closes: 'a later close compares the same, and both agree',
     manualResolution: 'again',
   },
   'close.not_at_rail': {
     field: 'status',
-    opens: 'the daily close asks for a payment that ended here, and the rail does not know it',
+    opens: 'the rail does not know an ended payment when the daily close asks',
     closes: 'a later close finds it',
     manualResolution: 'again',
   },
   'statement.differs': {
     field: 'status',
-    opens: "a line of the rail's statement differs from our payment in status, amount, fee or currency",
-    closes: 'a later statement of the rail has the same in its line, and agrees with our record',
+    opens: 'a statement line differs from our payment in status, amount, fee or currency',
+    closes: 'a later statement has the same field, and agrees with our record',
     manualResolution: 'again',
   },
   'statement.not_in_books': {
     field: 'existence',
-    opens: "a line of the rail's statement matches no payment of ours",
-    closes: 'a later statement has the line, and we have its payment',
+    opens: 'a statement line matches no payment of ours',
+    closes: 'a later statement has it, and we have its payment',
     manualResolution: 'again',
   },
   'statement.not_on_statement': {
     field: 'status',
-    opens: "a payment that ended in the statement's window has no line in it",
-    closes: 'a later statement has a line for it',
+    opens: "a payment that ended in a statement's window has no line in it",
+    closes: 'a later statement has one',
     manualResolution: 'again',
   },
 } as const satisfies Record<string, BreakTerms>;

@@ -211,7 +211,7 @@ export interface StatementAnswer {
 }
 
 /**
- * What a close does with a payment by its rail's statements (ADR 71): it has it right, or the rail is asked, or the statement is waited
+ * What a close does with a payment by its rail's statements: it has it right, or the rail is asked, or the statement is waited
  * for. A failed payment has moved no money, so a statement without a line has it right.
  */
 export function judgeByStatement(answer: StatementAnswer): 'matched' | 'ask' | 'wait' {

@@ -16,7 +16,7 @@ import type { Terms, Tracked } from './tracked.ts';
 export const DECIDABLE: BreakKind = 'collection.amount_differs';
 
 /**
- * The kinds of breaks of an open payout whose outcome operators can decide (ADR 34), because its rail may never end it.
+ * The kinds of breaks of an open payout whose outcome operators can decide, because its rail may never end it.
  * If none is named, a decision is about the first open one: that of its status, or else of its amount.
  */
 export const OUTCOME_DECIDABLE: readonly BreakKind[] = [

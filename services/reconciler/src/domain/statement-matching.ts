@@ -19,7 +19,7 @@ export interface StatementPayment {
 /** The fields in which a line and its payment may differ. */
 export type How = 'rail' | 'currency' | 'direction' | 'status' | 'amount' | 'fee';
 
-/** A result that a record of a statement can have (ADR 30). */
+/** A result that a record of a statement can have. */
 export type StatementResult = NonNullable<RailStatementRecordView['result']>;
 
 /** The result of a line that names a payment of ours. */
@@ -96,7 +96,7 @@ export function notInBooks(row: Pick<StatementRow, 'amount' | 'status'>): Outcom
   return { result: 'not_in_books', difference: row.status === 'completed' ? row.amount : 0n };
 }
 
-/** Compares a line with its payment (ADR 30). */
+/** Compares a line with its payment. */
 export function compare(row: StatementRow, payment: StatementPayment, rail: string): Outcome {
   const uses = movementOf(row, payment);
   const isReversal = uses !== payment.reference;

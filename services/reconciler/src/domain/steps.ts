@@ -2,7 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import type { BreakKind } from './break-kinds.ts';
 
 /**
- * A step of ours that is followed until it is done (ADR 42): the payment's opening reaches us, its hold is answered,
+ * A step of ours that is followed until it is done: the payment's opening reaches us, its hold is answered,
  * its merchant is owed a webhook for its end, the ledger's entries match it.
  */
 export type Step = ReportedStep | 'entry';

@@ -136,7 +136,7 @@ describe('a payment of the working set', () => {
     expect(end('reversed')).toBeNull();
   });
 
-  it('does not change when the rail accepts a payout that goes straight (ADR 69)', () => {
+  it('does not change when the rail accepts a payout that goes straight', () => {
     const accepted: PaymentObservation = { ...asked, answer: 'accepted' };
     const open = fold(opened);
     expect(apply(open, accepted, timing)).toBe(open);

@@ -6,7 +6,7 @@ import { RESULT_KEY } from '../database-schema.ts';
 import type { WindowCursor } from './payments.ts';
 
 /**
- * A run: records of a source, a rail that is asked one by one or a file, matched with our payments (ADR 71). It goes through its
+ * A run: records of a source, a rail that is asked one by one or a file, matched with our payments. It goes through its
  * stages in turn, whichever replica takes the next step.
  */
 export interface MatchRun {

@@ -4,7 +4,7 @@ import { type PollDocument, toDocument, watchOf } from '../poll-document.ts';
 
 /**
  * Claims those of the payments that a transaction makes due, as far as there is room: their rails are asked once it has
- * committed, and no claim is written for them (ADR 65). Gives all payments as they are to be written.
+ * committed, and no claim is written for them (ADR 5). Gives all payments as they are to be written.
  */
 export type ClaimDue = (
   payments: readonly Tracked[],

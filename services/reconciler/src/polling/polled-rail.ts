@@ -15,7 +15,7 @@ export type PolledRail = Pick<Rail, 'name' | 'capabilities' | 'isAvailable'> & {
 
 /**
  * Asks a rail about a payment; gives the reason if that is impossible. Of a payout that the rail does not find, the
- * answer has when the rail accepted it: nothing else depends on that, so it is read here, and not written (ADR 69).
+ * answer has when the rail accepted it: nothing else depends on that, so it is read here, and not written (ADR 26).
  */
 export async function ask(
   rail: PolledRail | undefined,

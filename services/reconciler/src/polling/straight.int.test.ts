@@ -20,7 +20,7 @@ interface Profiled {
 beforeAll(harness.open);
 afterAll(harness.close);
 
-it('writes a payout that goes straight when it begins, by its callback, its end and its entry, and not when its rail accepts it (ADR 69)', async () => {
+it('writes a payout that goes straight when it begins, by its callback, its end and its entry, and not when its rail accepts it', async () => {
   const [reference, marker] = [ids.next('po'), ids.next('po')];
   answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
   await database().command({ profile: 2 });

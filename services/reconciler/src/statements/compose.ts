@@ -18,7 +18,7 @@ type Parts = Pick<StatementBreakDeps, 'statementStore' | 'store' | 'breaks' | 'c
     readonly railNames: readonly string[];
   };
 
-/** Puts the statements of rails together (ADR 30); everything it opens closes with the scope. */
+/** Puts the statements of rails together; everything it opens closes with the scope. */
 export async function composeStatements(
   scope: ServiceScope<z.output<typeof settings>>,
   parts: Parts,

@@ -42,7 +42,7 @@ export interface StatementRouteDeps {
   readonly clock: Clock;
 }
 
-/** Adds the routes of rails' statements (ADR 30). */
+/** Adds the routes of rails' statements. */
 export function addStatementRoutes(operator: Hono, deps: StatementRouteDeps): void {
   const shown = {
     noun: 'statement',

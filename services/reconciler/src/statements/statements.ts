@@ -21,7 +21,7 @@ type Reception<Taken> = (
   content: AsyncIterable<Uint8Array>,
 ) => Promise<Result<Taken, IntakeRefusal>>;
 
-/** The statements of rails (ADR 30). */
+/** The statements of rails. */
 export interface Statements extends AsyncDisposable {
   /** Accepts a file and leaves it to be matched; a complete one is not read again, unless another mapping was since. */
   readonly take: Reception<StatementDocument>;

@@ -18,7 +18,7 @@ const kinds = ['payout', 'collection'] as const;
 
 /**
  * Checks repeatedly whether messages that were on their way have arrived, so that polls can distinguish late from lost
- * (ADR 42).
+ * (ADR 27).
  *
  * The result is only in memory: a time that was not checked, such as before this process began, counts as messages
  * being on their way.

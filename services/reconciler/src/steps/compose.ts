@@ -26,7 +26,7 @@ type Parts = Pick<
   readonly coverageStore: CoverageStore;
 };
 
-/** Starts looking for steps of ours that take too long (ADR 42). */
+/** Starts looking for steps of ours that take too long. */
 export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   const { config } = scope;
   const { messaging, store } = parts;

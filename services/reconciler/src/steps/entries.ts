@@ -6,7 +6,7 @@ import { toEntries, toOwners } from './hops.ts';
 import type { StepWatch } from './watches.ts';
 
 /**
- * Payments with a break of the books, whose owners are asked until the ledger's entries match (ADR 42), or an order has
+ * Payments with a break of the books, whose owners are asked until the ledger's entries match, or an order has
  * corrected the difference. The books find them, so nothing is searched here.
  */
 export function watchEntries(

@@ -12,7 +12,7 @@ export interface Wanted {
   readonly step: Step | 'end';
 }
 
-/** Asks the owner of a payment to publish again what its record proves (ADR 42); sent when the transaction commits. */
+/** Asks the owner of a payment to publish again what its record proves; sent when the transaction commits. */
 export type RequestRepublication = (
   wanted: Wanted,
   transaction: Pick<Transaction, 'emit' | 'afterCommit'>,

@@ -88,7 +88,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-describe('a step that takes longer than it can, on real daemons (ADR 42)', () => {
+describe('a step that takes longer than it can, on real daemons', () => {
   it('is asked for until the ledger answers a hold; people hear of it after two requests, and of its end', async () => {
     const reference = await insertPayout('accepted');
     await after(1, () => hasAsked(reference, 'hold'));

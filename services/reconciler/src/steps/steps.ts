@@ -64,7 +64,7 @@ const BATCH = 200;
 
 /**
  * Finds payments at a step of ours for too long, asks their owners to publish again what their records prove, and shows
- * people where that does not help (ADR 42).
+ * people where that does not help (ADR 27).
  *
  * Each payment is checked when its longest time is over: a payment in order has moved on by then and costs one read at
  * most. A step counts as overdue only after everything that could still complete it has been applied. One replica

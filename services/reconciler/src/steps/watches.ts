@@ -15,7 +15,7 @@ export interface StepPage {
   readonly until: Date;
 }
 
-/** The source in which one or two steps are seen; other services' databases are only read (ADR 42). */
+/** The source in which one or two steps are seen; other services' databases are only read. */
 export interface StepWatch {
   readonly name: string;
   readonly steps: readonly Step[];
