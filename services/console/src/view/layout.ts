@@ -40,6 +40,7 @@ const sections = [
   ['/webhooks', 'Webhooks', 'w'],
   ['/merchants', 'Merchants', 'm'],
   ['/rails', 'Rails', 'i'],
+  ['/actions', 'Who did what', 'c'],
 ] as const;
 
 const sandbox = ['/sandbox', 'Sandbox', 's'] as const;

@@ -1,0 +1,25 @@
+import type { ActionView } from '@pesewa/contracts';
+import { expect, it } from 'vitest';
+import { openConsole, textOf } from '../console.fixture.ts';
+
+const action = {
+  id: 'ac-1',
+  at: '2026-11-27T11:00:00.000Z',
+  operator: 'kofi',
+  operation: 'POST /breaks/{id}/assign',
+  objects: ['br-1', '<script>x</script>'],
+  status: null,
+} satisfies ActionView;
+
+it('shows what operators did at all services, says which is silent, and passes the filters on', async () => {
+  const page = { items: [action], next: null };
+  const later = { items: [{ ...action, at: '2026-11-27T11:30:00.000Z', status: 403 }], next: null };
+  const { signIn, asked } = openConsole({ 'reconciler GET /actions': page, 'ledger GET /actions': later });
+  const { html } = await (await signIn('ama', 'viewer')).get('/actions?operator=kofi&object=br-1');
+  const text = textOf(html);
+  expect(text).toMatch(/11:30:00.*403.*11:00:00.*none: it may have taken effect/);
+  expect(text).toContain('No answer from payout-gateway, collection-gateway');
+  expect(html).toContain('href="/actions?object=br-1"');
+  expect(html).not.toContain('<script>x');
+  expect(asked.map(({ what }) => what)).toContain('ledger GET /actions?operator=kofi&object=br-1&limit=200');
+});
