@@ -136,7 +136,24 @@ it('shows what people did with a break, and leaves what the reconciler did to it
   ];
   const found = { id: 'po-1/status', kind: 'payment.stuck', status: 'assigned' as const, history };
   expect(mergeTimeline({ ...nothing, breaks: [found] })).toEqual([
-    { at: at(2), service: 'reconciler', what: 'break assigned', detail: 'payment: stuck by ama' },
+    {
+      at: at(2),
+      service: 'reconciler',
+      what: 'break assigned',
+      detail: 'payment: stuck by ama',
+      about: { kind: 'break', id: 'po-1/status' },
+    },
+  ]);
+});
+
+it('marks what went wrong, in our words or in codes, and nothing else', () => {
+  const denied = { ...callback, claimedStatus: 'FAILED' };
+  const wrong = mergeTimeline({ ...everything, callbacks: [denied] }).filter(({ isFailure }) => isFailure);
+  expect(wrong.map(({ what, about }) => [what, about?.id])).toEqual([
+    ['no clear answer from the rail', undefined],
+    ['not found at the rail, to be sent again', undefined],
+    ['callback', undefined],
+    ['webhook attempt 1', 'wh-1'],
   ]);
 });
 

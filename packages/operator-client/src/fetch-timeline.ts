@@ -1,5 +1,6 @@
 import {
   accountOperations,
+  type BreakDetailView,
   breakOperations,
   callbackOperations,
   deliveryOperations,
@@ -14,11 +15,15 @@ import { mergeTimeline, type TimelineLine } from './merge-timeline.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
 /** Everything known about one payment, and what could not be read. */
-export interface Timeline extends Omit<TimelineSources, 'callbacks' | 'entries' | 'deliveries'> {
+export interface Timeline extends TimelineSources {
   /** Our reference. */
   readonly reference: string;
   readonly lines: readonly TimelineLine[];
+  readonly breaks: readonly FoundBreak[];
 }
+
+/** A break as it was found with its payment. */
+type FoundBreak = BreakHistory & Pick<BreakDetailView, 'currency' | 'amount' | 'detail' | 'owner' | 'since'>;
 
 const gateways = ['payout-gateway', 'collection-gateway'] as const;
 
@@ -49,16 +54,11 @@ export function createTimelines(caller: Caller) {
       const lines = mergeTimeline(sources);
       const { missing, cut } = gaps.known();
       if (lines.length === 0 && missing.length === 0)
-        throw new ClientError(`reference: there is nothing about ${wanted}: ours begins with po- or co-`);
-      return {
-        reference,
-        payment: sources.payment,
-        reconciliation: sources.reconciliation,
-        breaks: sources.breaks,
-        lines,
-        missing,
-        cut,
-      };
+        throw new RefusedError(
+          `reference: there is nothing about ${wanted}: ours begins with po- or co-`,
+          NOT_FOUND,
+        );
+      return { reference, ...sources, lines, missing, cut };
     },
   };
 }
@@ -178,14 +178,15 @@ async function readHistories(
   { call }: Caller,
   gaps: Gaps,
   ids: readonly string[],
-): Promise<readonly BreakHistory[]> {
+): Promise<Timeline['breaks']> {
   const read = ids.map(async (id) => {
     const whole = await gaps.try('reconciler', () =>
       call('reconciler', breakOperations.show, { parameters: { id } }),
     );
     if (!whole) return undefined;
-    const { kind, status, history } = whole;
-    return { id, kind, status, history: history.map(({ at, by, what }) => ({ at, by, what })) };
+    const { kind, status, currency, amount, detail, owner, since, history } = whole;
+    const shown = { id, kind, status, currency, amount, detail, owner, since };
+    return { ...shown, history: history.map(({ at, by, what }) => ({ at, by, what })) };
   });
   return (await Promise.all(read)).filter((one) => one !== undefined);
 }

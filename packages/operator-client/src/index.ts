@@ -7,10 +7,12 @@ export {
   readBody,
   requireAccepted,
 } from './call.ts';
+export { breakToDecide } from './decidable-breaks.ts';
+export { consequenceOf, groundsOf } from './decisions.ts';
 export { ClientError, messageOf, RefusedError } from './errors.ts';
 export { createTimelines, type Timeline } from './fetch-timeline.ts';
 export { exchangeHttp, parseAnswer, silence } from './http.ts';
-export { describeAccount, describeMovement, inWords } from './labels.ts';
-export { mergeTimeline } from './merge-timeline.ts';
+export { describeAccount, describeMovement, inWords, statedAccount } from './labels.ts';
+export { mergeTimeline, type TimelineLine } from './merge-timeline.ts';
 export { describeOrder } from './orders.ts';
 export { type Count, createWaiting, type Waiting } from './waiting.ts';

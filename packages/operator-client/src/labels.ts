@@ -43,6 +43,11 @@ export function describeMovement(entry: Pick<EntryView, 'debit' | 'credit' | 'am
     : `${sum} from ${debit} to ${credit}`;
 }
 
+/** The account of a statement that an entry's account is a part of: both parts of a wallet are one. */
+export function statedAccount(account: string): string {
+  return account.startsWith('wallet:') ? account.split(':').slice(0, 3).join(':') : account;
+}
+
 /** An account of the ledger, such as `GHS wallet of demo, available`. */
 export function describeAccount(account: string): string {
   const [kind = '', owner = '', currency, part] = account.split(':');

@@ -1,6 +1,6 @@
 import type { CallbackView, EntryView, PaymentView, TimelineView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { describeMovement, inWords } from './labels.ts';
+import { describeMovement, inWords, statedAccount } from './labels.ts';
 import type { BreakHistory, DeliveryLog, TimelineSources } from './timeline-sources.ts';
 
 /** One line of a payment's timeline, from one service. */
@@ -10,6 +10,10 @@ export interface TimelineLine {
   readonly service: string;
   readonly what: string;
   readonly detail: string;
+  /** Where something went wrong, or somebody said so. */
+  readonly isFailure?: true;
+  /** What it is about that has a record of its own: a break or a webhook by its id, or an account. */
+  readonly about?: { readonly kind: 'account' | 'break' | 'webhook'; readonly id: string };
 }
 
 /**
@@ -36,6 +40,11 @@ interface PlacedLine extends TimelineLine {
   readonly place: (typeof places)[number];
 }
 
+/** What is wrong in the words and codes of steps, answers and events. */
+const WRONG = /fail|revers|refused|unclear|no clear answer|not ?found|not ?sent|unknown|lapsed|forgotten/i;
+
+const failureIf = (isFailure: boolean) => (isFailure ? ({ isFailure } as const) : {});
+
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed', 'reversed']);
 
 /**
@@ -47,7 +56,7 @@ export function mergeTimeline(sources: Omit<TimelineSources, 'missing' | 'cut'>)
   const lines: readonly PlacedLine[] = [
     ...(payment === null ? [] : linesOfPayment(payment)),
     ...callbacks.map(lineOfCallback),
-    ...(reconciliation?.items ?? []).flatMap(linesOfReconciler),
+    ...(reconciliation?.items ?? []).flatMap((item) => linesOfReconciler(item, breaks)),
     ...breaks.flatMap(linesOfBreak),
     ...entries.map(lineOfEntry),
     ...deliveries.flatMap(linesOfDelivery),
@@ -77,7 +86,8 @@ function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
     const numbered = attempt === null ? [] : [`attempt ${attempt}`];
     const reason = index === lastEnd && payment.reason !== null ? [payment.reason] : [];
     const detail = [...numbered, ...reason].join(': ');
-    return withGap({ at, service, what, detail, place: placeOfStep(what) }, notKept);
+    const line = { at, service, what, detail, place: placeOfStep(what) };
+    return withGap({ ...line, ...failureIf(WRONG.test(what)) }, notKept);
   });
   return [accepted, ...attemptsOf(payment).map(lineOfAttempt), ...steps];
 
@@ -136,27 +146,31 @@ function lineOfCallback(callback: CallbackView): PlacedLine {
     what: 'callback',
     detail: `${claim}, ${proof}, ${inWords(state)}${times}${why}`,
     place: 'callback',
+    ...failureIf(state === 'failed' || callback.conflicts > 0 || WRONG.test(claimedStatus ?? '')),
   };
 }
 
-function linesOfReconciler({
-  at,
-  what,
-  detail,
-  times,
-  lastAt,
-  notKept,
-}: TimelineView['items'][number]): readonly PlacedLine[] {
+function linesOfReconciler(
+  { at, what, detail, times, lastAt, notKept }: TimelineView['items'][number],
+  breaks: readonly BreakHistory[],
+): readonly PlacedLine[] {
   const repeated = times > 1 ? ` (${times} times, last ${lastAt})` : '';
   const place = what === 'event' || what === 'posting' ? what : 'reconciler';
-  return withGap(
-    { at, service: 'reconciler', what, detail: `${inWords(detail)}${repeated}`, place },
-    notKept,
-  );
+  const broken = what === 'break' ? breaks.find(({ kind }) => kind === detail) : undefined;
+  const line: PlacedLine = {
+    at,
+    service: 'reconciler',
+    what,
+    detail: `${inWords(detail)}${repeated}`,
+    place,
+    ...failureIf(what === 'break' || WRONG.test(detail)),
+    ...(broken && { about: { kind: 'break', id: broken.id } }),
+  };
+  return withGap(line, notKept);
 }
 
 /** People's actions on a break; the reconciler's own are in its timeline. */
-function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
+function linesOfBreak({ id, kind, history }: BreakHistory): readonly PlacedLine[] {
   return history.flatMap(({ at, what, by }) =>
     by === null
       ? []
@@ -167,6 +181,7 @@ function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
             what: `break ${what}`,
             detail: `${inWords(kind)} by ${by}`,
             place: 'reconciler',
+            about: { kind: 'break', id },
           },
         ],
   );
@@ -175,7 +190,8 @@ function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
 function lineOfEntry(entry: EntryView): PlacedLine {
   const { at, kind } = entry;
   const place = kind === 'hold' ? 'hold' : 'entry';
-  return { at, service: 'ledger', what: `entry ${kind}`, detail: describeMovement(entry), place };
+  const about = { kind: 'account', id: statedAccount(entry.debit) } as const;
+  return { at, service: 'ledger', what: `entry ${kind}`, detail: describeMovement(entry), place, about };
 }
 
 function linesOfDelivery({ kind, id, state, reason, createdAt, dueAt, attempts }: DeliveryLog) {
@@ -188,6 +204,8 @@ function linesOfDelivery({ kind, id, state, reason, createdAt, dueAt, attempts }
     what: `webhook ${kind}`,
     detail: `${id}, now ${state}${next}${why}`,
     place: 'webhook',
+    about: { kind: 'webhook', id },
+    ...failureIf(state === 'exhausted' || state === 'discarded'),
   };
   const tried = attempts.map(
     ({ at, status, error, durationMs }, index): PlacedLine => ({
@@ -196,6 +214,8 @@ function linesOfDelivery({ kind, id, state, reason, createdAt, dueAt, attempts }
       what: `webhook attempt ${index + 1}`,
       detail: `${inWords(kind)}: ${status ?? error ?? 'no answer'} in ${durationMs} ms`,
       place: 'webhook attempt',
+      about: { kind: 'webhook', id },
+      ...failureIf(status === undefined || status >= 300),
     }),
   );
   return [created, ...tried];

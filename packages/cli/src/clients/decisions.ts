@@ -4,18 +4,9 @@ import {
   type DecisionView,
   decisionOperations,
   dryRunOf,
+  type PaymentKind,
 } from '@pesewa/contracts';
-import { type Caller } from '@pesewa/operator-client';
-
-const AMOUNT_DIFFERS = ['collection.amount_differs'];
-const STUCK = [
-  'payout.refused_again',
-  'payout.not_found',
-  'payment.stuck',
-  'payment.end_untaken',
-  'payout.amount_differs',
-  'payment.contradiction',
-];
+import { breakToDecide, type Caller } from '@pesewa/operator-client';
 
 /**
  * Builds the client of operators' decisions on what customers paid (ADR 23) and how payouts ended: proposed by one,
@@ -23,10 +14,10 @@ const STUCK = [
  */
 export function createDecisions({ call, list }: Caller) {
   const service = 'reconciler';
-  const firstOf = async (kinds: readonly string[], reference: string) => {
+  const toDecide = async (kind: PaymentKind, reference: string) => {
     const query = { reference, status: 'unresolved' } as const;
     const { items } = await call(service, breakOperations.list, { query });
-    return kinds.map((kind) => items.find((one) => one.kind === kind)).find((one) => one !== undefined);
+    return breakToDecide(kind, items);
   };
   const { propose, show, approve, reject } = decisionOperations;
   return {
@@ -43,8 +34,8 @@ export function createDecisions({ call, list }: Caller) {
       limit: number,
     ) => (await list(service, decisionOperations.list, query, limit)).items,
     /** The open break about the collection's amount, if any. */
-    openBreak: (reference: string) => firstOf(AMOUNT_DIFFERS, reference),
+    openBreak: (reference: string) => toDecide('collection', reference),
     /** The open break that people must decide before the payout can end, if any. */
-    stuckBreak: (reference: string) => firstOf(STUCK, reference),
+    stuckBreak: (reference: string) => toDecide('payout', reference),
   };
 }
