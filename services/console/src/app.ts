@@ -47,6 +47,8 @@ export function createApp(deps: AppDeps): Hono<Env> {
     const isPart = context.req.header('hx-request') === 'true';
     context.header('Vary', 'HX-Request');
     context.header('Cache-Control', 'no-store');
+    // What moved and no longer does is loaded once more, as a page that stays.
+    if (isPart && status === 200 && page.everySeconds === undefined) context.header('HX-Refresh', 'true');
     return context.html(isPart ? mainOf(page) : layout(page, frame), status);
   };
   app.onError((error, context) => show(context, failed(deps.logger, error, context), statusOf(error)));
@@ -192,7 +194,10 @@ function createRoutes(app: Hono<Env>, deps: AppDeps, show: Show): Routes {
     'goTo' in outcome ? context.redirect(outcome.goTo, 303) : show(context, outcome.again, outcome.status);
   return {
     page: (path, render) => {
-      app.get(path, async (context) => show(context, await render(visitOf(context)), 200));
+      app.get(path, async (context) => {
+        const shown = await render(visitOf(context));
+        return 'goTo' in shown ? context.redirect(shown.goTo, 303) : show(context, shown, 200);
+      });
     },
     form: (path, take) => {
       app.post(path, async (context) => {

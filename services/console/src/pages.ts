@@ -1,4 +1,8 @@
 import { addActionsPage } from './pages/actions.ts';
+import { addPaymentPage } from './pages/payment.ts';
+import { addPaymentForms } from './pages/payment-forms.ts';
+import { addPaymentsPage } from './pages/payments.ts';
+import { addSearchPage } from './pages/search.ts';
 import { addTodayPage } from './pages/today.ts';
 import type { Routes } from './visits.ts';
 
@@ -6,4 +10,8 @@ import type { Routes } from './visits.ts';
 export function addPages(routes: Routes): void {
   addTodayPage(routes);
   addActionsPage(routes);
+  addSearchPage(routes);
+  addPaymentsPage(routes);
+  addPaymentPage(routes);
+  addPaymentForms(routes);
 }

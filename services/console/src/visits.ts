@@ -32,9 +32,12 @@ export interface Submission extends Visit {
 /** What becomes of a form: another page is shown instead, or this one with what was wrong. */
 export type Outcome = { readonly goTo: string } | { readonly again: Page; readonly status: 409 | 422 };
 
+/** What a page's address answers: the page, or another address where it is. */
+export type Shown = Page | { readonly goTo: string };
+
 /** Adds pages and what their forms do, by their paths. */
 export interface Routes {
-  readonly page: (path: string, show: (visit: Visit) => Page | Promise<Page>) => void;
+  readonly page: (path: string, show: (visit: Visit) => Shown | Promise<Shown>) => void;
   readonly form: (path: string, take: (submission: Submission) => Promise<Outcome>) => void;
 }
 
@@ -65,4 +68,28 @@ export async function doOrShowAgain(
     if (!(error instanceof RefusedError)) throw error;
     return { again: await again(messageOf(error)), status: error.status === 409 ? 409 : 422 };
   }
+}
+
+/** A value by its name: a parameter of the address, or a field of the form. */
+export type Given = (name: string) => string | undefined;
+
+/**
+ * Adds a change with an address of its own: the page says what will happen, and its form does it; if that is refused, the
+ * page is shown again with the reason and with what was written.
+ *
+ * @param act does it, and gives the path of the page that shows the new state
+ */
+export function addChange(
+  routes: Routes,
+  path: string,
+  show: (visit: Visit, given: Given, problem?: string) => Page | Promise<Page>,
+  act: (submission: Submission) => Promise<string>,
+): void {
+  routes.page(path, (visit) => show(visit, visit.query));
+  routes.form(path, (submission) =>
+    doOrShowAgain(
+      () => act(submission),
+      (problem) => show(submission, submission.field, problem),
+    ),
+  );
 }

@@ -1,3 +1,4 @@
+import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { attributes, type Content, type Html, nothing } from './html.ts';
 
@@ -18,9 +19,28 @@ export interface Field {
   readonly autocomplete?: string;
 }
 
-/** A form that changes something; every one has the session's token against forgery. */
+/** A field to choose one of some codes, which are shown in words; `blank` is what choosing none means. */
+export const choiceField = (
+  [name, label]: readonly [name: string, label: string],
+  codes: readonly string[],
+  value: string | undefined,
+  blank?: string,
+): Field => ({
+  name,
+  label,
+  value,
+  options: [
+    ...(blank === undefined ? [] : [['', blank] as const]),
+    ...codes.map((code) => [code, inWords(code)] as const),
+  ],
+});
+
+/**
+ * A form that changes something, with the session's token against forgery; one without the token changes nothing, and asks
+ * for the page that shows what would happen.
+ */
 export function form(options: {
-  readonly csrf: string;
+  readonly csrf?: string;
   readonly action: string;
   readonly fields?: readonly Field[];
   /** Values that the person does not see. */
@@ -32,8 +52,8 @@ export function form(options: {
   readonly problem?: string | undefined;
 }): Html {
   const { csrf, action, fields = [], hidden = {}, submit, isDangerous = false, problem } = options;
-  return html`<form method="post" action="${action}" class="form">${problemOf(problem)}
-<input type="hidden" name="csrf" value="${csrf}">
+  return html`<form method="${csrf === undefined ? 'get' : 'post'}" action="${action}" class="form">${problemOf(problem)}
+${csrf === undefined ? nothing : html`<input type="hidden" name="csrf" value="${csrf}">`}
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${fields.map((field) => control(field, problem))}
 <button type="submit" class="${isDangerous ? 'danger' : 'primary'}">${submit}</button></form>`;

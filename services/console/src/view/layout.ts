@@ -50,6 +50,8 @@ const htmxConfig = JSON.stringify({
   includeIndicatorCSS: false,
   defaultSettleDelay: 0,
   extensions: 'hx-csp',
+  // What somebody unfolded stays so when a page shows itself anew.
+  morphIgnore: ['data-htmx-powered', 'open'],
 });
 
 /** The part of a page that changes in place. */

@@ -47,6 +47,25 @@ export function timeText(at: string, zone: string): string {
   return format.format(new Date(at)).replace(',', '');
 }
 
+/**
+ * The moment, in UTC, of a day or a time of a zone as pages write it, such as `27/11/2026` or `27/11/2026 14:05:09`, or as
+ * ISO 8601; undefined if it is none.
+ */
+export function readTime(text: string, zone: string): string | undefined {
+  const [, day, month, year, clock = '00:00:00'] =
+    /^(\d\d)\/(\d\d)\/(\d{4})(?: (\d\d:\d\d(?::\d\d)?))?$/.exec(text) ?? [];
+  const asUtcMs = day === undefined ? Date.parse(text) : Date.parse(`${year}-${month}-${day}T${clock}Z`);
+  if (Number.isNaN(asUtcMs)) return undefined;
+  if (day === undefined) return new Date(asUtcMs).toISOString();
+  const local = (atMs: number) => {
+    const [, dd, mm, yyyy, at] =
+      /^(..)\/(..)\/(....) (.+)$/.exec(timeText(new Date(atMs).toISOString(), zone)) ?? [];
+    return Date.parse(`${yyyy}-${mm}-${dd}T${at}Z`);
+  };
+  const guessMs = 2 * asUtcMs - local(asUtcMs);
+  return new Date(guessMs + asUtcMs - local(guessMs)).toISOString();
+}
+
 /** How long ago a time was, such as `3 h`, with the time itself beside it for those who point at it. */
 export function age(at: string | null | undefined, { zone, nowMs }: TimeView): Html {
   if (at === null || at === undefined) return html`never`;

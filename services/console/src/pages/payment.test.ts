@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import { answered, openConsole, textOf } from '../console.fixture.ts';
+import { answers, collection, decision, HOSTILE, page, payout, stuck } from './payment.fixture.ts';
+
+type Answers = Parameters<typeof openConsole>[0];
+
+const open = async (changes: Answers = {}, role: 'viewer' | 'admin' = 'admin') => {
+  const { signIn, asked } = openConsole({ ...answers, ...changes });
+  const person = await signIn('ama', role);
+  const get = async (path: string) => {
+    const found = await person.get(path);
+    return { ...found, text: textOf(found.html) };
+  };
+  const changed = () =>
+    asked.filter(({ what }) => what.includes(' POST ')).map(({ what, body }) => [what, body]);
+  return { person, get, changed };
+};
+
+const ended = { ...payout, status: 'COMPLETED', step: 'ended' };
+const unsent = { ...payout, step: 'held' };
+const CANCEL = 'payout-gateway POST /payments/cancel';
+const DECIDE = 'reconciler POST /decisions';
+const refusal = (code: string, message: string) => answered(409, { code, message });
+
+describe('the page of a payment', () => {
+  it('says first what is wrong, then what can be done, then all that is known with links', async () => {
+    const { html, text } = await (await open()).get('/payments/po-1');
+    const order = [
+      'What is wrong',
+      'What can be done',
+      'Facts',
+      'Timeline',
+      'Breaks',
+      'Webhooks',
+      'Entries',
+      'Raw',
+    ];
+    const places = order.map((title) => html.indexOf(`<h2>${title}</h2>`));
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(places).not.toContain(-1);
+    expect(text).toContain('Payout po-1: INITIALIZED');
+    expect(text).toContain('It should have ended 1 h ago');
+    expect(text).toContain('payment: stuck for 5 min , kofi has it: no end after 20 polls');
+    expect(text).toContain('upstream is asked next at 27/11/2026 12:00:30');
+    expect(text).toContain('1,200.50 GHS');
+    for (const path of [
+      '/breaks/po-1%2Fstatus',
+      '/webhooks/deliveries/po-1-failed',
+      '/ledger/accounts/wallet%3Ademo%3AGHS',
+      '/ledger/accounts/feeIncome%3AGHS',
+      '/ledger/accounts/railCost%3AGHS',
+      '/merchants/demo',
+      '/rails/upstream',
+      '/payments/po-1/decide',
+    ])
+      expect(html).toContain(`href="${path}"`);
+  });
+
+  it('shows what rails and merchants wrote as text', async () => {
+    const { html } = await (await open()).get('/payments/po-1');
+    expect(html).toContain('&lt;script&gt;');
+    expect(html).not.toContain('<script>alert');
+  });
+
+  it('shows failures only, and fifty lines unless all are asked for', async () => {
+    const items = Array.from({ length: 60 }, (_, index) => ({
+      at: `2026-11-27T11:00:${String(index).padStart(2, '0')}.000Z`,
+      what: 'poll',
+      detail: `number ${index}.`,
+      times: 1,
+      lastAt: '',
+      notKept: 0,
+    }));
+    const { get } = await open({
+      'reconciler GET /timeline': { ...answers['reconciler GET /timeline'], items },
+    });
+    const lines = async (query: string) => (await get(`/payments/po-1${query}`)).text.split('Raw All', 1)[0];
+    expect(await lines('')).not.toContain('number 3.');
+    expect(await lines('?show=all')).toContain('number 3.');
+    const failures = await lines('?show=failures');
+    expect(failures).toContain('✗ no clear answer from the rail');
+    expect(failures).toContain('✗ webhook attempt 1');
+    expect(failures).not.toContain('number 59.');
+  });
+
+  it('moves every two seconds until it ends; what waits for its end then loads it as a page that stays', async () => {
+    expect((await (await open()).get('/payments/po-1')).html).toContain('hx-trigger="every 2s"');
+    const { person } = await open({ 'payout-gateway GET /payments': ended });
+    const last = await person.get('/payments/po-1', { 'hx-request': 'true' });
+    expect(last.answer.headers.get('hx-refresh')).toBe('true');
+    const { html } = await person.get('/payments/po-1');
+    expect(html).not.toContain('hx-trigger');
+    expect(html).not.toContain('<h2>What can be done</h2>');
+  });
+
+  it('shows what is known where a service is silent, and that there is nothing of an unknown one', async () => {
+    const down = answered(503, { code: 'unavailable', message: 'no database' });
+    const { text } = await (await open({ 'ledger GET /entries': down })).get('/payments/po-1');
+    expect(text).toContain('What ledger knows is missing here: ledger: no database');
+    const { signIn } = openConsole();
+    const unknown = await (await signIn('ama')).get('/payments/po-9');
+    expect([unknown.status, textOf(unknown.html).includes('there is nothing about po-9')]).toEqual([
+      404,
+      true,
+    ]);
+  });
+
+  it('offers a viewer nothing to change, and says which role it takes', async () => {
+    const { get, changed } = await open({ 'payout-gateway GET /payments': unsent }, 'viewer');
+    const { html, text } = await get('/payments/po-1');
+    expect(text).toContain('take the role operator');
+    for (const path of ['poll', 'cancel', 'decide']) expect(html).not.toContain(`/payments/po-1/${path}"`);
+    expect((await get('/payments/po-1/cancel')).text).toContain('This takes the role operator');
+    expect((await get('/payments/po-1/decide?outcome=failed')).text).toContain(
+      'This takes the role operator',
+    );
+    expect(changed()).toEqual([]);
+  });
+
+  it('shows a proposal that waits, and offers no second one', async () => {
+    const { html, text } = await (await open({ 'reconciler GET /decisions': page(decision) })).get(
+      '/payments/po-1',
+    );
+    expect(text).toContain('“failed” was proposed by you, and waits for an approver who did not propose it');
+    expect(html).toContain('href="/approvals/decisions/dc-1"');
+    expect(html).not.toContain('/decide"');
+  });
+});
+
+describe('asking the rail', () => {
+  const POLL = 'reconciler POST /polls';
+
+  it('asks once, and leads back to the payment', async () => {
+    const { person, changed } = await open({
+      [POLL]: answered(202, { reference: 'po-1', nextPollAt: null }),
+    });
+    expect((await person.post('/payments/po-1/poll')).goesTo).toBe('/payments/po-1');
+    expect(changed()).toEqual([[POLL, { reference: 'po-1' }]]);
+  });
+
+  it('says why it was refused', async () => {
+    const { person } = await open({ [POLL]: refusal('ended', 'it has ended') });
+    const { status, html } = await person.post('/payments/po-1/poll');
+    expect([status, textOf(html).includes('Not done. reconciler: it has ended')]).toEqual([409, true]);
+  });
+});
+
+describe('a cancellation', () => {
+  it('shows what it would do before it does it', async () => {
+    const { get, person, changed } = await open({ 'payout-gateway GET /payments': unsent, [CANCEL]: unsent });
+    expect((await get('/payments/po-1')).text).toContain('Cancel this payout of 1,200.50 GHS…');
+    const { text } = await get('/payments/po-1/cancel');
+    expect(text).toContain('It ends as FAILED, 1,200.50 GHS and our fee of 12.00 GHS go back');
+    expect(text).toContain('Cancel the payout of 1,200.50 GHS for good');
+    expect((await person.post('/payments/po-1/cancel')).goesTo).toBe('/payments/po-1');
+    expect(changed()).toEqual([
+      [CANCEL, { reference: 'po-1', dryRun: true }],
+      [CANCEL, { reference: 'po-1' }],
+    ]);
+  });
+
+  it('that is refused says why, in the dry run and after it', async () => {
+    const { get, person } = await open({ [CANCEL]: refusal('maybe_sent', 'it may have been sent') });
+    const { text, html } = await get('/payments/po-1/cancel');
+    expect(text).toContain('it may have been sent');
+    expect(html).not.toContain('class="danger"');
+    expect((await person.post('/payments/po-1/cancel')).status).toBe(409);
+  });
+
+  it('is not offered for what may have been sent', async () => {
+    expect((await (await open()).get('/payments/po-1')).html).not.toContain('/cancel"');
+  });
+});
+
+describe('a proposal', () => {
+  const known = { [DECIDE]: (body: { dryRun?: boolean }) => answered(body.dryRun ? 200 : 202, decision) };
+  const written = { outcome: 'failed', note: HOSTILE };
+  const query = new URLSearchParams(written).toString();
+
+  it('shows what it would do, then is sent once under the id that the page had', async () => {
+    const { get, person, changed } = await open(known);
+    expect((await get('/payments/po-1/decide')).text).toContain('payment: stuck : no end after 20 polls');
+    const { html, text } = await get(`/payments/po-1/decide?${query}`);
+    expect(text).toContain('the wallet of demo gets back 1,200.50 GHS');
+    expect(text).toContain('Propose that the payout of 1,200.50 GHS failed');
+    expect(html).not.toContain('<script>alert');
+    const [, commandId = ''] = /name="commandId" value="([^"]+)"/.exec(html) ?? [];
+    const sent = await person.post('/payments/po-1/decide', {
+      ...written,
+      amount: '',
+      despite: '',
+      commandId,
+    });
+    expect(sent.goesTo).toBe('/payments/po-1');
+    expect(commandId).not.toBe('');
+    expect(changed()).toEqual([
+      [DECIDE, { reference: 'po-1', ...written, dryRun: true }],
+      [DECIDE, { reference: 'po-1', ...written, commandId }],
+    ]);
+  });
+
+  it('that is refused shows the form again with the reason and what was written', async () => {
+    const { person, get } = await open({ [DECIDE]: refusal('ended', 'the payout has ended') });
+    const shown = await get(`/payments/po-1/decide?${query}`);
+    expect(shown.text).toContain('the payout has ended');
+    const { status, html } = await person.post('/payments/po-1/decide', { ...written, commandId: 'cm-7' });
+    expect(status).toBe(409);
+    expect(html).toContain('the payout has ended');
+    expect(html).toContain('&lt;script&gt;');
+    expect(html).not.toContain('class="danger"');
+  });
+
+  it('about a collection is what the customer paid', async () => {
+    const paid = { ...decision, reference: 'co-1', outcome: undefined, amount: '90', asked: '1200.5' };
+    const { get, changed } = await open({
+      'collection-gateway GET /payments': collection,
+      'reconciler GET /breaks': page({ ...stuck, kind: 'collection.amount_differs' }),
+      [DECIDE]: paid,
+    });
+    const { text } = await get('/payments/co-1/decide?amount=90');
+    expect(text).toContain('What the customer paid');
+    expect(text).toContain('Propose that 90.00 GHS was received');
+    expect(changed()).toEqual([[DECIDE, { reference: 'co-1', amount: '90', dryRun: true }]]);
+  });
+});

@@ -1,0 +1,149 @@
+import { type DecisionView, decisionOperations, referencePattern } from '@pesewa/contracts';
+import { displayAmount } from '@pesewa/kernel';
+import { breakToDecide, inWords, RefusedError, type Timeline } from '@pesewa/operator-client';
+import { html } from 'hono/html';
+import { form, problemOf } from '../view/form.ts';
+import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { type Page, section } from '../view/layout.ts';
+import { facts } from '../view/table.ts';
+import { age, amount, state, time } from '../view/values.ts';
+import type { Routes, Visit } from '../visits.ts';
+import { recordsOf, timelineOf } from './payment-records.ts';
+
+const DECISIONS_SHOWN = 20;
+/** A payment that is open for longer is overdue on the first page too. */
+const ENDS_WITHIN_MS = 3_600_000;
+
+/** A payment with what people decided about it. */
+export interface Known extends Timeline {
+  readonly decisions: readonly DecisionView[];
+}
+
+/** Adds the page of one payment. */
+export function addPaymentPage(routes: Routes): void {
+  routes.page('/payments/:reference', (visit) => showPayment(visit));
+}
+
+/** The page of a payment; `problem` says why what was asked for was not done. */
+export async function showPayment(visit: Visit, problem?: string): Promise<Page> {
+  const known = await readPayment(visit);
+  const { reference, payment, reconciliation } = known;
+  const { lines: _, ...raw } = known;
+  const status = payment?.status ?? reconciliation?.status ?? 'not known to its gateway';
+  return {
+    title: `${reference.startsWith('co-') ? 'Collection' : 'Payout'} ${reference}: ${inWords(status)}`,
+    body: [
+      problemOf(problem),
+      wrongOf(visit, known),
+      isOpen(known) ? section('What can be done', actionsOf(visit, known)) : nothing,
+      section('Facts', factsOf(visit, known)),
+      section('Timeline', timelineOf(visit, known)),
+      recordsOf(visit, known),
+      section(
+        'Raw',
+        html`<details><summary>All of it as JSON</summary><pre>${JSON.stringify(raw, null, 2)}</pre></details>`,
+      ),
+    ],
+    ...(isOpen(known) && { everySeconds: 2 }),
+  };
+}
+
+/** Everything known of the payment that the address names. */
+export async function readPayment({ part, upstream: { timelines, list } }: Visit): Promise<Known> {
+  const reference = part('reference');
+  if (!referencePattern.test(reference)) throw new RefusedError(`${reference} is no reference`, 404);
+  const [known, { items: decisions }] = await Promise.all([
+    timelines.of({ reference, merchantId: undefined }),
+    // The timeline says which service gives no answer.
+    list('reconciler', decisionOperations.list, { reference }, DECISIONS_SHOWN).catch(() => ({ items: [] })),
+  ]);
+  return { ...known, decisions };
+}
+
+const isOpen = ({ payment }: Known) => payment?.status === 'INITIALIZED' || payment?.status === 'PENDING';
+
+/** What is wrong with it, if anything is. */
+function wrongOf({ times }: Visit, known: Known): Html {
+  const endsAt = new Date(Date.parse(known.payment?.acceptedAt ?? '') + ENDS_WITHIN_MS);
+  const isLate = isOpen(known) && endsAt.getTime() < times.nowMs;
+  const open = known.breaks.filter(({ status }) => status !== 'resolved');
+  const givenUp = known.deliveries.filter(({ state: at }) => at === 'exhausted');
+  const lines = [
+    ...(isLate ? [html`It should have ended ${age(endsAt.toISOString(), times)} ago`] : []),
+    ...open.map(({ id, kind, since, owner, detail }) => {
+      const whose = owner === null ? 'nobody has it' : html`${foreign(owner)} has it`;
+      return html`${link(pathOf(['breaks', id]), inWords(kind))} for ${age(since, times)}, ${whose}: ${foreign(detail)}`;
+    }),
+    ...givenUp.map(
+      ({ id, reason }) =>
+        html`Webhook ${link(pathOf(['webhooks', 'deliveries', id]), id)} was given up: ${foreign(reason)}`,
+    ),
+    ...known.missing.map(({ service, why }) => html`What ${service} knows is missing here: ${why}`),
+    ...known.cut.map((what) => html`There are more ${what} than are shown here`),
+  ];
+  if (lines.length === 0) return nothing;
+  return section(
+    'What is wrong',
+    html`<ul class="tasks">${lines.map((line) => html`<li>${line}</li>`)}</ul>`,
+  );
+}
+
+/** What can be done with an open payment, as far as is seen from here: its gateway and the reconciler decide. */
+function actionsOf(visit: Visit, { reference, payment, reconciliation, breaks, decisions }: Known): Html {
+  if (!payment) return nothing;
+  const { kind, rail, step, earlierUnclear } = payment;
+  const own = (name: string) => pathOf(['payments', reference, name]);
+  const proposed = decisions.filter(({ status }) => status === 'proposed');
+  const waiting = proposed.map(({ id, requestedBy, outcome, amount: received, currency }) => {
+    const what = outcome ?? `received ${displayAmount(received, currency)}`;
+    const who = requestedBy === visit.operator.name ? 'you' : foreign(requestedBy);
+    return html`<p>${link(pathOf(['approvals', 'decisions', id]), `“${what}”`)} was proposed by ${who}, and waits for an approver who did not propose it.</p>`;
+  });
+  const nextAt = reconciliation?.nextPollAt;
+  const next = nextAt ? html`<p>${rail} is asked next at ${time(nextAt, visit.times)}.</p>` : nothing;
+  if (!visit.may('operator'))
+    return html`${waiting}${next}<p>To ask the rail, to cancel and to propose take the role operator.</p>`;
+  const isUnsent = kind === 'payout' && (step === 'accepted' || step === 'held') && !earlierUnclear;
+  const asksPeople = proposed.length === 0 && breakToDecide(kind, breaks) !== undefined;
+  const money = displayAmount(payment.amount, payment.currency);
+  const decide = kind === 'payout' ? 'Propose how it ended…' : 'Propose what the customer paid…';
+  return html`${waiting}${next}<div class="actions">
+${form({ csrf: visit.csrf, action: own('poll'), submit: `Ask ${rail} about it now` })}
+${isUnsent && link(own('cancel'), `Cancel this payout of ${money}…`)}${asksPeople && link(own('decide'), decide)}</div>`;
+}
+
+function factsOf({ times }: Visit, { payment }: Known): Html {
+  if (!payment) return html`<p class="empty">Its gateway has no record of it.</p>`;
+  const { merchantId, merchantReference, currency, status, step, reason, rail, attempts } = payment;
+  const account = (name: string) => pathOf(['ledger', 'accounts', `${name}:${currency}`]);
+  const wallet = account(`wallet:${merchantId}`);
+  const batch = payment.kind === 'payout' ? payment.batchReference : null;
+  const isEnded = step === 'ended';
+  return facts([
+    [
+      'State',
+      html`${state(status)}${isEnded ? nothing : html` ${inWords(step)}, open for ${age(payment.acceptedAt, times)}`}`,
+    ],
+    ['Reason', foreign(reason)],
+    ['Amount', amount(payment.amount, currency, wallet)],
+    [
+      'Received',
+      payment.amountReceived === null ? undefined : amount(payment.amountReceived, currency, wallet),
+    ],
+    ['Fee', amount(payment.fee, currency, account('feeIncome'))],
+    ['Rail fee', amount(payment.railFee, currency, account('railCost'))],
+    ['Merchant', link(pathOf(['merchants', merchantId]), foreign(merchantId))],
+    ["Merchant's reference", foreign(merchantReference)],
+    [
+      'Batch',
+      batch === null ? undefined : link(pathOf(['search'], { q: batch }), html`<code>${batch}</code>`),
+    ],
+    ['Rail', link(pathOf(['rails', rail]), rail)],
+    ['Mobile operator', payment.kind === 'collection' ? foreign(payment.operatorCode) : undefined],
+    ['Accepted', time(payment.acceptedAt, times)],
+    [
+      'Attempts at the rail',
+      attempts === 0 ? dash : html`${attempts}, the last ${time(payment.attemptedAt, times)}`,
+    ],
+  ]);
+}

@@ -1,0 +1,146 @@
+import {
+  breakOperations,
+  decisionOperations,
+  deliveryOperations,
+  orderOperations,
+  paymentOperations,
+  settingsOperations,
+} from '@pesewa/contracts';
+import { isId } from '@pesewa/kernel';
+import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
+import { html } from 'hono/html';
+import { filters } from '../view/form.ts';
+import { type Content, foreign, link, pathOf } from '../view/html.ts';
+import { section } from '../view/layout.ts';
+import type { Routes, Shown, Visit } from '../visits.ts';
+
+type Call = Visit['upstream']['call'];
+
+/** Pages by their paths, with what they are about. */
+type Hits = readonly (readonly [path: string, what: string])[];
+
+const ACCOUNT = /^((wallet|float):[^:]+|feeIncome|railCost|treasury|suspense):[A-Z]{3}$/;
+const BATCH_SHOWN = 20;
+const BATCH_LASTS_MS = 2_000;
+
+/** What an id may be of: where that is shown, and the question that is refused if there is none. */
+const ids: Readonly<
+  Record<string, readonly [at: string, ask: (call: Call, id: string) => Promise<unknown>]>
+> = {
+  break: ['breaks', (call, id) => call('reconciler', breakOperations.show, { parameters: { id } })],
+  'order of money': [
+    'approvals/orders',
+    (call, commandId) => call('ledger', orderOperations.show, { parameters: { commandId } }),
+  ],
+  decision: [
+    'approvals/decisions',
+    (call, id) => call('reconciler', decisionOperations.show, { parameters: { id } }),
+  ],
+  'change of settings': [
+    'approvals/settings',
+    (call, id) => call('ledger', settingsOperations.show, { parameters: { id } }),
+  ],
+  webhook: [
+    'webhooks/deliveries',
+    (call, id) => call('webhook-dispatcher', deliveryOperations.show, { parameters: { id } }),
+  ],
+};
+
+/** Adds the search by any reference or id. */
+export function addSearchPage(routes: Routes): void {
+  routes.page('/search', search);
+}
+
+async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
+  const [text, merchant] = [query('q'), query('merchant')];
+  const fields = [
+    { name: 'q', label: 'Reference or id', value: text, maxLength: 200, type: 'search' },
+    { name: 'merchant', label: 'Merchant, for its own reference', value: merchant, maxLength: 64 },
+  ] as const;
+  const page = (...body: readonly Content[]) => ({
+    title: 'Search',
+    body: section('By any reference or id', [filters({ action: '/search', label: 'Search', fields }), body]),
+  });
+  if (text === undefined) return page(html`<p class="empty">Write what you look for.</p>`);
+  if (ACCOUNT.test(text)) return { goTo: pathOf(['ledger', 'accounts', text]) };
+  const silent = new Set<string>();
+  const found = async (asked: readonly Promise<Hits>[]): Promise<Hits> => {
+    const all = await Promise.all(asked.map((one) => one.catch((error: unknown) => unfound(error, silent))));
+    return [...new Map(all.flat())];
+  };
+  const named = Object.entries(ids).map(async ([what, [at, ask]]): Promise<Hits> => {
+    await ask(call, text);
+    return [[pathOf([...at.split('/'), text]), `${what} ${text}`]];
+  });
+  let hits = await found([...findPayment(call, text, merchant), findBatch(call, text), ...named]);
+  if (hits.length === 0) hits = await found([findBreaks(call, text), findByWebhooks(call, text)]);
+  if (hits[0] && hits.length === 1) return { goTo: hits[0][0] };
+  const gaps = [...silent].map(
+    (why) => html`<p class="problem" role="alert">Not looked up everywhere: ${why}</p>`,
+  );
+  if (hits.length > 0) {
+    const lines = hits.map(([path, what]) => html`<li>${link(path, foreign(what))}</li>`);
+    return page(gaps, html`<p>There are ${hits.length}:</p><ul>${lines}</ul>`);
+  }
+  const tried = `our reference of a payment or a batch, a reference of breaks or webhooks, an account, and the id of a ${Object.keys(ids).join(', ')}`;
+  const hint =
+    merchant === undefined
+      ? "To find a payment by its merchant's reference, name the merchant too."
+      : html`${foreign(merchant)} has no payment with this reference.`;
+  return page(
+    gaps,
+    html`<p>There is nothing called ${foreign(text)}. It was looked up as ${tried}.</p><p>${hint} ${link('/payments', 'See the newest payments')}</p>`,
+  );
+}
+
+/** Nothing is found by who refuses the question; who gave no answer is noted. */
+function unfound(error: unknown, silent: Set<string>): Hits {
+  if (!(error instanceof ClientError) || (error instanceof RefusedError && error.status === 403)) throw error;
+  if (!(error instanceof RefusedError)) silent.add(messageOf(error));
+  return [];
+}
+
+const payment = ({ reference, merchantId }: { readonly reference: string; readonly merchantId: string }) =>
+  [pathOf(['payments', reference]), `payment ${reference} of ${merchantId}`] as const;
+
+/** By our reference, or within a merchant by either; an archived payment is found by ours. */
+function findPayment(call: Call, reference: string, merchant: string | undefined): readonly Promise<Hits>[] {
+  const gateways = { 'po-': 'payout-gateway', 'co-': 'collection-gateway' } as const;
+  return (['po-', 'co-'] as const).map(async (prefix): Promise<Hits> => {
+    const isOurs = reference.startsWith(prefix);
+    if (!isOurs && merchant === undefined) return [];
+    try {
+      return [
+        payment(await call(gateways[prefix], paymentOperations.show, { query: { reference, merchant } })),
+      ];
+    } catch (error) {
+      if (!isOurs || !(error instanceof RefusedError) || error.code !== 'archived') throw error;
+      return [payment({ reference, merchantId: merchant ?? 'its merchant' })];
+    }
+  });
+}
+
+/** The first payouts of a batch: its reference and theirs begin with the time at which it was accepted. */
+async function findBatch(call: Call, batch: string): Promise<Hits> {
+  if (!isId('ba', batch)) return [];
+  const atMs = Number.parseInt(batch.slice(3, 15), 16);
+  const [from, to] = [atMs, atMs + BATCH_LASTS_MS].map((ms) => new Date(ms).toISOString());
+  const query = { from, to, limit: BATCH_SHOWN };
+  const { items } = await call('payout-gateway', paymentOperations.list, { query });
+  const whole = items.map(({ reference }) =>
+    call('payout-gateway', paymentOperations.show, { query: { reference } }),
+  );
+  const all = await Promise.all(whole);
+  return all.filter((one) => one.kind === 'payout' && one.batchReference === batch).map(payment);
+}
+
+async function findBreaks(call: Call, reference: string): Promise<Hits> {
+  const { items } = await call('reconciler', breakOperations.list, { query: { reference } });
+  return items.map(({ id }) => [pathOf(['breaks', id]), `break ${id}`]);
+}
+
+/** By a merchant's reference: webhooks have it beside ours. */
+async function findByWebhooks(call: Call, reference: string): Promise<Hits> {
+  const { items } = await call('webhook-dispatcher', deliveryOperations.list, { query: { reference } });
+  return items.map(payment);
+}
