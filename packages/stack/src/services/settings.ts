@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { messagingServices, type ServiceName } from '@pesewa/contracts';
 import type { Addresses } from '@pesewa/infrastructure';
+import { demoMerchant } from './seed.ts';
 import { callbackSettings, simulatorRail } from './simulator-rail.ts';
 
 /** Where a service listens. */
@@ -118,12 +119,20 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     },
     ledger: { RAIL_NAMES: railList.map((rail) => rail.name).join(','), WEBHOOK_ALLOWED_ORIGINS: simulator },
     'webhook-dispatcher': { WEBHOOK_ALLOWED_ORIGINS: simulator },
-    console: Object.fromEntries(
-      messagingServices.map((service) => [
-        `${service.replaceAll('-', '_').toUpperCase()}_URL`,
-        operationsUrl(settings, service),
-      ]),
-    ),
+    console: {
+      ...Object.fromEntries(
+        messagingServices.map((service) => [
+          `${service.replaceAll('-', '_').toUpperCase()}_URL`,
+          operationsUrl(settings, service),
+        ]),
+      ),
+      SANDBOX: JSON.stringify({
+        transferUrl: publicUrl(settings, 'payout-gateway'),
+        collectionsUrl: publicUrl(settings, 'collection-gateway'),
+        simulatorUrl: simulator,
+        merchant: demoMerchant,
+      }),
+    },
     'provider-simulator': {
       CLIENT_PUBLIC_KEY: RAIL_PUBLIC_KEY,
       PUBLIC_URL: simulator,
