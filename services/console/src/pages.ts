@@ -1,9 +1,12 @@
 import { addActionsPage } from './pages/actions.ts';
+import { addSandboxPages } from './pages/sandbox.ts';
 import { addTodayPage } from './pages/today.ts';
+import type { Sandbox } from './sandbox.ts';
 import type { Routes } from './visits.ts';
 
-/** Adds every page. */
-export function addPages(routes: Routes): void {
+/** Adds every page; that of the sandbox where there is one. */
+export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandbox | undefined }): void {
   addTodayPage(routes);
   addActionsPage(routes);
+  if (sandbox) addSandboxPages(routes, sandbox);
 }

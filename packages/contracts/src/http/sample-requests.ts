@@ -1,5 +1,11 @@
-import { type CollectionCountry, type ServedCurrency, servedCountries } from '../countries.ts';
+import {
+  type CollectionCountry,
+  type ServedCountryLetters,
+  type ServedCurrency,
+  servedCountries,
+} from '../countries.ts';
 import { jsonNumber } from '../json.ts';
+import { findMobileOperator } from '../mobile-operators.ts';
 import { collectionHeaders, moduleText } from './security-module.ts';
 
 /** The fields of a payout that a caller chooses; the others are filled in. */
@@ -39,13 +45,38 @@ export const bankCodes: Readonly<Record<string, string>> = {
   EGP: '0003',
 } satisfies Readonly<Record<ServedCurrency, string>>;
 
-/** How a mobile number of each country begins; four digits follow, which choose the simulator's behaviour. */
-export const mobileNumberStarts: Readonly<Record<CollectionCountry, string>> = {
+const mobileNumberStarts: Readonly<Record<CollectionCountry, string>> = {
   GM: '220700',
   GH: '23324123',
   CI: '225070123',
   KE: '25471234',
 };
+
+/** What a caller chooses of a sample; the last four digits of a number choose the simulator's behaviour. */
+interface SampleTerms {
+  readonly reference: string;
+  readonly amount: string;
+  readonly digits: string;
+}
+
+/** A payout to a bank of a country. */
+export function samplePayout(letters: ServedCountryLetters, { digits, ...terms }: SampleTerms): SamplePayout {
+  const { currency, code: country } = servedCountries[letters];
+  return { ...terms, currency, country, accountNumber: `012345${digits}` };
+}
+
+/** A collection by a mobile operator; throws a `RangeError` for a code that is none. */
+export function sampleCollection(
+  operator: { readonly code: string; readonly transactionType: string | undefined },
+  { digits, ...terms }: SampleTerms,
+): SampleCollection {
+  const { code: operatorCode, transactionType } = operator;
+  const found = findMobileOperator(operatorCode);
+  if (!found) throw new RangeError(`${operatorCode} is no mobile operator`);
+  const { country, currency } = found;
+  const customerNumber = `${mobileNumberStarts[country]}${digits}`;
+  return { ...terms, operatorCode, transactionType, country, currency, customerNumber };
+}
 
 /** The body of a payout request. */
 export function payoutBody(request: SamplePayout): string {

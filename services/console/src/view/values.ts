@@ -79,6 +79,7 @@ const good = new Set([
   'healthy',
   'replayed',
   'succeeded',
+  'verified',
 ]);
 const bad = new Set([
   'FAILED',
