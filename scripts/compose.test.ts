@@ -87,7 +87,7 @@ const composeEnvironment = ({ environment = {} }: ComposeService): Readonly<Reco
   );
 
 const understood = (variable: string, value: string): unknown =>
-  variable === 'RAILS' ? (JSON.parse(value) as unknown) : value;
+  variable === 'RAILS' || variable === 'SANDBOX' ? (JSON.parse(value) as unknown) : value;
 
 describe('compose.yaml', () => {
   it.each(serviceNames)('runs %s with the settings that the stack gives it', async (name) => {

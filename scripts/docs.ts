@@ -27,6 +27,7 @@ import {
   renderOperatorOverview,
 } from './docs/operator-apis.ts';
 import { loadSettings, serviceNames } from './docs/services.ts';
+import { renderTestNumbers } from './docs/test-numbers.ts';
 
 interface Generated {
   readonly file: string;
@@ -75,6 +76,7 @@ const generateReadme = async (service: string): Promise<Generated> => {
   return generateBlocks(file, {
     configuration: renderConfiguration(settings, commonSettings),
     ...(operated && { 'operator-api': renderOperatorApi(operated) }),
+    ...(service === 'provider-simulator' && { 'test-numbers': renderTestNumbers() }),
     ...(service === 'reconciler' && { 'break-kinds': renderBreakKinds(await loadBreakKinds()) }),
   });
 };

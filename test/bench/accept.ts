@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { payoutBody } from '@pesewa/stack';
+import { payoutBody } from '@pesewa/contracts';
+
 import type { BenchOptions } from './bench.ts';
 import { openFloorServer } from './floors.ts';
 import { forSeconds, type Load, sendLoad } from './load.ts';

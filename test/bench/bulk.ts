@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { batchBody, type PayoutRequest, payoutBody, postJson } from '@pesewa/stack';
+import { payoutBody } from '@pesewa/contracts';
+import { batchBody, type PayoutRequest, postJson } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
 import { forSeconds, type Load, type LoadOptions, sendLoad } from './load.ts';
 import { against, alone, median, type Row } from './rows.ts';

@@ -1,4 +1,4 @@
-import { collectionBody, payinHeaders } from '@pesewa/stack';
+import { collectionBody, payinHeaders } from '@pesewa/contracts';
 import type { Bench } from './bench.ts';
 import { customers, stkRequest } from './collection-requests.ts';
 import { measureLives } from './lifecycle-run.ts';

@@ -1,4 +1,4 @@
-import { payoutBody } from '@pesewa/stack';
+import { payoutBody } from '@pesewa/contracts';
 import type { Bench } from './bench.ts';
 import { measureLives, type Subject } from './lifecycle-run.ts';
 

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { type ServiceName, serviceNames } from '@pesewa/contracts';
+import { bankCodes, type ServiceName, serviceNames } from '@pesewa/contracts';
 import { type Infrastructure, plainSettings, reservePorts, type Supervisor } from '@pesewa/infrastructure';
 import { openDatabase, prepareTopics } from '@pesewa/messaging';
 import {
-  bankCodes,
   demoWallets,
   newToken,
   operationsUrl,

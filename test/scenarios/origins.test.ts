@@ -1,14 +1,16 @@
 import {
+  collectionBody,
   type EventCause,
   type EventType,
   eventCauses,
   eventIdentities,
   eventIdOf,
   mayLackCause,
+  payoutBody,
   type TopicName,
   topics,
 } from '@pesewa/contracts';
-import { type CollectionRequest, collectionBody, payoutBody, postJson } from '@pesewa/stack';
+import { type CollectionRequest, postJson } from '@pesewa/stack';
 import { eventually, type ReadMessage } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openCompactScenario, type Scenario } from './scenario.ts';

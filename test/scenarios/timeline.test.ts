@@ -2,15 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseJson, serviceNames } from '@pesewa/contracts';
+import { collectionBody, parseJson, payoutBody, serviceNames } from '@pesewa/contracts';
 import { expressionsOf, readMonitoring, unknownMetrics } from '@pesewa/scripts/monitoring';
-import {
-  type CollectionRequest,
-  collectionBody,
-  type PayoutRequest,
-  payoutBody,
-  postJson,
-} from '@pesewa/stack';
+import { type CollectionRequest, type PayoutRequest, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -47,6 +47,9 @@ export const servedCountries = {
 
 type Served = typeof servedCountries;
 
+/** The two letters of a country that the hub serves. */
+export type ServedCountryLetters = keyof Served;
+
 /** The three letters of a country that the hub serves. */
 export type ServedCountryCode = Served[keyof Served]['code'];
 

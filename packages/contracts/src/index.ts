@@ -11,6 +11,8 @@ export * from './http/conditional-fields.ts';
 export * from './http/error-codes.ts';
 export * from './http/inquiries.ts';
 export * from './http/payouts.ts';
+export * from './http/sample-requests.ts';
+export * from './http/security-module.ts';
 export * from './iso-codes.ts';
 export * from './json.ts';
 export * from './ledger-pages.ts';
@@ -49,4 +51,5 @@ export {
 export * from './payments.ts';
 export * from './problems.ts';
 export * from './services.ts';
+export * from './simulator.ts';
 export * from './text.ts';

@@ -1,3 +1,4 @@
+import { jsonSetting } from '@pesewa/runtime';
 import { z } from 'zod';
 import type { ConnectorDefinition, RailSettings } from './define-connector.ts';
 import { upstream } from './upstream/upstream.ts';
@@ -21,32 +22,22 @@ export function railSettingsOf(known: Readonly<Record<string, ConnectorDefinitio
     error: ({ code }) =>
       code === 'invalid_union' ? `must be one of: ${Object.keys(known).join(', ')}` : undefined,
   });
-  return z
-    .string()
-    .transform((text, context): unknown => {
-      try {
-        return JSON.parse(text);
-      } catch {
-        context.addIssue({ code: 'custom', message: 'must be JSON' });
-        return z.NEVER;
-      }
-    })
-    .pipe(
-      z
-        .array(rail)
-        .min(1, { error: 'needs at least one rail' })
-        .refine((rails) => new Set(rails.map(({ name }) => name)).size === rails.length, {
-          error: 'names a rail twice',
-        })
-        .superRefine((rails, context) => {
-          for (const path of repeatedSecrets(rails))
-            context.addIssue({
-              code: 'custom',
-              path: [...path],
-              message: 'is the secret of another place: a rail that has it could speak for both',
-            });
-        }),
-    );
+  return jsonSetting.pipe(
+    z
+      .array(rail)
+      .min(1, { error: 'needs at least one rail' })
+      .refine((rails) => new Set(rails.map(({ name }) => name)).size === rails.length, {
+        error: 'names a rail twice',
+      })
+      .superRefine((rails, context) => {
+        for (const path of repeatedSecrets(rails))
+          context.addIssue({
+            code: 'custom',
+            path: [...path],
+            message: 'is the secret of another place: a rail that has it could speak for both',
+          });
+      }),
+  );
 }
 
 /**

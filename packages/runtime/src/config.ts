@@ -72,6 +72,16 @@ function settingNames(schema: unknown): readonly string[] {
   return schema instanceof z.ZodPipe ? settingNames(schema.in) : [];
 }
 
+/** The value of a JSON text from an environment variable; its schema follows by `pipe`. */
+export const jsonSetting = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be JSON' });
+    return z.NEVER;
+  }
+});
+
 /** A whole number from an environment variable, within bounds. */
 export function wholeNumberSetting(bounds: { readonly min: number; readonly max: number }) {
   return z.coerce.number().int().min(bounds.min).max(bounds.max);

@@ -5,6 +5,7 @@ export {
   ConfigError,
   configError,
   durationMsSetting,
+  jsonSetting,
   messagingSettings,
   parseConfig,
   portSettings,

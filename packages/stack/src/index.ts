@@ -1,14 +1,10 @@
 export { exchange, postJson, ServerError } from './clients/http.ts';
 export {
-  bankCodes,
   batchBody,
   type CollectionRequest,
-  collectionBody,
   createMerchantClient,
   type MerchantClient,
   type PayoutRequest,
-  payinHeaders,
-  payoutBody,
 } from './clients/merchant.ts';
 export type { OperatorClient } from './clients/operator.ts';
 export type { SimulatorClient } from './clients/simulator.ts';

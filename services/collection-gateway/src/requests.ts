@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { encodeHeader } from '@pesewa/contracts';
 import type { ViewerRequest } from '@pesewa/merchant-api';
 import type { Context } from 'hono';
 
@@ -18,13 +19,8 @@ export function merchantKeyOf(context: Pick<Context, 'req'>): string | undefined
  */
 export function isSecurityModule(value: string | undefined, texts: readonly string[]): boolean {
   const given = digest(value ?? '');
-  const matches = texts.map((text) => timingSafeEqual(given, digest(encodeSecurityModule(text))));
+  const matches = texts.map((text) => timingSafeEqual(given, digest(encodeHeader(text))));
   return value !== undefined && matches.includes(true);
-}
-
-/** A text in the form of `X-module`. */
-function encodeSecurityModule(text: string): string {
-  return Buffer.from(text, 'utf8').toString('base64');
 }
 
 function digest(text: string): Buffer {

@@ -11,6 +11,7 @@ import type { Cookies } from './cookies.ts';
 import type { Env } from './environment.ts';
 import { addPages } from './pages.ts';
 import { isOwnOrigin, isSameSecret } from './request-origin.ts';
+import type { Sandbox } from './sandbox.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { addSignIn, type SignInDeps } from './sign-in.ts';
 import type { OpenUpstream } from './upstream.ts';
@@ -31,6 +32,8 @@ export interface AppDeps extends Pick<SignInDeps, 'randomBytes' | 'counted'> {
   readonly isTls: boolean;
   readonly zone: string;
   readonly newId: () => string;
+  /** Absent in production. */
+  readonly sandbox?: Sandbox | undefined;
 }
 
 type Here = Context<Env>;
@@ -65,7 +68,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   app.use(requireOwnForm(deps));
   addSignIn(app, { ...deps, show });
   app.use(requireSession(deps, show));
-  addPages(createRoutes(app, deps, show));
+  addPages(createRoutes(app, deps, show), deps);
   return app;
 }
 
@@ -154,7 +157,7 @@ function signInFirst(context: Here, isPart: boolean, show: Show): Response | Pro
   return show(context, { title: 'Signed out', body }, 401);
 }
 
-function createFrames({ cookies, sessions, zone }: AppDeps) {
+function createFrames({ cookies, sessions, zone, sandbox }: AppDeps) {
   return (context: Here): Frame => {
     const session: Session | undefined = context.get('session');
     const { pathname, search } = new URL(context.req.url);
@@ -163,7 +166,7 @@ function createFrames({ cookies, sessions, zone }: AppDeps) {
       theme: cookies.theme(context),
       path: `${pathname}${search}`,
       zone,
-      hasSandbox: false,
+      hasSandbox: sandbox !== undefined,
       ...(session && {
         operator: { name: session.name, role: session.role },
         csrf: session.csrf,

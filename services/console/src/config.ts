@@ -8,6 +8,7 @@ import {
   wholeNumberSetting,
 } from '@pesewa/runtime';
 import { z } from 'zod';
+import { sandboxSetting } from './sandbox.ts';
 import { sessionKeysSetting } from './sessions.ts';
 
 const ports = portSettings(services.console);
@@ -63,12 +64,20 @@ export const settings = serviceSettings
       .default(8)
       .describe('hours after which a sign-in ends in any case'),
     TIME_ZONE: zone,
+    SANDBOX: sandboxSetting
+      .optional()
+      .describe(
+        'never in production: JSON with transferUrl, collectionsUrl, simulatorUrl and merchant (id, publicKey, webhookSecret) of a development stack, for the page that pays and collects there',
+      )
+      .meta(secret),
   })
   .superRefine((config, context) => {
     if (config.NODE_ENV !== 'production') return;
     for (const name of ['SESSION_KEYS', 'PUBLIC_ORIGIN'] as const)
       if (config[name] === undefined)
         context.addIssue({ code: 'custom', path: [name], message: 'is required in production' });
+    if (config.SANDBOX !== undefined)
+      context.addIssue({ code: 'custom', path: ['SANDBOX'], message: 'is refused in production' });
   });
 
 /** The environment of this process; no other file reads it. */

@@ -3,6 +3,7 @@ import type { OperationsAnswer, OperationsExchange } from '@pesewa/operator-clie
 import { createLogger } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createCookies } from './cookies.ts';
+import type { Sandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
 import { createUpstream } from './upstream.ts';
 
@@ -34,7 +35,7 @@ const services = [
 ] as const satisfies readonly MessagingService[];
 
 /** The console over services that answer as they are told; `asked` has every request in order. */
-export function openConsole(answers: Answers = {}) {
+export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
   const asked: Asked[] = [];
   let nowMs = NOW_MS;
   let random = 0;
@@ -77,6 +78,7 @@ export function openConsole(answers: Answers = {}) {
     ownOrigin: 'http://console.test',
     isTls: false,
     zone: 'UTC',
+    sandbox,
     newId: () => {
       random += 1;
       return `cm-${random}`;

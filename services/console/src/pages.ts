@@ -2,16 +2,19 @@ import { addActionsPage } from './pages/actions.ts';
 import { addPaymentPage } from './pages/payment.ts';
 import { addPaymentForms } from './pages/payment-forms.ts';
 import { addPaymentsPage } from './pages/payments.ts';
+import { addSandboxPages } from './pages/sandbox.ts';
 import { addSearchPage } from './pages/search.ts';
 import { addTodayPage } from './pages/today.ts';
+import type { Sandbox } from './sandbox.ts';
 import type { Routes } from './visits.ts';
 
-/** Adds every page. */
-export function addPages(routes: Routes): void {
+/** Adds every page; that of the sandbox where there is one. */
+export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandbox | undefined }): void {
   addTodayPage(routes);
   addActionsPage(routes);
   addSearchPage(routes);
   addPaymentsPage(routes);
   addPaymentPage(routes);
   addPaymentForms(routes);
+  if (sandbox) addSandboxPages(routes, sandbox);
 }

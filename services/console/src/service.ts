@@ -4,6 +4,7 @@ import { createApp } from './app.ts';
 import { settings } from './config.ts';
 import { createCookies } from './cookies.ts';
 import { countSignIns } from './metrics.ts';
+import { createSandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
 import { createUpstream } from './upstream.ts';
 
@@ -43,6 +44,7 @@ export const operatorConsole = defineService({
       isTls: isProduction,
       zone: config.TIME_ZONE,
       newId: () => ids.next('cm'),
+      sandbox: config.SANDBOX && createSandbox(config.SANDBOX),
     });
     await scope.open('public port', serveHttp({ ...publicPort(config), app, requests: scope.requests }));
   },

@@ -1,16 +1,6 @@
-import { JsonError, parseJson } from '@pesewa/contracts';
+import { JsonError, parseJson, type ReceivedWebhook, receivedWebhook } from '@pesewa/contracts';
 import { z } from 'zod';
 import { openIndexedLog } from './indexed-log.ts';
-
-const receivedWebhook = z.object({
-  at: z.string(),
-  path: z.string(),
-  headers: z.record(z.string(), z.string()),
-  body: z.string(),
-});
-
-/** A webhook as the merchants' endpoint received it, with its exact body. */
-export type ReceivedWebhook = z.output<typeof receivedWebhook>;
 
 const line = receivedWebhook.extend({ merchantId: z.string() });
 

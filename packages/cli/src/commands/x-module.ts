@@ -1,3 +1,4 @@
+import { encodeHeader, jsonNumberPattern, moduleText } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { readReference } from '../arguments.ts';
 import { CliError } from '../errors.ts';
@@ -10,9 +11,6 @@ interface ModuleOptions {
   readonly number?: string;
 }
 
-/** A number as JSON has it (RFC 8259, 6); a body's amount is signed as it is written. */
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
 /** Adds `x-module`: the header that a collection request must carry (contract 5, 10.13). */
 export function addModuleCommand(program: Command, ports: CliPorts): void {
   const module = program
@@ -22,7 +20,7 @@ export function addModuleCommand(program: Command, ports: CliPorts): void {
     .option('--amount <amount>', 'of payin and complete-payin: transactionAmount, as the body writes it')
     .option('--number <number>', 'of payin and complete-payin: customerNumber, as the body writes it')
     .action((options: ModuleOptions) => {
-      ports.print(`${Buffer.from(textOf(options), 'utf8').toString('base64')}\n`);
+      ports.print(`${encodeHeader(textOf(options))}\n`);
     });
   withExamples(module, [
     'pesewa x-module --amount 100.50 --reference order-1 --number 2207001234',
@@ -40,11 +38,11 @@ function textOf({ amount, number, ...options }: ModuleOptions): string {
       `${missing}: payin and complete-payin need all three; for check-status give --reference alone`,
     );
   }
-  if (!JSON_NUMBER.test(amount))
+  if (!jsonNumberPattern.test(amount))
     throw new CliError(`--amount: ${amount} is no JSON number: write it as your body does, such as 100.50`);
   if (!/^\+?\d{6,15}$/.test(number))
     throw new CliError(
       `--number: ${number} is no customerNumber: write 6 to 15 digits, after at most one plus sign`,
     );
-  return `${amount}${reference}${number}`;
+  return moduleText({ amount, reference, number });
 }

@@ -1,38 +1,22 @@
 import {
-  type CollectionCountry,
+  bankCodes,
+  type SampleCollection as CollectionRequest,
   checkStatusResponse,
+  collectionBody,
+  collectionHeaders,
+  type SamplePayout as PayoutRequest,
+  payinHeaders,
   payinResponse,
+  payoutBody,
   payoutEnvelope,
+  payoutHeaders,
   payoutRecord,
-  type ServedCurrency,
-  servedCountries,
 } from '@pesewa/contracts';
 import { formatAmount, parseAmount } from '@pesewa/kernel';
 import type { z } from 'zod';
 import { type Answer, exchange, postJson, ServerError } from './http.ts';
 
-/** The fields of a payout that a caller chooses; the others are filled in. */
-export interface PayoutRequest {
-  readonly reference: string;
-  /** Decimal text, written into the body as a JSON number. */
-  readonly amount: string;
-  readonly currency?: string;
-  readonly country?: string;
-  /** By default one of the currency's processors. */
-  readonly bankCode?: string;
-  /** Its last four digits choose the simulator's behaviour (contract 10.18). */
-  readonly accountNumber: string;
-}
-
-/** The fields of a collection that a caller chooses; the others are filled in. */
-export interface CollectionRequest {
-  readonly reference: string;
-  readonly amount: string;
-  readonly operatorCode: string;
-  readonly currency: string;
-  readonly country: CollectionCountry;
-  readonly customerNumber: string;
-}
+export type { CollectionRequest, PayoutRequest };
 
 const submission = payoutEnvelope.extend({ responseData: payoutRecord.optional() });
 
@@ -41,40 +25,6 @@ export type PayoutAnswer = z.output<typeof submission> & { readonly httpStatus: 
 
 /** A merchant's client of the two APIs. */
 export type MerchantClient = ReturnType<typeof createMerchantClient>;
-
-/** A processor of each currency, which the simulator lists as active. */
-export const bankCodes: Readonly<Record<string, string>> = {
-  GMD: 'GMTRB',
-  GHS: '300304',
-  XOF: 'CI008',
-  KES: '68',
-  XAF: 'CM10005',
-  NGN: '058',
-  ZAR: '250655',
-  EGP: '0003',
-} satisfies Readonly<Record<ServedCurrency, string>>;
-
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
-/** The body of a payout request. */
-export function payoutBody(request: PayoutRequest): string {
-  const currency = request.currency ?? 'NGN';
-  const body = {
-    transactionReference: request.reference,
-    country: request.country ?? 'Nigeria',
-    currency,
-    channel: 'Bank Transfer',
-    beneficiary: {
-      accountName: 'Ama Mensah',
-      accountNumber: request.accountNumber,
-      bankCode: request.bankCode ?? bankCodes[currency] ?? '',
-      amount: JSON.rawJSON(request.amount),
-      narration: 'Thank you',
-    },
-    sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
-  };
-  return JSON.stringify(body);
-}
 
 /** The body of a batch of payout requests in the currency of the first one. */
 export function batchBody(reference: string, requests: readonly PayoutRequest[]): string {
@@ -108,38 +58,6 @@ function totalOf(requests: readonly PayoutRequest[], currency: string): string {
   return formatAmount(minor, currency);
 }
 
-/** The body of a collection, with the customer's OTP if one is given. */
-export function collectionBody(request: CollectionRequest, otpCode?: string): string {
-  const { requestType, needsTransactionType } = servedCountries[request.country].collections;
-  return JSON.stringify({
-    requestHeader: { clientId: '', requestType },
-    customerName: 'Kofi Boateng',
-    customerEmail: 'kofi@example.com',
-    customerNumber: request.customerNumber,
-    transactionReference: request.reference,
-    transactionDescription: 'An order',
-    transactionAmount: JSON.rawJSON(request.amount),
-    transactionCurrency: request.currency,
-    transactionCountry: request.country,
-    ...(needsTransactionType && { transactionType: '1' }),
-    successUrl: '',
-    errorUrl: '',
-    cancelUrl: '',
-    operatorCode: request.operatorCode,
-    webhookUrl: '',
-    ...(otpCode !== undefined && { otpCode }),
-  });
-}
-
-/** The headers of payin and complete-payin (contract 5). */
-export function payinHeaders(publicKey: string, request: CollectionRequest): Record<string, string> {
-  return collectionHeaders(publicKey, `${request.amount}${request.reference}${request.customerNumber}`);
-}
-
-function collectionHeaders(publicKey: string, module: string): Record<string, string> {
-  return { 'x-business': base64(publicKey), 'x-app': 'api', 'x-module': base64(module) };
-}
-
 /** The body of an answer; a 5xx may have a different form (contract 7). */
 function read<Schema extends z.ZodType>(schema: Schema, { status, body }: Answer): z.output<Schema> {
   const parsed = schema.safeParse(body);
@@ -158,7 +76,7 @@ export function createMerchantClient(options: {
   readonly publicKey: string;
 }) {
   const { transferUrl, collectionsUrl } = options;
-  const key = base64(options.publicKey);
+  const headers = payoutHeaders(options.publicKey);
   const asPayout = (answer: Answer): PayoutAnswer => ({
     ...read(submission, answer),
     httpStatus: answer.status,
@@ -174,19 +92,17 @@ export function createMerchantClient(options: {
   return {
     requestPayout: async (request: PayoutRequest) =>
       asPayout(
-        await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(request), {
-          'x-api-key': key,
-        }),
+        await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(request), headers),
       ),
     /** Submits payouts in the currency of the first one as one batch, all or nothing. */
     requestBatch: async (reference: string, requests: readonly PayoutRequest[]) => {
       const url = `${transferUrl}/api/v1/transactions/transfer/bulk`;
-      return asPayout(await postJson(url, batchBody(reference, requests), { 'x-api-key': key }));
+      return asPayout(await postJson(url, batchBody(reference, requests), headers));
     },
     lookUpPayout: async (reference: string) =>
       asPayout(
         await exchange(`${transferUrl}/api/v1/transactions/${encodeURIComponent(reference)}/query`, {
-          headers: { 'x-api-key': key },
+          headers,
         }),
       ),
     initiateCollection: (request: CollectionRequest) => collect('payin', request),

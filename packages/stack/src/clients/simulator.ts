@@ -1,3 +1,4 @@
+import { receivedWebhooks } from '@pesewa/contracts';
 import { z } from 'zod';
 import { exchange } from './http.ts';
 
@@ -11,17 +12,6 @@ const journalView = z.object({
       amount: z.string().nullish(),
       currency: z.string().nullish(),
       outcome: z.string(),
-    }),
-  ),
-});
-
-const receivedView = z.object({
-  webhooks: z.array(
-    z.object({
-      at: z.string(),
-      path: z.string(),
-      headers: z.record(z.string(), z.unknown()),
-      body: z.string(),
     }),
   ),
 });
@@ -57,7 +47,7 @@ export function createSimulatorClient(baseUrl: string) {
     /** The webhooks as the merchant's endpoint received them. */
     received: async (merchantId: string, reference: string) => {
       const query = new URLSearchParams({ merchant: merchantId, reference });
-      return receivedView.parse(await get(`/control/received?${query.toString()}`)).webhooks;
+      return receivedWebhooks.parse(await get(`/control/received?${query.toString()}`)).webhooks;
     },
     wallets: async () => walletsView.parse(await get('/control/wallets')).wallets,
     setWallet: (currency: string, balance: string) =>

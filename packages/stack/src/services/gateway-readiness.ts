@@ -1,4 +1,4 @@
-import { payoutEnvelope, walletRecord } from '@pesewa/contracts';
+import { payoutEnvelope, payoutHeaders, walletRecord } from '@pesewa/contracts';
 import { waitUntil } from '@pesewa/infrastructure';
 import { z } from 'zod';
 import { exchange } from '../clients/http.ts';
@@ -15,7 +15,7 @@ export async function waitUntilPayable(
 ): Promise<void> {
   await waitUntil('the payout gateway with its balances', PAYABLE_TIMEOUT_MS, async () => {
     for (const { publicKey } of merchants) {
-      const headers = { 'x-api-key': Buffer.from(publicKey).toString('base64') };
+      const headers = payoutHeaders(publicKey);
       const answer = await exchange(`${transferUrl}/api/v1/wallets/balance`, { method: 'POST', headers });
       const wallets = balances.parse(answer.body).responseData;
       const empty = wallets.find(({ balance }) => balance === '0');

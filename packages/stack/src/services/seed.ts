@@ -15,14 +15,20 @@ export interface SeededMerchant {
   readonly webhookSecret: string;
 }
 
+/** The first seeded merchant, whose key and secret are the same in every stack. */
+export const demoMerchant: SeededMerchant = {
+  id: 'demo',
+  publicKey: 'demo-public-key-for-development',
+  webhookSecret: `whsec_${Buffer.from('demo-webhook-secret-for-development').toString('base64')}`,
+};
+
 /** The wallets of the demonstration: one for each country. */
 export const demoWallets = Object.values(servedCountries).map(({ code, currency }) => ({
   currency,
   country: code,
 }));
 
-interface Profile {
-  readonly id: string;
+interface Profile extends Pick<NewMerchant, 'id' | 'publicKey' | 'webhookSecret'> {
   readonly name: string;
   readonly payoutFee: FeeSchedule;
   readonly collectionFee: FeeSchedule;
@@ -33,7 +39,7 @@ interface Profile {
 
 const profiles: readonly Profile[] = [
   {
-    id: 'demo',
+    ...demoMerchant,
     name: 'Demo Merchant',
     payoutFee: { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 1n },
     collectionFee: { fixedMinor: 0n, basisPoints: 150n, minimumMinor: 1n },
@@ -42,6 +48,7 @@ const profiles: readonly Profile[] = [
   },
   {
     id: 'rival',
+    publicKey: 'rival-public-key-for-development',
     name: 'Rival Merchant',
     payoutFee: { fixedMinor: 50n, basisPoints: 200n, minimumMinor: 100n, maximumMinor: 10_000n },
     collectionFee: { fixedMinor: 0n, basisPoints: 250n, minimumMinor: 1n },
@@ -51,8 +58,8 @@ const profiles: readonly Profile[] = [
 ];
 
 /**
- * Seeds merchants, wallets and floats, the floats with the balances of the simulator's wallets. A second run changes
- * only the merchants' secrets.
+ * Seeds merchants, wallets and floats, the floats with the balances of the simulator's wallets. A second run makes
+ * new secrets, except that of the merchant `demo`.
  */
 export async function seed(options: {
   readonly mongodbUrl: string;
@@ -111,7 +118,8 @@ function merchantOf(profile: Profile, simulatorUrl: string): NewMerchant {
   return {
     id: profile.id,
     name: profile.name,
-    publicKey: `${profile.id}-public-key-for-development`,
+    publicKey: profile.publicKey,
+    webhookSecret: profile.webhookSecret,
     wallets: demoWallets.map((wallet) => ({ ...wallet, payoutFee, collectionFee })),
     payoutsUrl: `${simulatorUrl}/merchant/${profile.id}/payouts`,
     collectionsUrl: `${simulatorUrl}/merchant/${profile.id}/collections`,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { messagingServices, type ServiceName } from '@pesewa/contracts';
 import type { Addresses } from '@pesewa/infrastructure';
+import { demoMerchant } from './seed.ts';
 import { callbackSettings, simulatorRail } from './simulator-rail.ts';
 
 /** Where a service listens. */
@@ -118,12 +119,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     },
     ledger: { RAIL_NAMES: railList.map((rail) => rail.name).join(','), WEBHOOK_ALLOWED_ORIGINS: simulator },
     'webhook-dispatcher': { WEBHOOK_ALLOWED_ORIGINS: simulator },
-    console: Object.fromEntries(
-      messagingServices.map((service) => [
-        `${service.replaceAll('-', '_').toUpperCase()}_URL`,
-        operationsUrl(settings, service),
-      ]),
-    ),
+    console: consoleEnvironment(settings),
     'provider-simulator': {
       CLIENT_PUBLIC_KEY: RAIL_PUBLIC_KEY,
       PUBLIC_URL: simulator,
@@ -132,4 +128,21 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     },
   };
   return { ...common, ...own[name] };
+}
+
+/** Where the console finds the operator APIs, and what its sandbox pays and collects with. */
+function consoleEnvironment(places: Places): Record<string, string> {
+  const urls = messagingServices.map((service) => [
+    `${service.replaceAll('-', '_').toUpperCase()}_URL`,
+    operationsUrl(places, service),
+  ]);
+  return {
+    ...(Object.fromEntries(urls) as Record<string, string>),
+    SANDBOX: JSON.stringify({
+      transferUrl: publicUrl(places, 'payout-gateway'),
+      collectionsUrl: publicUrl(places, 'collection-gateway'),
+      simulatorUrl: publicUrl(places, 'provider-simulator'),
+      merchant: demoMerchant,
+    }),
+  };
 }

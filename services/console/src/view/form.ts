@@ -47,16 +47,25 @@ export function form(options: {
   readonly hidden?: Readonly<Record<string, string>>;
   /** Says what happens, with the amount and the object. */
   readonly submit: string;
+  /** Several ways to send it, each a button that says what it does; `submit` then stands above them. */
+  readonly choices?: {
+    readonly name: string;
+    readonly of: readonly (readonly [value: string, words: string])[];
+  };
   readonly isDangerous?: boolean;
   /** What was wrong with the last try. */
   readonly problem?: string | undefined;
 }): Html {
-  const { csrf, action, fields = [], hidden = {}, submit, isDangerous = false, problem } = options;
+  const { csrf, action, fields = [], hidden = {}, submit, choices, isDangerous = false, problem } = options;
   return html`<form method="${csrf === undefined ? 'get' : 'post'}" action="${action}" class="form">${problemOf(problem)}
 ${csrf === undefined ? nothing : html`<input type="hidden" name="csrf" value="${csrf}">`}
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${fields.map((field) => control(field, problem))}
-<button type="submit" class="${isDangerous ? 'danger' : 'primary'}">${submit}</button></form>`;
+${
+  choices
+    ? html`<fieldset class="choices"><legend>${submit}</legend>${choices.of.map(([value, words]) => html`<button type="submit" name="${choices.name}" value="${value}"><code>${value}</code> ${words}</button>`)}</fieldset>`
+    : html`<button type="submit" class="${isDangerous ? 'danger' : 'primary'}">${submit}</button>`
+}</form>`;
 }
 
 /** A form that narrows a list; what it asks for is in the page's address. */

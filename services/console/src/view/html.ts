@@ -70,5 +70,10 @@ export const dash: Html = html`<span class="none" aria-label="none">–</span>`;
 /** An id in full, which a click on its button copies. */
 export function copyable(id: string, path?: string): Html {
   const shown = path === undefined ? html`<code>${id}</code>` : link(path, html`<code>${id}</code>`);
-  return html`<span class="id">${shown}<button type="button" class="copy" data-copy="${id}" aria-label="Copy ${id}">⧉</button></span>`;
+  return html`<span class="id">${shown}${copyButton(id, id)}</span>`;
+}
+
+/** A button that copies a text; `what` names it. */
+export function copyButton(text: string, what: string): Html {
+  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}">⧉</button>`;
 }

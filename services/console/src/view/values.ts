@@ -98,6 +98,7 @@ const good = new Set([
   'healthy',
   'replayed',
   'succeeded',
+  'verified',
 ]);
 const bad = new Set([
   'FAILED',

@@ -1,4 +1,4 @@
-import type { CompletionFlow } from '@pesewa/contracts';
+import { type CompletionFlow, rightOtps } from '@pesewa/contracts';
 import { accept, type Decider, type Result, refuse } from '@pesewa/kernel';
 import {
   absentPayment,
@@ -55,9 +55,6 @@ export interface PaymentRules extends Decider<Payment, Command, PaymentEvent, Pa
   /** When the next callback is due, and its claim; undefined if there is none. */
   readonly nextCallback: (payment: Payment) => { readonly atMs: number; readonly claim: Claim } | undefined;
 }
-
-/** The one-time password that the simulator's customers receive, by its length (contract 10.18). */
-const rightOtps: Readonly<Record<4 | 6, string>> = { 4: '1234', 6: '123456' };
 
 const WRONG_OTPS_MAX = 3;
 const RETRY_BASE_MS = 500;

@@ -1,3 +1,5 @@
+import type { TestDigits } from '@pesewa/contracts';
+
 /** A callback's claim: the true end, the opposite end, or the true end with another amount. */
 export type CallbackClaim = 'truth' | 'opposite' | 'otherAmount';
 
@@ -34,29 +36,30 @@ const ordinaryScript: Script = {
 const but = (difference: Partial<Script>): Script => ({ ...ordinaryScript, ...difference });
 
 /** The magic numbers: the last four digits of an account or customer number (contract 10.18). */
-const scripts: ReadonlyMap<string, Script> = new Map([
-  ['0001', but({ outcome: 'FAILED' })],
-  ['0002', but({ callbacks: [] })],
-  ['0003', but({ outcome: 'FAILED', callbacks: [] })],
-  ['0004', but({ answer: 'serverError' })],
-  ['0005', but({ answer: 'reset' })],
-  ['0006', but({ refusedAttempts: { times: 1, how: 'reset' } })],
-  ['0007', but({ answer: 'never' })],
-  ['0008', but({ pendingMs: 10_000, callbacks: [] })],
-  ['0009', but({ callbacks: ['truth', 'truth', 'truth'] })],
-  ['0010', but({ answer: 'afterCallback' })],
-  ['0011', but({ callbacks: ['truth', 'opposite'] })],
-  ['0012', but({ callbacks: ['otherAmount'] })],
-  ['0013', but({ deniedMs: 5_000 })],
-  ['0014', but({ reversedAfterMs: 2_000 })],
-  ['0015', but({ refusedAttempts: { times: 2, how: 'tooManyRequests' } })],
-  ['0016', but({ answer: 'malformed' })],
-  ['0017', but({ outcome: 'never', callbacks: [] })],
-]);
+const scripts: Readonly<Record<TestDigits, Script>> = {
+  '0001': but({ outcome: 'FAILED' }),
+  '0002': but({ callbacks: [] }),
+  '0003': but({ outcome: 'FAILED', callbacks: [] }),
+  '0004': but({ answer: 'serverError' }),
+  '0005': but({ answer: 'reset' }),
+  '0006': but({ refusedAttempts: { times: 1, how: 'reset' } }),
+  '0007': but({ answer: 'never' }),
+  '0008': but({ pendingMs: 10_000, callbacks: [] }),
+  '0009': but({ callbacks: ['truth', 'truth', 'truth'] }),
+  '0010': but({ answer: 'afterCallback' }),
+  '0011': but({ callbacks: ['truth', 'opposite'] }),
+  '0012': but({ callbacks: ['otherAmount'] }),
+  '0013': but({ deniedMs: 5_000 }),
+  '0014': but({ reversedAfterMs: 2_000 }),
+  '0015': but({ refusedAttempts: { times: 2, how: 'tooManyRequests' } }),
+  '0016': but({ answer: 'malformed' }),
+  '0017': but({ outcome: 'never', callbacks: [] }),
+};
 
 /** The script of four digits; the ordinary one if they are not magic. */
 export function scriptOf(digits: string): Script {
-  return scripts.get(digits) ?? ordinaryScript;
+  const magic: Readonly<Record<string, Script>> = scripts;
+  return magic[digits] ?? ordinaryScript;
 }
 
 /** The last four digits of an account or customer number, ignoring other characters. */

@@ -1,0 +1,188 @@
+import type { CollectionView, PayoutView } from '@pesewa/contracts';
+import { signWebhook } from '@pesewa/signatures';
+import { describe, expect, it } from 'vitest';
+import { settings } from '../config.ts';
+import { openConsole, textOf } from '../console.fixture.ts';
+import { createSandbox, type MerchantExchange, type MerchantRequest, sandboxSetting } from '../sandbox.ts';
+
+const secret = `whsec_${Buffer.from('a secret of these tests').toString('base64')}`;
+const given = {
+  transferUrl: 'http://payouts',
+  collectionsUrl: 'http://collections',
+  simulatorUrl: 'http://simulator',
+  merchant: { id: 'demo', publicKey: 'a-public-key', webhookSecret: secret },
+};
+
+/** The console with a sandbox whose merchant gets these answers, by the path; `sent` has what it sent. */
+function openSandbox(answers: Parameters<typeof openConsole>[0] = {}, texts: Record<string, string> = {}) {
+  const sent: MerchantRequest[] = [];
+  const exchange: MerchantExchange = async (request) => {
+    const { pathname } = new URL(request.url);
+    if (request.body !== undefined) sent.push(request);
+    return { status: 200, text: texts[pathname] ?? '{"webhooks":[]}' };
+  };
+  const sandbox = createSandbox(sandboxSetting.parse(JSON.stringify(given)), exchange);
+  return { ...openConsole(answers, sandbox), sent };
+}
+
+const common = {
+  reference: 'po-1',
+  merchantId: 'demo',
+  merchantReference: 'sandbox-7-0014',
+  rail: 'upstream',
+  currency: 'KES',
+  amount: '100.00',
+  fee: '1.00',
+  railFee: '0.50',
+  amountReceived: null,
+  version: 3,
+  acceptedAt: '2026-11-27T11:59:00.000Z',
+  attempts: 1,
+  attemptedAt: null,
+  earlierUnclear: false,
+  dueAt: null,
+  steps: [],
+};
+const payout = {
+  ...common,
+  kind: 'payout',
+  status: 'FAILED',
+  step: 'ended',
+  reason: '<script>alert(1)</script>',
+  batchReference: null,
+} satisfies PayoutView;
+const collection = {
+  ...common,
+  kind: 'collection',
+  reference: 'co-1',
+  merchantReference: 'sandbox-7-9999',
+  status: 'PENDING',
+  step: 'awaiting_otp',
+  reason: null,
+  operatorCode: 'GMQMO',
+  flow: 'otp',
+  completions: 0,
+  completionClosed: false,
+} satisfies CollectionView;
+
+describe('the sandbox', () => {
+  it('does not exist without its setting, which production refuses', async () => {
+    const ama = await openConsole().signIn('ama');
+    expect([(await ama.get('/sandbox')).status, (await ama.get('/')).html.includes('/sandbox')]).toEqual([
+      404,
+      false,
+    ]);
+    const of = (NODE_ENV: string) =>
+      settings.safeParse({ NODE_ENV, SANDBOX: JSON.stringify(given), OPERATOR_TOKEN: 'x'.repeat(40) });
+    expect(of('development').data?.SANDBOX).toEqual(given);
+    expect(of('production').error?.issues.filter(({ path }) => path[0] === 'SANDBOX')).toMatchObject([
+      { message: 'is refused in production' },
+    ]);
+  });
+
+  it('has a button for each digit of both kinds, and says what it does', async () => {
+    const ama = await openSandbox().signIn('ama', 'viewer');
+    const { html } = await ama.get('/sandbox');
+    expect(html.match(/<button type="submit" name="digits" value="\d{4}">/g)).toHaveLength(36);
+    expect(html).toContain('value="0001"><code>0001</code> fails, callback');
+    expect(html).toContain('<option value="GHMTN:2">Ghana, GHS: GHMTN, completed by OTP</option>');
+    expect((await ama.get('/')).html).toContain('href="/sandbox"');
+  });
+
+  it('pays out once, however often the form is sent, and shows request, answer and payment', async () => {
+    const paid = '{"isSuccessful":true,"responseMessage":"it\'s <b>fine</b>"}';
+    const { signIn, sent } = openSandbox(
+      { 'payout-gateway GET /payments?reference=sandbox-7-0014&merchant=demo': payout },
+      { '/api/v1/transactions/transfer/single': paid },
+    );
+    const ama = await signIn('ama');
+    const fields = { id: 'sandbox-7', amount: '100.50', country: 'KE', digits: '0014' };
+    for (let times = 0; times < 2; times += 1)
+      expect((await ama.post('/sandbox/payouts', fields)).goesTo).toBe('/sandbox/payouts/sandbox-7-0014');
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatchObject({
+      url: 'http://payouts/api/v1/transactions/transfer/single',
+      headers: { 'x-api-key': Buffer.from('a-public-key').toString('base64') },
+    });
+    expect(sent[0]?.body).toContain('"amount":100.50');
+    expect(sent[0]?.body).toContain('"accountNumber":"0123450014"');
+    const { html } = await ama.get('/sandbox/payouts/sandbox-7-0014');
+    expect(html).toContain('href="/payments/po-1"');
+    expect(html).toContain('hx-trigger="every 2s"');
+    expect(html).toContain('&lt;b&gt;fine');
+    expect(html).not.toContain('<script>alert');
+    expect(textOf(html)).toContain(
+      "curl 'http://payouts/api/v1/transactions/transfer/single' \\ -H 'x-api-key",
+    );
+  });
+
+  it('shows the form again with what was written where that is no request', async () => {
+    const { signIn, sent } = openSandbox();
+    const ama = await signIn('ama');
+    const wrong = { total: '"><script>', operator: 'GMQMO:1', digits: '9999' };
+    const { status, html } = await ama.post('/sandbox/collections', wrong);
+    expect(status).toBe(422);
+    expect(textOf(html)).toContain('total must be a number, such as 100.50');
+    expect(html).toContain('value="&quot;&gt;&lt;script&gt;"');
+    for (const changed of [{ digits: '1234' }, { operator: 'XXMTN:1' }, { operator: 'constructor' }])
+      expect((await ama.post('/sandbox/collections', { ...wrong, total: '5', ...changed })).status).toBe(422);
+    expect(sent).toEqual([]);
+  });
+
+  it('collects with X-module, and completes by the OTP while that is awaited', async () => {
+    const answers: Record<string, unknown> = { 'collection-gateway GET /payments': collection };
+    const { signIn, sent } = openSandbox(answers);
+    const ama = await signIn('ama');
+    const fields = { id: 'sandbox-7', total: '100', operator: 'GMQMO:1', digits: '9999' };
+    const { goesTo } = await ama.post('/sandbox/collections', fields);
+    const module = Buffer.from('100sandbox-7-99992207009999').toString('base64');
+    expect(sent[0]).toMatchObject({
+      url: 'http://collections/collection/v1/payin',
+      headers: { 'x-module': module, 'x-app': 'api' },
+    });
+    const page = await ama.get(goesTo ?? '');
+    expect(page.html).toContain('name="otp" aria-describedby="field-otp-hint" type="text" value="123456"');
+    expect(textOf(page.html)).toContain('Complete the collection of 100 GMD');
+    await ama.post(`${goesTo}/completion`, { otp: '654321' });
+    expect(sent[1]?.url).toBe('http://collections/collection/v1/complete-payin');
+    expect(sent[1]?.body).toContain('"otpCode":"654321"');
+    answers['collection-gateway GET /payments'] = { ...collection, status: 'COMPLETED' };
+    const completed = await ama.get(goesTo ?? '');
+    expect(completed.html).not.toContain('name="otp"');
+    expect(textOf(completed.html)).toContain('Request to /collection/v1/complete-payin, and its answer');
+  });
+
+  it('shows webhooks as they arrived, and whether their signatures are right', async () => {
+    const at = '2026-11-27T11:59:30.000Z';
+    const body = '{"data":"</pre><script>"}';
+    const sign = (by: string) => ({
+      at,
+      path: '/merchant/demo/payouts',
+      headers: { ...signWebhook({ id: 'po-1-failed', timestamp: new Date(at), body, secrets: [by] }) },
+      body,
+    });
+    const other = `whsec_${Buffer.from('another secret of theirs').toString('base64')}`;
+    const webhooks = [sign(secret), sign(other), { ...sign(secret), headers: {} }];
+    const { signIn } = openSandbox({}, { '/control/received': JSON.stringify({ webhooks }) });
+    const { html } = await (await signIn('ama')).get('/sandbox/payouts/sandbox-7-0014');
+    const text = textOf(html);
+    expect(text.match(/✓ verified/g)).toHaveLength(1);
+    expect(text).toMatch(/✗ failed : wrong .*✗ failed : missing/);
+    expect(html).toContain('href="/webhooks/deliveries/po-1-failed"');
+    expect(html).toContain('&lt;/pre&gt;&lt;script&gt;');
+    expect(text).toContain('No payment came of this request');
+  });
+
+  it.each([
+    ['{"transactionAmount":100.50,"transactionReference":"o-1","customerNumber":"220"}', 'MTAwLjUwby0xMjIw'],
+    ['{"transactionReference":"o-1"}', 'by0x'],
+    ['{"transactionReference":"o-1","transactionAmount":1}', 'both transactionAmount and customerNumber'],
+    ['{"transactionReference":"<script>"}', 'transactionReference must start with a letter'],
+    ['<script>', 'the body must be well-formed JSON'],
+  ])('computes X-module for a body, or says what is wrong with it: %s', async (body, expected) => {
+    const ama = await openSandbox().signIn('ama');
+    const { html } = await ama.get(`/sandbox?${new URLSearchParams({ body }).toString()}`);
+    expect(textOf(html)).toContain(expected);
+    expect(html).not.toContain('<script>"');
+  });
+});

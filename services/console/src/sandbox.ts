@@ -1,0 +1,110 @@
+import {
+  collectionBody,
+  payinHeaders,
+  payoutBody,
+  payoutHeaders,
+  receivedWebhooks,
+  type SampleCollection,
+  type SamplePayout,
+} from '@pesewa/contracts';
+import { parseAnswer, silence } from '@pesewa/operator-client';
+import { jsonSetting } from '@pesewa/runtime';
+import { verifyWebhook } from '@pesewa/signatures';
+import { z } from 'zod';
+
+const merchant = z.strictObject({ id: z.string(), publicKey: z.string(), webhookSecret: z.string() });
+
+/** The setting SANDBOX: the merchant of a development stack, where it sends its payments, and where its webhooks arrive. */
+export const sandboxSetting = jsonSetting.pipe(
+  z.strictObject({ transferUrl: z.url(), collectionsUrl: z.url(), simulatorUrl: z.url(), merchant }),
+);
+
+/** A request of a merchant; one without a body only reads. */
+export interface MerchantRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Sends a request of a merchant, and gives the answer as it was written. */
+export type MerchantExchange = (
+  request: MerchantRequest,
+) => Promise<{ readonly status: number; readonly text: string }>;
+
+/** What was sent and answered. */
+export interface Exchanged {
+  readonly sent: MerchantRequest;
+  readonly answer: Awaited<ReturnType<MerchantExchange>>;
+}
+
+/** A payment that was sent from here, with all its requests in order. */
+export interface Begun {
+  readonly request: SamplePayout | SampleCollection;
+  readonly exchanges: readonly Exchanged[];
+}
+
+/** A merchant that pays and collects as people click. */
+export type Sandbox = ReturnType<typeof createSandbox>;
+
+const REMEMBERED_MAX = 200;
+const TIMEOUT_MS = 15_000;
+/** How old a signature may be when it arrives (Standard Webhooks). */
+const TOLERANCE_SECONDS = 300;
+
+/** Builds the sandbox, which remembers its last requests while it runs. */
+export function createSandbox(
+  { merchant, transferUrl, collectionsUrl, simulatorUrl }: z.output<typeof sandboxSetting>,
+  exchange: MerchantExchange = exchangeText,
+) {
+  const begun = new Map<string, Begun>();
+  const send = async (request: Begun['request'], url: string, own: Record<string, string>, body: string) => {
+    const sent = { url, headers: { ...own, 'content-type': 'application/json' }, body };
+    const exchanged = { sent, answer: await exchange(sent) };
+    const earlier = begun.get(request.reference)?.exchanges ?? [];
+    begun.set(request.reference, { request, exchanges: [...earlier, exchanged] });
+    const [oldest = ''] = begun.keys();
+    if (begun.size > REMEMBERED_MAX) begun.delete(oldest);
+  };
+  const collect = (request: SampleCollection, operation: 'payin' | 'complete-payin', otp?: string) => {
+    const headers = payinHeaders(merchant.publicKey, request);
+    return send(
+      request,
+      `${collectionsUrl}/collection/v1/${operation}`,
+      headers,
+      collectionBody(request, otp),
+    );
+  };
+  return {
+    merchant,
+    collect,
+    find: (reference: string) => begun.get(reference),
+    pay: (request: SamplePayout) => {
+      const url = `${transferUrl}/api/v1/transactions/transfer/single`;
+      return send(request, url, payoutHeaders(merchant.publicKey), payoutBody(request));
+    },
+    /** The webhooks of a payment as they arrived, each with what verifying it gave. */
+    received: async (reference: string) => {
+      const query = new URLSearchParams({ merchant: merchant.id, reference }).toString();
+      const { text } = await exchange({ url: `${simulatorUrl}/control/received?${query}`, headers: {} });
+      return receivedWebhooks.parse(parseAnswer(text)).webhooks.map((webhook) => {
+        const of = { secrets: [merchant.webhookSecret], toleranceSeconds: TOLERANCE_SECONDS };
+        return { ...webhook, verified: verifyWebhook({ ...webhook, ...of, nowMs: Date.parse(webhook.at) }) };
+      });
+    },
+  };
+}
+
+/** A request as a command of a shell. */
+export function curlOf({ url, headers, body = '' }: MerchantRequest): string {
+  const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const lines = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
+  return [`curl ${quote(url)}`, ...lines, `-d ${quote(body)}`].join(' \\\n  ');
+}
+
+async function exchangeText({ url, headers, body }: MerchantRequest) {
+  const silent = () => silence(url);
+  const sending = body === undefined ? {} : { method: 'POST', body };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(url, { headers, ...sending, redirect: 'error', signal }).catch(silent);
+  return { status: response.status, text: await response.text().catch(silent) };
+}
