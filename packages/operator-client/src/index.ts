@@ -15,4 +15,5 @@ export { exchangeHttp, parseAnswer, silence } from './http.ts';
 export { describeAccount, describeMovement, inWords, statedAccount } from './labels.ts';
 export { mergeTimeline, type TimelineLine } from './merge-timeline.ts';
 export { describeOrder } from './orders.ts';
+export { describeTest } from './test-webhooks.ts';
 export { type Count, createWaiting, type Waiting } from './waiting.ts';

@@ -1,10 +1,17 @@
 import { addActionsPage } from './pages/actions.ts';
+import { addConsumerPages } from './pages/consumers.ts';
+import { addDeliveryPages } from './pages/delivery.ts';
+import { addEndpointPages } from './pages/endpoints.ts';
+import { addParkedPages } from './pages/parked.ts';
+import { addPausePages } from './pages/pauses.ts';
 import { addPaymentPage } from './pages/payment.ts';
 import { addPaymentForms } from './pages/payment-forms.ts';
 import { addPaymentsPage } from './pages/payments.ts';
+import { addRailPages } from './pages/rails.ts';
 import { addSandboxPages } from './pages/sandbox.ts';
 import { addSearchPage } from './pages/search.ts';
 import { addTodayPage } from './pages/today.ts';
+import { addWebhooksPage } from './pages/webhooks.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Routes } from './visits.ts';
 
@@ -17,4 +24,12 @@ export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandb
   addPaymentPage(routes);
   addPaymentForms(routes);
   if (sandbox) addSandboxPages(routes, sandbox);
+  addWebhooksPage(routes);
+  addDeliveryPages(routes);
+  addEndpointPages(routes);
+  addParkedPages(routes);
+  addConsumerPages(routes);
+  addPausePages(routes);
+  // Pages below /rails with names of their own come before the page of a rail.
+  addRailPages(routes);
 }

@@ -2,7 +2,7 @@ import { type CallerView, includesRole, type OperatorRole } from '@pesewa/contra
 import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import type { Upstream } from './upstream.ts';
-import type { Content, Html } from './view/html.ts';
+import { type Content, type Html, nothing } from './view/html.ts';
 import type { Page } from './view/layout.ts';
 import type { TimeView } from './view/values.ts';
 
@@ -29,8 +29,8 @@ export interface Submission extends Visit {
   readonly field: (name: string) => string | undefined;
 }
 
-/** What becomes of a form: another page is shown instead, or this one with what was wrong. */
-export type Outcome = { readonly goTo: string } | { readonly again: Page; readonly status: 409 | 422 };
+/** What becomes of a form: another page is shown instead, or this one with what was found (200) or what was wrong. */
+export type Outcome = { readonly goTo: string } | { readonly again: Page; readonly status: 200 | 409 | 422 };
 
 /** What a page's address answers: the page, or another address where it is. */
 export type Shown = Page | { readonly goTo: string };
@@ -53,7 +53,8 @@ export async function part(work: Promise<Content>): Promise<Html> {
     return await html`${await work}`;
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return html`<p class="problem" role="alert">Not available: ${messageOf(error)}</p>`;
+    const isRefused = error instanceof RefusedError;
+    return html`<p class="problem" role="alert">${isRefused ? nothing : 'Not available: '}${messageOf(error)}</p>`;
   }
 }
 
@@ -92,4 +93,9 @@ export function addChange(
       (problem) => show(submission, submission.field, problem),
     ),
   );
+}
+
+/** What takes a role; somebody without it reads which one it takes. */
+export function only({ may }: Visit, role: OperatorRole, what: () => Content): Html {
+  return may(role) ? html`${what()}` : html`<p class="empty">To change this takes the role ${role}.</p>`;
 }

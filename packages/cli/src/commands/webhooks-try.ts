@@ -1,6 +1,6 @@
 import { addressProblems } from '@pesewa/addresses';
 import { type DeliveryView, deliveryOperations, type TestView, testKinds } from '@pesewa/contracts';
-import { ClientError, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
+import { ClientError, describeTest, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount, readTime } from '../arguments.ts';
 import { pagesOfDeliveries } from '../clients/deliveries.ts';
@@ -160,33 +160,9 @@ async function forward(
   ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${answer} in ${durationMs} ms\n`);
 }
 
-/** Which side has to do something, and what. */
-function explain(met: TestView, merchant: string, kind: TestOptions['kind']): string {
-  const setAddress =
-    kind === 'payout'
-      ? `pesewa merchants set-webhooks ${merchant} --payouts-url URL`
-      : `pesewa merchants set-webhooks ${merchant} --collections-url URL`;
-  switch (met.finding) {
-    case 'delivered':
-      return `the endpoint took it with ${met.status}`;
-    case 'no_address':
-      return `the merchant has no address for ${kind} webhooks: set one with ${setAddress}`;
-    case 'address_refused':
-      return `nothing was sent, the address is never called, it ${met.rule && addressProblems[met.rule]}: change it with ${setAddress}`;
-    case 'name_not_public':
-      return 'nothing was sent: the name of the host leads to an address that is not public';
-    case 'name_unresolved':
-      return 'nothing was sent: the name servers know no address of the host';
-    case 'redirected':
-      return `the endpoint answered ${met.status}, a redirect, which is not followed: set the address it leads to with ${setAddress}`;
-    case 'answered':
-      return `the endpoint answered ${met.status}; only 2xx counts as delivered`;
-    case 'no_answer':
-      return `there was no answer: ${inWords(met.error ?? '')} (a whole attempt may take ${met.deadlineMs} ms)`;
-  }
-}
-
 function describe(met: TestView, merchant: string, kind: TestOptions['kind']): string {
+  const rule = met.rule === null ? '' : addressProblems[met.rule];
+  const command = `pesewa merchants set-webhooks ${merchant} --${kind}s-url URL`;
   const resolved = met.resolved?.length ? met.resolved.join(' ') : 'none';
   const lines = [
     `test       ${met.id}, which belongs to no payment`,
@@ -195,7 +171,7 @@ function describe(met: TestView, merchant: string, kind: TestOptions['kind']): s
     `time       ${met.durationMs} ms`,
     `body       ${met.sentBody}`,
     ...(met.isBodyCut ? ['answer     its body is longer than what is read: send a short one'] : []),
-    `result     ${explain(met, merchant, kind)}`,
+    `result     ${describeTest(met, { kind, rule, setAddress: `with ${command}` })}`,
   ];
   return `${lines.join('\n')}\n`;
 }

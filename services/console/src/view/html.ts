@@ -5,7 +5,7 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 /** What a template takes. */
-export type Content = Html | string | number | null | undefined | false | readonly Content[];
+export type Content = Html | Promise<Html> | string | number | null | undefined | false | readonly Content[];
 
 const BLANK = html``;
 

@@ -25,6 +25,21 @@ export function table(options: {
 </table></div>`;
 }
 
+/** A table of items, by its columns: the title of each, what it shows of an item, and whether that is a number. */
+export function tableOf<Item>(
+  caption: string,
+  items: readonly Item[],
+  columns: readonly (readonly [title: string, cell: (item: Item, index: number) => Content, is?: 'number'])[],
+  empty: Content,
+): Html {
+  return table({
+    caption,
+    columns: columns.map(([title, , is]) => (is === 'number' ? { title, isNumber: true } : title)),
+    rows: items.map((item, index) => columns.map(([, cell]) => cell(item, index))),
+    empty,
+  });
+}
+
 /** Facts of one object: names beside values; absent values are left out. */
 export function facts(given: readonly (readonly [name: string, value: Content])[]): Html {
   const shown = given.filter(([, value]) => value !== undefined);
@@ -37,8 +52,10 @@ export function pager(options: {
   /** The path of the page that begins after this cursor; absent for the first one. */
   readonly pathAfter: (cursor: string | undefined) => string;
   readonly isFirst: boolean;
+  /** What the links say; the newest comes first unless they say otherwise. */
+  readonly words?: readonly [first: string, next: string];
 }): Html {
-  const { next, pathAfter, isFirst } = options;
+  const { next, pathAfter, isFirst, words: [first, more] = ['Newest', 'Older'] } = options;
   if (isFirst && next === null) return nothing;
-  return html`<nav class="pager" aria-label="Pages">${isFirst ? nothing : link(pathAfter(undefined), 'Newest')} ${next === null ? nothing : link(pathAfter(next), 'Older')}</nav>`;
+  return html`<nav class="pager" aria-label="Pages">${isFirst ? nothing : link(pathAfter(undefined), first)} ${next === null ? nothing : link(pathAfter(next), more)}</nav>`;
 }

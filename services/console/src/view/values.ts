@@ -123,3 +123,16 @@ export function state(code: string): Html {
   const [kind, sign] = good.has(code) ? ['good', '✓'] : bad.has(code) ? ['bad', '✗'] : ['open', '●'];
   return html`<span class="state ${kind}"><span aria-hidden="true">${sign}</span> ${inWords(code)}</span>`;
 }
+
+/** A JSON text with each of its values on a line of its own; the values stay as they are written. */
+export function indentJson(text: string): string {
+  let depth = 0;
+  const line = () => `\n${'  '.repeat(depth)}`;
+  return text.replaceAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|\s+/g, (token) => {
+    if (/^\s/.test(token)) return '';
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth = Math.max(0, depth - 1);
+    if (token === '}' || token === ']') return `${line()}${token}`;
+    return /^[{[,]$/.test(token) ? `${token}${line()}` : token === ':' ? ': ' : token;
+  });
+}

@@ -1,0 +1,45 @@
+import { html } from 'hono/html';
+import { only, type Visit } from '../visits.ts';
+import { type Field, form } from './form.ts';
+import type { Html } from './html.ts';
+
+/** The field of a reason that stays in the records. */
+export const reasonField = (value: string | undefined): Field => ({
+  name: 'reason',
+  label: 'Reason',
+  value,
+  hint: 'One line, without names or numbers of people',
+  isRequired: true,
+  maxLength: 200,
+});
+
+/** What decides a proposal: another operator approves it, and anybody ends it; the form's `what` says which. */
+export function decide(
+  visit: Visit,
+  given: {
+    readonly action: string;
+    readonly requestedBy: string;
+    /** What approving does, in the words of a button. */
+    readonly approve: string;
+    /** What is so if it is rejected. */
+    readonly otherwise: string;
+    readonly problem: string | undefined;
+  },
+): Html {
+  const { action, requestedBy, approve, otherwise, problem } = given;
+  const isOwn = requestedBy === visit.operator.name;
+  const button = (what: string, submit: string, shown?: string) =>
+    form({
+      csrf: visit.csrf,
+      action,
+      hidden: { what },
+      submit,
+      isDangerous: what === 'approve',
+      problem: shown,
+    });
+  const approval = isOwn
+    ? html`<p>Another operator must approve what you proposed.</p>`
+    : only(visit, 'approver', () => button('approve', approve, problem));
+  const end = isOwn ? 'Withdraw the proposal' : 'Reject the proposal';
+  return html`${approval}${only(visit, 'operator', () => button('reject', `${end}: ${otherwise}`, isOwn ? problem : undefined))}`;
+}
