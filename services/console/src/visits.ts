@@ -95,6 +95,17 @@ export function addChange(
   );
 }
 
+/** A value that must be one of some. */
+export function choiceOf<Choice extends string>(
+  given: Given,
+  name: string,
+  choices: readonly Choice[],
+): Choice {
+  const chosen = choices.find((one) => one === given(name));
+  if (chosen !== undefined) return chosen;
+  throw new RefusedError(`${name}: must be one of ${choices.join(', ')}`, 422);
+}
+
 /** What takes a role; somebody without it reads which one it takes. */
 export function only({ may }: Visit, role: OperatorRole, what: () => Content): Html {
   return may(role) ? html`${what()}` : html`<p class="empty">To change this takes the role ${role}.</p>`;

@@ -14,23 +14,25 @@ import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts
 import { type Page, section } from '../view/layout.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { state, time } from '../view/values.ts';
-import { addChange, type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import {
+  addChange,
+  choiceOf,
+  type Given,
+  only,
+  part,
+  type Routes,
+  type Submission,
+  type Visit,
+} from '../visits.ts';
 
-const targets = [
-  ['stored', 'where our database stands'],
-  ['start', 'the first message that Kafka keeps'],
-  ['end', 'after the last message that Kafka keeps'],
-] as const;
+const targetHint =
+  'stored: where our database stands; start or end: of what Kafka keeps; or the offset of a message';
 
 /** Where each service stands in its topics, and what starts a stopped partition (ADR 43). */
 export function addConsumerPages(routes: Routes): void {
   routes.page('/rails/consumers', async (visit) => {
     const lists = await Promise.all(consumerGroups.map((name) => part(ofService(visit, name))));
-    return {
-      title: 'Consumers',
-      body: consumerGroups.map((name, index) => section(name, lists[index])),
-      everySeconds: 30,
-    };
+    return { title: 'Consumers', body: consumerGroups.map((name, index) => section(name, lists[index])) };
   });
   addChange(routes, '/rails/consumers/:service/:topic/:partition', showPartition, act);
 }
@@ -39,11 +41,13 @@ async function ofService({ upstream }: Visit, service: ConsumerGroup): Promise<H
   const { items } = await upstream.call(service, positionOperations.list, {});
   const stopped = items.filter((one) => one.state === 'stopped');
   const lag = items.reduce((sum, one) => sum + BigInt(one.lag ?? 0), 0n);
+  const linked = (one: PositionView) =>
+    link(pathOfPartition(service, one), `partition ${one.partition} of ${one.topic}`);
   const all = tableOf(
     `Every partition that ${service} consumes`,
     items,
     [
-      ['Partition', (one) => link(pathOfPartition(service, one), `${one.topic} ${one.partition}`)],
+      ['Partition', linked],
       ['State', (one) => state(one.state)],
       ['Next', ({ stored }) => stored?.next ?? dash, 'number'],
       ['Committed', ({ kafka }) => kafka.committed ?? dash, 'number'],
@@ -52,10 +56,10 @@ async function ofService({ upstream }: Visit, service: ConsumerGroup): Promise<H
     ],
     'It consumes nothing.',
   );
-  return html`${stopped.map(
-    (one) =>
-      html`<p class="problem">${link(pathOfPartition(service, one), `${one.topic} ${one.partition}`)} is stopped: ${one.reason}. ${one.remedy}</p>`,
-  )}<details><summary>${items.length} partitions, ${stopped.length} of them stopped; ${lag.toLocaleString('en-GB')} messages wait</summary>${all}</details>`;
+  const reasons = stopped.map(
+    (one) => html`<p class="problem">Stopped: ${linked(one)}. ${one.reason}. ${one.remedy}</p>`,
+  );
+  return html`${reasons}<details><summary>${items.length} partitions, ${stopped.length} of them stopped; ${lag.toLocaleString('en-GB')} messages wait</summary>${all}</details>`;
 }
 
 const pathOfPartition = (
@@ -84,7 +88,10 @@ async function showPartition(visit: Visit, given: Given, problem?: string): Prom
   const body = html`${isStopped ? html`<p class="problem">${one.reason}. ${one.remedy}</p>` : nothing}
 ${isStopped || isProposed ? section(isProposed ? 'Proposed' : 'Start it', change) : nothing}
 ${section('Facts', factsOf(visit, one))}`;
-  return { title: `${place.topic} ${place.partition} at ${service}: ${inWords(one.state)}`, body };
+  return {
+    title: `Partition ${place.partition} of ${place.topic} at ${service}: ${inWords(one.state)}`,
+    body,
+  };
 }
 
 function factsOf(
@@ -117,12 +124,7 @@ const effectOf = ({
 async function realign(visit: Visit, given: Given, problem: string | undefined): Promise<Html> {
   const { service, place, path } = placeOf(visit);
   const to = given('to');
-  const field = {
-    name: 'to',
-    label: 'Start at',
-    value: to,
-    hint: `${targets.map(([code, words]) => `${code}: ${words}`).join('; ')}; or an offset`,
-  };
+  const field = { name: 'to', label: 'Start at', value: to, hint: targetHint };
   const choose = filters({ action: path, label: 'Where it starts', fields: [field] });
   if (to === undefined) return choose;
   const dryRun = async () => {
@@ -156,10 +158,9 @@ ${decide(visit, { action, requestedBy, approve, otherwise: 'the partition stays 
 async function act(submission: Submission): Promise<string> {
   const { upstream, field } = submission;
   const { service, place, path } = placeOf(submission);
-  const what = field('what');
+  const what = choiceOf(field, 'what', ['realign', 'approve', 'reject']);
   const realigned = { ...place, to: field('to') ?? '', reason: field('reason') ?? '' };
-  if (what === 'realign') await upstream.call(service, positionOperations.realign, { body: realigned });
-  else if (what === 'approve' || what === 'reject')
-    await upstream.call(service, positionOperations[what], { body: place });
+  if (what !== 'realign') await upstream.call(service, positionOperations[what], { body: place });
+  else await upstream.call(service, positionOperations.realign, { body: realigned });
   return path;
 }

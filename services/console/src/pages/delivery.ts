@@ -18,14 +18,15 @@ export function addDeliveryPages(routes: Routes): void {
   routes.form('/webhooks/resend', resend);
 }
 
-async function showDelivery({ upstream, part, may, times }: Visit): Promise<Page> {
-  const parameters = { id: part('id') };
+async function showDelivery(visit: Visit): Promise<Page> {
+  const { upstream, times } = visit;
+  const parameters = { id: visit.part('id') };
   const [one, { items }] = await Promise.all([
     upstream.call(SERVICE, deliveryOperations.show, { parameters }),
     upstream.call(SERVICE, deliveryOperations.attempts, { parameters }),
   ]);
   const body = html`${one.reason === null ? nothing : html`<p class="problem">${inWords(one.state)}: ${inWords(one.reason)}</p>`}
-${may('operator') ? html`<p class="actions">${link(pathOf(['webhooks', 'resend'], { 'pick-0': one.id }), 'Send it again…')} ${link(pathOf(['webhooks', 'test'], { merchant: one.merchantId }), 'Send a test webhook…')}</p>` : nothing}
+${only(visit, 'operator', () => html`<p class="actions">${link(pathOf(['webhooks', 'resend'], { 'pick-0': one.id }), 'Send it again…')} ${link(pathOf(['webhooks', 'test'], { merchant: one.merchantId }), 'Send a test webhook…')}</p>`)}
 ${section('Facts', factsOf(one, times))}
 ${section('Attempts', attemptTable(items, times))}
 ${section(

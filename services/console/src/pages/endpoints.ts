@@ -2,13 +2,14 @@ import { addressProblems } from '@pesewa/addresses';
 import { deliveryOperations, endpointOperations, type TestView, testKinds } from '@pesewa/contracts';
 import { describeTest, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { form } from '../view/form.ts';
+import { choiceField, form } from '../view/form.ts';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { facts } from '../view/table.ts';
 import { age, indentJson } from '../view/values.ts';
 import {
   addChange,
+  choiceOf,
   type Given,
   type Outcome,
   only,
@@ -19,6 +20,8 @@ import {
 } from '../visits.ts';
 
 const SERVICE = 'webhook-dispatcher';
+/** Where the service stops counting. */
+const WAITING_MAX = 50_000;
 
 /** What enables an endpoint that was disabled, and what tries one. */
 export function addEndpointPages(routes: Routes): void {
@@ -38,7 +41,8 @@ async function showEnable(visit: Visit, given: Given, problem?: string): Promise
   const dryRun = async () => {
     const body = { merchantId, endpoint, dryRun: true };
     const { waiting, failingSince } = await visit.upstream.call(SERVICE, endpointOperations.enable, { body });
-    const many = `${waiting.toLocaleString('en-GB')} ${waiting === 1 ? 'webhook' : 'webhooks'}`;
+    const atLeast = waiting === WAITING_MAX ? 'at least ' : '';
+    const many = `${atLeast}${waiting.toLocaleString('en-GB')} webhooks`;
     return html`<p>It has failed for ${age(failingSince, visit.times)}. ${link(pathOf(['webhooks'], { merchant: merchantId, state: 'deferred' }), many)} wait for it, and are sent once it is enabled.</p>
 ${form({ csrf: visit.csrf, action: '/webhooks/enable', hidden: { merchant: merchantId, endpoint }, submit: `Enable ${endpoint} of ${merchantId}, and send ${many}`, problem })}`;
   };
@@ -52,12 +56,7 @@ ${form({ csrf: visit.csrf, action: '/webhooks/enable', hidden: { merchant: merch
 function showTest(visit: Visit, given: Given, problem?: string, result: Html = nothing): Page {
   const fields = [
     { name: 'merchant', label: 'Merchant', value: given('merchant'), isRequired: true, maxLength: 64 },
-    {
-      name: 'kind',
-      label: 'About',
-      value: given('kind'),
-      options: testKinds.map((one) => [one, `a ${one}`] as const),
-    },
+    choiceField(['kind', 'About a'], testKinds, given('kind')),
   ];
   const shown = only(
     visit,
@@ -71,8 +70,8 @@ ${form({ csrf: visit.csrf, action: '/webhooks/test', fields, submit: 'Send a tes
 async function test(submission: Submission): Promise<Outcome> {
   const { upstream, field } = submission;
   const merchantId = field('merchant') ?? '';
-  const kind = testKinds.find((one) => one === field('kind')) ?? 'payout';
   try {
+    const kind = choiceOf(field, 'kind', testKinds);
     const met = await upstream.call(SERVICE, deliveryOperations.test, {
       parameters: { merchantId },
       body: { kind },

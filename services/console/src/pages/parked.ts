@@ -9,12 +9,21 @@ import {
 import { inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { decide, reasonField } from '../view/decide.ts';
-import { filters, form } from '../view/form.ts';
+import { choiceField, type Field, filters, form } from '../view/form.ts';
 import { copyable, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { facts, pager, tableOf } from '../view/table.ts';
 import { age, state, time } from '../view/values.ts';
-import { addChange, type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import {
+  addChange,
+  choiceOf,
+  type Given,
+  only,
+  part,
+  type Routes,
+  type Submission,
+  type Visit,
+} from '../visits.ts';
 
 /** The messages that services could not apply: replayed by one operator, or discarded by two (ADR 39). */
 export function addParkedPages(routes: Routes): void {
@@ -29,18 +38,8 @@ async function showList(visit: Visit): Promise<Page> {
   const asked = consumerGroups.filter((name) => service === undefined || name === service);
   const lists = await Promise.all(asked.map((name) => part(ofService(visit, name, code))));
   const fields = [
-    {
-      name: 'service',
-      label: 'Service',
-      value: service,
-      options: [['', 'all'], ...consumerGroups.map((one) => [one, one] as const)] as const,
-    },
-    {
-      name: 'state',
-      label: 'State',
-      value: code,
-      options: [...parkedStates, 'any'].map((one) => [one, one] as const),
-    },
+    choiceField(['service', 'Service'], consumerGroups, service, 'all'),
+    choiceField(['state', 'State'], [...parkedStates, 'any'], code),
   ];
   const body = html`${filters({ action: '/webhooks/parked', label: 'Which messages', fields })}${asked.map((name, index) => section(name, lists[index]))}`;
   return { title: 'Messages that could not be applied', body };
@@ -100,7 +99,7 @@ async function showMessage(visit: Visit, given: Given, problem?: string): Promis
   const content = one.payload === null ? one.base64 : JSON.stringify(one.payload, null, 2);
   const references = [...new Set(content?.match(/\b(?:po|co)-[0-9a-z]{32}\b/g))];
   const body = html`<p class="problem">${foreign(one.reason)}</p>
-${one.state === 'parked' ? decisions(visit, one, given('reason'), problem) : nothing}
+${one.state === 'parked' ? decisions(visit, one, given, problem) : nothing}
 ${section('Facts', factsOf(visit, one, references))}
 ${section('Headers', one.headers === null ? 'It was too large to be kept: it stands in the topic alone.' : facts(Object.entries(one.headers).map(([name, value]) => [name, foreign(value)])))}
 ${section('Payload', html`<pre tabindex="0" aria-label="Payload">${content ?? 'It was too large to be kept.'}</pre>`)}`;
@@ -121,46 +120,32 @@ const factsOf = ({ times }: Visit, one: ParkedDetailView, references: readonly s
   ]);
 
 /** What can be done: replay it, or discard it by two operators. */
-function decisions(
-  visit: Visit,
-  one: ParkedDetailView,
-  reason: string | undefined,
-  problem: string | undefined,
-): Html {
+function decisions(visit: Visit, one: ParkedDetailView, given: Given, problem?: string): Html {
   const { csrf, times } = visit;
   const { discard } = one;
   const action = pathOf(['webhooks', 'parked', one.id]);
   const isOpen = discard?.status === 'proposed';
-  const failed = isOpen || reason === undefined ? problem : undefined;
+  const button = (what: string, submit: string, fields: readonly Field[], shown?: string) =>
+    form({ csrf, action, hidden: { what }, fields, submit, problem: shown });
   const replayed = () =>
-    form({
-      csrf,
-      action,
-      hidden: { what: 'replay' },
-      submit: 'Apply the message again',
-      problem: isOpen ? undefined : failed,
-    });
-  const proposed = () =>
-    html`<p>It never has an effect then. Another operator must approve that.</p>${form({ csrf, action, hidden: { what: 'discard' }, fields: [reasonField(reason)], submit: 'Propose to discard the message', problem: failed === undefined ? problem : undefined })}`;
+    button('replay', 'Apply the message again', [], given('what') === 'replay' ? problem : undefined);
+  const proposed = () => html`<p>It never has an effect then. Another operator must approve that.</p>
+${button('discard', 'Propose to discard the message', [reasonField(given('reason'))], given('what') === 'discard' ? problem : undefined)}`;
   const decided =
     discard &&
     isOpen &&
     html`<p>${discard.requestedBy} proposed at ${time(discard.requestedAt, times)} that it never has an effect: ${foreign(discard.reason)}</p>
-${decide(visit, { action, requestedBy: discard.requestedBy, approve: 'Discard the message for good', otherwise: 'the message stays parked', problem })}`;
+${decide(visit, { action, requestedBy: discard.requestedBy, approve: 'Discard the message for good', otherwise: 'the message stays parked', problem: given('what') === 'replay' ? undefined : problem })}`;
   return html`${section('Apply it', html`<p>What took effect already stays as it is.</p>${only(visit, 'operator', replayed)}`)}
-${section('Discard it', decided ?? only(visit, 'operator', proposed))}`;
+${section('Discard it', decided || only(visit, 'operator', proposed))}`;
 }
 
-const { replay, approve, reject, discard } = parkedOperations;
-const actions = { replay, approve, reject, discard };
-
 async function act({ upstream, part: partOf, field }: Submission): Promise<string> {
-  const id = partOf('id');
-  const what = field('what');
-  const given = { parameters: { id } };
-  if (what === 'discard')
-    await upstream.call(serviceOf(id), discard, { ...given, body: { reason: field('reason') ?? '' } });
-  else if (what === 'replay' || what === 'approve' || what === 'reject')
-    await upstream.call(serviceOf(id), actions[what], given);
-  return pathOf(['webhooks', 'parked', id]);
+  const given = { parameters: { id: partOf('id') } };
+  const service = serviceOf(partOf('id'));
+  const what = choiceOf(field, 'what', ['replay', 'discard', 'approve', 'reject']);
+  const { discard } = parkedOperations;
+  if (what !== 'discard') await upstream.call(service, parkedOperations[what], given);
+  else await upstream.call(service, discard, { ...given, body: { reason: field('reason') ?? '' } });
+  return pathOf(['webhooks', 'parked', partOf('id')]);
 }

@@ -1,12 +1,12 @@
 import { type DeliveryView, deliveryOperations, deliveryStates, type EndpointView } from '@pesewa/contracts';
 import { inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { filters } from '../view/form.ts';
+import { choiceField, filters } from '../view/form.ts';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { facts, pager, tableOf } from '../view/table.ts';
 import { age, count, readTime, state, time } from '../view/values.ts';
-import { part, type Routes, type Visit } from '../visits.ts';
+import { only, part, type Routes, type Visit } from '../visits.ts';
 
 const SERVICE = 'webhook-dispatcher';
 const COUNT_MAX = 100;
@@ -63,26 +63,20 @@ function endpointTable({ may, times }: Visit, endpoints: readonly EndpointView[]
 const enableLink = ({ merchantId: merchant, endpoint }: EndpointView) =>
   link(pathOf(['webhooks', 'enable'], { merchant, endpoint }), 'Enable…');
 
-const owed = {
-  pending: 'Wait for an attempt',
-  deferred: 'Kept for disabled endpoints',
-  exhausted: 'Given up',
-  discarded: 'Discarded',
-} as const;
+const owed = [
+  ['pending', 'Wait for an attempt'],
+  ['deferred', 'Kept for disabled endpoints'],
+  ['exhausted', 'Given up'],
+  ['discarded', 'Discarded'],
+] as const;
 
 async function countOwed({ upstream }: Visit): Promise<Html> {
-  const states = deliveryStates.filter((one) => one !== 'delivered');
-  const found = await Promise.all(
-    states.map((one) => upstream.list(SERVICE, deliveryOperations.list, { state: one }, COUNT_MAX)),
-  );
-  return facts(
-    found.flatMap(({ items, hasMore }, index) => {
-      const code = states[index] ?? 'pending';
-      return [
-        [owed[code], count({ count: items.length, isCut: hasMore }, pathOf(['webhooks'], { state: code }))],
-      ];
-    }),
-  );
+  const counted = owed.map(async ([code, words]) => {
+    const found = await upstream.list(SERVICE, deliveryOperations.list, { state: code }, COUNT_MAX);
+    const many = { count: found.items.length, isCut: found.hasMore };
+    return [words, count(many, pathOf(['webhooks'], { state: code }))] as const;
+  });
+  return facts(await Promise.all(counted));
 }
 
 async function deliveryList(visit: Visit): Promise<Html> {
@@ -99,22 +93,15 @@ async function deliveryList(visit: Visit): Promise<Html> {
     const pathAfter = (cursor: string | undefined) => pathOf(['webhooks'], { ...asked, after: cursor });
     return html`${deliveryTable(visit, items, isBare)}${pager({ next, pathAfter, isFirst: after === undefined, words: ['First', 'Next'] })}`;
   };
-  const { zone } = visit.times;
-  const hint = `With a merchant: such as 27/11/2026 14:05:09, in ${zone}`;
   return html`${filters({
     action: '/webhooks',
     label: 'Which webhooks',
     fields: [
       { name: 'merchant', label: 'Merchant', value: merchantId },
-      {
-        name: 'state',
-        label: 'State',
-        value: code,
-        options: [['', 'any'], ...deliveryStates.map((one) => [one, inWords(one)] as const)],
-      },
+      choiceField(['state', 'State'], deliveryStates, code, 'any'),
       { name: 'reference', label: "Reference, ours or the merchant's", value: reference },
-      { name: 'from', label: 'Created from', value: asked['from'], hint },
-      { name: 'to', label: 'Created before', value: asked['to'], hint },
+      { name: 'from', label: `Created from, in ${visit.times.zone}`, value: asked['from'] },
+      { name: 'to', label: `Created before, in ${visit.times.zone}`, value: asked['to'] },
     ],
   })}${await part(listed())}`;
 }
@@ -127,7 +114,8 @@ function instantOf(name: string, text: string | undefined, { times }: Visit): st
   return at;
 }
 
-function deliveryTable({ may, times }: Visit, deliveries: readonly DeliveryView[], isBare: boolean): Html {
+function deliveryTable(visit: Visit, deliveries: readonly DeliveryView[], isBare: boolean): Html {
+  const { times } = visit;
   const pick = ({ id }: DeliveryView, index: number) =>
     html`<input type="checkbox" name="pick-${index}" value="${id}" aria-label="Choose ${id}">`;
   const shown = tableOf(
@@ -149,6 +137,11 @@ function deliveryTable({ may, times }: Visit, deliveries: readonly DeliveryView[
       ? 'No webhook was given up. Ask for a merchant, a state or a reference to see others.'
       : html`Nothing matches. ${link('/webhooks', 'Clear the filters')}`,
   );
-  if (deliveries.length === 0 || !may('operator')) return shown;
-  return html`<form method="get" action="/webhooks/resend">${shown}<button type="submit">Send the chosen ones again…</button></form>`;
+  if (deliveries.length === 0) return shown;
+  const send = only(
+    visit,
+    'operator',
+    () => html`<button type="submit">Send the chosen ones again…</button>`,
+  );
+  return html`<form method="get" action="/webhooks/resend">${shown}${send}</form>`;
 }

@@ -99,6 +99,7 @@ const good = new Set([
   'replayed',
   'succeeded',
   'verified',
+  'continues',
 ]);
 const bad = new Set([
   'FAILED',

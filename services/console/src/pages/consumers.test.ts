@@ -1,0 +1,101 @@
+import type { PlannedPositionView, PositionView, RealignmentView } from '@pesewa/contracts';
+import { describe, expect, it } from 'vitest';
+import { answered, openConsole, textOf } from '../console.fixture.ts';
+
+const evil = `<script>alert(1)</script>"'`;
+const path = '/rails/consumers/ledger/payouts.events.v1/1';
+const place = { topic: 'payouts.events.v1', partition: 1 };
+const plan = { next: '125', appliedAgain: '0', skipped: '5', operators: 2 };
+
+const position = (more: Partial<PositionView> = {}): PositionView => ({
+  ...place,
+  state: 'stopped',
+  mismatch: 'messages removed',
+  reason: 'Kafka removed messages',
+  remedy: evil,
+  stored: { next: '120', topicId: 'x' },
+  kafka: { low: '124', high: '125', committed: '120', topicId: 'x' },
+  lag: null,
+  ...more,
+});
+const realignment: RealignmentView = {
+  ...plan,
+  from: '120',
+  status: 'proposed',
+  reason: evil,
+  requestedBy: 'ama',
+  requestedAt: '2026-11-27T11:00:00.000Z',
+};
+const list = (...items: readonly PositionView[]) => ({ 'ledger GET /positions': { items, next: null } });
+const realign = 'ledger POST /positions/realign';
+
+describe('consumers', () => {
+  it('are shown for every service, the stopped partitions first with what helps', async () => {
+    const { signIn } = openConsole(
+      list(position({ partition: 0, state: 'continues', lag: '7' }), position()),
+    );
+    const { html } = await (await signIn('ama')).get('/rails/consumers');
+    expect(textOf(html)).toContain('2 partitions, 1 of them stopped; 7 messages wait');
+    expect(html).toContain(`href="${path}"`);
+    expect(textOf(html)).toContain('nothing for reconciler GET /positions');
+    expect(html).not.toContain('<script>alert');
+  });
+});
+
+describe('a stopped partition', () => {
+  it('shows what a realignment does before it is proposed, by one call', async () => {
+    const planned: PlannedPositionView = { ...position(), plan };
+    const { signIn, asked } = openConsole({
+      ...list(position()),
+      [realign]: (body: { readonly dryRun?: boolean }) =>
+        body.dryRun === true ? planned : answered(202, realignment),
+    });
+    const ama = await signIn('ama');
+    expect(textOf((await ama.get(`${path}?to=end`)).html)).toContain(
+      'Propose to start at 125: 0 applied again, 5 skipped',
+    );
+    const done = await ama.post(path, { what: 'realign', to: 'end', reason: 'reported by hand' });
+    expect(done.goesTo).toBe(path);
+    const calls = asked.filter(({ what }) => what === realign).map(({ body }) => body);
+    expect(calls).toEqual([
+      { ...place, to: 'end', reason: 'a dry run', dryRun: true },
+      { ...place, to: 'end', reason: 'reported by hand' },
+    ]);
+  });
+
+  it('says why it stays, with what was written', async () => {
+    const refusal = answered(409, { code: 'beyond_end', message: 'to: the topic ends before that' });
+    const { signIn } = openConsole({ ...list(position()), [realign]: refusal });
+    const done = await (await signIn('ama')).post(path, { what: 'realign', to: '999', reason: evil });
+    expect([done.status, textOf(done.html).includes('the topic ends before that')]).toEqual([409, true]);
+    expect(done.html).toContain('value="999"');
+    expect(done.html).not.toContain('<script>alert');
+  });
+
+  it.each(['approve', 'reject'])('has a proposal that is ended by %s, with one call', async (what) => {
+    const called = `${realign}/${what}`;
+    const { signIn, asked } = openConsole({ ...list(position({ realignment })), [called]: realignment });
+    const done = await (await signIn('kofi')).post(path, { what });
+    expect(done.goesTo).toBe(path);
+    expect(asked.filter((one) => one.what === called)).toEqual([{ what: called, body: place, by: 'kofi' }]);
+  });
+
+  it('leaves what one proposed to another', async () => {
+    const { signIn } = openConsole(list(position({ realignment })));
+    const own = textOf((await (await signIn('ama')).get(path)).html);
+    expect(own).toContain('Another operator must approve what you proposed.');
+    const { html } = await (await signIn('kofi', 'approver')).get(path);
+    expect(textOf(html)).toContain('Start it, and skip 5 messages for good');
+    expect(html).not.toContain('<script>alert');
+    const operator = textOf((await (await signIn('esi', 'operator')).get(path)).html);
+    expect(operator).toContain('takes the role approver');
+  });
+
+  it('that no service consumes is not found', async () => {
+    const { signIn } = openConsole(list());
+    const ama = await signIn('ama');
+    expect([(await ama.get(path)).status, (await ama.get('/rails/consumers/x/y/1')).status]).toEqual([
+      404, 404,
+    ]);
+  });
+});

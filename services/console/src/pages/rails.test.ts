@@ -1,0 +1,223 @@
+import type {
+  CallbackView,
+  PauseView,
+  RejectedView,
+  StatusView,
+  WalletComparisonView,
+} from '@pesewa/contracts';
+import { describe, expect, it } from 'vitest';
+import { type Answers, answered, openConsole, textOf } from '../console.fixture.ts';
+
+const evil = `<script>alert(1)</script>"'`;
+const at = '2026-11-27T11:00:00.000Z';
+const page = (items: readonly unknown[], next: string | null = null) => ({ items, next });
+
+const status = {
+  at,
+  open: [{ kind: 'payout', count: 4, oldest: null, states: [], overdue: { count: 0, oldest: [] } }],
+  silent: [{ rail: 'upstream', since: at, why: evil }],
+  polls: [
+    { rail: 'upstream', configured: true, due: 9, overdue: 4, oldestDueAt: at },
+    { rail: 'unknown-reference', configured: true, due: 0, overdue: 0, oldestDueAt: null },
+  ],
+  breaks: [],
+  comparison: null,
+  coverage: null,
+  close: null,
+  caughtUp: true,
+  unreported: [],
+} satisfies StatusView;
+
+const wallet = {
+  id: 'rn-1',
+  at,
+  rail: 'upstream',
+  configured: true,
+  currency: 'KES',
+  railBalance: '90',
+  float: '100',
+  drift: '-10',
+  lower: '0',
+  upper: '0',
+  withinRange: false,
+  finding: 'out_of_range',
+  explainedBy: [],
+  unexplained: '-10',
+  unexplainedSince: at,
+  overdue: { count: 3, isCut: false, mayDebit: '1', mayCredit: '0', oldestAt: at, references: [] },
+  candidates: [],
+} satisfies WalletComparisonView;
+
+const verdict = { address: 'allowed', signature: 'verified', proven: true } as const;
+const callback = (id: string, rail: string): CallbackView => ({
+  id,
+  rail,
+  kind: 'payout',
+  digest: 'd',
+  messageId: null,
+  state: 'failed',
+  reference: null,
+  claimedStatus: null,
+  claimedAmount: null,
+  claimedCurrency: null,
+  claimedFee: null,
+  failure: evil,
+  deliveries: 2,
+  timesPassedOn: 0,
+  conflicts: 0,
+  otherDigests: [],
+  passedOnDigest: null,
+  verdict,
+  receivedAt: at,
+  lastReceivedAt: at,
+  passedOnAt: null,
+  forgetAt: at,
+});
+const rejected = {
+  id: 'rj-1',
+  rail: 'upstream',
+  kind: 'payout',
+  reason: 'signature.wrong',
+  digest: 'd',
+  forwardedFor: evil,
+  verdict,
+  receivedAt: at,
+} satisfies RejectedView;
+
+const paused = (resumeProposedBy: string | null): PauseView => ({
+  scope: 'rail',
+  name: 'upstream',
+  reason: evil,
+  pausedBy: 'ama',
+  pausedAt: at,
+  resumeProposedBy,
+});
+const pauses = 'payout-gateway GET /pauses';
+const answers: Answers = {
+  'reconciler GET /status': status,
+  'reconciler GET /drift': page([wallet]),
+  [pauses]: page([paused(null)]),
+  'collection-gateway GET /pauses': page([]),
+  'webhook-ingress GET /callbacks': page([callback('cb-1', 'upstream'), callback('cb-2', 'other')]),
+  'webhook-ingress GET /callbacks/rejected': page([rejected], 'rj-1'),
+};
+
+describe('rails', () => {
+  it('are listed with what waits, since when they are silent, and what is paused', async () => {
+    const { signIn } = openConsole(answers);
+    const { html } = await (await signIn('ama')).get('/rails');
+    expect(textOf(html)).toContain('4 payouts are open at all rails');
+    expect(html).toContain('href="/reconciliation/wallets/upstream/KES">3</a>');
+    expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
+    expect(html).not.toContain('unknown-reference');
+    expect(html).not.toContain('<script>alert');
+  });
+
+  it('can be paused while the reconciler gives no answer', async () => {
+    const silent = answered(503, { code: 'unavailable', message: 'no' });
+    const { signIn } = openConsole({ ...answers, 'reconciler GET /status': silent });
+    const ama = await signIn('ama');
+    expect((await ama.get('/rails')).html).toContain('href="/rails/pause"');
+    const { status: code, html } = await ama.get('/rails/upstream');
+    expect([
+      code,
+      html.includes('href="/rails/pause?what=payouts&amp;scope=rail&amp;name=upstream"'),
+    ]).toEqual([200, true]);
+  });
+});
+
+describe('a rail', () => {
+  it('shows its wallets and its callbacks alone', async () => {
+    const { signIn, asked } = openConsole(answers);
+    const { html } = await (await signIn('ama')).get('/rails/upstream?reason=signature.wrong&after=rj-0');
+    expect(html).toContain('cb-1');
+    expect(html).not.toContain('cb-2');
+    expect(html).toContain('href="/ledger/accounts/float%3Aupstream%3AKES"');
+    expect(html).toContain('href="/rails/upstream?reason=signature.wrong&amp;after=rj-1">Older</a>');
+    expect(html).not.toContain('<script>alert');
+    expect(asked.map(({ what }) => what)).toContain(
+      'webhook-ingress GET /callbacks/rejected?rail=upstream&reason=signature.wrong&after=rj-0',
+    );
+  });
+
+  it('that is none is not found', async () => {
+    const { signIn } = openConsole(answers);
+    expect((await (await signIn('ama')).get('/rails/nothing')).status).toBe(404);
+  });
+
+  it.each([
+    ['redrive', answered(202, { id: 'cb-1', state: 'passed_on' })],
+    ['dismiss', { id: 'cb-1', state: 'dismissed' }],
+  ])('has a callback that %s decides by one call', async (what, answer) => {
+    const called = `webhook-ingress POST /callbacks/cb-1/${what}`;
+    const { signIn, asked } = openConsole({ ...answers, [called]: answer });
+    const done = await (await signIn('ama')).post('/rails/upstream', { what, id: 'cb-1' });
+    expect([done.status, done.goesTo]).toEqual([303, '/rails/upstream']);
+    expect(asked.filter((one) => one.what === called)).toHaveLength(1);
+  });
+
+  it('says why a callback still can not be read', async () => {
+    const refusal = answered(409, { code: 'failed', message: 'still unreadable' });
+    const { signIn } = openConsole({ ...answers, 'webhook-ingress POST /callbacks/cb-1/redrive': refusal });
+    const done = await (await signIn('ama')).post('/rails/upstream', { what: 'redrive', id: 'cb-1' });
+    expect([done.status, textOf(done.html).includes('still unreadable')]).toEqual([409, true]);
+  });
+
+  it('offers changes to those alone who may make them', async () => {
+    const { signIn } = openConsole(answers);
+    const { html } = await (await signIn('kofi', 'viewer')).get('/rails/upstream');
+    for (const hidden of ['Pause payouts', 'Dismiss it', 'Resume…']) expect(html).not.toContain(hidden);
+    expect(html).toContain('takes the role operator');
+  });
+});
+
+describe('a pause', () => {
+  const pause = 'payout-gateway POST /pauses';
+  const subject = { what: 'payouts', scope: 'rail', name: 'upstream' };
+
+  it('names what it stops, and is one call with the reason', async () => {
+    const { signIn, asked } = openConsole({ ...answers, [pause]: paused(null) });
+    const ama = await signIn('ama');
+    const form = await ama.get('/rails/pause?what=payouts&scope=rail&name=upstream');
+    expect(textOf(form.html)).toContain('Pause payouts at upstream');
+    const done = await ama.post('/rails/pause', { ...subject, reason: 'it pays twice' });
+    expect(done.goesTo).toBe('/rails/upstream');
+    const body = { scope: 'rail', name: 'upstream', reason: 'it pays twice' };
+    expect(asked.filter(({ what }) => what === pause)).toEqual([{ what: pause, body, by: 'ama' }]);
+  });
+
+  it.each([{ what: 'payouts' }, { what: 'payouts', scope: 'merchant' }, { scope: 'all' }])(
+    'takes nothing for everything: %j',
+    async (fields) => {
+      const { signIn, asked } = openConsole(answers);
+      const done = await (await signIn('ama')).post('/rails/pause', { ...fields, reason: 'drill' });
+      expect(done.status).toBe(422);
+      expect(asked.filter(({ what }) => what.includes('POST'))).toEqual([]);
+    },
+  );
+
+  it('that is refused is shown again with what was written', async () => {
+    const refusal = answered(404, { code: 'not_found', message: 'there is no such merchant' });
+    const { signIn } = openConsole({ ...answers, [pause]: refusal });
+    const fields = { what: 'payouts', scope: 'merchant', name: evil, reason: evil };
+    const done = await (await signIn('ama')).post('/rails/pause', fields);
+    expect(done.status).toBe(422);
+    expect(textOf(done.html)).toContain('there is no such merchant');
+    expect(done.html).not.toContain('<script>alert');
+  });
+
+  it('is ended by one who proposes and another who resumes', async () => {
+    const resume = 'payout-gateway POST /pauses/resume';
+    const path = '/rails/resume?what=payouts&scope=rail&name=upstream';
+    const first = openConsole({ ...answers, [resume]: answered(202, paused('ama')) });
+    const ama = await first.signIn('ama');
+    expect(textOf((await ama.get(path)).html)).toContain('Propose to resume payouts at upstream');
+    expect((await ama.post('/rails/resume', subject)).goesTo).toBe(path);
+    const second = openConsole({ ...answers, [pauses]: page([paused('ama')]), [resume]: { resumed: true } });
+    const own = await (await second.signIn('ama')).get(path);
+    expect(textOf(own.html)).toContain('You proposed to resume it: another operator must do it.');
+    const kofi = await second.signIn('kofi');
+    expect(textOf((await kofi.get(path)).html)).toContain('ama proposed it');
+    expect((await kofi.post('/rails/resume', subject)).goesTo).toBe('/rails/upstream');
+  });
+});
