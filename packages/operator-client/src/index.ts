@@ -1,3 +1,4 @@
+export { describeParked, describeRealignment, describeScope } from './actions.ts';
 export { nextCommandId, pendingOf } from './adjustments.ts';
 export {
   type Caller,

@@ -5,7 +5,7 @@ import {
   type ParkedView,
   parkedStates,
 } from '@pesewa/contracts';
-import { RefusedError } from '@pesewa/operator-client';
+import { describeParked, RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount, readLine } from '../arguments.ts';
 import { requireAllAnswers } from '../clients/ask-services.ts';
@@ -225,19 +225,10 @@ function table(items: readonly ParkedView[], colours: boolean): string {
       one.key,
       one.parkedAt,
       one.reason,
-      latest(one),
+      describeParked(one),
     ]),
     { colours, empty: 'nothing is parked' },
   );
-}
-
-/** The operators' latest action. */
-function latest({ state, lastReplay, discard }: ParkedView): string {
-  if (state === 'replayed') return `replayed by ${lastReplay?.by ?? '?'}`;
-  if (discard?.status === 'approved')
-    return `discarded by ${discard.requestedBy} and ${discard.decidedBy ?? '?'}`;
-  if (discard?.status === 'proposed') return `${discard.requestedBy} proposes to discard it`;
-  return lastReplay ? `a replay by ${lastReplay.by} failed` : '';
 }
 
 function details(one: ParkedDetailView): string {

@@ -1,4 +1,5 @@
 import { type PauseView, pauseOperations } from '@pesewa/contracts';
+import { describeScope } from '@pesewa/operator-client';
 import { Argument, type Command, Option } from 'commander';
 import { readLine } from '../arguments.ts';
 import { openContext } from '../context.ts';
@@ -83,7 +84,7 @@ function addPauseCommand(program: Command, ports: CliPorts): void {
           if (!options.dryRun)
             await operations.call(service, pauseOperations.pause, { body: { ...subject, reason } });
           const done = options.dryRun ? 'would be paused' : 'are paused until two operators resume them';
-          ports.print(`${noun[service]} ${described(subject)} ${done}\n`);
+          ports.print(`${noun[service]} ${describeScope(subject)} ${done}\n`);
         }
       },
     );
@@ -105,15 +106,10 @@ function addResumeCommand(program: Command, ports: CliPorts): void {
     for (const service of gateways[what]) {
       const answer = await operations.call(service, pauseOperations.resume, { body: subject });
       const done = 'resumed' in answer ? 'go on' : 'stay paused until another operator resumes them too';
-      ports.print(`${noun[service]} ${described(subject)} ${done}\n`);
+      ports.print(`${noun[service]} ${describeScope(subject)} ${done}\n`);
     }
   });
   withExamples(resume, ['pesewa resume payouts --rail upstream', 'pesewa resume both --all']);
-}
-
-function described(subject: ReturnType<typeof subjectOf>): string {
-  if (subject.scope === 'all') return 'of all merchants at all rails';
-  return subject.scope === 'rail' ? `at ${subject.name}` : `of ${subject.name}`;
 }
 
 function pauseTable(found: readonly (PauseView & { readonly paused: string })[], colours: boolean): string {

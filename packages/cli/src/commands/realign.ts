@@ -1,9 +1,5 @@
-import {
-  type ConsumerGroup,
-  consumerGroups,
-  type PositionView,
-  type RealignmentView,
-} from '@pesewa/contracts';
+import { type ConsumerGroup, consumerGroups, type PositionView } from '@pesewa/contracts';
+import { describeRealignment } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readLine } from '../arguments.ts';
 import { requireAllAnswers } from '../clients/ask-services.ts';
@@ -131,14 +127,16 @@ async function start(
   if (approve || reject) {
     if (approve && reject) throw new CliError('--approve, --reject: give one of them');
     const decided = await operations.positions.decide(at, approve ? 'approve' : 'reject');
-    ports.print(`${decided.status}: ${effectOf(decided)}, decided by ${decided.decidedBy ?? '?'}\n`);
+    ports.print(
+      `${decided.status}: ${describeRealignment(decided)}, decided by ${decided.decidedBy ?? '?'}\n`,
+    );
     return;
   }
   const to = readTarget(options.to);
   if (dryRun) {
     const { plan, ...standing } = await operations.positions.plan(at, to, 'a dry run');
     ports.print(
-      `${whyOf(standing)}would make ${effectOf(plan)}\nneeds ${plan.operators} operator(s); nothing was changed\n`,
+      `${whyOf(standing)}would make ${describeRealignment(plan)}\nneeds ${plan.operators} operator(s); nothing was changed\n`,
     );
     return;
   }
@@ -147,20 +145,12 @@ async function start(
   const done = await operations.positions.realign(at, to, reason);
   ports.print(
     done.status === 'proposed'
-      ? `proposed by ${done.requestedBy}: ${effectOf(done)}; another operator approves it with pesewa realign ${at.service} ${at.topic} ${at.partition} --approve\n`
-      : `${done.status}: ${effectOf(done)}; the partition continues within half a minute\n`,
+      ? `proposed by ${done.requestedBy}: ${describeRealignment(done)}; another operator approves it with pesewa realign ${at.service} ${at.topic} ${at.partition} --approve\n`
+      : `${done.status}: ${describeRealignment(done)}; the partition continues within half a minute\n`,
   );
 }
 
 const whyOf = ({ reason }: PositionView): string => (reason === undefined ? '' : `stopped: ${reason}\n`);
-
-function effectOf({
-  next,
-  appliedAgain,
-  skipped,
-}: Pick<RealignmentView, 'next' | 'appliedAgain' | 'skipped'>): string {
-  return `${next} the next message: ${appliedAgain} applied again, ${skipped} skipped`;
-}
 
 function readPlace(
   service: string,

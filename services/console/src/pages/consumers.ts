@@ -4,9 +4,8 @@ import {
   dryRunOf,
   type PositionView,
   positionOperations,
-  type RealignPlanView,
 } from '@pesewa/contracts';
-import { inWords, RefusedError } from '@pesewa/operator-client';
+import { describeRealignment, inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { decide, reasonField } from '../view/decide.ts';
 import { filters, form } from '../view/form.ts';
@@ -113,13 +112,6 @@ function factsOf(
   ]);
 }
 
-const effectOf = ({
-  next,
-  appliedAgain,
-  skipped,
-}: Pick<RealignPlanView, 'next' | 'appliedAgain' | 'skipped'>) =>
-  `${next} comes next: ${appliedAgain} applied again, ${skipped} skipped`;
-
 /** First asks where it should start, then shows what that does. */
 async function realign(visit: Visit, given: Given, problem: string | undefined): Promise<Html> {
   const { service, place, path } = placeOf(visit);
@@ -131,7 +123,7 @@ async function realign(visit: Visit, given: Given, problem: string | undefined):
     const body = { ...place, to, reason: 'a dry run', dryRun: true };
     const { plan } = await visit.upstream.call(service, dryRunOf(positionOperations.realign), { body });
     const isAlone = plan.operators === 1;
-    return html`<p>${effectOf(plan)}. What is applied again has no second effect; what is skipped never takes effect${isAlone ? '' : ', so another operator must approve it'}.</p>${form(
+    return html`<p>${describeRealignment(plan)}. What is applied again has no second effect; what is skipped never takes effect${isAlone ? '' : ', so another operator must approve it'}.</p>${form(
       {
         csrf: visit.csrf,
         action: path,
@@ -151,7 +143,7 @@ function proposal(visit: Visit, { realignment }: PositionView, problem: string |
   const { requestedBy, requestedAt, reason, skipped } = realignment;
   const { path: action } = placeOf(visit);
   const approve = `Start it, and skip ${skipped} messages for good`;
-  return html`<p>${requestedBy} proposed at ${time(requestedAt, visit.times)}: ${effectOf(realignment)}. ${foreign(reason)}</p>
+  return html`<p>${requestedBy} proposed at ${time(requestedAt, visit.times)}: ${describeRealignment(realignment)}. ${foreign(reason)}</p>
 ${decide(visit, { action, requestedBy, approve, otherwise: 'the partition stays stopped', problem })}`;
 }
 

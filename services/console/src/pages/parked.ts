@@ -2,11 +2,10 @@ import {
   type ConsumerGroup,
   consumerGroups,
   type ParkedDetailView,
-  type ParkedView,
   parkedOperations,
   parkedStates,
 } from '@pesewa/contracts';
-import { inWords, RefusedError } from '@pesewa/operator-client';
+import { describeParked, inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { decide, reasonField } from '../view/decide.ts';
 import { choiceField, type Field, filters, form } from '../view/form.ts';
@@ -67,23 +66,13 @@ async function ofService(
       ['Key', ({ key }) => foreign(key)],
       ['Parked for', ({ parkedAt }) => age(parkedAt, times)],
       ['Reason', ({ reason }) => foreign(reason)],
-      ['What was done', (one) => foreign(latest(one))],
+      ['What was done', (one) => foreign(describeParked(one))],
     ],
     code === 'parked'
       ? `${service} could apply every message.`
       : html`Nothing matches. ${link('/webhooks/parked', 'Show what is parked')}`,
   );
   return html`${shown}${pager({ next, pathAfter, isFirst: cursor === undefined })}`;
-}
-
-/** What operators did last with a message. */
-function latest({ state: now, lastReplay, discard }: ParkedView): string {
-  if (now === 'replayed') return `replayed by ${lastReplay?.by ?? '?'}`;
-  if (discard?.status === 'approved')
-    return `discarded by ${discard.requestedBy} and ${discard.decidedBy ?? '?'}`;
-  if (discard?.status === 'proposed')
-    return `${discard.requestedBy} proposes to discard it: ${discard.reason}`;
-  return lastReplay ? `a replay by ${lastReplay.by} failed: ${lastReplay.failure ?? ''}` : '';
 }
 
 /** The service that has parked a message; ids begin with its name. */
@@ -115,8 +104,13 @@ const factsOf = ({ times }: Visit, one: ParkedDetailView, references: readonly s
     ['Key', foreign(one.key)],
     ['Parked', time(one.parkedAt, times)],
     ['Bytes', one.valueBytes],
-    ['Payments', references.map((it) => html`${link(pathOf(['payments', it]), it)} `)],
-    ['What was done', foreign(latest(one))],
+    [
+      'Payments',
+      references.length === 0
+        ? undefined
+        : references.map((it) => html`${link(pathOf(['payments', it]), it)} `),
+    ],
+    ['What was done', foreign(describeParked(one))],
   ]);
 
 /** What can be done: replay it, or discard it by two operators. */

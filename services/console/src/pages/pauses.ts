@@ -1,5 +1,5 @@
 import { type PauseView, pauseOperations, pauseScopes } from '@pesewa/contracts';
-import { RefusedError } from '@pesewa/operator-client';
+import { describeScope, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { reasonField } from '../view/decide.ts';
 import { choiceField, filters, form } from '../view/form.ts';
@@ -78,8 +78,7 @@ const pageOf = ({ scope, name = '' }: Omit<Subject, 'what'>) =>
 const hiddenOf = ({ what, scope, name }: Subject) => ({ what, scope, ...(name !== undefined && { name }) });
 const pathOfResume = (subject: Subject) => pathOf(['rails', 'resume'], hiddenOf(subject));
 
-const describe = ({ what, scope, name }: Subject): string =>
-  scope === 'all' ? `all ${what} at every rail` : `${what} ${scope === 'rail' ? 'at' : 'of'} ${name}`;
+const describe = ({ what, ...subject }: Subject) => `${what} ${describeScope(subject)}`;
 
 /** First asks what is meant, then why. */
 function showPause(visit: Visit, given: Given, problem?: string): Page {

@@ -1,5 +1,5 @@
 import { displayAmount } from '@pesewa/kernel';
-import { inWords } from '@pesewa/operator-client';
+import { inWords, parseAnswer } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { dash, type Html, link } from './html.ts';
 
@@ -125,15 +125,16 @@ export function state(code: string): Html {
   return html`<span class="state ${kind}"><span aria-hidden="true">${sign}</span> ${inWords(code)}</span>`;
 }
 
-/** A JSON text with each of its values on a line of its own; the values stay as they are written. */
+/** A JSON text with each of its values on a line of its own, as it is written; any other text stays as it is. */
 export function indentJson(text: string): string {
+  if (parseAnswer(text) === undefined) return text;
   let depth = 0;
   const line = () => `\n${'  '.repeat(depth)}`;
   return text.replaceAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|\s+/g, (token) => {
     if (/^\s/.test(token)) return '';
-    if (token === '{' || token === '[') depth += 1;
-    if (token === '}' || token === ']') depth = Math.max(0, depth - 1);
-    if (token === '}' || token === ']') return `${line()}${token}`;
+    if (/^[{[]$/.test(token)) depth += 1;
+    if (/^[}\]]$/.test(token)) depth -= 1;
+    if (/^[}\]]$/.test(token)) return `${line()}${token}`;
     return /^[{[,]$/.test(token) ? `${token}${line()}` : token === ':' ? ': ' : token;
   });
 }
