@@ -162,7 +162,10 @@ async function forward(
 
 function describe(met: TestView, merchant: string, kind: TestOptions['kind']): string {
   const rule = met.rule === null ? '' : addressProblems[met.rule];
-  const command = `pesewa merchants set-webhooks ${merchant} --${kind}s-url URL`;
+  const command =
+    kind === 'payout'
+      ? `pesewa merchants set-webhooks ${merchant} --payouts-url URL`
+      : `pesewa merchants set-webhooks ${merchant} --collections-url URL`;
   const resolved = met.resolved?.length ? met.resolved.join(' ') : 'none';
   const lines = [
     `test       ${met.id}, which belongs to no payment`,

@@ -10,6 +10,7 @@ describe('a time that people write', () => {
     ['24/04/2026 12:00:00', 'Africa/Cairo', '2026-04-24T09:00:00.000Z'],
     ['2026-11-27T14:05:09Z', 'Africa/Nairobi', '2026-11-27T14:05:09.000Z'],
     ['31/31/2026', 'UTC', undefined],
+    ['31/02/2026', 'UTC', undefined],
     ['yesterday', 'UTC', undefined],
   ])('%s in %s', (text, zone, at) => {
     expect(readTime(text, zone)).toBe(at);

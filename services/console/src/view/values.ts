@@ -57,6 +57,8 @@ export function readTime(text: string, zone: string): string | undefined {
   const asUtcMs = day === undefined ? Date.parse(text) : Date.parse(`${year}-${month}-${day}T${clock}Z`);
   if (Number.isNaN(asUtcMs)) return undefined;
   if (day === undefined) return new Date(asUtcMs).toISOString();
+  // A day that its month does not have would be one of the next month.
+  if (new Date(asUtcMs).getUTCDate() !== Number(day)) return undefined;
   const local = (atMs: number) => {
     const [, dd, mm, yyyy, at] =
       /^(..)\/(..)\/(....) (.+)$/.exec(timeText(new Date(atMs).toISOString(), zone)) ?? [];
