@@ -1,6 +1,6 @@
 import type { ClosePreviewView, CloseRecordView, CloseRequest, CloseView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { inWords } from '@pesewa/operator-client';
+import { dayAt, inWords, nextDay, showTime, startOfDay, UTC } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -17,7 +17,7 @@ import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, type Cell, formatJson, formatTable } from '../print.ts';
-import { dayAt, nextDay, readZone, showTime, startOfDay, UTC, zoneOption } from '../time-zones.ts';
+import { readZone, zoneOption } from '../time-zones.ts';
 
 interface CloseOptions extends FileOptions {
   readonly date?: string;
