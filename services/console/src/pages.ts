@@ -4,8 +4,13 @@ import { addPaymentForms } from './pages/payment-forms.ts';
 import { addPaymentsPage } from './pages/payments.ts';
 import { addSandboxPages } from './pages/sandbox.ts';
 import { addSearchPage } from './pages/search.ts';
+import { addClosePages } from './pages/closes.ts';
+import { addReconciliationPage } from './pages/reconciliation.ts';
+import { addStatementPages } from './pages/statements.ts';
 import { addTodayPage } from './pages/today.ts';
 import type { Sandbox } from './sandbox.ts';
+import { addUploadPage } from './pages/upload.ts';
+import { addWalletPage } from './pages/wallet.ts';
 import type { Routes } from './visits.ts';
 
 /** Adds every page; that of the sandbox where there is one. */
@@ -17,4 +22,9 @@ export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandb
   addPaymentPage(routes);
   addPaymentForms(routes);
   if (sandbox) addSandboxPages(routes, sandbox);
+  addReconciliationPage(routes);
+  addWalletPage(routes);
+  addClosePages(routes);
+  addUploadPage(routes);
+  addStatementPages(routes);
 }

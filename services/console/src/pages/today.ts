@@ -179,7 +179,8 @@ export function walletPath(wallet: string): string {
   return pathOf(['reconciliation', 'wallets', rail, currency]);
 }
 
-function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
+/** The latest comparison of every wallet. */
+export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
   const number = (title: string) => ({ title, isNumber: true }) as const;
   return table({
     caption: 'The latest comparison of each wallet',

@@ -1,5 +1,9 @@
 import type { RailStatementRecordView, RailStatementView } from '@pesewa/contracts';
 
+/** What a match of a close is worth: nobody may take the amount of a collection for compared that no lookup tells. */
+export const CLOSE_MATCHES =
+  'matched: payouts by status, amount and fee; collections that were looked up by status alone, because a lookup tells no amount of them: only a statement does';
+
 /** Why a record of a statement is not matched, besides what its result says. */
 export function whyUnmatched({
   reason,
