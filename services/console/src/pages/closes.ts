@@ -74,14 +74,16 @@ async function showList(visit: Visit, asked: Asked, problem?: string): Promise<P
           html`${closeTable(visit, items)}${pager({ next, isFirst: cursor === undefined, pathAfter: (after) => pathOf(['reconciliation', 'closes'], { cursor: after }) })}`,
       ),
     ),
-    visit.may('operator') ? part(makeOne(visit, asked)) : formFor(visit, 'Making a close', () => nothing),
+    visit.may('operator')
+      ? part(makeOne(visit, asked, problem))
+      : formFor(visit, 'Making a close', () => nothing),
   ]);
-  const body = html`${section('Make a close', html`${problemOf(problem)}${making}`)}${section('Closes', closes)}`;
+  const body = html`${section('Make a close', making)}${section('Closes', closes)}`;
   return { title: 'Daily closes', body };
 }
 
 /** Asks for days, and shows what their close would look up before it is made. */
-async function makeOne(visit: Visit, asked: Asked): Promise<Html> {
+async function makeOne(visit: Visit, asked: Asked, problem?: string): Promise<Html> {
   const { times, upstream } = visit;
   const { items } = await upstream.call('reconciler', comparisonOperations.drift, {});
   const today = startOfDay(dayAt(times.nowMs, times.zone), times.zone).getTime();
@@ -97,7 +99,7 @@ async function makeOne(visit: Visit, asked: Asked): Promise<Html> {
   });
   if (asked('from') === undefined)
     return html`<p>A close looks up every payment that ended in its days again at its rail, and compares both.</p>${days}`;
-  return html`${days}${await foresee(visit, asked)}`;
+  return html`${days}${problem === undefined ? await foresee(visit, asked) : problemOf(problem)}`;
 }
 
 async function foresee(visit: Visit, asked: Asked): Promise<Content> {

@@ -1,6 +1,7 @@
 import { displayAmount } from '@pesewa/kernel';
 import { inWords, nextDay, RefusedError, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
+import { z } from 'zod';
 import { attributes, type Content, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { pager, table } from '../view/table.ts';
@@ -35,7 +36,7 @@ export function daysOf(
 ): { readonly from?: string; readonly to?: string } {
   const start = (day: string) => startOfDay(day, zone).toISOString();
   for (const day of [from, to])
-    if (day !== undefined && !/^\d{4}-(?:0\d|1[0-2])-[0-3]\d$/.test(day))
+    if (day !== undefined && !z.iso.date().safeParse(day).success)
       throw new RefusedError('from and to must be days such as 2026-11-20', 422);
   return { ...(from && { from: start(from) }), ...(to && { to: start(nextDay(to)) }) };
 }
