@@ -1,5 +1,5 @@
 import type { WalletComparisonView } from '@pesewa/contracts';
-import { displayAmount } from '@pesewa/kernel';
+import { displayAmount, unreachable } from '@pesewa/kernel';
 
 /** How a time is written in a sentence. */
 type TimeText = (at: string) => string;
@@ -26,8 +26,10 @@ export function describeDrift(run: WalletComparisonView, timeText = asItIs): str
       return `at least ${displayAmount(unexplained, currency)} is unexplained, either way: open payments could move as much, but no combination of them gives the difference${since}`;
     case 'books_moved':
       return `payments in ${currency} were posted whenever the rail answered, and so far nothing explains the difference${since}`;
-    default:
+    case 'too_many_to_tell':
       return `too many payments are open in ${currency} to tell whether they explain the difference${since}`;
+    default:
+      return unreachable(finding);
   }
 }
 

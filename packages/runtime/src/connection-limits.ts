@@ -16,7 +16,7 @@ const slow = new WeakSet<IncomingMessage>();
 export function allowSlowAnswer(context: Pick<Context, 'env'>): void {
   // If an app is called without a server there is no incoming message.
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
-  if (incoming) slow.add(incoming as IncomingMessage);
+  if (incoming) slow.add(incoming);
 }
 
 /** Keeps clients that open connections without end, or read their answers slowly or never, from a server's others. */

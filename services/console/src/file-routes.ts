@@ -17,7 +17,8 @@ const tooLarge =
 const fileRate: UploadRate = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
 
 /** Whether a request's body is a file: it is passed on as it comes, and never read as a form. */
-export const isFile = (request: HonoRequest): boolean => request.header(FILE_HEADER) !== undefined;
+export const isFile = (request: Pick<HonoRequest, 'header'>): boolean =>
+  request.header(FILE_HEADER) !== undefined;
 
 /** Adds downloads and uploads to the app; no file is ever held as a whole. */
 export function createFileRoutes(

@@ -107,7 +107,7 @@ async function foresee(visit: Visit, asked: Asked): Promise<Content> {
     const body = windowOf(asked, visit.times);
     const query = { dryRun: 'true' } as const;
     const found = await visit.upstream.call('reconciler', dryRunOf(closeOperations.open), { query, body });
-    return preview(visit, asked, found);
+    return await preview(visit, asked, found);
   } catch (error) {
     if (error instanceof RefusedError) return problemOf(messageOf(error));
     throw error;
