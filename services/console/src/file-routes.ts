@@ -12,7 +12,7 @@ export const FILE_HEADER = 'x-csrf-token';
 
 const FILE_BYTES_MAX = 268_435_456;
 const tooLarge =
-  'A file that is sent here has 1 byte to 256 MiB: send a larger one by pesewa reconcile match.';
+  'A file that is sent here has 1 byte to 256 MiB. For a larger one see pesewa reconcile match --help';
 /** The minimum speed of a file. */
 const fileRate: UploadRate = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
 

@@ -198,7 +198,7 @@ export async function signedIn(changed: Answers = {}, role: 'viewer' | 'operator
   const csrf = async () =>
     /name="csrf" value="([^"]+)"/.exec((await ama.get('/reconciliation')).html)?.[1] ?? '';
   const upload = async (query: string, headers: Record<string, string> = {}) => {
-    const sent = { 'x-csrf-token': await csrf(), 'hx-request': 'true', 'content-length': '8' };
+    const sent = { 'x-csrf-token': await csrf(), 'HX-Request': 'true', 'content-length': '8' };
     const init = { method: 'POST', body: 'a,b\r\n1,2', headers: { ...sent, ...headers } };
     return ama.send(`/reconciliation/statements/new/file?${query}`, init);
   };

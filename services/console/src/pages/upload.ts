@@ -18,7 +18,7 @@ import { proposalOf, recordColumns, recordRow, statementPath } from './statement
 
 const HOME = '/reconciliation/statements/new';
 const NO_SCRIPT =
-  'A script of this page sends the file, and it does not run in this browser: allow it, or send the file by pesewa reconcile match.';
+  'A script of this page sends the file, and it does not run in this browser: allow it, or see pesewa reconcile match --help';
 
 /** Adds the page from which a rail's statement is sent, and where its file goes. */
 export function addUploadPage(routes: Routes): void {
