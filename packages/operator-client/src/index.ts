@@ -7,9 +7,9 @@ export {
   readBody,
   requireAccepted,
 } from './call.ts';
+export { dayAt, nextDay, showTime, startOfDay, UTC } from './days.ts';
 export { breakToDecide } from './decidable-breaks.ts';
 export { consequenceOf, groundsOf } from './decisions.ts';
-export { dayAt, nextDay, showTime, startOfDay, UTC } from './days.ts';
 export { describeDrift, describeOverdue, isUnexplained } from './drift.ts';
 export { ClientError, messageOf, RefusedError } from './errors.ts';
 export { createTimelines, type Timeline } from './fetch-timeline.ts';

@@ -1,16 +1,16 @@
 import { addActionsPage } from './pages/actions.ts';
+import { addClosePages } from './pages/closes.ts';
 import { addPaymentPage } from './pages/payment.ts';
 import { addPaymentForms } from './pages/payment-forms.ts';
 import { addPaymentsPage } from './pages/payments.ts';
+import { addReconciliationPage } from './pages/reconciliation.ts';
 import { addSandboxPages } from './pages/sandbox.ts';
 import { addSearchPage } from './pages/search.ts';
-import { addClosePages } from './pages/closes.ts';
-import { addReconciliationPage } from './pages/reconciliation.ts';
 import { addStatementPages } from './pages/statements.ts';
 import { addTodayPage } from './pages/today.ts';
-import type { Sandbox } from './sandbox.ts';
 import { addUploadPage } from './pages/upload.ts';
 import { addWalletPage } from './pages/wallet.ts';
+import type { Sandbox } from './sandbox.ts';
 import type { Routes } from './visits.ts';
 
 /** Adds every page; that of the sandbox where there is one. */

@@ -58,7 +58,17 @@ export function form(options: {
   /** Where a script sends the form's file, and what tries its first lines out; the answer is shown below the form. */
   readonly upload?: { readonly path: string; readonly tryOut: string };
 }): Html {
-  const { csrf, action, fields = [], hidden = {}, submit, choices, isDangerous = false, problem, upload } = options;
+  const {
+    csrf,
+    action,
+    fields = [],
+    hidden = {},
+    submit,
+    choices,
+    isDangerous = false,
+    problem,
+    upload,
+  } = options;
   return html`<form method="${csrf === undefined ? 'get' : 'post'}" action="${action}" class="form"${attributes({ 'data-upload': upload?.path })}>${problemOf(problem)}
 ${csrf === undefined ? nothing : html`<input type="hidden" name="csrf" value="${csrf}">`}
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
