@@ -1,8 +1,8 @@
 import { countryCode, currencyCode, firstProblem, isCommandId, line, reference } from '@pesewa/contracts';
 import { amountProblem, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
+import { startOfDay, UTC } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { CliError } from './errors.ts';
-import { startOfDay, UTC } from './time-zones.ts';
 
 /** Adds a value of an option that may be given several times. */
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {

@@ -3,14 +3,17 @@ import { type AddressInfo, connect } from 'node:net';
 import { promisify } from 'node:util';
 import { Hono } from 'hono';
 import { expect, it, onTestFinished } from 'vitest';
-import { type ConnectionLimits, limitConnections } from './connection-limits.ts';
+import { allowSlowAnswer, type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { serveHttp } from './http.ts';
 
 /** More than the buffers of both ends hold. */
 const LARGE = 'x'.repeat(16 * 1024 * 1024);
 
 async function open(limits: Partial<ConnectionLimits>) {
-  const server = createServer(({ url }, response) => response.end(url === '/large' ? LARGE : 'small'));
+  const server = createServer((incoming, response) => {
+    if (incoming.url === '/file') allowSlowAnswer({ env: { incoming } });
+    response.end(incoming.url === '/large' || incoming.url === '/file' ? LARGE : 'small');
+  });
   limitConnections(server, { perAddressMax: 10, answerTimeoutMs: 60_000, ...limits });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -70,10 +73,13 @@ it('closes what one address opens beyond its number, and takes more once others 
 
 it('cuts off a client that does not read its answer, and not one that waits between its requests', async () => {
   const { ask, connections } = await open({ answerTimeoutMs: 50 });
-  const [idle, slow] = [ask('/'), ask('/large')];
+  const [idle, slow, allowed] = [ask('/'), ask('/large'), ask('/file')];
   await idle.answered;
   slow.socket.pause();
-  await expect.poll(() => connections()).toBe(1);
+  allowed.socket.pause();
+  await expect.poll(() => connections()).toBe(2);
+  allowed.socket.resume();
+  await expect.poll(() => allowed.received()).toBeGreaterThan(LARGE.length);
   idle.socket.write('GET /again HTTP/1.1\r\nhost: x\r\n\r\n');
   const before = idle.received();
   await expect.poll(() => idle.received()).toBeGreaterThan(before);

@@ -1,4 +1,6 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
 
 /** How much of a port one client may take. */
 export interface ConnectionLimits {
@@ -6,6 +8,15 @@ export interface ConnectionLimits {
   readonly perAddressMax: number;
   /** How long a request may take from its headers until its answer was sent; longer ones are cut off. */
   readonly answerTimeoutMs: number;
+}
+
+const slow = new WeakSet<IncomingMessage>();
+
+/** Lets the answer to a request take as long as it does: for files, and for clients that are known. */
+export function allowSlowAnswer(context: Pick<Context, 'env'>): void {
+  // If an app is called without a server there is no incoming message.
+  const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
+  if (incoming) slow.add(incoming);
 }
 
 /** Keeps clients that open connections without end, or read their answers slowly or never, from a server's others. */
@@ -26,8 +37,10 @@ export function limitConnections(server: Server, { perAddressMax, answerTimeoutM
       else counts.set(address, left);
     });
   });
-  server.on('request', ({ socket }, response) => {
-    const cut = setTimeout(() => socket.destroy(), answerTimeoutMs).unref();
+  server.on('request', (request, response) => {
+    const cut = setTimeout(() => {
+      if (!slow.has(request)) request.socket.destroy();
+    }, answerTimeoutMs).unref();
     response.once('close', () => clearTimeout(cut));
   });
 }

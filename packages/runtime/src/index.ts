@@ -15,6 +15,7 @@ export {
   serviceSettings,
   wholeNumberSetting,
 } from './config.ts';
+export { allowSlowAnswer } from './connection-limits.ts';
 export {
   type ConnectionSettings,
   connectionProblems,

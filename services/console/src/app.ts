@@ -9,6 +9,7 @@ import { NONCE, secureHeaders } from 'hono/secure-headers';
 import { assets } from './assets.ts';
 import type { Cookies } from './cookies.ts';
 import type { Env } from './environment.ts';
+import { createFileRoutes, FILE_HEADER, isFile } from './file-routes.ts';
 import { addPages } from './pages.ts';
 import { isOwnOrigin, isSameSecret } from './request-origin.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -24,7 +25,7 @@ export interface AppDeps extends Pick<SignInDeps, 'randomBytes' | 'counted'> {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly openUpstream: OpenUpstream;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly proxies: TrustedProxies;
   /** The origin by which browsers reach us. */
@@ -62,9 +63,9 @@ export function createApp(deps: AppDeps): Hono<Env> {
     const headers = { 'content-type': asset.type, 'cache-control': FOR_EVER };
     app.get(asset.path, (context) => context.body(asset.bytes, 200, headers));
   }
-  app.use(
-    bodyLimit({ maxSize: FORM_BYTES_MAX, onError: (context) => context.text('the form is too large', 413) }),
-  );
+  const tooLarge = (context: Context) => context.text('the form is too large', 413);
+  const limitForm = bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge });
+  app.use((context, next) => (isFile(context.req) ? next() : limitForm(context, next)));
   app.use(requireOwnForm(deps));
   addSignIn(app, { ...deps, show });
   app.use(requireSession(deps, show));
@@ -106,17 +107,21 @@ function requireOwnForm({ ownOrigin, cookies, clock }: AppDeps) {
     const site = context.req.header('sec-fetch-site');
     const isOwn = isOwnOrigin({ site, origin: context.req.header('origin') }, ownOrigin);
     if (method !== 'POST' || !isOwn) return context.text('this form is not one of ours', 403);
-    const fields = await context.req.parseBody();
-    const texts = Object.entries(fields).flatMap(([name, value]) =>
-      typeof value === 'string' ? [[name, value]] : [],
-    );
-    const read = Object.fromEntries(texts) as Record<string, string>;
+    const read = await readFields(context);
     context.set('fields', read);
     const isSignedIn = session !== undefined && context.req.path !== '/sign-in';
     if (isSignedIn && !isSameSecret(read['csrf'] ?? '', session.csrf))
       return context.text('this form is of another sign-in: load the page again', 403);
     return next();
   };
+}
+
+async function readFields({ req }: Here): Promise<Readonly<Record<string, string>>> {
+  if (isFile(req)) return { csrf: req.header(FILE_HEADER) ?? '' };
+  const texts = Object.entries(await req.parseBody()).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );
+  return Object.fromEntries(texts) as Record<string, string>;
 }
 
 /** Leads who is not signed in to the sign-in, and back to where they wanted to go. */
@@ -209,6 +214,7 @@ function createRoutes(app: Hono<Env>, deps: AppDeps, show: Show): Routes {
         return answer(context, await take(submission));
       });
     },
+    ...createFileRoutes(app, visitOf, deps.clock),
   };
 }
 

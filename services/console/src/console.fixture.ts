@@ -1,11 +1,13 @@
+import { text } from 'node:stream/consumers';
 import type { CallerView, MessagingService, OperatorRole } from '@pesewa/contracts';
+import { systemClock } from '@pesewa/kernel';
 import type { OperationsAnswer, OperationsExchange } from '@pesewa/operator-client';
 import { createLogger } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createCookies } from './cookies.ts';
 import type { Sandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
-import { createUpstream } from './upstream.ts';
+import { createUpstream, type Files } from './upstream.ts';
 
 /** The time of tests. */
 export const NOW_MS = Date.parse('2026-11-27T12:00:00Z');
@@ -58,6 +60,15 @@ export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
     const answer = typeof given === 'function' ? ((await given(body)) as unknown) : given;
     return isAnswer(answer) ? answer : answered(200, answer);
   };
+  const files: Files = {
+    fetch: async (url, token) => {
+      const { status, body } = await exchange({ url, token });
+      const isText = typeof body === 'string';
+      const headers = { 'content-type': 'text/csv', 'content-disposition': 'attachment; filename="a.csv"' };
+      return new Response(isText ? body : JSON.stringify(body), { status, headers });
+    },
+    send: async ({ url, token, content }) => exchange({ url, token, body: await text(content) }),
+  };
   const addresses = Object.fromEntries(services.map((service) => [service, `http://${service}`]));
   const sessions = createSessions({
     keys: [new Uint8Array(32).fill(7)],
@@ -69,8 +80,8 @@ export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
   const app = createApp({
     sessions,
     cookies: createCookies(sessions, false),
-    openUpstream: createUpstream(addresses as Record<MessagingService, string>, exchange),
-    clock: { nowMs: () => nowMs },
+    openUpstream: createUpstream(addresses as Record<MessagingService, string>, exchange, files),
+    clock: { nowMs: () => nowMs, sleep: systemClock.sleep },
     logger: createLogger({ name: 'test', level: 'silent' }),
     randomBytes,
     proxies: { trustedProxies: 0 },

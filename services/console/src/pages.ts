@@ -1,4 +1,5 @@
 import { addActionsPage } from './pages/actions.ts';
+import { addClosePages } from './pages/closes.ts';
 import { addConsumerPages } from './pages/consumers.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
 import { addEndpointPages } from './pages/endpoints.ts';
@@ -8,9 +9,13 @@ import { addPaymentPage } from './pages/payment.ts';
 import { addPaymentForms } from './pages/payment-forms.ts';
 import { addPaymentsPage } from './pages/payments.ts';
 import { addRailPages } from './pages/rails.ts';
+import { addReconciliationPage } from './pages/reconciliation.ts';
 import { addSandboxPages } from './pages/sandbox.ts';
 import { addSearchPage } from './pages/search.ts';
+import { addStatementPages } from './pages/statements.ts';
 import { addTodayPage } from './pages/today.ts';
+import { addUploadPage } from './pages/upload.ts';
+import { addWalletPage } from './pages/wallet.ts';
 import { addWebhooksPage } from './pages/webhooks.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Routes } from './visits.ts';
@@ -32,4 +37,9 @@ export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandb
   addPausePages(routes);
   // Pages below /rails with names of their own come before the page of a rail.
   addRailPages(routes);
+  addReconciliationPage(routes);
+  addWalletPage(routes);
+  addClosePages(routes);
+  addUploadPage(routes);
+  addStatementPages(routes);
 }

@@ -1,5 +1,12 @@
-import type { CallerView, MessagingService } from '@pesewa/contracts';
-import { callerOperations } from '@pesewa/contracts';
+import {
+  type AnswerOf,
+  type CallerView,
+  type CallOf,
+  callerOperations,
+  type MessagingService,
+  type Operation,
+  requestOf,
+} from '@pesewa/contracts';
 import {
   type Caller,
   ClientError,
@@ -7,8 +14,14 @@ import {
   createTimelines,
   createWaiting,
   exchangeHttp,
+  type FileSender,
   type OperationsExchange,
+  parseAnswer,
   RefusedError,
+  readBody,
+  requireAccepted,
+  sendFile,
+  silence,
 } from '@pesewa/operator-client';
 
 /** Where each service's operator API is. */
@@ -18,6 +31,25 @@ export type Addresses = Readonly<Record<MessagingService, string>>;
 export interface Upstream extends Caller {
   readonly timelines: ReturnType<typeof createTimelines>;
   readonly waiting: ReturnType<typeof createWaiting>;
+  /** A file that a service gives, as it arrives. */
+  readonly fetch: <One extends Operation>(
+    service: MessagingService,
+    operation: One,
+    given: CallOf<One>,
+  ) => Promise<Response>;
+  /** Sends a file to a service. */
+  readonly send: <One extends Operation>(
+    service: MessagingService,
+    operation: One,
+    given: CallOf<One>,
+    file: Pick<Parameters<FileSender>[0], 'content' | 'sizeBytes'>,
+  ) => Promise<AnswerOf<One>>;
+}
+
+/** How files come and go. */
+export interface Files {
+  readonly fetch: (url: string, token: string) => Promise<Response>;
+  readonly send: FileSender;
 }
 
 /** Opens the operator APIs for a token. */
@@ -28,12 +60,41 @@ const CALL_TIMEOUT_MS = 5_000;
 
 const bounded: OperationsExchange = (request) => exchangeHttp({ timeoutMs: CALL_TIMEOUT_MS, ...request });
 
+const overHttp: Files = {
+  fetch: async (url, token) => {
+    const silent = new AbortController();
+    const timer = setTimeout(() => silent.abort(), CALL_TIMEOUT_MS);
+    const headers = { authorization: `Bearer ${token}` };
+    return fetch(url, { headers, redirect: 'error', signal: silent.signal })
+      .catch(() => silence(url))
+      .finally(() => clearTimeout(timer));
+  },
+  send: sendFile,
+};
+
 /** Builds {@link OpenUpstream} over the services' addresses. */
-export function createUpstream(addresses: Addresses, exchange: OperationsExchange = bounded): OpenUpstream {
+export function createUpstream(
+  addresses: Addresses,
+  exchange: OperationsExchange = bounded,
+  files: Files = overHttp,
+): OpenUpstream {
   return (token) => {
     const addressOf = (service: MessagingService) => addresses[service];
     const caller = createCaller({ exchange, addressOf, tokenFor: () => token });
-    return { ...caller, timelines: createTimelines(caller), waiting: createWaiting(caller) };
+    return {
+      ...caller,
+      timelines: createTimelines(caller),
+      waiting: createWaiting(caller),
+      fetch: async (service, operation, given) => {
+        const file = await files.fetch(`${addressOf(service)}${requestOf(operation, given).path}`, token);
+        if (!file.ok) requireAccepted(service, { status: file.status, body: parseAnswer(await file.text()) });
+        return file;
+      },
+      send: async (service, operation, given, file) => {
+        const url = `${addressOf(service)}${requestOf(operation, given).path}`;
+        return readBody(service, operation, await files.send({ url, token, ...file }));
+      },
+    };
   };
 }
 

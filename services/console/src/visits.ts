@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { type CallerView, includesRole, type OperatorRole } from '@pesewa/contracts';
 import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
@@ -31,6 +32,16 @@ export interface Submission extends Visit {
 
 /** What becomes of a form: another page is shown instead, or this one with what was found (200) or what was wrong. */
 export type Outcome = { readonly goTo: string } | { readonly again: Page; readonly status: 200 | 409 | 422 };
+/** A file that an operator sends, as it arrives. */
+export interface Upload extends Visit {
+  readonly content: Readable;
+  readonly sizeBytes: number;
+}
+
+/** What becomes of a file: another page is shown instead, or this in its place on the page. */
+export type UploadOutcome =
+  | { readonly goTo: string }
+  | { readonly shown: Content; readonly status: 200 | 422 };
 
 /** What a page's address answers: the page, or another address where it is. */
 export type Shown = Page | { readonly goTo: string };
@@ -39,6 +50,10 @@ export type Shown = Page | { readonly goTo: string };
 export interface Routes {
   readonly page: (path: string, show: (visit: Visit) => Shown | Promise<Shown>) => void;
   readonly form: (path: string, take: (submission: Submission) => Promise<Outcome>) => void;
+  /** A file for the browser to save, passed on as fast as it takes it. */
+  readonly download: (path: string, give: (visit: Visit) => Promise<Response>) => void;
+  /** A file that the script of a form with `data-upload` sends as a request's body; nothing of it is kept here. */
+  readonly upload: (path: string, take: (upload: Upload) => Promise<UploadOutcome>) => void;
 }
 
 /** Whether the operator's role is at least another. */

@@ -68,5 +68,5 @@ it('takes an answer that comes before the file is sent, and sends no more', asyn
 
 it('names the service that goes away', async () => {
   const { request } = await serve((received) => received.socket.destroy());
-  await expect(uploadHttp(request)).rejects.toThrow('does not answer, or disconnected: repeat the command');
+  await expect(uploadHttp(request)).rejects.toThrow('does not answer, or disconnected: repeat it');
 });

@@ -1,12 +1,12 @@
 import { type ListedPayment, paymentOperations, paymentStatuses } from '@pesewa/contracts';
-import { inWords } from '@pesewa/operator-client';
+import { inWords, showTime } from '@pesewa/operator-client';
 import { Argument, type Command, Option } from 'commander';
 import { asList, readCount, readTime } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { inZone, readZone, showTime, zoneOption } from '../time-zones.ts';
+import { inZone, readZone, zoneOption } from '../time-zones.ts';
 import { addCancelCommand } from './payments-cancel.ts';
 
 const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;

@@ -1,6 +1,6 @@
 import type { ClosePreviewView, CloseRecordView, CloseRequest, CloseView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { inWords } from '@pesewa/operator-client';
+import { CLOSE_MATCHES, dayAt, inWords, nextDay, showTime, startOfDay, UTC } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -17,7 +17,7 @@ import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, type Cell, formatJson, formatTable } from '../print.ts';
-import { dayAt, nextDay, readZone, showTime, startOfDay, UTC, zoneOption } from '../time-zones.ts';
+import { readZone, zoneOption } from '../time-zones.ts';
 
 interface CloseOptions extends FileOptions {
   readonly date?: string;
@@ -30,9 +30,6 @@ interface CloseOptions extends FileOptions {
 }
 
 const LOOK_MS = 1_000;
-/** What a match is worth: nobody may take the amount of a collection for compared that no lookup tells. */
-const COMPARED =
-  'matched: payouts by status, amount and fee; collections that were looked up by status alone, because a lookup tells no amount of them: only a statement does';
 /** How many payments of each result are printed. */
 const SHOWN = 20;
 
@@ -207,7 +204,7 @@ function describe(
     `${id}: ${state}`,
     ...(zone === UTC ? [] : [`from ${showTime(close.from, zone)} to ${showTime(close.to, zone)}, ${zone}`]),
     ...(summary ? [summary.join(', ')] : []),
-    ...(results !== null && results.matched > 0 ? [COMPARED] : []),
+    ...(results !== null && results.matched > 0 ? [CLOSE_MATCHES] : []),
     ...(late > 0
       ? [`${late.toLocaleString('en-GB')} of them came late: reported only after it had been done once`]
       : []),

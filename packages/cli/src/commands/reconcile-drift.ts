@@ -1,5 +1,6 @@
 import { type WalletComparisonView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
+import { describeDrift, describeOverdue, isUnexplained } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
@@ -60,7 +61,7 @@ export function describeRuns(
   return [
     table,
     ...runs.map(describeFinding),
-    ...runs.map(describeOverdue),
+    ...runs.map(describeOldPayments),
     ...(runs.every(({ configured }) => configured) ? [] : [REMOVED]),
   ].join('');
 }
@@ -74,45 +75,17 @@ const answers: Readonly<Record<WalletComparisonView['finding'], string>> = {
   out_of_range: 'NO',
 };
 
-/** What explains a difference, or that nothing does; nothing if there is none. */
 function describeFinding(run: WalletComparisonView): string {
-  const { rail, currency, drift, finding, explainedBy } = run;
-  if (finding === 'explained')
-    return explainedBy.length === 0
-      ? ''
-      : `\n${rail}: ${displayAmount(drift, currency, 'exceptZero')} is exactly what ${explainedBy.join(', ')} would move\n`;
-  if (finding === 'out_of_range' || finding === 'unexplained_within_range') return describeUnexplained(run);
-  const why =
-    finding === 'books_moved'
-      ? `payments in ${currency} were posted whenever the rail answered, and so far nothing explains the difference`
-      : `too many payments are open in ${currency} to tell whether they explain the difference`;
-  return `\n${rail}: ${why}${sinceOf(run)}\n`;
-}
-
-function sinceOf({ unexplainedSince }: WalletComparisonView): string {
-  return unexplainedSince === null ? '' : `; unexplained since ${unexplainedSince}`;
-}
-
-/** What has been open for longer than a rail takes, which may hide as much. */
-function describeOverdue({ rail, currency, overdue }: WalletComparisonView): string {
-  if (!overdue) return '';
-  const { count, isCut, mayDebit, mayCredit, oldestAt, references } = overdue;
-  const moves = [
-    ...(mayDebit === '0' ? [] : [`-${displayAmount(mayDebit, currency)}`]),
-    ...(mayCredit === '0' ? [] : [`+${displayAmount(mayCredit, currency)}`]),
-  ];
-  const many = `${count}${isCut ? ' or more' : ''} ${count === 1 ? 'payment has' : 'payments have'}`;
-  return `\n${rail}: ${many} been open for longer than rails take, since ${oldestAt}, and may hide ${moves.join(' and ')}: ${references.join(', ')}${count > references.length ? ' …' : ''}\n`;
-}
-
-function describeUnexplained(run: WalletComparisonView): string {
-  const { rail, currency, unexplained, finding, candidates } = run;
-  const what =
-    finding === 'unexplained_within_range'
-      ? `at least ${displayAmount(unexplained, currency)} is unexplained, either way: open payments could move as much, but no combination of them gives the difference`
-      : `${displayAmount(unexplained, currency, 'exceptZero')} is unexplained`;
-  const head = `\n${rail}: ${what}${sinceOf(run)}`;
-  if (candidates.length === 0) return `${head}, and no payment is known that could explain it\n`;
+  const { rail, candidates } = run;
+  const found = describeDrift(run);
+  if (found === undefined) return '';
+  if (!isUnexplained(run)) return `\n${rail}: ${found}\n`;
+  if (candidates.length === 0) return `\n${rail}: ${found}, and no payment is known that could explain it\n`;
   const rows = candidates.map(({ reference, why }) => [reference, why]);
-  return `${head}; what could explain it:\n${formatTable(['CANDIDATE', 'WHY'], rows, { colours: false, empty: '' })}`;
+  return `\n${rail}: ${found}; what could explain it:\n${formatTable(['CANDIDATE', 'WHY'], rows, { colours: false, empty: '' })}`;
+}
+
+function describeOldPayments(run: WalletComparisonView): string {
+  const found = describeOverdue(run);
+  return found === undefined ? '' : `\n${run.rail}: ${found}\n`;
 }

@@ -5,7 +5,7 @@ import type {
   RailStatementView,
   StatementMappingBody,
 } from '@pesewa/contracts';
-import { inWords } from '@pesewa/operator-client';
+import { describeLines, inWords, whyUnmatched } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import {
   checkFile,
@@ -174,14 +174,6 @@ async function matchWhole(
   }
 }
 
-/** Why a record is not matched, besides what its result says. */
-function whyOf({ reason, result, reference, differsIn }: RailStatementRecordView): string | null {
-  if (reason !== null) return reason;
-  if (differsIn.length > 0) return `another ${differsIn.join(' and ')}`;
-  if (result !== 'not_in_books') return null;
-  return reference === null ? 'it names no payment' : 'it names an unknown payment';
-}
-
 async function problemsOf(
   statements: RailStatements,
   { id, counts }: RailStatementView,
@@ -191,17 +183,6 @@ async function problemsOf(
     if (counts?.[result]) found.push(...(await statements.records(id, result, SHOWN)));
   }
   return found;
-}
-
-/** What became of the lines of the file that have no record of their own. */
-function otherLines({ file }: Pick<RailStatementView, 'file'>): string {
-  if (file === null) return '';
-  const { before, heading, blank, records, continued } = file;
-  const others = Object.entries({ 'before the heading': before, heading, blank, continued })
-    .filter(([, count]) => count > 0)
-    .map(([what, count]) => `${count} ${what}`);
-  const all = before + heading + blank + records + continued;
-  return `the file has ${all.toLocaleString('en-GB')}: ${[`${records.toLocaleString('en-GB')} that are read`, ...others].join(', ')}\n`;
 }
 
 /** The options that a mapping lacks, as they are written in it. */
@@ -217,7 +198,7 @@ function describe(
   { dryRun }: MatchOptions,
   colours: boolean,
 ): string {
-  const { id, lines, counts, discrepancies, from, to, breaksOpened, breaksHidden } = statement;
+  const { id, lines, counts, discrepancies, from, to, file, breaksOpened, breaksHidden } = statement;
   const window =
     from === null ? 'no time is given: payments without a line are not looked for' : `from ${from} to ${to}`;
   const results = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
@@ -234,7 +215,7 @@ function describe(
       one.payment ?? one.reference,
       amountCell(one.amount, one.currency),
       amountCell(one.difference, one.currency),
-      whyOf(one),
+      whyUnmatched(one),
     ]),
     { colours, empty: 'everything is matched', right: ['LINE', 'AMOUNT', 'DIFFERENCE'] },
   );
@@ -245,6 +226,6 @@ function describe(
   const breaks = dryRun
     ? 'a dry run: nothing was stored, and no break was opened\n'
     : `breaks opened: ${breaksOpened}${breaksHidden > 0 ? `, ${breaksHidden} more had no room` : ''}: see pesewa reconcile breaks\n`;
-  const head = `${id ?? 'dry run'}: ${lines.toLocaleString('en-GB')} lines, ${window}\n${otherLines(statement)}`;
+  const head = `${id ?? 'dry run'}: ${lines.toLocaleString('en-GB')} lines, ${window}\n${file === null ? '' : `${describeLines(file)}\n`}`;
   return `${head}\n${totals}\n${list}${more}${proposalOf(statement)}${breaks}`;
 }

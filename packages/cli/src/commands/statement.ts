@@ -1,5 +1,5 @@
 import { formatCsv, growsByDebits } from '@pesewa/contracts';
-import { describeAccount, inWords } from '@pesewa/operator-client';
+import { dayAt, describeAccount, inWords, nextDay, showTime, startOfDay, UTC } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCurrency, readDay, readTime, requireBefore } from '../arguments.ts';
 import type { Statement } from '../clients/statements.ts';
@@ -7,7 +7,7 @@ import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, formatJson, formatTable } from '../print.ts';
-import { dayAt, nextDay, readZone, showTime, startOfDay, UTC, zoneOption } from '../time-zones.ts';
+import { readZone, zoneOption } from '../time-zones.ts';
 
 /**
  * A statement as it is shown: each entry with the other account that it touches, null if it stays within this one, and with

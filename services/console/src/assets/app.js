@@ -116,9 +116,64 @@
     deed();
   });
 
+  // A file goes as the body of a request, with the form's other fields in the address; the answer is a page or a part of one.
+  const PREVIEW_BYTES = 65_536;
+  const firstLines = async (file) => {
+    if (file.size <= PREVIEW_BYTES) return file;
+    const bytes = new Uint8Array(await file.slice(0, PREVIEW_BYTES).arrayBuffer());
+    const end = bytes.lastIndexOf(10) + 1 || bytes.length;
+    // In UTF-16 a line may end in the middle of two bytes.
+    return file.slice(0, end + (bytes[0] >= 0xfe ? end % 2 : 0));
+  };
+  const digestOf = async (file) => {
+    const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer());
+    return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  };
+  const send = async (form, submitter) => {
+    const { csrf, file, ...fields } = Object.fromEntries(new FormData(form, submitter));
+    const body = fields.dryRun ? await firstLines(file) : file;
+    const query = new URLSearchParams({ ...fields, sha256: await digestOf(body) });
+    const [progress, answer] = [form.querySelector('progress'), form.nextElementSibling];
+    await new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open('POST', `${form.dataset.upload}?${query}`);
+      request.responseType = 'document';
+      const headers = { 'x-csrf-token': csrf, 'hx-request': 'true', 'content-type': 'text/csv' };
+      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+      progress.hidden = false;
+      request.upload.onprogress = ({ loaded, total }) => {
+        progress.value = (100 * loaded) / total;
+      };
+      request.onerror = () => reject(new Error('the file did not arrive'));
+      request.onload = () => {
+        const goTo = request.getResponseHeader('hx-redirect');
+        if (goTo) location.assign(goTo);
+        else answer.replaceChildren(...(request.response?.body.childNodes ?? [`Answered ${request.status}`]));
+        answer.focus();
+        resolve();
+      };
+      request.send(body);
+    });
+  };
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!form.dataset.upload) return;
+    event.preventDefault();
+    if (form.dataset.sent === 'yes') return;
+    form.dataset.sent = 'yes';
+    say('The file is on its way.');
+    send(form, event.submitter)
+      .then(() => say(''))
+      .catch(({ message }) => say(`Not sent: ${message}. Send it again: it goes on from where it stopped.`))
+      .finally(() => {
+        delete form.dataset.sent;
+        form.querySelector('progress').hidden = true;
+      });
+  });
+
   // A double click does what it asks for once.
   document.addEventListener('submit', (event) => {
-    if (event.target.method !== 'post') return;
+    if (event.target.method !== 'post' || event.target.dataset.upload) return;
     if (event.target.dataset.sent === 'yes') event.preventDefault();
     event.target.dataset.sent = 'yes';
   });

@@ -179,7 +179,7 @@ export function walletPath(wallet: string): string {
   return pathOf(['reconciliation', 'wallets', rail, currency]);
 }
 
-/** The latest comparison of wallets. */
+/** The latest comparison of every wallet. */
 export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
   const number = (title: string) => ({ title, isNumber: true }) as const;
   return table({

@@ -55,17 +55,30 @@ export function form(options: {
   readonly isDangerous?: boolean;
   /** What was wrong with the last try. */
   readonly problem?: string | undefined;
+  /** Where a script sends the form's file, and what tries its first lines out; the answer is shown below the form. */
+  readonly upload?: { readonly path: string; readonly tryOut: string };
 }): Html {
-  const { csrf, action, fields = [], hidden = {}, submit, choices, isDangerous = false, problem } = options;
-  return html`<form method="${csrf === undefined ? 'get' : 'post'}" action="${action}" class="form">${problemOf(problem)}
+  const {
+    csrf,
+    action,
+    fields = [],
+    hidden = {},
+    submit,
+    choices,
+    isDangerous = false,
+    problem,
+    upload,
+  } = options;
+  return html`<form method="${csrf === undefined ? 'get' : 'post'}" action="${action}" class="form"${attributes({ 'data-upload': upload?.path })}>${problemOf(problem)}
 ${csrf === undefined ? nothing : html`<input type="hidden" name="csrf" value="${csrf}">`}
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${fields.map((field) => control(field, problem))}
-${
+${upload ? html`<button type="submit" name="dryRun" value="true">${upload.tryOut}</button> ` : nothing}${
   choices
     ? html`<fieldset class="choices"><legend>${submit}</legend>${choices.of.map(([value, words]) => html`<button type="submit" name="${choices.name}" value="${value}"><code>${value}</code> ${words}</button>`)}</fieldset>`
     : html`<button type="submit" class="${isDangerous ? 'danger' : 'primary'}">${submit}</button>`
-}</form>`;
+}
+${upload ? html`<progress max="100" value="0" hidden aria-label="How much is sent"></progress>` : nothing}</form>${upload ? html`<div tabindex="-1"></div>` : nothing}`;
 }
 
 /** A form that narrows a list; what it asks for is in the page's address. */

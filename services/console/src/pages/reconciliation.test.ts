@@ -1,0 +1,239 @@
+import type { CloseView, RailStatementPreviewView } from '@pesewa/contracts';
+import { describe, expect, it } from 'vitest';
+import { answered, openConsole, textOf } from '../console.fixture.ts';
+import { close, ESCAPED, EVIL, line, listed, signedIn, statement, wallet } from './reconciliation.fixture.ts';
+
+it.each([
+  '/reconciliation',
+  '/reconciliation/wallets/upstream/KES',
+  '/reconciliation/closes?from=2026-11-26',
+  '/reconciliation/closes/day-1',
+  '/reconciliation/statements',
+  '/reconciliation/statements/st-1',
+  '/reconciliation/statements/new',
+])('%s shows what others wrote as text', async (path) => {
+  const { ama } = await signedIn();
+  const { status, html } = await ama.get(path);
+  expect([status, html.includes(EVIL), html.includes('<script>alert')]).toEqual([200, false, false]);
+});
+
+describe('the page of reconciliation', () => {
+  it('leads to wallets, closes, statements and what an audit found', async () => {
+    const { ama } = await signedIn();
+    const { html } = await ama.get('/reconciliation');
+    for (const path of [
+      '/reconciliation/wallets/upstream/KES',
+      '/ledger/accounts/float%3Aupstream%3AKES',
+      '/reconciliation/closes/day-1?result=differs',
+      '/reconciliation/statements/st-1?result=not_in_books',
+      '/breaks?kind=coverage.missing',
+    ])
+      expect(html).toContain(`href="${path}"`);
+    expect(html).toContain(ESCAPED);
+  });
+
+  it('compares at once, and says which wallet was not compared', async () => {
+    const { ama, calls } = await signedIn({
+      'reconciler GET /drift': listed(wallet, { ...wallet, id: 'rn-0', currency: 'GHS' }),
+    });
+    const answer = await ama.post('/reconciliation/compare');
+    expect([answer.status, calls('POST /compare').length]).toEqual([409, 1]);
+    expect(textOf(answer.html)).toContain('Not compared: upstream GHS.');
+    const all = await (await signedIn()).ama.post('/reconciliation/compare');
+    expect([all.status, all.goesTo]).toEqual([303, '/reconciliation']);
+  });
+
+  it('starts an audit once', async () => {
+    const { ama, calls } = await signedIn();
+    expect((await ama.post('/reconciliation/audits')).goesTo).toBe('/reconciliation');
+    expect(calls('POST /coverage')).toHaveLength(1);
+  });
+
+  it('shows a viewer no buttons, but the role that they take', async () => {
+    const { ama } = await signedIn({}, 'viewer');
+    const { html } = await ama.get('/reconciliation');
+    expect([html.includes('/reconciliation/compare'), html.includes('takes the role operator')]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});
+
+describe('the page of a wallet', () => {
+  it('says what was found, since when, and which payments may be the cause', async () => {
+    const { ama, asked } = await signedIn();
+    const { html } = await ama.get('/reconciliation/wallets/upstream/KES?cursor=rn-9');
+    const text = textOf(html);
+    expect(text).toContain('upstream KES: out of range');
+    expect(text).toContain('+1,235.00 KES is unexplained; unexplained since 27/11/2026 10:45:00');
+    expect(text).toContain('The drift went from 0.00 KES to +1,240.00 KES at 27/11/2026 11:00:00.');
+    for (const path of ['/payments/po-old', '/payments/co-1', '/breaks/upstream%3AKES%2Fbalance'])
+      expect(html).toContain(`href="${path}"`);
+    expect(asked.map(({ what }) => what)).toContain(
+      'reconciler GET /runs?rail=upstream&currency=KES&cursor=rn-9&limit=200',
+    );
+  });
+
+  it('says where nothing was compared', async () => {
+    const { ama } = await signedIn({ 'reconciler GET /runs': listed() });
+    expect(textOf((await ama.get('/reconciliation/wallets/upstream/XOF')).html)).toContain(
+      'not compared yet',
+    );
+  });
+});
+
+describe('a close', () => {
+  const body = { from: '2026-11-26T00:00:00.000Z', to: '2026-11-27T00:00:00.000Z' };
+
+  it('is shown before it is made, and made once', async () => {
+    const { ama, calls } = await signedIn();
+    const { html } = await ama.get('/reconciliation/closes?from=2026-11-26');
+    expect(html).toContain('Make the close: look up 1,200 payments at their rails');
+    const made = await ama.post('/reconciliation/closes', { from: '2026-11-26', to: '', rail: '' });
+    expect(made.goesTo).toBe('/reconciliation/closes/day-1');
+    expect(calls('POST')).toEqual([
+      { what: 'reconciler POST /closes?dryRun=true', body, by: 'ama' },
+      { what: 'reconciler POST /closes', body, by: 'ama' },
+    ]);
+  });
+
+  it.each([
+    ['2026-11-99', 'from and to must be days'],
+    ['2026-11-31', 'from and to must be days'],
+    ['2026-11-27', 'it can be closed later'],
+  ])(
+    'that cannot be made is refused with the reason, and keeps what was written: %s',
+    async (from, reason) => {
+      const refusal = answered(409, { code: 'not_over', message: 'to: it can be closed later' });
+      const { ama } = await signedIn({ 'reconciler POST /closes': refusal });
+      const answer = await ama.post('/reconciliation/closes', { from });
+      expect([409, 422]).toContain(answer.status);
+      expect(textOf(answer.html)).toContain(reason);
+      expect(answer.html).toContain(`value="${from}"`);
+    },
+  );
+
+  it('shows both sides of a payment; filter and cursor go to the reconciler', async () => {
+    const { ama, asked } = await signedIn();
+    const { html } = await ama.get('/reconciliation/closes/day-1?result=differs&cursor=po-0');
+    expect(textOf(html)).toContain('COMPLETED, 100.00 KES, fee 1.00 KES');
+    expect(textOf(html)).toContain('amount -10.00 KES');
+    for (const path of [
+      '/payments/po-1',
+      '/breaks/po-1%2Famount',
+      '/reconciliation/closes/day-1?result=differs&amp;cursor=po-1',
+      '/reconciliation/closes/day-1/export?result=differs',
+    ])
+      expect(html).toContain(`href="${path}"`);
+    expect(asked.map(({ what }) => what)).toContain(
+      'reconciler GET /closes/day-1/records?result=differs&cursor=po-0',
+    );
+  });
+
+  it('shows its progress while it runs, and is then loaded once more', async () => {
+    const running = { ...close, status: 'asking', done: 1, finishedAt: null } satisfies CloseView;
+    const { ama } = await signedIn({ 'reconciler GET /closes/day-1': running });
+    const page = await ama.get('/reconciliation/closes/day-1');
+    expect(page.html).toContain('<progress max="3" value="1"');
+    expect(page.html).toContain('every 2s');
+    const part = await (await signedIn()).ama.get('/reconciliation/closes/day-1', { 'hx-request': 'true' });
+    expect(part.answer.headers.get('hx-refresh')).toBe('true');
+  });
+
+  it('is downloaded as it comes, of one result; a refusal is a page', async () => {
+    const { ama, asked } = await signedIn();
+    const file = await ama.get('/reconciliation/closes/day-1/export?result=differs');
+    expect([file.html, file.answer.headers.get('content-disposition')]).toEqual([
+      'reference\r\npo-1\r\n',
+      'attachment; filename="a.csv"',
+    ]);
+    expect(asked.at(-1)?.what).toBe('reconciler GET /closes/day-1/export?result=differs');
+    const refusal = answered(409, { code: 'not_done', message: 'id: the close is not done' });
+    const early = await signedIn({ 'reconciler GET /closes/day-1/export': refusal });
+    const answer = await early.ama.get('/reconciliation/closes/day-1/export');
+    expect([answer.status, textOf(answer.html).includes('the close is not done')]).toEqual([409, true]);
+  });
+});
+
+describe('a statement', () => {
+  const terms = 'rail=upstream&mapping=daily&currency=kes&from=2026-11-26&to=2026-11-26&sha256=ab';
+  const preview = {
+    ...statement,
+    id: null,
+    dryRun: true,
+    problems: [line],
+  } satisfies RailStatementPreviewView;
+
+  it('shows its lines with our side, and what the mapping lacks', async () => {
+    const { ama } = await signedIn();
+    const { html } = await ama.get('/reconciliation/statements/st-1');
+    const text = textOf(html);
+    expect(text).toContain('the file has 4: 3 that are read, 1 heading');
+    expect(text).toContain('More lines can be read with this in the mapping');
+    expect(html).toContain('href="/breaks/line-1%2Fexistence"');
+    expect(html).toContain('href="/reconciliation/statements/st-1?result=not_in_books"');
+  });
+
+  it('is relayed with its terms, as it is', async () => {
+    const { upload, asked } = await signedIn({
+      'reconciler POST /statements': answered(202, { ...statement, status: 'matching', counts: null }),
+    });
+    const answer = await upload(terms);
+    expect([answer.status, answer.answer.headers.get('hx-redirect')]).toEqual([
+      200,
+      '/reconciliation/statements/st-1',
+    ]);
+    const { what, body } = asked.at(-1) ?? { what: '' };
+    expect(body).toBe('a,b\r\n1,2');
+    expect(Object.fromEntries(new URL(what.split(' ')[2] ?? '', 'http://x').searchParams)).toEqual({
+      rail: 'upstream',
+      mapping: 'daily',
+      currency: 'KES',
+      sha256: 'ab',
+      from: '2026-11-26T00:00:00.000Z',
+      to: '2026-11-27T00:00:00.000Z',
+    });
+  });
+
+  it('is tried out on its first lines, without the period', async () => {
+    const { upload, asked } = await signedIn({ 'reconciler POST /statements': preview });
+    const { status, html } = await upload(`${terms}&dryRun=true`);
+    expect([status, html.includes(EVIL), html.includes(ESCAPED)]).toEqual([200, false, true]);
+    expect(textOf(html)).toContain('Nothing was kept, and no break was opened.');
+    expect(asked.at(-1)?.what).not.toContain('from=');
+  });
+
+  it('that was sent before leads to what it gave, and one that is refused says why', async () => {
+    const known = await (await signedIn({ 'reconciler POST /statements': statement })).upload(terms);
+    expect(textOf(known.html)).toContain('ama has sent this file with this mapping before');
+    const refusal = answered(400, { code: 'invalid', message: `mapping: ${EVIL}` });
+    const refused = await (await signedIn({ 'reconciler POST /statements': refusal })).upload(terms);
+    expect([refused.status, refused.html.includes(ESCAPED)]).toEqual([422, true]);
+  });
+
+  it.each([
+    ['of another sign-in', { 'x-csrf-token': 'another' }, 403],
+    ['of another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['of more than a file may have', { 'content-length': '268435457' }, 413],
+    ['without a length', { 'content-length': '' }, 413],
+  ])('%s is refused, and nothing is relayed', async (_, headers, status) => {
+    const { upload, calls } = await signedIn();
+    expect((await upload(terms, headers)).status).toBe(status);
+    expect(calls('POST')).toEqual([]);
+  });
+
+  it('is not sent without the script, and the form says so with what was written', async () => {
+    const { ama } = await signedIn();
+    const answer = await ama.post('/reconciliation/statements/new', { currency: 'KES', mapping: 'daily' });
+    expect([answer.status, textOf(answer.html).includes('pesewa reconcile match')]).toEqual([422, true]);
+    expect(answer.html).toContain('value="KES"');
+  });
+
+  it('leads who is no longer signed in to the sign-in', async () => {
+    const { visitor } = openConsole();
+    const headers = { 'x-csrf-token': 'x', 'hx-request': 'true', 'content-length': '1' };
+    const path = '/reconciliation/statements/new/file';
+    const answer = await visitor().send(path, { method: 'POST', body: 'x', headers });
+    expect([answer.status, answer.answer.headers.get('hx-redirect')]).toEqual([401, '/sign-in?next=%2F']);
+  });
+});
