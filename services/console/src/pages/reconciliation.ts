@@ -8,7 +8,7 @@ import {
 import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { form } from '../view/form.ts';
-import { type Content, foreign, nothing, pathOf } from '../view/html.ts';
+import { foreign, type Html, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { table } from '../view/table.ts';
 import { count, lengthText, time } from '../view/values.ts';
@@ -43,7 +43,7 @@ async function show(visit: Visit, { compare: notCompared, audit }: Problems = {}
   const { call } = visit.upstream;
   const newest = <Item>(
     listed: Promise<{ readonly items: readonly Item[] }>,
-    shown: (visit: Visit, items: readonly Item[]) => Content,
+    shown: (visit: Visit, items: readonly Item[]) => Html,
     most = SHOWN,
   ) => part(listed.then(({ items }) => shown(visit, items.slice(0, most))));
   const [wallets, closes, statements, audits] = await Promise.all([
@@ -80,7 +80,7 @@ async function compare(submission: Submission): Promise<Outcome> {
   return { again: await again(problem), status: 409 };
 }
 
-function auditTable({ times }: Visit, audits: readonly CoverageView[]): Content {
+function auditTable({ times }: Visit, audits: readonly CoverageView[]): Html {
   const gap = (number: number, kind: string) =>
     count({ count: number }, number === 0 ? undefined : pathOf(['breaks'], { kind }));
   return table({
