@@ -1,6 +1,11 @@
-import { type OrderKindName, type OrderView } from '@pesewa/contracts';
-import { displayAmount, parseAmount } from '@pesewa/kernel';
-import { ClientError, describeOrder, messageOf, RefusedError } from '@pesewa/operator-client';
+import { type OrderView } from '@pesewa/contracts';
+import {
+  describeOrder,
+  foreseeOrder,
+  messageOf,
+  type OrderRequest,
+  RefusedError,
+} from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCommandId, readLine } from './arguments.ts';
 import { requireAddress } from './config.ts';
@@ -13,18 +18,6 @@ export interface OrderOptions {
   readonly reason?: string;
   readonly approve?: boolean;
   readonly dryRun?: boolean;
-}
-
-/** The order that a command asks for. */
-export interface OrderRequest {
-  readonly kind: OrderKindName;
-  readonly account: { readonly merchantId: string } | { readonly rail: string };
-  readonly currency: string;
-  /** Decimal text without a sign. */
-  readonly amount: string;
-  /** The change of the account's balance, in minor units. */
-  readonly change: bigint;
-  readonly direction?: 'credit' | 'debit' | 'surplus' | 'shortage';
 }
 
 const REASON_LENGTH_MAX = 200;
@@ -69,8 +62,11 @@ export async function proposeOrder(
     ...(reason !== undefined && { reason }),
   };
   if (options.dryRun) {
-    const { text, isRefused } = await foresee(context, request);
-    ports.print(`would order: ${describeOrder({ kind, ...body })}\n${text}nothing was sent\n`);
+    const { lines, isRefused } = await foreseeOrder(operations, request);
+    const text = lines.map((line) =>
+      typeof line === 'string' ? `${line}\n` : `${line[0]} ${line[1].padEnd(5)}  ${line[2]}\n`,
+    );
+    ports.print(`would order: ${describeOrder({ kind, ...body })}\n${text.join('')}nothing was sent\n`);
     // Without --approve the order would be taken, and refused only once another operator approves it.
     if (options.approve && isRefused)
       throw new CliError('the ledger would refuse it: a wallet gives no more than it has');
@@ -129,65 +125,4 @@ function nextStep({ commandId, status, expiresAt }: OrderView): string {
   if (status !== 'proposed') return '';
   const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
   return `waiting for another operator${until}: pesewa orders approve ${commandId}\n`;
-}
-
-/** The balance before and after the order, in two or three lines, and whether the ledger would refuse it. */
-async function foresee({ operations }: CommandContext, request: OrderRequest) {
-  const { account, currency, change, kind } = request;
-  const isWallet = 'merchantId' in account;
-  const balance = isWallet
-    ? (await operations.account(account.merchantId, currency)).available
-    : await operations.float(account.rail, currency);
-  const now = parseAmount(balance ?? '0', currency);
-  if (!now.ok)
-    throw new CliError(`the ledger's balance is no amount: use a command line of the same version`);
-  const after = now.value.minor + change;
-  const name = isWallet ? 'available' : 'float';
-  const lines = [
-    `${name} now    ${displayAmount(now.value.minor, currency)}`,
-    `${name} after  ${displayAmount(after, currency)}`,
-  ];
-  const isRefused = isWallet && after < 0n;
-  if (isRefused) lines.push('the ledger would refuse this: a wallet gives no more than it has');
-  if (balance === undefined) lines.push('no entry has touched this float yet: check the name of the rail');
-  if (kind === 'suspense' && !isWallet)
-    lines.push(...(await foreseeDrift(operations, account.rail, currency, change)));
-  return { text: lines.map((line) => `${line}\n`).join(''), isRefused };
-}
-
-/** The drift of the rail's wallet before and after a change of our float, and whether the change has the wrong sign. */
-async function foreseeDrift(
-  { reconciliation }: CommandContext['operations'],
-  rail: string,
-  currency: string,
-  change: bigint,
-): Promise<readonly string[]> {
-  const runs = await reconciliation.drift().catch((error: unknown) => {
-    if (!(error instanceof ClientError)) throw error;
-    return messageOf(error);
-  });
-  if (typeof runs === 'string') return [`drift now    not known: ${runs}`];
-  const run = runs.find((one) => one.rail === rail && one.currency === currency);
-  const now = run && parseAmount(run.drift, currency);
-  if (!now?.ok) return ['drift now    not known: this wallet was never compared (pesewa reconcile run)'];
-  const { minor } = now.value;
-  const after = minor - change;
-  const text = (of: bigint) => displayAmount(of, currency, 'exceptZero');
-  const size = (of: bigint) => (of < 0n ? -of : of);
-  const isRightWay = minor !== 0n && minor > 0n === change > 0n;
-  const isTooMuch = isRightWay && size(change) > size(minor);
-  const than = minor > 0n ? 'more' : 'less';
-  const state =
-    minor === 0n
-      ? 'our float and the rail agree'
-      : `the rail has ${displayAmount(size(minor), currency)} ${than} than our float, so the order takes ${isTooMuch ? 'no more than that' : `a ${minor > 0n ? '+' : '-'}`}`;
-  const wrong = isTooMuch ? 'this is more than the drift' : 'this makes the drift larger';
-  return [
-    `drift now    ${text(minor)}, compared at ${run?.at ?? ''}`,
-    `drift after  ${text(after)}`,
-    ...(isTooMuch || !isRightWay ? [`${wrong}: ${state}`] : []),
-    ...(run?.finding === 'explained' && minor !== 0n
-      ? ['payments in flight explain this drift: it goes once they have ended, and needs no order']
-      : []),
-  ];
 }

@@ -1,6 +1,5 @@
-import type { ChangeView, FieldChangeView, SettingView } from '@pesewa/contracts';
-import { displayAmount } from '@pesewa/kernel';
-import { inWords, messageOf, RefusedError } from '@pesewa/operator-client';
+import type { ChangeView, FieldChangeView } from '@pesewa/contracts';
+import { inWords, messageOf, RefusedError, settingLabel, settingText } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readLine } from './arguments.ts';
 import type { WantedChange } from './clients/settings.ts';
@@ -110,50 +109,11 @@ function fieldLines(fields: readonly FieldChangeView[]): string {
   const width = Math.max(0, ...labels.map((label) => label.length));
   return fields
     .map(({ from, to, ...setting }, index) => {
-      const text = (value: string | null) => (value === null ? 'none' : settingText({ ...setting, value }));
+      const text = (value: string | null) =>
+        value === null ? 'none' : cellText(settingText({ ...setting, value }));
       return `  ${(labels[index] ?? '').padEnd(width)}  ${text(from)} → ${text(to)}\n`;
     })
     .join('');
-}
-
-/** A setting's value as people read it. */
-export function settingText({ field, value, currency }: SettingView): string {
-  if (currency !== null) return displayAmount(value, currency);
-  return field.endsWith('.percent') ? `${value}%` : cellText(value);
-}
-
-const parts = { fixed: ', fixed', min: ', at least', max: ', at most', percent: '', country: ', country' };
-const wholes: Readonly<Record<string, string>> = {
-  allowedAddresses: 'requests only from',
-  'webhooks.payoutsUrl': 'payout webhooks to',
-  'webhooks.collectionsUrl': 'collection webhooks to',
-  'webhooks.secret': 'webhook secret, SHA-256',
-  'webhooks.graceHours': 'hours in which the secrets before it sign too',
-  'signing.requests': 'signatures of requests',
-  'signing.secrets': 'signing secrets, SHA-256',
-};
-const maxima: Readonly<Record<string, string>> = {
-  perPayoutMin: 'smallest payout',
-  perPayoutMax: 'largest payout',
-  perDayMax: 'payouts of a day',
-  perBeneficiaryPerDayMax: 'payouts to one account in a day',
-  perCollectionMin: 'smallest collection',
-  perCollectionMax: 'largest collection',
-  collectionsPerDayMax: 'collections of a day',
-};
-
-/** What a setting is called where people read it: `wallets.GHS.payoutFee.min` is `GHS payout fee, at least`. */
-export function settingLabel(field: string): string {
-  const known = wholes[field];
-  if (known !== undefined) return known;
-  const [group = '', name = '', third, last] = field.split('.');
-  if (group === 'keys') return `key ${name}…`;
-  if (group === 'limits')
-    return third === undefined ? inWords(name) : `${maxima[name] ?? inWords(name)}, ${third}`;
-  if (group !== 'wallets') return inWords(field);
-  return last === undefined
-    ? `${name} wallet${parts[third as keyof typeof parts] ?? ''}`
-    : `${name} ${inWords(third ?? '')}${parts[last as keyof typeof parts] ?? ''}`;
 }
 
 function nextStep({ id, expiresAt }: ChangeView): string {

@@ -1,5 +1,12 @@
 export { describeParked, describeRealignment, describeScope } from './actions.ts';
-export { nextCommandId, pendingOf } from './adjustments.ts';
+export {
+  correctionOf,
+  nextCommandId,
+  pendingOf,
+  placeAdjustment,
+  reasonForBreak,
+  whyWrongSign,
+} from './adjustments.ts';
 export {
   type Caller,
   createCaller,
@@ -14,11 +21,13 @@ export { consequenceOf, groundsOf } from './decisions.ts';
 export { describeDrift, describeOverdue, isUnexplained } from './drift.ts';
 export { ClientError, messageOf, RefusedError } from './errors.ts';
 export { createTimelines, type Timeline } from './fetch-timeline.ts';
+export { type ForeseenOrder, foreseeOrder, type OrderRequest, readWallet } from './foresee-order.ts';
 export { exchangeHttp, parseAnswer, silence } from './http.ts';
 export { describeAccount, describeMovement, inWords, statedAccount } from './labels.ts';
 export { CLOSE_MATCHES, describeLines, whyUnmatched } from './matching.ts';
 export { mergeTimeline, type TimelineLine } from './merge-timeline.ts';
-export { describeOrder } from './orders.ts';
+export { describeOrder, mayBeBooked, takesAway } from './orders.ts';
 export { type FileSender, sendFile } from './send-file.ts';
+export { settingLabel, settingText } from './settings.ts';
 export { describeTest } from './test-webhooks.ts';
 export { type Count, createWaiting, type Waiting } from './waiting.ts';

@@ -31,3 +31,17 @@ export function describeOrder(
       return unreachable(kind);
   }
 }
+
+/** Whether an order lowers the balance of its account. */
+export function takesAway({ kind, direction }: Pick<OrderView, 'kind' | 'direction'>): boolean {
+  return kind.startsWith('withdraw') || direction === 'debit' || direction === 'shortage';
+}
+
+/** Whether an order may still move money, or has; of the others nothing is heard any more. */
+export function mayBeBooked(
+  { status, expiresAt }: Pick<OrderView, 'status' | 'expiresAt'>,
+  nowMs: number,
+): boolean {
+  if (status === 'proposed') return expiresAt === undefined || nowMs < Date.parse(expiresAt);
+  return status === 'approved' || status === 'applied';
+}

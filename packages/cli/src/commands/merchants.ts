@@ -1,4 +1,5 @@
 import type { Merchant } from '@pesewa/directory';
+import { settingLabel, settingText } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { asList, collect, readCount, readPair } from '../arguments.ts';
 import { openContext } from '../context.ts';
@@ -7,7 +8,7 @@ import { withExamples } from '../help.ts';
 import { addLimitOptions, type LimitOptions, readLimits } from '../limits.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { addChangeOptions, details, requestChange, settingLabel, settingText } from '../settings-changes.ts';
+import { addChangeOptions, details, requestChange } from '../settings-changes.ts';
 import { addMerchantSettingCommands, walletOf } from './merchant-settings.ts';
 
 interface CreateOptions extends LimitOptions {

@@ -1,9 +1,10 @@
+import type { OrderRequest } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCurrency, readPositiveAmount, readSignedAmount } from '../arguments.ts';
 import { type CommandContext, findMerchant, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { addOrderOptions, type OrderOptions, type OrderRequest, proposeOrder } from '../ledger-commands.ts';
+import { addOrderOptions, type OrderOptions, proposeOrder } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 
 /** A command that proposes one kind of order. */

@@ -1,5 +1,5 @@
 import { type OrderView, orderStatuses } from '@pesewa/contracts';
-import { describeOrder, inWords } from '@pesewa/operator-client';
+import { describeOrder, inWords, takesAway } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { asList, readCount } from '../arguments.ts';
 import { openContext } from '../context.ts';
@@ -85,11 +85,6 @@ function table(orders: readonly OrderView[], colours: boolean, empty: string): s
     ]),
     { colours, empty, right: ['AMOUNT'] },
   );
-}
-
-/** Whether the order lowers the balance of its account. */
-function takesAway({ kind, direction }: OrderView): boolean {
-  return kind.startsWith('withdraw') || direction === 'debit' || direction === 'shortage';
 }
 
 function details(order: OrderView): string {

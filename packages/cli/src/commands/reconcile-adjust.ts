@@ -1,12 +1,22 @@
-import { type AdjustmentView, type BreakDetailView, type OrderView } from '@pesewa/contracts';
-import { nextCommandId, pendingOf, RefusedError } from '@pesewa/operator-client';
+import { type AdjustmentView, type BreakDetailView } from '@pesewa/contracts';
+import {
+  correctionOf,
+  mayBeBooked,
+  nextCommandId,
+  type OrderRequest,
+  pendingOf,
+  placeAdjustment,
+  RefusedError,
+  reasonForBreak,
+  whyWrongSign,
+} from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCurrency, readLine, readSignedAmount, type SignedAmount } from '../arguments.ts';
 import { requireAddress } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { type OrderRequest, proposeOrder } from '../ledger-commands.ts';
+import { proposeOrder } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { requireWallet } from './money.ts';
 
@@ -43,59 +53,28 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
     .option('--dry-run', 'show what would be ordered and what would be left, and send nothing')
     .action(async (id: string, options: AdjustOptions, command: Command) => {
       const context = await openContext(ports, command);
-      const { breaks: known } = context.operations;
-      const found = await known.show(id);
+      const found = await context.operations.breaks.show(id);
       const { request, amount } = await requestOf(context, found, options);
-      const about = ` (break ${id})`;
-      const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX - about.length);
+      const aboutLength = reasonForBreak('', id).length;
+      const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX - aboutLength);
       const commandId = commandIdOf(found, request, amount);
-      if (!options.dryRun) requireSign(found, request, amount);
+      const wrong = options.dryRun ? undefined : whyWrongSign(found, request);
+      if (wrong !== undefined) throw new CliError(`--amount: ${wrong}; --dry-run shows the drift after it`);
       const order = {
         commandId,
-        reason: `${reason}${about}`,
+        reason: reasonForBreak(reason, id),
         ...(options.approve && { approve: true }),
         ...(options.dryRun && { dryRun: true }),
       };
-      if (!options.dryRun) {
-        if (options.approve) requireAddress(context.addresses, 'approverToken');
-        // The break notes the order first: an order that no break knows would move money without anybody expecting it.
-        const body = {
-          ...request.account,
-          commandId,
-          currency: request.currency,
-          amount: signed(amount),
-          explanation: reason,
-        };
-        await known.change(id, { verb: 'adjustment', body });
-      }
-      await proposeOrder(context, request, order, 'repeat the same call').catch(async (error: unknown) => {
-        // If the ledger refused the order itself, nothing was ordered and nothing waits for it.
-        if (error instanceof RefusedError && wasNeverOrdered(error)) {
-          await known.change(id, { verb: 'withdraw', body: { commandId } });
-        }
-        throw error;
-      });
+      const place = () => proposeOrder(context, request, order, 'repeat the same call');
+      if (options.dryRun) return place();
+      if (options.approve) requireAddress(context.addresses, 'approverToken');
+      await placeAdjustment(context.operations, id, { commandId, request, explanation: reason }, place);
     });
   withExamples(adjust, [
     'pesewa reconcile breaks adjust upstream:GHS/balance --suspense --amount -12.50 --reason "lost" --dry-run',
     'pesewa reconcile breaks adjust po-0193e5c1/status --wallet demo --amount -100 --reason "paid after all"',
   ]);
-}
-
-/** Refuses a correction that would make the drift of its own break larger. */
-function requireSign(found: BreakDetailView, { kind }: OrderRequest, { minor }: SignedAmount): void {
-  if (kind !== 'suspense' || found.kind !== 'wallet.drift' || found.amount === null) return;
-  const isLess = found.amount.startsWith('-');
-  if (isLess === minor < 0n) return;
-  const has = isLess ? 'less' : 'more';
-  throw new CliError(
-    `--amount: the rail has ${has} than our float, so this makes the drift larger: write it with a ${isLess ? '-' : '+'}; --dry-run shows the drift after it`,
-  );
-}
-
-/** Any other conflict may be with this same order, sent before. */
-function wasNeverOrdered({ status, code }: RefusedError): boolean {
-  return status === 400 || status === 404 || code.startsWith('unknown_');
 }
 
 async function requestOf(
@@ -110,17 +89,13 @@ async function requestOf(
   if (code === null) throw new CliError(`--currency: ${found.id} has none: say which`);
   const currency = readCurrency('--currency', code);
   const amount = readSignedAmount('--amount', options.amount, currency);
-  const money = { currency, amount: amount.text, change: amount.minor };
-  const isGain = amount.minor > 0n;
   if (wallet !== undefined) {
     await requireWallet(context, wallet, currency);
-    const direction = isGain ? 'credit' : 'debit';
-    return { amount, request: { kind: 'adjust', account: { merchantId: wallet }, ...money, direction } };
+    return { amount, request: correctionOf({ merchantId: wallet }, currency, amount) };
   }
   const rail = typeof suspense === 'string' ? suspense : found.rail;
   if (rail === null) throw new CliError(`--suspense: ${found.id} has no rail: write --suspense <rail>`);
-  const direction = isGain ? 'surplus' : 'shortage';
-  return { amount, request: { kind: 'suspense', account: { rail }, ...money, direction } };
+  return { amount, request: correctionOf({ rail }, currency, amount) };
 }
 
 /** The id of the order: if the same order waits already, its id, so that a repetition orders nothing twice. */
@@ -150,10 +125,6 @@ function withSign(amount: string): string {
   return amount.startsWith('-') ? amount : `+${amount}`;
 }
 
-function signed({ minor, text }: SignedAmount): string {
-  return `${minor < 0n ? '-' : '+'}${text}`;
-}
-
 /** Adds `breaks withdraw`: ends an adjustment whose order will never be applied. */
 export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
   const withdraw = breaks
@@ -172,8 +143,13 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
           `${commandId} was never ordered: repeat the command that proposed it, then reject the order`,
         );
       });
-      const why = whyAlive(order, ports.clock.nowMs());
-      if (why !== undefined) throw new CliError(`${commandId} ${why}`);
+      if (mayBeBooked(order, ports.clock.nowMs())) {
+        const why =
+          order.status === 'proposed'
+            ? `can still be approved: reject it first, with pesewa orders reject ${commandId} --reason "withdrawn"`
+            : `is ${order.status}: the break follows by itself`;
+        throw new CliError(`${commandId} ${why}`);
+      }
       if (options.dryRun) {
         ports.print(`${id}: ${commandId} would be withdrawn; nothing was changed\n`);
         return;
@@ -185,21 +161,4 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
     'pesewa reconcile breaks withdraw upstream:GHS/balance --dry-run',
     'pesewa reconcile breaks withdraw upstream:GHS/balance',
   ]);
-}
-
-/** Why the order may still move money, or has; undefined if it never will. */
-function whyAlive({ commandId, status, expiresAt }: OrderView, nowMs: number): string | undefined {
-  switch (status) {
-    case 'rejected':
-    case 'refused':
-      return undefined;
-    case 'proposed':
-      if (expiresAt !== undefined && nowMs >= new Date(expiresAt).getTime()) return undefined;
-      return `can still be approved: reject it first, with pesewa orders reject ${commandId} --reason "withdrawn"`;
-    case 'approved':
-    case 'applied':
-      return `is ${status}: the break follows by itself`;
-    default:
-      throw new TypeError(`no such status: ${JSON.stringify(status satisfies never)}`);
-  }
 }

@@ -1,12 +1,12 @@
 import { type ChangeView, changeStatuses } from '@pesewa/contracts';
-import { inWords } from '@pesewa/operator-client';
+import { inWords, settingLabel } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { asList, readCount } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { approvedText, details, settingLabel, summary } from '../settings-changes.ts';
+import { approvedText, details, summary } from '../settings-changes.ts';
 import { addDecidingCommands, type ProposalKind } from './proposals.ts';
 
 /** Adds `settings …`: changes of merchants' settings, and the second operator's decisions (ADR 80). */
