@@ -5,6 +5,10 @@ import { addDeliveryPages } from './pages/delivery.ts';
 import { addEndpointPages } from './pages/endpoints.ts';
 import { addParkedPages } from './pages/parked.ts';
 import { addPausePages } from './pages/pauses.ts';
+import { addApprovalPages } from './pages/approvals.ts';
+import { addBreakPage } from './pages/break.ts';
+import { addBreakAdjustmentPage } from './pages/break-adjustment.ts';
+import { addBreakPages } from './pages/breaks.ts';
 import { addPaymentPage } from './pages/payment.ts';
 import { addPaymentForms } from './pages/payment-forms.ts';
 import { addPaymentsPage } from './pages/payments.ts';
@@ -42,4 +46,8 @@ export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandb
   addClosePages(routes);
   addUploadPage(routes);
   addStatementPages(routes);
+  addBreakPages(routes);
+  addBreakPage(routes);
+  addBreakAdjustmentPage(routes);
+  addApprovalPages(routes);
 }
