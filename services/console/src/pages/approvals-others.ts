@@ -1,88 +1,81 @@
-import { consumerGroups, parkedOperations, pauseOperations, positionOperations } from '@pesewa/contracts';
-import { messageOf, RefusedError } from '@pesewa/operator-client';
+import {
+  type ConsumerGroup,
+  consumerGroups,
+  type PauseView,
+  parkedOperations,
+  positionOperations,
+} from '@pesewa/contracts';
+import { ClientError, describeRealignment, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { type Content, foreign, type Html, link, pathOf } from '../view/html.ts';
-import { table } from '../view/table.ts';
+import { foreign, type Html, link, pathOf } from '../view/html.ts';
+import { tableOf } from '../view/table.ts';
 import { age } from '../view/values.ts';
 import type { Visit } from '../visits.ts';
+import { pathOfPartition } from './consumers.ts';
+import { describePause, pathOfResume, readPauses } from './pauses.ts';
+
+/** What one operator proposed that is decided on a page of its own. */
+interface Proposed extends Pick<PauseView, 'reason'> {
+  readonly what: string;
+  readonly path: string;
+  readonly requestedBy: string;
+  readonly requestedAt: string;
+}
 
 /** What else waits for a second operator: discards of parked messages, realignments, ends of pauses. */
 export async function listOthers(visit: Visit): Promise<Html> {
-  const read = [
-    ...consumerGroups.flatMap((service) => [discards(visit, service), realignments(visit, service)]),
-    ...(['payout-gateway', 'collection-gateway'] as const).map((service) => resumes(visit, service)),
-  ];
-  const found = await Promise.allSettled(read);
-  const silent = found.flatMap((one) => {
-    if (one.status === 'fulfilled') return [];
-    if (one.reason instanceof RefusedError || one.reason instanceof Error) return [messageOf(one.reason)];
-    throw one.reason;
-  });
-  return html`${silent.map((why) => html`<p class="problem">Not available: ${why}</p>`)}${table({
-    caption: 'Each is decided where it stands',
-    columns: ['What', 'Proposed by', 'Age', 'Why', 'Whose'],
-    rows: found.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
-    empty: 'No discard of a parked message, no realignment and no end of a pause waits for another operator.',
-  })}`;
+  const { times, operator } = visit;
+  const silent: string[] = [];
+  const unlessSilent = async (reading: Promise<readonly Proposed[]>) => {
+    try {
+      return await reading;
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      silent.push(messageOf(error));
+      return [];
+    }
+  };
+  const ofServices = consumerGroups.flatMap((service) => [
+    discards(visit, service),
+    realignments(visit, service),
+  ]);
+  const found = await Promise.all([...ofServices, resumes(visit)].map(unlessSilent));
+  const shown = tableOf(
+    'Each is decided where it stands',
+    found.flat(),
+    [
+      ['What', ({ what, path }) => link(path, foreign(what))],
+      ['Proposed by', ({ requestedBy: by }) => (by === operator.name ? 'you' : foreign(by))],
+      ['Age', ({ requestedAt }) => age(requestedAt, times)],
+      ['Why', ({ reason }) => foreign(reason)],
+    ],
+    'No discard of a parked message, no realignment and no end of a pause waits for another operator.',
+  );
+  return html`${silent.map((why) => html`<p class="problem" role="alert">Not available: ${why}</p>`)}${shown}`;
 }
 
-type Rows = readonly (readonly Content[])[];
-type Consumer = (typeof consumerGroups)[number];
-
-const whose = ({ operator }: Visit, by: string): string => (by === operator.name ? 'mine' : 'for me');
-
-async function discards(visit: Visit, service: Consumer): Promise<Rows> {
-  const query = { state: 'parked' } as const;
-  const { items } = await visit.upstream.call(service, parkedOperations.list, { query });
+async function discards({ upstream }: Visit, service: ConsumerGroup): Promise<readonly Proposed[]> {
+  const { items } = await upstream.call(service, parkedOperations.list, { query: { state: 'parked' } });
   return items.flatMap(({ id, discard }) =>
-    discard?.status !== 'proposed'
-      ? []
-      : [
-          [
-            html`Discard ${link(pathOf(['webhooks', 'parked'], { service }), id)}`,
-            foreign(discard.requestedBy),
-            age(discard.requestedAt, visit.times),
-            foreign(discard.reason),
-            whose(visit, discard.requestedBy),
-          ],
-        ],
+    discard?.status === 'proposed'
+      ? [{ ...discard, what: `Discard ${id}`, path: pathOf(['webhooks', 'parked', id]) }]
+      : [],
   );
 }
 
-async function realignments(visit: Visit, service: Consumer): Promise<Rows> {
-  const { items } = await visit.upstream.call(service, positionOperations.list, {});
-  return items.flatMap(({ topic, partition, realignment: one }) =>
-    one?.status !== 'proposed'
-      ? []
-      : [
-          [
-            `${service} skips ${one.skipped} messages of ${topic}, partition ${partition}, and goes on at ${one.next}`,
-            foreign(one.requestedBy),
-            age(one.requestedAt, visit.times),
-            foreign(one.reason),
-            whose(visit, one.requestedBy),
-          ],
-        ],
-  );
+async function realignments({ upstream }: Visit, service: ConsumerGroup): Promise<readonly Proposed[]> {
+  const { items } = await upstream.call(service, positionOperations.list, {});
+  return items.flatMap(({ realignment, ...place }) => {
+    if (realignment?.status !== 'proposed') return [];
+    const what = `${service}, ${place.topic} ${place.partition}: ${describeRealignment(realignment)}`;
+    return [{ ...realignment, what, path: pathOfPartition(service, place) }];
+  });
 }
 
-async function resumes(visit: Visit, service: 'payout-gateway' | 'collection-gateway'): Promise<Rows> {
-  const { items } = await visit.upstream.call(service, pauseOperations.list, {});
-  const what = service === 'payout-gateway' ? 'payouts' : 'collections';
-  return items.flatMap(({ scope, name, reason, pausedAt, resumeProposedBy: by }) => {
+async function resumes(visit: Visit): Promise<readonly Proposed[]> {
+  return (await readPauses(visit)).flatMap(({ resumeProposedBy: by, reason, pausedAt, ...pause }) => {
     if (by === null) return [];
-    const subject =
-      name === null
-        ? 'of all merchants'
-        : link(pathOf([scope === 'rail' ? 'rails' : 'merchants', name]), name);
-    return [
-      [
-        html`Resume ${what}: ${subject}`,
-        foreign(by),
-        age(pausedAt, visit.times),
-        foreign(reason),
-        whose(visit, by),
-      ],
-    ];
+    const what = `Resume ${describePause(pause)}`;
+    return [{ what, path: pathOfResume(pause), requestedBy: by, requestedAt: pausedAt, reason }];
   });
 }

@@ -97,11 +97,12 @@ describe('the inbox of approvals', () => {
     const console = openConsole({
       'ledger GET /parked': pageOf(parked),
       'payout-gateway GET /pauses': pageOf(pause),
+      'collection-gateway GET /pauses': pageOf(),
     });
     const { html } = await (await console.signIn('ama')).get('/approvals?of=others');
-    expect(textOf(html)).toMatch(/Discard ledger\/topic\/1\/2 kofi 4 h .* for me/);
-    expect(textOf(html)).toMatch(/Resume payouts: upstream ama 4 h .* mine/);
-    expect(html).toContain('href="/rails/upstream"');
+    expect(textOf(html)).toMatch(/Discard ledger\/topic\/1\/2 kofi 4 h/);
+    expect(textOf(html)).toMatch(/Resume payouts at upstream you 4 h/);
+    expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
     expect(textOf(html)).toContain('Not available: ledger: nothing for ledger GET /positions');
     expect(html).not.toContain('<script>alert');
   });
@@ -146,7 +147,7 @@ describe.each(kinds)('a proposal of %s', (name, id, service, apiPath, view) => {
     const esi = await openConsole(answers).signIn('esi', 'operator');
     const { html } = await esi.get(path);
     expect(html).not.toContain(`${path}/approve`);
-    expect(textOf(html)).toContain('This takes the role approver; yours is operator.');
+    expect(textOf(html)).toContain('To change this takes the role approver.');
   });
 
   it('that somebody decided meanwhile shows who did, and when', async () => {

@@ -5,9 +5,8 @@ import { attributes, type Content, foreign, type Html, link, nothing, pathOf } f
 import { type Page, section } from '../view/layout.ts';
 import { facts, pager, table } from '../view/table.ts';
 import { age, state, time } from '../view/values.ts';
-import { doOrShowAgain, part, type Routes, type Visit } from '../visits.ts';
+import { doOrShowAgain, only, part, type Routes, type Visit } from '../visits.ts';
 import { listOthers } from './approvals-others.ts';
-import { onlyFor } from './break.ts';
 import { type KindName, type Proposal, type ProposalKind, proposalKinds } from './proposals.ts';
 
 const names = Object.keys(proposalKinds) as KindName[];
@@ -159,7 +158,7 @@ function deciding(visit: Visit, { name, kind, found, tried }: Deciding): Content
     return html`<p class="problem">It could be approved until ${time(expiresAt, times)}, and has no effect any more.</p>`;
   if (isOwn)
     return html`<p>You asked for this, so another operator must decide: ${kind.rule}</p>
-${onlyFor(visit, html`<details><summary>You made a mistake?</summary>${reject}</details>`)}`;
+${only(visit, 'operator', () => html`<details><summary>You made a mistake?</summary>${reject}</details>`)}`;
   const approve = form({ csrf, action: action('approve'), submit: `Approve: ${what}` });
-  return html`${onlyFor(visit, approve, 'approver')}${visit.may('operator') ? html`<details><summary>Reject it</summary>${reject}</details>` : nothing}`;
+  return html`${only(visit, 'approver', () => approve)}${visit.may('operator') ? html`<details><summary>Reject it</summary>${reject}</details>` : nothing}`;
 }

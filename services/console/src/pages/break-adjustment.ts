@@ -20,8 +20,8 @@ import { form, problemOf } from '../view/form.ts';
 import { type Content, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { facts } from '../view/table.ts';
-import { addChange, type Given, part, type Routes, type Submission, type Visit } from '../visits.ts';
-import { findBreak, nameOf, onlyFor } from './break.ts';
+import { addChange, type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { findBreak, nameOf } from './break.ts';
 import { breakPath } from './breaks.ts';
 
 const REASON_LENGTH_MAX = 200;
@@ -68,7 +68,7 @@ async function showAdjustment(visit: Visit, read: Given, problem?: string): Prom
   const foreseen =
     why || !isAsked ? nothing : section('What would happen', await part(foresee(visit, read, found)));
   const body = html`<p>An order corrects our books against suspense. Another operator approves it; once it is booked, the break is resolved.</p>
-${problemOf(problem)}${onlyFor(visit, why || html`${asked}${foreseen}`)}<p>${link(breakPath(id), 'Back to the break')}</p>`;
+${problemOf(problem)}${only(visit, 'operator', () => why || html`${asked}${foreseen}`)}<p>${link(breakPath(id), 'Back to the break')}</p>`;
   return { title: `Correct our books: ${nameOf(found)}`, body };
 }
 

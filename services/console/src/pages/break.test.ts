@@ -46,7 +46,7 @@ describe('a break', () => {
     const viewer = await openConsole(answers).signIn('esi', 'viewer');
     const { html } = await viewer.get(path);
     expect(html).not.toContain(`${path}/resolve`);
-    expect(textOf(html)).toContain('This takes the role operator; yours is viewer.');
+    expect(textOf(html)).toContain('To change this takes the role operator.');
   });
 
   it('says whose resolution waits for another, and offers no second one to the same person', async () => {

@@ -3,11 +3,11 @@ import { displayAmount } from '@pesewa/kernel';
 import { breakToDecide, inWords, pendingOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { form } from '../view/form.ts';
-import { type Content, copyable, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { copyable, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { facts, table } from '../view/table.ts';
 import { age, amount, state, time } from '../view/values.ts';
-import { addChange, part, type Routes, type Visit } from '../visits.ts';
+import { addChange, only, part, type Routes, type Visit } from '../visits.ts';
 import { bothSides, candidatesOf, fieldOf, observations } from './break-evidence.ts';
 import { breakPath, subjectPath } from './breaks.ts';
 
@@ -82,17 +82,8 @@ async function showAct(
     submit: `${does}: ${nameOf(found)}`,
     problem,
   });
-  const body = html`<p>${difference(found)}</p><p>${effect}</p>${onlyFor(visit, shown)}<p>${link(breakPath(found.id), 'Back to the break')}: ${state(found.status)}${found.resolvedBy === null ? nothing : html` by ${foreign(found.resolvedBy)}, ${time(found.resolvedAt, visit.times)}`}</p>`;
+  const body = html`<p>${difference(found)}</p><p>${effect}</p>${only(visit, 'operator', () => shown)}<p>${link(breakPath(found.id), 'Back to the break')}: ${state(found.status)}${found.resolvedBy === null ? nothing : html` by ${foreign(found.resolvedBy)}, ${time(found.resolvedAt, visit.times)}`}</p>`;
   return { title: `${does}: ${nameOf(found)}`, body };
-}
-
-/** What operators see; whoever only looks reads which role it takes. */
-export function onlyFor(
-  { may, operator }: Visit,
-  shown: Content,
-  role: 'operator' | 'approver' = 'operator',
-): Content {
-  return may(role) ? shown : html`<p>This takes the role ${role}; yours is ${operator.role}.</p>`;
 }
 
 async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
@@ -115,7 +106,7 @@ async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
     ['Break', copyable(id)],
   ]);
   const body = html`<p class="${status === 'resolved' ? 'done' : 'problem'}">${difference(found)}</p>
-${stateOf(visit, found)}${onlyFor(visit, actions(visit, found))}
+${stateOf(visit, found)}${only(visit, 'operator', () => actions(visit, found))}
 ${section('Both sides', both)}${section('Facts', known)}
 ${section('Who says so', observations(visit, found))}${section('What may explain it', candidates)}
 ${section('Orders that correct it', adjustments(visit, found))}${section('History', history(visit, found))}`;

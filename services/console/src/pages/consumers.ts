@@ -61,7 +61,8 @@ async function ofService({ upstream }: Visit, service: ConsumerGroup): Promise<H
   return html`${reasons}<details><summary>${items.length} partitions, ${stopped.length} of them stopped; ${lag.toLocaleString('en-GB')} messages wait</summary>${all}</details>`;
 }
 
-const pathOfPartition = (
+/** Where a consumer's position in a partition is shown and changed. */
+export const pathOfPartition = (
   service: ConsumerGroup,
   { topic, partition }: Pick<PositionView, 'topic' | 'partition'>,
 ) => pathOf(['rails', 'consumers', service, topic, String(partition)]);

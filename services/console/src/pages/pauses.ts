@@ -29,7 +29,7 @@ export async function pauseTable(visit: Visit, rail?: string): Promise<Html> {
     'What goes to no rail',
     pauses,
     [
-      ['Paused', describe],
+      ['Paused', describePause],
       ['For', ({ pausedAt }) => age(pausedAt, times)],
       ['By', ({ pausedBy }) => pausedBy],
       ['Reason', ({ reason }) => foreign(reason)],
@@ -40,7 +40,8 @@ export async function pauseTable(visit: Visit, rail?: string): Promise<Html> {
   );
 }
 
-async function readPauses({ upstream }: Visit) {
+/** What is paused at both gateways. */
+export async function readPauses({ upstream }: Visit) {
   const read = async (what: Subject['what']) => {
     const { items } = await upstream.call(gateways[what], pauseOperations.list, {});
     return items.map(({ name, ...item }) => ({ ...item, what, ...(name !== null && { name }) }));
@@ -76,9 +77,11 @@ function subjectOf(given: Given): Subject {
 const pageOf = ({ scope, name = '' }: Omit<Subject, 'what'>) =>
   scope === 'rail' ? pathOf(['rails', name]) : '/rails';
 const hiddenOf = ({ what, scope, name }: Subject) => ({ what, scope, ...(name !== undefined && { name }) });
-const pathOfResume = (subject: Subject) => pathOf(['rails', 'resume'], hiddenOf(subject));
+/** Where a pause is resumed. */
+export const pathOfResume = (subject: Subject) => pathOf(['rails', 'resume'], hiddenOf(subject));
 
-const describe = ({ what, ...subject }: Subject) => `${what} ${describeScope(subject)}`;
+/** What a pause stops, such as `payouts at upstream`. */
+export const describePause = ({ what, ...subject }: Subject): string => `${what} ${describeScope(subject)}`;
 
 /** First asks what is meant, then why. */
 function showPause(visit: Visit, given: Given, problem?: string): Page {
@@ -95,18 +98,18 @@ function showPause(visit: Visit, given: Given, problem?: string): Page {
   const subject = subjectOf(given);
   const confirm = () =>
     html`<p>Within a second nothing more of it goes to a rail. What is accepted already waits, and what was sent goes on. New requests are turned away, without the reason. It takes two operators to resume.</p>
-${form({ csrf: visit.csrf, action: '/rails/pause', hidden: hiddenOf(subject), fields: [reasonField(given('reason'))], submit: `Pause ${describe(subject)}`, isDangerous: true, problem })}`;
+${form({ csrf: visit.csrf, action: '/rails/pause', hidden: hiddenOf(subject), fields: [reasonField(given('reason'))], submit: `Pause ${describePause(subject)}`, isDangerous: true, problem })}`;
   const body = html`${section('What will happen', only(visit, 'operator', confirm))}${choose}`;
-  return { title: `Pause ${describe(subject)}?`, body };
+  return { title: `Pause ${describePause(subject)}?`, body };
 }
 
 async function showResume(visit: Visit, given: Given, problem?: string): Promise<Page> {
   const subject = subjectOf(given);
   const pauses = await readPauses(visit);
   const paused = pauses.find((one) => pathOfResume(one) === pathOfResume(subject));
-  if (!paused) throw new RefusedError(`${describe(subject)} are not paused`, 404);
+  if (!paused) throw new RefusedError(`${describePause(subject)} are not paused`, 404);
   const { pausedBy, pausedAt, reason, resumeProposedBy: by } = paused;
-  const submit = `${by === null ? 'Propose to resume' : 'Resume'} ${describe(subject)}`;
+  const submit = `${by === null ? 'Propose to resume' : 'Resume'} ${describePause(subject)}`;
   const effect = `${by} proposed it: what waits goes to the rails at once.`;
   const confirm = () => html`<p>${by === null ? 'Another operator must do it then.' : effect}</p>
 ${form({ csrf: visit.csrf, action: '/rails/resume', hidden: hiddenOf(subject), submit, isDangerous: by !== null, problem })}`;
@@ -115,5 +118,5 @@ ${form({ csrf: visit.csrf, action: '/rails/resume', hidden: hiddenOf(subject), s
     ? html`<p>You proposed to resume it: another operator must do it.</p>`
     : only(visit, 'operator', confirm);
   const why = html`<p>${pausedBy} paused it at ${time(pausedAt, visit.times)}: ${foreign(reason)}</p>`;
-  return { title: `Resume ${describe(subject)}?`, body: section('Paused', html`${why}${change}`) };
+  return { title: `Resume ${describePause(subject)}?`, body: section('Paused', html`${why}${change}`) };
 }
