@@ -36,15 +36,9 @@ const services = [
   'webhook-dispatcher',
 ] as const satisfies readonly MessagingService[];
 
-/** The console over services that answer as they are told; `asked` has every request in order. */
-export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
+/** Services that answer as they are told, and the callers they know by token. */
+function openServices(answers: Answers) {
   const asked: Asked[] = [];
-  let nowMs = NOW_MS;
-  let random = 0;
-  const randomBytes = (count: number) => {
-    random += 1;
-    return new Uint8Array(count).fill(random);
-  };
   const callers = new Map<string, CallerView>();
   const exchange: OperationsExchange = async ({ url, token, method, body }) => {
     const [service = '', path = ''] = /^http:\/\/([^/]+)(\/.*)$/.exec(url)?.slice(1) ?? [];
@@ -52,12 +46,11 @@ export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
     if (path === '/operator') {
       return caller ? answered(200, caller) : answered(403, { code: 'forbidden', message: 'a wrong token' });
     }
-    const verb = method ?? (body === undefined ? 'GET' : 'POST');
-    const what = `${service} ${verb} ${path}`;
+    const what = `${service} ${method ?? (body === undefined ? 'GET' : 'POST')} ${path}`;
     asked.push({ what, body, by: caller?.name ?? '' });
     const given = answers[what] ?? answers[what.split('?', 1)[0] ?? ''];
     if (given === undefined) return answered(404, { code: 'not_found', message: `nothing for ${what}` });
-    const answer = typeof given === 'function' ? ((await given(body)) as unknown) : given;
+    const answer = typeof given === 'function' ? await (given as (body: unknown) => unknown)(body) : given;
     return isAnswer(answer) ? answer : answered(200, answer);
   };
   const files: Files = {
@@ -70,6 +63,47 @@ export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
     send: async ({ url, token, content }) => exchange({ url, token, body: await text(content) }),
   };
   const addresses = Object.fromEntries(services.map((service) => [service, `http://${service}`]));
+  const openUpstream = createUpstream(addresses as Record<MessagingService, string>, exchange, files);
+  return { asked, callers, openUpstream };
+}
+
+type App = ReturnType<typeof createApp>;
+
+/** Somebody's browser: it keeps the cookie of a sign-in, and fills in forms as a page of it would. */
+function openVisitor(app: App, cookie = '') {
+  const jar = { cookie };
+  const send = async (path: string, init: RequestInit) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has('sec-fetch-site')) headers.set('sec-fetch-site', 'same-origin');
+    if (jar.cookie !== '') headers.set('cookie', jar.cookie);
+    const answer = await app.request(`http://console.test${path}`, { ...init, headers });
+    const set = answer.headers.get('set-cookie');
+    if (set?.startsWith('pesewa-session=')) jar.cookie = set.split(';', 1)[0] ?? '';
+    const goesTo = answer.headers.get('location');
+    return { status: answer.status, html: await answer.text(), goesTo, answer };
+  };
+  type Fields = Readonly<Record<string, string>>;
+  return {
+    jar,
+    get: (path: string, headers: Fields = {}) => send(path, { headers }),
+    /** Sends a form as a page of the same sign-in would. */
+    post: async (path: string, fields: Fields = {}, headers: Fields = {}) => {
+      const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec((await send('/', {})).html) ?? [];
+      return send(path, { method: 'POST', headers, body: new URLSearchParams({ csrf, ...fields }) });
+    },
+    send,
+  };
+}
+
+/** The console over services that answer as they are told; `asked` has every request in order. */
+export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
+  const { asked, callers, openUpstream } = openServices(answers);
+  let nowMs = NOW_MS;
+  let random = 0;
+  const randomBytes = (count: number) => {
+    random += 1;
+    return new Uint8Array(count).fill(random);
+  };
   const sessions = createSessions({
     keys: [new Uint8Array(32).fill(7)],
     idleMs: 1_800_000,
@@ -80,7 +114,7 @@ export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
   const app = createApp({
     sessions,
     cookies: createCookies(sessions, false),
-    openUpstream: createUpstream(addresses as Record<MessagingService, string>, exchange, files),
+    openUpstream,
     clock: { nowMs: () => nowMs, sleep: systemClock.sleep },
     logger: createLogger({ name: 'test', level: 'silent' }),
     randomBytes,
@@ -95,47 +129,17 @@ export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
       return `cm-${random}`;
     },
   });
-  const visitor = (cookie = '') => {
-    const jar = { cookie };
-    const send = async (path: string, init: RequestInit) => {
-      const headers = new Headers({ 'sec-fetch-site': 'same-origin', ...init.headers });
-      if (jar.cookie !== '') headers.set('cookie', jar.cookie);
-      const answer = await app.request(`http://console.test${path}`, { ...init, headers });
-      const set = answer.headers.get('set-cookie');
-      if (set?.startsWith('pesewa-session=')) jar.cookie = set.split(';', 1)[0] ?? '';
-      return {
-        status: answer.status,
-        html: await answer.text(),
-        goesTo: answer.headers.get('location'),
-        answer,
-      };
-    };
-    return {
-      jar,
-      get: (path: string, headers: Record<string, string> = {}) => send(path, { headers }),
-      /** Sends a form as a page of the same sign-in would. */
-      post: async (
-        path: string,
-        fields: Record<string, string> = {},
-        headers: Record<string, string> = {},
-      ) => {
-        const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec((await send('/', {})).html) ?? [];
-        return send(path, { method: 'POST', headers, body: new URLSearchParams({ csrf, ...fields }) });
-      },
-      send,
-    };
-  };
   return {
     asked,
     counted,
-    visitor,
+    visitor: (cookie?: string) => openVisitor(app, cookie),
     advance: (byMs: number) => {
       nowMs += byMs;
     },
     /** Somebody who is signed in. */
     signIn: async (name: string, role: OperatorRole = 'admin') => {
       callers.set(`token-of-${name}`, { name, role });
-      const person = visitor();
+      const person = openVisitor(app);
       const body = new URLSearchParams({ token: `token-of-${name}`, next: '/' });
       await person.send('/sign-in', { method: 'POST', body });
       return person;
