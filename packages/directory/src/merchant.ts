@@ -1,5 +1,5 @@
 import { addressRangeSetting } from '@pesewa/addresses';
-import { countryCode, describeProblem, firstProblem, keyScopes } from '@pesewa/contracts';
+import { countryCode, describeProblem, firstProblem, keyScopes, merchantStatuses } from '@pesewa/contracts';
 import { accept, isCurrency, type Result, refuse } from '@pesewa/kernel';
 import { signingSecretPattern } from '@pesewa/signatures';
 import { z } from 'zod';
@@ -113,7 +113,7 @@ export const signingDocument = z
 export const merchantDocument = z.object({
   _id: z.string().regex(/^[a-z0-9][a-z0-9-]{1,31}$/, { error: 'must be 2 to 32 of a-z, 0-9, -' }),
   name: z.string().trim().min(1).max(140),
-  status: z.enum(['active', 'suspended']),
+  status: z.enum(merchantStatuses),
   allowedAddresses: allowedAddressesDocument,
   signing: signingDocument,
   keys: z.array(keyDocument).min(1).max(KEYS_MAX),

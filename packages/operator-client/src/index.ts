@@ -30,4 +30,5 @@ export { describeOrder, mayBeBooked, takesAway } from './orders.ts';
 export { type FileSender, sendFile } from './send-file.ts';
 export { settingLabel, settingText } from './settings.ts';
 export { describeTest } from './test-webhooks.ts';
+export { type CurrencySums, minorOf, sumsByCurrency, type TrialLine } from './trial-balance.ts';
 export { type Count, createWaiting, type Waiting } from './waiting.ts';

@@ -85,6 +85,10 @@ export function addSettingsRoutes(app: Hono, settings: Settings): void {
     resume: change('resume', 202),
   });
   serveOperations(app, settingsOperations, {
+    merchants: async ({ query: { cursor: after, limit } }) => {
+      const { items, next } = await settings.merchants({ after, limit });
+      return answer(200, { items: [...items], next });
+    },
     merchant: async ({ parameters: { merchantId } }) => {
       const merchant = await settings.merchant(merchantId);
       return merchant

@@ -1,6 +1,6 @@
 import { accountOperations } from '@pesewa/contracts';
-import { displayAmount, parseAmount } from '@pesewa/kernel';
-import { describeAccount } from '@pesewa/operator-client';
+import { displayAmount } from '@pesewa/kernel';
+import { type CurrencySums, describeAccount, sumsByCurrency, type TrialLine } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCurrency } from '../arguments.ts';
 import { openContext } from '../context.ts';
@@ -22,7 +22,7 @@ export function addAccountsCommand(program: Command, ports: CliPorts): void {
       const { operations } = await openContext(ports, command);
       const { items } = await operations.call('ledger', accountOperations.trialBalance, {});
       const shown = items.filter((item) => currency === undefined || item.currency === currency);
-      const sums = sumsOf(shown);
+      const sums = sumsByCurrency(shown);
       ports.print(options.json ? formatJson(shown) : tableOf(shown, sums, ports.colours));
       const differing = sums.filter(({ debits, credits }) => debits !== credits);
       if (differing.length > 0) {
@@ -34,35 +34,8 @@ export function addAccountsCommand(program: Command, ports: CliPorts): void {
   withExitCodes(list, '0 if debits and credits are the same in every currency; else 1.');
 }
 
-interface Sums {
-  readonly currency: string;
-  readonly debits: bigint;
-  readonly credits: bigint;
-}
-
-interface Line {
-  readonly currency: string;
-  readonly account: string;
-  readonly debit: string;
-  readonly credit: string;
-}
-
-function sumsOf(lines: readonly Line[]): readonly Sums[] {
-  return [...Map.groupBy(lines, ({ currency }) => currency)].map(([currency, own]) => {
-    const sum = (side: 'debit' | 'credit') =>
-      own.reduce((total, line) => total + minorOf(line[side], currency), 0n);
-    return { currency, debits: sum('debit'), credits: sum('credit') };
-  });
-}
-
-function minorOf(text: string, currency: string): bigint {
-  const amount = parseAmount(text, currency);
-  if (!amount.ok) throw new CliError(`ledger: ${text} is no amount in ${currency}`);
-  return amount.value.minor;
-}
-
 /** Each account on the side of its balance, and after those of a currency the sums of both sides. */
-function tableOf(lines: readonly Line[], sums: readonly Sums[], colours: boolean): string {
+function tableOf(lines: readonly TrialLine[], sums: readonly CurrencySums[], colours: boolean): string {
   const cell = (amount: string, currency: string) => (amount === '0' ? null : amountCell(amount, currency));
   return formatTable(
     ['ACCOUNT', 'ITS STATEMENT', 'DEBIT', 'CREDIT'],

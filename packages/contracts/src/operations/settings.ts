@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { line } from '../text.ts';
-import { pageOf } from './lists.ts';
+import { pageLimit, pageOf } from './lists.ts';
 import { declareOperations } from './operation.ts';
 import { type ChangeKind, changeKinds, fields, wantedShapes } from './wanted-settings.ts';
 
@@ -8,6 +8,9 @@ const REASON_LENGTH_MAX = 200;
 
 /** The statuses of changes of settings, in the order in which a change passes through them. */
 export const changeStatuses = ['proposed', 'applied', 'rejected'] as const;
+
+/** Whether a merchant's requests are taken. */
+export const merchantStatuses = ['active', 'suspended'] as const;
 
 const setting = z.object({
   /** Its path, such as `wallets.GHS.payoutFee.percent`. */
@@ -71,6 +74,13 @@ const foreseenView = z.object({ fields: z.array(fieldChange) }).meta({ id: 'Sett
 const merchantView = z
   .object({ merchantId: z.string(), settings: z.array(setting) })
   .meta({ id: 'MerchantSettings' });
+
+const merchantSummary = z
+  .object({ id: z.string(), name: z.string(), status: z.enum(merchantStatuses) })
+  .meta({ id: 'Merchant' });
+
+/** A merchant in a list. */
+export type MerchantSummaryView = z.output<typeof merchantSummary>;
 
 const about = { reason: line(REASON_LENGTH_MAX).optional(), dryRun: z.boolean().optional() };
 
@@ -137,6 +147,19 @@ const decisionRefusals = {
 
 /** Merchants' settings, and the history of their changes. */
 export const settingsOperations = declareOperations({
+  merchants: {
+    method: 'get',
+    path: '/merchants',
+    summary: 'Lists the merchants, by their ids',
+    query: z.object({
+      /** The id after which the page begins. */
+      cursor: z.string().max(32).optional(),
+      limit: pageLimit(500, 100),
+    }),
+    answers: { 200: pageOf(merchantSummary) },
+    refusals: { invalid: 400 },
+    pages: 'cursor',
+  },
   merchant: {
     method: 'get',
     path: '/merchants/{merchantId}',

@@ -1,4 +1,11 @@
-import type { ChangeKind, changeStatuses, FieldChangeView, PageCursor, Wanted } from '@pesewa/contracts';
+import type {
+  ChangeKind,
+  changeStatuses,
+  FieldChangeView,
+  MerchantSummaryView,
+  PageCursor,
+  Wanted,
+} from '@pesewa/contracts';
 import { type ProposalRefusal, type Result, refuse } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
 import { MERCHANTS } from '../directory.ts';
@@ -66,6 +73,11 @@ export interface Settings {
     verdict: { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string },
     by: string,
   ) => Changed<SettingsChange>;
+  /** Merchants by their ids, from the one after another on. */
+  readonly merchants: (query: {
+    readonly after?: string | undefined;
+    readonly limit: number;
+  }) => Promise<{ readonly items: readonly MerchantSummaryView[]; readonly next: string | null }>;
   readonly find: (id: string) => Promise<SettingsChange | undefined>;
   /** The newest first. */
   readonly list: (query: {
@@ -96,6 +108,21 @@ export async function readFrom(
     .collection<MerchantDocument>(MERCHANTS)
     .findOne({ _id: merchantId }, { ...(session && { session }) });
   return found ? readMerchant(found) : undefined;
+}
+
+/** Merchants by their ids, from the one after another on. */
+export async function listMerchants(
+  db: Db,
+  { after, limit }: Parameters<Settings['merchants']>[0],
+): ReturnType<Settings['merchants']> {
+  const page = await db
+    .collection<MerchantDocument>(MERCHANTS)
+    .find(after === undefined ? {} : { _id: { $gt: after } }, { projection: { name: 1, status: 1 } })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .toArray();
+  const next = page.length === limit ? (page.at(-1)?._id ?? null) : null;
+  return { items: page.map(({ _id: id, name, status }) => ({ id, name, status })), next };
 }
 
 /** Writes a merchant that was read in the same transaction: if it changes meanwhile, the transaction runs again. */

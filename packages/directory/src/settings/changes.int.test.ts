@@ -278,3 +278,21 @@ it('a proposal of a week ago is rejected, not approved', async () => {
   expect((await settings.decide(change.id, { kind: 'reject', reason: 'too old' }, 'ama')).ok).toBe(true);
   expect(await approve(change.id)).toMatchObject({ refusal: { code: 'decided' } });
 });
+
+it('lists merchants by their ids, page by page, without their settings', async () => {
+  for (const id of ['shop', 'acme'])
+    await proposed(ask('create', { merchantId: id, name: id, wallets: [], limits: {} }, 'ama', id));
+  await settings.take(ask('suspend', {}, 'ama', 'shop'));
+  const first = await settings.merchants({ limit: 2 });
+  expect(first).toEqual({
+    items: [
+      { id: 'acme', name: 'acme', status: 'active' },
+      { id: 'demo', name: 'Demo', status: 'active' },
+    ],
+    next: 'demo',
+  });
+  expect(await settings.merchants({ after: 'demo', limit: 2 })).toEqual({
+    items: [{ id: 'shop', name: 'shop', status: 'suspended' }],
+    next: null,
+  });
+});

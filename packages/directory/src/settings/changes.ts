@@ -23,6 +23,7 @@ import {
   documentOf,
   exists,
   keyTaken,
+  listMerchants,
   no,
   readFrom,
   type Settings,
@@ -58,15 +59,15 @@ interface Plan extends Pick<TakenChange, 'made'> {
 export function createSettings(deps: SettingsDeps): Settings {
   const changes = deps.db.collection<ChangeDocument>(CHANGES);
   const now = () => new Date(deps.clock.nowMs());
-  const planOf = (request: ChangeRequest) => plan(deps, request);
   return {
     merchant: (merchantId) => readFrom(deps.db, merchantId),
+    merchants: (query) => listMerchants(deps.db, query),
     foresee: async (request) => {
-      const planned = await planOf(request);
+      const planned = await plan(deps, request);
       return planned.ok ? accept(planned.value.fields) : planned;
     },
     take: async (request) => {
-      const planned = await planOf(request);
+      const planned = await plan(deps, request);
       if (!planned.ok) return planned;
       const { made, fields, payload } = planned.value;
       const change: SettingsChange = {
@@ -85,10 +86,7 @@ export function createSettings(deps: SettingsDeps): Settings {
     },
     decide: (id, verdict, by) =>
       unlessKeyTaken(deps.transact((session) => decide(deps, { id, verdict, by, at: now() }, session))),
-    find: async (id) => {
-      const found = await changes.findOne({ _id: id });
-      return found ? changeOf(found) : undefined;
-    },
+    find: async (id) => changes.findOne({ _id: id }).then((found) => (found ? changeOf(found) : undefined)),
     list: async ({ merchantId, status, after, limit }) => {
       const filter = { ...(merchantId !== undefined && { merchantId }), ...(status && { status }) };
       const page = await changes
