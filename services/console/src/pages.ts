@@ -1,3 +1,4 @@
+import { addAccountPage } from './pages/account.ts';
 import { addActionsPage } from './pages/actions.ts';
 import { addApprovalPages } from './pages/approvals.ts';
 import { addBreakPage } from './pages/break.ts';
@@ -7,6 +8,10 @@ import { addClosePages } from './pages/closes.ts';
 import { addConsumerPages } from './pages/consumers.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
 import { addEndpointPages } from './pages/endpoints.ts';
+import { addLedgerPage } from './pages/ledger.ts';
+import { addMerchantChangePages } from './pages/merchant-changes.ts';
+import { addMerchantPages } from './pages/merchants.ts';
+import { addOrderPages } from './pages/order.ts';
 import { addParkedPages } from './pages/parked.ts';
 import { addPausePages } from './pages/pauses.ts';
 import { addPaymentPage } from './pages/payment.ts';
@@ -50,4 +55,9 @@ export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandb
   addBreakPage(routes);
   addBreakAdjustmentPage(routes);
   addApprovalPages(routes);
+  addLedgerPage(routes);
+  addAccountPage(routes);
+  addOrderPages(routes);
+  addMerchantPages(routes);
+  addMerchantChangePages(routes);
 }

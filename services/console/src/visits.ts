@@ -73,13 +73,14 @@ export async function part(work: Promise<Content>): Promise<Html> {
   }
 }
 
-/** Does what a form asks for; if it is refused, the form is shown again with the reason, and nothing has happened. */
+/** Does what a form asks for, and gives where to go, or what was made; if it is refused, the form is shown again with the reason, and nothing has happened. */
 export async function doOrShowAgain(
-  work: () => Promise<string>,
+  work: () => Promise<string | Page>,
   again: (problem: string) => Page | Promise<Page>,
 ): Promise<Outcome> {
   try {
-    return { goTo: await work() };
+    const done = await work();
+    return typeof done === 'string' ? { goTo: done } : { again: done, status: 200 };
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     return { again: await again(messageOf(error)), status: error.status === 409 ? 409 : 422 };

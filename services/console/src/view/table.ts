@@ -4,6 +4,9 @@ import { attributes, type Content, type Html, link, nothing } from './html.ts';
 /** A column: its title, and whether its cells are numbers. */
 export type Column = string | { readonly title: string; readonly isNumber: true };
 
+/** A column of numbers. */
+export const number = (title: string): Column => ({ title, isNumber: true });
+
 /** A table; without rows it says what would stand here, and what to do. */
 export function table(options: {
   readonly caption: string;

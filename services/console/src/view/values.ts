@@ -88,6 +88,7 @@ export function lengthText(lengthMs: number): string {
 }
 
 const good = new Set([
+  'active',
   'COMPLETED',
   'applied',
   'approved',
@@ -104,6 +105,7 @@ const good = new Set([
   'continues',
 ]);
 const bad = new Set([
+  'suspended',
   'FAILED',
   'REVERSED',
   'refused',
