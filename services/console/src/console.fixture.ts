@@ -10,7 +10,7 @@ import { createSessions } from './sessions.ts';
 import { createUpstream, type Files } from './upstream.ts';
 
 /** The time of tests. */
-export const NOW_MS = Date.parse('2026-11-27T12:00:00Z');
+const NOW_MS = Date.parse('2026-11-27T12:00:00Z');
 
 /** A request to an operator API. */
 export interface Asked {

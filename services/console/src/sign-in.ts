@@ -104,7 +104,7 @@ function createFailures() {
 }
 
 /** A path of the console, or its first page: a sign-in leads nowhere else. */
-export function ownPath(path: string | undefined): string {
+function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path) ? path : '/';
 }
 

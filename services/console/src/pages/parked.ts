@@ -24,7 +24,7 @@ import {
   type Visit,
 } from '../visits.ts';
 
-/** The messages that services could not apply: replayed by one operator, or discarded by two (ADR 39). */
+/** The messages that services could not apply: replayed by one operator, or discarded by two. */
 export function addParkedPages(routes: Routes): void {
   routes.page('/webhooks/parked', showList);
   addChange(routes, '/webhooks/parked/:id', showMessage, act);
