@@ -60,7 +60,7 @@ export function startDeliverer(deps: DelivererDeps): ClaimLoop<DeliveryDocument>
     perEndpointMax: runningMax,
     waitingPerEndpointMax: waitingMax,
     perMerchantMax: deps.concurrencyPerMerchantMax,
-    unprovenMax: Math.ceil(deps.concurrencyMax / 2),
+    failingMax: Math.ceil(deps.concurrencyMax / 2),
   };
   const places = createPlaces(limits, () => loop.wake());
   const inPlace = async (bulkhead: string, work: () => Promise<Outcome>): Promise<Outcome> => {

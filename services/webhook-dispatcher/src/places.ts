@@ -8,8 +8,8 @@ export interface PlaceLimits {
   readonly waitingPerEndpointMax: number;
   /** Over all endpoints of one merchant. */
   readonly perMerchantMax: number;
-  /** Over all endpoints that fail, or have not answered yet: the other places are for those that answer. */
-  readonly unprovenMax: number;
+  /** Over all endpoints that fail: the other places are for those that answer. */
+  readonly failingMax: number;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Places {
   readonly freeOf: (endpoint: string) => number;
   /**
    * Begins a choice of deliveries that would be sent at once: gives whether there is a place for one more of an endpoint
-   * beside those chosen before it, which take from the same merchant's places and from those of unproven endpoints.
+   * beside those chosen before it, which take from the same merchant's places and from those of failing endpoints.
    */
   readonly choose: () => (endpoint: string) => boolean;
   /** Takes a place; gives the function that frees it, or undefined if there is none. */
@@ -34,36 +34,35 @@ export interface Places {
 
 /** After so many attempts in a row without success an endpoint is tried with one delivery at a time. */
 const FAILURES_MAX = 3;
-/** Counts for what is unproven; no endpoint and no merchant has an empty name. */
-const UNPROVEN = '';
-/** A merchant may name an address with each collection, so that their number has no end; a forgotten one is unproven. */
-const REMEMBERED_MAX = 10_000;
+/** Counts for what fails; no endpoint and no merchant has an empty name. */
+const FAILING = '';
+/** A merchant may name an address with each collection, so that their number has no end. */
+const REMEMBERED_MAX = 1_000;
 
 /** Builds {@link Places}; `freed` is called when there is room again where there was none. */
 export function createPlaces(limits: PlaceLimits, freed: () => void = () => undefined): Places {
   const endpoints = new Map<string, number>();
   const merchants = new Map<string, number>();
   const failures = new LRUCache<string, number>({ max: REMEMBERED_MAX });
-  const answering = new LRUCache<string, true>({ max: REMEMBERED_MAX });
-  let unprovenInHand = 0;
+  let failingInHand = 0;
   const isFailing = (endpoint: string) => (failures.get(endpoint) ?? 0) >= FAILURES_MAX;
-  const isUnproven = (endpoint: string) => isFailing(endpoint) || !answering.has(endpoint);
   const merchantRoom = (merchant: string) => limits.perMerchantMax - (merchants.get(merchant) ?? 0);
   /** What is left of all places, those for waiting included. */
   const leftOf = (endpoint: string) => {
-    const most = isFailing(endpoint) ? 1 : limits.perEndpointMax + limits.waitingPerEndpointMax;
-    const own = most - (endpoints.get(endpoint) ?? 0);
-    const shared = isUnproven(endpoint) ? limits.unprovenMax - unprovenInHand : own;
+    const failing = isFailing(endpoint);
+    const own =
+      (failing ? 1 : limits.perEndpointMax + limits.waitingPerEndpointMax) - (endpoints.get(endpoint) ?? 0);
+    const shared = failing ? limits.failingMax - failingInHand : own;
     return Math.max(0, Math.min(own, shared, merchantRoom(merchantOf(endpoint))));
   };
   const freeOf = (endpoint: string) =>
     Math.max(0, Math.min(leftOf(endpoint), limits.perEndpointMax - (endpoints.get(endpoint) ?? 0)));
   const roomOf = (endpoint: string) => (freeOf(endpoint) === 0 ? 0 : leftOf(endpoint));
-  const free = (endpoint: string, unproven: boolean) => {
+  const free = (endpoint: string, failing: boolean) => {
     const wasFull = roomOf(endpoint) === 0;
     add(endpoints, endpoint, -1);
     add(merchants, merchantOf(endpoint), -1);
-    if (unproven) unprovenInHand -= 1;
+    if (failing) failingInHand -= 1;
     if (wasFull) freed();
   };
   const choose = () => {
@@ -71,12 +70,12 @@ export function createPlaces(limits: PlaceLimits, freed: () => void = () => unde
     const countOf = (key: string) => chosen.get(key) ?? 0;
     return (endpoint: string) => {
       const merchant = merchantOf(endpoint);
-      const unproven = isUnproven(endpoint);
+      const failing = isFailing(endpoint);
       const hasPlace =
         countOf(endpoint) < freeOf(endpoint) &&
         countOf(merchant) < merchantRoom(merchant) &&
-        (!unproven || countOf(UNPROVEN) < limits.unprovenMax - unprovenInHand);
-      for (const key of hasPlace ? [endpoint, merchant, ...(unproven ? [UNPROVEN] : [])] : [])
+        (!failing || countOf(FAILING) < limits.failingMax - failingInHand);
+      for (const key of hasPlace ? [endpoint, merchant, ...(failing ? [FAILING] : [])] : [])
         add(chosen, key, 1);
       return hasPlace;
     };
@@ -87,17 +86,15 @@ export function createPlaces(limits: PlaceLimits, freed: () => void = () => unde
     choose,
     take: (endpoint) => {
       if (leftOf(endpoint) === 0) return undefined;
-      const unproven = isUnproven(endpoint);
+      const failing = isFailing(endpoint);
       add(endpoints, endpoint, 1);
       add(merchants, merchantOf(endpoint), 1);
-      if (unproven) unprovenInHand += 1;
-      return () => free(endpoint, unproven);
+      if (failing) failingInHand += 1;
+      return () => free(endpoint, failing);
     },
     attempted: (endpoint, isDelivered) => {
-      if (isDelivered) {
-        failures.delete(endpoint);
-        answering.set(endpoint, true);
-      } else failures.set(endpoint, (failures.get(endpoint) ?? 0) + 1);
+      if (isDelivered) failures.delete(endpoint);
+      else failures.set(endpoint, (failures.get(endpoint) ?? 0) + 1);
     },
   };
 }
