@@ -7,7 +7,7 @@ import { type CollectionSchema, openMessaging, prepareDatabase } from './index.t
 const databaseSchema: readonly CollectionSchema[] = [
   { name: 'payments', indexes: [{ key: { reference: 1 }, unique: true }] },
 ];
-const own = ['outbox', 'consumer_offsets', 'leases', 'realignments', 'parked'];
+const own = ['outbox', 'consumer_offsets', 'leases', 'realignments', 'parked', 'operator_actions'];
 /** All topics that the ledger writes, consumes and parks in. */
 const topics = [
   'ledger.events.v1',
@@ -76,7 +76,7 @@ test('topics that are not there are named, and not created by asking', async () 
 test('what prepare has made is not refused, and prepare can be repeated; an index that is not unique is', async () => {
   const prepare = prepareDatabase('ledger', databaseSchema);
   expect(await prepare(config)).toBe(
-    `the database ${config.DATABASE_PREFIX}ledger is prepared: 6 collections, 5 indexes`,
+    `the database ${config.DATABASE_PREFIX}ledger is prepared: 7 collections, 9 indexes`,
   );
   await prepare(config);
   const ofMongodb = async () =>
