@@ -1,6 +1,7 @@
 import { formatAmount, parseAmount } from '@pesewa/kernel';
 import { type Messaging, type OutgoingEvent, openMessaging, openMessagingAs } from '@pesewa/messaging';
 import {
+  asOperator,
   createTestKafka,
   createTopicReader,
   eventually,
@@ -84,7 +85,7 @@ function fund(merchantId: string, minor: bigint, commandId: string): Promise<Res
 
 async function becomes(merchantId: string, available: bigint, held: bigint, sequence: number): Promise<void> {
   await eventually(async () => {
-    const answer = await ledger.app.request(`/accounts/${merchantId}/${CURRENCY}`);
+    const answer = await asOperator(ledger.app).request(`/accounts/${merchantId}/${CURRENCY}`);
     expect(await answer.json()).toEqual({
       merchantId,
       currency: CURRENCY,
@@ -147,7 +148,7 @@ test('payouts are held, captured, released and refunded, and duplicates change n
     );
   }
   await becomes('payer', 9_990n, 0n, 7);
-  const answer = await ledger.app.request('/entries?reference=po-a');
+  const answer = await asOperator(ledger.app).request('/entries?reference=po-a');
   const page = (await answer.json()) as { items: { id: string }[]; next: string | null };
   expect(page.items.map(({ id }) => id)).toEqual([
     'po-a/capture',
@@ -243,7 +244,7 @@ test('what every account was debited is what every other was credited', async ()
     balances.set(debit, (balances.get(debit) ?? 0n) + amount);
     balances.set(credit, (balances.get(credit) ?? 0n) - amount);
   }
-  const floats = await ledger.app.request('/floats');
+  const floats = await asOperator(ledger.app).request('/floats');
   const balance = formatAmount(balances.get(`float:${RAIL}:${CURRENCY}`) ?? 0n, CURRENCY);
   expect(await floats.json()).toEqual({ items: [{ rail: RAIL, currency: CURRENCY, balance }], next: null });
   const wallets = await ledger.db
@@ -257,7 +258,7 @@ test('what every account was debited is what every other was credited', async ()
 });
 
 test('the trial balance is that of all postings, and its debits are its credits', async () => {
-  const answer = await ledger.app.request('/trial-balance');
+  const answer = await asOperator(ledger.app).request('/trial-balance');
   const { items } = (await answer.json()) as {
     readonly items: readonly { account: string; debit: string; credit: string }[];
   };
