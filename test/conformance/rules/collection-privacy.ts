@@ -182,7 +182,7 @@ describe('invariant T2: what names a customer, opens an account or completes a p
 
   it('is on no page of metrics', async () => {
     const texts = await metrics();
-    expect(texts.size).toBe(7);
+    expect(texts.size).toBe(8);
     expect(found(texts, canaries())).toEqual([]);
   });
 
