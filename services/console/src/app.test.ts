@@ -35,12 +35,21 @@ describe('sign-in', () => {
 
   it('ends after thirty minutes without a click; what a page loads by itself is none', async () => {
     const { signIn, advance } = openConsole();
-    const ama = await signIn('ama');
+    const load = await (await signIn('ama')).open();
     advance(29 * 60_000);
-    expect((await ama.get('/', { 'hx-request': 'true' })).status).toBe(200);
+    expect((await load('/')).html).toContain('<h1>Today</h1>');
     advance(60_000);
-    const ended = await ama.get('/', { 'hx-request': 'true' });
+    const ended = await load('/');
     expect([ended.status, ended.answer.headers.get('hx-redirect')]).toEqual([401, '/sign-in?next=%2F']);
+  });
+
+  it('takes nothing over from another one: a page that moves by itself is loaded as a whole', async () => {
+    const { signIn } = openConsole();
+    const ama = await signIn('ama');
+    const load = await ama.open();
+    ama.jar.cookie = (await signIn('kofi')).jar.cookie;
+    const { html, answer } = await load('/');
+    expect([html, answer.headers.get('hx-refresh')]).toEqual(['', 'true']);
   });
 
   it('goes on while somebody clicks, for eight hours at most', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TrustedProxies } from '@pesewa/addresses';
 import type { Clock } from '@pesewa/kernel';
 import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
@@ -17,7 +18,7 @@ import type { Session, Sessions } from './sessions.ts';
 import { addSignIn, type SignInDeps } from './sign-in.ts';
 import type { OpenUpstream } from './upstream.ts';
 import { type Content, link } from './view/html.ts';
-import { type Frame, layout, mainOf, type Page } from './view/layout.ts';
+import { type Frame, layout, mainOf, type Page, SIGN_IN_HEADER } from './view/layout.ts';
 import { mayOf, type Outcome, type Routes, type Submission, type Visit } from './visits.ts';
 
 /** What the console's pages need. */
@@ -46,8 +47,10 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 export function createApp(deps: AppDeps): Hono<Env> {
   const app = new Hono<Env>();
   const frameOf = createFrames(deps);
-  const show = async (context: Here, page: Page, status: Status): Promise<Response> => {
+  const show = async (context: Here, given: Page, status: Status): Promise<Response> => {
     const frame = frameOf(context);
+    // What answers a form has no address by which it could show itself anew.
+    const page = context.req.method === 'GET' ? given : { title: given.title, body: given.body };
     const isPart = context.req.header('hx-request') === 'true';
     context.header('Vary', 'HX-Request');
     context.header('Cache-Control', 'no-store');
@@ -130,6 +133,11 @@ function requireSession({ cookies, clock, sessions }: AppDeps, show: Show) {
     const session = context.get('session');
     const isPart = context.req.header('hx-request') === 'true';
     if (!session) return signInFirst(context, isPart, show);
+    if (isPart && context.req.method === 'GET' && context.req.header(SIGN_IN_HEADER) !== markOf(session)) {
+      // Somebody else has signed in beside this page, which still shows the one before.
+      context.header('HX-Refresh', 'true');
+      return context.body(null, 200);
+    }
     // What a page loads by itself is no sign of a person.
     const renewed = isPart ? undefined : sessions.touch(session, clock.nowMs());
     if (renewed) {
@@ -162,10 +170,15 @@ function signInFirst(context: Here, isPart: boolean, show: Show): Response | Pro
   return show(context, { title: 'Signed out', body }, 401);
 }
 
+const markOf = ({ csrf }: Session) => createHash('sha256').update(csrf).digest('hex').slice(0, 16);
+
 function createFrames({ cookies, sessions, zone, sandbox }: AppDeps) {
   return (context: Here): Frame => {
     const session: Session | undefined = context.get('session');
-    const { pathname, search } = new URL(context.req.url);
+    const { method, url } = context.req;
+    const referrer = context.req.header('referer') ?? '';
+    const at = method !== 'GET' && URL.canParse(referrer) ? referrer : url;
+    const { pathname, search } = new URL(at);
     return {
       nonce: context.get('secureHeadersNonce') ?? '',
       theme: cookies.theme(context),
@@ -175,6 +188,7 @@ function createFrames({ cookies, sessions, zone, sandbox }: AppDeps) {
       ...(session && {
         operator: { name: session.name, role: session.role },
         csrf: session.csrf,
+        signInMark: markOf(session),
         endsAt: new Date(sessions.endsAtMs(session)).toISOString(),
       }),
     };
@@ -193,6 +207,7 @@ function createRoutes(app: Hono<Env>, deps: AppDeps, show: Show): Routes {
       may: mayOf(operator),
       times: { zone: deps.zone, nowMs: deps.clock.nowMs() },
       csrf: session.csrf,
+      path: context.req.path,
       query: (name) => filled(context.req.query(name)),
       part: (name) => context.req.param(name) ?? '',
       newId: deps.newId,

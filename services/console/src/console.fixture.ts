@@ -86,6 +86,11 @@ function openVisitor(app: App, cookie = '') {
   return {
     jar,
     get: (path: string, headers: Fields = {}) => send(path, { headers }),
+    /** Loads a page now; the function that it gives loads from then on what such a page loads by itself. */
+    open: async () => {
+      const [, mark = ''] = /x-sign-in&quot;:&quot;(\w+)/.exec((await send('/', {})).html) ?? [];
+      return (path: string) => send(path, { headers: { 'hx-request': 'true', 'x-sign-in': mark } });
+    },
     /** Sends a form as a page of the same sign-in would. */
     post: async (path: string, fields: Fields = {}, headers: Fields = {}) => {
       const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec((await send('/', {})).html) ?? [];

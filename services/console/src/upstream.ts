@@ -55,10 +55,18 @@ export interface Files {
 /** Opens the operator APIs for a token. */
 export type OpenUpstream = (token: string) => Upstream;
 
-/** A page waits for a service no longer than this. */
+/** A page waits for a service no longer than this, and longer for what it changes. */
 const CALL_TIMEOUT_MS = 5_000;
+const CHANGE_TIMEOUT_MS = 15_000;
 
-const bounded: OperationsExchange = (request) => exchangeHttp({ timeoutMs: CALL_TIMEOUT_MS, ...request });
+const bounded: OperationsExchange = (request) =>
+  exchangeHttp({
+    timeoutMs: request.body === undefined ? CALL_TIMEOUT_MS : CHANGE_TIMEOUT_MS,
+    ...request,
+  });
+
+/** Whether something is only tried. */
+const isDryRun = (given: object): boolean => Object.values(given).some((one) => one?.dryRun !== undefined);
 
 const overHttp: Files = {
   fetch: async (url, token) => {
@@ -81,8 +89,21 @@ export function createUpstream(
   return (token) => {
     const addressOf = (service: MessagingService) => addresses[service];
     const caller = createCaller({ exchange, addressOf, tokenFor: () => token });
+    const call: Caller['call'] = async (service, operation, given) => {
+      try {
+        return await caller.call(service, operation, given);
+      } catch (error) {
+        const isLook = operation.method === 'get' || isDryRun(given);
+        const isKnown = error instanceof RefusedError || isLook;
+        if (isKnown || !(error instanceof ClientError)) throw error;
+        throw new ClientError(
+          `${error.message}. What you asked for may have taken effect: look before you ask again`,
+        );
+      }
+    };
     return {
       ...caller,
+      call,
       timelines: createTimelines(caller),
       waiting: createWaiting(caller),
       fetch: async (service, operation, given) => {

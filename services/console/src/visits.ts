@@ -5,7 +5,7 @@ import { html } from 'hono/html';
 import type { Upstream } from './upstream.ts';
 import { type Content, type Html, nothing } from './view/html.ts';
 import type { Page } from './view/layout.ts';
-import type { TimeView } from './view/values.ts';
+import { readTime, type TimeView } from './view/values.ts';
 
 /** One look at a page by a signed-in operator. */
 export interface Visit {
@@ -16,6 +16,8 @@ export interface Visit {
   readonly times: TimeView;
   /** For every form. */
   readonly csrf: string;
+  /** The path of the address, without its query. */
+  readonly path: string;
   /** A parameter of the address; absent if it is empty. */
   readonly query: (name: string) => string | undefined;
   /** A part of the path. */
@@ -62,12 +64,16 @@ export const mayOf =
   (needed: OperatorRole): boolean =>
     includesRole(role, needed);
 
+/** Whether a token is no longer any operator's: then no page is shown at all. */
+const isForbidden = (error: ClientError): boolean =>
+  error instanceof RefusedError && error.code === 'forbidden';
+
 /** A part of a page that a service may fail to give: then it says so, and the rest of the page stands. */
 export async function part(work: Promise<Content>): Promise<Html> {
   try {
     return await html`${await work}`;
   } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
+    if (!(error instanceof ClientError) || isForbidden(error)) throw error;
     const isRefused = error instanceof RefusedError;
     return html`<p class="problem" role="alert">${isRefused ? nothing : 'Not available: '}${messageOf(error)}</p>`;
   }
@@ -90,27 +96,6 @@ export async function doOrShowAgain(
 /** A value by its name: a parameter of the address, or a field of the form. */
 export type Given = (name: string) => string | undefined;
 
-/**
- * Adds a change with an address of its own: the page says what will happen, and its form does it; if that is refused, the
- * page is shown again with the reason and with what was written.
- *
- * @param act does it, and gives the path of the page that shows the new state
- */
-export function addChange(
-  routes: Routes,
-  path: string,
-  show: (visit: Visit, given: Given, problem?: string) => Page | Promise<Page>,
-  act: (submission: Submission) => Promise<string>,
-): void {
-  routes.page(path, (visit) => show(visit, visit.query));
-  routes.form(path, (submission) =>
-    doOrShowAgain(
-      () => act(submission),
-      (problem) => show(submission, submission.field, problem),
-    ),
-  );
-}
-
 /** A value that must be one of some. */
 export function choiceOf<Choice extends string>(
   given: Given,
@@ -120,6 +105,25 @@ export function choiceOf<Choice extends string>(
   const chosen = choices.find((one) => one === given(name));
   if (chosen !== undefined) return chosen;
   throw new RefusedError(`${name}: must be one of ${choices.join(', ')}`, 422);
+}
+
+/** A time that was written in the zone of the pages, in UTC; undefined if nothing was. */
+export function momentOf({ times }: Visit, given: Given, name: string): string | undefined {
+  const text = given(name);
+  const at = text && readTime(text, times.zone);
+  if (at === undefined && text !== undefined)
+    throw new RefusedError(`${name}: ${text} is no time: write 27/11/2026 or 27/11/2026 14:05:09`, 422);
+  return at;
+}
+
+/** The value of what may be missing: undefined if there is none. */
+export async function orMissing<Value>(asking: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (error instanceof RefusedError && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 /** What takes a role; somebody without it reads which one it takes. */

@@ -6,7 +6,7 @@ import {
   type TimelineLine,
 } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { type Content, foreign, type Html, link, pathOf } from '../view/html.ts';
+import { type Content, foreign, type Html, link, pathOf, sign } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { type Column, table } from '../view/table.ts';
 import { age, amount, state, time } from '../view/values.ts';
@@ -43,7 +43,7 @@ export function timelineOf({ times, query }: Visit, { reference, lines }: Timeli
 
 function whatOf({ what, isFailure, about }: TimelineLine): Html {
   const words = about ? link(pageOf(about.kind, about.id), inWords(what)) : html`${inWords(what)}`;
-  return isFailure ? html`<span class="state bad"><span aria-hidden="true">✗</span> ${words}</span>` : words;
+  return isFailure ? html`<span class="state bad">${sign('bad')} ${words}</span>` : words;
 }
 
 /** The records that services have of a payment: breaks, webhooks with their attempts, callbacks, entries. */

@@ -44,7 +44,7 @@ export function form(options: {
   readonly action: string;
   readonly fields?: readonly Field[];
   /** Values that the person does not see. */
-  readonly hidden?: Readonly<Record<string, string>>;
+  readonly hidden?: Readonly<Record<string, string | undefined>>;
   /** Says what happens, with the amount and the object. */
   readonly submit: string;
   /** Several ways to send it, each a button that says what it does; `submit` then stands above them. */
@@ -71,7 +71,7 @@ export function form(options: {
   } = options;
   return html`<form method="${csrf === undefined ? 'get' : 'post'}" action="${action}" class="form"${attributes({ 'data-upload': upload?.path })}>${problemOf(problem)}
 ${csrf === undefined ? nothing : html`<input type="hidden" name="csrf" value="${csrf}">`}
-${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${hiddenFields(hidden)}
 ${fields.map((field) => control(field, problem))}
 ${upload ? html`<button type="submit" name="dryRun" value="true">${upload.tryOut}</button> ` : nothing}${
   choices
@@ -86,10 +86,18 @@ export function filters(options: {
   readonly action: string;
   readonly label: string;
   readonly fields: readonly Field[];
+  /** Parameters of the address that stay. */
+  readonly hidden?: Readonly<Record<string, string | undefined>>;
 }): Html {
-  const { action, label, fields } = options;
-  return html`<form method="get" action="${action}" class="filters" role="search" aria-label="${label}">
+  const { action, label, fields, hidden = {} } = options;
+  return html`<form method="get" action="${action}" class="filters" role="search" aria-label="${label}">${hiddenFields(hidden)}
 ${fields.map((field) => control(field, undefined))}<button type="submit">Show</button></form>`;
+}
+
+function hiddenFields(given: Readonly<Record<string, string | undefined>>): Content {
+  return Object.entries(given).map(
+    ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
+  );
 }
 
 /** What was wrong, where a screen reader reads it first. */

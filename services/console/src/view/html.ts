@@ -30,13 +30,14 @@ export function attributes(given: Readonly<Record<string, string | number | bool
  */
 export function hx(
   nonce: string,
-  given: Readonly<Record<'get' | 'trigger' | 'target' | 'swap', string>>,
+  given: Readonly<Record<'get' | 'trigger' | 'target' | 'swap' | 'headers', string>>,
 ): Html {
   return attributes({
     'hx-get': given.get,
     'hx-trigger': given.trigger,
     'hx-target': given.target,
     'hx-swap': given.swap,
+    'hx-headers': given.headers,
     'hx-nonce': nonce,
   });
 }
@@ -75,5 +76,17 @@ export function copyable(id: string, path?: string): Html {
 
 /** A button that copies a text; `what` names it. */
 export function copyButton(text: string, what: string): Html {
-  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}">⧉</button>`;
+  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}">${sign('copy')}</button>`;
+}
+
+const signs = {
+  good: '<path d="M2 8.5l4 4 8-9"/>',
+  bad: '<path d="M3 3l10 10M13 3L3 13"/>',
+  open: '<circle cx="8" cy="8" r="4"/>',
+  copy: '<path d="M5 5h9v9H5zM2 11V2h9"/>',
+} as const;
+
+/** A drawn sign, which every font has; it says nothing that words beside it do not. */
+export function sign(name: keyof typeof signs): Html {
+  return html`<svg class="sign" viewBox="0 0 16 16" aria-hidden="true">${raw(signs[name])}</svg>`;
 }

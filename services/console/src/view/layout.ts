@@ -16,6 +16,8 @@ export interface Page {
 export interface Frame {
   readonly nonce: string;
   readonly theme: Theme;
+  /** Names the sign-in without giving anything of it away: what a page loads by itself must come from the same one. */
+  readonly signInMark?: string | undefined;
   /** The path of this page with its query. */
   readonly path: string;
   readonly zone: string;
@@ -26,6 +28,9 @@ export interface Frame {
   readonly endsAt?: string | undefined;
   readonly hasSandbox: boolean;
 }
+
+/** Has the mark of the sign-in that a page was made for. */
+export const SIGN_IN_HEADER = 'x-sign-in';
 
 /** The colours: those of the system, or chosen. */
 export type Theme = 'system' | 'light' | 'dark';
@@ -82,10 +87,11 @@ ${footer(page, frame)}
 }
 
 /** A page that moves by itself loads its main part anew; htmx changes only what differs. */
-function live({ everySeconds }: Page, { nonce, path }: Frame): Html {
+function live({ everySeconds }: Page, { nonce, path, signInMark = '' }: Frame): Html {
   if (everySeconds === undefined) return nothing;
   const trigger = `every ${everySeconds}s`;
-  return hx(nonce, { get: path, trigger, target: '#main', swap: 'innerMorph' });
+  const headers = JSON.stringify({ [SIGN_IN_HEADER]: signInMark });
+  return hx(nonce, { get: path, trigger, target: '#main', swap: 'innerMorph', headers });
 }
 
 function header({ path, csrf = '', hasSandbox }: Frame, { name, role }: CallerView): Html {

@@ -28,17 +28,24 @@ export function table(options: {
 </table></div>`;
 }
 
-/** A table of items, by its columns: the title of each, what it shows of an item, and whether that is a number. */
+/** The columns of a table: the title of each, what it shows of an item, and whether that is a number; false leaves one out. */
+export type Columns<Item> = readonly (
+  | readonly [title: string, cell: (item: Item, index: number) => Content, is?: 'number']
+  | false
+)[];
+
+/** A table of items, by its columns. */
 export function tableOf<Item>(
   caption: string,
   items: readonly Item[],
-  columns: readonly (readonly [title: string, cell: (item: Item, index: number) => Content, is?: 'number'])[],
+  columns: Columns<Item>,
   empty: Content,
 ): Html {
+  const shown = columns.filter((column) => column !== false);
   return table({
     caption,
-    columns: columns.map(([title, , is]) => (is === 'number' ? { title, isNumber: true } : title)),
-    rows: items.map((item, index) => columns.map(([, cell]) => cell(item, index))),
+    columns: shown.map(([title, , is]) => (is === 'number' ? { title, isNumber: true } : title)),
+    rows: items.map((item, index) => shown.map(([, cell]) => cell(item, index))),
     empty,
   });
 }

@@ -11,6 +11,8 @@ describe('a time that people write', () => {
     ['2026-11-27T14:05:09Z', 'Africa/Nairobi', '2026-11-27T14:05:09.000Z'],
     ['31/31/2026', 'UTC', undefined],
     ['31/02/2026', 'UTC', undefined],
+    ['1/2/2026', 'UTC', undefined],
+    ['2026-11-27', 'UTC', undefined],
     ['yesterday', 'UTC', undefined],
   ])('%s in %s', (text, zone, at) => {
     expect(readTime(text, zone)).toBe(at);

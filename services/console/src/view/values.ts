@@ -1,7 +1,7 @@
 import { displayAmount } from '@pesewa/kernel';
 import { inWords, parseAnswer } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { dash, type Html, link } from './html.ts';
+import { dash, type Html, link, sign } from './html.ts';
 
 /** How a page shows times. */
 export interface TimeView {
@@ -54,6 +54,8 @@ export function timeText(at: string, zone: string): string {
 export function readTime(text: string, zone: string): string | undefined {
   const [, day, month, year, clock = '00:00:00'] =
     /^(\d\d)\/(\d\d)\/(\d{4})(?: (\d\d:\d\d(?::\d\d)?))?$/.exec(text) ?? [];
+  // Any other way of writing it has more than one meaning: 1/2/2026 is a day of January or of February.
+  if (day === undefined && !/^\d{4}-\d\d-\d\dT\S+(?:Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
   const asUtcMs = day === undefined ? Date.parse(text) : Date.parse(`${year}-${month}-${day}T${clock}Z`);
   if (Number.isNaN(asUtcMs)) return undefined;
   if (day === undefined) return new Date(asUtcMs).toISOString();
@@ -125,8 +127,8 @@ const bad = new Set([
 
 /** A state as a word with a sign: nobody needs to tell colours apart. */
 export function state(code: string): Html {
-  const [kind, sign] = good.has(code) ? ['good', '✓'] : bad.has(code) ? ['bad', '✗'] : ['open', '●'];
-  return html`<span class="state ${kind}"><span aria-hidden="true">${sign}</span> ${inWords(code)}</span>`;
+  const kind = good.has(code) ? 'good' : bad.has(code) ? 'bad' : 'open';
+  return html`<span class="state ${kind}">${sign(kind)} ${inWords(code)}</span>`;
 }
 
 /** A JSON text with each of its values on a line of its own, as it is written; any other text stays as it is. */
