@@ -79,6 +79,26 @@ export async function part(work: Promise<Content>): Promise<Html> {
   }
 }
 
+/** What several services give, each by itself: where one gives no answer, a line says so in place of what it knows. */
+export async function fromEach<Service extends string, Value>(
+  services: readonly Service[],
+  read: (service: Service) => Promise<Value>,
+): Promise<{ readonly found: readonly Value[]; readonly problems: readonly Html[] }> {
+  const problems: Html[] = [];
+  const found = await Promise.all(
+    services.map(async (service): Promise<readonly Value[]> => {
+      try {
+        return [await read(service)];
+      } catch (error) {
+        if (!(error instanceof ClientError) || isForbidden(error)) throw error;
+        problems.push(html`<p class="problem" role="alert">Not known: ${messageOf(error)}</p>`);
+        return [];
+      }
+    }),
+  );
+  return { found: found.flat(), problems };
+}
+
 /** Does what a form asks for, and gives where to go, or what was made; if it is refused, the form is shown again with the reason, and nothing has happened. */
 export async function doOrShowAgain(
   work: () => Promise<string | Page>,

@@ -83,7 +83,7 @@ async function forms(visit: Visit, change: Change, { isWritten = false, problem 
   const { fields = [], hidden = {}, foresee, submit = '', isDangerous = false } = change;
   const common = { csrf: visit.csrf, action: visit.path };
   if (!foresee) return form({ ...common, fields, hidden, submit, isDangerous, problem });
-  const isAsked = isWritten || fields.length === 0;
+  const isAsked = fields.length === 0 || (isWritten && problem === undefined);
   const found = isAsked ? await foreseen(foresee) : undefined;
   const refusal = problem ?? (typeof found === 'string' ? found : undefined);
   const draft = form({
