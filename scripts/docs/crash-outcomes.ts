@@ -20,7 +20,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   {
     points: /^(?:payouts|collections)\.(?:submit\.|initiate\.|outcome\.before)/,
     left: 'an attempt without an answer',
-    next: "the reconciler asks: the rail's end ends the payment; NOT FOUND after the grace time sends it again under the same reference, and a refusal then is [not final](../ARCHITECTURE.md#what-happens-after-a-crash)",
+    next: "the reconciler asks: the rail's end ends the payment; NOT FOUND after the grace time sends it again (a collection within `INITIATE_FOR_MS`) under the same reference; a refusal then is [not final](../ARCHITECTURE.md#what-happens-after-a-crash)",
   },
   {
     points: /^collections\.complete\.(?:after-commit|before-call)$/,
