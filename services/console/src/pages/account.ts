@@ -15,29 +15,29 @@ import {
 } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { filters } from '../view/form.ts';
-import { copyable, dash, type Html, link, pathOf } from '../view/html.ts';
+import { copyable, dash, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
-import { facts, number, pager, table } from '../view/table.ts';
+import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
+import { type Columns, facts, pager, tableOf } from '../view/table.ts';
 import { amount, time } from '../view/values.ts';
-import { part, type Routes, type Visit } from '../visits.ts';
-import { accountPath, orderLinks } from './order.ts';
+import { momentOf, orMissing, part, type Routes, type Visit } from '../visits.ts';
+import { orderLinks } from './order.ts';
 
 type Item = AccountStatementView['items'][number];
 
 const CSV_PAGE = { limit: 500 };
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** An account: its entries in a period with the running balance, and the same as CSV. */
 export function addAccountPage(routes: Routes): void {
   routes.page('/ledger/accounts/:account', async (visit) => {
     const account = visit.part('account');
-    const read = readStatement(visit, { ...periodOf(visit), cursor: visit.query('cursor') });
-    const found = await part(read.catch(unlessMissing).then((statement) => entries(visit, statement)));
-    const body = html`${section('What to do', actions(visit, account))}${section('Statement', html`${period(visit)}${found}`)}`;
+    const read = async () =>
+      entries(visit, await orMissing(readStatement(visit, { cursor: visit.query('cursor') })));
+    const body = html`${section('What to do', actions(visit, account))}${section('Statement', html`${period(visit)}${await part(read())}`)}`;
     return { title: describeAccount(account), body };
   });
   routes.download('/ledger/accounts/:account/statement.csv', async (visit) => {
-    const first = await readStatement(visit, { ...periodOf(visit), ...CSV_PAGE });
+    const first = await readStatement(visit, CSV_PAGE);
     const name = `${first.account}_${first.from}_${first.to}`.replaceAll(/[^\w.-]/g, '-');
     const headers = {
       'content-type': 'text/csv; charset=utf-8',
@@ -48,121 +48,115 @@ export function addAccountPage(routes: Routes): void {
   });
 }
 
-/** From the start of the first day, or a time, to the end of the last day, or up to a time. */
-function periodOf({ query, times: { zone, nowMs } }: Visit) {
-  const [from = dayAt(nowMs, zone), to] = [query('from'), query('to')];
-  const startOf = (day: string) => startOfDay(day, zone).toISOString();
-  return {
-    from: DAY.test(from) ? startOf(from) : from,
-    to: to !== undefined && DAY.test(to) ? startOf(nextDay(to)) : to,
-  };
+/** Asks for a page of the statement from the start of the first day, or a time, to the end of the last day, or up to a time. */
+async function readStatement(
+  visit: Visit,
+  page: { readonly to?: string; readonly cursor?: string | undefined; readonly limit?: number },
+): Promise<AccountStatementView> {
+  const { zone, nowMs } = visit.times;
+  const from = boundOf(visit, 'from') ?? startOfDay(dayAt(nowMs, zone), zone).toISOString();
+  const query = { account: visit.part('account'), from, to: boundOf(visit, 'to'), ...page };
+  return visit.upstream.call('ledger', accountOperations.statement, { query });
 }
 
-function readStatement(
-  { upstream, part: partOf }: Visit,
-  asked: {
-    readonly from: string;
-    readonly to: string | undefined;
-    readonly cursor?: string | undefined;
-    readonly limit?: number;
-  },
-) {
-  return upstream.call('ledger', accountOperations.statement, {
-    query: { account: partOf('account'), ...asked },
-  });
-}
-
-/** Nothing, if what was asked for is not there. */
-function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof RefusedError && error.status === 404)) throw error;
+/** A bound of the period; a day of `to` belongs to it. */
+function boundOf(visit: Visit, name: 'from' | 'to'): string | undefined {
+  const { zone } = visit.times;
+  const day = visit.query(name)?.replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, '$3-$2-$1') ?? '';
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return momentOf(visit, visit.query, name);
+  const atMs = Date.parse(day);
+  if (Number.isNaN(atMs) || !new Date(atMs).toISOString().startsWith(day))
+    throw new RefusedError(`${name}: the calendar has no day ${visit.query(name)}`, 422);
+  return startOfDay(name === 'to' ? nextDay(day) : day, zone).toISOString();
 }
 
 /** Where the account leads to, and the orders that may concern it. */
 function actions(visit: Visit, account: string): Html {
-  const [kind, owner = '', currency = owner] = account.split(':');
-  const links = {
+  const [kind = '', owner = '', currency = owner] = account.split(':');
+  const links: Readonly<Record<string, readonly Html[]>> = {
     float: [
-      link(pathOf(['reconciliation', 'wallets', owner, currency]), 'Compared with the rail'),
-      link(pathOf(['rails', owner]), `Rail ${owner}`),
+      link(pathToWallet(`${owner}:${currency}`), 'Compared with the rail'),
+      linkTo('rail', owner, `Rail ${owner}`),
     ],
-    wallet: [link(pathOf(['merchants', owner]), `Merchant ${owner}`)],
-    suspense: [link('/breaks?status=unresolved', 'Breaks that may explain it')],
+    wallet: [linkTo('merchant', owner, `Merchant ${owner}`)],
+    suspense: [link(pathOf(['breaks'], { currency }), 'Breaks that may explain it')],
   };
   const about = kind === 'float' ? { rail: owner } : kind === 'wallet' ? { merchantId: owner } : {};
-  return html`<p class="actions">${link('/ledger', 'Trial balance')}${links[kind as keyof typeof links]}</p>${orderLinks(visit, { ...about, currency })}`;
+  const cost =
+    kind === 'suspense' &&
+    html`<p>No order books suspense to a rail's costs. If a rail has kept a fee that we do not know, explain the break and leave the sum here until the rail pays it back: then correct the float against suspense.</p>`;
+  return html`<p class="actions">${link('/ledger', 'Trial balance')}${links[kind] ?? nothing}</p>${cost}${orderLinks(visit, { ...about, currency })}`;
 }
 
 function period({ part: partOf, query, times: { zone, nowMs } }: Visit): Html {
-  const account = ['ledger', 'accounts', partOf('account')];
+  const account = partOf('account');
   const dayBefore = (days: number) => dayAt(nowMs - days * 86_400_000, zone);
   const [from = dayBefore(0), to] = [query('from'), query('to')];
-  const field = (name: string, label: string, value = '') =>
-    ({ name, label, value, type: value === '' || DAY.test(value) ? 'date' : 'text' }) as const;
-  const since = ([words, days]: readonly [string, number]) =>
-    link(pathOf(account, { from: dayBefore(days) }), words);
-  const fields = [field('from', `From (${zone})`, from), field('to', 'To the end of', to)];
-  return html`${filters({ action: pathOf(account), label: 'Period', fields })}
-<p class="actions">${(
-    [
-      ['Today', 0],
-      ['7 days', 6],
-      ['30 days', 29],
-      ['A year', 364],
-    ] as const
-  ).map(since)}${link(pathOf([...account, 'statement.csv'], { from, to }), 'Save as CSV')}</p>`;
+  const hint = 'A day, or a time';
+  const fields = [
+    { name: 'from', label: `From (${zone})`, value: from, hint },
+    { name: 'to', label: 'To the end of', value: to, hint },
+  ];
+  const since = { Today: 0, '7 days': 6, '30 days': 29, 'A year': 364 };
+  const links = Object.entries(since).map(([words, days]) =>
+    link(pathTo('account', account, { from: dayBefore(days) }), words),
+  );
+  const csv = pathOf(['ledger', 'accounts', account, 'statement.csv'], { from, to });
+  return html`${filters({ action: pathTo('account', account), label: 'Period', fields })}<p class="actions">${links}${link(csv, 'Save as CSV')}</p>`;
 }
 
 function entries(visit: Visit, statement: AccountStatementView | undefined): Html {
   if (!statement)
     return html`<p class="empty">No entry has touched this account yet: an order of money or a payment makes the first.</p>`;
   const { account, currency, opening, closing, items, next, from, to, final } = statement;
+  const { times } = visit;
   const names = Object.keys(opening);
-  const titleOf = (name: string, otherwise: string) => (names.length === 1 ? otherwise : inWords(name));
+  const isOne = names.length === 1;
   const sums = (of: typeof opening) =>
-    names.map((name) => html`${amount(of[name], currency)} ${titleOf(name, '')} `);
+    names.map((name) => html`${amount(of[name], currency)} ${isOne ? nothing : inWords(name)} `);
   const moved = (text: string | undefined, path: string) =>
     text === '0' ? dash : amount(text, currency, path);
-  const rows = items.map((item) => {
-    const path = referencePath(item.reference);
-    return [
-      time(item.at, visit.times),
-      inWords(item.kind),
-      counterOf(item, account),
-      ...names.map((name) => moved(item.amount[name], path)),
-      ...names.map((name) => amount(item.balance[name], currency)),
-      copyable(item.reference, path),
-      copyable(item.causationId),
-    ];
-  });
-  return html`${facts([
+  const columns: Columns<Item> = [
+    ['Time', ({ at }) => time(at, times)],
+    ['Entry', ({ kind }) => inWords(kind)],
+    ['Other account', (item) => counterOf(item, account)],
+    ...names.map(
+      (name) =>
+        [
+          isOne ? 'Amount' : `${inWords(name)}, moved`,
+          (item: Item) => moved(item.amount[name], referencePath(item)),
+          'number',
+        ] as const,
+    ),
+    ...names.map(
+      (name) =>
+        [
+          isOne ? 'Balance' : inWords(name),
+          (item: Item) => amount(item.balance[name], currency),
+          'number',
+        ] as const,
+    ),
+    ['Payment or order', (item) => copyable(item.reference, referencePath(item))],
+    ['Caused by event', ({ causationId }) => copyable(causationId)],
+  ];
+  const known = facts([
     ['Before', sums(opening)],
     ['After', sums(closing)],
-    ['Period', html`${time(from, visit.times)} to ${time(to, visit.times)}`],
+    ['Period', html`${time(from, times)} to ${time(to, times)}`],
     ['Final', final ? 'yes' : 'no: entries of this time may still come'],
     [
       'Positive amounts',
       growsByDebits(account) ? 'debits: what we own or spent' : 'credits: what we owe or earned',
     ],
-  ])}${table({
-    caption: 'Entries, the oldest first',
-    columns: [
-      'Time',
-      'Entry',
-      'Other account',
-      ...names.map((name) => number(`${titleOf(name, 'Amount')}${names.length === 1 ? '' : ', moved'}`)),
-      ...names.map((name) => number(titleOf(name, 'Balance'))),
-      'Payment or order',
-      'Caused by event',
-    ],
-    rows,
-    empty: 'No entry in this period: choose a longer one.',
-  })}${pager({
+  ]);
+  const pages = pager({
     next,
     // The end is kept, so that what comes meanwhile does not move the pages.
-    pathAfter: (cursor) => pathOf(['ledger', 'accounts', account], { from, to, cursor }),
+    pathAfter: (cursor) => pathTo('account', account, { from, to, cursor }),
     isFirst: visit.query('cursor') === undefined,
     words: ['First entries', 'Later entries'],
-  })}`;
+  });
+  return html`${known}${tableOf('Entries, the oldest first', items, columns, 'No entry in this period: choose a longer one.')}${pages}`;
 }
 
 /** The account on the other side of an entry; undefined if the entry stays within this one. */
@@ -172,12 +166,12 @@ const otherOf = ({ debit, credit }: Item, account: string) =>
 function counterOf(item: Item, account: string): Html {
   const other = otherOf(item, account);
   if (other === undefined) return html`within the wallet`;
-  return link(accountPath(statedAccount(other)), describeAccount(other));
+  return linkTo('account', statedAccount(other), describeAccount(other));
 }
 
 /** Where the payment or the order of an entry is, by our reference. */
-const referencePath = (reference: string) =>
-  pathOf(/^[pc]o-/.test(reference) ? ['payments', reference] : ['approvals', 'orders', reference]);
+const referencePath = ({ reference }: Item) =>
+  pathTo(/^[pc]o-/.test(reference) ? 'payment' : 'order', reference);
 
 /** The statement as CSV, page by page. */
 async function* csvParts(visit: Visit, first: AccountStatementView): AsyncIterable<string> {
@@ -200,7 +194,7 @@ async function* csvParts(visit: Visit, first: AccountStatementView): AsyncIterab
       }),
     );
     if (page.next === null) break;
-    page = await readStatement(visit, { from, to, cursor: page.next, ...CSV_PAGE });
+    page = await readStatement(visit, { to, cursor: page.next, ...CSV_PAGE });
   }
   yield balance(to, 'closing', page.closing);
 }

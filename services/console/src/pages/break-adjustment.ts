@@ -1,5 +1,5 @@
 import { breakChanges, orderOperations, proposalOperations, type ShownBreakView } from '@pesewa/contracts';
-import { amountProblem, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
+import { amountProblem, displayAmount, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
 import {
   correctionOf,
   describeOrder,
@@ -7,6 +7,7 @@ import {
   foreseeOrder,
   inWords,
   mayBeBooked,
+  minorOf,
   nextCommandId,
   type OrderRequest,
   pendingOf,
@@ -16,125 +17,123 @@ import {
   whyWrongSign,
 } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { form, problemOf } from '../view/form.ts';
-import { type Content, type Html, link, nothing, pathOf } from '../view/html.ts';
-import { type Page, section } from '../view/layout.ts';
+import { addChange, type Change, type Foreseen } from '../view/change.ts';
+import type { Html } from '../view/html.ts';
+import { linkTo, pathTo } from '../view/links.ts';
 import { facts } from '../view/table.ts';
-import { addChange, type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { plainAmount, type TimeView, words } from '../view/values.ts';
+import { type Given, orMissing, type Routes, type Submission, type Visit } from '../visits.ts';
 import { findBreak, nameOf } from './break.ts';
-import { breakPath } from './breaks.ts';
 
 const REASON_LENGTH_MAX = 200;
 
 /** Adds the page on which a break is corrected by an order to the ledger, which another operator approves. */
 export function addBreakAdjustmentPage(routes: Routes): void {
-  addChange(routes, '/breaks/:id/adjust', showAdjustment, order);
-  routes.form('/breaks/:id/withdraw', withdraw);
+  addChange(routes, '/breaks/:id/adjust', ask, order);
 }
 
-async function withdraw({ upstream, field, part: named }: Submission) {
-  const id = named('id');
-  const body = { commandId: field('commandId') ?? '' };
-  await upstream.call('reconciler', breakChanges.withdraw, { parameters: { id }, body });
-  return { goTo: breakPath(id) };
-}
-
-async function showAdjustment(visit: Visit, read: Given, problem?: string): Promise<Page> {
+async function ask(visit: Visit, given: Given): Promise<Change> {
   const found = await findBreak(visit);
-  const { id } = found;
-  const room = REASON_LENGTH_MAX - reasonForBreak('', id).length;
-  const written = (name: string, label: string) => ({ name, label, value: read(name) });
-  const asked = form({
-    action: pathOf(['breaks', id, 'adjust']),
-    submit: 'Show what would happen',
+  const { id, currency, status } = found;
+  const common: Change = {
+    title: `Correct our books: ${nameOf(found)}`,
+    role: 'operator',
+    back: [pathTo('break', id), 'Back to the break'],
+  };
+  if (pendingOf(found)) return { ...common, ...(await askAboutPending(visit, found)) };
+  if (status === 'resolved')
+    return { ...common, about: html`<p>The break is resolved: reopen it first.</p>` };
+  const wanted = correctionFor(found);
+  const signs = '+ if our float, or the wallet, gets more, and - if it gets less';
+  const written = (name: string, label: string) => ({ name, label, value: given(name) });
+  const why = { maxLength: REASON_LENGTH_MAX - reasonForBreak('', id).length, isRequired: true };
+  return {
+    ...common,
+    about: html`<p>An order corrects our books against suspense. Another operator approves it; once it is booked, the break is resolved.</p>`,
     fields: [
       {
         ...written('amount', 'Amount'),
+        value: given('amount') ?? wanted,
         isRequired: true,
-        hint: 'with its sign: + where our float, or the wallet, gets more',
+        hint: wanted
+          ? `${displayAmount(wanted, currency ?? '', 'exceptZero')} makes both sides the same; write ${signs}`
+          : `with ${signs}`,
       },
       { ...written('merchant', "Instead of our float, a merchant's wallet"), hint: 'the id of the merchant' },
-      ...(found.currency === null ? [written('currency', 'Currency')] : []),
-      {
-        ...written('explanation', 'Why'),
-        isRequired: true,
-        maxLength: room,
-        hint: 'without names or numbers of people',
-      },
+      ...(currency === null ? [written('currency', 'Currency')] : []),
+      { ...written('explanation', 'Why'), ...why, hint: 'without names or numbers of people' },
     ],
-  });
-  const isAsked = read('amount') !== undefined && read('explanation') !== undefined;
-  const why = await whyNot(visit, found);
-  const foreseen =
-    why || !isAsked ? nothing : section('What would happen', await part(foresee(visit, read, found)));
-  const body = html`<p>An order corrects our books against suspense. Another operator approves it; once it is booked, the break is resolved.</p>
-${problemOf(problem)}${only(visit, 'operator', () => why || html`${asked}${foreseen}`)}<p>${link(breakPath(id), 'Back to the break')}</p>`;
-  return { title: `Correct our books: ${nameOf(found)}`, body };
+    foresee: () => foresee(visit, given, found),
+  };
 }
 
-/** Why no further order can be placed, and what can be done about the one that was; undefined if one can. */
-async function whyNot(visit: Visit, found: ShownBreakView): Promise<Content> {
-  const { upstream, csrf, times } = visit;
+/** What our float must gain so that both sides are the same, with its sign; undefined if nothing, or not known. */
+function correctionFor({ id, ours, theirs, currency, floatChange }: ShownBreakView): string | undefined {
+  const isWallet = id.endsWith('/balance') && ours !== null && theirs !== null && currency !== null;
+  const change = isWallet
+    ? formatAmount(minorOf(theirs, currency) - minorOf(ours, currency), currency)
+    : floatChange;
+  return change === null || change === '0' ? undefined : change.replace(/^(?=\d)/, '+');
+}
+
+/** What can be done about the order that was asked for before. */
+async function askAboutPending({ upstream, times }: Visit, found: ShownBreakView): Promise<Partial<Change>> {
   const pending = pendingOf(found);
-  if (pending === undefined)
-    return found.status === 'resolved' && html`<p>The break is resolved: reopen it first.</p>`;
-  const { commandId, amount, merchantId } = pending;
-  const placed = await upstream
-    .call('ledger', orderOperations.show, { parameters: { commandId } })
-    .catch((error: unknown) => {
-      if (!(error instanceof RefusedError) || error.status !== 404) throw error;
-    });
-  const terms = { amount: amount.replace(/^(?=\d)/, '+'), merchant: merchantId ?? '' };
-  const again = { ...terms, commandId, explanation: found.explanation ?? '', version: String(found.version) };
-  const act = (verb: string, hidden: Readonly<Record<string, string>>, submit: string) =>
-    form({ csrf, action: pathOf(['breaks', found.id, verb]), hidden, submit });
-  const order = link(pathOf(['approvals', 'orders', commandId]), commandId);
+  if (!pending) return {};
+  const { commandId, amount, currency, merchantId } = pending;
+  const placed = await orMissing(
+    upstream.call('ledger', orderOperations.show, { parameters: { commandId } }),
+  );
+  const order = html`The order ${linkTo('order', commandId)}`;
   if (!placed)
-    return html`<p>The order ${commandId} was noted, and never reached the ledger.</p>${act('adjust', again, 'Ask for it again')}`;
+    return {
+      about: html`<p>The order ${commandId} was noted, and never reached the ledger.</p>`,
+      hidden: {
+        ...{ commandId, amount: amount.replace(/^(?=\d)/, '+'), currency, merchant: merchantId },
+        ...{ explanation: found.explanation ?? '', version: String(found.version) },
+      },
+      submit: 'Ask for it again',
+    };
   if (mayBeBooked(placed, times.nowMs))
-    return html`<p>The order ${order} waits already: it must be approved, or rejected, first.</p>`;
-  return html`<p>The order ${order} (${inWords(placed.status)}) will never be booked.</p>${act('withdraw', { commandId }, 'Free the break from this order')}`;
+    return { about: html`<p>${order} waits already: it must be approved, or rejected, first.</p>` };
+  return {
+    about: html`<p>${order} (${inWords(placed.status)}) will never be booked.</p>`,
+    hidden: { withdraws: commandId },
+    submit: 'Free the break from this order',
+  };
 }
 
-/** The order, and the form that places it. */
-async function foresee(visit: Visit, read: Given, found: ShownBreakView): Promise<Html> {
-  const request = requestOf(read, found);
+async function foresee({ upstream, times }: Visit, given: Given, found: ShownBreakView): Promise<Foreseen> {
+  const request = requestOf(given, found);
   const wrong = whyWrongSign(found, request);
-  const { lines, isRefused } = await foreseeOrder(visit.upstream, request);
+  if (wrong !== undefined) throw new RefusedError(`amount: ${wrong}`, 422);
+  const { lines, isRefused } = await foreseeOrder(upstream, request);
   const what = describeOrder({ ...request, ...request.account });
-  const place = form({
-    csrf: visit.csrf,
-    action: pathOf(['breaks', found.id, 'adjust']),
-    hidden: {
-      commandId: nextCommandId(found),
-      version: String(found.version),
-      ...Object.fromEntries(
-        ['amount', 'merchant', 'currency', 'explanation'].map((name) => [name, read(name) ?? '']),
-      ),
-    },
-    submit: `Ask for this order: ${what}`,
-  });
-  return html`<p>${what}</p>${linesOf(lines)}${wrong === undefined ? nothing : problemOf(`amount: ${wrong}`)}${isRefused || wrong !== undefined ? nothing : place}`;
+  return {
+    shown: html`<p>${what}</p>${linesOf(lines, times)}`,
+    submit: isRefused ? undefined : `Ask for this order: ${what}`,
+    hidden: { commandId: nextCommandId(found), version: String(found.version) },
+  };
 }
 
 /** What an order would change, with its warnings. */
-export function linesOf(lines: ForeseenOrder['lines']): Html {
+export function linesOf(lines: ForeseenOrder['lines'], times: TimeView): Html {
   const values = lines.flatMap((line) =>
-    typeof line === 'string' ? [] : [[`${line[0]} ${line[1]}`, line[2]] as const],
+    typeof line === 'string' ? [] : [[`${line[0]} ${line[1]}`, words(line[2], times)] as const],
   );
   const warnings = lines.filter((line) => typeof line === 'string');
   return html`${facts(values)}${warnings.map((one) => html`<p class="problem">${one}</p>`)}`;
 }
 
-function requestOf(read: Given, found: ShownBreakView): OrderRequest {
-  const currency = found.currency ?? read('currency')?.toUpperCase() ?? '';
-  const text = read('amount') ?? '';
+function requestOf(given: Given, found: ShownBreakView): OrderRequest {
+  const currency = found.currency ?? given('currency')?.toUpperCase() ?? '';
+  const text = plainAmount(given('amount') ?? '');
   const wrong = (why: string) => new RefusedError(why, 422);
   if (!/^[+-]/.test(text))
     throw wrong('amount: write + or - before it, such as +12.50: it says where the money goes');
   const sum = parsePositiveAmount(text.slice(1), currency);
   if (!sum.ok) throw wrong(`amount: ${text} ${amountProblem(sum.refusal, currency)}`);
-  const merchantId = read('merchant');
+  const merchantId = given('merchant');
   if (merchantId === undefined && found.rail === null)
     throw wrong('merchant: the break is of no rail: name the merchant');
   const minor = text.startsWith('-') ? -sum.value.minor : sum.value.minor;
@@ -143,23 +142,25 @@ function requestOf(read: Given, found: ShownBreakView): OrderRequest {
 }
 
 async function order(submission: Submission): Promise<string> {
-  const { upstream, field } = submission;
-  const found = await findBreak(submission);
-  const request = requestOf(field, found);
+  const { upstream, field, part: named } = submission;
+  const id = named('id');
+  const withdraws = field('withdraws');
+  if (withdraws !== undefined) {
+    const body = { commandId: withdraws };
+    await upstream.call('reconciler', breakChanges.withdraw, { parameters: { id }, body });
+    return pathTo('break', id);
+  }
+  const request = requestOf(field, await findBreak(submission));
   const { kind, account, currency, amount, direction } = request;
   const explanation = field('explanation') ?? '';
   const commandId = field('commandId') ?? '';
-  const given = { commandId, request, explanation, version: Number(field('version')) };
   const body = {
-    ...account,
-    commandId,
-    currency,
-    amount,
-    direction,
-    reason: reasonForBreak(explanation, found.id),
+    ...{ ...account, commandId, currency, amount, direction },
+    reason: reasonForBreak(explanation, id),
   };
-  await placeAdjustment(upstream, found.id, given, () =>
+  const given = { commandId, request, explanation, version: Number(field('version')) };
+  await placeAdjustment(upstream, id, given, () =>
     upstream.call('ledger', proposalOperations[kind], { body: body as never }),
   );
-  return breakPath(found.id);
+  return pathTo('break', id);
 }

@@ -2,14 +2,16 @@ import { breakChanges, breakOperations, type ShownBreakView } from '@pesewa/cont
 import { displayAmount } from '@pesewa/kernel';
 import { breakToDecide, inWords, pendingOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
+import { addChange, type Change } from '../view/change.ts';
 import { form } from '../view/form.ts';
 import { copyable, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, table } from '../view/table.ts';
-import { age, amount, state, time } from '../view/values.ts';
-import { addChange, only, part, type Routes, type Visit } from '../visits.ts';
-import { bothSides, candidatesOf, fieldOf, observations } from './break-evidence.ts';
-import { breakPath, subjectPath } from './breaks.ts';
+import { linkTo, pathTo } from '../view/links.ts';
+import { facts, tableOf } from '../view/table.ts';
+import { age, amount, state, time, words } from '../view/values.ts';
+import { type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { bothSides, candidatesOf, difference, observations } from './break-evidence.ts';
+import { subjectPath } from './breaks.ts';
 
 /** What people do with a break by one text: how it is asked for, and what comes of it. */
 const acts = {
@@ -26,7 +28,7 @@ const acts = {
     label: 'What became of it',
     does: 'Resolve',
     effect:
-      'No money moves. If the difference is found again, it opens again. If it is of much money, another operator must resolve it too.',
+      'No money moves. If the difference is found again, it opens again. If it is of much money, another operator must approve that.',
   },
   reopen: {
     name: 'reason',
@@ -36,8 +38,6 @@ const acts = {
   },
 } as const;
 type Act = keyof typeof acts;
-const resolvedActs: readonly Act[] = ['notes', 'reopen'];
-const openActs: readonly Act[] = ['assign', 'notes', 'explain', 'resolve'];
 
 /** Adds the page of a break, and those on which people change it. */
 export function addBreakPage(routes: Routes): void {
@@ -46,14 +46,8 @@ export function addBreakPage(routes: Routes): void {
     addChange(
       routes,
       `/breaks/:id/${act}`,
-      (visit, given, problem) => showAct(visit, act, { problem, value: given(acts[act].name) }),
-      async ({ upstream, field, part: named }) => {
-        const id = named('id');
-        const { name } = acts[act];
-        const body = { [name]: field(name) ?? '', version: Number(field('version')) };
-        await upstream.call('reconciler', breakChanges[act], { parameters: { id }, body: body as never });
-        return breakPath(id);
-      },
+      (visit, given) => ask(visit, given, act),
+      (submission) => change(submission, act),
     );
 }
 
@@ -67,127 +61,116 @@ export function nameOf({ kind, amount: sum, currency, reference }: ShownBreakVie
   return `${inWords(kind)}${money} (${reference})`;
 }
 
-async function showAct(
-  visit: Visit,
-  act: Act,
-  { problem, value }: { readonly problem: string | undefined; readonly value: string | undefined },
-): Promise<Page> {
+async function ask(visit: Visit, given: Given, act: Act): Promise<Change> {
   const found = await findBreak(visit);
+  const version = String(found.version);
   const { name, label, does, effect } = acts[act];
-  const shown = form({
-    csrf: visit.csrf,
-    action: pathOf(['breaks', found.id, act]),
-    fields: [{ name, label, value, isRequired: true, maxLength: 500 }],
-    hidden: { version: String(found.version) },
-    submit: `${does}: ${nameOf(found)}`,
-    problem,
-  });
-  const body = html`<p>${difference(found)}</p><p>${effect}</p>${only(visit, 'operator', () => shown)}<p>${link(breakPath(found.id), 'Back to the break')}: ${state(found.status)}${found.resolvedBy === null ? nothing : html` by ${foreign(found.resolvedBy)}, ${time(found.resolvedAt, visit.times)}`}</p>`;
-  return { title: `${does}: ${nameOf(found)}`, body };
+  const known = html`<p>${difference(found, visit.times)}</p>${standing(visit, found)}`;
+  const back = [pathTo('break', found.id), 'Back to the break'] as const;
+  const approves = act === 'resolve' ? proposerFor(visit, found) : undefined;
+  if (approves !== undefined) {
+    const submit = `Resolve it as ${approves} proposes: ${nameOf(found)}`;
+    return { title: submit, about: known, role: 'approver', hidden: { approves, version }, submit, back };
+  }
+  const title = `${does}: ${nameOf(found)}`;
+  const fields = [{ name, label, value: given(name), isRequired: true, maxLength: 500 }];
+  const about = html`${known}<p>${effect}</p>`;
+  return { title, about, role: 'operator', fields, hidden: { version }, submit: title, back };
 }
+
+async function change({ upstream, field, part: named }: Submission, act: Act): Promise<string> {
+  const id = named('id');
+  const { name } = acts[act];
+  const approves = field('approves');
+  const said = approves === undefined ? { [name]: field(name) ?? '' } : { approves };
+  const body = { ...said, version: Number(field('version')) } as never;
+  await upstream.call('reconciler', breakChanges[act], { parameters: { id }, body });
+  return pathTo('break', id);
+}
+
+/** Who proposes to resolve a break, if the one who looks may approve that by their name. */
+const proposerFor = ({ operator }: Visit, { proposedResolution: proposed }: ShownBreakView) =>
+  proposed?.by === operator.name ? undefined : proposed?.by;
 
 async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
   const { times } = visit;
-  const { id, kind, rail, owner, status } = found;
+  const { id, kind, rail, owner, status, currency } = found;
   const [both, candidates] = await Promise.all([
     part(bothSides(visit, found)),
     part(candidatesOf(visit, found)),
   ]);
-  const text = (name: string, value: string | null) =>
-    [name, value === null ? undefined : foreign(value)] as const;
   const known = facts([
     ['Status', state(status)],
     ['Kind', link(pathOf(['breaks'], { kind }), inWords(kind))],
     ['About', link(subjectPath(found), foreign(found.reference))],
-    ['Rail', rail === null ? undefined : link(pathOf(['rails', rail]), rail)],
+    ['Rail', rail === null ? undefined : linkTo('rail', rail)],
     ['Owner', owner === null ? 'nobody yet' : link(pathOf(['breaks'], { owner }), foreign(owner))],
     ['Open since', html`${time(found.since, times)} (${age(found.since, times)})`],
-    text('Explanation', found.explanation),
+    ['Explanation', found.explanation === null ? undefined : words(found.explanation, times)],
     ['Break', copyable(id)],
   ]);
-  const body = html`<p class="${status === 'resolved' ? 'done' : 'problem'}">${difference(found)}</p>
-${stateOf(visit, found)}${only(visit, 'operator', () => actions(visit, found))}
+  const orders = tableOf(
+    'Orders to the ledger',
+    found.adjustments,
+    [
+      ['Order', ({ commandId }) => linkTo('order', commandId)],
+      ['Amount', (one) => amount(one.amount, one.currency, pathTo('order', one.commandId)), 'number'],
+      ['Status', (one) => state(one.status)],
+      ['Asked for by', ({ proposedBy }) => foreign(proposedBy)],
+      ['At', ({ proposedAt }) => time(proposedAt, times)],
+    ],
+    'None yet.',
+  );
+  const history = tableOf(
+    'The newest first',
+    found.history.toReversed(),
+    [
+      ['At', ({ at }) => time(at, times)],
+      ['What', ({ what }) => what],
+      ['By', ({ by }) => (by === null ? 'the reconciler' : foreign(by))],
+      ['Amount then', (one) => amount(one.amount, currency), 'number'],
+      ['In their words', ({ text }) => words(text, times)],
+    ],
+    nothing,
+  );
+  const body = html`<p class="${status === 'resolved' ? 'done' : 'problem'}">${difference(found, times)}</p>
+${standing(visit, found)}${only(visit, 'operator', () => actions(visit, found))}
 ${section('Both sides', both)}${section('Facts', known)}
 ${section('Who says so', observations(visit, found))}${section('What may explain it', candidates)}
-${section('Orders that correct it', adjustments(visit, found))}${section('History', history(visit, found))}`;
+${section('Orders that correct it', orders)}${section('History', history)}`;
   return { title: `${nameOf(found)}: ${status}`, body };
 }
 
-/** The difference in one line. */
-function difference(found: ShownBreakView): Html {
-  const { amount: sum, currency, rail, detail, reference, status } = found;
-  const by =
-    sum === null ? nothing : html` by <strong>${displayAmount(sum, currency ?? '', 'exceptZero')}</strong>`;
-  return html`The ${fieldOf(found)} of ${link(subjectPath(found), foreign(reference))} ${status === 'resolved' ? 'differed' : 'differs'}${by}${rail === null ? nothing : ` at ${rail}`}: ${foreign(detail)}`;
-}
-
 /** What it waits for, or how it ended. */
-function stateOf({ operator, times }: Visit, found: ShownBreakView): Html {
-  const { resolutionProposedBy: by, resolvedBy, resolution } = found;
+function standing(visit: Visit, found: ShownBreakView): Html {
+  const { times, operator, may } = visit;
+  const { status, proposedResolution: proposed, resolvedBy, resolution } = found;
   const pending = pendingOf(found);
-  const order = pending && link(pathOf(['approvals', 'orders', pending.commandId]), pending.commandId);
-  const who = by === operator.name ? 'you' : foreign(by);
-  return html`${found.status === 'resolved' ? html`<p>Resolved ${time(found.resolvedAt, times)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}: ${foreign(resolution)}</p>` : nothing}
-${pending ? html`<p>The order ${order} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.proposedBy)}, waits for another operator; once it is booked, this break is resolved.</p>` : nothing}
-${by === null ? nothing : html`<p>It is of so much money that two operators resolve it: ${who} would, and another must too.</p>`}`;
+  if (status === 'resolved')
+    return html`<p>${state(status)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}, ${time(found.resolvedAt, times)}: ${words(resolution, times)}</p>`;
+  const order =
+    pending &&
+    html`<p>The order ${linkTo('order', pending.commandId)} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.proposedBy)}, waits for another operator; once it is booked, this break is resolved.</p>`;
+  const second =
+    proposed &&
+    html`<p>It is of so much money that another operator must approve how it is resolved. ${proposed.by === operator.name ? 'You propose' : html`${foreign(proposed.by)} proposes`}: ${words(proposed.resolution, times)}, ${time(proposed.at, times)}. ${may('approver') && proposerFor(visit, found) !== undefined ? link(pathOf(['breaks', found.id, 'resolve']), `Approve it …`) : nothing}</p>`;
+  return html`${order ?? nothing}${second ?? nothing}`;
 }
 
 function actions({ operator, csrf }: Visit, found: ShownBreakView): Html {
-  const { id, status, owner, version, resolutionProposedBy, floatChange } = found;
-  const shown = (status === 'resolved' ? resolvedActs : openActs).filter(
-    (act) => act !== 'resolve' || (resolutionProposedBy !== operator.name && pendingOf(found) === undefined),
-  );
-  const mine =
-    status === 'resolved' || owner === operator.name
-      ? nothing
-      : form({
-          csrf,
-          action: pathOf(['breaks', id, 'assign']),
-          hidden: { operator: operator.name, version: String(version) },
-          submit: 'Assign it to me',
-        });
-  const adjust = link(
-    pathOf(['breaks', id, 'adjust'], { amount: floatChange?.replace(/^(?=\d)/, '+') }),
-    'Correct our books …',
-  );
-  const kind = found.reference.startsWith('co-') ? 'collection' : 'payout';
-  const decide = breakToDecide(kind, [found])
-    ? link(pathOf(['payments', found.reference, 'decide']), `Decide about the ${kind} …`)
-    : nothing;
-  return html`<div class="actions">${mine}${status === 'resolved' ? nothing : adjust}${decide}${shown.map((act) => link(pathOf(['breaks', id, act]), `${acts[act].does} …`))}</div>`;
-}
-
-function adjustments({ times }: Visit, found: ShownBreakView): Html {
-  return table({
-    caption: 'Orders to the ledger',
-    columns: ['Order', { title: 'Amount', isNumber: true }, 'Status', 'Asked for by', 'At'],
-    rows: found.adjustments.map(({ commandId, amount: sum, currency, status, proposedBy, proposedAt }) => {
-      const path = pathOf(['approvals', 'orders', commandId]);
-      return [
-        link(path, commandId),
-        amount(sum, currency, path),
-        state(status),
-        foreign(proposedBy),
-        time(proposedAt, times),
-      ];
-    }),
-    empty: 'None yet.',
+  const { id, status, owner, version, proposedResolution, reference } = found;
+  const mayResolve = proposedResolution === undefined && pendingOf(found) === undefined;
+  const open: readonly Act[] = ['assign', 'notes', 'explain', ...(mayResolve ? (['resolve'] as const) : [])];
+  const shown: readonly Act[] = status === 'resolved' ? ['notes', 'reopen'] : open;
+  const mine = form({
+    csrf,
+    action: pathOf(['breaks', id, 'assign']),
+    hidden: { operator: operator.name, version: String(version) },
+    submit: 'Assign it to me',
   });
-}
-
-function history({ times }: Visit, { history: lines, currency }: ShownBreakView): Html {
-  return table({
-    caption: 'The newest first',
-    columns: ['At', 'What', 'By', { title: 'Amount then', isNumber: true }, 'In their words'],
-    rows: lines
-      .toReversed()
-      .map((one) => [
-        time(one.at, times),
-        one.what,
-        one.by === null ? 'the reconciler' : foreign(one.by),
-        amount(one.amount, currency),
-        foreign(one.text),
-      ]),
-    empty: nothing,
-  });
+  const kind = reference.startsWith('co-') ? 'collection' : 'payout';
+  const decide =
+    breakToDecide(kind, [found]) &&
+    link(pathOf(['payments', reference, 'decide']), `Decide about the ${kind} …`);
+  return html`<div class="actions">${status === 'resolved' || owner === operator.name ? nothing : mine}${status === 'resolved' ? nothing : link(pathOf(['breaks', id, 'adjust']), 'Correct our books …')}${decide ?? nothing}${shown.map((act) => link(pathOf(['breaks', id, act]), `${acts[act].does} …`))}</div>`;
 }

@@ -4,10 +4,11 @@ import { type CurrencySums, describeAccount, sumsByCurrency, type TrialLine } fr
 import { html } from 'hono/html';
 import { dash, type Html, link, nothing } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, number, table } from '../view/table.ts';
+import { pathTo } from '../view/links.ts';
+import { facts, tableOf } from '../view/table.ts';
 import { amount, time } from '../view/values.ts';
 import { part, type Routes, type Visit } from '../visits.ts';
-import { accountPath, orderLinks } from './order.ts';
+import { orderLinks } from './order.ts';
 
 /** The books: every account on the side of its balance, with both sides the same in each currency. */
 export function addLedgerPage(routes: Routes): void {
@@ -27,7 +28,7 @@ function trialBalance(lines: readonly TrialLine[]): Html {
   if (sums.length === 0)
     return html`<p class="empty">Nothing is booked yet: the first order of money makes the first entry.</p>`;
   const differing = sums.flatMap(({ currency, debits, credits }) => (debits === credits ? [] : currency));
-  const problem = `Debits and credits differ: ${differing.join(', ')}: see pesewa ledger verify`;
+  const problem = `Debits and credits differ: ${differing.join(', ')}: run pesewa ledger verify`;
   const verdict =
     differing.length === 0
       ? html`<p class="done">Debits and credits are the same in every currency.</p>`
@@ -37,18 +38,23 @@ function trialBalance(lines: readonly TrialLine[]): Html {
 
 function currencyTable({ currency, debits, credits }: CurrencySums, lines: readonly TrialLine[]): Html {
   const sum = (minor: bigint) => html`<strong>${amount(formatAmount(minor, currency), currency)}</strong>`;
-  const rows = lines.flatMap(({ account, debit, credit, ...line }) => {
-    if (line.currency !== currency) return [];
-    const path = account.startsWith('wallets:') ? '/merchants' : accountPath(account);
-    const cell = (text: string) => (text === '0' ? dash : amount(text, currency, path));
-    return [[link(path, describeAccount(account)), cell(debit), cell(credit)]];
-  });
-  return table({
-    caption: `Accounts in ${currency}, with all wallets as two sums`,
-    columns: ['Account', number('Debit'), number('Credit')],
-    rows: [...rows, [html`<strong>In all</strong>`, sum(debits), sum(credits)]],
-    empty: nothing,
-  });
+  const rows = lines
+    .filter((line) => line.currency === currency)
+    .map(({ account, debit, credit }) => {
+      const path = account.startsWith('wallets:') ? '/merchants' : pathTo('account', account);
+      const cell = (text: string) => (text === '0' ? dash : amount(text, currency, path));
+      return [link(path, describeAccount(account)), cell(debit), cell(credit)] as const;
+    });
+  return tableOf(
+    `Accounts in ${currency}, with all wallets as two sums`,
+    [...rows, [html`<strong>In all</strong>`, sum(debits), sum(credits)] as const],
+    [
+      ['Account', ([account]) => account],
+      ['Debit', ([, debit]) => debit, 'number'],
+      ['Credit', ([, , credit]) => credit, 'number'],
+    ],
+    nothing,
+  );
 }
 
 async function lastChecked({ upstream, times }: Visit): Promise<Html> {

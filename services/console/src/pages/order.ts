@@ -5,29 +5,26 @@ import {
   type OrderView,
   proposalOperations,
 } from '@pesewa/contracts';
-import { accept, amountProblem, parsePositiveAmount, type Result, refuse } from '@pesewa/kernel';
-import { describeOrder, foreseeOrder, inWords, minorOf, takesAway } from '@pesewa/operator-client';
+import { amountProblem, parsePositiveAmount } from '@pesewa/kernel';
+import { describeOrder, foreseeOrder, inWords, RefusedError, takesAway } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import type { z } from 'zod';
-import { type Field, form } from '../view/form.ts';
-import { type Html, link, nothing, pathOf } from '../view/html.ts';
-import { type Page, section } from '../view/layout.ts';
-import { facts } from '../view/table.ts';
-import { doOrShowAgain, type Outcome, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { addChange, type Change, type Foreseen } from '../view/change.ts';
+import type { Field } from '../view/form.ts';
+import { type Html, link, pathOf } from '../view/html.ts';
+import { linkTo, pathTo } from '../view/links.ts';
+import { plainAmount } from '../view/values.ts';
+import type { Given, Routes, Submission, Visit } from '../visits.ts';
+import { linesOf } from './break-adjustment.ts';
 
 type Order = Pick<OrderView, 'kind' | 'merchantId' | 'rail' | 'currency' | 'amount' | 'direction' | 'reason'>;
 
-const PATH = '/ledger/orders/new';
 const kinds = Object.keys(proposalOperations) as readonly OrderKindName[];
 
 /** Proposes orders of money: a form, what it would do, and only then the proposal. */
 export function addOrderPages(routes: Routes): void {
-  routes.page(PATH, (visit) => showOrder(visit));
-  routes.form(PATH, propose);
+  addChange(routes, '/ledger/orders/new', ask, propose);
 }
-
-/** Where an account's statement is. */
-export const accountPath = (account: string): string => pathOf(['ledger', 'accounts', account]);
 
 /** Links to the forms for orders that may concern an account, filled in as far as it is known. */
 export function orderLinks(
@@ -35,36 +32,38 @@ export function orderLinks(
   about: Partial<Pick<Order, 'merchantId' | 'rail' | 'currency'>> = {},
 ): Html {
   if (!may('operator')) return html`<p class="empty">It takes an operator to propose orders of money.</p>`;
-  const { merchantId, rail, currency } = about;
-  const fitting = kinds.filter((kind) => (isOfWallet(kind) ? rail === undefined : merchantId === undefined));
-  return html`<p class="actions">${fitting.map((kind) => link(pathOf(['ledger', 'orders', 'new'], { kind, merchantId, rail, currency }), titleOf(kind)))}</p>`;
+  const { merchantId, rail } = about;
+  const fitting = kinds.filter((kind) =>
+    'merchantId' in shapeOf(kind) ? rail === undefined : merchantId === undefined,
+  );
+  return html`<p class="actions">${fitting.map((kind) => link(pathOf(['ledger', 'orders', 'new'], { kind, ...about }), titleOf(kind)))}</p>`;
 }
 
 const titleOf = (kind: OrderKindName) => proposalOperations[kind].summary.replace('Proposes', 'Propose');
 const shapeOf = (kind: OrderKindName) => proposalOperations[kind].body.shape;
-const isOfWallet = (kind: OrderKindName) => 'merchantId' in shapeOf(kind);
-const kindOf = (given: Visit['query']) => kinds.find((kind) => kind === given('kind'));
+const kindOf = (given: Given) => kinds.find((kind) => kind === given('kind'));
 
-/** What was written, as the ledger's own contract reads it. */
-function readOrder(kind: OrderKindName, given: Visit['query']): Result<Order, string> {
-  const written = Object.keys(shapeOf(kind)).map((name) => [name, given(name)]);
-  const read = proposalOperations[kind].body.safeParse(Object.fromEntries(written));
-  if (!read.success) return refuse(describeProblem(firstProblem(read.error)));
-  const money = parsePositiveAmount(read.data.amount, read.data.currency);
-  if (!money.ok) return refuse(`amount ${amountProblem(money.refusal, read.data.currency)}`);
-  return accept({ ...read.data, kind });
-}
+/** What was written, for the ledger's own contract to read. */
+const bodyOf = (kind: OrderKindName, given: Given) =>
+  Object.fromEntries(
+    Object.keys(shapeOf(kind)).map((name) => {
+      const text = given(name);
+      if (name === 'currency') return [name, text?.toUpperCase()];
+      return [name, name === 'amount' && text !== undefined ? plainAmount(text) : text];
+    }),
+  );
 
-async function showOrder(visit: Visit, refused?: string): Promise<Page> {
-  const { query, may } = visit;
-  const kind = kindOf(query);
-  if (!kind || !may('operator')) return { title: 'Propose an order of money', body: orderLinks(visit) };
-  const read = query('amount') === undefined ? undefined : readOrder(kind, query);
-  const problem = refused ?? (read?.ok === false ? read.refusal : undefined);
-  const fields = fieldsOf(kind, query);
-  const draft = form({ action: PATH, hidden: { kind }, fields, submit: 'Show what it would do', problem });
-  const shown = read?.ok ? section('What it would do', await preview(visit, read.value)) : nothing;
-  return { title: titleOf(kind), body: html`${shown}${section('The order', draft)}` };
+function ask(visit: Visit, given: Given): Change {
+  const kind = kindOf(given);
+  const common = { role: 'operator', back: ['/ledger', 'Back to the ledger'] } as const;
+  if (!kind) return { ...common, title: 'Propose an order of money', about: orderLinks(visit) };
+  return {
+    ...common,
+    title: titleOf(kind),
+    fields: fieldsOf(kind, given),
+    hidden: { kind },
+    foresee: () => foresee(visit, kind, given),
+  };
 }
 
 const questions: Readonly<Record<string, Omit<Field, 'name' | 'label'>>> = {
@@ -72,10 +71,10 @@ const questions: Readonly<Record<string, Omit<Field, 'name' | 'label'>>> = {
   rail: { hint: 'Its name, such as upstream' },
   direction: {},
   currency: { hint: 'Such as GHS', maxLength: 3 },
-  amount: { hint: 'Without signs between thousands, such as 2500.50' },
+  amount: { hint: 'Such as 2500.50 or 2,500.50' },
   reason: { hint: 'Without names or numbers of people', maxLength: 200 },
 };
-const directions = {
+const directions: Partial<Record<OrderKindName, Field['options']>> = {
   adjust: [
     ['credit', 'the merchant gets more'],
     ['debit', 'the merchant gets less'],
@@ -84,55 +83,57 @@ const directions = {
     ['surplus', 'the rail has more than our float'],
     ['shortage', 'the rail has less than our float'],
   ],
-} as const;
+};
 
-function fieldsOf(kind: OrderKindName, given: Visit['query']): readonly Field[] {
+function fieldsOf(kind: OrderKindName, given: Given): readonly Field[] {
   const shape = new Map<string, z.ZodType>(Object.entries(shapeOf(kind)));
-  return Object.keys(questions).flatMap((name) => {
+  return Object.entries(questions).flatMap(([name, question]) => {
     const schema = shape.get(name);
     if (!schema) return [];
-    const options =
-      name === 'direction' && (kind === 'adjust' || kind === 'suspense') ? directions[kind] : undefined;
+    const options = name === 'direction' ? directions[kind] : undefined;
     const label =
       name === 'merchantId' ? 'Merchant' : inWords(name).replace(/^./, (first) => first.toUpperCase());
     const isRequired = !schema.safeParse(undefined).success;
-    return [{ ...questions[name], name, label, value: given(name), isRequired, ...(options && { options }) }];
+    return [{ ...question, name, label, value: given(name), isRequired, ...(options && { options }) }];
   });
 }
 
-async function preview(visit: Visit, order: Order): Promise<Html> {
+/** What would be left after the order, and what speaks against it. */
+async function foresee(
+  { upstream, times, newId }: Visit,
+  kind: OrderKindName,
+  given: Given,
+): Promise<Foreseen> {
+  const read = proposalOperations[kind].body.safeParse(bodyOf(kind, given));
+  if (!read.success) throw new RefusedError(describeProblem(firstProblem(read.error)), 422);
+  const order: Order = { ...read.data, kind };
+  const { merchantId, rail = '', currency, amount } = order;
+  const money = parsePositiveAmount(amount, currency);
+  if (!money.ok) throw new RefusedError(`amount ${amountProblem(money.refusal, currency)}`, 422);
+  const { lines } = await foreseeOrder(upstream, {
+    ...{ kind, amount, currency },
+    account: merchantId === undefined ? { rail } : { merchantId },
+    change: takesAway(order) ? -money.value.minor : money.value.minor,
+  });
   const sentence = describeOrder(order);
-  const hidden = { ...order, commandId: visit.newId() } as Readonly<Record<string, string>>;
-  return html`<p><strong>${sentence}.</strong> Nothing moves before another operator approves it.</p>
-${await part(foreseen(visit, order))}${form({ csrf: visit.csrf, action: PATH, hidden, submit: `Propose ${sentence}` })}`;
+  const statement = linkTo('account', accountOf(order), 'Statement of the account');
+  return {
+    shown: html`<p><strong>${sentence}.</strong> Nothing moves before another operator approves it.</p>${linesOf(lines, times)}<p>${statement}</p>`,
+    submit: `Propose ${sentence}`,
+    hidden: { commandId: newId() },
+  };
 }
 
-/** What would be left after the order, and what speaks against it. */
-async function foreseen({ upstream }: Visit, order: Order): Promise<Html> {
-  const { kind, amount, merchantId, rail = '', currency } = order;
-  const account = merchantId === undefined ? { rail } : { merchantId };
-  const minor = minorOf(amount, currency);
-  const change = takesAway(order) ? -minor : minor;
-  const { lines } = await foreseeOrder(upstream, { kind, amount, currency, account, change });
-  const name = merchantId === undefined ? `float:${rail}` : `wallet:${merchantId}`;
-  const path = accountPath(`${name}:${currency}`);
-  return html`${lines.map((line) => typeof line === 'string' && html`<p class="problem" role="alert">${line}</p>`)}${facts(
-    lines.flatMap((line) => (typeof line === 'string' ? [] : [[`${line[0]} ${line[1]}`, line[2]] as const])),
-  )}<p>${link(path, 'Statement of the account')}</p>`;
-}
+/** The account that an order is about, besides the other side. */
+export const accountOf = ({ merchantId, rail = '', currency }: Omit<Order, 'kind' | 'amount'>): string =>
+  `${merchantId === undefined ? `float:${rail}` : `wallet:${merchantId}`}:${currency}`;
 
 /** Proposes what was shown; by its id every repetition is the same order. */
-function propose(submission: Submission): Promise<Outcome> {
-  const { upstream, field } = submission;
-  return doOrShowAgain(
-    async () => {
-      const kind = kindOf(field) ?? 'fund';
-      const body = Object.fromEntries(Object.keys(shapeOf(kind)).map((name) => [name, field(name)]));
-      // The fields belong to the kind, and the ledger reads them by its schema.
-      const operation = proposalOperations[kind] as typeof proposalOperations.fund;
-      const { commandId } = await upstream.call('ledger', operation, { body: body as never });
-      return pathOf(['approvals', 'orders', commandId]);
-    },
-    (problem) => showOrder({ ...submission, query: field }, problem),
-  );
+async function propose({ upstream, field }: Submission): Promise<string> {
+  const kind = kindOf(field);
+  if (!kind) throw new RefusedError('kind: there is no such order', 422);
+  // The fields belong to the kind, and the ledger reads them by its schema.
+  const operation = proposalOperations[kind] as typeof proposalOperations.fund;
+  const { commandId } = await upstream.call('ledger', operation, { body: bodyOf(kind, field) as never });
+  return pathTo('order', commandId);
 }

@@ -76,6 +76,13 @@ export function addChange(
 const STEP = 'step';
 const FORESEE = 'foresee';
 
+/** A button that shows a change's page anew, filled in with what was written. */
+export const askAgain = (
+  { csrf, path }: Visit,
+  written: Readonly<Record<string, string>>,
+  submit: string,
+): Html => form({ csrf, action: path, hidden: { ...written, [STEP]: FORESEE }, submit });
+
 interface Tried {
   readonly isWritten?: boolean;
   readonly problem?: string;
