@@ -1,17 +1,22 @@
-import { inWords } from '@pesewa/operator-client';
+import { breakOperations, consumerGroups, parkedOperations, positionOperations } from '@pesewa/contracts';
+import { ClientError, describeRealignment, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { decide, reasonField } from '../view/decide.ts';
 import { attributes, type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
+import { pathTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
-import { facts, tableOf } from '../view/table.ts';
+import { type Columns, facts, tableOf } from '../view/table.ts';
 import { age, count, state, time, words } from '../view/values.ts';
-import { choiceOf, doOrShowAgain, part, type Routes, type Visit } from '../visits.ts';
-import { readInbox } from './approvals-waiting.ts';
+import { choiceOf, doOrShowAgain, isForbidden, part, type Routes, type Visit } from '../visits.ts';
+import { nameOf } from './break.ts';
+import { pathOfPartition } from './consumers.ts';
+import { describePause, pathOfResume, readPauses } from './pauses.ts';
 import { type KindName, type Proposal, proposalKinds } from './proposals.ts';
 
 const names = Object.keys(proposalKinds) as KindName[];
-const tabs = ['me', 'mine', 'decided'] as const;
+const tabs = { me: 'For me', mine: 'Mine', decided: 'Decided' } as const;
+const NEWEST = 50;
 
 /** Adds the inbox of what waits for a second operator, and a page for each proposal that has no other. */
 export function addApprovalPages(routes: Routes): void {
@@ -19,60 +24,129 @@ export function addApprovalPages(routes: Routes): void {
   for (const name of names) {
     routes.page(`/approvals/${name}/:id`, (visit) => showProposal(visit, name));
     routes.form(`/approvals/${name}/:id`, (submission) => {
-      const { field, part: named, path } = submission;
+      const reason = submission.field('reason');
       return doOrShowAgain(
         async () => {
-          const what = choiceOf(field, 'what', ['approve', 'reject']);
-          await proposalKinds[name][what](submission, named('id'), field('reason'));
-          return path;
+          const what = choiceOf(submission.field, 'what', ['approve', 'reject']);
+          await proposalKinds[name][what](submission, submission.part('id'), reason);
+          return submission.path;
         },
-        (problem) => showProposal(submission, name, { problem, reason: field('reason') }),
+        (problem) => showProposal(submission, name, { problem, reason }),
       );
     });
   }
 }
 
-const entry = (path: string, text: Content, isHere: boolean): Html =>
-  html`<a href="${path}"${attributes({ 'aria-current': isHere ? 'page' : undefined })}>${text}</a>`;
+/** What one operator proposed and another must decide, on the page of its path. */
+type Waiting = Pick<Proposal, 'what' | 'path' | 'requestedBy' | 'requestedAt' | 'why'>;
+
+/** The newest of a kind that wait, and whether there are more; or why that is not known. */
+type Found =
+  | { readonly kind: string; readonly waiting: readonly Waiting[]; readonly hasMore: boolean }
+  | string;
+
+async function find<Item>(
+  kind: string,
+  reading: Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
+  of: (item: Item) => Waiting | false | undefined,
+): Promise<Found> {
+  try {
+    const { items, next } = await reading;
+    const waiting = items.flatMap((item) => of(item) || []);
+    return { kind, waiting: waiting.slice(0, NEWEST), hasMore: next !== null || waiting.length > NEWEST };
+  } catch (error) {
+    if (!(error instanceof ClientError) || isForbidden(error)) throw error;
+    return messageOf(error);
+  }
+}
+
+/** Everything that waits for a second operator, by kinds. */
+function readWaiting(visit: Visit): Promise<readonly Found[]> {
+  const { call } = visit.upstream;
+  const query = { waitsForApproval: 'true', limit: NEWEST } as const;
+  const resolutions = call('reconciler', breakOperations.list, { query });
+  const pauses = readPauses(visit).then((items) => ({ items, next: null }));
+  return Promise.all([
+    ...names.map((name) => {
+      const { noun, list } = proposalKinds[name];
+      return find(noun, list(visit, { status: 'proposed' }), (one) => one);
+    }),
+    find('resolution of a break', resolutions, ({ proposedResolution: proposed, ...one }) => {
+      const { by: requestedBy = '', at: requestedAt = '', resolution: why } = proposed ?? {};
+      const what = `Resolve ${nameOf(one)}`;
+      return proposed && { what, path: pathTo('break', one.id), requestedBy, requestedAt, why };
+    }),
+    find('end of a pause', pauses, ({ resumeProposedBy: requestedBy, reason: why, ...pause }) => {
+      const given = { what: `Resume ${describePause(pause)}`, path: pathOfResume(pause), why };
+      return requestedBy !== null && { ...given, requestedBy, requestedAt: pause.pausedAt };
+    }),
+    ...consumerGroups.flatMap((service) => {
+      const parked = call(service, parkedOperations.list, { query: { state: 'parked' } });
+      const positions = call(service, positionOperations.list, {});
+      return [
+        find('discard of a message', parked, ({ id, discard: it }) => {
+          const given = { what: `Discard ${id}`, path: pathTo('parked', id), why: it?.reason };
+          return it?.status === 'proposed' && { ...it, ...given };
+        }),
+        find('start of a partition', positions, ({ realignment: it, ...place }) => {
+          if (it?.status !== 'proposed') return undefined;
+          const what = `${service}, ${place.topic} ${place.partition}: ${describeRealignment(it)}`;
+          return { ...it, what, path: pathOfPartition(service, place), why: it.reason };
+        }),
+      ];
+    }),
+  ]);
+}
+
+const columnsOf = ({ times }: Visit): Columns<Waiting> => [
+  ['What', ({ what, path }) => link(path, foreign(what))],
+  ['Asked for by', ({ requestedBy }) => foreign(requestedBy)],
+  ['Age', ({ requestedAt }) => age(requestedAt, times)],
+  ['Why', ({ why }) => words(why, times)],
+];
+
+const tabsOf = (
+  label: string,
+  of: readonly (readonly [path: string, text: Content, isHere: boolean])[],
+): Html =>
+  html`<nav class="tabs" aria-label="${label}">${of.map(([path, text, isHere]) => html`<a href="${path}"${attributes({ 'aria-current': isHere ? 'page' : undefined })}>${text}</a>`)}</nav>`;
 
 async function showInbox(visit: Visit): Promise<Page> {
-  const { query, operator, times } = visit;
-  const tab = tabs.find((one) => one === query('tab')) ?? 'me';
-  const { waiting, isCut, silent } = await readInbox(visit);
-  const [mine = [], others = []] = [true, false].map((isOwn) =>
-    waiting.filter(({ requestedBy }) => (requestedBy === operator.name) === isOwn),
-  );
-  const counted = (of: readonly unknown[]) => count({ count: of.length, isCut });
-  const whose = [
-    entry('/approvals', html`For me (${counted(others)})`, tab === 'me'),
-    entry('/approvals?tab=mine', html`Mine (${counted(mine)})`, tab === 'mine'),
-    entry('/approvals?tab=decided', 'Decided', tab === 'decided'),
-  ];
-  const table = () =>
-    tableOf(
-      'The newest of each kind; each is decided on its page',
-      tab === 'me' ? others : mine,
-      [
-        ['What', ({ what, path }) => link(path, foreign(what))],
-        ['Kind', ({ kind }) => kind],
-        ['Proposed by', ({ requestedBy }) => foreign(requestedBy)],
-        ['Age', ({ requestedAt }) => age(requestedAt, times)],
-        ['Why', ({ why }) => words(why, times)],
-      ],
-      tab === 'me' ? 'Nothing of another operator waits for you.' : 'Nothing that you proposed waits.',
-    );
-  const body = html`<nav class="tabs" aria-label="Whose">${whose}</nav>
-${silent.map((why) => html`<p class="problem" role="alert">Not available: ${why}</p>`)}${tab === 'decided' ? listDecided(visit) : table()}`;
-  return { title: 'Approvals', body };
+  const { query, operator } = visit;
+  const tab = (['mine', 'decided'] as const).find((one) => one === query('tab')) ?? 'me';
+  const found = await readWaiting(visit);
+  const silent = new Set(found.filter((one) => typeof one === 'string'));
+  const known = found.filter((one) => typeof one !== 'string');
+  const waiting = known
+    .flatMap(({ kind, waiting: newest }) => newest.map((one) => ({ ...one, kind })))
+    .toSorted((one, other) => other.requestedAt.localeCompare(one.requestedAt));
+  const isOwn = ({ requestedBy }: Waiting) => requestedBy === operator.name;
+  const of = { me: waiting.filter((one) => !isOwn(one)), mine: waiting.filter(isOwn), decided: undefined };
+  const isCut = silent.size > 0 || known.some(({ hasMore }) => hasMore);
+  const whose = Object.entries(tabs).map(([name, title]) => {
+    const all = of[name as keyof typeof tabs];
+    const text = all ? html`${title} (${count({ count: all.length, isCut })})` : title;
+    return [pathOf(['approvals'], { tab: name }), text, name === tab] as const;
+  });
+  const empty =
+    tab === 'me' ? 'Nothing of another operator waits for you.' : 'Nothing that you asked for waits.';
+  const columns = [['Kind', ({ kind }: { readonly kind: string }) => kind] as const, ...columnsOf(visit)];
+  const shown =
+    tab === 'decided'
+      ? listDecided(visit)
+      : tableOf('The newest of each kind; each is decided on its page', of[tab], columns, empty);
+  const problems = [...silent].map((why) => html`<p class="problem" role="alert">Not available: ${why}</p>`);
+  return { title: 'Approvals', body: html`${tabsOf('Whose', whose)}${problems}${shown}` };
 }
 
 function listDecided(visit: Visit): Html {
   const name = names.find((one) => one === visit.query('of')) ?? 'orders';
   const { list, noun, title } = proposalKinds[name];
-  const kinds = names.map((of) =>
-    entry(pathOf(['approvals'], { tab: 'decided', of }), proposalKinds[of].title, of === name),
-  );
-  const found = listOf(visit, {
+  const kinds = names.map((of) => {
+    const path = pathOf(['approvals'], { tab: 'decided', of });
+    return [path, proposalKinds[of].title, of === name] as const;
+  });
+  const found = listOf<Proposal>(visit, {
     path: ['approvals'],
     caption: `${title}, the newest first`,
     kept: ['tab', 'of'],
@@ -81,16 +155,13 @@ function listDecided(visit: Visit): Html {
       return { items: items.filter(({ status }) => status !== 'proposed'), next };
     },
     columns: [
-      ['What', ({ what, path }) => link(path, foreign(what))],
-      ['Asked for by', ({ requestedBy }) => foreign(requestedBy)],
-      ['Age', ({ requestedAt }) => age(requestedAt, visit.times)],
-      ['Why', ({ why }) => words(why, visit.times)],
+      ...columnsOf(visit),
       ['State', ({ status }) => state(status)],
       ['Decided by', ({ approvedBy, rejectedBy }) => foreign(approvedBy ?? rejectedBy)],
     ],
     empty: `No ${noun} on this page was decided.`,
   });
-  return html`<nav class="tabs" aria-label="Kinds">${kinds}</nav>${found}<p>${link('/actions', 'Who decided everything else')}</p>`;
+  return html`${tabsOf('Kinds', kinds)}${found}<p>${link('/actions', 'Who decided everything else')}</p>`;
 }
 
 interface Tried {
@@ -99,9 +170,9 @@ interface Tried {
 }
 
 async function showProposal(visit: Visit, name: KindName, tried: Tried = {}): Promise<Page> {
-  const { times, part: named } = visit;
+  const { times } = visit;
   const { show, rule, noun } = proposalKinds[name];
-  const found = await show(visit, named('id'));
+  const found = await show(visit, visit.part('id'));
   const { status, requestedBy, approvedBy, rejectedBy, rejectedFor, appliedAt, refusedFor } = found;
   const by = (who: string | undefined, at: string | undefined, why?: string) =>
     who && html`${foreign(who)}, ${time(at, times)}${why && html`: ${words(why, times)}`}`;
@@ -114,29 +185,29 @@ async function showProposal(visit: Visit, name: KindName, tried: Tried = {}): Pr
     ['Applied', appliedAt && time(appliedAt, times)],
     ['Refused for', refusedFor && foreign(inWords(refusedFor))],
     ['Can be approved until', status === 'proposed' ? time(found.expiresAt, times) : undefined],
-    ['Why two people', rule.replace(/^./, (letter) => letter.toUpperCase())],
+    ['Why two people', capital(rule)],
   ]);
   let isKnown = true;
-  const reading = Promise.resolve(found.changes(visit)).catch((error: unknown) => {
-    isKnown = false;
-    throw error;
-  });
-  const changes = await part(reading);
+  const changes = await part(
+    Promise.resolve(found.changes(visit)).catch((error: unknown) => {
+      isKnown = false;
+      throw error;
+    }),
+  );
   const body = html`<p>${foreign(found.what)}</p>${problemOf(tried.problem, found)}${deciding(visit, found, isKnown, tried)}
 ${section(status === 'proposed' ? 'What it would change' : 'What it changed', changes)}${section('Who and why', known)}
 <p>${link('/approvals', 'Back to the inbox')}</p>`;
-  const title = `${noun.replace(/^./, (letter) => letter.toUpperCase())}: ${inWords(status)}`;
+  const title = `${capital(noun)}: ${inWords(status)}`;
   return { title, body, ...(status === 'approved' && { everySeconds: 2 }) };
 }
 
+const capital = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
+
 /** Why a decision was not taken, with who decided before. */
 function problemOf(problem: string | undefined, { status, approvedBy, rejectedBy }: Proposal): Html {
+  if (problem === undefined) return nothing;
   const decided = approvedBy ?? rejectedBy;
-  const before =
-    decided !== undefined && html` ${foreign(decided)} decided before you: it is ${inWords(status)}.`;
-  return problem === undefined
-    ? nothing
-    : html`<p class="problem" role="alert"><strong>Not done.</strong> ${problem}.${before}</p>`;
+  return html`<p class="problem" role="alert"><strong>Not done.</strong> ${problem}.${decided && html` ${foreign(decided)} decided before you: it is ${inWords(status)}.`}</p>`;
 }
 
 /** The forms of a second operator, while it can be decided. */
@@ -145,8 +216,7 @@ function deciding(visit: Visit, found: Proposal, isKnown: boolean, { reason }: T
   if (status !== 'proposed') return nothing;
   if (expiresAt !== undefined && Date.parse(expiresAt) <= visit.times.nowMs)
     return html`<p class="problem">It could be approved until ${time(expiresAt, visit.times)}, and has no effect any more.</p>`;
-  return decide(visit, {
-    ...{ action: visit.path, requestedBy, otherwise: 'nothing changes', fields: [reasonField(reason)] },
-    approve: isKnown ? `Approve: ${what}` : undefined,
-  });
+  const given = { action: visit.path, requestedBy, otherwise: 'nothing changes' };
+  const approve = isKnown ? `Approve: ${what}` : undefined;
+  return decide(visit, { ...given, approve, fields: [reasonField(reason)] });
 }

@@ -53,7 +53,7 @@ async function ask(visit: Visit, given: Given): Promise<Change> {
     fields: [
       {
         ...written('amount', 'Amount'),
-        value: given('amount') ?? wanted,
+        value: given('amount') ?? (wanted && signed(wanted)),
         isRequired: true,
         hint: wanted
           ? `${displayAmount(wanted, currency ?? '', 'exceptZero')} makes both sides the same; write ${signs}`
@@ -67,14 +67,16 @@ async function ask(visit: Visit, given: Given): Promise<Change> {
   };
 }
 
-/** What our float must gain so that both sides are the same, with its sign; undefined if nothing, or not known. */
+/** What our float must gain so that both sides are the same; undefined if nothing, or not known. */
 function correctionFor({ id, ours, theirs, currency, floatChange }: ShownBreakView): string | undefined {
   const isWallet = id.endsWith('/balance') && ours !== null && theirs !== null && currency !== null;
   const change = isWallet
     ? formatAmount(minorOf(theirs, currency) - minorOf(ours, currency), currency)
     : floatChange;
-  return change === null || change === '0' ? undefined : change.replace(/^(?=\d)/, '+');
+  return change === null || change === '0' ? undefined : change;
 }
+
+const signed = (amount: string) => amount.replace(/^(?=\d)/, '+');
 
 /** What can be done about the order that was asked for before. */
 async function askAboutPending({ upstream, times }: Visit, found: ShownBreakView): Promise<Partial<Change>> {
@@ -89,7 +91,7 @@ async function askAboutPending({ upstream, times }: Visit, found: ShownBreakView
     return {
       about: html`<p>The order ${commandId} was noted, and never reached the ledger.</p>`,
       hidden: {
-        ...{ commandId, amount: amount.replace(/^(?=\d)/, '+'), currency, merchant: merchantId },
+        ...{ commandId, amount: signed(amount), currency, merchant: merchantId },
         ...{ explanation: found.explanation ?? '', version: String(found.version) },
       },
       submit: 'Ask for it again',

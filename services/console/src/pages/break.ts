@@ -1,4 +1,4 @@
-import { breakChanges, breakOperations, type ShownBreakView } from '@pesewa/contracts';
+import { type BreakView, breakChanges, breakOperations, type ShownBreakView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { breakToDecide, inWords, pendingOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
@@ -15,27 +15,21 @@ import { subjectPath } from './breaks.ts';
 
 /** What people do with a break by one text: how it is asked for, and what comes of it. */
 const acts = {
-  assign: { name: 'operator', label: 'To which operator', does: 'Assign', effect: 'It stays open.' },
-  notes: { name: 'text', label: 'What is known', does: 'Note', effect: 'Nothing else changes.' },
-  explain: {
-    name: 'explanation',
-    label: 'Why it differs',
-    does: 'Explain',
-    effect: 'It stays until its cause is gone, or somebody resolves it.',
-  },
-  resolve: {
-    name: 'resolution',
-    label: 'What became of it',
-    does: 'Resolve',
-    effect:
-      'No money moves. If the difference is found again, it opens again. If it is of much money, another operator must approve that.',
-  },
-  reopen: {
-    name: 'reason',
-    label: 'Why it is open after all',
-    does: 'Reopen',
-    effect: 'It waits for people again.',
-  },
+  assign: ['operator', 'To which operator', 'Assign', 'It stays open.'],
+  notes: ['text', 'What is known', 'Note', 'Nothing else changes.'],
+  explain: [
+    'explanation',
+    'Why it differs',
+    'Explain',
+    'It stays until its cause is gone, or somebody resolves it.',
+  ],
+  resolve: [
+    'resolution',
+    'What became of it',
+    'Resolve',
+    'No money moves. If the difference is found again, it opens again. If it is of much money, another operator must approve that.',
+  ],
+  reopen: ['reason', 'Why it is open after all', 'Reopen', 'It waits for people again.'],
 } as const;
 type Act = keyof typeof acts;
 
@@ -56,7 +50,7 @@ export const findBreak = ({ upstream, part: named }: Visit): Promise<ShownBreakV
   upstream.call('reconciler', breakOperations.show, { parameters: { id: named('id') } });
 
 /** A break in a few words, with its money. */
-export function nameOf({ kind, amount: sum, currency, reference }: ShownBreakView): string {
+export function nameOf({ kind, amount: sum, currency, reference }: BreakView): string {
   const money = sum === null ? '' : ` of ${displayAmount(sum, currency ?? '', 'exceptZero')}`;
   return `${inWords(kind)}${money} (${reference})`;
 }
@@ -64,7 +58,7 @@ export function nameOf({ kind, amount: sum, currency, reference }: ShownBreakVie
 async function ask(visit: Visit, given: Given, act: Act): Promise<Change> {
   const found = await findBreak(visit);
   const version = String(found.version);
-  const { name, label, does, effect } = acts[act];
+  const [name, label, does, effect] = acts[act];
   const known = html`<p>${difference(found, visit.times)}</p>${standing(visit, found)}`;
   const back = [pathTo('break', found.id), 'Back to the break'] as const;
   const approves = act === 'resolve' ? proposerFor(visit, found) : undefined;
@@ -80,7 +74,7 @@ async function ask(visit: Visit, given: Given, act: Act): Promise<Change> {
 
 async function change({ upstream, field, part: named }: Submission, act: Act): Promise<string> {
   const id = named('id');
-  const { name } = acts[act];
+  const [name] = acts[act];
   const approves = field('approves');
   const said = approves === undefined ? { [name]: field(name) ?? '' } : { approves };
   const body = { ...said, version: Number(field('version')) } as never;
@@ -172,5 +166,5 @@ function actions({ operator, csrf }: Visit, found: ShownBreakView): Html {
   const decide =
     breakToDecide(kind, [found]) &&
     link(pathOf(['payments', reference, 'decide']), `Decide about the ${kind} …`);
-  return html`<div class="actions">${status === 'resolved' || owner === operator.name ? nothing : mine}${status === 'resolved' ? nothing : link(pathOf(['breaks', id, 'adjust']), 'Correct our books …')}${decide ?? nothing}${shown.map((act) => link(pathOf(['breaks', id, act]), `${acts[act].does} …`))}</div>`;
+  return html`<div class="actions">${status === 'resolved' || owner === operator.name ? nothing : mine}${status === 'resolved' ? nothing : link(pathOf(['breaks', id, 'adjust']), 'Correct our books …')}${decide ?? nothing}${shown.map((act) => link(pathOf(['breaks', id, act]), `${acts[act][2]} …`))}</div>`;
 }

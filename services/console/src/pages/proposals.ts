@@ -8,7 +8,7 @@ import {
   orderOperations,
   settingsOperations,
 } from '@pesewa/contracts';
-import { displayAmount, formatAmount } from '@pesewa/kernel';
+import { displayAmount } from '@pesewa/kernel';
 import {
   consequenceOf,
   describeMovement,
@@ -30,20 +30,13 @@ import { orMissing, part, type Visit } from '../visits.ts';
 import { linesOf } from './break-adjustment.ts';
 import { accountOf } from './order.ts';
 
-type Decided =
-  | 'requestedBy'
-  | 'requestedAt'
-  | 'expiresAt'
-  | 'approvedBy'
-  | 'approvedAt'
-  | 'rejectedBy'
-  | 'rejectedAt'
-  | 'rejectedFor'
-  | 'appliedAt'
-  | 'refusedFor';
+type Course = Omit<
+  OrderView,
+  'commandId' | 'kind' | 'currency' | 'amount' | 'merchantId' | 'rail' | 'direction' | 'reason'
+>;
 
 /** What one operator proposes and another decides on a page of its own, whatever it changes. */
-export interface Proposal extends Pick<OrderView, Decided | 'status'> {
+export interface Proposal extends Course {
   readonly path: string;
   /** What it does, in one line. */
   readonly what: string;
@@ -108,40 +101,25 @@ async function wouldChange({ upstream, times }: Visit, order: OrderView): Promis
   return linesOf(lines, times);
 }
 
-/** The entries that an order has made, with the balance of its account before and after each. */
+/** The entry that an order has made, and the balance of its account before and after it. */
 async function hasChanged({ upstream, times }: Visit, order: OrderView): Promise<Html> {
-  const { commandId, status, currency } = order;
-  if (status === 'approved') return html`<p>It is being booked.</p>`;
-  if (status !== 'applied') return html`<p>It moved no money.</p>`;
-  const account = accountOf(order);
-  const { items } = await upstream.call('ledger', accountOperations.entries, {
-    query: { reference: commandId },
-  });
-  const booked = items.map(async (entry) => {
+  const { commandId: reference, status, currency } = order;
+  if (status !== 'applied')
+    return html`<p>${status === 'approved' ? 'It is being booked.' : 'It moved no money.'}</p>`;
+  const { items } = await upstream.call('ledger', accountOperations.entries, { query: { reference } });
+  const shown = items.map(async (entry) => {
     const to = new Date(Date.parse(entry.at) + 1).toISOString();
-    const query = { account, from: entry.at, to };
-    const stated = await upstream.call('ledger', accountOperations.statement, { query });
-    const item = stated.items.find(({ id }) => id === entry.id);
-    const [name = ''] = Object.keys(item?.amount ?? {});
-    const [moved, after] = [item?.amount[name], item?.balance[name]];
-    const before =
-      moved === undefined || after === undefined
-        ? undefined
-        : formatAmount(minorOf(after, currency) - minorOf(moved, currency), currency);
-    return { entry, path: pathTo('account', account, { from: entry.at, to }), before, moved, after };
+    const query = { account: accountOf(order), from: entry.at, to };
+    const { opening, closing } = await upstream.call('ledger', accountOperations.statement, { query });
+    const path = pathTo('account', query.account, { from: entry.at, to });
+    const [name = ''] = Object.keys(opening);
+    return facts([
+      ['Entry', html`${link(path, describeMovement(entry))}, ${time(entry.at, times)}`],
+      ['Before', amount(opening[name], currency, path)],
+      ['After', amount(closing[name], currency, path)],
+    ]);
   });
-  return tableOf(
-    'What it booked',
-    await Promise.all(booked),
-    [
-      ['Entry', ({ entry, path }) => link(path, describeMovement(entry))],
-      ['Time', ({ entry }) => time(entry.at, times)],
-      ['Before', ({ before }) => amount(before, currency), 'number'],
-      ['Change', ({ moved, path }) => amount(moved, currency, path), 'number'],
-      ['After', ({ after }) => amount(after, currency), 'number'],
-    ],
-    'The ledger has no entry of it.',
-  );
+  return shown.length === 0 ? html`<p>The ledger has no entry of it.</p>` : html`${shown}`;
 }
 
 /** The break that an order corrects. Its reason alone proves nothing, as anybody can write it: the break must know the order. */
