@@ -1,29 +1,49 @@
 import {
+  breakChanges,
   describeProblem,
   firstProblem,
   type OrderKindName,
   type OrderView,
+  orderOperations,
   proposalOperations,
+  type ShownBreakView,
 } from '@pesewa/contracts';
-import { amountProblem, parsePositiveAmount } from '@pesewa/kernel';
-import { describeOrder, foreseeOrder, inWords, RefusedError, takesAway } from '@pesewa/operator-client';
+import { amountProblem, displayAmount, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
+import {
+  correctionOf,
+  describeOrder,
+  foreseeOrder,
+  inWords,
+  mayBeBooked,
+  minorOf,
+  nextCommandId,
+  type OrderRequest,
+  pendingOf,
+  placeAdjustment,
+  RefusedError,
+  reasonForBreak,
+  takesAway,
+  whyWrongSign,
+} from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import type { z } from 'zod';
 import { addChange, type Change, type Foreseen } from '../view/change.ts';
 import type { Field } from '../view/form.ts';
-import { type Html, link, pathOf } from '../view/html.ts';
+import { type Content, type Html, link, pathOf } from '../view/html.ts';
 import { linkTo, pathTo } from '../view/links.ts';
-import { plainAmount } from '../view/values.ts';
-import type { Given, Routes, Submission, Visit } from '../visits.ts';
-import { linesOf } from './break-adjustment.ts';
+import { facts } from '../view/table.ts';
+import { plainAmount, words } from '../view/values.ts';
+import { type Given, orMissing, type Routes, type Submission, type Visit } from '../visits.ts';
+import { findBreak, nameOf } from './break.ts';
 
 type Order = Pick<OrderView, 'kind' | 'merchantId' | 'rail' | 'currency' | 'amount' | 'direction' | 'reason'>;
 
 const kinds = Object.keys(proposalOperations) as readonly OrderKindName[];
 
-/** Proposes orders of money: a form, what it would do, and only then the proposal. */
+/** Adds the pages on which orders of money are proposed: any order, and one that corrects a break. */
 export function addOrderPages(routes: Routes): void {
   addChange(routes, '/ledger/orders/new', ask, propose);
+  addChange(routes, '/breaks/:id/adjust', askToCorrect, correct);
 }
 
 /** Links to the forms for orders that may concern an account, filled in as far as it is known. */
@@ -66,14 +86,14 @@ function ask(visit: Visit, given: Given): Change {
   };
 }
 
-const questions: Readonly<Record<string, Omit<Field, 'name' | 'label'>>> = {
-  merchantId: { hint: 'Its id, such as demo' },
-  rail: { hint: 'Its name, such as upstream' },
-  direction: {},
-  currency: { hint: 'Such as GHS', maxLength: 3 },
-  amount: { hint: 'Such as 2500.50 or 2,500.50' },
-  reason: { hint: 'Without names or numbers of people', maxLength: 200 },
-};
+const questions = [
+  ['merchantId', 'Merchant', 'Its id, such as demo'],
+  ['rail', 'Rail', 'Its name, such as upstream'],
+  ['direction', 'Direction', 'Which of both'],
+  ['currency', 'Currency', 'Such as GHS'],
+  ['amount', 'Amount', 'Such as 2500.50 or 2,500.50'],
+  ['reason', 'Reason', 'Without names or numbers of people'],
+] as const;
 const directions: Partial<Record<OrderKindName, Field['options']>> = {
   adjust: [
     ['credit', 'the merchant gets more'],
@@ -87,46 +107,60 @@ const directions: Partial<Record<OrderKindName, Field['options']>> = {
 
 function fieldsOf(kind: OrderKindName, given: Given): readonly Field[] {
   const shape = new Map<string, z.ZodType>(Object.entries(shapeOf(kind)));
-  return Object.entries(questions).flatMap(([name, question]) => {
+  const options = directions[kind];
+  return questions.flatMap(([name, label, hint]) => {
     const schema = shape.get(name);
-    if (!schema) return [];
-    const options = name === 'direction' ? directions[kind] : undefined;
-    const label =
-      name === 'merchantId' ? 'Merchant' : inWords(name).replace(/^./, (first) => first.toUpperCase());
-    const isRequired = !schema.safeParse(undefined).success;
-    return [{ ...question, name, label, value: given(name), isRequired, ...(options && { options }) }];
+    const asked = {
+      name,
+      label,
+      hint,
+      value: given(name),
+      isRequired: schema?.safeParse(undefined).success === false,
+    };
+    return schema ? [{ ...asked, ...(name === 'direction' && options && { options }) }] : [];
   });
 }
 
-/** What would be left after the order, and what speaks against it. */
-async function foresee(
-  { upstream, times, newId }: Visit,
-  kind: OrderKindName,
-  given: Given,
-): Promise<Foreseen> {
+/** The order as it was written, once the ledger's own contract has read it. */
+async function foresee(visit: Visit, kind: OrderKindName, given: Given): Promise<Foreseen> {
   const read = proposalOperations[kind].body.safeParse(bodyOf(kind, given));
   if (!read.success) throw new RefusedError(describeProblem(firstProblem(read.error)), 422);
   const order: Order = { ...read.data, kind };
-  const { merchantId, rail = '', currency, amount } = order;
-  const money = parsePositiveAmount(amount, currency);
-  if (!money.ok) throw new RefusedError(`amount ${amountProblem(money.refusal, currency)}`, 422);
-  const { lines } = await foreseeOrder(upstream, {
-    ...{ kind, amount, currency },
-    account: merchantId === undefined ? { rail } : { merchantId },
-    change: takesAway(order) ? -money.value.minor : money.value.minor,
-  });
-  const sentence = describeOrder(order);
-  const statement = linkTo('account', accountOf(order), 'Statement of the account');
-  return {
-    shown: html`<p><strong>${sentence}.</strong> Nothing moves before another operator approves it.</p>${linesOf(lines, times)}<p>${statement}</p>`,
-    submit: `Propose ${sentence}`,
-    hidden: { commandId: newId() },
-  };
+  const money = parsePositiveAmount(order.amount, order.currency);
+  if (!money.ok) throw new RefusedError(`amount ${amountProblem(money.refusal, order.currency)}`, 422);
+  const { shown, isRefused } = await effectOf(visit, requestFor(order));
+  const submit = isRefused ? undefined : `Propose ${describeOrder(order)}`;
+  return { shown, submit, hidden: { commandId: visit.newId() } };
+}
+
+/** What is asked of the ledger by an order. */
+export function requestFor({ merchantId, rail = '', ...order }: Order): OrderRequest {
+  const { kind, amount, currency } = order;
+  const minor = minorOf(amount, currency);
+  const account = merchantId === undefined ? { rail } : { merchantId };
+  const { direction } = order;
+  const change = takesAway(order) ? -minor : minor;
+  return { kind, amount, currency, account, change, ...(direction && { direction }) };
 }
 
 /** The account that an order is about, besides the other side. */
-export const accountOf = ({ merchantId, rail = '', currency }: Omit<Order, 'kind' | 'amount'>): string =>
-  `${merchantId === undefined ? `float:${rail}` : `wallet:${merchantId}`}:${currency}`;
+export const accountOf = ({ account, currency }: Pick<OrderRequest, 'account' | 'currency'>): string =>
+  `${'rail' in account ? `float:${account.rail}` : `wallet:${account.merchantId}`}:${currency}`;
+
+/** What an order does and would leave, and what speaks against it. */
+export async function effectOf(
+  { upstream, times }: Visit,
+  request: OrderRequest,
+): Promise<{ readonly shown: Content; readonly isRefused: boolean }> {
+  const { lines, isRefused } = await foreseeOrder(upstream, request);
+  const values = lines.flatMap((line) =>
+    typeof line === 'string' ? [] : [[`${line[0]} ${line[1]}`, words(line[2], times)] as const],
+  );
+  const warnings = lines.filter((line) => typeof line === 'string');
+  const what = describeOrder({ ...request, ...request.account });
+  const shown = html`<p><strong>${what}.</strong></p>${facts(values)}${warnings.map((one) => html`<p class="problem">${one}</p>`)}<p>${linkTo('account', accountOf(request), 'Statement of the account')}</p>`;
+  return { shown, isRefused };
+}
 
 /** Proposes what was shown; by its id every repetition is the same order. */
 async function propose({ upstream, field }: Submission): Promise<string> {
@@ -136,4 +170,130 @@ async function propose({ upstream, field }: Submission): Promise<string> {
   const operation = proposalOperations[kind] as typeof proposalOperations.fund;
   const { commandId } = await upstream.call('ledger', operation, { body: bodyOf(kind, field) as never });
   return pathTo('order', commandId);
+}
+
+const REASON_LENGTH_MAX = 200;
+
+/** Asks for an order that corrects a break, which another operator approves; or what became of the one before. */
+async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
+  const found = await findBreak(visit);
+  const { id, currency, status } = found;
+  const common: Change = {
+    title: `Correct our books: ${nameOf(found)}`,
+    role: 'operator',
+    back: [pathTo('break', id), 'Back to the break'],
+  };
+  if (pendingOf(found)) return { ...common, ...(await askAboutPending(visit, found)) };
+  if (status === 'resolved')
+    return { ...common, about: html`<p>The break is resolved: reopen it first.</p>` };
+  const wanted = correctionFor(found);
+  const signs = '+ if our float, or the wallet, gets more, and - if it gets less';
+  const written = (name: string, label: string) => ({ name, label, value: given(name) });
+  const why = { maxLength: REASON_LENGTH_MAX - reasonForBreak('', id).length, isRequired: true };
+  return {
+    ...common,
+    about: html`<p>An order corrects our books against suspense. Another operator approves it; once it is booked, the break is resolved.</p>`,
+    fields: [
+      {
+        ...written('amount', 'Amount'),
+        value: given('amount') ?? (wanted && signed(wanted)),
+        isRequired: true,
+        hint: wanted
+          ? `${displayAmount(wanted, currency ?? '', 'exceptZero')} makes both sides the same; write ${signs}`
+          : `with ${signs}`,
+      },
+      { ...written('merchant', "Instead of our float, a merchant's wallet"), hint: 'the id of the merchant' },
+      ...(currency === null ? [written('currency', 'Currency')] : []),
+      { ...written('explanation', 'Why'), ...why, hint: 'without names or numbers of people' },
+    ],
+    foresee: () => foreseeCorrection(visit, given, found),
+  };
+}
+
+/** What our float must gain so that both sides are the same; undefined if nothing, or not known. */
+function correctionFor({ id, ours, theirs, currency, floatChange }: ShownBreakView): string | undefined {
+  const isWallet = id.endsWith('/balance') && ours !== null && theirs !== null && currency !== null;
+  const change = isWallet
+    ? formatAmount(minorOf(theirs, currency) - minorOf(ours, currency), currency)
+    : floatChange;
+  return change === null || change === '0' ? undefined : change;
+}
+
+const signed = (amount: string) => amount.replace(/^(?=\d)/, '+');
+
+/** What can be done about the order that was asked for before. */
+async function askAboutPending({ upstream, times }: Visit, found: ShownBreakView): Promise<Partial<Change>> {
+  const pending = pendingOf(found);
+  if (!pending) return {};
+  const { commandId, amount, currency, merchantId } = pending;
+  const placed = await orMissing(
+    upstream.call('ledger', orderOperations.show, { parameters: { commandId } }),
+  );
+  const order = html`The order ${linkTo('order', commandId)}`;
+  if (!placed)
+    return {
+      about: html`<p>The order ${commandId} was noted, and never reached the ledger.</p>`,
+      hidden: {
+        ...{ commandId, amount: signed(amount), currency, merchant: merchantId },
+        ...{ explanation: found.explanation ?? '', version: String(found.version) },
+      },
+      submit: 'Ask for it again',
+    };
+  if (mayBeBooked(placed, times.nowMs))
+    return { about: html`<p>${order} waits already: it must be approved, or rejected, first.</p>` };
+  return {
+    about: html`<p>${order} (${inWords(placed.status)}) will never be booked.</p>`,
+    hidden: { withdraws: commandId },
+    submit: 'Free the break from this order',
+  };
+}
+
+async function foreseeCorrection(visit: Visit, given: Given, found: ShownBreakView): Promise<Foreseen> {
+  const request = requestOf(given, found);
+  const wrong = whyWrongSign(found, request);
+  if (wrong !== undefined) throw new RefusedError(`amount: ${wrong}`, 422);
+  const { shown, isRefused } = await effectOf(visit, request);
+  const what = describeOrder({ ...request, ...request.account });
+  const submit = isRefused ? undefined : `Ask for this order: ${what}`;
+  return { shown, submit, hidden: { commandId: nextCommandId(found), version: String(found.version) } };
+}
+
+function requestOf(given: Given, found: ShownBreakView): OrderRequest {
+  const currency = found.currency ?? given('currency')?.toUpperCase() ?? '';
+  const text = plainAmount(given('amount') ?? '');
+  const wrong = (why: string) => new RefusedError(why, 422);
+  if (!/^[+-]/.test(text))
+    throw wrong('amount: write + or - before it, such as +12.50: it says where the money goes');
+  const sum = parsePositiveAmount(text.slice(1), currency);
+  if (!sum.ok) throw wrong(`amount: ${text} ${amountProblem(sum.refusal, currency)}`);
+  const merchantId = given('merchant');
+  if (merchantId === undefined && found.rail === null)
+    throw wrong('merchant: the break is of no rail: name the merchant');
+  const minor = text.startsWith('-') ? -sum.value.minor : sum.value.minor;
+  const account = merchantId === undefined ? { rail: found.rail ?? '' } : { merchantId };
+  return correctionOf(account, currency, { minor, text: formatAmount(sum.value.minor, currency) });
+}
+
+async function correct(submission: Submission): Promise<string> {
+  const { upstream, field, part: named } = submission;
+  const id = named('id');
+  const withdraws = field('withdraws');
+  if (withdraws !== undefined) {
+    const body = { commandId: withdraws };
+    await upstream.call('reconciler', breakChanges.withdraw, { parameters: { id }, body });
+    return pathTo('break', id);
+  }
+  const request = requestOf(field, await findBreak(submission));
+  const { kind, account, currency, amount, direction } = request;
+  const explanation = field('explanation') ?? '';
+  const commandId = field('commandId') ?? '';
+  const body = {
+    ...{ ...account, commandId, currency, amount, direction },
+    reason: reasonForBreak(explanation, id),
+  };
+  const given = { commandId, request, explanation, version: Number(field('version')) };
+  await placeAdjustment(upstream, id, given, () =>
+    upstream.call('ledger', proposalOperations[kind], { body: body as never }),
+  );
+  return pathTo('break', id);
 }

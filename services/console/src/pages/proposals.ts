@@ -13,13 +13,10 @@ import {
   consequenceOf,
   describeMovement,
   describeOrder,
-  foreseeOrder,
   groundsOf,
   inWords,
-  minorOf,
   settingLabel,
   settingText,
-  takesAway,
 } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { foreign, type Html, link, nothing } from '../view/html.ts';
@@ -27,8 +24,7 @@ import { linkTo, pathTo } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { amount, time, words } from '../view/values.ts';
 import { orMissing, part, type Visit } from '../visits.ts';
-import { linesOf } from './break-adjustment.ts';
-import { accountOf } from './order.ts';
+import { accountOf, effectOf, requestFor } from './order.ts';
 
 type Course = Omit<
   OrderView,
@@ -85,20 +81,13 @@ function ofOrder(order: OrderView): Proposal {
     what: describeOrder(order),
     why: reason,
     changes: async (visit) => {
-      const shown = status === 'proposed' ? await wouldChange(visit, order) : await hasChanged(visit, order);
-      const corrected = await part(correctedBreak(visit, order));
-      return html`${shown}<p>${linkTo('account', accountOf(order), 'The account')}</p>${corrected}`;
+      const shown =
+        status === 'proposed'
+          ? (await effectOf(visit, requestFor(order))).shown
+          : await hasChanged(visit, order);
+      return html`${shown}${await part(correctedBreak(visit, order))}`;
     },
   };
-}
-
-async function wouldChange({ upstream, times }: Visit, order: OrderView): Promise<Html> {
-  const { merchantId, rail = '', kind, amount: sum, currency } = order;
-  const minor = minorOf(sum, currency);
-  const account = merchantId === undefined ? { rail } : { merchantId };
-  const change = takesAway(order) ? -minor : minor;
-  const { lines } = await foreseeOrder(upstream, { kind, account, currency, amount: sum, change });
-  return linesOf(lines, times);
 }
 
 /** The entry that an order has made, and the balance of its account before and after it. */
@@ -109,7 +98,7 @@ async function hasChanged({ upstream, times }: Visit, order: OrderView): Promise
   const { items } = await upstream.call('ledger', accountOperations.entries, { query: { reference } });
   const shown = items.map(async (entry) => {
     const to = new Date(Date.parse(entry.at) + 1).toISOString();
-    const query = { account: accountOf(order), from: entry.at, to };
+    const query = { account: accountOf(requestFor(order)), from: entry.at, to };
     const { opening, closing } = await upstream.call('ledger', accountOperations.statement, { query });
     const path = pathTo('account', query.account, { from: entry.at, to });
     const [name = ''] = Object.keys(opening);
