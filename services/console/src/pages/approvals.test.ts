@@ -1,7 +1,7 @@
 import type { ChangeView, DecisionView, OrderView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { type Answers, answered, openConsole, textOf } from '../console.fixture.ts';
-import { whole } from './breaks.fixture.ts';
+import { row, whole } from './breaks.fixture.ts';
 
 const evil = '<script>alert("1")</script>\'"';
 const asked = { status: 'proposed', requestedBy: 'kofi', requestedAt: '2026-11-27T08:00:00Z' } as const;
@@ -81,8 +81,7 @@ const pause = {
   pausedAt: asked.requestedAt,
   resumeProposedBy: 'ama',
 };
-const { observations, adjustments, history, links, ours, theirs, lines, floatChange, ...listed } = whole;
-const waits = { ...listed, proposedResolution: { by: 'kofi', at: asked.requestedAt, resolution: evil } };
+const waits = { ...row, proposedResolution: { by: 'kofi', at: asked.requestedAt, resolution: evil } };
 const elsewhere: Answers = {
   'ledger GET /parked': pageOf(parked),
   'payout-gateway GET /pauses': pageOf(pause),

@@ -15,7 +15,6 @@ import { describePause, pathOfResume, readPauses } from './pauses.ts';
 import { type KindName, type Proposal, proposalKinds } from './proposals.ts';
 
 const names = Object.keys(proposalKinds) as KindName[];
-const tabs = { me: 'For me', mine: 'Mine', decided: 'Decided' } as const;
 const NEWEST = 50;
 
 /** Adds the inbox of what waits for a second operator, and a page for each proposal that has no other. */
@@ -120,21 +119,28 @@ async function showInbox(visit: Visit): Promise<Page> {
   const waiting = known
     .flatMap(({ kind, waiting: newest }) => newest.map((one) => ({ ...one, kind })))
     .toSorted((one, other) => other.requestedAt.localeCompare(one.requestedAt));
-  const isOwn = ({ requestedBy }: Waiting) => requestedBy === operator.name;
-  const of = { me: waiting.filter((one) => !isOwn(one)), mine: waiting.filter(isOwn), decided: undefined };
   const isCut = silent.size > 0 || known.some(({ hasMore }) => hasMore);
-  const whose = Object.entries(tabs).map(([name, title]) => {
-    const all = of[name as keyof typeof tabs];
-    const text = all ? html`${title} (${count({ count: all.length, isCut })})` : title;
-    return [pathOf(['approvals'], { tab: name }), text, name === tab] as const;
-  });
+  const [mine = [], others = []] = [true, false].map((isOwn) =>
+    waiting.filter(({ requestedBy }) => (requestedBy === operator.name) === isOwn),
+  );
+  const counted = (of: readonly Waiting[]) => html`(${count({ count: of.length, isCut })})`;
+  const whose = [
+    ['/approvals', html`For me ${counted(others)}`, tab === 'me'],
+    ['/approvals?tab=mine', html`Mine ${counted(mine)}`, tab === 'mine'],
+    ['/approvals?tab=decided', 'Decided', tab === 'decided'],
+  ] as const;
   const empty =
     tab === 'me' ? 'Nothing of another operator waits for you.' : 'Nothing that you asked for waits.';
   const columns = [['Kind', ({ kind }: { readonly kind: string }) => kind] as const, ...columnsOf(visit)];
   const shown =
     tab === 'decided'
       ? listDecided(visit)
-      : tableOf('The newest of each kind; each is decided on its page', of[tab], columns, empty);
+      : tableOf(
+          'The newest of each kind; each is decided on its page',
+          tab === 'me' ? others : mine,
+          columns,
+          empty,
+        );
   const problems = [...silent].map((why) => html`<p class="problem" role="alert">Not available: ${why}</p>`);
   return { title: 'Approvals', body: html`${tabsOf('Whose', whose)}${problems}${shown}` };
 }

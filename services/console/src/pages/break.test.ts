@@ -220,7 +220,7 @@ describe('the correction of a break', () => {
   it('takes an amount with separators', async () => {
     const ama = await openConsole(answers).signIn('ama');
     const { html } = await ama.post(`${path}/adjust`, { ...asked, amount: '-1,234.50' });
-    expect(textOf(html)).toContain('Ask for this order: 1,234.50 GHS that the rail lacks');
+    expect(textOf(html)).toContain('Propose 1,234.50 GHS that the rail lacks');
   });
 
   it.each([

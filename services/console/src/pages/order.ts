@@ -26,7 +26,6 @@ import {
   whyWrongSign,
 } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import type { z } from 'zod';
 import { addChange, type Change, type Foreseen } from '../view/change.ts';
 import type { Field } from '../view/form.ts';
 import { type Content, type Html, link, pathOf } from '../view/html.ts';
@@ -106,19 +105,12 @@ const directions: Partial<Record<OrderKindName, Field['options']>> = {
 };
 
 function fieldsOf(kind: OrderKindName, given: Given): readonly Field[] {
-  const shape = new Map<string, z.ZodType>(Object.entries(shapeOf(kind)));
   const options = directions[kind];
-  return questions.flatMap(([name, label, hint]) => {
-    const schema = shape.get(name);
-    const asked = {
-      name,
-      label,
-      hint,
-      value: given(name),
-      isRequired: schema?.safeParse(undefined).success === false,
-    };
-    return schema ? [{ ...asked, ...(name === 'direction' && options && { options }) }] : [];
-  });
+  const asked = questions.filter(([name]) => name in shapeOf(kind));
+  return asked.map(([name, label, hint]) => ({
+    ...{ name, label, hint, value: given(name), isRequired: name !== 'reason' },
+    ...(name === 'direction' && options && { options }),
+  }));
 }
 
 /** The order as it was written, once the ledger's own contract has read it. */
@@ -128,17 +120,26 @@ async function foresee(visit: Visit, kind: OrderKindName, given: Given): Promise
   const order: Order = { ...read.data, kind };
   const money = parsePositiveAmount(order.amount, order.currency);
   if (!money.ok) throw new RefusedError(`amount ${amountProblem(money.refusal, order.currency)}`, 422);
-  const { shown, isRefused } = await effectOf(visit, requestFor(order));
-  const submit = isRefused ? undefined : `Propose ${describeOrder(order)}`;
-  return { shown, submit, hidden: { commandId: visit.newId() } };
+  return foreseen(visit, requestFor(order), { commandId: visit.newId() });
+}
+
+/** What an order would do, and the button that proposes it. */
+async function foreseen(
+  visit: Visit,
+  request: OrderRequest,
+  hidden: Readonly<Record<string, string>>,
+): Promise<Foreseen> {
+  const { shown, isRefused } = await effectOf(visit, request);
+  const what = describeOrder({ ...request, ...request.account });
+  const said = html`<p><strong>${what}.</strong> Nothing moves before another operator approves it.</p>${shown}`;
+  return { shown: said, submit: isRefused ? undefined : `Propose ${what}`, hidden };
 }
 
 /** What is asked of the ledger by an order. */
 export function requestFor({ merchantId, rail = '', ...order }: Order): OrderRequest {
-  const { kind, amount, currency } = order;
+  const { kind, amount, currency, direction } = order;
   const minor = minorOf(amount, currency);
   const account = merchantId === undefined ? { rail } : { merchantId };
-  const { direction } = order;
   const change = takesAway(order) ? -minor : minor;
   return { kind, amount, currency, account, change, ...(direction && { direction }) };
 }
@@ -147,7 +148,7 @@ export function requestFor({ merchantId, rail = '', ...order }: Order): OrderReq
 export const accountOf = ({ account, currency }: Pick<OrderRequest, 'account' | 'currency'>): string =>
   `${'rail' in account ? `float:${account.rail}` : `wallet:${account.merchantId}`}:${currency}`;
 
-/** What an order does and would leave, and what speaks against it. */
+/** What an order would leave, and what speaks against it. */
 export async function effectOf(
   { upstream, times }: Visit,
   request: OrderRequest,
@@ -157,8 +158,7 @@ export async function effectOf(
     typeof line === 'string' ? [] : [[`${line[0]} ${line[1]}`, words(line[2], times)] as const],
   );
   const warnings = lines.filter((line) => typeof line === 'string');
-  const what = describeOrder({ ...request, ...request.account });
-  const shown = html`<p><strong>${what}.</strong></p>${facts(values)}${warnings.map((one) => html`<p class="problem">${one}</p>`)}<p>${linkTo('account', accountOf(request), 'Statement of the account')}</p>`;
+  const shown = html`${facts(values)}${warnings.map((one) => html`<p class="problem">${one}</p>`)}<p>${linkTo('account', accountOf(request), 'Statement of the account')}</p>`;
   return { shown, isRefused };
 }
 
@@ -206,7 +206,11 @@ async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
       ...(currency === null ? [written('currency', 'Currency')] : []),
       { ...written('explanation', 'Why'), ...why, hint: 'without names or numbers of people' },
     ],
-    foresee: () => foreseeCorrection(visit, given, found),
+    foresee: async () =>
+      foreseen(visit, requestOf(given, found), {
+        commandId: nextCommandId(found),
+        version: String(found.version),
+      }),
   };
 }
 
@@ -248,16 +252,6 @@ async function askAboutPending({ upstream, times }: Visit, found: ShownBreakView
   };
 }
 
-async function foreseeCorrection(visit: Visit, given: Given, found: ShownBreakView): Promise<Foreseen> {
-  const request = requestOf(given, found);
-  const wrong = whyWrongSign(found, request);
-  if (wrong !== undefined) throw new RefusedError(`amount: ${wrong}`, 422);
-  const { shown, isRefused } = await effectOf(visit, request);
-  const what = describeOrder({ ...request, ...request.account });
-  const submit = isRefused ? undefined : `Ask for this order: ${what}`;
-  return { shown, submit, hidden: { commandId: nextCommandId(found), version: String(found.version) } };
-}
-
 function requestOf(given: Given, found: ShownBreakView): OrderRequest {
   const currency = found.currency ?? given('currency')?.toUpperCase() ?? '';
   const text = plainAmount(given('amount') ?? '');
@@ -271,7 +265,10 @@ function requestOf(given: Given, found: ShownBreakView): OrderRequest {
     throw wrong('merchant: the break is of no rail: name the merchant');
   const minor = text.startsWith('-') ? -sum.value.minor : sum.value.minor;
   const account = merchantId === undefined ? { rail: found.rail ?? '' } : { merchantId };
-  return correctionOf(account, currency, { minor, text: formatAmount(sum.value.minor, currency) });
+  const request = correctionOf(account, currency, { minor, text: formatAmount(sum.value.minor, currency) });
+  const why = whyWrongSign(found, request);
+  if (why !== undefined) throw wrong(`amount: ${why}`);
+  return request;
 }
 
 async function correct(submission: Submission): Promise<string> {
