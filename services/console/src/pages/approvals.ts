@@ -129,20 +129,15 @@ async function showInbox(visit: Visit): Promise<Page> {
     ['/approvals?tab=mine', html`Mine ${counted(mine)}`, tab === 'mine'],
     ['/approvals?tab=decided', 'Decided', tab === 'decided'],
   ] as const;
-  const empty =
-    tab === 'me' ? 'Nothing of another operator waits for you.' : 'Nothing that you asked for waits.';
+  const [shown, empty] =
+    tab === 'me'
+      ? [others, 'Nothing of another operator waits for you.']
+      : [mine, 'Nothing that you asked for waits.'];
   const columns = [['Kind', ({ kind }: { readonly kind: string }) => kind] as const, ...columnsOf(visit)];
-  const shown =
-    tab === 'decided'
-      ? listDecided(visit)
-      : tableOf(
-          'The newest of each kind; each is decided on its page',
-          tab === 'me' ? others : mine,
-          columns,
-          empty,
-        );
+  const caption = 'The newest of each kind; each is decided on its page';
+  const list = tab === 'decided' ? listDecided(visit) : tableOf(caption, shown, columns, empty);
   const problems = [...silent].map((why) => html`<p class="problem" role="alert">Not available: ${why}</p>`);
-  return { title: 'Approvals', body: html`${tabsOf('Whose', whose)}${problems}${shown}` };
+  return { title: 'Approvals', body: html`${tabsOf('Whose', whose)}${problems}${list}` };
 }
 
 function listDecided(visit: Visit): Html {

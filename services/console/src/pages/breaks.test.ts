@@ -48,10 +48,10 @@ describe('the queue of breaks', () => {
   const chosen = { ...answers, [`reconciler GET ${otherPath}`]: other };
 
   it.each([
-    [answered(409, { code: 'resolved', message: 'it is resolved' }), 'failed : reconciler: it is resolved'],
+    [answered(409, { code: 'resolved', message: 'it is resolved' }), 'failed reconciler: it is resolved'],
     [
       answered(503, { message: 'no database' }),
-      'failed : reconciler: no database. What you asked for may have',
+      'failed reconciler: no database. What you asked for may have',
     ],
   ])('changes the chosen ones each by itself, and lists what became of each', async (failure, why) => {
     const console = openConsole({

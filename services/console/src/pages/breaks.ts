@@ -145,10 +145,7 @@ async function askAboutPicked(visit: Visit, given: Given, act: keyof typeof bulk
     title: `${does} several breaks at once`,
     about: tableOf('The chosen breaks as they stand now', found, columnsOf(visit.times), empty),
     role: 'operator',
-    fields:
-      found.length === 0
-        ? []
-        : [{ name: field, label, value: given(field), isRequired: true, maxLength: 500 }],
+    fields: [{ name: field, label, value: given(field), isRequired: true, maxLength: 500 }],
     hidden: Object.assign({}, ...hidden),
     submit: found.length === 0 ? undefined : `${does} these ${found.length} breaks`,
     back: ['/breaks', 'Back to the queue'],
@@ -181,10 +178,8 @@ async function changePicked(submission: Submission, act: keyof typeof bulk): Pro
     outcomes,
     [
       ['Break', ({ id }) => linkTo('break', id)],
-      [
-        'Outcome',
-        ({ why }) => (why === undefined ? state('done') : html`${state('failed')}: ${foreign(why)}`),
-      ],
+      ['Outcome', ({ why }) => state(why === undefined ? 'done' : 'failed')],
+      ['Why', ({ why }) => words(why, submission.times)],
     ],
     'No break was chosen.',
   );
