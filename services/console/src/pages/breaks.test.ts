@@ -71,8 +71,8 @@ describe('the queue of breaks', () => {
     expect(textOf(page.html)).toMatch(/upstream:GHS\/balance done/);
     expect(textOf(page.html)).toContain(`po-2/status ${why}`);
     const again = { step: 'foresee', 'break-0': other.id, explanation: evil };
-    for (const [name, value] of Object.entries(again))
-      if (value !== evil) expect(page.html).toContain(`name="${name}" value="${value}"`);
+    expect(page.html).toContain('name="step" value="foresee"');
+    expect(page.html).toContain(`name="break-0" value="${other.id}"`);
     const retried = await ama.post('/breaks/bulk/explain', again);
     expect(retried.html).toContain('name="version-0" value="8"');
     expect(retried.html).toContain('value="&lt;script&gt;');

@@ -19,13 +19,13 @@ import type { Given, Routes, Submission, Visit } from '../visits.ts';
 
 const PAGE_SIZE = 50;
 const statuses = ['unresolved', ...breakStatuses, 'any'] as const;
-const texts = {
-  owner: 'Owner',
-  rail: 'Rail',
-  currency: 'Currency',
-  reference: 'Payment or wallet',
-  olderThan: 'Older than',
-} as const;
+const texts = [
+  ['owner', 'Owner'],
+  ['rail', 'Rail'],
+  ['currency', 'Currency'],
+  ['reference', 'Payment or wallet'],
+  ['olderThan', 'Older than (90m, 12h or 7d)'],
+] as const;
 
 /** Where the payment or the wallet of a break is shown. */
 export function subjectPath({ id, reference }: Pick<BreakView, 'id' | 'reference'>): string {
@@ -57,7 +57,9 @@ async function showQueue(visit: Visit): Promise<Page> {
     ['Resolved', { status: 'resolved' }],
   ] as const;
   const status = statuses.find((one) => one === query('status')) ?? 'unresolved';
-  const asked = Object.fromEntries(['kind', ...Object.keys(texts)].map((name) => [name, query(name)]));
+  const asked = Object.fromEntries(
+    ['kind', ...texts.map(([name]) => name)].map((name) => [name, query(name)]),
+  );
   const currency = query('currency')?.toUpperCase();
   const list = await listOf(visit, {
     path: ['breaks'],
@@ -65,17 +67,11 @@ async function showQueue(visit: Visit): Promise<Page> {
     fields: [
       choiceField(['kind', 'Kind'], await kindsOf(visit), query('kind'), 'any'),
       choiceField(['status', 'Status'], statuses, status),
-      ...Object.entries(texts).map(([name, label]) => ({
-        ...{ name, label, value: query(name), maxLength: 120 },
-        ...(name === 'olderThan' && { hint: 'such as 90m, 12h or 7d' }),
-      })),
+      ...texts.map(([name, label]) => ({ name, label, value: query(name), maxLength: 120 })),
     ],
     read: (cursor) =>
       upstream.call('reconciler', breakOperations.list, {
-        query: {
-          ...{ ...asked, currency, status: status === 'any' ? undefined : status },
-          ...{ cursor, limit: PAGE_SIZE },
-        },
+        query: { ...asked, currency, ...(status !== 'any' && { status }), cursor, limit: PAGE_SIZE },
       }),
     columns: [
       visit.may('operator') && [
@@ -137,16 +133,16 @@ async function askAboutPicked(visit: Visit, given: Given, act: keyof typeof bulk
   );
   const { does, field, label } = bulk[act];
   const empty = html`No break is chosen: ${link('/breaks', 'choose some in the queue')}.`;
-  const hidden = found.map(({ id, version }, index) => ({
-    [`break-${index}`]: id,
-    [`version-${index}`]: String(version),
-  }));
+  const versions = found.flatMap(({ id, version }, index): [string, string][] => [
+    [`break-${index}`, id],
+    [`version-${index}`, String(version)],
+  ]);
   return {
     title: `${does} several breaks at once`,
     about: tableOf('The chosen breaks as they stand now', found, columnsOf(visit.times), empty),
     role: 'operator',
     fields: [{ name: field, label, value: given(field), isRequired: true, maxLength: 500 }],
-    hidden: Object.assign({}, ...hidden),
+    hidden: Object.fromEntries(versions),
     submit: found.length === 0 ? undefined : `${does} these ${found.length} breaks`,
     back: ['/breaks', 'Back to the queue'],
   };

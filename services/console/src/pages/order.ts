@@ -107,10 +107,10 @@ const directions: Partial<Record<OrderKindName, Field['options']>> = {
 function fieldsOf(kind: OrderKindName, given: Given): readonly Field[] {
   const options = directions[kind];
   const asked = questions.filter(([name]) => name in shapeOf(kind));
-  return asked.map(([name, label, hint]) => ({
-    ...{ name, label, hint, value: given(name), isRequired: name !== 'reason' },
-    ...(name === 'direction' && options && { options }),
-  }));
+  return asked.map(([name, label, hint]) => {
+    const field = { name, label, hint, value: given(name), isRequired: name !== 'reason' };
+    return { ...field, ...(name === 'direction' && options && { options }) };
+  });
 }
 
 /** The order as it was written, once the ledger's own contract has read it. */
@@ -238,8 +238,12 @@ async function askAboutPending({ upstream, times }: Visit, found: ShownBreakView
     return {
       about: html`<p>The order ${commandId} was noted, and never reached the ledger.</p>`,
       hidden: {
-        ...{ commandId, amount: signed(amount), currency, merchant: merchantId },
-        ...{ explanation: found.explanation ?? '', version: String(found.version) },
+        commandId,
+        amount: signed(amount),
+        currency,
+        merchant: merchantId,
+        explanation: found.explanation ?? '',
+        version: String(found.version),
       },
       submit: 'Ask for it again',
     };
@@ -284,10 +288,8 @@ async function correct(submission: Submission): Promise<string> {
   const { kind, account, currency, amount, direction } = request;
   const explanation = field('explanation') ?? '';
   const commandId = field('commandId') ?? '';
-  const body = {
-    ...{ ...account, commandId, currency, amount, direction },
-    reason: reasonForBreak(explanation, id),
-  };
+  const reason = reasonForBreak(explanation, id);
+  const body = { ...account, commandId, currency, amount, direction, reason };
   const given = { commandId, request, explanation, version: Number(field('version')) };
   await placeAdjustment(upstream, id, given, () =>
     upstream.call('ledger', proposalOperations[kind], { body: body as never }),
