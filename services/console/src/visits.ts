@@ -65,7 +65,7 @@ export const mayOf =
     includesRole(role, needed);
 
 /** Whether a token is no longer any operator's: then no page is shown at all. */
-const isForbidden = (error: ClientError): boolean =>
+export const isForbidden = (error: ClientError): boolean =>
   error instanceof RefusedError && error.code === 'forbidden';
 
 /** A part of a page that a service may fail to give: then it says so, and the rest of the page stands. */

@@ -1,8 +1,16 @@
 import type { OperatorRole } from '@pesewa/contracts';
-import { messageOf, RefusedError } from '@pesewa/operator-client';
+import { ClientError, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { doOrShowAgain, type Given, only, type Routes, type Submission, type Visit } from '../visits.ts';
-import { type Field, form } from './form.ts';
+import {
+  doOrShowAgain,
+  type Given,
+  isForbidden,
+  only,
+  type Routes,
+  type Submission,
+  type Visit,
+} from '../visits.ts';
+import { type Field, form, problemOf } from './form.ts';
 import { type Content, type Html, link, nothing } from './html.ts';
 import { type Page, section } from './layout.ts';
 
@@ -21,8 +29,8 @@ export interface Change {
    * form itself does what its button says.
    */
   readonly foresee?: (() => Promise<Foreseen>) | undefined;
-  /** The button of a form that does it at once. */
-  readonly submit?: string;
+  /** The button of a form that does it at once; without it and `foresee` nothing can be done, and `about` says why. */
+  readonly submit?: string | undefined;
   readonly isDangerous?: boolean;
   /** Where the page leads back to. */
   readonly back: readonly [path: string, text: string];
@@ -80,9 +88,12 @@ async function show(visit: Visit, change: Change, tried: Tried): Promise<Page> {
 }
 
 async function forms(visit: Visit, change: Change, { isWritten = false, problem }: Tried): Promise<Html> {
-  const { fields = [], hidden = {}, foresee, submit = '', isDangerous = false } = change;
+  const { fields = [], hidden = {}, foresee, submit, isDangerous = false } = change;
   const common = { csrf: visit.csrf, action: visit.path };
-  if (!foresee) return form({ ...common, fields, hidden, submit, isDangerous, problem });
+  if (!foresee)
+    return submit === undefined
+      ? problemOf(problem)
+      : form({ ...common, fields, hidden, submit, isDangerous, problem });
   const isAsked = isWritten || fields.length === 0;
   const found = isAsked ? await foreseen(foresee) : undefined;
   const refusal = problem ?? (typeof found === 'string' ? found : undefined);
@@ -106,12 +117,12 @@ async function forms(visit: Visit, change: Change, { isWritten = false, problem 
   return html`${would}${fields.length === 0 ? nothing : section('As it is written', draft)}`;
 }
 
-/** What would happen, or why it would be refused. */
+/** What would happen, or why it would be refused or is not known. */
 async function foreseen(foresee: () => Promise<Foreseen>): Promise<Foreseen | string> {
   try {
     return await foresee();
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
+    if (!(error instanceof ClientError) || isForbidden(error)) throw error;
     return messageOf(error);
   }
 }

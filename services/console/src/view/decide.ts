@@ -19,27 +19,32 @@ export function decide(
   given: {
     readonly action: string;
     readonly requestedBy: string;
-    /** What approving does, in the words of a button. */
-    readonly approve: string;
+    /** What approving does, in the words of a button; absent while nobody can know what it does. */
+    readonly approve: string | undefined;
     /** What is so if it is rejected. */
     readonly otherwise: string;
-    readonly problem: string | undefined;
+    /** What is asked of those who end it. */
+    readonly fields?: readonly Field[];
+    readonly problem?: string | undefined;
   },
 ): Html {
-  const { action, requestedBy, approve, otherwise, problem } = given;
+  const { action, requestedBy, approve, otherwise, fields = [], problem } = given;
   const isOwn = requestedBy === visit.operator.name;
-  const button = (what: string, submit: string, shown?: string) =>
+  const button = (what: string, submit: string, asked: readonly Field[], shown?: string) =>
     form({
       csrf: visit.csrf,
       action,
       hidden: { what },
+      fields: asked,
       submit,
       isDangerous: what === 'approve',
       problem: shown,
     });
   const approval = isOwn
     ? html`<p>Another operator must approve what you proposed.</p>`
-    : only(visit, 'approver', () => button('approve', approve, problem));
+    : approve === undefined
+      ? html`<p class="problem">What approving does is not known now, so nobody can approve it: look again later.</p>`
+      : only(visit, 'approver', () => button('approve', approve, [], problem));
   const end = isOwn ? 'Withdraw the proposal' : 'Reject the proposal';
-  return html`${approval}${only(visit, 'operator', () => button('reject', `${end}: ${otherwise}`, isOwn ? problem : undefined))}`;
+  return html`${approval}${only(visit, 'operator', () => button('reject', `${end}: ${otherwise}`, fields, isOwn ? problem : undefined))}`;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { attributes, type Content, type Html, nothing } from './html.ts';
@@ -72,7 +73,7 @@ export function form(options: {
   return html`<form method="${csrf === undefined ? 'get' : 'post'}" action="${action}" class="form"${attributes({ 'data-upload': upload?.path })}>${problemOf(problem)}
 ${csrf === undefined ? nothing : html`<input type="hidden" name="csrf" value="${csrf}">`}
 ${hiddenFields(hidden)}
-${fields.map((field) => control(field, problem))}
+${fields.map((field) => control(field, idOf(action, submit), problem))}
 ${upload ? html`<button type="submit" name="dryRun" value="true">${upload.tryOut}</button> ` : nothing}${
   choices
     ? html`<fieldset class="choices"><legend>${submit}</legend>${choices.of.map(([value, words]) => html`<button type="submit" name="${choices.name}" value="${value}"><code>${value}</code> ${words}</button>`)}</fieldset>`
@@ -91,7 +92,7 @@ export function filters(options: {
 }): Html {
   const { action, label, fields, hidden = {} } = options;
   return html`<form method="get" action="${action}" class="filters" role="search" aria-label="${label}">${hiddenFields(hidden)}
-${fields.map((field) => control(field, undefined))}<button type="submit">Show</button></form>`;
+${fields.map((field) => control(field, idOf(action, label), undefined))}<button type="submit">Show</button></form>`;
 }
 
 function hiddenFields(given: Readonly<Record<string, string | undefined>>): Content {
@@ -107,9 +108,13 @@ export function problemOf(problem: Content): Html {
     : html`<p class="problem" role="alert"><strong>Not done.</strong> ${problem}</p>`;
 }
 
-function control(field: Field, problem: string | undefined): Html {
+/** Tells the fields of one form from those of another on the same page. */
+const idOf = (...form: readonly string[]): string =>
+  `f${createHash('sha256').update(form.join(' ')).digest('hex').slice(0, 8)}`;
+
+function control(field: Field, form: string, problem: string | undefined): Html {
   const { name, label, value = '', hint, options, isLong = false, isRequired = false } = field;
-  const id = `field-${name}`;
+  const id = `${form}-${name}`;
   const isWrong = problem !== undefined && new RegExp(`\\b${name}\\b`).test(problem);
   const common = {
     id,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { indentJson, readTime } from './values.ts';
+import { indentJson, plainAmount, readTime, words } from './values.ts';
 
 describe('a time that people write', () => {
   it.each([
@@ -16,6 +16,30 @@ describe('a time that people write', () => {
     ['yesterday', 'UTC', undefined],
   ])('%s in %s', (text, zone, at) => {
     expect(readTime(text, zone)).toBe(at);
+  });
+});
+
+describe('an amount that people write', () => {
+  it.each([
+    ['1,234.56', '1234.56'],
+    ['-1 234 567.5', '-1234567.5'],
+    ['+12\u00a0345', '+12345'],
+    ['2500.50', '2500.50'],
+    // Nobody knows what these mean, so the service refuses them.
+    ['1,23', '1,23'],
+    ['1,234,56', '1,234,56'],
+    ['1,234 567', '1,234 567'],
+    ['1234,567', '1234,567'],
+  ])('%s is sent as %s', (text, plain) => {
+    expect(plainAmount(text)).toBe(plain);
+  });
+});
+
+describe('a text that a service wrote', () => {
+  it('has its times as pages show times, and nothing of it is markup', async () => {
+    const text = 'since 2026-11-27T14:05:09.123Z <b>, not 2026-99-99T99:99Z';
+    const shown = String(await words(text, { zone: 'Africa/Nairobi', nowMs: 0 }));
+    expect(shown).toContain('>27/11/2026 17:05:09</time> &lt;b&gt;, not 2026-99-99T99:99Z</bdi>');
   });
 });
 

@@ -17,6 +17,15 @@ export function amount(text: string | null | undefined, currency: string | null,
   return path === undefined ? shown : link(path, shown);
 }
 
+/**
+ * An amount as the operator APIs take it: without what stands between its thousands, so `1,234.56` and `1 234.56` are
+ * `1234.56`; any other text stays as it is.
+ */
+export function plainAmount(text: string): string {
+  const isGrouped = /^[+-]?\d{1,3}(?:([, \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?$/.test(text);
+  return isGrouped ? text.replaceAll(/[, \u00a0\u202f]/g, '') : text;
+}
+
 /** A count with groups of digits; one that stopped at a limit has a plus. */
 export function count(
   { count: number, isCut }: { readonly count: number; readonly isCut?: boolean },
@@ -30,6 +39,14 @@ export function count(
 export function time(at: string | null | undefined, { zone }: TimeView): Html {
   if (at === null || at === undefined) return dash;
   return html`<time datetime="${at}" title="${at}">${timeText(at, zone)}</time>`;
+}
+
+/** A text that somebody else wrote; the times of ISO 8601 in it are shown as pages show times. */
+export function words(text: string | null | undefined, times: TimeView): Html {
+  if (text === null || text === undefined || text === '') return dash;
+  const shown = (part: string, index: number) =>
+    index % 2 === 1 && !Number.isNaN(Date.parse(part)) ? time(part, times) : part;
+  return html`<bdi>${text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/).map(shown)}</bdi>`;
 }
 
 /** A time as text, in a zone. */
@@ -105,6 +122,8 @@ const good = new Set([
   'succeeded',
   'verified',
   'continues',
+  // As two people wanted it.
+  'discarded',
 ]);
 const bad = new Set([
   'suspended',
@@ -114,7 +133,6 @@ const bad = new Set([
   'rejected',
   'failed',
   'exhausted',
-  'discarded',
   'disabled',
   'differs',
   'not_at_rail',
