@@ -4,6 +4,8 @@ import { pageOf, smallNumber } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
 const REASON_LENGTH_MAX = 200;
+const OPERATOR_LENGTH_MAX = 40;
+const OFFSET = /^\d{1,18}$/;
 
 const planView = z.object({
   next: z.string(),
@@ -73,15 +75,23 @@ const decisionRefusals = {
   moved: 409,
   undecided: 409,
   not_proposed: 409,
+  changed: 409,
   same_operator: 403,
   expired: 409,
   decided: 409,
   unavailable: 503,
 } as const;
 
+/** Names the proposal that was seen, so that no other one is decided. */
+const decisionBody = z.strictObject({
+  ...place,
+  requestedBy: line(OPERATOR_LENGTH_MAX).optional(),
+  next: z.string().regex(OFFSET).optional(),
+});
+
 const realignBody = z.strictObject({
   ...place,
-  to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(/^\d{1,18}$/)], {
+  to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(OFFSET)], {
     error: 'must be "stored", "start", "end", or an offset as decimal text',
   }),
   reason: line(REASON_LENGTH_MAX),
@@ -112,7 +122,7 @@ export const positionOperations = declareOperations({
     path: '/positions/realign/approve',
     summary: 'Realigns a partition as another operator proposed',
     caller: 'second',
-    body: z.strictObject(place),
+    body: decisionBody,
     answers: { 200: realignmentView },
     refusals: decisionRefusals,
   },
@@ -120,7 +130,7 @@ export const positionOperations = declareOperations({
     method: 'post',
     path: '/positions/realign/reject',
     summary: 'Rejects the realignment that is proposed',
-    body: z.strictObject(place),
+    body: decisionBody,
     answers: { 200: realignmentView },
     refusals: decisionRefusals,
   },

@@ -8,7 +8,7 @@ import type { TopicPartition } from '@pesewa/kafka';
 import { proposalExpiryMs } from '@pesewa/kernel';
 import { answer, type Logger, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import type { Realignment, RealignPlan, RealignTarget } from './realignment.ts';
+import type { Realignment, RealignmentDecision, RealignPlan, RealignTarget } from './realignment.ts';
 import type { PartitionPosition, RealignRequest, ServicePositions } from './service-positions.ts';
 
 /** The dependencies of the routes of positions. */
@@ -41,10 +41,10 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
     logger.info({ ...logged(done.value), operator: request.by }, announcements[done.value.status]);
     return answer(done.value.status === 'proposed' ? 202 : 200, viewRealignment(done.value));
   };
-  const decide = async (place: TopicPartition, verdict: 'approve' | 'reject', by: string) => {
-    const decision = await positions.decide(place, { verdict, by });
+  const decide = async (place: TopicPartition, verdict: RealignmentDecision) => {
+    const decision = await positions.decide(place, verdict);
     if (!decision.ok) return refuse(decision.refusal);
-    logger.info({ ...logged(decision.value), operator: by }, announcements[decision.value.status]);
+    logger.info({ ...logged(decision.value), operator: verdict.by }, announcements[decision.value.status]);
     return answer(200, viewRealignment(decision.value));
   };
   serveOperations(operator, positionOperations, {
@@ -55,10 +55,20 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
         dryRun ? plan({ topic, partition }, to) : realign({ topic, partition, to, reason, by }),
       );
     },
-    approve: ({ body, operator: by }) => answered(decide(body, 'approve', by)),
-    reject: ({ body, operator: by }) => answered(decide(body, 'reject', by)),
+    approve: ({ body, operator: by }) => answered(decide(body, { ...seenIn(body), verdict: 'approve', by })),
+    reject: ({ body, operator: by }) => answered(decide(body, { ...seenIn(body), verdict: 'reject', by })),
   });
 }
+
+interface Seen {
+  readonly requestedBy?: string | undefined;
+  readonly next?: string | undefined;
+}
+
+const seenIn = ({ requestedBy, next }: Seen) => ({
+  requestedBy,
+  next: next === undefined ? undefined : BigInt(next),
+});
 
 const announcements = {
   done: 'a partition was realigned',
@@ -102,6 +112,10 @@ const refuse = refusalsAs({
   'realign.moved': ['moved', 'the position has changed: read it again, then order or propose again'],
   'realign.open': ['undecided', 'another realignment is proposed, and not decided yet'],
   'realign.none': ['not_proposed', 'no realignment of this partition is proposed'],
+  'realign.changed': [
+    'changed',
+    'requestedBy, next: another realignment is proposed now: read it, then decide',
+  ],
   'realign.same_operator': [
     'same_operator',
     'you proposed it: another operator must approve what skips messages, with a token of their own',

@@ -110,3 +110,15 @@ it('is decided by another, once', () => {
     value: { realignment: { status: 'rejected', decidedBy: 'ama' } },
   });
 });
+
+it('is not decided in place of another one that was seen', () => {
+  const decision = { requestedBy: 'ama', next: 100n, by: 'kofi', at: day(2) };
+  for (const verdict of ['approve', 'reject'] as const) {
+    expect(decideRealignment(proposed, { ...decision, verdict }).ok).toBe(true);
+    for (const seen of [{ requestedBy: 'esi' }, { next: 99n }])
+      expect(decideRealignment(proposed, { ...decision, verdict, ...seen })).toEqual({
+        ok: false,
+        refusal: 'realign.changed',
+      });
+  }
+});

@@ -84,7 +84,11 @@ export interface Realignment extends RealignPlan {
 }
 
 /** Why a realignment that skips messages can't be proposed or decided. */
-export type RealignmentRefusal = 'realign.open' | 'realign.none' | `realign.${ProposalRefusal}`;
+export type RealignmentRefusal =
+  | 'realign.open'
+  | 'realign.none'
+  | 'realign.changed'
+  | `realign.${ProposalRefusal}`;
 
 /** Judges a proposal in view of the latest one: `repeated` is the same proposal again. */
 export function checkRealignment(
@@ -101,12 +105,23 @@ export function checkRealignment(
   return isSame ? accept('repeated') : refuse('realign.open');
 }
 
+/** A decision about a proposal. */
+export interface RealignmentDecision {
+  readonly verdict: 'approve' | 'reject';
+  readonly by: string;
+  /** The proposal that was seen, as far as it is named: no other one is decided. */
+  readonly requestedBy?: string | undefined;
+  readonly next?: bigint | undefined;
+}
+
 /** Decides about a proposal: another operator may approve it, anyone may reject it (ADR 17). */
 export function decideRealignment(
   standing: Realignment | null,
-  decision: { readonly verdict: 'approve' | 'reject'; readonly by: string; readonly at: Date },
+  decision: RealignmentDecision & { readonly at: Date },
 ): Result<{ readonly realignment: Realignment; readonly isFresh: boolean }, RealignmentRefusal> {
   if (!standing || standing.status === 'done') return refuse('realign.none');
+  const { requestedBy = standing.requestedBy, next = standing.next } = decision;
+  if (requestedBy !== standing.requestedBy || next !== standing.next) return refuse('realign.changed');
   const judged = checkDecision({ ...standing, status: standing.status }, decision);
   if (!judged.ok) return refuse(`realign.${judged.refusal}` as const);
   if (judged.value === 'repeated') return accept({ realignment: standing, isFresh: false });

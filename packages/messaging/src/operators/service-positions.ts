@@ -13,6 +13,7 @@ import {
   type PlanRefusal,
   planRealignment,
   type Realignment,
+  type RealignmentDecision,
   type RealignmentRefusal,
   type RealignPlan,
   type RealignTarget,
@@ -51,7 +52,7 @@ export interface ServicePositions {
   readonly realign: (request: RealignRequest) => Promise<Result<Realignment, RealignRefusal>>;
   readonly decide: (
     place: TopicPartition,
-    decision: { readonly verdict: 'approve' | 'reject'; readonly by: string },
+    decision: RealignmentDecision,
   ) => Promise<Result<Realignment, RealignRefusal>>;
 }
 
@@ -124,14 +125,14 @@ export function createServicePositions(deps: ServicePositionsDeps): ServicePosit
         ? accept(seen.realignment)
         : write(seen.realignment, { ...made, status: 'proposed' });
     },
-    decide: async (place, { verdict, by }) => {
+    decide: async (place, decision) => {
       const id = idOf(deps.group, place);
       const found = await realignments.findOne({ _id: id });
-      const decided = decideRealignment(found && fromDocument(found), { verdict, by, at: now() });
+      const decided = decideRealignment(found && fromDocument(found), { ...decision, at: now() });
       if (!decided.ok) return decided;
       const { realignment, isFresh } = decided.value;
       if (!isFresh) return accept(realignment);
-      if (verdict === 'reject') return write(found && fromDocument(found), realignment);
+      if (decision.verdict === 'reject') return write(found && fromDocument(found), realignment);
       const planned = await plan(place, realignment.next);
       if (!planned.ok) return planned;
       const { seen } = planned.value;

@@ -51,15 +51,17 @@ describe('a stopped partition', () => {
         body.dryRun === true ? planned : answered(202, realignment),
     });
     const ama = await signIn('ama');
-    expect(textOf((await ama.get(`${path}?to=end`)).html)).toContain(
-      'Propose to start at 125: 0 applied again, 5 skipped',
-    );
-    const done = await ama.post(path, { what: 'realign', to: 'end', reason: 'reported by hand' });
+    const written = { to: 'end', reason: 'reported by hand' };
+    const { html } = await ama.post(path, { ...written, step: 'foresee' });
+    expect(textOf(html)).toContain('Propose to start at 125: 0 applied again, 5 skipped');
+    // The end moves on: what was seen is what is proposed.
+    expect(html).toContain('name="to" value="125"');
+    const done = await ama.post(path, { ...written, what: 'realign', to: '125' });
     expect(done.goesTo).toBe(path);
     const calls = asked.filter(({ what }) => what === realign).map(({ body }) => body);
     expect(calls).toEqual([
-      { ...place, to: 'end', reason: 'a dry run', dryRun: true },
-      { ...place, to: 'end', reason: 'reported by hand' },
+      { ...place, to: 'end', reason: 'reported by hand', dryRun: true },
+      { ...place, to: '125', reason: 'reported by hand' },
     ]);
   });
 
@@ -75,9 +77,33 @@ describe('a stopped partition', () => {
   it.each(['approve', 'reject'])('has a proposal that is ended by %s, with one call', async (what) => {
     const called = `${realign}/${what}`;
     const { signIn, asked } = openConsole({ ...list(position({ realignment })), [called]: realignment });
-    const done = await (await signIn('kofi')).post(path, { what });
+    const kofi = await signIn('kofi');
+    const { html } = await kofi.get(path);
+    const seen = { requestedBy: 'ama', next: '125' };
+    for (const [name, value] of Object.entries({ ...seen, what }))
+      expect(html).toContain(`name="${name}" value="${value}"`);
+    const done = await kofi.post(path, { what, ...seen });
     expect(done.goesTo).toBe(path);
-    expect(asked.filter((one) => one.what === called)).toEqual([{ what: called, body: place, by: 'kofi' }]);
+    const body = { ...place, ...seen };
+    expect(asked.filter((one) => one.what === called)).toEqual([{ what: called, body, by: 'kofi' }]);
+  });
+
+  it('shows the proposal that there is now, where another one was seen', async () => {
+    const changed = answered(409, { code: 'changed', message: 'another realignment is proposed now' });
+    const now = list(position({ realignment: { ...realignment, requestedBy: 'esi', next: '124' } }));
+    const { signIn } = openConsole({ ...now, [`${realign}/approve`]: changed });
+    const done = await (await signIn('kofi')).post(path, {
+      what: 'approve',
+      requestedBy: 'ama',
+      next: '125',
+    });
+    expect(done.status).toBe(409);
+    for (const shown of [
+      'another realignment is proposed now',
+      'esi proposed at 27/11/2026',
+      'Start it at 124',
+    ])
+      expect(textOf(done.html)).toContain(shown);
   });
 
   it('leaves what one proposed to another', async () => {
@@ -85,7 +111,7 @@ describe('a stopped partition', () => {
     const own = textOf((await (await signIn('ama')).get(path)).html);
     expect(own).toContain('Another operator must approve what you proposed.');
     const { html } = await (await signIn('kofi', 'approver')).get(path);
-    expect(textOf(html)).toContain('Start it, and skip 5 messages for good');
+    expect(textOf(html)).toContain('Start it at 125, and skip 5 messages for good');
     expect(html).not.toContain('<script>alert');
     const operator = textOf((await (await signIn('esi', 'operator')).get(path)).html);
     expect(operator).toContain('takes the role approver');

@@ -7,22 +7,13 @@ import {
 } from '@pesewa/contracts';
 import { describeRealignment, inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
+import { addChange, type Change, type Foreseen } from '../view/change.ts';
 import { decide, reasonField } from '../view/decide.ts';
-import { filters, form } from '../view/form.ts';
-import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
-import { type Page, section } from '../view/layout.ts';
-import { facts, tableOf } from '../view/table.ts';
-import { state, time } from '../view/values.ts';
-import {
-  addChange,
-  choiceOf,
-  type Given,
-  only,
-  part,
-  type Routes,
-  type Submission,
-  type Visit,
-} from '../visits.ts';
+import { dash, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { section } from '../view/layout.ts';
+import { facts, tableOf, twoLines } from '../view/table.ts';
+import { state, time, words } from '../view/values.ts';
+import { choiceOf, type Given, part, type Routes, type Submission, type Visit } from '../visits.ts';
 
 const targetHint =
   'stored: where our database stands; start or end: of what Kafka keeps; or the offset of a message';
@@ -33,7 +24,7 @@ export function addConsumerPages(routes: Routes): void {
     const lists = await Promise.all(consumerGroups.map((name) => part(ofService(visit, name))));
     return { title: 'Consumers', body: consumerGroups.map((name, index) => section(name, lists[index])) };
   });
-  addChange(routes, '/rails/consumers/:service/:topic/:partition', showPartition, act);
+  addChange(routes, '/rails/consumers/:service/:topic/:partition', ask, act);
 }
 
 async function ofService({ upstream }: Visit, service: ConsumerGroup): Promise<Html> {
@@ -48,9 +39,12 @@ async function ofService({ upstream }: Visit, service: ConsumerGroup): Promise<H
     [
       ['Partition', linked],
       ['State', (one) => state(one.state)],
-      ['Next', ({ stored }) => stored?.next ?? dash, 'number'],
-      ['Committed', ({ kafka }) => kafka.committed ?? dash, 'number'],
-      ['End', ({ kafka }) => kafka.high, 'number'],
+      [
+        'Next message',
+        ({ stored, kafka }) =>
+          twoLines(stored?.next ?? dash, html`committed ${kafka.committed ?? dash}, end ${kafka.high}`),
+        'number',
+      ],
       ['Wait', (one) => one.lag ?? 'not known', 'number'],
     ],
     'It consumes nothing.',
@@ -67,30 +61,36 @@ export const pathOfPartition = (
   { topic, partition }: Pick<PositionView, 'topic' | 'partition'>,
 ) => pathOf(['rails', 'consumers', service, topic, String(partition)]);
 
-function placeOf(visit: Visit) {
-  const service = consumerGroups.find((name) => name === visit.part('service'));
-  const place = { topic: visit.part('topic'), partition: Number(visit.part('partition')) };
+function placeOf({ part: of }: Visit) {
+  const service = consumerGroups.find((name) => name === of('service'));
+  const place = { topic: of('topic'), partition: Number(of('partition')) };
   if (service) return { service, place, path: pathOfPartition(service, place) };
-  throw new RefusedError(`there is no consumer ${visit.part('service')}`, 404);
+  throw new RefusedError(`there is no consumer ${of('service')}`, 404);
 }
 
-async function showPartition(visit: Visit, given: Given, problem?: string): Promise<Page> {
-  const { service, place } = placeOf(visit);
+/** A proposal is decided; a partition that is stopped without one is started elsewhere. */
+async function ask(visit: Visit, given: Given): Promise<Change> {
+  const { service, place, path } = placeOf(visit);
   const { items } = await visit.upstream.call(service, positionOperations.list, {});
   const one = items.find(({ topic, partition }) => topic === place.topic && partition === place.partition);
   if (!one)
     throw new RefusedError(`${service} does not consume ${place.topic} ${visit.part('partition')}`, 404);
   const isStopped = one.state === 'stopped';
   const isProposed = one.realignment?.status === 'proposed';
-  const change = isProposed
-    ? proposal(visit, one, problem)
-    : only(visit, 'operator', () => realign(visit, given, problem));
-  const body = html`${isStopped ? html`<p class="problem">${one.reason}. ${one.remedy}</p>` : nothing}
-${isStopped || isProposed ? section(isProposed ? 'Proposed' : 'Start it', change) : nothing}
-${section('Facts', factsOf(visit, one))}`;
+  const canStart = isStopped && !isProposed;
   return {
     title: `Partition ${place.partition} of ${place.topic} at ${service}: ${inWords(one.state)}`,
-    body,
+    about: html`${isStopped ? html`<p class="problem">${one.reason}. ${one.remedy}</p>` : nothing}
+${isProposed ? section('Proposed', proposal(visit, one, path)) : nothing}${section('Facts', factsOf(visit, one))}`,
+    role: canStart ? 'operator' : 'viewer',
+    ...(canStart && {
+      fields: [
+        { name: 'to', label: 'Start at', value: given('to'), hint: targetHint, isRequired: true },
+        reasonField(given('reason')),
+      ],
+      foresee: () => foresee(visit, given),
+    }),
+    back: ['/rails/consumers', 'All consumers'],
   };
 }
 
@@ -108,52 +108,46 @@ function factsOf(
     [
       'Last realignment',
       realignment &&
-        html`${inWords(realignment.status)}, by ${realignment.requestedBy} at ${time(realignment.requestedAt, times)}: ${foreign(realignment.reason)}`,
+        html`${inWords(realignment.status)}, by ${realignment.requestedBy} at ${time(realignment.requestedAt, times)}: ${words(realignment.reason, times)}`,
     ],
   ]);
 }
 
-/** First asks where it should start, then shows what that does. */
-async function realign(visit: Visit, given: Given, problem: string | undefined): Promise<Html> {
-  const { service, place, path } = placeOf(visit);
-  const to = given('to');
-  const field = { name: 'to', label: 'Start at', value: to, hint: targetHint };
-  const choose = filters({ action: path, label: 'Where it starts', fields: [field] });
-  if (to === undefined) return choose;
-  const dryRun = async () => {
-    const body = { ...place, to, reason: 'a dry run', dryRun: true };
-    const { plan } = await visit.upstream.call(service, dryRunOf(positionOperations.realign), { body });
-    const isAlone = plan.operators === 1;
-    return html`<p>${describeRealignment(plan)}. What is applied again has no second effect; what is skipped never takes effect${isAlone ? '' : ', so another operator must approve it'}.</p>${form(
-      {
-        csrf: visit.csrf,
-        action: path,
-        hidden: { what: 'realign', to },
-        problem,
-        isDangerous: !isAlone,
-        fields: [reasonField(given('reason'))],
-        submit: `${isAlone ? 'Start' : 'Propose to start'} at ${plan.next}: ${plan.appliedAgain} applied again, ${plan.skipped} skipped`,
-      },
-    )}`;
+async function foresee(visit: Visit, given: Given): Promise<Foreseen> {
+  const { service, place } = placeOf(visit);
+  const body = { ...place, to: given('to') ?? '', reason: given('reason') ?? '', dryRun: true };
+  const { plan } = await visit.upstream.call(service, dryRunOf(positionOperations.realign), { body });
+  const { next, appliedAgain, skipped, operators } = plan;
+  const isAlone = operators === 1;
+  return {
+    shown: html`<p>${describeRealignment(plan)}. What is applied again has no second effect; what is skipped never takes effect${isAlone ? '' : ', so another operator must approve it'}.</p>`,
+    submit: `${isAlone ? 'Start' : 'Propose to start'} at ${next}: ${appliedAgain} applied again, ${skipped} skipped`,
+    isDangerous: !isAlone,
+    // The end of what Kafka keeps moves on: what was seen is what is asked for.
+    hidden: { what: 'realign', to: next },
   };
-  return html`${choose}${await part(dryRun())}`;
 }
 
-function proposal(visit: Visit, { realignment }: PositionView, problem: string | undefined): Html {
+function proposal(visit: Visit, { realignment }: PositionView, action: string): Html {
   if (!realignment) return nothing;
-  const { requestedBy, requestedAt, reason, skipped } = realignment;
-  const { path: action } = placeOf(visit);
-  const approve = `Start it, and skip ${skipped} messages for good`;
-  return html`<p>${requestedBy} proposed at ${time(requestedAt, visit.times)}: ${describeRealignment(realignment)}. ${foreign(reason)}</p>
-${decide(visit, { action, requestedBy, approve, otherwise: 'the partition stays stopped', problem })}`;
+  const { requestedBy, requestedAt, reason, next, skipped } = realignment;
+  return html`<p>${requestedBy} proposed at ${time(requestedAt, visit.times)}: ${describeRealignment(realignment)}. ${words(reason, visit.times)}</p>
+${decide(visit, {
+  action,
+  requestedBy,
+  approve: `Start it at ${next}, and skip ${skipped} messages for good`,
+  otherwise: 'the partition stays stopped',
+  hidden: { requestedBy, next },
+})}`;
 }
 
 async function act(submission: Submission): Promise<string> {
   const { upstream, field } = submission;
   const { service, place, path } = placeOf(submission);
   const what = choiceOf(field, 'what', ['realign', 'approve', 'reject']);
-  const realigned = { ...place, to: field('to') ?? '', reason: field('reason') ?? '' };
-  if (what !== 'realign') await upstream.call(service, positionOperations[what], { body: place });
-  else await upstream.call(service, positionOperations.realign, { body: realigned });
+  const wanted = { ...place, to: field('to') ?? '', reason: field('reason') ?? '' };
+  const seen = { ...place, requestedBy: field('requestedBy'), next: field('next') };
+  if (what === 'realign') await upstream.call(service, positionOperations.realign, { body: wanted });
+  else await upstream.call(service, positionOperations[what], { body: seen });
   return path;
 }

@@ -1,25 +1,92 @@
+import type { CloseRecordView, closeOperations } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { inWords, nextDay, RefusedError, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { attributes, type Content, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
-import { pager, table } from '../view/table.ts';
+import { linkTo } from '../view/links.ts';
+import { listOf } from '../view/list.ts';
+import type { Columns } from '../view/table.ts';
 import { count, type TimeView, timeText } from '../view/values.ts';
-import type { Visit } from '../visits.ts';
+import { only, type Routes, type Visit } from '../visits.ts';
 
-/** A column of numbers. */
-export const numbers = (title: string) => ({ title, isNumber: true }) as const;
+/** What compares many payments with what a rail says, such as closes. */
+interface Runs<Run, Item> {
+  readonly home: 'closes' | 'statements';
+  readonly operations: {
+    readonly show: { readonly answers: { readonly 200: z.ZodType<Run> } };
+    readonly records: { readonly answers: { readonly 200: z.ZodType<{ items: Item[] }> } };
+  };
+  readonly results: readonly string[];
+  readonly title: string;
+  /** Begins one, on a page of its own. */
+  readonly begin: string;
+  readonly columns: (times: TimeView) => Columns<Run>;
+  readonly empty: Content;
+  /** One run: its title, what it gave, whether it still moves, and what to say about it. */
+  readonly show: (
+    run: Run,
+    times: TimeView,
+  ) => readonly [title: string, counts: Counts, moves: boolean, about: Content];
+  readonly records: string;
+  readonly recordColumns: (times: TimeView, items: readonly Item[]) => Columns<Item>;
+}
 
-/** A text if it is one of these; undefined otherwise. */
-export const oneOf = <Value extends string>(
-  values: readonly Value[],
-  text: string | undefined,
-): Value | undefined => values.find((value) => value === text);
+type Counts = Readonly<Record<string, number>> | null;
 
-/** A form, or which role it takes. */
-export function formFor(visit: Visit, what: string, shown: () => Html): Html {
-  return visit.may('operator') ? shown() : html`<p class="empty">${what} takes the role operator.</p>`;
+/** Adds the pages of runs: the list, and each with its records, of one result or all, and their export. */
+export function addRunPages<Run, Item>(routes: Routes, runs: Runs<Run, Item>): void {
+  // Runs of either kind have the same operations; only their answers differ, which these are of.
+  const { list, show, records, export: file } = runs.operations as unknown as typeof closeOperations;
+  type Listed<One> = Promise<{ readonly items: readonly One[]; readonly next: string | null }>;
+  const home = ['reconciliation', runs.home];
+  const asked = ({ part: of, query }: Visit) => ({
+    parameters: { id: of('id') },
+    result: runs.results.find((one) => one === query('result')) as CloseRecordView['result'] | undefined,
+  });
+  routes.page(pathOf(home), async (visit) => {
+    const shown = await listOf<Run>(visit, {
+      path: home,
+      caption: 'The newest first',
+      read: (cursor) =>
+        visit.upstream.call('reconciler', list, { query: { cursor } }) as Listed<unknown> as Listed<Run>,
+      columns: runs.columns(visit.times),
+      empty: runs.empty,
+    });
+    const begin = () => html`<p class="actions">${link(pathOf([...home, 'new']), runs.begin)}</p>`;
+    return { title: runs.title, body: html`${only(visit, 'operator', begin)}${shown}` };
+  });
+  routes.page(`${pathOf(home)}/:id`, async (visit) => {
+    const { call } = visit.upstream;
+    const { parameters, result } = asked(visit);
+    const path = [...home, parameters.id];
+    const about = result === undefined ? runs.records : `${runs.records}: ${inWords(result)}`;
+    const [run, found] = await Promise.all([
+      call('reconciler', show, { parameters }) as Promise<unknown> as Promise<Run>,
+      listOf<Item>(visit, {
+        path,
+        kept: ['result'],
+        caption: about,
+        read: (cursor) =>
+          call('reconciler', records, {
+            parameters,
+            query: { result, cursor },
+          }) as Listed<unknown> as Listed<Item>,
+        columns: (items) => runs.recordColumns(visit.times, items),
+        empty: html`Nothing here so far. ${result !== undefined && link(pathOf(path), 'Show all')}`,
+        words: ['First', 'More'],
+      }),
+    ]);
+    const [title, counts, moves, said] = runs.show(run, visit.times);
+    const csv = [pathOf([...path, 'export'], { result }), 'Download these as CSV'] as const;
+    const body = html`${resultLinks(path, counts, result)}${said}${section(about, found, moves ? undefined : csv)}`;
+    return { title, body, ...(moves && { everySeconds: 2 }) };
+  });
+  routes.download(`${pathOf(home)}/:id/export`, (visit) => {
+    const { parameters, result } = asked(visit);
+    return visit.upstream.fetch('reconciler', file, { parameters, query: { result } });
+  });
 }
 
 /** A period to the minute, in the zone of the pages. */
@@ -37,7 +104,7 @@ export function daysOf(
   const start = (day: string) => startOfDay(day, zone).toISOString();
   for (const day of [from, to])
     if (day !== undefined && !z.iso.date().safeParse(day).success)
-      throw new RefusedError('from and to must be days such as 2026-11-20', 422);
+      throw new RefusedError('from and to must be days of the calendar', 422);
   return { ...(from && { from: start(from) }), ...(to && { to: start(nextDay(to)) }) };
 }
 
@@ -53,7 +120,7 @@ export function railOptions(
 export function side(
   given: { readonly status: string | null; readonly amount: string | null; readonly fee: string | null },
   currency: string | null,
-): Content {
+): Html {
   const { status, amount, fee } = given;
   const parts = [
     ...(status === null ? [] : [inWords(status)]),
@@ -66,8 +133,7 @@ export function side(
 /** Links to breaks, by their ids. */
 export function breakLinks(ids: readonly (string | null)[]): Content {
   const known = ids.filter((id) => id !== null);
-  const field = (id: string) => inWords(id.split('/').at(-1) ?? id);
-  return known.map((id) => html`${link(pathOf(['breaks', id]), `break: ${field(id)}`)} `);
+  return known.map((id) => html`${linkTo('break', id, `break: ${inWords(id.split('/').at(-1) ?? id)}`)} `);
 }
 
 /** The counts of a run's results; each leads to its records. */
@@ -75,41 +141,11 @@ export function resultLinks(
   path: readonly string[],
   results: Readonly<Record<string, number>> | null,
   chosen?: string,
-): Content {
+): Html {
   const found = Object.entries(results ?? {}).filter(([, number]) => number > 0);
-  if (found.length === 0) return results === null ? 'not known yet' : 'none';
+  if (found.length === 0) return results === null ? nothing : html`nothing to compare`;
   const all = found.reduce((sum, [, number]) => sum + number, 0);
   const tab = (result: string | undefined, number: number, words: string) =>
     html`<a href="${pathOf(path, { result })}"${attributes({ 'aria-current': result === chosen ? 'page' : undefined })}>${count({ count: number })} ${words}</a>`;
   return html`<nav class="tabs" aria-label="Results of ${path.at(-1) ?? ''}">${found.map(([result, number]) => tab(result, number, inWords(result)))} ${tab(undefined, all, 'in all')}</nav>`;
-}
-
-/** The records of a run, of one result or all: a page of them, and the export of all. */
-export function recordSection<Item>(
-  visit: Visit,
-  options: {
-    readonly path: readonly string[];
-    readonly title: string;
-    readonly page: { readonly items: readonly Item[]; readonly next: string | null };
-    readonly isDone: boolean;
-    readonly columns: Parameters<typeof table>[0]['columns'];
-    readonly rowOf: (item: Item) => readonly Content[];
-  },
-): Html {
-  const { path, title, page, isDone, columns, rowOf } = options;
-  const result = visit.query('result');
-  const shown = result === undefined ? title : `${title}: ${inWords(result)}`;
-  const clear = html` ${link(pathOf(path), 'Show all')}`;
-  const body = html`${table({
-    caption: shown,
-    columns,
-    rows: page.items.map(rowOf),
-    empty: html`Nothing here${isDone ? '' : ' yet'}.${result === undefined ? nothing : clear}`,
-  })}${pager({
-    next: page.next,
-    isFirst: visit.query('cursor') === undefined,
-    pathAfter: (cursor) => pathOf(path, { result, cursor }),
-  })}`;
-  const whole = [pathOf([...path, 'export'], { result }), 'Download these as CSV'] as const;
-  return isDone ? section(shown, body, whole) : section(shown, body);
 }

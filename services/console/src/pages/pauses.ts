@@ -1,65 +1,90 @@
 import { type PauseView, pauseOperations, pauseScopes } from '@pesewa/contracts';
 import { describeScope, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
+import { addChange, type Change } from '../view/change.ts';
 import { reasonField } from '../view/decide.ts';
-import { choiceField, filters, form } from '../view/form.ts';
-import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
-import { type Page, section } from '../view/layout.ts';
-import { tableOf } from '../view/table.ts';
-import { age, time } from '../view/values.ts';
-import { addChange, choiceOf, type Given, only, type Routes, type Visit } from '../visits.ts';
+import { choiceField, filters } from '../view/form.ts';
+import { foreign, type Html, link, pathOf } from '../view/html.ts';
+import { pathTo } from '../view/links.ts';
+import { tableOf, twoLines } from '../view/table.ts';
+import { age, state, time, words } from '../view/values.ts';
+import { choiceOf, type Given, part, type Routes, type Visit } from '../visits.ts';
 
 const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 const whats = ['payouts', 'collections'] as const;
+type What = (typeof whats)[number];
 
 interface Subject {
-  readonly what: keyof typeof gateways;
+  readonly what: What;
   readonly scope: PauseView['scope'];
   /** Of the rail or the merchant; absent if everything is meant. */
   readonly name?: string;
 }
 
-/** What is paused at both gateways, of one rail or everywhere, with what resumes it. */
-export async function pauseTable(visit: Visit, rail?: string): Promise<Html> {
-  const { times, may } = visit;
-  const pauses = (await readPauses(visit)).filter(
-    ({ scope, name }) => rail === undefined || scope === 'all' || (scope === 'rail' && name === rail),
-  );
-  return tableOf(
-    'What goes to no rail',
-    pauses,
-    [
-      ['Paused', describePause],
-      ['For', ({ pausedAt }) => age(pausedAt, times)],
-      ['By', ({ pausedBy }) => pausedBy],
-      ['Reason', ({ reason }) => foreign(reason)],
-      ['Resuming', ({ resumeProposedBy: by }) => (by === null ? 'not proposed' : `proposed by ${by}`)],
-      ['To do', (one) => (may('operator') ? link(pathOfResume(one), 'Resume…') : nothing)],
-    ],
-    'Nothing is paused.',
-  );
-}
+/** A pause of a gateway. */
+export type Pause = Subject & Omit<PauseView, 'name'>;
 
-/** What is paused at both gateways. */
-export async function readPauses({ upstream }: Visit) {
-  const read = async (what: Subject['what']) => {
+/** What is paused at the gateways. */
+export async function readPauses(
+  { upstream }: Visit,
+  of: readonly What[] = whats,
+): Promise<readonly Pause[]> {
+  const read = async (what: What) => {
     const { items } = await upstream.call(gateways[what], pauseOperations.list, {});
     return items.map(({ name, ...item }) => ({ ...item, what, ...(name !== null && { name }) }));
   };
-  return (await Promise.all(whats.map(read))).flat();
+  return (await Promise.all(of.map(read))).flat();
+}
+
+/** Whether a pause stops payments at a rail, of all merchants. */
+export const stopsRail = ({ scope, name }: Pause, rail: string): boolean =>
+  scope === 'all' || (scope === 'rail' && name === rail);
+
+/** That something is paused, since when and why, with the way to resume it. */
+export function pausedLine({ times }: Visit, pause: Pause): Html {
+  const { pausedBy, pausedAt, reason } = pause;
+  return html`${state('paused')} ${link(pathOfResume(pause), describePause(pause))} for ${age(pausedAt, times)}, by ${pausedBy}: ${words(reason, times)}`;
+}
+
+/** What is paused at each gateway, of one rail or everywhere, with what resumes it; a silent gateway hides only its own. */
+export async function pauseTable(visit: Visit, rail?: string): Promise<readonly Html[]> {
+  const ofGateway = async (what: What) =>
+    tableOf(
+      `What is paused of ${what}`,
+      (await readPauses(visit, [what])).filter((one) => rail === undefined || stopsRail(one, rail)),
+      [
+        ['Paused', (one) => twoLines(link(pathOfResume(one), describePause(one)), foreign(one.reason))],
+        ['For', ({ pausedAt, pausedBy }) => twoLines(age(pausedAt, visit.times), `by ${pausedBy}`)],
+        ['To do', (one) => resuming(visit, one)],
+      ],
+      `No ${what} are paused.`,
+    );
+  return Promise.all(whats.map((what) => part(ofGateway(what))));
+}
+
+function resuming({ may, operator }: Visit, one: Pause): Html {
+  const by = one.resumeProposedBy;
+  if (by === null)
+    return may('operator')
+      ? link(pathOfResume(one), 'Propose to resume…')
+      : html`nobody proposes to resume it`;
+  return may('approver') && by !== operator.name
+    ? link(pathOfResume(one), `Resume, as ${by} proposed…`)
+    : html`waits for an approver, as ${by} proposed to resume it`;
 }
 
 /** What pauses payouts or collections at once, and what resumes them by two operators (ADR 77). */
 export function addPausePages(routes: Routes): void {
-  addChange(routes, '/rails/pause', showPause, async ({ upstream, field }) => {
+  addChange(routes, '/rails/pause', askPause, async ({ upstream, field }) => {
     const { what, ...subject } = subjectOf(field);
     const body = { ...subject, reason: field('reason') ?? '' };
     await upstream.call(gateways[what], pauseOperations.pause, { body });
     return pageOf(subject);
   });
-  addChange(routes, '/rails/resume', showResume, async ({ upstream, field }) => {
+  addChange(routes, '/rails/resume', askResume, async ({ upstream, field }) => {
     const { what, ...subject } = subjectOf(field);
-    const answer = await upstream.call(gateways[what], pauseOperations.resume, { body: subject });
+    const body = { ...subject, approves: field('approves') };
+    const answer = await upstream.call(gateways[what], pauseOperations.resume, { body });
     return 'resumed' in answer ? pageOf(subject) : pathOfResume({ what, ...subject });
   });
 }
@@ -75,7 +100,7 @@ function subjectOf(given: Given): Subject {
 }
 
 const pageOf = ({ scope, name = '' }: Omit<Subject, 'what'>) =>
-  scope === 'rail' ? pathOf(['rails', name]) : '/rails';
+  scope === 'rail' ? pathTo('rail', name) : '/rails';
 const hiddenOf = ({ what, scope, name }: Subject) => ({ what, scope, ...(name !== undefined && { name }) });
 /** Where a pause is resumed. */
 export const pathOfResume = (subject: Subject) => pathOf(['rails', 'resume'], hiddenOf(subject));
@@ -84,39 +109,58 @@ export const pathOfResume = (subject: Subject) => pathOf(['rails', 'resume'], hi
 export const describePause = ({ what, ...subject }: Subject): string => `${what} ${describeScope(subject)}`;
 
 /** First asks what is meant, then why. */
-function showPause(visit: Visit, given: Given, problem?: string): Page {
+function askPause(_: Visit, given: Given): Change {
   const fields = [
     choiceField(['what', 'Pause'], whats, given('what')),
     choiceField(['scope', 'Of'], pauseScopes, given('scope')),
     { name: 'name', label: 'Rail or merchant', value: given('name'), hint: 'Its id, unless all are meant' },
   ];
-  const choose = section(
-    'What is meant',
-    filters({ action: '/rails/pause', label: 'What to pause', fields }),
-  );
-  if (given('what') === undefined) return { title: 'Pause', body: choose };
+  const choose = filters({ action: '/rails/pause', label: 'What to pause', fields });
+  const common = { role: 'operator', back: ['/rails', 'Rails'] } as const;
+  if (given('what') === undefined) return { ...common, title: 'Pause', about: choose };
   const subject = subjectOf(given);
-  const confirm = () =>
-    html`<p>Within a second nothing more of it goes to a rail. What is accepted already waits, and what was sent goes on. New requests are turned away, without the reason. It takes two operators to resume.</p>
-${form({ csrf: visit.csrf, action: '/rails/pause', hidden: hiddenOf(subject), fields: [reasonField(given('reason'))], submit: `Pause ${describePause(subject)}`, isDangerous: true, problem })}`;
-  const body = html`${section('What will happen', only(visit, 'operator', confirm))}${choose}`;
-  return { title: `Pause ${describePause(subject)}?`, body };
+  const submit = `Pause ${describePause(subject)}`;
+  return {
+    ...common,
+    title: `${submit}?`,
+    about: html`<p>Within a second nothing more of it goes to a rail. What is accepted already waits, and what was sent goes on. New requests are turned away, without the reason. It takes two operators to resume.</p>`,
+    fields: [reasonField(given('reason'))],
+    hidden: hiddenOf(subject),
+    submit,
+    isDangerous: true,
+    back: ['/rails/pause', 'Pause something else'],
+  };
 }
 
-async function showResume(visit: Visit, given: Given, problem?: string): Promise<Page> {
+/** One operator proposes to resume; an approver resumes what was proposed, and by whom it was is sent as it was seen. */
+async function askResume(visit: Visit, given: Given): Promise<Change> {
   const subject = subjectOf(given);
-  const pauses = await readPauses(visit);
-  const paused = pauses.find((one) => pathOfResume(one) === pathOfResume(subject));
-  if (!paused) throw new RefusedError(`${describePause(subject)} are not paused`, 404);
-  const { pausedBy, pausedAt, reason, resumeProposedBy: by } = paused;
-  const submit = `${by === null ? 'Propose to resume' : 'Resume'} ${describePause(subject)}`;
-  const effect = `${by} proposed it: what waits goes to the rails at once.`;
-  const confirm = () => html`<p>${by === null ? 'Another operator must do it then.' : effect}</p>
-${form({ csrf: visit.csrf, action: '/rails/resume', hidden: hiddenOf(subject), submit, isDangerous: by !== null, problem })}`;
-  const isOwn = by === visit.operator.name;
-  const change = isOwn
-    ? html`<p>You proposed to resume it: another operator must do it.</p>`
-    : only(visit, 'operator', confirm);
-  const why = html`<p>${pausedBy} paused it at ${time(pausedAt, visit.times)}: ${foreign(reason)}</p>`;
-  return { title: `Resume ${describePause(subject)}?`, body: section('Paused', html`${why}${change}`) };
+  const what = describePause(subject);
+  const pause = (await readPauses(visit, [subject.what])).find(
+    (one) => pathOfResume(one) === pathOfResume(subject),
+  );
+  const back = [pageOf(subject), 'Back'] as const;
+  if (!pause) {
+    const about = html`<p>Nothing of it is paused now: ${link('/actions', 'who did what')} says who resumed it.</p>`;
+    return { title: `Not paused: ${what}`, about, role: 'viewer', back };
+  }
+  const { pausedBy, pausedAt, reason, resumeProposedBy: by } = pause;
+  const why = html`<p>${pausedBy} paused it at ${time(pausedAt, visit.times)}: ${words(reason, visit.times)}</p>`;
+  const common = { title: `Resume ${what}?`, hidden: hiddenOf(subject), back };
+  if (by === null) {
+    const about = html`${why}<p>Nobody has proposed to resume it. A proposal resumes nothing: an approver, who is somebody else, must resume it then.</p>`;
+    return { ...common, about, role: 'operator', submit: `Propose to resume ${what}` };
+  }
+  if (by === visit.operator.name) {
+    const about = html`${why}<p>You proposed to resume it: an approver, who is somebody else, must do it.</p>`;
+    return { ...common, about, role: 'viewer' };
+  }
+  return {
+    ...common,
+    about: html`${why}<p>${by} proposed to resume it: what waits goes to the rails at once.</p>`,
+    role: 'approver',
+    hidden: { ...common.hidden, approves: by },
+    submit: `Resume ${what}, as ${by} proposed`,
+    isDangerous: true,
+  };
 }

@@ -109,6 +109,7 @@ describe('rails', () => {
     expect(textOf(html)).toContain('4 payouts are open at all rails');
     expect(html).toContain('href="/reconciliation/wallets/upstream/KES">3</a>');
     expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
+    expect(html).toContain('href="/payments?of=payouts&amp;status=open">4</a>');
     expect(html).not.toContain('unknown-reference');
     expect(html).not.toContain('<script>alert');
   });
@@ -129,15 +130,27 @@ describe('rails', () => {
 describe('a rail', () => {
   it('shows its wallets and its callbacks alone', async () => {
     const { signIn, asked } = openConsole(answers);
-    const { html } = await (await signIn('ama')).get('/rails/upstream?reason=signature.wrong&after=rj-0');
+    const { html } = await (await signIn('ama')).get('/rails/upstream?reason=signature.wrong&cursor=rj-0');
     expect(html).toContain('cb-1');
     expect(html).not.toContain('cb-2');
     expect(html).toContain('href="/ledger/accounts/float%3Aupstream%3AKES"');
-    expect(html).toContain('href="/rails/upstream?reason=signature.wrong&amp;after=rj-1">Older</a>');
+    expect(html).toContain('href="/rails/upstream?reason=signature.wrong&amp;cursor=rj-1">Older</a>');
     expect(html).not.toContain('<script>alert');
     expect(asked.map(({ what }) => what)).toContain(
       'webhook-ingress GET /callbacks/rejected?rail=upstream&reason=signature.wrong&after=rj-0',
     );
+  });
+
+  it('asks for no more callbacks that could not be read than it can show, and says so', async () => {
+    const many = Array.from({ length: 100 }, (_, index) => callback(`cb-${index}`, 'other'));
+    const callbacks = { 'webhook-ingress GET /callbacks': page(many, 'cb-99') };
+    const { signIn, asked } = openConsole({ ...answers, ...callbacks });
+    const { html } = await (await signIn('ama')).get('/rails/upstream');
+    expect(textOf(html)).toContain('None of the 100 oldest of all rails is of this one');
+    const calls = asked.map(({ what }) => what);
+    expect(calls.filter((what) => /GET \/callbacks\?/.test(what))).toHaveLength(1);
+    for (const once of ['GET /status', 'GET /drift'])
+      expect(calls.filter((what) => what === `reconciler ${once}`)).toHaveLength(1);
   });
 
   it('that is none is not found', async () => {
@@ -151,7 +164,11 @@ describe('a rail', () => {
   ])('has a callback that %s decides by one call', async (what, answer) => {
     const called = `webhook-ingress POST /callbacks/cb-1/${what}`;
     const { signIn, asked } = openConsole({ ...answers, [called]: answer });
-    const done = await (await signIn('ama')).post('/rails/upstream', { what, id: 'cb-1' });
+    const ama = await signIn('ama');
+    const { html } = await ama.get(`/rails/upstream/callbacks/cb-1/${what}`);
+    expect(textOf(html)).toContain(what === 'dismiss' ? 'its bytes stay' : 'Read it again, and pass it on');
+    expect(html).not.toContain('<script>alert');
+    const done = await ama.post(`/rails/upstream/callbacks/cb-1/${what}`);
     expect([done.status, done.goesTo]).toEqual([303, '/rails/upstream']);
     expect(asked.filter((one) => one.what === called)).toHaveLength(1);
   });
@@ -159,7 +176,7 @@ describe('a rail', () => {
   it('says why a callback still can not be read', async () => {
     const refusal = answered(409, { code: 'failed', message: 'still unreadable' });
     const { signIn } = openConsole({ ...answers, 'webhook-ingress POST /callbacks/cb-1/redrive': refusal });
-    const done = await (await signIn('ama')).post('/rails/upstream', { what: 'redrive', id: 'cb-1' });
+    const done = await (await signIn('ama')).post('/rails/upstream/callbacks/cb-1/redrive');
     expect([done.status, textOf(done.html).includes('still unreadable')]).toEqual([409, true]);
   });
 
@@ -206,18 +223,71 @@ describe('a pause', () => {
     expect(done.html).not.toContain('<script>alert');
   });
 
-  it('is ended by one who proposes and another who resumes', async () => {
-    const resume = 'payout-gateway POST /pauses/resume';
-    const path = '/rails/resume?what=payouts&scope=rail&name=upstream';
-    const first = openConsole({ ...answers, [resume]: answered(202, paused('ama')) });
-    const ama = await first.signIn('ama');
-    expect(textOf((await ama.get(path)).html)).toContain('Propose to resume payouts at upstream');
+  const resume = 'payout-gateway POST /pauses/resume';
+  const path = '/rails/resume?what=payouts&scope=rail&name=upstream';
+  const { what: _, ...body } = subject;
+
+  it('is proposed to be resumed by one button, which can not resume', async () => {
+    const { signIn, asked } = openConsole({ ...answers, [resume]: answered(202, paused('ama')) });
+    const ama = await signIn('ama', 'operator');
+    const { html } = await ama.get(path);
+    expect(textOf(html)).toContain('Propose to resume payouts at upstream');
+    expect(html).not.toContain('name="approves"');
     expect((await ama.post('/rails/resume', subject)).goesTo).toBe(path);
-    const second = openConsole({ ...answers, [pauses]: page([paused('ama')]), [resume]: { resumed: true } });
-    const own = await (await second.signIn('ama')).get(path);
-    expect(textOf(own.html)).toContain('You proposed to resume it: another operator must do it.');
-    const kofi = await second.signIn('kofi');
-    expect(textOf((await kofi.get(path)).html)).toContain('ama proposed it');
-    expect((await kofi.post('/rails/resume', subject)).goesTo).toBe('/rails/upstream');
+    expect(asked.at(-1)).toEqual({ what: resume, body, by: 'ama' });
+  });
+
+  it('is resumed by another button, of an approver who did not propose it, as it was seen', async () => {
+    const given = { ...answers, [pauses]: page([paused('ama')]), [resume]: { resumed: true } };
+    const { signIn, asked } = openConsole(given);
+    const own = await (await signIn('ama')).get(path);
+    expect(textOf(own.html)).toContain('You proposed to resume it: an approver');
+    expect(own.html).not.toContain('name="approves"');
+    const operator = await (await signIn('esi', 'operator')).get(path);
+    expect(textOf(operator.html)).toContain('takes the role approver');
+    const kofi = await signIn('kofi', 'approver');
+    const { html } = await kofi.get(path);
+    expect(textOf(html)).toContain('Resume payouts at upstream, as ama proposed');
+    expect(html).toContain('name="approves" value="ama"');
+    expect((await kofi.post('/rails/resume', { ...subject, approves: 'ama' })).goesTo).toBe(
+      '/rails/upstream',
+    );
+    expect(asked.at(-1)?.body).toEqual({ ...body, approves: 'ama' });
+  });
+
+  it('that somebody else proposes to resume meanwhile is shown again with who did', async () => {
+    const refusal = answered(409, { code: 'proposed_already', message: 'esi has proposed to resume it' });
+    const { signIn } = openConsole({ ...answers, [pauses]: page([paused('esi')]), [resume]: refusal });
+    const done = await (await signIn('ama', 'approver')).post('/rails/resume', subject);
+    expect(done.status).toBe(409);
+    for (const shown of ['esi has proposed to resume it', 'Resume payouts at upstream, as esi proposed'])
+      expect(textOf(done.html)).toContain(shown);
+  });
+
+  it('that is over meanwhile says where to see who ended it', async () => {
+    const refusal = answered(404, { code: 'not_found', message: 'this is not paused' });
+    const { signIn } = openConsole({ ...answers, [pauses]: page([]), [resume]: refusal });
+    const done = await (await signIn('ama')).post('/rails/resume', { ...subject, approves: 'esi' });
+    expect(done.html).toContain('href="/actions"');
+    expect(textOf(done.html)).toContain('this is not paused');
+  });
+
+  it('is the state of its rail, since when and why, on every page of rails', async () => {
+    const given = { 'reconciler GET /status': { ...status, silent: [] } };
+    const { signIn } = openConsole({ ...answers, ...given });
+    const ama = await signIn('ama');
+    for (const shown of ['/rails', '/rails/upstream']) {
+      const text = textOf((await ama.get(shown)).html);
+      expect(text).toContain('paused payouts at upstream for 1 h , by ama: &lt;script');
+      expect(text).not.toContain(' up ');
+    }
+  });
+
+  it('of one gateway is shown while the other gives no answer, which is named', async () => {
+    const silent = answered(503, { code: 'unavailable', message: 'collections are silent' });
+    const { signIn } = openConsole({ ...answers, 'collection-gateway GET /pauses': silent });
+    const text = textOf((await (await signIn('ama')).get('/rails')).html);
+    for (const shown of ['payouts at upstream', 'collections are silent', 'Each rail, and what waits there'])
+      expect(text).toContain(shown);
   });
 });

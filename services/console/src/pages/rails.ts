@@ -1,39 +1,40 @@
 import {
+  type CallbackView,
   callbackOperations,
   comparisonOperations,
+  type RejectedView,
   rejectionReasons,
   type StatusView,
   statusOperations,
   type WalletComparisonView,
 } from '@pesewa/contracts';
-import { ClientError, inWords, RefusedError } from '@pesewa/operator-client';
+import { ClientError, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { choiceField, filters, form, problemOf } from '../view/form.ts';
-import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { addChange, type Change } from '../view/change.ts';
+import { choiceField, problemOf } from '../view/form.ts';
+import { type Content, copyable, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, pager, tableOf } from '../view/table.ts';
-import { age, count, state, time } from '../view/values.ts';
-import { choiceOf, doOrShowAgain, only, part, type Routes, type Visit } from '../visits.ts';
-import { pauseTable } from './pauses.ts';
-import { walletPath, walletTable } from './today.ts';
+import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
+import { listOf } from '../view/list.ts';
+import { type Columns, facts, tableOf, twoLines } from '../view/table.ts';
+import { age, count, state, type TimeView, time, words } from '../view/values.ts';
+import { choiceOf, isForbidden, only, part, type Routes, type Visit } from '../visits.ts';
+import { type Pause, pausedLine, pauseTable, readPauses, stopsRail } from './pauses.ts';
+import { walletTable } from './today.ts';
 
 const SERVICE = 'webhook-ingress';
-const FAILED_MAX = 500;
+const FAILED_MAX = 100;
 /** What the reconciler polls under this name is no rail: callbacks about payments that we do not know. */
 const UNKNOWN_REFERENCE = 'unknown-reference';
 
 /** Each rail: what waits there, its wallets, its callbacks, and what is paused. */
 export function addRailPages(routes: Routes): void {
   routes.page('/rails', showRails);
-  routes.page('/rails/:name', (visit) => showRail(visit));
-  routes.form('/rails/:name', (submission) => {
-    const { upstream, field } = submission;
-    const work = async () => {
-      const what = choiceOf(field, 'what', ['redrive', 'dismiss']);
-      await upstream.call(SERVICE, callbackOperations[what], { parameters: { id: field('id') ?? '' } });
-      return pathOf(['rails', submission.part('name')]);
-    };
-    return doOrShowAgain(work, (problem) => showRail(submission, problem));
+  routes.page('/rails/:name', showRail);
+  addChange(routes, '/rails/:name/callbacks/:id/:what', askCallback, async (submission) => {
+    const { what, parameters } = callbackOf(submission);
+    await submission.upstream.call(SERVICE, callbackOperations[what], { parameters });
+    return pathTo('rail', submission.part('name'));
   });
 }
 
@@ -42,12 +43,24 @@ interface Rail {
   readonly polls: NonNullable<StatusView['polls']>[number] | undefined;
   readonly silent: NonNullable<StatusView['silent']>[number] | undefined;
   readonly wallets: readonly WalletComparisonView[];
+  /** Those that stop payments of all merchants. */
+  readonly pauses: readonly Pause[];
 }
 
-async function readRails({ upstream: { call } }: Visit) {
-  const [status, drift] = await Promise.all([
+/** What a service gave, or nothing if it gave no answer: the page says so elsewhere. */
+const unlessSilent = <Value>(asking: Promise<Value>): Promise<Value | undefined> =>
+  asking.catch((error: unknown) => {
+    if (!(error instanceof ClientError) || isForbidden(error)) throw error;
+    return undefined;
+  });
+
+async function readRails(visit: Visit) {
+  const { call } = visit.upstream;
+  const [status, drift, payouts, collections] = await Promise.all([
     call('reconciler', statusOperations.show, {}),
     call('reconciler', comparisonOperations.drift, {}),
+    unlessSilent(readPauses(visit, ['payouts'])),
+    unlessSilent(readPauses(visit, ['collections'])),
   ]);
   const { polls, silent, open } = status;
   const named = [...(polls ?? []), ...(silent ?? []), ...drift.items].map(({ rail }) => rail);
@@ -58,12 +71,13 @@ async function readRails({ upstream: { call } }: Visit) {
       polls: polls?.find(({ rail }) => rail === name),
       silent: silent?.find(({ rail }) => rail === name),
       wallets: drift.items.filter(({ rail }) => rail === name),
+      pauses: [...(payouts ?? []), ...(collections ?? [])].filter((pause) => stopsRail(pause, name)),
     }),
   );
   return { rails, open: open ?? [] };
 }
 
-const pathOfWallet = ({ rail, currency }: WalletComparisonView) => walletPath(`${rail}:${currency}`);
+const pathOfWallet = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
 
 /** The payments that have been open at a rail for longer than it takes. */
 function lateAt({ wallets }: Rail): Html {
@@ -73,8 +87,17 @@ function lateAt({ wallets }: Rail): Html {
   return html`${late.length === 0 ? 'none' : late}`;
 }
 
+/** Whether a rail answers, and what is paused there. */
+function stateOf(visit: Visit, { silent, pauses }: Rail): Html {
+  const answers = silent
+    ? html`${state('down')} for ${age(silent.since, visit.times)}: ${words(silent.why, visit.times)}`
+    : pauses.length === 0 && state('up');
+  const paused = pauses.map((pause) => html`<div>${pausedLine(visit, pause)}</div>`);
+  return html`${answers}${paused}`;
+}
+
 async function showRails(visit: Visit): Promise<Page> {
-  const [rails, pauses] = await Promise.all([part(railTable(visit)), part(pauseTable(visit))]);
+  const [rails, pauses] = await Promise.all([part(railTable(visit)), pauseTable(visit)]);
   const pause = () =>
     html`<p class="actions">${link('/rails/pause', 'Pause everything, a rail or a merchant…')}</p>`;
   const body = html`${section('What waits', rails, ['/rails/consumers', 'Where each service stands in its topics'])}
@@ -83,25 +106,21 @@ ${section('Paused', html`${pauses}${only(visit, 'operator', pause)}`)}`;
 }
 
 async function railTable(visit: Visit): Promise<Html> {
-  const { times } = visit;
   const { rails, open } = await readRails(visit);
   const wallet = (one: WalletComparisonView) =>
     html`${link(pathOfWallet(one), one.currency)}${one.withinRange ? nothing : state('out_of_range')} `;
   const waiting = open.map(({ kind, count: many }) => {
-    const path = pathOf(['payments'], { of: `${kind}s`, status: 'PENDING' });
+    const path = pathOf(['payments'], { of: `${kind}s`, status: 'open' });
     return html`${count({ count: many }, path)} ${kind}s are open at all rails. `;
   });
   const shown = tableOf(
     'Each rail, and what waits there',
     rails,
     [
-      ['Rail', ({ name }) => link(pathOf(['rails', name]), name)],
-      ['State', ({ silent }) => state(silent ? 'down' : 'up')],
-      ['Silent for', ({ silent }) => (silent ? age(silent.since, times) : dash)],
+      ['Rail', ({ name }) => linkTo('rail', name)],
+      ['State', (rail) => stateOf(visit, rail)],
       ['Open too long', lateAt],
-      ['Polls due', ({ polls }) => polls?.due ?? dash, 'number'],
-      ['Overdue', ({ polls }) => polls?.overdue ?? dash, 'number'],
-      ['Oldest due for', ({ polls }) => (polls?.oldestDueAt ? age(polls.oldestDueAt, times) : dash)],
+      ['Polls due', ({ polls }) => pollsOf(polls, visit.times)],
       ['Wallets', ({ wallets }) => wallets.map(wallet)],
     ],
     'No rail is configured: name one in RAILS.',
@@ -109,30 +128,40 @@ async function railTable(visit: Visit): Promise<Html> {
   return html`<p>${waiting}</p>${shown}`;
 }
 
-async function showRail(visit: Visit, problem?: string): Promise<Page> {
+function pollsOf(polls: Rail['polls'], times: TimeView): Content {
+  if (!polls) return dash;
+  const { due, overdue, oldestDueAt } = polls;
+  return twoLines(
+    html`${due}, ${overdue} of them overdue`,
+    oldestDueAt === null ? nothing : html`the oldest for ${age(oldestDueAt, times)}`,
+  );
+}
+
+async function showRail(visit: Visit): Promise<Page> {
   const name = visit.part('name');
   const [rail, pauses, failed, rejected] = await Promise.all([
     findRail(visit, name),
-    part(pauseTable(visit, name)),
+    pauseTable(visit, name),
     part(failedCallbacks(visit, name)),
-    part(rejectedRequests(visit, name)),
+    rejectedRequests(visit, name),
   ]);
   const pause = (what: string) =>
     link(pathOf(['rails', 'pause'], { what, scope: 'rail', name }), `Pause ${what}…`);
   const actions = () => html`<p class="actions">${pause('payouts')} ${pause('collections')}</p>`;
-  const body = html`${problemOf(problem)}${typeof rail === 'string' ? problemOf(rail) : standing(visit, rail)}
+  const body = html`${typeof rail === 'string' ? problemOf(rail) : section('What waits', standing(visit, rail))}
 ${section('Paused', html`${pauses}${only(visit, 'operator', actions)}`)}
 ${typeof rail === 'string' ? nothing : section('Wallets', walletTable(visit, rail.wallets))}
 ${section('Callbacks that we could not read', failed)}
 ${section('Requests that we refused', rejected)}`;
-  return { title: `Rail ${name}`, body };
+  const isPaused = typeof rail !== 'string' && rail.pauses.length > 0;
+  return { title: `Rail ${name}${isPaused ? ': paused' : ''}`, body };
 }
 
 /** The rail, or why nothing is known of it. */
 async function findRail(visit: Visit, name: string): Promise<Rail | string> {
   const read = await readRails(visit).catch((error: unknown) => {
     if (error instanceof RefusedError || !(error instanceof ClientError)) throw error;
-    return error.message;
+    return messageOf(error);
   });
   if (typeof read === 'string') return read;
   const rail = read.rails.find((one) => one.name === name);
@@ -140,79 +169,112 @@ async function findRail(visit: Visit, name: string): Promise<Rail | string> {
   throw new RefusedError(`there is no rail ${name}`, 404);
 }
 
-function standing({ times }: Visit, rail: Rail): Html {
-  const { silent, polls } = rail;
-  const why =
-    silent &&
-    html`<p class="problem">It has given no answer for ${age(silent.since, times)}: ${foreign(silent.why)}</p>`;
-  const isRemoved = polls?.configured === false;
-  const waits = facts([
-    ['State', state(silent ? 'down' : 'up')],
-    ['Configuration', isRemoved ? 'it was removed, and payments still wait for it' : undefined],
+function standing(visit: Visit, rail: Rail): Html {
+  return facts([
+    ['State', stateOf(visit, rail)],
+    [
+      'Configuration',
+      rail.polls?.configured === false ? 'it was removed, and payments still wait for it' : undefined,
+    ],
     ['Open for longer than it takes', lateAt(rail)],
-    ['Polls due', polls?.due ?? 'not known'],
-    ['Overdue', polls?.overdue ?? 'not known'],
-    ['Oldest due', time(polls?.oldestDueAt, times)],
+    ['Polls due', pollsOf(rail.polls, visit.times)],
   ]);
-  return html`${why}${section('What waits', waits)}`;
 }
+
+const failedOf = ({ upstream }: Visit) =>
+  upstream.list(SERVICE, callbackOperations.list, { state: 'failed' } as const, FAILED_MAX);
 
 async function failedCallbacks(visit: Visit, name: string): Promise<Html> {
-  const { upstream, times, csrf } = visit;
-  const query = { state: 'failed' } as const;
-  const { items, hasMore } = await upstream.list(SERVICE, callbackOperations.list, query, FAILED_MAX);
-  const button = (what: string, id: string, submit: string) =>
-    form({
-      csrf,
-      action: pathOf(['rails', name]),
-      hidden: { what, id },
-      submit,
-      isDangerous: what === 'dismiss',
-    });
-  const decide = (id: string) => () =>
-    html`<details><summary>Decide</summary>${button('redrive', id, 'Read it again, and pass it on')}
-${button('dismiss', id, 'Dismiss it: nothing is passed on, its bytes stay')}</details>`;
+  const { items, hasMore } = await failedOf(visit);
+  const todo = ({ id }: CallbackView) =>
+    only(
+      visit,
+      'operator',
+      () =>
+        html`${link(pathOfCallback(name, id, 'redrive'), 'Read it again…')} ${link(pathOfCallback(name, id, 'dismiss'), 'Dismiss it…')}`,
+    );
+  const columns = callbackColumns(visit.times);
   return tableOf(
-    `The oldest first${hasMore ? `; of all rails, only the first ${FAILED_MAX} are looked at` : ''}`,
+    `The oldest first${hasMore ? `; only the ${FAILED_MAX} oldest of all rails are looked at` : ''}`,
     items.filter(({ rail }) => rail === name),
-    [
-      ['Received', ({ receivedAt }) => time(String(receivedAt), times)],
-      ['Kind', ({ kind }) => kind],
-      ['Why', ({ failure }) => foreign(failure)],
-      ['Proof', ({ verdict }) => (verdict.proven ? 'proven' : inWords(verdict.signature))],
-      [
-        'Payment',
-        ({ reference }) => (reference === null ? dash : link(pathOf(['payments', reference]), reference)),
-      ],
-      ['Times', ({ deliveries }) => deliveries, 'number'],
-      ['Callback', ({ id }) => html`<code>${id}</code>`],
-      ['To do', ({ id }) => only(visit, 'operator', decide(id))],
-    ],
-    'Every callback could be read.',
+    [['To do', todo], ...columns],
+    hasMore
+      ? `None of the ${FAILED_MAX} oldest of all rails is of this one: more come up as those are decided.`
+      : 'Every callback could be read.',
   );
 }
 
-async function rejectedRequests({ upstream, query, times }: Visit, rail: string): Promise<Html> {
-  const after = query('after');
+const callbackColumns = (times: TimeView): Columns<CallbackView> => [
+  [
+    'Received',
+    ({ receivedAt, deliveries, kind }) =>
+      twoLines(
+        time(String(receivedAt), times),
+        `${kind}, ${deliveries} ${deliveries === 1 ? 'time' : 'times'}`,
+      ),
+  ],
+  [
+    'Why',
+    ({ failure, verdict }) =>
+      twoLines(words(failure, times), verdict.proven ? 'proven' : inWords(verdict.signature)),
+  ],
+  ['Callback', ({ id, reference }) => twoLines(copyable(id), linkTo('payment', reference))],
+];
+
+const pathOfCallback = (rail: string, id: string, what: string) =>
+  pathOf(['rails', rail, 'callbacks', id, what]);
+
+function callbackOf({ part: of }: Visit) {
+  return { what: choiceOf(of, 'what', ['redrive', 'dismiss']), parameters: { id: of('id') } };
+}
+
+/** What is done with a callback that could not be read, as long as it is one. */
+async function askCallback(visit: Visit): Promise<Change> {
+  const { what, parameters } = callbackOf(visit);
+  const { items } = await failedOf(visit);
+  const found = items.filter(({ id }) => id === parameters.id);
+  const isDangerous = what === 'dismiss';
+  return {
+    title: `${isDangerous ? 'Dismiss' : 'Read'} callback ${parameters.id}${isDangerous ? '' : ' again'}?`,
+    about: tableOf(
+      'The callback',
+      found,
+      callbackColumns(visit.times),
+      'It does not wait for a decision any more.',
+    ),
+    role: 'operator',
+    submit:
+      found.length === 0
+        ? undefined
+        : isDangerous
+          ? 'Dismiss it: nothing is passed on, its bytes stay'
+          : 'Read it again, and pass it on',
+    isDangerous,
+    back: [pathTo('rail', visit.part('name')), 'The rail'],
+  };
+}
+
+function rejectedRequests(visit: Visit, rail: string): Promise<Html> {
+  const { upstream, query, times } = visit;
   const reason = rejectionReasons.find((one) => one === query('reason'));
-  const asked = { query: { rail, reason, after } };
-  const { items, next } = await upstream.call(SERVICE, callbackOperations.rejected, asked);
-  const action = pathOf(['rails', rail]);
-  const shown = tableOf(
-    'The newest first',
-    items,
-    [
-      ['Received', ({ receivedAt }) => time(String(receivedAt), times)],
-      ['Kind', ({ kind }) => kind],
+  return listOf<RejectedView>(visit, {
+    path: ['rails', rail],
+    caption: 'The newest first',
+    fields: [choiceField(['reason', 'Reason'], rejectionReasons, reason, 'any')],
+    read: (after) => upstream.call(SERVICE, callbackOperations.rejected, { query: { rail, reason, after } }),
+    columns: [
+      ['Received', ({ receivedAt, kind }) => twoLines(time(String(receivedAt), times), kind)],
       ['Reason', (one) => inWords(one.reason)],
-      ['Sender', ({ clientAddress }) => foreign(clientAddress)],
-      ['Connection from', ({ peerAddress }) => foreign(peerAddress)],
-      ['Forwarded for', ({ forwardedFor }) => foreign(forwardedFor)],
+      [
+        'Sender',
+        ({ clientAddress, peerAddress, forwardedFor }) =>
+          twoLines(
+            foreign(clientAddress),
+            html`over ${foreign(peerAddress)}, forwarded for ${foreign(forwardedFor)}`,
+          ),
+      ],
       ['Bytes', ({ bodyBytes }) => bodyBytes ?? dash, 'number'],
     ],
-    reason === undefined ? 'None was refused.' : html`Nothing matches. ${link(action, 'Clear the filter')}`,
-  );
-  const pathAfter = (cursor: string | undefined) => pathOf(['rails', rail], { reason, after: cursor });
-  const fields = [choiceField(['reason', 'Reason'], rejectionReasons, reason, 'any')];
-  return html`${filters({ action, label: 'Which requests', fields })}${shown}${pager({ next, pathAfter, isFirst: after === undefined })}`;
+    empty: 'None was refused.',
+  });
 }

@@ -6,7 +6,8 @@ import { close, ESCAPED, EVIL, line, listed, signedIn, statement, wallet } from 
 it.each([
   '/reconciliation',
   '/reconciliation/wallets/upstream/KES',
-  '/reconciliation/closes?from=2026-11-26',
+  '/reconciliation/closes',
+  '/reconciliation/closes/new?from=2026-11-26',
   '/reconciliation/closes/day-1',
   '/reconciliation/statements',
   '/reconciliation/statements/st-1',
@@ -67,7 +68,14 @@ describe('the page of a wallet', () => {
     expect(text).toContain('upstream KES: out of range');
     expect(text).toContain('+1,235.00 KES is unexplained; unexplained since 27/11/2026 10:45:00');
     expect(text).toContain('The drift went from 0.00 KES to +1,240.00 KES at 27/11/2026 11:00:00.');
-    for (const path of ['/payments/po-old', '/payments/co-1', '/breaks/upstream%3AKES%2Fbalance'])
+    // Every amount says of when it is, and our float leads to what moved it on that day.
+    expect(text).toContain('Our float 0.00 KES at 27/11/2026 11:00:00');
+    for (const path of [
+      '/payments/po-old',
+      '/payments/co-1',
+      '/breaks/upstream%3AKES%2Fbalance',
+      '/ledger/accounts/float%3Aupstream%3AKES?from=2026-11-27&amp;to=2026-11-27',
+    ])
       expect(html).toContain(`href="${path}"`);
     expect(asked.map(({ what }) => what)).toContain(
       'reconciler GET /runs?rail=upstream&currency=KES&cursor=rn-9&limit=200',
@@ -87,9 +95,10 @@ describe('a close', () => {
 
   it('is shown before it is made, and made once', async () => {
     const { ama, calls } = await signedIn();
-    const { html } = await ama.get('/reconciliation/closes?from=2026-11-26');
+    const written = { from: '2026-11-26', to: '', rail: '' };
+    const { html } = await ama.post('/reconciliation/closes/new', { ...written, step: 'foresee' });
     expect(html).toContain('Make the close: look up 1,200 payments at their rails');
-    const made = await ama.post('/reconciliation/closes', { from: '2026-11-26', to: '', rail: '' });
+    const made = await ama.post('/reconciliation/closes/new', written);
     expect(made.goesTo).toBe('/reconciliation/closes/day-1');
     expect(calls('POST')).toEqual([
       { what: 'reconciler POST /closes?dryRun=true', body, by: 'ama' },
@@ -100,13 +109,19 @@ describe('a close', () => {
   it.each([
     ['2026-11-99', 'from and to must be days'],
     ['2026-11-31', 'from and to must be days'],
-    ['2026-11-27', 'it can be closed later'],
+    ['2026-11-27', 'it can be closed later, from 28/11/2026 00:00:00 on'],
   ])(
     'that cannot be made is refused with the reason, and keeps what was written: %s',
     async (from, reason) => {
-      const refusal = answered(409, { code: 'not_over', message: 'to: it can be closed later' });
-      const { ama } = await signedIn({ 'reconciler POST /closes': refusal });
-      const answer = await ama.post('/reconciliation/closes', { from });
+      const message = 'to: it can be closed later, from 2026-11-28T00:00:00.000Z on';
+      const refusal = answered(409, { code: 'not_over', message });
+      const { ama } = await signedIn({
+        'reconciler POST /closes': refusal,
+        'reconciler POST /closes?dryRun=true': refusal,
+      });
+      const foreseen = await ama.post('/reconciliation/closes/new', { from, step: 'foresee' });
+      expect(textOf(foreseen.html)).toContain(reason);
+      const answer = await ama.post('/reconciliation/closes/new', { from });
       expect([409, 422]).toContain(answer.status);
       expect(textOf(answer.html)).toContain(reason);
       expect(answer.html).toContain(`value="${from}"`);
@@ -173,6 +188,53 @@ describe('a statement', () => {
     expect(text).toContain('More lines can be read with this in the mapping');
     expect(html).toContain('href="/breaks/line-1%2Fexistence"');
     expect(html).toContain('href="/reconciliation/statements/st-1?result=not_in_books"');
+  });
+
+  it('tells a line that is there twice from the other, by its number, the reference and the time', async () => {
+    const twice = { ...line, id: '3', result: 'duplicate', payment: 'po-7', reason: null } as const;
+    const used = { ...twice, id: '2', line: 2, result: 'matched', railReference: 'R-2' } as const;
+    const records = { 'reconciler GET /statements/st-1/records': listed(used, twice) };
+    const { ama } = await signedIn(records);
+    const text = textOf((await ama.get('/reconciliation/statements/st-1')).html);
+    expect(text).toContain('line 2 names this payment too');
+    expect(text).toContain("the rail's reference R-2 26/11/2026 12:00:00");
+  });
+
+  it('is described by fields that follow the schema of mappings, which can be kept', async () => {
+    const put = 'reconciler PUT /statement-mappings/upstream-daily';
+    const { upload, asked, ama } = await signedIn({
+      'reconciler POST /statements': answered(202, { ...statement, status: 'matching', counts: null }),
+      'reconciler POST /statements?dryRun=true': preview,
+      [put]: { name: 'upstream-daily', by: 'ama', mapping: {} },
+    });
+    const { html } = await ama.get('/reconciliation/statements/new');
+    for (const name of ['columns.reference', 'columns.fee', 'delimiter', 'time.format', 'statuses.completed'])
+      expect(html).toContain(`name="${name}"`);
+    const written = new URLSearchParams({
+      rail: 'upstream',
+      'columns.reference': 'Our Ref',
+      'columns.amount': '4',
+      delimiter: '"\\t"',
+      header: 'true',
+      'time.format': '"ISO"',
+      'statuses.completed': 'OK, Done',
+      sha256: 'ab',
+      keepAs: 'upstream-daily',
+    });
+    const mapping = {
+      delimiter: '\t',
+      header: true,
+      columns: { reference: 'Our Ref', amount: 4 },
+      time: { format: 'ISO' },
+      statuses: { completed: ['OK', 'Done'] },
+    };
+    const sent = () =>
+      new URL(asked.at(-1)?.what.split(' ')[2] ?? '', 'http://x').searchParams.get('mapping') ?? '';
+    await upload(`${written}&dryRun=true`);
+    expect([JSON.parse(sent()), asked.filter(({ what }) => what === put)]).toEqual([mapping, []]);
+    await upload(`${written}`);
+    expect(asked.filter(({ what }) => what === put)).toEqual([{ what: put, body: mapping, by: 'ama' }]);
+    expect(sent()).toBe('upstream-daily');
   });
 
   it('is relayed with its terms, as it is', async () => {

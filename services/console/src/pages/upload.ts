@@ -8,13 +8,15 @@ import {
 import { ClientError, describeLines, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { form, problemOf } from '../view/form.ts';
-import { type Html, link } from '../view/html.ts';
+import type { Html } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, table } from '../view/table.ts';
-import { count, time } from '../view/values.ts';
-import type { Routes, Submission, Upload, UploadOutcome, Visit } from '../visits.ts';
-import { daysOf, formFor, railOptions } from './match-runs.ts';
-import { proposalOf, recordColumns, recordRow, statementPath } from './statements.ts';
+import { linkTo, pathTo } from '../view/links.ts';
+import { facts, tableOf } from '../view/table.ts';
+import { count, type TimeView, time } from '../view/values.ts';
+import { type Given, only, type Routes, type Upload, type UploadOutcome, type Visit } from '../visits.ts';
+import { daysOf, railOptions } from './match-runs.ts';
+import { mappingBody, mappingFields, mappingText } from './statement-mapping.ts';
+import { proposalOf, recordColumns } from './statements.ts';
 
 const HOME = '/reconciliation/statements/new';
 const NO_SCRIPT =
@@ -30,68 +32,93 @@ export function addUploadPage(routes: Routes): void {
   routes.upload(`${HOME}/file`, take);
 }
 
-async function show(visit: Visit, written: Submission['field'], problem?: string): Promise<Page> {
+async function show(visit: Visit, written: Given, problem?: string): Promise<Page> {
   const { call } = visit.upstream;
   const [wallets, mappings] = await Promise.all([
     call('reconciler', comparisonOperations.drift, {}),
     call('reconciler', statementMappingOperations.list, {}),
   ]);
   const names = mappings.items.map(({ name, by }) => [name, `${name}, kept by ${by}`] as const);
-  const text = (name: string, label: string) => ({ name, label, value: written(name) });
+  const text = (name: string, label: string, hint?: string) => ({
+    name,
+    label,
+    value: written(name),
+    ...(hint && { hint }),
+  });
+  const { columns, rest } = mappingFields(written);
+  const expert = {
+    ...text(
+      'mappingText',
+      'Mapping',
+      'Such as {"columns":{"reference":"Our Ref","amount":"Amount"},"holds":"payouts"}; the fields above are left alone then',
+    ),
+    isLong: true,
+    maxLength: 4_096,
+  };
   const fields = [
     { ...text('rail', 'Rail'), options: railOptions(wallets.items) },
     { name: 'file', label: 'File (CSV), as the rail sent it', type: 'file', isRequired: true },
-    { ...text('mapping', 'Mapping'), options: [...names, ['', 'as written below']] },
+    { ...text('currency', 'Currency, if no column has it', 'Such as KES'), maxLength: 3 },
     {
-      ...text('mappingText', 'Mapping in JSON, if it is not kept under a name'),
-      isLong: true,
-      maxLength: 4_096,
-      hint: 'Which column holds what, such as {"columns":{"reference":"Our Ref","amount":"Amount"},"holds":"payouts"}',
-    },
-    { ...text('currency', 'Currency, if no column has it'), maxLength: 3, hint: 'Such as KES' },
-    {
-      ...text('from', 'First day'),
+      ...text(
+        'from',
+        'First day',
+        "Payments that ended from then on must be in it. If this is empty: from the first line's time",
+      ),
       type: 'date',
-      hint: "Payments that ended from then on must be in it. If this is empty: from the first line's time",
     },
-    { ...text('to', 'Last day'), type: 'date', hint: "If this is empty: to the last line's time" },
+    { ...text('to', 'Last day', "If this is empty: to the last line's time"), type: 'date' },
+    { ...text('mapping', 'How the rail writes it'), options: [...names, ['', 'as the fields below say']] },
+    {
+      ...text(
+        'keepAs',
+        'Keep what the fields say under this name',
+        'Letters from a to z, digits and hyphens; only if it is sent, not if it is tried',
+      ),
+      maxLength: 40,
+    },
   ] as const;
-  const body = formFor(
-    visit,
-    'Sending a statement',
-    () => html`<noscript><p class="problem">${NO_SCRIPT}</p></noscript>
+  const shown = () => html`<noscript><p class="problem">${NO_SCRIPT}</p></noscript>
 <p>Every line is compared with our payment of its reference; what differs becomes breaks. The same file again goes on from where it stopped, and opens no break twice.</p>
 ${form({
   csrf: visit.csrf,
   action: HOME,
   fields,
+  folded: [columns, ...rest, ['All of it in JSON, for experts', [expert]]],
   submit: 'Send the file and match it',
   problem,
   upload: { path: `${HOME}/file`, tryOut: 'Read and match its first lines, and keep nothing' },
-})}`,
-  );
-  return { title: 'Send a statement of a rail', body };
+})}`;
+  return { title: 'Send a statement of a rail', body: only(visit, 'operator', shown) };
 }
 
 async function take({ query, times, upstream, content, sizeBytes }: Upload): Promise<UploadOutcome> {
-  const terms = {
-    rail: query('rail') ?? '',
-    mapping: query('mapping') ?? query('mappingText') ?? '{}',
-    currency: query('currency')?.toUpperCase(),
-    sha256: query('sha256') ?? '',
-  };
   const file = { content, sizeBytes };
   const { upload } = railStatementOperations;
+  const isTried = query('dryRun') !== undefined;
   try {
-    if (query('dryRun') !== undefined) {
+    const name = query('mapping') === undefined && !isTried ? query('keepAs') : query('mapping');
+    if (query('mapping') === undefined && name !== undefined) {
+      const given = { parameters: { name }, body: mappingBody(query) };
+      await upstream.call('reconciler', statementMappingOperations.put, given);
+    }
+    const terms = {
+      rail: query('rail') ?? '',
+      mapping: name ?? mappingText(query),
+      currency: query('currency')?.toUpperCase(),
+      sha256: query('sha256') ?? '',
+    };
+    if (isTried) {
       const given = { query: { ...terms, dryRun: 'true' } } as const;
-      const tried = await upstream.send('reconciler', dryRunOf(upload), given, file);
-      return { shown: preview(tried, times), status: 200 };
+      return {
+        shown: preview(await upstream.send('reconciler', dryRunOf(upload), given, file), times),
+        status: 200,
+      };
     }
     const given = { query: { ...terms, ...daysOf(query('from'), query('to'), times) } };
     const sent = await upstream.send('reconciler', upload, given, file);
-    if (sent.status !== 'done') return { goTo: statementPath(sent.id) };
-    const known = html`<p class="done">${sent.uploadedBy} has sent this file with this mapping before, ${time(sent.uploadedAt, times)}: ${link(statementPath(sent.id), 'see what it gave')}.</p>`;
+    if (sent.status !== 'done') return { goTo: pathTo('statement', sent.id) };
+    const known = html`<p class="done">${sent.uploadedBy} has sent this file with this mapping before, ${time(sent.uploadedAt, times)}: ${linkTo('statement', sent.id, 'see what it gave')}.</p>`;
     return { shown: known, status: 200 };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
@@ -100,18 +127,18 @@ async function take({ query, times, upstream, content, sizeBytes }: Upload): Pro
 }
 
 /** How the mapping reads the first lines of a file, and what their matching would give. */
-function preview(tried: RailStatementPreviewView, times: Visit['times']): Html {
+function preview(tried: RailStatementPreviewView, times: TimeView): Html {
   const { lines, file, counts, problems } = tried;
   const results = Object.entries(counts ?? {}).filter(([, number]) => number > 0);
   const body = html`${proposalOf(tried)}${facts([
     ...results.map(([result, number]) => [inWords(result), count({ count: number })] as const),
     ['Lines', file === null ? undefined : describeLines(file)],
   ])}
-${table({
-  caption: 'Those that are not matched, the first ones',
-  columns: recordColumns,
-  rows: problems.map((record) => recordRow(record, times)),
-  empty: lines === 0 ? 'The mapping finds no line.' : 'Every line can be read, and is matched.',
-})}<p>Nothing was kept, and no break was opened.</p>`;
+${tableOf(
+  'Those that are not matched, the first ones',
+  problems,
+  recordColumns(times, problems),
+  lines === 0 ? 'The mapping finds no line.' : 'Every line can be read, and is matched.',
+)}<p>Nothing was kept, and no break was opened.</p>`;
   return section(`The first ${lines.toLocaleString('en-GB')} lines, as the mapping reads them`, body);
 }

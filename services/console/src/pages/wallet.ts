@@ -5,16 +5,16 @@ import {
   type WalletComparisonView,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { describeDrift, describeOverdue, inWords } from '@pesewa/operator-client';
+import { dayAt, describeDrift, describeOverdue, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { curve, type Point } from '../view/curve.ts';
 import { type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, pager, table } from '../view/table.ts';
-import { age, amount, state, type TimeView, time, timeText } from '../view/values.ts';
+import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
+import { listOf } from '../view/list.ts';
+import { type Columns, facts, tableOf, twoLines } from '../view/table.ts';
+import { age, amount, state, type TimeView, time, timeText, words } from '../view/values.ts';
 import { part, type Routes, type Visit } from '../visits.ts';
-import { numbers } from './match-runs.ts';
-import { walletPath } from './today.ts';
 
 const POINTS_MAX = 200;
 
@@ -24,93 +24,107 @@ export function addWalletPage(routes: Routes): void {
 }
 
 async function show(visit: Visit): Promise<Page> {
+  const { times } = visit;
   const { call } = visit.upstream;
   const wallet = { rail: visit.part('rail'), currency: visit.part('currency') };
-  const cursor = visit.query('cursor');
-  const status = 'unresolved' as const;
-  const [latest, runs, breaks] = await Promise.all([
+  const query = { ...wallet, status: 'unresolved' } as const;
+  const [latest, drift, breaks] = await Promise.all([
     call('reconciler', comparisonOperations.runs, { query: { ...wallet, limit: 1 } }),
-    call('reconciler', comparisonOperations.runs, { query: { ...wallet, cursor, limit: POINTS_MAX } }),
+    listOf(visit, {
+      path: ['reconciliation', 'wallets', wallet.rail, wallet.currency],
+      caption: 'Comparisons, the newest first',
+      read: (cursor) =>
+        call('reconciler', comparisonOperations.runs, { query: { ...wallet, cursor, limit: POINTS_MAX } }),
+      columns: runColumns(times),
+      empty: 'No comparison.',
+      around: (table, runs) => drawn(times, runs, wallet.currency, table),
+    }),
     part(
-      call('reconciler', breakOperations.list, { query: { ...wallet, status } }).then(({ items }) =>
-        breakTable(visit, items),
+      call('reconciler', breakOperations.list, { query }).then(({ items }) =>
+        tableOf(
+          'The newest first',
+          items,
+          breakColumns(times),
+          'No break of this wallet, or of a payment in it, is open.',
+        ),
       ),
     ),
   ]);
   const title = `${wallet.rail} ${wallet.currency}`;
   const [run] = latest.items;
-  if (!run)
-    return {
-      title,
-      body: html`<p class="empty">This wallet was not compared yet. ${link('/reconciliation', 'Compare every wallet')}</p>`,
-    };
-  const all = [pathOf(['breaks'], { ...wallet, status }), 'All of them'] as const;
-  const body = html`${findings(visit, run)}${section('Now', standing(visit, run))}
-${section(
-  'Drift over time',
-  html`${drawn(visit, runs.items, wallet.currency)}${pager({
-    next: runs.next,
-    isFirst: cursor === undefined,
-    pathAfter: (after) =>
-      pathOf(['reconciliation', 'wallets', wallet.rail, wallet.currency], { cursor: after }),
-  })}`,
-)}
-${section('Open breaks of this wallet and its payments', breaks, all)}`;
+  const never = html`<p class="empty">This wallet was not compared yet. ${link('/reconciliation', 'Compare every wallet')}</p>`;
+  if (!run) return { title, body: never };
+  const body = html`${findings(times, run)}${section('Now', standing(times, run))}
+${section('Drift over time', drift)}
+${section('Open breaks of this wallet and its payments', breaks, [pathOf(['breaks'], query), 'All of them'])}`;
   const found = run.withinRange ? inWords(run.finding) : 'out of range';
   return { title: `${title}: ${found}`, body, everySeconds: 60 };
 }
 
 /** What the latest comparison found in sentences, and the payments that may be the cause. */
-function findings({ times }: Visit, run: WalletComparisonView): Html {
+function findings(times: TimeView, run: WalletComparisonView): Html {
   const { explainedBy, overdue, candidates, configured } = run;
   const at = (text: string) => timeText(text, times.zone);
   const [drift, old] = [describeDrift(run, at), describeOverdue(run, at)];
+  const causes = () =>
+    tableOf(
+      'What could explain it',
+      candidates,
+      [
+        ['Payment', ({ reference }) => linkTo('payment', reference)],
+        ['Why', ({ why }) => words(why, times)],
+      ],
+      nothing,
+    );
   return html`${configured ? nothing : html`<p class="problem">The rail was removed from the settings: its wallet is not compared any more.</p>`}
 <p>${drift === undefined ? 'The rail has exactly what our float says.' : sentence(drift, explainedBy)}</p>
 ${old === undefined ? nothing : html`<p>${sentence(old, overdue?.references ?? [])}</p>`}
-${
-  candidates.length === 0
-    ? nothing
-    : table({
-        caption: 'What could explain it',
-        columns: ['Payment', 'Why'],
-        rows: candidates.map(({ reference, why }) => [
-          link(pathOf(['payments', reference]), reference),
-          foreign(why),
-        ]),
-        empty: nothing,
-      })
-}`;
+${candidates.length === 0 ? nothing : causes()}`;
 }
 
 /** A sentence that names payments, with a link on each. */
 function sentence(text: string, references: readonly string[]): Content {
   const known = new Set(references);
-  const pieces = text
+  return html`${text
     .split(/([\w-]+)/)
-    .map((piece) => (known.has(piece) ? link(pathOf(['payments', piece]), piece) : piece));
-  return html`${pieces}.`;
+    .map((piece) => (known.has(piece) ? linkTo('payment', piece) : piece))}.`;
 }
 
-function standing({ times }: Visit, run: WalletComparisonView): Html {
+/** Our float as a comparison read it, which leads to what moved it on that day. */
+function floatOf({ rail, currency, float, at }: WalletComparisonView, { zone }: TimeView): Html {
+  const day = dayAt(Date.parse(at), zone);
+  return amount(float, currency, pathTo('account', `float:${rail}:${currency}`, { from: day, to: day }));
+}
+
+function standing(times: TimeView, run: WalletComparisonView): Html {
   const { rail, currency, drift, unexplainedSince } = run;
+  const then = html`at ${time(run.at, times)}`;
+  const both = html`${amount(run.lower, currency)} to ${amount(run.upper, currency)}`;
   return facts([
-    ['At the rail', amount(run.railBalance, currency, pathOf(['rails', rail]))],
-    ['Our float', amount(run.float, currency, pathOf(['ledger', 'accounts', `float:${rail}:${currency}`]))],
-    ['Drift: the rail less our float', displayAmount(drift, currency, 'exceptZero')],
-    [
-      'Balance at the rail that open payments allow',
-      html`${amount(run.lower, currency)} to ${amount(run.upper, currency)}`,
-    ],
+    ['At the rail', twoLines(amount(run.railBalance, currency, pathTo('rail', rail)), then)],
+    ['Our float', twoLines(floatOf(run, times), then)],
+    ['Drift: the rail less our float', twoLines(displayAmount(drift, currency, 'exceptZero'), then)],
+    ['Balance at the rail that open payments allow', twoLines(both, then)],
     ['Finding', run.withinRange ? inWords(run.finding) : state('out_of_range')],
     ['Unexplained for', unexplainedSince === null ? undefined : age(unexplainedSince, times)],
-    ['Compared', time(run.at, times)],
   ]);
 }
 
-function drawn({ times }: Visit, newestFirst: readonly WalletComparisonView[], currency: string): Html {
+const runColumns = (times: TimeView): Columns<WalletComparisonView> => [
+  ['Time', ({ at }) => time(at, times)],
+  ['At the rail', ({ railBalance, currency }) => amount(railBalance, currency), 'number'],
+  ['Our float', (run) => floatOf(run, times), 'number'],
+  ['Drift', ({ drift, currency }) => amount(drift, currency), 'number'],
+];
+
+function drawn(
+  times: TimeView,
+  newestFirst: readonly WalletComparisonView[],
+  currency: string,
+  table: Html,
+): Html {
   const points = newestFirst.toReversed().map(({ at, drift }) => ({ at, amount: drift }));
-  return curve({ finding: changeOf(points, currency, times), points, currency, times });
+  return curve({ finding: changeOf(points, currency, times), points, currency, zone: times.zone, table });
 }
 
 /** The last change of a curve, in a sentence. */
@@ -125,18 +139,16 @@ function changeOf(points: readonly Point[], currency: string, { zone }: TimeView
     : `The drift is ${shown(newest.amount)} in every comparison since ${timeText(oldest.at, zone)}.`;
 }
 
-function breakTable({ times }: Visit, breaks: readonly BreakView[]): Html {
-  return table({
-    caption: 'The newest first',
-    columns: ['Break', 'About', numbers('Amount'), 'State', 'Open for', 'Owner'],
-    rows: breaks.map(({ id, kind, reference, currency, amount: text, status, since, owner }) => [
-      link(pathOf(['breaks', id]), inWords(kind)),
-      link(reference.includes(':') ? walletPath(reference) : pathOf(['payments', reference]), reference),
-      amount(text, currency, pathOf(['breaks', id])),
-      state(status),
-      age(since, times),
-      foreign(owner),
-    ]),
-    empty: 'No break of this wallet, or of a payment in it, is open.',
-  });
-}
+const breakColumns = (times: TimeView): Columns<BreakView> => [
+  [
+    'Break',
+    ({ id, kind, reference }) =>
+      twoLines(
+        linkTo('break', id, inWords(kind)),
+        reference.includes(':') ? link(pathToWallet(reference), reference) : linkTo('payment', reference),
+      ),
+  ],
+  ['Amount', ({ id, amount: text, currency }) => amount(text, currency, pathTo('break', id)), 'number'],
+  ['State', ({ status, since }) => twoLines(state(status), html`open for ${age(since, times)}`)],
+  ['Owner', ({ owner }) => foreign(owner)],
+];

@@ -16,7 +16,7 @@ export interface Listing<Item> {
   readonly read: (
     cursor: string | undefined,
   ) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>;
-  readonly columns: Columns<Item>;
+  readonly columns: Columns<Item> | ((items: readonly Item[]) => Columns<Item>);
   /** What would stand here, and what to do; shown if nothing narrows the list. */
   readonly empty: Content;
   /** What the links to its pages say; the newest comes first unless they say otherwise. */
@@ -45,7 +45,8 @@ export function listOf<Item>(visit: Visit, listing: Listing<Item>): Promise<Html
       isFirst: cursor === undefined,
       ...(listing.words && { words: listing.words }),
     });
-    return html`${around(tableOf(listing.caption, items, listing.columns, empty), items)}${pages}`;
+    const columns = typeof listing.columns === 'function' ? listing.columns(items) : listing.columns;
+    return html`${around(tableOf(listing.caption, items, columns, empty), items)}${pages}`;
   };
   const narrow =
     fields.length === 0
