@@ -13,6 +13,7 @@ import {
 import { type Field, form, problemOf } from './form.ts';
 import { type Content, type Html, link, nothing } from './html.ts';
 import { type Page, section } from './layout.ts';
+import { withTimes } from './values.ts';
 
 /** A change as its page asks for it. */
 export interface Change {
@@ -68,7 +69,7 @@ export function addChange(
       return { again: await asked({ isWritten: true }), status: 200 } as const;
     return doOrShowAgain(
       () => act(submission),
-      (problem) => asked({ isWritten: true, problem }),
+      (problem) => asked({ isWritten: true, problem: withTimes(problem, submission.times) }),
     );
   });
 }
@@ -102,7 +103,7 @@ async function forms(visit: Visit, change: Change, { isWritten = false, problem 
       ? problemOf(problem)
       : form({ ...common, fields, hidden, submit, isDangerous, problem });
   const isAsked = isWritten || fields.length === 0;
-  const found = isAsked ? await foreseen(foresee) : undefined;
+  const found = isAsked ? await foreseen(visit, foresee) : undefined;
   const refusal = problem ?? (typeof found === 'string' ? found : undefined);
   const draft = form({
     ...common,
@@ -125,11 +126,11 @@ async function forms(visit: Visit, change: Change, { isWritten = false, problem 
 }
 
 /** What would happen, or why it would be refused or is not known. */
-async function foreseen(foresee: () => Promise<Foreseen>): Promise<Foreseen | string> {
+async function foreseen({ times }: Visit, foresee: () => Promise<Foreseen>): Promise<Foreseen | string> {
   try {
     return await foresee();
   } catch (error) {
     if (!(error instanceof ClientError) || isForbidden(error)) throw error;
-    return messageOf(error);
+    return withTimes(messageOf(error), times);
   }
 }

@@ -25,16 +25,18 @@ export function decide(
     readonly otherwise: string;
     /** What is asked of those who end it. */
     readonly fields?: readonly Field[];
+    /** What tells the proposal that was seen from any other; it goes with either decision. */
+    readonly hidden?: Readonly<Record<string, string>>;
     readonly problem?: string | undefined;
   },
 ): Html {
-  const { action, requestedBy, approve, otherwise, fields = [], problem } = given;
+  const { action, requestedBy, approve, otherwise, fields = [], hidden = {}, problem } = given;
   const isOwn = requestedBy === visit.operator.name;
   const button = (what: string, submit: string, asked: readonly Field[], shown?: string) =>
     form({
       csrf: visit.csrf,
       action,
-      hidden: { what },
+      hidden: { what, ...hidden },
       fields: asked,
       submit,
       isDangerous: what === 'approve',

@@ -34,6 +34,9 @@ export type Columns<Item> = readonly (
   | false
 )[];
 
+/** A cell of two lines: what it is about, and something less important below it. */
+export const twoLines = (first: Content, second: Content): Html => html`${first}<br><small>${second}</small>`;
+
 /** A table of items, by its columns. */
 export function tableOf<Item>(
   caption: string,

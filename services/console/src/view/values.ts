@@ -41,12 +41,21 @@ export function time(at: string | null | undefined, { zone }: TimeView): Html {
   return html`<time datetime="${at}" title="${at}">${timeText(at, zone)}</time>`;
 }
 
+const ISO_TIME = /(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
+
+/** A message with its times of ISO 8601 written as pages write times. */
+export const withTimes = (message: string, { zone }: TimeView): string =>
+  message
+    .split(ISO_TIME)
+    .map((part, index) => (index % 2 === 1 && !Number.isNaN(Date.parse(part)) ? timeText(part, zone) : part))
+    .join('');
+
 /** A text that somebody else wrote; the times of ISO 8601 in it are shown as pages show times. */
 export function words(text: string | null | undefined, times: TimeView): Html {
   if (text === null || text === undefined || text === '') return dash;
   const shown = (part: string, index: number) =>
     index % 2 === 1 && !Number.isNaN(Date.parse(part)) ? time(part, times) : part;
-  return html`<bdi>${text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/).map(shown)}</bdi>`;
+  return html`<bdi>${text.split(ISO_TIME).map(shown)}</bdi>`;
 }
 
 /** A time as text, in a zone. */
