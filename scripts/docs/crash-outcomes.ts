@@ -18,14 +18,9 @@ export const crashOutcomes: readonly CrashOutcome[] = [
     next: 'the sweeper sends the event; the same request again has no second effect',
   },
   {
-    points: /^(?:payouts\.submit|collections\.initiate)\.before-call$/,
-    left: 'an attempt that was never sent',
-    next: "the reconciler: the rail's NOT FOUND after the grace time sends it again under the same reference",
-  },
-  {
-    points: /^(?:payouts|collections)\.(?:submit\.after|initiate\.after|outcome\.before)/,
-    left: 'an attempt whose answer is lost',
-    next: "the reconciler asks; the rail's answer ends the payment, and only NOT FOUND after the grace time sends it again",
+    points: /^(?:payouts|collections)\.(?:submit\.|initiate\.|outcome\.before)/,
+    left: 'an attempt without an answer',
+    next: "the reconciler asks: the rail's end ends the payment; NOT FOUND after the grace time sends it again (a collection within `INITIATE_FOR_MS`) under the same reference; a refusal then is [not final](../ARCHITECTURE.md#what-happens-after-a-crash)",
   },
   {
     points: /^collections\.complete\.(?:after-commit|before-call)$/,

@@ -27,7 +27,7 @@ const both = (name: string): readonly string[] => [`${name}.before-commit`, `${n
 const pointsIn = ({ service, text }: ReturnType<typeof readSources>[number]): readonly string[] => [
   ...[...text.matchAll(/crashPoint\(\s*'([^']+)'/g)].map(([, name = '']) => name),
   ...[...text.matchAll(COMMITS)].flatMap(([, name = '']) => both(name)),
-  ...(service !== undefined && /\.consume\(/.test(text) ? both(`${service}.batch`) : []),
+  ...(service !== undefined && /\bmessaging\.consume\(/.test(text) ? both(`${service}.batch`) : []),
 ];
 
 /** Every crash point in the code, as `service/point`; a package's point counts for each service that sends messages. */

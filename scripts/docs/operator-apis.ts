@@ -62,13 +62,16 @@ ${operatedServices
 Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
 next page, and is null on the last.
 
-Roles are \`viewer\`, \`operator\`, \`approver\` and \`admin\`; each may do what the one before may. Lists of operations name the least
-role; *another* is an operator who did not propose it. A lesser role gets 403 \`role_required\`. In production the shared token is a
-viewer's.
-
 Every service has \`GET /operator\`, and \`GET /actions?operator=&object=&from=&to=\` with what operators did. Those that consume topics also have these:
 
-${renderOperations({ parked, positions })}`;
+${renderOperations({ parked, positions })}
+## Roles
+
+A \`viewer\` looks. An \`operator\` also acts and proposes. An \`approver\` also approves what another operator proposed. An \`admin\` also
+proposes merchants' settings, and alone creates or suspends a merchant or removes a key. Lists of operations name the least role; *another*
+is one who did not propose it. A lesser role gets 403 \`role_required\`. The holder of the shared \`OPERATOR_TOKEN\` is named \`operator\`
+and in production is a \`viewer\`, else an \`admin\`.
+`;
 
 const renderOperations = (api: Api): string => {
   const lines = operationsOf(api).map(({ operation }) => {

@@ -128,7 +128,8 @@ it('finds a call that is none', () => {
 it('the README names every command of reconcile, and nothing else', () => {
   const reconcile = createProgram(commandLine().ports).commands.find((one) => one.name() === 'reconcile');
   if (!reconcile) throw new Error('there is no reconcile');
-  const rows = [...read('packages/cli/README.md').matchAll(/^\| `(reconcile [a-z ]+?)(?: [<[].*)?` \|/gm)];
-  const named = rows.map(([, name]) => `pesewa ${name}`);
+  const rows = read('packages/cli/README.md').match(/^- `[^*]*?`: /gm) ?? [];
+  const names = rows.flatMap((row) => [...row.matchAll(/`([a-z ]+?)(?: [<[][^`]*)?`/g)]);
+  const named = names.map(([, name]) => `pesewa reconcile ${name}`);
   expect(named.toSorted()).toEqual(leafCommandsOf(reconcile).map(pathOf).toSorted());
 });

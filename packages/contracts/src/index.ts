@@ -47,6 +47,7 @@ export {
   type KeyScope,
   keyScopes,
   type Wanted,
+  wantedShapes,
 } from './operations/wanted-settings.ts';
 export * from './payments.ts';
 export * from './problems.ts';

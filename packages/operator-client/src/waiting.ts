@@ -37,7 +37,8 @@ export interface Waiting {
   readonly unreported: readonly MessagingService[];
 }
 
-const COUNT_MAX = 1_000;
+/** Where counting stops: a page that shows itself anew asks for this many again and again. */
+const COUNT_MAX = 100;
 
 /** Builds the client that finds what waits for people at all services. */
 export function createWaiting({ call, list }: Caller) {

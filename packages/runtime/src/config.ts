@@ -105,7 +105,7 @@ export const serviceSettings = tracingSettings.extend({
     .string()
     .min(16)
     .describe(
-      'bearer token of the operator APIs; its holder is `operator`, who may only look except in development',
+      'bearer token of the operator APIs; its holder is named `operator` and may only look except in development',
     )
     .meta(secret),
   OPERATORS: operatorsSetting

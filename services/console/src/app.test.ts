@@ -33,6 +33,15 @@ describe('sign-in', () => {
     expect(counted).toEqual([...Array<string>(5).fill('refused'), 'slowed']);
   });
 
+  it('slows who tries many at once as much', async () => {
+    const { visitor, counted } = openConsole();
+    const body = () => new URLSearchParams({ token: 'a-guess' });
+    await Promise.all(
+      Array.from({ length: 8 }, () => visitor().send('/sign-in', { method: 'POST', body: body() })),
+    );
+    expect(counted.filter((one) => one === 'refused')).toHaveLength(5);
+  });
+
   it('ends after thirty minutes without a click; what a page loads by itself is none', async () => {
     const { signIn, advance } = openConsole();
     const load = await (await signIn('ama')).open();

@@ -1,14 +1,12 @@
-import { addAccountPage } from './pages/account.ts';
 import { addActionsPage } from './pages/actions.ts';
 import { addApprovalPages } from './pages/approvals.ts';
 import { addBreakPage } from './pages/break.ts';
-import { addBreakAdjustmentPage } from './pages/break-adjustment.ts';
 import { addBreakPages } from './pages/breaks.ts';
 import { addClosePages } from './pages/closes.ts';
 import { addConsumerPages } from './pages/consumers.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
 import { addEndpointPages } from './pages/endpoints.ts';
-import { addLedgerPage } from './pages/ledger.ts';
+import { addLedgerPages } from './pages/ledger.ts';
 import { addMerchantChangePages } from './pages/merchant-changes.ts';
 import { addMerchantPages } from './pages/merchants.ts';
 import { addOrderPages } from './pages/order.ts';
@@ -53,10 +51,8 @@ export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandb
   addStatementPages(routes);
   addBreakPages(routes);
   addBreakPage(routes);
-  addBreakAdjustmentPage(routes);
   addApprovalPages(routes);
-  addLedgerPage(routes);
-  addAccountPage(routes);
+  addLedgerPages(routes);
   addOrderPages(routes);
   addMerchantPages(routes);
   addMerchantChangePages(routes);

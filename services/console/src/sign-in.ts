@@ -1,6 +1,7 @@
 import { clientAddress, type TrustedProxies } from '@pesewa/addresses';
 import type { Clock } from '@pesewa/kernel';
 import { ClientError, messageOf } from '@pesewa/operator-client';
+import type { Logger } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
@@ -20,6 +21,7 @@ export interface SignInDeps {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly proxies: TrustedProxies;
+  readonly logger: Pick<Logger, 'info'>;
   readonly counted: (result: 'signed_in' | 'refused' | 'slowed' | 'unavailable') => void;
   /** Shows a page before sign-in. */
   readonly show: (
@@ -44,30 +46,28 @@ export function addSignIn(app: Hono<Env>, deps: SignInDeps): void {
     const peerAddress = context.env?.incoming?.socket.remoteAddress;
     const forwardedFor = context.req.header('x-forwarded-for');
     const from = clientAddress({ ...deps.proxies, peerAddress, forwardedFor }) ?? 'unknown';
-    if (await failures.isTooMany(from)) {
+    if (!(await failures.mayTry(from))) {
       counted('slowed');
       return again('Too many wrong tokens: wait a minute and try again.', 429);
     }
-    if (token === '' || token.length > TOKEN_LENGTH_MAX || /[^\x21-\x7e]/.test(token)) {
-      await failures.add(from);
-      counted('refused');
-      return again('This is no operator token.', 401);
-    }
     try {
-      const operator = await identify(deps.openUpstream(token));
+      const isToken = token !== '' && token.length <= TOKEN_LENGTH_MAX && !/[^\x21-\x7e]/.test(token);
+      const operator = isToken ? await identify(deps.openUpstream(token)) : undefined;
       if (!operator) {
-        await failures.add(from);
         counted('refused');
         return await again('This is no operator token.', 401);
       }
+      await failures.forgive(from);
       const nowMs = clock.nowMs();
       const text = (count: number) => Buffer.from(deps.randomBytes(count)).toString('base64url');
       const common = { id: text(16), csrf: text(24), signedInAtMs: nowMs, usedAtMs: nowMs };
       const session: Session = { ...operator, ...common, token };
       cookies.setSession(context, session);
       counted('signed_in');
+      deps.logger.info({ operator: operator.name, from }, 'an operator signed in');
       return context.redirect(ownPath(next), 303);
     } catch (error) {
+      await failures.forgive(from);
       if (!(error instanceof ClientError)) throw error;
       counted('unavailable');
       return again(`Nobody can sign in now: ${messageOf(error)}`, 503);
@@ -75,7 +75,10 @@ export function addSignIn(app: Hono<Env>, deps: SignInDeps): void {
   });
   app.post('/sign-out', (context) => {
     const session = context.get('session');
-    if (session) sessions.end(session);
+    if (session) {
+      sessions.end(session);
+      deps.logger.info({ operator: session.name }, 'an operator signed out');
+    }
     cookies.clearSession(context);
     context.header('Clear-Site-Data', '"cache"');
     return context.redirect('/sign-in', 303);
@@ -94,12 +97,17 @@ export function addSignIn(app: Hono<Env>, deps: SignInDeps): void {
 function createFailures() {
   const limiter = new RateLimiterMemory({ points: FAILURES_MAX, duration: FAILURES_SECONDS });
   return {
-    isTooMany: async (address: string) => ((await limiter.get(address))?.consumedPoints ?? 0) >= FAILURES_MAX,
-    add: async (address: string) => {
-      await limiter.consume(address).catch((error: unknown) => {
-        if (!(error instanceof RateLimiterRes)) throw error;
-      });
-    },
+    /** Counts a try before its outcome is known: those that are under way at once are as many as in turn. */
+    mayTry: (address: string) =>
+      limiter.consume(address).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof RateLimiterRes) return false;
+          throw error;
+        },
+      ),
+    /** Takes a try back that was no wrong token. */
+    forgive: (address: string) => limiter.reward(address),
   };
 }
 

@@ -88,6 +88,18 @@ export async function part(work: Promise<Content>): Promise<Html> {
   return problem;
 }
 
+/** What several services give, each by itself: where one gives no answer, a line says so in place of what it knows. */
+export async function fromEach<Service extends string, Value>(
+  services: readonly Service[],
+  read: (service: Service) => Promise<Value>,
+): Promise<{ readonly found: readonly Value[]; readonly problems: readonly Html[] }> {
+  const all = await Promise.all(services.map((service) => orProblem(read(service))));
+  return {
+    found: all.flatMap(([given, problem]) => (problem === undefined ? [given as Value] : [])),
+    problems: all.flatMap(([, problem]) => problem ?? []),
+  };
+}
+
 /** Does what a form asks for, and gives where to go, or what was made; if it is refused, the form is shown again with the reason, and nothing has happened. */
 export async function doOrShowAgain(
   work: () => Promise<string | Page>,

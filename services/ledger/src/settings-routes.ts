@@ -47,6 +47,7 @@ export function openSettings(
 interface ChangeCall {
   readonly parameters: { readonly merchantId?: string };
   readonly body: Readonly<Record<string, unknown>> & {
+    readonly changeId?: string | undefined;
     readonly reason?: string | undefined;
     readonly dryRun?: boolean | undefined;
   };
@@ -58,11 +59,11 @@ export function addSettingsRoutes(app: Hono, settings: Settings): void {
   const change =
     <const Status extends 201 | 202>(kind: ChangeKind, status: Status) =>
     async ({ parameters, body, operator: by }: ChangeCall) => {
-      const { reason, dryRun, ...wanted } = body;
+      const { changeId, reason, dryRun, ...wanted } = body;
       // Read by the schema of its kind, which is that of the operation.
       const known = wanted as unknown as Wanted<ChangeKind>;
       const merchantId = parameters.merchantId ?? (wanted as Wanted<'create'>).merchantId;
-      const request = { kind, merchantId, wanted: known, reason, by };
+      const request = { kind, merchantId, wanted: known, changeId, reason, by };
       if (dryRun === true) {
         const foreseen = await settings.foresee(request);
         return foreseen.ok ? answer(200, { fields: [...foreseen.value] }) : refusalOfChange(foreseen.refusal);

@@ -78,22 +78,47 @@ export function sampleCollection(
   return { ...terms, operatorCode, transactionType, country, currency, customerNumber };
 }
 
+/** What contract 2.2 requires besides, by currency. */
+const requiredBesides: Readonly<
+  Record<
+    string,
+    { readonly transactionType?: string; readonly beneficiary?: object; readonly sender?: object }
+  >
+> = {
+  KES: { transactionType: '1', sender: { countryCode: 'KEN', currencyCode: 'KES' } },
+  XAF: {
+    transactionType: '1',
+    sender: { countryCode: 'CMR', currencyCode: 'XAF', phoneNumber: '237650000000' },
+  },
+  ZAR: {
+    beneficiary: {
+      accountType: 'savings',
+      identificationType: 'passport',
+      identificationNumber: 'A0000001',
+    },
+  },
+  EGP: { beneficiary: { nationalIdNumber: '00000000000000' } },
+} satisfies Partial<Record<ServedCurrency, object>>;
+
 /** The body of a payout request. */
 export function payoutBody(request: SamplePayout): string {
   const currency = request.currency ?? 'NGN';
+  const { beneficiary, sender, ...besides } = requiredBesides[currency] ?? {};
   const body = {
     transactionReference: request.reference,
     country: request.country ?? 'Nigeria',
     currency,
     channel: 'Bank Transfer',
+    ...besides,
     beneficiary: {
       accountName: 'Ama Mensah',
       accountNumber: request.accountNumber,
       bankCode: request.bankCode ?? bankCodes[currency] ?? '',
       amount: jsonNumber(request.amount),
       narration: 'Thank you',
+      ...beneficiary,
     },
-    sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
+    sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com', ...sender },
   };
   return JSON.stringify(body);
 }

@@ -82,7 +82,15 @@ const merchantSummary = z
 /** A merchant in a list. */
 export type MerchantSummaryView = z.output<typeof merchantSummary>;
 
-const about = { reason: line(REASON_LENGTH_MAX).optional(), dryRun: z.boolean().optional() };
+const about = {
+  /** Made by who asks: a change that was asked for under it already is answered as it is, without what was made for it. */
+  changeId: z
+    .string()
+    .regex(/^sc-[0-9a-f]{32}$/, { error: 'must be sc- and 32 hex digits, new for each change' })
+    .optional(),
+  reason: line(REASON_LENGTH_MAX).optional(),
+  dryRun: z.boolean().optional(),
+};
 
 const refusals = {
   invalid: 400,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type {
   ChangeKind,
   changeStatuses,
@@ -6,7 +7,7 @@ import type {
   PageCursor,
   Wanted,
 } from '@pesewa/contracts';
-import { type ProposalRefusal, type Result, refuse } from '@pesewa/kernel';
+import { accept, type ProposalRefusal, type Result, refuse, unreachable } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
 import { MERCHANTS } from '../directory.ts';
 import { type Merchant, type MerchantDocument, readMerchant } from '../merchant.ts';
@@ -26,6 +27,8 @@ export interface SettingsChange {
   readonly decidedBy?: string;
   readonly decidedAt?: Date;
   readonly rejectedFor?: string;
+  /** The SHA-256 of what was asked for under an id that the asker made; in hex. */
+  readonly askedHash?: string;
 }
 
 /** Why a change is not taken or not applied; the message names the field and holds no secret. */
@@ -47,11 +50,13 @@ export interface ChangeRequest<Kind extends ChangeKind = ChangeKind> {
   readonly kind: Kind;
   readonly merchantId: string;
   readonly wanted: Wanted<Kind>;
+  /** Made by who asks, who gets the same change if they ask again. */
+  readonly changeId?: string | undefined;
   readonly reason?: string | undefined;
   readonly by: string;
 }
 
-/** A change that was taken, and what was made for it. */
+/** A change that was taken, and what was made for it, which a repetition does not have. */
 export interface TakenChange {
   readonly change: SettingsChange;
   readonly made: Made;
@@ -133,6 +138,24 @@ export async function write(db: Db, { id, ...settings }: Merchant, session: Clie
     .replaceOne({ _id: id }, document, { session, upsert: true, ignoreUndefined: true });
 }
 
+/** The hash by which a repetition is known; undefined without an id of its own. */
+export const askedHashOf = ({ changeId, ...asked }: ChangeRequest): string | undefined =>
+  changeId === undefined ? undefined : hash('sha256', JSON.stringify(asked));
+
+/** The change that was asked for under the request's id already, or a refusal if that was another one. */
+export async function repetitionOf(
+  db: Db,
+  request: ChangeRequest,
+): Promise<Result<TakenChange, ChangeRefusal> | undefined> {
+  const { changeId } = request;
+  if (changeId === undefined) return undefined;
+  const found = await db.collection<ChangeDocument>(CHANGES).findOne({ _id: changeId });
+  if (!found) return undefined;
+  return found.askedHash === askedHashOf(request)
+    ? accept({ change: changeOf(found), made: {} })
+    : no('exists', `changeId: ${changeId} is another change`);
+}
+
 /** A change to be stored. */
 export const documentOf = ({ id, ...change }: SettingsChange): ChangeDocument => ({ _id: id, ...change });
 
@@ -153,3 +176,17 @@ export const keyTaken = () => no('key_taken', 'the public key belongs to a merch
 export const exists = (merchantId: string) => no('exists', `${merchantId} exists already`);
 /** The refusal of an id that no merchant has. */
 export const unknownMerchant = (merchantId: string) => no('not_found', `there is no merchant ${merchantId}`);
+
+/** Why a decision does not count. */
+export function whyUndecided(refusal: ProposalRefusal, { status }: SettingsChange, by: string): string {
+  switch (refusal) {
+    case 'same_operator':
+      return `${by} proposed this change: another operator must approve it, with a token of their own`;
+    case 'expired':
+      return 'the proposal is older than seven days: reject it and propose it again';
+    case 'decided':
+      return `the change is ${status} already: propose another to change that`;
+    default:
+      return unreachable(refusal);
+  }
+}

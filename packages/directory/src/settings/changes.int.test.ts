@@ -57,12 +57,6 @@ function openSettings(afterWork: () => void = () => undefined): Settings {
   });
 }
 
-const limit = (requestsPerSecond: number): ChangeRequest => ({
-  kind: 'limits',
-  merchantId: 'demo',
-  wanted: { requestsPerSecond } as unknown as ChangeRequest['wanted'],
-  by: 'ama',
-});
 const ask = (
   kind: ChangeRequest['kind'],
   wanted: object,
@@ -74,6 +68,7 @@ const ask = (
   wanted: wanted as ChangeRequest['wanted'],
   by,
 });
+const limit = (requestsPerSecond: number) => ask('limits', { requestsPerSecond });
 
 async function proposed(request: ChangeRequest) {
   const taken = await settings.take(request);
@@ -190,12 +185,24 @@ it('a key is added by two and removed by one, and is nowhere in the history', as
   expect((await approve(change.id)).ok).toBe(true);
   clock.now += 1_000;
   expect(await keyHashes()).toContain(hashPublicKey(publicKey));
-  expect(
-    (await proposed(ask('remove-key', { keyHash: hashPublicKey(KEY).slice(0, 12) }))).change.status,
-  ).toBe('applied');
+  const keyHash = hashPublicKey(KEY).slice(0, 12);
+  expect((await proposed(ask('remove-key', { keyHash }))).change.status).toBe('applied');
   expect(await keyHashes()).toEqual([hashPublicKey(publicKey)]);
   const kept = JSON.stringify(await db.collection(CHANGES).find().toArray());
   for (const secret of [publicKey, hashPublicKey(publicKey)]) expect(kept).not.toContain(secret);
+});
+
+it.each([
+  ['add-key', { scopes: ['payouts'] }, 'proposed'],
+  ['suspend', {}, 'applied'],
+] as const)('%s asked for many times under one id is one change', async (kind, wanted, status) => {
+  const request = { ...ask(kind, wanted), changeId: `sc-${'0'.repeat(32)}` };
+  const taken = await Promise.all([request, request, request].map(settings.take));
+  expect(new Set(taken.map((one) => one.ok && one.value.change.status))).toEqual(new Set([status]));
+  const made = taken.flatMap((one) => (one.ok && one.value.made.publicKey) || []);
+  expect(made).toHaveLength(kind === 'add-key' ? 1 : 0);
+  expect(await db.collection(CHANGES).countDocuments()).toBe(1);
+  expect(await settings.take({ ...request, by: 'esi' })).toMatchObject({ refusal: { code: 'exists' } });
 });
 
 it('two keys may live for each scope, and a third is refused when it is asked for', async () => {
@@ -229,16 +236,9 @@ it('signatures are required, and required no more, by two; the secret is in its 
 });
 
 it('a key that another merchant got meanwhile is refused, and the proposal stays', async () => {
-  const { change } = await proposed(
-    ask('add-key', { publicKey: 'a-key-that-two-want', scopes: ['payouts'] }),
-  );
-  const wanted = {
-    merchantId: 'shop',
-    name: 'Shop',
-    wallets: [],
-    limits: {},
-    publicKey: 'a-key-that-two-want',
-  };
+  const publicKey = 'a-key-that-two-want';
+  const { change } = await proposed(ask('add-key', { publicKey, scopes: ['payouts'] }));
+  const wanted = { merchantId: 'shop', name: 'Shop', wallets: [], limits: {}, publicKey };
   await proposed(ask('create', wanted, 'esi', 'shop'));
   expect(await approve(change.id)).toMatchObject({ refusal: { code: 'key_taken' } });
   expect((await settings.find(change.id))?.status).toBe('proposed');

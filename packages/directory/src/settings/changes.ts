@@ -1,19 +1,11 @@
 import type { ChangeKind, FieldChangeView, Wanted } from '@pesewa/contracts';
-import {
-  accept,
-  type Clock,
-  checkDecision,
-  type Ids,
-  type ProposalRefusal,
-  type Random,
-  type Result,
-  unreachable,
-} from '@pesewa/kernel';
+import { accept, type Clock, checkDecision, type Ids, type Random, type Result } from '@pesewa/kernel';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
 import { type ClientSession, type Db, MongoServerError } from 'mongodb';
 import { MERCHANTS } from '../directory.ts';
 import type { Merchant, MerchantDocument } from '../merchant.ts';
 import {
+  askedHashOf,
   CHANGES,
   type ChangeDocument,
   type Changed,
@@ -26,10 +18,12 @@ import {
   listMerchants,
   no,
   readFrom,
+  repetitionOf,
   type Settings,
   type SettingsChange,
   type TakenChange,
   unknownMerchant,
+  whyUndecided,
   write,
 } from './change.ts';
 import { fieldChanges, staleField } from './fields.ts';
@@ -67,22 +61,11 @@ export function createSettings(deps: SettingsDeps): Settings {
       return planned.ok ? accept(planned.value.fields) : planned;
     },
     take: async (request) => {
-      const planned = await plan(deps, request);
-      if (!planned.ok) return planned;
-      const { made, fields, payload } = planned.value;
-      const change: SettingsChange = {
-        id: deps.ids.next('sc'),
-        merchantId: request.merchantId,
-        kind: request.kind,
-        fields,
-        ...(request.reason !== undefined && { reason: request.reason }),
-        requestedBy: request.by,
-        at: now(),
-        status: 'proposed',
-      };
-      if (isAtOnce(request.kind)) return applyAtOnce(deps, { change, payload, planned: planned.value });
-      await changes.insertOne({ ...documentOf(change), payload }, { ignoreUndefined: true });
-      return accept({ change, made });
+      const known = await repetitionOf(deps.db, request);
+      if (known) return known;
+      const taken = await unlessKeyTaken(takeNew(deps, request));
+      // The same request may have come in beside this one.
+      return taken.ok ? taken : ((await repetitionOf(deps.db, request)) ?? taken);
     },
     decide: (id, verdict, by) =>
       unlessKeyTaken(deps.transact((session) => decide(deps, { id, verdict, by, at: now() }, session))),
@@ -97,6 +80,29 @@ export function createSettings(deps: SettingsDeps): Settings {
       return { items: page.map(changeOf), next: nextCursor(page, limit, ({ at }) => at) };
     },
   };
+}
+
+async function takeNew(deps: SettingsDeps, request: ChangeRequest): Changed<TakenChange> {
+  const planned = await plan(deps, request);
+  if (!planned.ok) return planned;
+  const { made, fields, payload } = planned.value;
+  const { merchantId, kind, reason, changeId = deps.ids.next('sc'), by: requestedBy } = request;
+  const askedHash = askedHashOf(request);
+  const change: SettingsChange = {
+    id: changeId,
+    merchantId,
+    kind,
+    fields,
+    ...(reason !== undefined && { reason }),
+    requestedBy,
+    at: new Date(deps.clock.nowMs()),
+    status: 'proposed',
+    ...(askedHash !== undefined && { askedHash }),
+  };
+  if (isAtOnce(kind)) return applyAtOnce(deps, { change, payload, planned: planned.value });
+  const changes = deps.db.collection<ChangeDocument>(CHANGES);
+  await changes.insertOne({ ...documentOf(change), payload }, { ignoreUndefined: true });
+  return accept({ change, made });
 }
 
 const isAtOnce = (kind: ChangeKind): boolean => kind === 'create' || settingsKinds[kind].isAtOnce === true;
@@ -160,21 +166,19 @@ function applyAtOnce(
 ): Changed<TakenChange> {
   const { kind, merchantId } = change;
   const changes = deps.db.collection<ChangeDocument>(CHANGES);
-  return unlessKeyTaken(
-    deps.transact(async (session) => {
-      const before = await readFrom(deps.db, merchantId, session);
-      if (kind === 'create' && before) return exists(merchantId);
-      const after =
-        kind === 'create' ? accept(planned.after) : applyTo(deps, before, { kind, merchantId, payload });
-      if (!after.ok) return after;
-      const fields = effectsOf(before, after.value, payload);
-      if (fields.length === 0) return no('unchanged', `${merchantId} is set so already`);
-      await write(deps.db, after.value, session);
-      const applied: SettingsChange = { ...change, fields, status: 'applied', decidedAt: change.at };
-      await changes.insertOne(documentOf(applied), { session });
-      return accept({ change: applied, made: planned.made });
-    }),
-  );
+  return deps.transact(async (session) => {
+    const before = await readFrom(deps.db, merchantId, session);
+    if (kind === 'create' && before) return exists(merchantId);
+    const after =
+      kind === 'create' ? accept(planned.after) : applyTo(deps, before, { kind, merchantId, payload });
+    if (!after.ok) return after;
+    const fields = effectsOf(before, after.value, payload);
+    if (fields.length === 0) return no('unchanged', `${merchantId} is set so already`);
+    await write(deps.db, after.value, session);
+    const applied: SettingsChange = { ...change, fields, status: 'applied', decidedAt: change.at };
+    await changes.insertOne(documentOf(applied), { session });
+    return accept({ change: applied, made: planned.made });
+  });
 }
 
 interface Decision {
@@ -274,19 +278,6 @@ const kindOf = (kind: ChangeKind) => {
 /** Applies what was stored for its kind; the types belong together by the kind. */
 const apply = <Kind extends ChangeKind>(kind: Kind, merchant: Merchant, payload: object, nowMs: number) =>
   kindOf(kind).apply(merchant, payload as Payload<Kind> as never, nowMs);
-
-function whyUndecided(refusal: ProposalRefusal, { status }: SettingsChange, by: string): string {
-  switch (refusal) {
-    case 'same_operator':
-      return `${by} proposed this change: another operator must approve it, with a token of their own`;
-    case 'expired':
-      return 'the proposal is older than seven days: reject it and propose it again';
-    case 'decided':
-      return `the change is ${status} already: propose another to change that`;
-    default:
-      return unreachable(refusal);
-  }
-}
 
 async function unlessKeyTaken<Value>(changing: Changed<Value>): Changed<Value> {
   try {

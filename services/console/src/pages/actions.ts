@@ -3,19 +3,20 @@ import {
   actionOperations,
   type MessagingService,
   messagingServices,
+  type Operation,
+  operatorApis,
 } from '@pesewa/contracts';
-import { ClientError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { filters } from '../view/form.ts';
-import { foreign, link, pathOf } from '../view/html.ts';
+import { type Content, foreign, link, pathOf } from '../view/html.ts';
 import type { Page } from '../view/layout.ts';
-import { table } from '../view/table.ts';
+import { pager, tableOf } from '../view/table.ts';
 import { time } from '../view/values.ts';
-import type { Routes, Visit } from '../visits.ts';
+import { fromEach, momentOf, type Routes, type Visit } from '../visits.ts';
 
-const SHOWN_MAX = 200;
+const SHOWN = 50;
 
-/** Who did what at which service, found by operator and by what it was about. */
+/** Who did what at which service, found by operator, time and by what it was about. */
 export function addActionsPage(routes: Routes): void {
   routes.page('/actions', showActions);
 }
@@ -23,48 +24,76 @@ export function addActionsPage(routes: Routes): void {
 type Found = ActionView & { readonly service: MessagingService };
 
 async function showActions(visit: Visit): Promise<Page> {
-  const [operator, object] = [visit.query('operator'), visit.query('object')];
-  const silent: string[] = [];
-  const found = await Promise.all(
-    messagingServices.map(async (service): Promise<readonly Found[]> => {
-      try {
-        const query = { operator, object, limit: SHOWN_MAX };
-        const { items } = await visit.upstream.call(service, actionOperations.list, { query });
-        return items.map((item) => ({ ...item, service }));
-      } catch (error) {
-        if (!(error instanceof ClientError)) throw error;
-        silent.push(service);
-        return [];
-      }
-    }),
-  );
-  const newest = found
-    .flat()
-    .toSorted((one, other) => other.at.localeCompare(one.at))
-    .slice(0, SHOWN_MAX);
-  const body = html`${filters({
-    action: '/actions',
-    label: 'Actions',
-    fields: [
-      { name: 'operator', label: 'Who', value: operator },
-      { name: 'object', label: 'About', value: object, hint: 'an id, a reference or a name' },
+  const { query, times, upstream } = visit;
+  const field = (name: string, label: string, hint?: string) => ({
+    name,
+    label,
+    value: query(name),
+    ...(hint && { hint }),
+  });
+  const fields = [
+    field('operator', 'Who'),
+    field('object', 'About', 'an id, a reference or a name'),
+    field('from', 'From, such as 27/11/2026 14:05'),
+    field('to', `Before, in ${times.zone}`),
+  ];
+  const asked = { operator: query('operator'), object: query('object') };
+  const [from, to] = [momentOf(visit, query, 'from'), momentOf(visit, query, 'to')];
+  const read = async (service: MessagingService): Promise<readonly Found[]> => {
+    const { items } = await upstream.call(service, actionOperations.list, {
+      query: { ...asked, from, to, limit: SHOWN },
+    });
+    return items.map((item) => ({ ...item, service }));
+  };
+  const { found, problems } = await fromEach(messagingServices, read);
+  const all = found.flat().toSorted((one, other) => other.at.localeCompare(one.at));
+  const shown = all.slice(0, SHOWN);
+  const last = shown.at(-1);
+  // Each service is asked again for what came before the last one that is shown, and for what came with it.
+  const next = all.length >= SHOWN && last ? new Date(Date.parse(last.at) + 1).toISOString() : null;
+  const pages = pager({
+    next,
+    isFirst: query('to') === undefined,
+    pathAfter: (before) => pathOf(['actions'], { ...asked, from: query('from'), to: before }),
+  });
+  const table = tableOf(
+    'What operators did and what was refused to them, the newest first',
+    shown,
+    [
+      ['When', ({ at }) => time(at, times)],
+      ['Who', ({ operator }) => link(pathOf(['actions'], { operator }), foreign(operator))],
+      ['Did', ({ service, operation }) => whatOf(service, operation)],
+      ['About', ({ objects }) => objects.map(about)],
+      ['Outcome', ({ status }) => outcomeOf(status)],
     ],
-  })}${silent.length > 0 ? html`<p class="problem" role="alert">No answer from ${silent.join(', ')}: what was done there is missing.</p>` : ''}
-${table({
-  caption: `What operators did, the newest ${SHOWN_MAX} at most`,
-  columns: ['When', 'Who', 'Did', 'About', 'Answer'],
-  rows: newest.map((one) => rowOf(visit, one)),
-  empty: html`Nobody did anything like this yet. ${link('/actions', 'Show everything')}`,
-})}`;
-  return { title: 'Who did what', body };
+    html`Nobody did anything like this. ${link('/actions', 'Show everything')}`,
+  );
+  return {
+    title: 'Who did what',
+    body: html`${filters({ action: '/actions', label: 'Actions', fields })}${problems}${table}${pages}`,
+  };
 }
 
-function rowOf({ times }: Visit, { at, operator, service, operation, objects, status }: Found) {
-  return [
-    time(at, times),
-    link(pathOf(['actions'], { operator }), operator),
-    html`${operation} <small>${service}</small>`,
-    objects.map((object) => html`${link(pathOf(['actions'], { object }), foreign(object))} `),
-    status ?? 'none: it may have taken effect',
-  ];
+type Named<Value> = Readonly<Record<string, Value>>;
+const apis: Named<Named<Named<Operation>>> = operatorApis;
+const summaries = new Map<string, string>(
+  Object.entries(apis).flatMap(([service, sets]) =>
+    Object.values(sets)
+      .flatMap((operations) => Object.values(operations))
+      .map(({ method, path, summary }) => [`${service} ${method.toUpperCase()} ${path}`, summary] as const),
+  ),
+);
+
+/** What was done, in the words of its operation, and where. */
+const whatOf = (service: MessagingService, operation: string): Content =>
+  html`${summaries.get(`${service} ${operation}`) ?? operation} <small>${service}</small>`;
+
+/** What it was about: there, and all that was done with it. */
+const about = (object: string): Content =>
+  html`<div>${link(pathOf(['search'], { q: object }), foreign(object))} <small>${link(pathOf(['actions'], { object }), 'its history')}</small></div>`;
+
+function outcomeOf(status: number | null): string {
+  if (status === null) return 'the process ended before its answer: it may have taken effect';
+  if (status < 300) return 'done';
+  return status < 500 ? 'refused' : 'broke: it may have taken effect';
 }

@@ -1,96 +1,168 @@
-import { inWords } from '@pesewa/operator-client';
+import { breakOperations, consumerGroups, parkedOperations, positionOperations } from '@pesewa/contracts';
+import { ClientError, describeRealignment, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { form } from '../view/form.ts';
+import { decide, reasonField } from '../view/decide.ts';
 import { attributes, type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, pager, table } from '../view/table.ts';
-import { age, state, time } from '../view/values.ts';
-import { doOrShowAgain, only, part, type Routes, type Visit } from '../visits.ts';
-import { listOthers } from './approvals-others.ts';
-import { type KindName, type Proposal, type ProposalKind, proposalKinds } from './proposals.ts';
+import { pathTo } from '../view/links.ts';
+import { listOf } from '../view/list.ts';
+import { type Columns, facts, tableOf } from '../view/table.ts';
+import { age, count, state, time, words } from '../view/values.ts';
+import { choiceOf, doOrShowAgain, isForbidden, part, type Routes, type Visit } from '../visits.ts';
+import { nameOf } from './break.ts';
+import { pathOfPartition } from './consumers.ts';
+import { describePause, pathOfResume, readPauses } from './pauses.ts';
+import { type KindName, type Proposal, proposalKinds } from './proposals.ts';
 
 const names = Object.keys(proposalKinds) as KindName[];
-const tabs = { me: 'For me', mine: 'Mine', decided: 'Decided' } as const;
-type Tab = keyof typeof tabs;
+const NEWEST = 50;
 
-/** Adds the inbox of what waits for a second operator, and a page for each proposal. */
+/** Adds the inbox of what waits for a second operator, and a page for each proposal that has no other. */
 export function addApprovalPages(routes: Routes): void {
   routes.page('/approvals', showInbox);
   for (const name of names) {
-    const kind = proposalKinds[name];
-    const path = `/approvals/${name}/:id`;
-    routes.page(path, (visit) => showProposal(visit, name));
-    for (const act of ['approve', 'reject'] as const)
-      routes.form(`${path}/${act}`, (submission) => {
-        const id = submission.part('id');
-        const reason = submission.field('reason');
-        return doOrShowAgain(
-          async () => {
-            await (act === 'approve'
-              ? kind.approve(submission, id)
-              : kind.reject(submission, id, reason ?? ''));
-            return pathOf(['approvals', name, id]);
-          },
-          (problem) => showProposal(submission, name, { problem, reason }),
-        );
-      });
+    routes.page(`/approvals/${name}/:id`, (visit) => showProposal(visit, name));
+    routes.form(`/approvals/${name}/:id`, (submission) => {
+      const reason = submission.field('reason');
+      return doOrShowAgain(
+        async () => {
+          const what = choiceOf(submission.field, 'what', ['approve', 'reject']);
+          await proposalKinds[name][what](submission, submission.part('id'), reason);
+          return submission.path;
+        },
+        (problem) => showProposal(submission, name, { problem, reason }),
+      );
+    });
   }
 }
 
-async function showInbox(visit: Visit): Promise<Page> {
-  const { query } = visit;
-  const of = [...names, 'others' as const].find((one) => one === query('of')) ?? 'orders';
-  const tab = (Object.keys(tabs) as Tab[]).find((one) => one === query('tab')) ?? 'me';
-  const entry = (path: string, text: string, isHere: boolean) =>
-    html`<a href="${path}"${attributes({ 'aria-current': isHere ? 'page' : undefined })}>${text}</a>`;
-  const kinds = [...names, 'others' as const].map((one) =>
-    entry(
-      pathOf(['approvals'], { of: one }),
-      one === 'others' ? 'Others' : proposalKinds[one].title,
-      one === of,
-    ),
-  );
-  const whose = Object.entries(tabs).map(([one, title]) =>
-    entry(pathOf(['approvals'], { of, tab: one }), title, one === tab),
-  );
-  const found = of === 'others' ? listOthers(visit) : listProposals(visit, of, tab);
-  const body = html`<nav class="tabs" aria-label="Kinds">${kinds}</nav>
-${of === 'others' ? nothing : html`<nav class="tabs" aria-label="Whose">${whose}</nav>`}${await part(found)}`;
-  return { title: 'Approvals', body };
+/** What one operator proposed and another must decide, on the page of its path. */
+type Waiting = Pick<Proposal, 'what' | 'path' | 'requestedBy' | 'requestedAt' | 'why'>;
+
+/** The newest of a kind that wait, and whether there are more; or why that is not known. */
+type Found =
+  | { readonly kind: string; readonly waiting: readonly Waiting[]; readonly hasMore: boolean }
+  | string;
+
+async function find<Item>(
+  kind: string,
+  reading: Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
+  of: (item: Item) => Waiting | false | undefined,
+): Promise<Found> {
+  try {
+    const { items, next } = await reading;
+    const waiting = items.flatMap((item) => of(item) || []);
+    return { kind, waiting: waiting.slice(0, NEWEST), hasMore: next !== null || waiting.length > NEWEST };
+  } catch (error) {
+    if (!(error instanceof ClientError) || isForbidden(error)) throw error;
+    return messageOf(error);
+  }
 }
 
-async function listProposals(visit: Visit, name: KindName, tab: Tab): Promise<Html> {
-  const { query, operator, times } = visit;
-  const { list, noun, title } = proposalKinds[name];
-  const cursor = query('cursor');
-  const { items, next } = await list(visit, { cursor, ...(tab !== 'decided' && { status: 'proposed' }) });
-  const shown = items.filter(({ status, requestedBy }) =>
-    tab === 'decided' ? status !== 'proposed' : (requestedBy === operator.name) === (tab === 'mine'),
+/** Everything that waits for a second operator, by kinds. */
+function readWaiting(visit: Visit): Promise<readonly Found[]> {
+  const { call } = visit.upstream;
+  const query = { waitsForApproval: 'true', limit: NEWEST } as const;
+  const resolutions = call('reconciler', breakOperations.list, { query });
+  const pauses = readPauses(visit).then((items) => ({ items, next: null }));
+  return Promise.all([
+    ...names.map((name) => {
+      const { noun, list } = proposalKinds[name];
+      return find(noun, list(visit, { status: 'proposed' }), (one) => one);
+    }),
+    find('resolution of a break', resolutions, ({ proposedResolution: proposed, ...one }) => {
+      const { by: requestedBy = '', at: requestedAt = '', resolution: why } = proposed ?? {};
+      const what = `Resolve ${nameOf(one)}`;
+      return proposed && { what, path: pathTo('break', one.id), requestedBy, requestedAt, why };
+    }),
+    find('end of a pause', pauses, ({ resumeProposedBy: requestedBy, reason: why, ...pause }) => {
+      const given = { what: `Resume ${describePause(pause)}`, path: pathOfResume(pause), why };
+      return requestedBy !== null && { ...given, requestedBy, requestedAt: pause.pausedAt };
+    }),
+    ...consumerGroups.flatMap((service) => {
+      const parked = call(service, parkedOperations.list, { query: { state: 'parked' } });
+      const positions = call(service, positionOperations.list, {});
+      return [
+        find('discard of a message', parked, ({ id, discard: it }) => {
+          const given = { what: `Discard ${id}`, path: pathTo('parked', id), why: it?.reason };
+          return it?.status === 'proposed' && { ...it, ...given };
+        }),
+        find('start of a partition', positions, ({ realignment: it, ...place }) => {
+          if (it?.status !== 'proposed') return undefined;
+          const what = `${service}, ${place.topic} ${place.partition}: ${describeRealignment(it)}`;
+          return { ...it, what, path: pathOfPartition(service, place), why: it.reason };
+        }),
+      ];
+    }),
+  ]);
+}
+
+const columnsOf = ({ times }: Visit): Columns<Waiting> => [
+  ['What', ({ what, path }) => link(path, foreign(what))],
+  ['Asked for by', ({ requestedBy }) => foreign(requestedBy)],
+  ['Age', ({ requestedAt }) => age(requestedAt, times)],
+  ['Why', ({ why }) => words(why, times)],
+];
+
+const tabsOf = (
+  label: string,
+  of: readonly (readonly [path: string, text: Content, isHere: boolean])[],
+): Html =>
+  html`<nav class="tabs" aria-label="${label}">${of.map(([path, text, isHere]) => html`<a href="${path}"${attributes({ 'aria-current': isHere ? 'page' : undefined })}>${text}</a>`)}</nav>`;
+
+async function showInbox(visit: Visit): Promise<Page> {
+  const { query, operator } = visit;
+  const tab = (['mine', 'decided'] as const).find((one) => one === query('tab')) ?? 'me';
+  const found = await readWaiting(visit);
+  const silent = new Set(found.filter((one) => typeof one === 'string'));
+  const known = found.filter((one) => typeof one !== 'string');
+  const waiting = known
+    .flatMap(({ kind, waiting: newest }) => newest.map((one) => ({ ...one, kind })))
+    .toSorted((one, other) => other.requestedAt.localeCompare(one.requestedAt));
+  const isCut = silent.size > 0 || known.some(({ hasMore }) => hasMore);
+  const [mine = [], others = []] = [true, false].map((isOwn) =>
+    waiting.filter(({ requestedBy }) => (requestedBy === operator.name) === isOwn),
   );
-  const empty: Record<Tab, Content> = {
-    me: `No ${noun} of another operator waits for you.`,
-    mine: `No ${noun} that you asked for waits.`,
-    decided: `No ${noun} was decided yet.`,
-  };
-  const rows = shown.map((one) => {
-    const path = pathOf(['approvals', name, one.id]);
-    return [
-      link(path, foreign(one.what)),
-      foreign(one.requestedBy),
-      age(one.requestedAt, times),
-      foreign(one.why),
-      state(one.status),
-      foreign(one.approvedBy ?? one.rejectedBy),
-    ];
+  const counted = (of: readonly Waiting[]) => html`(${count({ count: of.length, isCut })})`;
+  const whose = [
+    ['/approvals', html`For me ${counted(others)}`, tab === 'me'],
+    ['/approvals?tab=mine', html`Mine ${counted(mine)}`, tab === 'mine'],
+    ['/approvals?tab=decided', 'Decided', tab === 'decided'],
+  ] as const;
+  const [shown, empty] =
+    tab === 'me'
+      ? [others, 'Nothing of another operator waits for you.']
+      : [mine, 'Nothing that you asked for waits.'];
+  const columns = [['Kind', ({ kind }: { readonly kind: string }) => kind] as const, ...columnsOf(visit)];
+  const caption = 'The newest of each kind; each is decided on its page';
+  const list = tab === 'decided' ? listDecided(visit) : tableOf(caption, shown, columns, empty);
+  const problems = [...silent].map((why) => html`<p class="problem" role="alert">Not available: ${why}</p>`);
+  return { title: 'Approvals', body: html`${tabsOf('Whose', whose)}${problems}${list}` };
+}
+
+function listDecided(visit: Visit): Html {
+  const name = names.find((one) => one === visit.query('of')) ?? 'orders';
+  const { list, noun, title } = proposalKinds[name];
+  const kinds = names.map((of) => {
+    const path = pathOf(['approvals'], { tab: 'decided', of });
+    return [path, proposalKinds[of].title, of === name] as const;
   });
-  const pages = pager({
-    next,
-    isFirst: cursor === undefined,
-    pathAfter: (after) => pathOf(['approvals'], { of: name, tab, cursor: after }),
+  const found = listOf<Proposal>(visit, {
+    path: ['approvals'],
+    caption: `${title}, the newest first`,
+    kept: ['tab', 'of'],
+    read: async (cursor) => {
+      const { items, next } = await list(visit, { cursor });
+      return { items: items.filter(({ status }) => status !== 'proposed'), next };
+    },
+    columns: [
+      ...columnsOf(visit),
+      ['State', ({ status }) => state(status)],
+      ['Decided by', ({ approvedBy, rejectedBy }) => foreign(approvedBy ?? rejectedBy)],
+    ],
+    empty: `No ${noun} on this page was decided.`,
   });
-  const columns = ['What', 'Asked for by', 'Age', 'Why', 'State', 'Decided by'];
-  const more = next === null ? empty[tab] : html`None on this page: there are older ones.`;
-  return html`${table({ caption: `${title}, the newest first`, columns, rows, empty: more })}${pages}`;
+  return html`${tabsOf('Kinds', kinds)}${found}<p>${link('/actions', 'Who decided everything else')}</p>`;
 }
 
 interface Tried {
@@ -99,66 +171,53 @@ interface Tried {
 }
 
 async function showProposal(visit: Visit, name: KindName, tried: Tried = {}): Promise<Page> {
-  const kind = proposalKinds[name];
-  const found = await kind.show(visit, visit.part('id'));
   const { times } = visit;
+  const { show, rule, noun } = proposalKinds[name];
+  const found = await show(visit, visit.part('id'));
   const { status, requestedBy, approvedBy, rejectedBy, rejectedFor, appliedAt, refusedFor } = found;
   const by = (who: string | undefined, at: string | undefined, why?: string) =>
-    who === undefined
-      ? undefined
-      : html`${foreign(who)}, ${time(at, times)}${why === undefined ? nothing : html`: ${foreign(why)}`}`;
+    who && html`${foreign(who)}, ${time(at, times)}${why && html`: ${words(why, times)}`}`;
   const known = facts([
     ['Status', state(status)],
     ['Asked for by', by(requestedBy, found.requestedAt)],
-    ['Why', foreign(found.why)],
+    ['Why', words(found.why, times)],
     ['Approved by', by(approvedBy, found.approvedAt ?? appliedAt)],
     ['Rejected by', by(rejectedBy, found.rejectedAt, rejectedFor)],
-    ['Applied', appliedAt === undefined ? undefined : time(appliedAt, times)],
-    ['Refused for', refusedFor === undefined ? undefined : foreign(inWords(refusedFor))],
+    ['Applied', appliedAt && time(appliedAt, times)],
+    ['Refused for', refusedFor && foreign(inWords(refusedFor))],
     ['Can be approved until', status === 'proposed' ? time(found.expiresAt, times) : undefined],
-    ['Why two people', `${kind.rule.charAt(0).toUpperCase()}${kind.rule.slice(1)}`],
+    ['Why two people', capital(rule)],
   ]);
-  const body = html`<p>${foreign(found.what)}</p>${problemOf(tried.problem, found)}${deciding(visit, { name, kind, found, tried })}
-${section('What it changes', await part(Promise.resolve(found.changes(visit))))}${section('Who and why', known)}
-<p>${link(pathOf(['approvals'], { of: name }), 'Back to the inbox')}</p>`;
-  const title = `${kind.noun.replace(/^./, (letter) => letter.toUpperCase())}: ${inWords(status)}`;
+  let isKnown = true;
+  const changes = await part(
+    Promise.resolve(found.changes(visit)).catch((error: unknown) => {
+      isKnown = false;
+      throw error;
+    }),
+  );
+  const body = html`<p>${foreign(found.what)}</p>${problemOf(tried.problem, found)}${deciding(visit, found, isKnown, tried)}
+${section(status === 'proposed' ? 'What it would change' : 'What it changed', changes)}${section('Who and why', known)}
+<p>${link('/approvals', 'Back to the inbox')}</p>`;
+  const title = `${capital(noun)}: ${inWords(status)}`;
   return { title, body, ...(status === 'approved' && { everySeconds: 2 }) };
 }
+
+const capital = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 
 /** Why a decision was not taken, with who decided before. */
 function problemOf(problem: string | undefined, { status, approvedBy, rejectedBy }: Proposal): Html {
   if (problem === undefined) return nothing;
   const decided = approvedBy ?? rejectedBy;
-  const before =
-    decided === undefined
-      ? nothing
-      : html` ${foreign(decided)} decided before you: it is ${inWords(status)}.`;
-  return html`<p class="problem" role="alert"><strong>Not done.</strong> ${problem}.${before}</p>`;
+  return html`<p class="problem" role="alert"><strong>Not done.</strong> ${problem}.${decided && html` ${foreign(decided)} decided before you: it is ${inWords(status)}.`}</p>`;
 }
 
-interface Deciding {
-  readonly name: KindName;
-  readonly kind: ProposalKind;
-  readonly found: Proposal;
-  readonly tried: Tried;
-}
-
-/** The forms of a second operator; of an own proposal, who must decide instead. */
-function deciding(visit: Visit, { name, kind, found, tried }: Deciding): Content {
-  const { operator, csrf, times } = visit;
-  const { id, status, requestedBy, expiresAt, what } = found;
+/** The forms of a second operator, while it can be decided. */
+function deciding(visit: Visit, found: Proposal, isKnown: boolean, { reason }: Tried): Html {
+  const { status, requestedBy, expiresAt, what } = found;
   if (status !== 'proposed') return nothing;
-  const isOwn = requestedBy === operator.name;
-  const action = (act: string) => pathOf(['approvals', name, id, act]);
-  const reason = { name: 'reason', label: 'Why not', isRequired: true, maxLength: 200, value: tried.reason };
-  const submit = isOwn ? `Withdraw your ${kind.noun}` : `Reject: ${what}`;
-  const reject = form({ csrf, action: action('reject'), fields: [reason], submit, isDangerous: true });
-  const hasExpired = expiresAt !== undefined && Date.parse(expiresAt) <= times.nowMs;
-  if (hasExpired)
-    return html`<p class="problem">It could be approved until ${time(expiresAt, times)}, and has no effect any more.</p>`;
-  if (isOwn)
-    return html`<p>You asked for this, so another operator must decide: ${kind.rule}</p>
-${only(visit, 'operator', () => html`<details><summary>You made a mistake?</summary>${reject}</details>`)}`;
-  const approve = form({ csrf, action: action('approve'), submit: `Approve: ${what}` });
-  return html`${only(visit, 'approver', () => approve)}${visit.may('operator') ? html`<details><summary>Reject it</summary>${reject}</details>` : nothing}`;
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= visit.times.nowMs)
+    return html`<p class="problem">It could be approved until ${time(expiresAt, visit.times)}, and has no effect any more.</p>`;
+  const given = { action: visit.path, requestedBy, otherwise: 'nothing changes' };
+  const approve = isKnown ? `Approve: ${what}` : undefined;
+  return decide(visit, { ...given, approve, fields: [reasonField(reason)] });
 }

@@ -20,13 +20,13 @@ describe('a break', () => {
     const { html } = await ama.get(path);
     const text = textOf(html);
     expect(text).toContain('differs by -12.50 GHS at upstream');
-    expect(text).toMatch(/balance 100\.00 GHS 87\.50 GHS ✗ differs/);
+    expect(text).toMatch(/balance 100\.00 GHS 87\.50 GHS differs/);
     for (const to of [
       '/ledger/accounts/float%3Aupstream%3AGHS',
       '/reconciliation/wallets/upstream/GHS',
       '/reconciliation/statements/st-1',
       '/payments/po-1',
-      `${path}/adjust?amount=-12.5`,
+      `${path}/adjust`,
       `${path}/resolve`,
     ])
       expect(html).toContain(`href="${to}"`);
@@ -49,14 +49,58 @@ describe('a break', () => {
     expect(textOf(html)).toContain('To change this takes the role operator.');
   });
 
-  it('says whose resolution waits for another, and offers no second one to the same person', async () => {
-    const proposed = { ...whole, resolutionProposedBy: 'ama' };
-    const console = openConsole({ ...answers, [api]: proposed });
-    const [own, other] = [await console.signIn('ama'), await console.signIn('kofi')];
-    const { html } = await own.get(path);
-    expect(textOf(html)).toContain('you would, and another must too');
+  const proposedResolution = { by: 'kofi', at: row.since, resolution: evil };
+
+  it('that is the same on both sides by now says so, and what it waits for', async () => {
+    const level = { ...whole, theirs: '100' };
+    const ama = await openConsole({ ...answers, [api]: level }).signIn('ama');
+    const text = textOf((await ama.get(path)).html);
+    expect(text).toContain(
+      'at upstream is the same on both sides now. The observer “audit” said at 27/11/2026',
+    );
+    expect(text).not.toContain('differs by');
+    expect(text).toContain('100.00 GHS 100.00 GHS same now –');
+    const nobody = await openConsole({ ...answers, [api]: { ...level, observations: [] } }).signIn('ama');
+    expect(textOf((await nobody.get(path)).html)).toContain('closes with the next observation');
+  });
+
+  it('shows the times in what a service wrote as it shows every time', async () => {
+    const told = { ...whole, detail: 'since 2026-11-27T08:30:00.000Z' };
+    const ama = await openConsole({ ...answers, [api]: told }).signIn('ama');
+    const { html } = await ama.get(path);
+    expect(textOf(html)).toMatch(/differs by -12\.50 GHS at upstream: since 27\/11\/2026 08:30:00/);
+    expect(textOf(html)).not.toContain('2026-11-27T');
+  });
+
+  it('is resolved for much money by an approver, as another operator proposes', async () => {
+    const console = openConsole({
+      ...answers,
+      [api]: { ...whole, proposedResolution },
+      [`reconciler POST ${path}/resolve`]: whole,
+    });
+    const ama = await console.signIn('ama', 'approver');
+    const page = await ama.get(path);
+    expect(textOf(page.html)).toContain('kofi proposes: &lt;script&gt;');
+    expect(page.html).toContain(`href="${path}/resolve"`);
+    const { html } = await ama.get(`${path}/resolve`);
+    expect(html).toContain('name="approves" value="kofi"');
+    expect(html).not.toContain('name="resolution"');
+    await ama.post(`${path}/resolve`, { approves: 'kofi', version: '3' });
+    expect(changesOf(console)).toEqual([
+      [`reconciler POST ${path}/resolve`, { approves: 'kofi', version: 3 }],
+    ]);
+  });
+
+  it.each([
+    ['kofi', 'approver', 'You propose'],
+    ['ama', 'operator', 'kofi proposes'],
+  ] as const)('is offered to %s, %s, for no second resolution', async (name, role, says) => {
+    const console = openConsole({ ...answers, [api]: { ...whole, proposedResolution } });
+    const visitor = await console.signIn(name, role);
+    const { html } = await visitor.get(path);
+    expect(textOf(html)).toContain(says);
     expect(html).not.toContain(`${path}/resolve`);
-    expect((await other.get(path)).html).toContain(`${path}/resolve`);
+    expect((await visitor.get(`${path}/resolve`)).html).not.toContain('name="approves"');
   });
 
   it.each([
@@ -86,12 +130,32 @@ describe('a break', () => {
     const page = await ama.post(`${path}/resolve`, { resolution: evil, version: '3' });
     expect(page.status).toBe(409);
     expect(page.html).toContain('value="&lt;script&gt;');
-    expect(textOf(page.html)).toMatch(/the break has changed.*resolved by kofi , 27\/11\/2026 11:59:00/);
+    expect(textOf(page.html)).toMatch(/resolved by kofi , 27\/11\/2026 11:59:00.*the break has changed/);
   });
 });
 
 describe('the correction of a break', () => {
-  const asked = `${path}/adjust?amount=-12.50&explanation=lost`;
+  const asked = { step: 'foresee', amount: '-12.50', explanation: 'lost' };
+
+  it('begins with the amount and the sign that make both sides the same', async () => {
+    const ama = await openConsole({ ...answers, [api]: { ...whole, theirs: '1100' } }).signIn('ama');
+    const { html } = await ama.get(`${path}/adjust`);
+    expect(html).toContain('value="+1000"');
+    expect(textOf(html)).toContain('+1,000.00 GHS makes both sides the same; write + if our float');
+  });
+
+  it('asks again for a lost order with its currency, where the break has none', async () => {
+    const ofNone = {
+      ...whole,
+      currency: null,
+      rail: null,
+      adjustments: [{ ...pending, merchantId: 'demo' }],
+    };
+    const ama = await openConsole({ ...answers, [api]: ofNone }).signIn('ama');
+    const { html } = await ama.get(`${path}/adjust`);
+    expect(html).toContain('name="currency" value="GHS"');
+    expect(html).toContain('name="merchant" value="demo"');
+  });
 
   it('shows what would happen, then notes the order at the break and places it', async () => {
     const console = openConsole({
@@ -109,7 +173,7 @@ describe('the correction of a break', () => {
       }),
     });
     const ama = await console.signIn('ama');
-    const { html } = await ama.get(asked);
+    const { html } = await ama.post(`${path}/adjust`, asked);
     expect(textOf(html)).toMatch(/float now 100\.00 GHS float after 87\.50 GHS .* drift after 0\.00 GHS/);
     const [, commandId = ''] = /name="commandId" value="(bk-[0-9a-f]{24})"/.exec(html) ?? [];
     expect(changesOf(console)).toEqual([]);
@@ -143,13 +207,20 @@ describe('the correction of a break', () => {
 
   it.each([
     ['12.50', 'write + or - before it'],
+    ['-1,23', 'amount: -1,23'],
     ['+12.50', 'this makes the drift larger: write it with a -'],
     ['-12.505', 'amount: -12.505'],
   ])('asks for no order of %s', async (amount, why) => {
     const ama = await openConsole(answers).signIn('ama');
-    const { html } = await ama.get(`${path}/adjust?amount=${encodeURIComponent(amount)}&explanation=lost`);
+    const { html } = await ama.post(`${path}/adjust`, { ...asked, amount });
     expect(html).toContain(why);
     expect(html).not.toContain('name="commandId"');
+  });
+
+  it('takes an amount with separators', async () => {
+    const ama = await openConsole(answers).signIn('ama');
+    const { html } = await ama.post(`${path}/adjust`, { ...asked, amount: '-1,234.50' });
+    expect(textOf(html)).toContain('Propose 1,234.50 GHS that the rail lacks');
   });
 
   it.each([
@@ -171,10 +242,11 @@ describe('the correction of a break', () => {
       ...(status !== undefined && { 'ledger GET /commands/bk-1': { ...order, status } }),
     });
     const ama = await console.signIn('ama');
-    const { html } = await ama.get(asked);
+    const { html } = await ama.get(`${path}/adjust`);
     expect(textOf(html)).toContain(says);
     expect(html).toContain(button);
     expect(html).not.toContain('What would happen');
-    expect((await ama.post(`${path}/withdraw`, { commandId: 'bk-1' })).goesTo).toBe(path);
+    expect((await ama.post(`${path}/adjust`, { withdraws: 'bk-1' })).goesTo).toBe(path);
+    expect(changesOf(console)).toEqual([[`reconciler POST ${path}/withdraw`, { commandId: 'bk-1' }]]);
   });
 });

@@ -1,43 +1,43 @@
-import { breakChanges, breakOperations, type ShownBreakView } from '@pesewa/contracts';
+import {
+  accountOperations,
+  type BreakView,
+  breakChanges,
+  breakOperations,
+  comparisonOperations,
+  type ShownBreakView,
+} from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { breakToDecide, inWords, pendingOf } from '@pesewa/operator-client';
+import { breakToDecide, describeMovement, inWords, pendingOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
+import { addChange, type Change } from '../view/change.ts';
 import { form } from '../view/form.ts';
 import { copyable, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, table } from '../view/table.ts';
-import { age, amount, state, time } from '../view/values.ts';
-import { addChange, only, part, type Routes, type Visit } from '../visits.ts';
-import { bothSides, candidatesOf, fieldOf, observations } from './break-evidence.ts';
-import { breakPath, subjectPath } from './breaks.ts';
+import { linkTo, pathTo } from '../view/links.ts';
+import { facts, tableOf } from '../view/table.ts';
+import { age, amount, state, type TimeView, time, words } from '../view/values.ts';
+import { type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { subjectPath } from './breaks.ts';
 
 /** What people do with a break by one text: how it is asked for, and what comes of it. */
 const acts = {
-  assign: { name: 'operator', label: 'To which operator', does: 'Assign', effect: 'It stays open.' },
-  notes: { name: 'text', label: 'What is known', does: 'Note', effect: 'Nothing else changes.' },
-  explain: {
-    name: 'explanation',
-    label: 'Why it differs',
-    does: 'Explain',
-    effect: 'It stays until its cause is gone, or somebody resolves it.',
-  },
-  resolve: {
-    name: 'resolution',
-    label: 'What became of it',
-    does: 'Resolve',
-    effect:
-      'No money moves. If the difference is found again, it opens again. If it is of much money, another operator must resolve it too.',
-  },
-  reopen: {
-    name: 'reason',
-    label: 'Why it is open after all',
-    does: 'Reopen',
-    effect: 'It waits for people again.',
-  },
+  assign: ['operator', 'To which operator', 'Assign', 'It stays open.'],
+  notes: ['text', 'What is known', 'Note', 'Nothing else changes.'],
+  explain: [
+    'explanation',
+    'Why it differs',
+    'Explain',
+    'It stays until its cause is gone, or somebody resolves it.',
+  ],
+  resolve: [
+    'resolution',
+    'What became of it',
+    'Resolve',
+    'No money moves. If the difference is found again, it opens again. If it is of much money, another operator must approve that.',
+  ],
+  reopen: ['reason', 'Why it is open after all', 'Reopen', 'It waits for people again.'],
 } as const;
 type Act = keyof typeof acts;
-const resolvedActs: readonly Act[] = ['notes', 'reopen'];
-const openActs: readonly Act[] = ['assign', 'notes', 'explain', 'resolve'];
 
 /** Adds the page of a break, and those on which people change it. */
 export function addBreakPage(routes: Routes): void {
@@ -46,14 +46,8 @@ export function addBreakPage(routes: Routes): void {
     addChange(
       routes,
       `/breaks/:id/${act}`,
-      (visit, given, problem) => showAct(visit, act, { problem, value: given(acts[act].name) }),
-      async ({ upstream, field, part: named }) => {
-        const id = named('id');
-        const { name } = acts[act];
-        const body = { [name]: field(name) ?? '', version: Number(field('version')) };
-        await upstream.call('reconciler', breakChanges[act], { parameters: { id }, body: body as never });
-        return breakPath(id);
-      },
+      (visit, given) => ask(visit, given, act),
+      (submission) => change(submission, act),
     );
 }
 
@@ -62,132 +56,224 @@ export const findBreak = ({ upstream, part: named }: Visit): Promise<ShownBreakV
   upstream.call('reconciler', breakOperations.show, { parameters: { id: named('id') } });
 
 /** A break in a few words, with its money. */
-export function nameOf({ kind, amount: sum, currency, reference }: ShownBreakView): string {
+export function nameOf({ kind, amount: sum, currency, reference }: BreakView): string {
   const money = sum === null ? '' : ` of ${displayAmount(sum, currency ?? '', 'exceptZero')}`;
   return `${inWords(kind)}${money} (${reference})`;
 }
 
-async function showAct(
-  visit: Visit,
-  act: Act,
-  { problem, value }: { readonly problem: string | undefined; readonly value: string | undefined },
-): Promise<Page> {
+async function ask(visit: Visit, given: Given, act: Act): Promise<Change> {
   const found = await findBreak(visit);
-  const { name, label, does, effect } = acts[act];
-  const shown = form({
-    csrf: visit.csrf,
-    action: pathOf(['breaks', found.id, act]),
-    fields: [{ name, label, value, isRequired: true, maxLength: 500 }],
-    hidden: { version: String(found.version) },
-    submit: `${does}: ${nameOf(found)}`,
-    problem,
-  });
-  const body = html`<p>${difference(found)}</p><p>${effect}</p>${only(visit, 'operator', () => shown)}<p>${link(breakPath(found.id), 'Back to the break')}: ${state(found.status)}${found.resolvedBy === null ? nothing : html` by ${foreign(found.resolvedBy)}, ${time(found.resolvedAt, visit.times)}`}</p>`;
-  return { title: `${does}: ${nameOf(found)}`, body };
+  const version = String(found.version);
+  const [name, label, does, effect] = acts[act];
+  const known = html`<p>${difference(found, visit.times)}</p>${standing(visit, found)}`;
+  const back = [pathTo('break', found.id), 'Back to the break'] as const;
+  const approves = act === 'resolve' ? proposerFor(visit, found) : undefined;
+  if (approves !== undefined) {
+    const submit = `Resolve it as ${approves} proposes: ${nameOf(found)}`;
+    return { title: submit, about: known, role: 'approver', hidden: { approves, version }, submit, back };
+  }
+  const title = `${does}: ${nameOf(found)}`;
+  const fields = [{ name, label, value: given(name), isRequired: true, maxLength: 500 }];
+  const about = html`${known}<p>${effect}</p>`;
+  return { title, about, role: 'operator', fields, hidden: { version }, submit: title, back };
 }
+
+async function change({ upstream, field, part: named }: Submission, act: Act): Promise<string> {
+  const id = named('id');
+  const [name] = acts[act];
+  const approves = field('approves');
+  const said = approves === undefined ? { [name]: field(name) ?? '' } : { approves };
+  const body = { ...said, version: Number(field('version')) } as never;
+  await upstream.call('reconciler', breakChanges[act], { parameters: { id }, body });
+  return pathTo('break', id);
+}
+
+/** Who proposes to resolve a break, if the one who looks may approve that by their name. */
+const proposerFor = ({ operator }: Visit, { proposedResolution: proposed }: ShownBreakView) =>
+  proposed?.by === operator.name ? undefined : proposed?.by;
 
 async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
   const { times } = visit;
-  const { id, kind, rail, owner, status } = found;
+  const { id, kind, rail, owner, status, currency } = found;
   const [both, candidates] = await Promise.all([
     part(bothSides(visit, found)),
     part(candidatesOf(visit, found)),
   ]);
-  const text = (name: string, value: string | null) =>
-    [name, value === null ? undefined : foreign(value)] as const;
   const known = facts([
     ['Status', state(status)],
     ['Kind', link(pathOf(['breaks'], { kind }), inWords(kind))],
     ['About', link(subjectPath(found), foreign(found.reference))],
-    ['Rail', rail === null ? undefined : link(pathOf(['rails', rail]), rail)],
+    ['Rail', rail === null ? undefined : linkTo('rail', rail)],
     ['Owner', owner === null ? 'nobody yet' : link(pathOf(['breaks'], { owner }), foreign(owner))],
     ['Open since', html`${time(found.since, times)} (${age(found.since, times)})`],
-    text('Explanation', found.explanation),
+    ['Explanation', found.explanation === null ? undefined : words(found.explanation, times)],
     ['Break', copyable(id)],
   ]);
-  const body = html`<p class="${status === 'resolved' ? 'done' : 'problem'}">${difference(found)}</p>
-${stateOf(visit, found)}${only(visit, 'operator', () => actions(visit, found))}
+  const orders = tableOf(
+    'Orders to the ledger',
+    found.adjustments,
+    [
+      ['Order', ({ commandId }) => linkTo('order', commandId)],
+      ['Amount', (one) => amount(one.amount, one.currency, pathTo('order', one.commandId)), 'number'],
+      ['Status', (one) => state(one.status)],
+      ['Asked for by', ({ proposedBy }) => foreign(proposedBy)],
+      ['At', ({ proposedAt }) => time(proposedAt, times)],
+    ],
+    'None yet.',
+  );
+  const history = tableOf(
+    'The newest first',
+    found.history.toReversed(),
+    [
+      ['At', ({ at }) => time(at, times)],
+      ['What', ({ what }) => what],
+      ['By', ({ by }) => (by === null ? 'the reconciler' : foreign(by))],
+      ['Amount then', (one) => amount(one.amount, currency), 'number'],
+      ['In their words', ({ text }) => words(text, times)],
+    ],
+    nothing,
+  );
+  const body = html`<p class="${status === 'resolved' ? 'done' : 'problem'}">${difference(found, times)}</p>
+${standing(visit, found)}${only(visit, 'operator', () => actions(visit, found))}
 ${section('Both sides', both)}${section('Facts', known)}
 ${section('Who says so', observations(visit, found))}${section('What may explain it', candidates)}
-${section('Orders that correct it', adjustments(visit, found))}${section('History', history(visit, found))}`;
+${section('Orders that correct it', orders)}${section('History', history)}`;
   return { title: `${nameOf(found)}: ${status}`, body };
 }
 
-/** The difference in one line. */
-function difference(found: ShownBreakView): Html {
-  const { amount: sum, currency, rail, detail, reference, status } = found;
-  const by =
-    sum === null ? nothing : html` by <strong>${displayAmount(sum, currency ?? '', 'exceptZero')}</strong>`;
-  return html`The ${fieldOf(found)} of ${link(subjectPath(found), foreign(reference))} ${status === 'resolved' ? 'differed' : 'differs'}${by}${rail === null ? nothing : ` at ${rail}`}: ${foreign(detail)}`;
-}
-
 /** What it waits for, or how it ended. */
-function stateOf({ operator, times }: Visit, found: ShownBreakView): Html {
-  const { resolutionProposedBy: by, resolvedBy, resolution } = found;
+function standing(visit: Visit, found: ShownBreakView): Html {
+  const { times, operator, may } = visit;
+  const { status, proposedResolution: proposed, resolvedBy, resolution } = found;
   const pending = pendingOf(found);
-  const order = pending && link(pathOf(['approvals', 'orders', pending.commandId]), pending.commandId);
-  const who = by === operator.name ? 'you' : foreign(by);
-  return html`${found.status === 'resolved' ? html`<p>Resolved ${time(found.resolvedAt, times)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}: ${foreign(resolution)}</p>` : nothing}
-${pending ? html`<p>The order ${order} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.proposedBy)}, waits for another operator; once it is booked, this break is resolved.</p>` : nothing}
-${by === null ? nothing : html`<p>It is of so much money that two operators resolve it: ${who} would, and another must too.</p>`}`;
+  if (status === 'resolved')
+    return html`<p>${state(status)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}, ${time(found.resolvedAt, times)}: ${words(resolution, times)}</p>`;
+  const order =
+    pending &&
+    html`<p>The order ${linkTo('order', pending.commandId)} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.proposedBy)}, waits for another operator; once it is booked, this break is resolved.</p>`;
+  const second =
+    proposed &&
+    html`<p>It is of so much money that another operator must approve how it is resolved. ${proposed.by === operator.name ? 'You propose' : html`${foreign(proposed.by)} proposes`}: ${words(proposed.resolution, times)}, ${time(proposed.at, times)}. ${may('approver') && proposerFor(visit, found) !== undefined ? link(pathOf(['breaks', found.id, 'resolve']), `Approve it …`) : nothing}</p>`;
+  return html`${order ?? nothing}${second ?? nothing}`;
 }
 
 function actions({ operator, csrf }: Visit, found: ShownBreakView): Html {
-  const { id, status, owner, version, resolutionProposedBy, floatChange } = found;
-  const shown = (status === 'resolved' ? resolvedActs : openActs).filter(
-    (act) => act !== 'resolve' || (resolutionProposedBy !== operator.name && pendingOf(found) === undefined),
-  );
-  const mine =
-    status === 'resolved' || owner === operator.name
-      ? nothing
-      : form({
-          csrf,
-          action: pathOf(['breaks', id, 'assign']),
-          hidden: { operator: operator.name, version: String(version) },
-          submit: 'Assign it to me',
-        });
-  const adjust = link(
-    pathOf(['breaks', id, 'adjust'], { amount: floatChange?.replace(/^(?=\d)/, '+') }),
-    'Correct our books …',
-  );
-  const kind = found.reference.startsWith('co-') ? 'collection' : 'payout';
-  const decide = breakToDecide(kind, [found])
-    ? link(pathOf(['payments', found.reference, 'decide']), `Decide about the ${kind} …`)
-    : nothing;
-  return html`<div class="actions">${mine}${status === 'resolved' ? nothing : adjust}${decide}${shown.map((act) => link(pathOf(['breaks', id, act]), `${acts[act].does} …`))}</div>`;
+  const { id, status, owner, version, proposedResolution, reference } = found;
+  const mayResolve = proposedResolution === undefined && pendingOf(found) === undefined;
+  const open: readonly Act[] = ['assign', 'notes', 'explain', ...(mayResolve ? (['resolve'] as const) : [])];
+  const shown: readonly Act[] = status === 'resolved' ? ['notes', 'reopen'] : open;
+  const mine = form({
+    csrf,
+    action: pathOf(['breaks', id, 'assign']),
+    hidden: { operator: operator.name, version: String(version) },
+    submit: 'Assign it to me',
+  });
+  const kind = reference.startsWith('co-') ? 'collection' : 'payout';
+  const decide =
+    breakToDecide(kind, [found]) &&
+    link(pathOf(['payments', reference, 'decide']), `Decide about the ${kind} …`);
+  return html`<div class="actions">${status === 'resolved' || owner === operator.name ? nothing : mine}${status === 'resolved' ? nothing : link(pathOf(['breaks', id, 'adjust']), 'Correct our books …')}${decide ?? nothing}${shown.map((act) => link(pathOf(['breaks', id, act]), `${acts[act][2]} …`))}</div>`;
 }
 
-function adjustments({ times }: Visit, found: ShownBreakView): Html {
-  return table({
-    caption: 'Orders to the ledger',
-    columns: ['Order', { title: 'Amount', isNumber: true }, 'Status', 'Asked for by', 'At'],
-    rows: found.adjustments.map(({ commandId, amount: sum, currency, status, proposedBy, proposedAt }) => {
-      const path = pathOf(['approvals', 'orders', commandId]);
-      return [
-        link(path, commandId),
-        amount(sum, currency, path),
-        state(status),
-        foreign(proposedBy),
-        time(proposedAt, times),
-      ];
+/** The field that differs, such as `amount`; an id ends with it. */
+const fieldOf = ({ id }: Pick<ShownBreakView, 'id'>): string => inWords(id.split('/').at(-1) ?? '');
+
+const isSameNow = ({ ours, theirs }: ShownBreakView): boolean => ours !== null && ours === theirs;
+
+/** The difference in one line; if both sides are the same by now, what the break still waits for. */
+function difference(found: ShownBreakView, times: TimeView): Html {
+  const { amount: sum, currency, rail, detail, reference, status, observations: said } = found;
+  const subject = html`The ${fieldOf(found)} of ${link(subjectPath(found), foreign(reference))}`;
+  const where = rail === null ? nothing : ` at ${rail}`;
+  if (status !== 'resolved' && isSameNow(found)) {
+    const still = said.map(
+      ({ observer, at }) =>
+        html` The observer “${inWords(observer)}” said at ${time(at, times)} that it differs: the break waits for what it finds next.`,
+    );
+    return html`${subject}${where} is the same on both sides now.${said.length === 0 ? ' Nobody says any more that it differs: the break closes with the next observation.' : still} If it stays open, resolve it.`;
+  }
+  const by =
+    sum === null ? nothing : html` by <strong>${displayAmount(sum, currency ?? '', 'exceptZero')}</strong>`;
+  return html`${subject} ${status === 'resolved' ? 'differed' : 'differs'}${by}${where}: ${words(detail, times)}`;
+}
+
+/** What we and the rail have of the fields of a payment or a wallet that differ, and where each is written. */
+async function bothSides({ upstream, times }: Visit, found: ShownBreakView): Promise<Html> {
+  const { id, reference, lines, rail, currency } = found;
+  const isWallet = id.endsWith('/balance');
+  const [{ items }, entries] = await Promise.all([
+    upstream.call('reconciler', breakOperations.list, {
+      query: { reference, status: 'unresolved', limit: 5 },
     }),
-    empty: 'None yet.',
-  });
+    isWallet ? undefined : upstream.call('ledger', accountOperations.entries, { query: { reference } }),
+  ]);
+  const others = items
+    .filter((one) => one.id !== id)
+    .map((one) => upstream.call('reconciler', breakOperations.show, { parameters: { id: one.id } }));
+  const theirPath = subjectPath(found);
+  const ourPath = isWallet ? pathTo('account', `float:${rail ?? ''}:${currency ?? ''}`) : theirPath;
+  const side = (text: string | null, of: ShownBreakView, path: string) => {
+    if (text === null) return 'not known';
+    return /^-?\d/.test(text) && of.currency !== null
+      ? amount(text, of.currency, path)
+      : link(path, foreign(inWords(text)));
+  };
+  const sides = tableOf(
+    `What we and the rail have of ${reference}`,
+    [found, ...(await Promise.all(others))],
+    [
+      ['Field', (one) => (one.id === id ? fieldOf(one) : linkTo('break', one.id, fieldOf(one)))],
+      ['Ours', (one) => side(one.ours, one, ourPath)],
+      ['Theirs', (one) => side(one.theirs, one, theirPath)],
+      ['Compared', (one) => (isSameNow(one) ? 'same now' : state('differs'))],
+      ['Difference', (one) => amount(isSameNow(one) ? null : one.amount, one.currency), 'number'],
+    ],
+    nothing,
+  );
+  const ours = (entries?.items ?? []).map(
+    (entry) => html`<div>${link(theirPath, describeMovement(entry))}, ${time(entry.at, times)}</div>`,
+  );
+  const theirs = lines.map(
+    ({ statement, line, receipt }) =>
+      html`<div>${linkTo('statement', statement, `statement ${statement}`)}${line === null ? nothing : `, line ${line}`}${receipt === null ? nothing : html`, receipt ${foreign(receipt)}`}</div>`,
+  );
+  return html`${sides}${facts([
+    ['Ours is written in', ours.length > 0 ? ours : undefined],
+    ['Theirs is written in', theirs.length > 0 ? theirs : undefined],
+  ])}`;
 }
 
-function history({ times }: Visit, { history: lines, currency }: ShownBreakView): Html {
-  return table({
-    caption: 'The newest first',
-    columns: ['At', 'What', 'By', { title: 'Amount then', isNumber: true }, 'In their words'],
-    rows: lines
-      .toReversed()
-      .map((one) => [
-        time(one.at, times),
-        one.what,
-        one.by === null ? 'the reconciler' : foreign(one.by),
-        amount(one.amount, currency),
-        foreign(one.text),
-      ]),
-    empty: nothing,
-  });
+/** Who says that it differs. */
+function observations({ times }: Visit, { observations: said, currency }: ShownBreakView): Html {
+  return tableOf(
+    'What each observer says, the first first',
+    said,
+    [
+      ['Observer', ({ observer }) => inWords(observer)],
+      ['Says', ({ kind }) => inWords(kind)],
+      ['Amount', (one) => amount(one.amount, currency), 'number'],
+      ['In full', ({ detail }) => words(detail, times)],
+      ['At', ({ at }) => time(at, times)],
+    ],
+    'Nobody says so any more.',
+  );
+}
+
+/** The payments that may explain a wallet's difference, and where to read on. */
+async function candidatesOf({ upstream, times }: Visit, found: ShownBreakView): Promise<Html> {
+  const { id, reference } = found;
+  const subject = subjectPath(found);
+  if (!id.endsWith('/balance'))
+    return html`<p>${link(subject, 'Its timeline')} · ${link(pathOf(['breaks'], { reference, status: 'any' }), 'All its breaks')}</p>`;
+  const { items } = await upstream.call('reconciler', comparisonOperations.drift, {});
+  const run = items.find((one) => `${one.rail}:${one.currency}` === reference);
+  return html`${tableOf(
+    'Payments that may be in the difference',
+    run?.candidates ?? [],
+    [
+      ['Payment', ({ reference: payment }) => linkTo('payment', payment)],
+      ['Why', ({ why }) => words(why, times)],
+    ],
+    'No payment explains it: look for what was booked, or moved at the rail, without the other side.',
+  )}<p>${link(subject, 'How the wallet was compared over time')}</p>`;
 }

@@ -58,8 +58,21 @@ const run = {
   overdue: null,
   candidates: [{ reference: 'po-1', why: evil }],
 };
+const status = {
+  at: row.since,
+  open: null,
+  silent: null,
+  polls: null,
+  breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: row.since }],
+  comparison: null,
+  coverage: null,
+  close: null,
+  caughtUp: null,
+  unreported: [],
+};
 export const answers: Answers = {
   'reconciler GET /breaks': { items: [row], next: '5.x' },
+  'reconciler GET /status': status,
   [api]: whole,
   'reconciler GET /drift': { items: [run], next: null },
   'ledger GET /floats': { items: [{ rail: 'upstream', currency: 'GHS', balance: '100' }], next: null },

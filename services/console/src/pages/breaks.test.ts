@@ -19,7 +19,7 @@ describe('the queue of breaks', () => {
   });
 
   it('says what would stand here, or that nothing matches', async () => {
-    const console = openConsole({ 'reconciler GET /breaks': { items: [], next: null } });
+    const console = openConsole({ ...answers, 'reconciler GET /breaks': { items: [], next: null } });
     const ama = await console.signIn('ama');
     expect(textOf((await ama.get('/breaks')).html)).toContain('No break is open');
     expect(textOf((await ama.get('/breaks?owner=ama')).html)).toContain('Clear the filters');
@@ -27,50 +27,69 @@ describe('the queue of breaks', () => {
 
   it('shows what is wrong with a filter, and the filters', async () => {
     const refusal = answered(400, { code: 'invalid', message: 'olderThan must be minutes, hours or days' });
-    const ama = await openConsole({ 'reconciler GET /breaks': refusal }).signIn('ama');
+    const ama = await openConsole({ ...answers, 'reconciler GET /breaks': refusal }).signIn('ama');
     const { html } = await ama.get('/breaks?olderThan=soon');
     expect(html).toContain('olderThan must be minutes');
     expect(html).toContain('value="soon"');
   });
 
-  it('changes the chosen ones by one reason, each by itself, and lists what became of each', async () => {
-    const other = { ...whole, id: 'po-2/status', version: 8 };
-    const otherPath = '/breaks/po-2%2Fstatus';
-    const refusal = answered(409, { code: 'resolved', message: 'the break is resolved: reopen it' });
+  it('stands though the service of its kinds is silent, and hides no other failure', async () => {
+    const silent = { ...answers, 'reconciler GET /status': answered(503, {}) };
+    const ama = await openConsole(silent).signIn('ama');
+    expect((await ama.get('/breaks')).html).toContain(`href="${path}"`);
+    const forbidden = answered(403, { code: 'forbidden', message: 'a wrong token' });
+    const kofi = await openConsole({ ...answers, 'reconciler GET /status': forbidden }).signIn('kofi');
+    expect((await kofi.get('/breaks')).status).toBe(403);
+  });
+
+  const other = { ...whole, id: 'po-2/status', version: 8 };
+  const otherPath = '/breaks/po-2%2Fstatus';
+  const fields = { 'break-0': whole.id, 'version-0': '3', 'break-1': other.id, 'version-1': '8' };
+  const chosen = { ...answers, [`reconciler GET ${otherPath}`]: other };
+
+  it.each([
+    [answered(409, { code: 'resolved', message: 'it is resolved' }), 'failed reconciler: it is resolved'],
+    [
+      answered(503, { message: 'no database' }),
+      'failed reconciler: no database. What you asked for may have',
+    ],
+  ])('changes the chosen ones each by itself, and lists what became of each', async (failure, why) => {
     const console = openConsole({
-      ...answers,
-      [`reconciler GET ${otherPath}`]: other,
+      ...chosen,
       [`reconciler POST ${path}/explain`]: whole,
-      [`reconciler POST ${otherPath}/explain`]: refusal,
+      [`reconciler POST ${otherPath}/explain`]: failure,
     });
     const ama = await console.signIn('ama');
-    const { html } = await ama.get(`/breaks/bulk?break-0=${whole.id}&break-4=${other.id}`);
+    const { html } = await ama.get(`/breaks/bulk/explain?break-0=${whole.id}&break-4=${other.id}`);
     expect(html).toContain('Explain these 2 breaks');
-    const fields = { 'break-0': whole.id, 'version-0': '3', 'break-1': other.id, 'version-1': '8' };
-    const page = await ama.post('/breaks/bulk', { ...fields, act: 'explain', text: evil });
+    const page = await ama.post('/breaks/bulk/explain', { ...fields, explanation: evil });
     expect(changesOf(console)).toEqual([
       [`reconciler POST ${path}/explain`, { explanation: evil, version: 3 }],
       [`reconciler POST ${otherPath}/explain`, { explanation: evil, version: 8 }],
     ]);
-    expect(page.status).toBe(409);
-    expect(textOf(page.html)).toMatch(/ done .*not done: reconciler: the break is resolved: reopen it/);
-    expect(page.html).toContain('value="&lt;script&gt;');
+    expect(textOf(page.html)).toContain('Explain: 1 of 2 done');
+    expect(textOf(page.html)).toMatch(/upstream:GHS\/balance done/);
+    expect(textOf(page.html)).toContain(`po-2/status ${why}`);
+    const again = { step: 'foresee', 'break-0': other.id, explanation: evil };
+    expect(page.html).toContain('name="step" value="foresee"');
+    expect(page.html).toContain(`name="break-0" value="${other.id}"`);
+    const retried = await ama.post('/breaks/bulk/explain', again);
+    expect(retried.html).toContain('name="version-0" value="8"');
+    expect(retried.html).toContain('value="&lt;script&gt;');
   });
 
-  it('leads back to the chosen ones if all are done', async () => {
-    const console = openConsole({ ...answers, [`reconciler POST ${path}/assign`]: whole });
-    const ama = await console.signIn('ama');
-    const fields = { 'break-0': whole.id, 'version-0': '3', act: 'assign', text: 'kofi' };
-    const { goesTo } = await ama.post('/breaks/bulk', fields);
-    expect(goesTo).toBe('/breaks/bulk?break-0=upstream%3AGHS%2Fbalance&done=assign');
-    expect(changesOf(console)).toEqual([
-      [`reconciler POST ${path}/assign`, { operator: 'kofi', version: 3 }],
-    ]);
+  it('have one form to a page, and no two fields of one id', async () => {
+    const ama = await openConsole(chosen).signIn('ama');
+    const { html } = await ama.get(`/breaks/bulk/assign?break-0=${whole.id}&break-1=${other.id}`);
+    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   it('lets viewers choose nothing', async () => {
     const viewer = await openConsole(answers).signIn('esi', 'viewer');
     expect((await viewer.get('/breaks')).html).not.toContain('type="checkbox"');
-    expect((await viewer.get(`/breaks/bulk?break-0=${whole.id}`)).html).not.toContain('Explain these');
+    expect((await viewer.get(`/breaks/bulk/explain?break-0=${whole.id}`)).html).not.toContain(
+      'Explain these',
+    );
   });
 });

@@ -1,21 +1,26 @@
 import { type AttemptView, type DeliveryDetailView, deliveryOperations } from '@pesewa/contracts';
 import { ClientError, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { form } from '../view/form.ts';
-import { copyable, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { addChange, type Change } from '../view/change.ts';
+import { copyable, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, table } from '../view/table.ts';
-import { indentJson, state, time } from '../view/values.ts';
-import { type Given, type Outcome, only, type Routes, type Submission, type Visit } from '../visits.ts';
+import { linkTo, pathTo } from '../view/links.ts';
+import { facts, tableOf } from '../view/table.ts';
+import { indentJson, state, time, words } from '../view/values.ts';
+import { type Given, isForbidden, only, type Routes, type Submission, type Visit } from '../visits.ts';
+import { CHOSEN } from './webhooks.ts';
 
 const SERVICE = 'webhook-dispatcher';
 const CHOSEN_MAX = 100;
+/** How often a webhook shows itself anew: while its next attempt is near or under way, and while that is far. */
+const NEAR_SECONDS = 2;
+const FAR_SECONDS = 30;
+const NEAR_MS = 120_000;
 
 /** One webhook, and what sends one or many again. */
 export function addDeliveryPages(routes: Routes): void {
   routes.page('/webhooks/deliveries/:id', showDelivery);
-  routes.page('/webhooks/resend', (visit) => showChosen(visit, chosenIn(visit.query)));
-  routes.form('/webhooks/resend', resend);
+  addChange(routes, '/webhooks/resend', askAgain, resend);
 }
 
 async function showDelivery(visit: Visit): Promise<Page> {
@@ -25,8 +30,12 @@ async function showDelivery(visit: Visit): Promise<Page> {
     upstream.call(SERVICE, deliveryOperations.show, { parameters }),
     upstream.call(SERVICE, deliveryOperations.attempts, { parameters }),
   ]);
-  const body = html`${one.reason === null ? nothing : html`<p class="problem">${inWords(one.state)}: ${inWords(one.reason)}</p>`}
-${only(visit, 'operator', () => html`<p class="actions">${link(pathOf(['webhooks', 'resend'], { 'pick-0': one.id }), 'Send it again…')} ${link(pathOf(['webhooks', 'test'], { merchant: one.merchantId }), 'Send a test webhook…')}</p>`)}
+  const dueInMs = Date.parse(one.dueAt ?? '') - times.nowMs;
+  const actions = () =>
+    html`<p class="actions">${link(pathOf(['webhooks', 'resend'], { [`${CHOSEN}0`]: one.id }), 'Send it again…')} ${link(pathOf(['webhooks', 'test'], { merchant: one.merchantId }), 'Send a test webhook…')}</p>`;
+  const body = html`${one.reason === null ? nothing : html`<p class="problem">${inWords(one.state)}: ${words(inWords(one.reason), times)}</p>`}
+${one.state === 'pending' && dueInMs <= 0 ? html`<p role="status">It is due now: this page shows what its next attempt meets.</p>` : nothing}
+${only(visit, 'operator', actions)}
 ${section('Facts', factsOf(one, times))}
 ${section('Attempts', attemptTable(items, times))}
 ${section(
@@ -34,91 +43,106 @@ ${section(
   html`<details><summary>Headers; the signature is made anew for each attempt</summary>${facts(Object.entries(one.headers).map(([name, value]) => [name, foreign(value)]))}</details>
 <pre tabindex="0" aria-label="Body">${indentJson(one.body)}</pre>`,
 )}`;
-  return { title: `Webhook ${inWords(one.kind)}: ${inWords(one.state)}`, body };
+  const moving = one.state === 'pending' && { everySeconds: dueInMs <= NEAR_MS ? NEAR_SECONDS : FAR_SECONDS };
+  return { title: `Webhook ${inWords(one.kind)}: ${inWords(one.state)}`, body, ...moving };
 }
 
 const factsOf = (one: DeliveryDetailView, times: Visit['times']): Html =>
   facts([
     ['State', state(one.state)],
     ['Webhook', copyable(one.id)],
-    ['Payment', copyable(one.reference, pathOf(['payments', one.reference]))],
+    ['Payment', copyable(one.reference, pathTo('payment', one.reference))],
     ["The merchant's reference", foreign(one.merchantReference)],
-    ['Merchant', link(pathOf(['merchants', one.merchantId]), one.merchantId)],
+    ['Merchant', linkTo('merchant', one.merchantId)],
     ['Address', one.address === null ? 'the merchant has none for it' : foreign(one.address)],
     ['Created', time(one.createdAt, times)],
     ['Next attempt', time(one.dueAt, times)],
   ]);
 
 const attemptTable = (attempts: readonly AttemptView[], times: Visit['times']): Html =>
-  table({
-    caption: 'Each attempt, and what it met',
-    columns: ['At', 'Answer', { title: 'Milliseconds', isNumber: true }],
-    rows: attempts.map(({ at, status, error, durationMs }) => [
-      time(at, times),
-      status === undefined ? foreign(inWords(error ?? '')) : status,
-      durationMs,
-    ]),
-    empty: 'It was not tried yet.',
-  });
+  tableOf(
+    'Each attempt, and what it met',
+    attempts,
+    [
+      ['At', ({ at }) => time(at, times)],
+      ['Answer', ({ status, error = '' }) => status ?? foreign(inWords(error))],
+      ['Milliseconds', ({ durationMs }) => durationMs, 'number'],
+    ],
+    'It was not tried yet.',
+  );
 
 const chosenIn = (given: Given): readonly string[] =>
-  Array.from({ length: CHOSEN_MAX }, (_, index) => given(`pick-${index}`)).flatMap((id) => id ?? []);
+  Array.from({ length: CHOSEN_MAX }, (_, index) => given(`${CHOSEN}${index}`)).flatMap((id) => id ?? []);
 
-/** The chosen webhooks as they stand now: before they are sent again, and after that. */
-async function showChosen(visit: Visit, ids: readonly string[], problem?: string): Promise<Page> {
-  const { upstream, times, csrf } = visit;
-  const read = async (id: string) => {
-    const found = await upstream
-      .call(SERVICE, deliveryOperations.show, { parameters: { id } })
-      .catch((error: unknown) => (error instanceof ClientError ? messageOf(error) : Promise.reject(error)));
-    return typeof found === 'string'
-      ? [html`<code>${id}</code>`, foreign(found), dash, dash]
-      : [
-          copyable(id, pathOf(['webhooks', 'deliveries', id])),
-          state(found.state),
-          found.merchantId,
-          time(found.dueAt, times),
-        ];
-  };
-  const isSent = visit.query('sent') !== undefined;
-  const what = ids.length === 1 ? 'this webhook' : `these ${ids.length} webhooks`;
-  const shown = table({
-    caption: isSent ? 'As they stand now: each was made due' : 'As they stand now',
-    columns: ['Webhook', 'State', 'Merchant', 'Next attempt'],
-    rows: await Promise.all(ids.map(read)),
-    empty: html`Nothing was chosen. ${link('/webhooks', 'Choose webhooks in the list')}`,
-  });
-  const explained = html`<p>Each is due now, under the same id and with its schedule of attempts from the start. Who has one already can tell by its id.</p>`;
-  const confirm = () =>
-    html`${explained}${form({ csrf, action: '/webhooks/resend', hidden: hiddenOf(ids), submit: `Send ${what} again`, problem })}`;
-  const rest = ids.length === 0 || isSent ? nothing : only(visit, 'operator', confirm);
+const hiddenOf = (ids: readonly string[]) =>
+  Object.fromEntries(ids.map((id, index) => [`${CHOSEN}${index}`, id]));
+
+const countOf = (ids: readonly string[]) =>
+  ids.length === 1 ? 'this webhook' : `these ${ids.length} webhooks`;
+
+/** What each of some webhooks gives, or why it gave nothing, beside its id. */
+const ofEach = <Value>(ids: readonly string[], ask: (id: string) => Promise<Value>) =>
+  Promise.all(
+    ids.map(async (id) => {
+      try {
+        return { id, found: await ask(id) };
+      } catch (error) {
+        if (!(error instanceof ClientError) || isForbidden(error)) throw error;
+        return { id, problem: messageOf(error) };
+      }
+    }),
+  );
+
+function askAgain({ upstream, times }: Visit, given: Given): Change {
+  const ids = chosenIn(given);
   return {
-    title: isSent ? 'Sent again' : `Send ${what} again?`,
-    body: section('Webhooks', html`${shown}${rest}`),
+    title: `Send ${countOf(ids)} again?`,
+    role: 'operator',
+    hidden: hiddenOf(ids),
+    foresee: async () => {
+      const read = (id: string) => upstream.call(SERVICE, deliveryOperations.show, { parameters: { id } });
+      const shown = tableOf(
+        'As they stand now',
+        await ofEach(ids, read),
+        [
+          ['Webhook', ({ id }) => copyable(id, pathTo('delivery', id))],
+          ['State', ({ found, problem }) => (found ? state(found.state) : words(problem, times))],
+          ['Merchant', ({ found }) => linkTo('merchant', found?.merchantId)],
+          ['Next attempt', ({ found }) => time(found?.dueAt, times)],
+        ],
+        html`Nothing was chosen. ${link('/webhooks', 'Choose webhooks in the list')}`,
+      );
+      const explained = html`<p>Each is due now, under the same id and with its schedule of attempts from the start. Who has one already can tell by its id.</p>`;
+      if (ids.length === 0) return { shown };
+      return { shown: html`${shown}${explained}`, submit: `Send ${countOf(ids)} again` };
+    },
+    back: ['/webhooks', 'Back to the webhooks'],
   };
 }
 
-const hiddenOf = (ids: readonly string[]) =>
-  Object.fromEntries(ids.map((id, index) => [`pick-${index}`, id]));
-
-/** Makes each due; those that could not be are shown again, each with its reason. */
-async function resend(submission: Submission): Promise<Outcome> {
-  const ids = chosenIn(submission.field);
-  const failed = new Map<string, string>();
-  for (const id of ids) {
-    try {
-      await submission.upstream.call(SERVICE, deliveryOperations.resend, { parameters: { id } });
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      failed.set(id, messageOf(error));
-    }
+/** Makes each due; the result of each is shown, whatever became of the others. */
+async function resend({ upstream, field, times }: Submission): Promise<string | Page> {
+  const ids = chosenIn(field);
+  const send = (id: string) => upstream.call(SERVICE, deliveryOperations.resend, { parameters: { id } });
+  const [only = ''] = ids;
+  if (ids.length === 1) {
+    await send(only);
+    return pathTo('delivery', only);
   }
-  if (failed.size > 0) {
-    const reasons = [...failed].map(([id, why]) => `${id}: ${why}`).join('; ');
-    const problem = `${ids.length - failed.size} of ${ids.length} are due now; not these: ${reasons}`;
-    return { again: await showChosen(submission, [...failed.keys()], problem), status: 409 };
-  }
-  const [first = ''] = ids;
-  if (ids.length === 1) return { goTo: pathOf(['webhooks', 'deliveries', first]) };
-  return { goTo: pathOf(['webhooks', 'resend'], { ...hiddenOf(ids), sent: 'yes' }) };
+  const results = await ofEach(ids, send);
+  const missed = results.flatMap(({ id, problem }) => (problem === undefined ? [] : id));
+  const again = pathOf(['webhooks', 'resend'], hiddenOf(missed));
+  const shown = tableOf(
+    'What became of each',
+    results,
+    [
+      ['Webhook', ({ id }) => copyable(id, pathTo('delivery', id))],
+      ['Result', ({ problem }) => (problem === undefined ? 'due now' : words(problem, times))],
+    ],
+    'Nothing was chosen.',
+  );
+  return {
+    title: `${ids.length - missed.length} of ${ids.length} webhooks are due now`,
+    body: html`${shown}${missed.length === 0 ? nothing : html`<p>${link(again, `Ask again for ${missed.length} that may not be due`)}</p>`}<p>${link('/webhooks', 'Back to the webhooks')}</p>`,
+  };
 }

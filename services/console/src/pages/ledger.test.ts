@@ -110,9 +110,29 @@ describe('a statement', () => {
 
   it('says that no entry has touched the account, or what is wrong with the period', async () => {
     expect((await page(PATH, {})).text).toContain('No entry has touched this account yet');
-    const refused = answered(400, { code: 'invalid', message: 'from must be a day or a time' });
-    const { text } = await page(`${PATH}?from=x`, { [asked]: refused });
-    expect(text).toContain('ledger: from must be a day or a time');
+    const refused = answered(400, { code: 'invalid', message: 'to must not be before from' });
+    const { text } = await page(`${PATH}?from=2026-11-02&to=2026-11-01`, { [asked]: refused });
+    expect(text).toContain('ledger: to must not be before from');
+  });
+
+  it.each([
+    ['from=x', 'from: x is no time: write 27/11/2026'],
+    ['to=2026-02-31', 'to: the calendar has no day 2026-02-31'],
+  ])('names the field of a wrong day: %s', async (query, why) => {
+    const { text, status, asked: found } = await page(`${PATH}?${query}`, { [asked]: statement });
+    expect([status, found]).toEqual([200, []]);
+    expect(text).toContain(why);
+  });
+
+  it('takes days as pages write them', async () => {
+    const { asked: found } = await page(`${PATH}?from=01/11/2026&to=02/11/2026`, { [asked]: statement });
+    expect(found[0]).toContain('from=2026-11-01T00%3A00%3A00.000Z&to=2026-11-03T00%3A00%3A00.000Z');
+  });
+
+  it('of suspense says what to do about the costs of a rail, which no order books', async () => {
+    const { text, html } = await page('/ledger/accounts/suspense:GHS', {});
+    expect(text).toContain("No order books suspense to a rail's costs.");
+    expect(html).toContain('href="/breaks?currency=GHS"');
   });
 
   it('is saved as CSV, page by page, where no cell is a formula', async () => {
@@ -145,37 +165,52 @@ describe('an order of money', () => {
     requestedBy: 'ama',
     requestedAt: '2026-11-27T12:00:00Z',
   };
-  const filled =
-    '/ledger/orders/new?kind=fund&merchantId=demo&currency=GHS&amount=2500.5&reason=%3Cscript%3E';
+  const filled = { kind: 'fund', merchantId: 'demo', currency: 'GHS', amount: '2500.5', reason: '<script>' };
   const wallet = { merchantId: 'demo', currency: 'GHS', available: '100', held: '0', sequence: 1 };
   const balance = { 'ledger GET /accounts/demo/GHS': wallet };
+  const foresee = async (fields: Readonly<Record<string, string>>, answers: Answers = balance) => {
+    const console = openConsole(answers);
+    const ama = await console.signIn('ama', 'operator');
+    const { html } = await ama.post('/ledger/orders/new', { step: 'foresee', ...filled, ...fields });
+    const found = console.asked.map(({ what }) => what).filter((what) => what.startsWith('ledger'));
+    return { html, text: textOf(html), found };
+  };
 
-  it('shows what it would do and what would be left, before anything is sent', async () => {
-    const { text, html, asked: found } = await page(filled, balance);
-    expect(text).toContain('2,500.50 GHS received by the treasury, into the GHS wallet of demo.');
-    expect(text).toMatch(/available now 100\.00 GHS available after 2,600\.50 GHS/);
-    expect(html).toMatch(/name="commandId" value="cm-\d+"/);
-    expect(html).not.toContain('<script>"');
-    expect(html).toContain('value="&lt;script&gt;"');
-    expect(found).toEqual(['ledger GET /accounts/demo/GHS']);
-  });
+  it.each(['2500.5', '2,500.50', '2 500.5'])(
+    'shows what %s would do and leave, before it is sent',
+    async (amount) => {
+      const { text, html, found } = await foresee({ amount });
+      expect(text).toContain('2,500.50 GHS received by the treasury, into the GHS wallet of demo.');
+      expect(text).toMatch(/available now 100\.00 GHS available after 2,600\.50 GHS/);
+      expect(html).toMatch(/name="commandId" value="cm-\d+"/);
+      expect(html).not.toContain('<script>"');
+      expect(html).toContain('value="&lt;script&gt;"');
+      expect(found.filter((what) => what.includes('POST'))).toEqual([]);
+    },
+  );
 
   it.each([
-    ['amount=2,500', 'amount must be a decimal number'],
-    ['amount=-1', 'amount must be greater than zero'],
-    ['amount=1.234', 'amount must have at most 2 decimals'],
-    ['amount=1&currency=XXQ', 'currency must be an ISO 4217 code'],
-    ['amount=1&merchantId=', 'merchantId'],
-  ])('with %s is not offered, and says why', async (query, problem) => {
-    const given = new URLSearchParams('kind=fund&merchantId=demo&currency=GHS');
-    for (const [name, value] of new URLSearchParams(query)) given.set(name, value);
-    const { text, html } = await page(`/ledger/orders/new?${given.toString()}`, balance);
+    [{ amount: '2,50' }, 'amount must be a decimal number'],
+    [{ amount: '-1' }, 'amount must be greater than zero'],
+    [{ amount: '1.234' }, 'amount must have at most 2 decimals'],
+    [{ currency: 'XXQ' }, 'currency must be an ISO 4217 code'],
+    [{ merchantId: '' }, 'merchantId'],
+  ])('with %j is not offered, and says why', async (fields, problem) => {
+    const { text, html } = await foresee(fields);
     expect(text).toContain(`Not done. ${problem}`);
     expect(html).not.toContain('name="commandId"');
   });
 
+  it('is not offered while its effect is not known, and keeps what was written', async () => {
+    const silent = { 'ledger GET /accounts/demo/GHS': answered(503, { message: 'no database' }) };
+    const { text, html } = await foresee({}, silent);
+    expect(text).toContain('Not done. ledger: no database');
+    expect(html).not.toContain('name="commandId"');
+    expect(html).toContain('value="2500.5"');
+  });
+
   it('warns if a wallet would give more than it has', async () => {
-    const { text } = await page(filled.replace('kind=fund', 'kind=withdraw'), balance);
+    const { text } = await foresee({ kind: 'withdraw' });
     expect(text).toContain('the ledger would refuse this');
     expect(text).toContain('-2,400.50 GHS');
   });
@@ -186,7 +221,7 @@ describe('an order of money', () => {
       kind: 'fund',
       merchantId: 'demo',
       currency: 'GHS',
-      amount: '2500.5',
+      amount: '2,500.5',
       commandId: 'cm-9',
       reason: '',
     };
@@ -222,7 +257,7 @@ describe('an order of money', () => {
   });
 
   it('is proposed by operators only', async () => {
-    const { html, text } = await page(filled, balance, 'viewer');
-    expect([html.includes('commandId'), text.includes('It takes an operator')]).toEqual([false, true]);
+    const { html, text } = await page('/ledger/orders/new?kind=fund', balance, 'viewer');
+    expect([html.includes('<select'), text.includes('takes the role operator')]).toEqual([false, true]);
   });
 });

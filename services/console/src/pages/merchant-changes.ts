@@ -5,22 +5,23 @@ import {
   dryRunOf,
   keyScopes,
   type TakenChangeView,
+  wantedShapes,
 } from '@pesewa/contracts';
-import { messageOf, RefusedError, settingLabel } from '@pesewa/operator-client';
+import { RefusedError, settingLabel } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { type Field, form } from '../view/form.ts';
-import { copyable, type Html, link, pathOf } from '../view/html.ts';
-import { type Page, section } from '../view/layout.ts';
+import { addChange, type Change, type Foreseen } from '../view/change.ts';
+import type { Field } from '../view/form.ts';
+import { copyable, link } from '../view/html.ts';
+import type { Page } from '../view/layout.ts';
+import { linkTo, pathTo } from '../view/links.ts';
 import { facts } from '../view/table.ts';
-import { doOrShowAgain, type Outcome, type Routes, type Submission, type Visit } from '../visits.ts';
+import { plainAmount } from '../view/values.ts';
+import { type Given, momentOf, type Routes, type Submission, type Visit } from '../visits.ts';
 import { fieldChanges, readSettings } from './merchants.ts';
-
-const PATH = '/merchants/:id/changes/:kind';
 
 /** Changes of a merchant's settings: a form with what is set, what would change, and only then the change. */
 export function addMerchantChangePages(routes: Routes): void {
-  routes.page(PATH, (visit) => showChange(visit));
-  routes.form(PATH, change);
+  addChange(routes, '/merchants/:id/changes/:kind', ask, change);
 }
 
 /** A field whose value is what is set; `read` makes of a new text what the operation takes, and null takes a setting away. */
@@ -28,8 +29,11 @@ interface Question extends Field {
   readonly read?: (text: string | undefined) => unknown;
 }
 
-const numberOf = (text: string | undefined) =>
-  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : (text ?? null);
+const plainOf = (text: string | undefined) => (text === undefined ? null : plainAmount(text));
+const numberOf = (text: string | undefined) => {
+  const plain = plainOf(text);
+  return plain !== null && /^\d{1,9}$/.test(plain) ? Number(plain) : plain;
+};
 const listOf = (text = '') => text.split(/[\s,]+/).filter((one) => one !== '');
 
 /** Builds a question about a setting. */
@@ -38,9 +42,7 @@ type Ask = (name: string, setting: string, hint?: string, more?: Partial<Questio
 const prices = ['payoutFee', 'collectionFee'].flatMap((fee) =>
   ['percent', 'fixed', 'min', 'max'].map((name) => `${fee}.${name}`),
 );
-const limits = Object.entries(changeOperations.limits.body.shape).filter(
-  ([name]) => name !== 'reason' && name !== 'dryRun',
-);
+const limits = Object.entries(wantedShapes.limits);
 const isByCurrency = ([, schema]: (typeof limits)[number]) => schema.safeParse({}).success;
 const NO_LIMIT = 'Empty: no limit';
 const secretOptions = [
@@ -53,8 +55,10 @@ const scopeOptions = [keyScopes.join(), ...keyScopes].map(
 const ADDRESSES = 'Separated by commas, such as 192.0.2.7, 198.51.100.0/24; empty: anywhere';
 
 /** What is asked for a kind of change; a group of fields such as `perDayMax.GHS` is sent as one object. */
-const questionsOf: Partial<Record<ChangeKind, (ask: Ask, currency?: string) => readonly Question[]>> = {
-  limits: (ask, currency) =>
+const questionsOf: Partial<
+  Record<string, (ask: Ask, visit: Visit, currency?: string) => readonly Question[]>
+> = {
+  limits: (ask, _, currency) =>
     limits
       .filter((limit) => isByCurrency(limit) === (currency !== undefined))
       .map(([name]) =>
@@ -62,12 +66,12 @@ const questionsOf: Partial<Record<ChangeKind, (ask: Ask, currency?: string) => r
           ? ask(name, `limits.${name}`, NO_LIMIT, { read: numberOf })
           : ask(`${name}.${currency}`, `limits.${name}.${currency}`, NO_LIMIT),
       ),
-  wallet: (ask, currency = '') => [
+  wallet: (ask, _, currency = '') => [
     ask('currency', 'currency', 'Such as GHS', { value: currency, isRequired: true, maxLength: 3 }),
     ask('country', `wallets.${currency}.country`, 'Such as GHA', { isRequired: true }),
     ...prices.map((name) =>
       ask(name, `wallets.${currency}.${name}`, name.endsWith('percent') ? 'In percent, such as 1.5' : '', {
-        read: (text) => text,
+        read: (text) => plainOf(text) ?? undefined,
       }),
     ),
   ],
@@ -78,9 +82,11 @@ const questionsOf: Partial<Record<ChangeKind, (ask: Ask, currency?: string) => r
     ask('graceHours', 'webhooks.graceHours', 'Only with a new secret; empty: 24', { read: numberOf }),
   ],
   access: (ask) => [ask('allowedAddresses', 'allowedAddresses', ADDRESSES, { isLong: true, read: listOf })],
-  'add-key': (ask) => [
+  'add-key': (ask, visit) => [
     ask('scopes', 'for', '', { options: scopeOptions, isRequired: true, read: listOf }),
-    ask('expiresAt', 'expires', 'Such as 2027-01-31T00:00:00Z; empty: never'),
+    ask('expiresAt', 'expires', `In ${visit.times.zone}, such as 31/01/2027; empty: never`, {
+      read: (text) => momentOf(visit, () => text, 'expiresAt'),
+    }),
   ],
   'remove-key': (ask) => [ask('keyHash', 'key', 'The beginning of its SHA-256', { isRequired: true })],
   suspend: () => [],
@@ -88,9 +94,9 @@ const questionsOf: Partial<Record<ChangeKind, (ask: Ask, currency?: string) => r
 };
 
 /** What the operation takes: the fields that must be there, and those that are not as they were set. */
-function bodyOf(questions: readonly Question[], given: Visit['query']): Readonly<Record<string, unknown>> {
+function bodyOf(questions: readonly Question[], given: Given): Readonly<Record<string, unknown>> {
   const groups = Map.groupBy(questions, ({ name }) => name.split('.', 1)[0] ?? name);
-  const valueOf = ({ name, read = (text) => text ?? null }: Question) => read(given(name));
+  const valueOf = ({ name, read = plainOf }: Question) => read(given(name));
   const entries = [...groups].flatMap(([group, own]) => {
     // The only question of a form is what the form is for.
     const isWanted =
@@ -115,14 +121,24 @@ function titleOf(kind: string, id: string): string {
   return named === title ? `${title}, for ${id}` : named;
 }
 
-async function showChange(visit: Visit, refused?: string): Promise<Page> {
-  const { query, may, part } = visit;
+/** The merchant, and the kind of change that its form is for. */
+function namedIn({ part }: Visit) {
   const [id, kind] = [part('id'), part('kind')];
-  const questionsFor = questionsOf[kind as ChangeKind];
-  if (!questionsFor) throw new RefusedError(`there is no form for ${kind}`, 404, 'not_found');
-  const title = titleOf(kind, id);
-  if (!may('admin')) return { title, body: html`<p class="empty">It takes an admin to change settings.</p>` };
-  const settings = await readSettings(visit);
+  const questionsFor = Object.hasOwn(questionsOf, kind) ? questionsOf[kind] : undefined;
+  if (questionsFor) return { id, kind, questionsFor };
+  throw new RefusedError(`there is no form for ${kind}`, 404, 'not_found');
+}
+
+async function ask(visit: Visit, given: Given): Promise<Change> {
+  const { id, kind, questionsFor } = namedIn(visit);
+  const change = {
+    title: titleOf(kind, id),
+    role: 'admin' as const,
+    back: [pathTo('merchant', id), `Back to ${id}`] as const,
+  };
+  if (!visit.may('admin')) return change;
+  const settings = await readSettings(visit, id);
+  const currency = given('currency');
   const questions = questionsFor(
     (name, setting, hint, more) => ({
       name,
@@ -131,96 +147,76 @@ async function showChange(visit: Visit, refused?: string): Promise<Page> {
       ...(hint && { hint }),
       ...more,
     }),
-    query('currency'),
+    visit,
+    currency,
   );
-  const isShown = query('shown') !== undefined;
-  const reason = { name: 'reason', label: 'Reason', maxLength: 200 };
-  const fields = [...questions, reason].map((one) => (isShown ? { ...one, value: query(one.name) } : one));
-  const currency = questions.some(({ name }) => name === 'currency') ? undefined : query('currency');
-  const hidden = { shown: 'yes', ...(currency !== undefined && { currency }) };
-  const shown = isShown ? await preview(visit, bodyOf(questions, query), { fields, hidden }) : undefined;
-  const draft = form({
-    action: pathOf(['merchants', id, 'changes', kind]),
-    hidden,
-    fields,
-    submit: 'Show what would change',
-    problem: refused ?? shown?.problem,
-  });
+  // An empty field of a form that was sent takes a setting away.
+  const isWritten = given('written') !== undefined;
+  const fields = [...questions, { name: 'reason', label: 'Reason', value: undefined, maxLength: 200 }].map(
+    (one) => ({ ...one, value: given(one.name) ?? (isWritten ? undefined : one.value) }),
+  );
+  const isAsked = questions.some(({ name }) => name === 'currency');
   return {
-    title,
-    body: html`${shown?.body}${section('The change', draft)}<p>${link(pathOf(['merchants', id]), `Back to ${id}`)}</p>`,
+    ...change,
+    fields,
+    hidden: { written: 'yes', ...(!isAsked && { currency }) },
+    foresee: () => foresee(visit, bodyOf(questions, given)),
   };
 }
 
-interface Preview {
-  readonly body?: Html;
-  readonly problem?: string;
-}
-
-/** What would change, and the button that does it; what is sent then is what was shown. */
-async function preview(
-  visit: Visit,
-  body: Readonly<Record<string, unknown>>,
-  {
-    fields,
-    hidden,
-  }: { readonly fields: readonly Field[]; readonly hidden: Readonly<Record<string, string>> },
-): Promise<Preview> {
-  const [id, kind] = [visit.part('id'), visit.part('kind')];
+/** What would change; what is sent then is what was shown, once. */
+async function foresee(visit: Visit, body: Readonly<Record<string, unknown>>): Promise<Foreseen> {
+  const { id, kind } = namedIn(visit);
   const operation = operationOf(kind);
   const isAtOnce = !operation.summary.startsWith('Proposes');
-  try {
-    const dryRun = dryRunOf(operation);
-    const asked = { parameters: { merchantId: id }, body: { ...body, dryRun: true } } as CallOf<
-      typeof dryRun
-    >;
-    const foreseen = await visit.upstream.call('ledger', dryRun, asked);
-    const answers = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]));
-    const confirm = form({
-      csrf: visit.csrf,
-      action: pathOf(['merchants', id, 'changes', kind]),
-      hidden: { ...answers, ...hidden, body: JSON.stringify(body) },
-      submit: titleOf(kind, id),
-      isDangerous: isAtOnce,
-    });
-    const makesSecret = kind === 'add-key' || 'rotateSecret' in body;
-    const when = isAtOnce ? 'It applies at once.' : 'Nothing changes before another operator approves it.';
-    return {
-      body: section(
-        'What would change',
-        html`${fieldChanges(foreseen.fields)}<p>${when}${makesSecret ? ' What is secret is made then, and shown once.' : ''}</p>${confirm}`,
-      ),
-    };
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    return { problem: messageOf(error) };
-  }
+  const dryRun = dryRunOf(operation);
+  const asked = { parameters: { merchantId: id }, body: { ...body, dryRun: true } } as CallOf<typeof dryRun>;
+  const { fields } = await visit.upstream.call('ledger', dryRun, asked);
+  const when = isAtOnce ? 'It applies at once.' : 'Nothing changes before another operator approves it.';
+  const secret = makesSecret(kind, body) ? ' What is secret is made then, and shown once.' : '';
+  return {
+    shown: html`${fieldChanges(fields, visit.times)}<p>${when}${secret}</p>`,
+    submit: titleOf(kind, id),
+    isDangerous: isAtOnce,
+    hidden: { body: JSON.stringify({ ...body, changeId: visit.newId().replace(/^cm/, 'sc') }) },
+  };
 }
+
+const makesSecret = (kind: string, body: object): boolean => kind === 'add-key' || 'rotateSecret' in body;
 
 /** Does what was shown; keys and secrets that were made for it are shown only now. */
-function change(submission: Submission): Promise<Outcome> {
-  const { upstream, field, part } = submission;
-  const [id, kind] = [part('id'), part('kind')];
-  return doOrShowAgain(
-    async () => {
-      const body = JSON.parse(field('body') ?? '{}') as CallOf<Any>['body'];
-      const asked = { parameters: { merchantId: id }, body } as CallOf<Any>;
-      const taken = await upstream.call('ledger', operationOf(kind), asked);
-      const next = taken.status === 'applied' ? ['merchants', id] : ['approvals', 'settings', taken.id];
-      return Object.keys(taken.made).length === 0 ? pathOf(next) : secretsOf(taken, pathOf(next));
-    },
-    (problem) => showChange({ ...submission, query: field }, problem),
-  );
+async function change(submission: Submission): Promise<string | Page> {
+  const { id, kind } = namedIn(submission);
+  const body = readBody(submission.field('body'));
+  const asked = { parameters: { merchantId: id }, body } as CallOf<Any>;
+  const taken = await submission.upstream.call('ledger', operationOf(kind), asked);
+  if (makesSecret(kind, body)) return secretsOf(taken);
+  return taken.status === 'applied' ? pathTo('merchant', id) : pathTo('setting', taken.id);
 }
 
-function secretsOf({ made, merchantId }: TakenChangeView, next: string): Page {
+function readBody(text = ''): object {
+  try {
+    const read: unknown = JSON.parse(text);
+    if (typeof read === 'object' && read !== null) return read;
+  } catch {
+    // It is refused below, as any other text that is no object.
+  }
+  throw new RefusedError('what was shown did not arrive: look at it again', 422);
+}
+
+function secretsOf({ id, made, merchantId }: TakenChangeView): Page {
   const secrets = [
     ['Public key', made.publicKey],
     ['Webhook secret', made.webhookSecret],
     ['Signing secret', made.signingSecret],
   ] as const;
+  const path = pathTo('setting', id);
+  if (Object.keys(made).length === 0) {
+    const body = html`<p class="problem" role="alert"><strong>This was asked for already.</strong> What is secret was shown then, and is not shown again. If nobody copied it, ${link(path, 'withdraw the change')} and ask for another one.</p>`;
+    return { title: `Asked for ${merchantId} already`, body };
+  }
   const shown = facts(secrets.map(([name, secret]) => [name, secret && copyable(secret)]));
   const body = html`<p class="problem" role="alert"><strong>This is shown only now.</strong> Copy it and hand it to the merchant in a safe way.</p>
-${shown}<p>It works once another operator approves the change: ${link(next, 'show the change')}.</p>`;
+${shown}<p>It works once another operator approves the change: ${link(path, 'show the change')}.</p><p>${linkTo('merchant', merchantId, `Back to ${merchantId}`)}</p>`;
   return { title: `Made for ${merchantId}`, body };
 }

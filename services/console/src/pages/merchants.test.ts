@@ -81,31 +81,42 @@ describe('a merchant', () => {
       false,
       true,
     ]);
-    const form = await page(
-      '/merchants/demo/changes/limits?shown=yes&requestsPerSecond=70',
-      about,
-      'operator',
-    );
+    const form = await page('/merchants/demo/changes/limits?requestsPerSecond=70', about, 'operator');
     expect([form.asked, form.html.includes('name="body"')]).toEqual([[], false]);
-    expect((await page('/merchants/demo', about)).html).toContain(
-      '/merchants/demo/changes/suspend?shown=yes',
-    );
+    expect((await page('/merchants/demo', about)).html).toContain('href="/merchants/demo/changes/suspend"');
   });
 
   it('that is not there is not found; nor is a form for what has none', async () => {
     expect((await page('/merchants/nobody', {})).status).toBe(404);
-    expect((await page('/merchants/demo/changes/create', about)).status).toBe(404);
+    const open = openConsole(about);
+    const ama = await open.signIn('ama');
+    for (const kind of ['create', 'constructor', '__proto__', 'none'])
+      for (const step of ['foresee', 'act']) {
+        const path = `/merchants/demo/changes/${kind}`;
+        expect([(await ama.get(path)).status, (await ama.post(path, { step, body: '{}' })).status]).toEqual([
+          404, 404,
+        ]);
+      }
+    expect(open.asked.filter(({ what }) => what.includes('POST'))).toEqual([]);
   });
 });
 
 describe('a change', () => {
   const foreseen = { fields: change.fields };
+  const foresee = async (kind: string, fields: Readonly<Record<string, string>>, answers: Answers) => {
+    const { signIn, asked } = openConsole({ ...about, ...answers });
+    const sent = { step: 'foresee', written: 'yes', ...fields };
+    const { html } = await (await signIn('ama')).post(`/merchants/demo/changes/${kind}`, sent);
+    return { html, text: textOf(html), asked };
+  };
 
   it.each([
     ['limits', 'requestsPerSecond=70', { requestsPerSecond: 70 }],
+    ['limits', 'requestsPerSecond=1,070', { requestsPerSecond: 1_070 }],
     ['limits', 'requestsPerSecond=many', { requestsPerSecond: 'many' }],
     ['limits', 'requestsPerSecond=', { requestsPerSecond: null }],
     ['limits', 'requestsPerSecond=50', {}],
+    ['limits', 'currency=GHS&perPayoutMax.GHS=7,000.50', { perPayoutMax: { GHS: '7000.50' } }],
     ['limits', 'currency=GHS&perPayoutMax.GHS=7000', { perPayoutMax: { GHS: '7000' } }],
     ['limits', 'currency=GHS&perPayoutMax.GHS=', { perPayoutMax: { GHS: null } }],
     ['limits', 'currency=GHS&perPayoutMax.GHS=5000&perDayMax.GHS=9', { perDayMax: { GHS: '9' } }],
@@ -122,14 +133,18 @@ describe('a change', () => {
     ['webhooks', 'payoutsUrl=', { payoutsUrl: null }],
     ['access', 'allowedAddresses=192.0.2.8,+192.0.2.9', { allowedAddresses: ['192.0.2.8', '192.0.2.9'] }],
     ['access', 'allowedAddresses=', { allowedAddresses: [] }],
+    [
+      'add-key',
+      'scopes=payouts&expiresAt=31/01/2027',
+      { scopes: ['payouts'], expiresAt: '2027-01-31T00:00:00.000Z' },
+    ],
     ['add-key', 'scopes=payouts,collections', { scopes: ['payouts', 'collections'] }],
     ['remove-key', 'keyHash=8047dca0ab6a', { keyHash: '8047dca0ab6a' }],
     ['suspend', 'reason=why', { reason: 'why' }],
     ['resume', '', {}],
   ])('of %s with %s asks what would change, of what differs alone', async (kind, query, body) => {
     const operation = `ledger POST /merchants/demo/changes/${kind}`;
-    const { asked, html, text } = await page(`/merchants/demo/changes/${kind}?shown=yes&${query}`, {
-      ...about,
+    const { asked, html, text } = await foresee(kind, Object.fromEntries(new URLSearchParams(query)), {
       [operation]: foreseen,
     });
     expect(asked.filter(({ what }) => what.includes('POST'))).toEqual([
@@ -137,7 +152,8 @@ describe('a change', () => {
     ]);
     expect(text).toContain('largest payout, GHS: from none to 5,000.00 GHS');
     const [, sent = ''] = /name="body" value="([^"]*)"/.exec(html) ?? [];
-    expect(JSON.parse(sent.replaceAll('&quot;', '"'))).toEqual(body);
+    const changeId = expect.stringMatching(/^sc-\d+$/) as string;
+    expect(JSON.parse(sent.replaceAll('&quot;', '"'))).toEqual({ ...body, changeId });
   });
 
   it('starts with what is set, and asks for nothing before it is to be shown', async () => {
@@ -148,10 +164,10 @@ describe('a change', () => {
 
   it('that would change nothing says so, with what was written', async () => {
     const refused = answered(409, { code: 'unchanged', message: 'demo is set so already' });
-    const answers = { ...about, 'ledger POST /merchants/demo/changes/suspend': refused };
-    const { text, html } = await page(
-      `/merchants/demo/changes/suspend?shown=yes&reason=${encodeURIComponent(HOSTILE)}`,
-      answers,
+    const { text, html } = await foresee(
+      'suspend',
+      { reason: HOSTILE },
+      { 'ledger POST /merchants/demo/changes/suspend': refused },
     );
     expect(text).toContain('Not done. ledger: demo is set so already');
     expect(html).toContain('&lt;script&gt;alert(');
@@ -177,6 +193,40 @@ describe('a change', () => {
     expect([sent, goesTo]).toEqual([[{ requestsPerSecond: 70 }], '/approvals/settings/sc-1']);
   });
 
+  it('is refused if what was shown did not arrive, and nothing is asked for', async () => {
+    for (const body of ['{', 'null', '']) {
+      const { sent, status, html } = await take('limits', answered(202, taken), { body });
+      expect([status, textOf(html).includes('what was shown did not arrive')]).toEqual([422, true]);
+      // What would change is looked at again.
+      expect(sent).toEqual([expect.objectContaining({ dryRun: true })]);
+    }
+  });
+
+  it('whose answer was lost shows, when it is sent again, how to withdraw what was made', async () => {
+    const again = answered(202, { ...taken, kind: 'add-key', made: {} });
+    const { html } = await take('add-key', again, { body: '{"scopes":["payouts"],"changeId":"sc-1"}' });
+    expect(textOf(html)).toContain('This was asked for already.');
+    expect(html).toContain('<a href="/approvals/settings/sc-1">withdraw the change</a>');
+  });
+
+  it('with a minimum above its maximum is refused at the field', async () => {
+    const message = 'perPayoutMin.GHS must be at most perPayoutMax.GHS';
+    const { html, text } = await foresee(
+      'limits',
+      { currency: 'GHS', 'perPayoutMin.GHS': '9', 'perPayoutMax.GHS': '5' },
+      { 'ledger POST /merchants/demo/changes/limits': answered(400, { code: 'invalid', message }) },
+    );
+    expect(text).toContain(message);
+    expect(html).toMatch(/name="perPayoutMin\.GHS"[^>]* aria-invalid="true"/);
+    expect(html).toMatch(/name="perPayoutMin\.GHS"[^>]* value="9"/);
+  });
+
+  it('of a key with an end that is no time is refused at the field', async () => {
+    const { html, asked } = await foresee('add-key', { scopes: 'payouts', expiresAt: 'soon' }, {});
+    expect(html).toMatch(/name="expiresAt"[^>]* aria-invalid="true"/);
+    expect(asked.filter(({ what }) => what.includes('POST'))).toEqual([]);
+  });
+
   it('that applies at once leads back to the merchant', async () => {
     const { goesTo } = await take(
       'suspend',
@@ -200,7 +250,7 @@ describe('a change', () => {
   it('that is refused is shown again with the reason and what was written', async () => {
     const refused = answered(409, { code: 'impossible', message: 'payouts has two keys already' });
     const { status, html } = await take('add-key', refused, {
-      shown: 'yes',
+      written: 'yes',
       scopes: 'payouts',
       reason: 'next',
       body: '{"scopes":["payouts"]}',

@@ -1,33 +1,49 @@
 import {
+  breakChanges,
   describeProblem,
   firstProblem,
   type OrderKindName,
   type OrderView,
+  orderOperations,
   proposalOperations,
+  type ShownBreakView,
 } from '@pesewa/contracts';
-import { accept, amountProblem, parsePositiveAmount, type Result, refuse } from '@pesewa/kernel';
-import { describeOrder, foreseeOrder, inWords, minorOf, takesAway } from '@pesewa/operator-client';
+import { amountProblem, displayAmount, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
+import {
+  correctionOf,
+  describeOrder,
+  foreseeOrder,
+  inWords,
+  mayBeBooked,
+  minorOf,
+  nextCommandId,
+  type OrderRequest,
+  pendingOf,
+  placeAdjustment,
+  RefusedError,
+  reasonForBreak,
+  takesAway,
+  whyWrongSign,
+} from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import type { z } from 'zod';
-import { type Field, form } from '../view/form.ts';
-import { type Html, link, nothing, pathOf } from '../view/html.ts';
-import { type Page, section } from '../view/layout.ts';
+import { addChange, type Change, type Foreseen } from '../view/change.ts';
+import type { Field } from '../view/form.ts';
+import { type Content, type Html, link, pathOf } from '../view/html.ts';
+import { linkTo, pathTo } from '../view/links.ts';
 import { facts } from '../view/table.ts';
-import { doOrShowAgain, type Outcome, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { plainAmount, words } from '../view/values.ts';
+import { type Given, orMissing, type Routes, type Submission, type Visit } from '../visits.ts';
+import { findBreak, nameOf } from './break.ts';
 
 type Order = Pick<OrderView, 'kind' | 'merchantId' | 'rail' | 'currency' | 'amount' | 'direction' | 'reason'>;
 
-const PATH = '/ledger/orders/new';
 const kinds = Object.keys(proposalOperations) as readonly OrderKindName[];
 
-/** Proposes orders of money: a form, what it would do, and only then the proposal. */
+/** Adds the pages on which orders of money are proposed: any order, and one that corrects a break. */
 export function addOrderPages(routes: Routes): void {
-  routes.page(PATH, (visit) => showOrder(visit));
-  routes.form(PATH, propose);
+  addChange(routes, '/ledger/orders/new', ask, propose);
+  addChange(routes, '/breaks/:id/adjust', askToCorrect, correct);
 }
-
-/** Where an account's statement is. */
-export const accountPath = (account: string): string => pathOf(['ledger', 'accounts', account]);
 
 /** Links to the forms for orders that may concern an account, filled in as far as it is known. */
 export function orderLinks(
@@ -35,47 +51,49 @@ export function orderLinks(
   about: Partial<Pick<Order, 'merchantId' | 'rail' | 'currency'>> = {},
 ): Html {
   if (!may('operator')) return html`<p class="empty">It takes an operator to propose orders of money.</p>`;
-  const { merchantId, rail, currency } = about;
-  const fitting = kinds.filter((kind) => (isOfWallet(kind) ? rail === undefined : merchantId === undefined));
-  return html`<p class="actions">${fitting.map((kind) => link(pathOf(['ledger', 'orders', 'new'], { kind, merchantId, rail, currency }), titleOf(kind)))}</p>`;
+  const { merchantId, rail } = about;
+  const fitting = kinds.filter((kind) =>
+    'merchantId' in shapeOf(kind) ? rail === undefined : merchantId === undefined,
+  );
+  return html`<p class="actions">${fitting.map((kind) => link(pathOf(['ledger', 'orders', 'new'], { kind, ...about }), titleOf(kind)))}</p>`;
 }
 
 const titleOf = (kind: OrderKindName) => proposalOperations[kind].summary.replace('Proposes', 'Propose');
 const shapeOf = (kind: OrderKindName) => proposalOperations[kind].body.shape;
-const isOfWallet = (kind: OrderKindName) => 'merchantId' in shapeOf(kind);
-const kindOf = (given: Visit['query']) => kinds.find((kind) => kind === given('kind'));
+const kindOf = (given: Given) => kinds.find((kind) => kind === given('kind'));
 
-/** What was written, as the ledger's own contract reads it. */
-function readOrder(kind: OrderKindName, given: Visit['query']): Result<Order, string> {
-  const written = Object.keys(shapeOf(kind)).map((name) => [name, given(name)]);
-  const read = proposalOperations[kind].body.safeParse(Object.fromEntries(written));
-  if (!read.success) return refuse(describeProblem(firstProblem(read.error)));
-  const money = parsePositiveAmount(read.data.amount, read.data.currency);
-  if (!money.ok) return refuse(`amount ${amountProblem(money.refusal, read.data.currency)}`);
-  return accept({ ...read.data, kind });
+/** What was written, for the ledger's own contract to read. */
+const bodyOf = (kind: OrderKindName, given: Given) =>
+  Object.fromEntries(
+    Object.keys(shapeOf(kind)).map((name) => {
+      const text = given(name);
+      if (name === 'currency') return [name, text?.toUpperCase()];
+      return [name, name === 'amount' && text !== undefined ? plainAmount(text) : text];
+    }),
+  );
+
+function ask(visit: Visit, given: Given): Change {
+  const kind = kindOf(given);
+  const common = { role: 'operator', back: ['/ledger', 'Back to the ledger'] } as const;
+  if (!kind) return { ...common, title: 'Propose an order of money', about: orderLinks(visit) };
+  return {
+    ...common,
+    title: titleOf(kind),
+    fields: fieldsOf(kind, given),
+    hidden: { kind },
+    foresee: () => foresee(visit, kind, given),
+  };
 }
 
-async function showOrder(visit: Visit, refused?: string): Promise<Page> {
-  const { query, may } = visit;
-  const kind = kindOf(query);
-  if (!kind || !may('operator')) return { title: 'Propose an order of money', body: orderLinks(visit) };
-  const read = query('amount') === undefined ? undefined : readOrder(kind, query);
-  const problem = refused ?? (read?.ok === false ? read.refusal : undefined);
-  const fields = fieldsOf(kind, query);
-  const draft = form({ action: PATH, hidden: { kind }, fields, submit: 'Show what it would do', problem });
-  const shown = read?.ok ? section('What it would do', await preview(visit, read.value)) : nothing;
-  return { title: titleOf(kind), body: html`${shown}${section('The order', draft)}` };
-}
-
-const questions: Readonly<Record<string, Omit<Field, 'name' | 'label'>>> = {
-  merchantId: { hint: 'Its id, such as demo' },
-  rail: { hint: 'Its name, such as upstream' },
-  direction: {},
-  currency: { hint: 'Such as GHS', maxLength: 3 },
-  amount: { hint: 'Without signs between thousands, such as 2500.50' },
-  reason: { hint: 'Without names or numbers of people', maxLength: 200 },
-};
-const directions = {
+const questions = [
+  ['merchantId', 'Merchant', 'Its id, such as demo'],
+  ['rail', 'Rail', 'Its name, such as upstream'],
+  ['direction', 'Direction', 'Which of both'],
+  ['currency', 'Currency', 'Such as GHS'],
+  ['amount', 'Amount', 'Such as 2500.50 or 2,500.50'],
+  ['reason', 'Reason', 'Without names or numbers of people'],
+] as const;
+const directions: Partial<Record<OrderKindName, Field['options']>> = {
   adjust: [
     ['credit', 'the merchant gets more'],
     ['debit', 'the merchant gets less'],
@@ -84,55 +102,197 @@ const directions = {
     ['surplus', 'the rail has more than our float'],
     ['shortage', 'the rail has less than our float'],
   ],
-} as const;
+};
 
-function fieldsOf(kind: OrderKindName, given: Visit['query']): readonly Field[] {
-  const shape = new Map<string, z.ZodType>(Object.entries(shapeOf(kind)));
-  return Object.keys(questions).flatMap((name) => {
-    const schema = shape.get(name);
-    if (!schema) return [];
-    const options =
-      name === 'direction' && (kind === 'adjust' || kind === 'suspense') ? directions[kind] : undefined;
-    const label =
-      name === 'merchantId' ? 'Merchant' : inWords(name).replace(/^./, (first) => first.toUpperCase());
-    const isRequired = !schema.safeParse(undefined).success;
-    return [{ ...questions[name], name, label, value: given(name), isRequired, ...(options && { options }) }];
+function fieldsOf(kind: OrderKindName, given: Given): readonly Field[] {
+  const options = directions[kind];
+  const asked = questions.filter(([name]) => name in shapeOf(kind));
+  return asked.map(([name, label, hint]) => {
+    const field = { name, label, hint, value: given(name), isRequired: name !== 'reason' };
+    return { ...field, ...(name === 'direction' && options && { options }) };
   });
 }
 
-async function preview(visit: Visit, order: Order): Promise<Html> {
-  const sentence = describeOrder(order);
-  const hidden = { ...order, commandId: visit.newId() } as Readonly<Record<string, string>>;
-  return html`<p><strong>${sentence}.</strong> Nothing moves before another operator approves it.</p>
-${await part(foreseen(visit, order))}${form({ csrf: visit.csrf, action: PATH, hidden, submit: `Propose ${sentence}` })}`;
+/** The order as it was written, once the ledger's own contract has read it. */
+async function foresee(visit: Visit, kind: OrderKindName, given: Given): Promise<Foreseen> {
+  const read = proposalOperations[kind].body.safeParse(bodyOf(kind, given));
+  if (!read.success) throw new RefusedError(describeProblem(firstProblem(read.error)), 422);
+  const order: Order = { ...read.data, kind };
+  const money = parsePositiveAmount(order.amount, order.currency);
+  if (!money.ok) throw new RefusedError(`amount ${amountProblem(money.refusal, order.currency)}`, 422);
+  return foreseen(visit, requestFor(order), { commandId: visit.newId() });
 }
 
-/** What would be left after the order, and what speaks against it. */
-async function foreseen({ upstream }: Visit, order: Order): Promise<Html> {
-  const { kind, amount, merchantId, rail = '', currency } = order;
-  const account = merchantId === undefined ? { rail } : { merchantId };
+/** What an order would do, and the button that proposes it. */
+async function foreseen(
+  visit: Visit,
+  request: OrderRequest,
+  hidden: Readonly<Record<string, string>>,
+): Promise<Foreseen> {
+  const { shown, isRefused } = await effectOf(visit, request);
+  const what = describeOrder({ ...request, ...request.account });
+  const said = html`<p><strong>${what}.</strong> Nothing moves before another operator approves it.</p>${shown}`;
+  return { shown: said, submit: isRefused ? undefined : `Propose ${what}`, hidden };
+}
+
+/** What is asked of the ledger by an order. */
+export function requestFor({ merchantId, rail = '', ...order }: Order): OrderRequest {
+  const { kind, amount, currency, direction } = order;
   const minor = minorOf(amount, currency);
+  const account = merchantId === undefined ? { rail } : { merchantId };
   const change = takesAway(order) ? -minor : minor;
-  const { lines } = await foreseeOrder(upstream, { kind, amount, currency, account, change });
-  const name = merchantId === undefined ? `float:${rail}` : `wallet:${merchantId}`;
-  const path = accountPath(`${name}:${currency}`);
-  return html`${lines.map((line) => typeof line === 'string' && html`<p class="problem" role="alert">${line}</p>`)}${facts(
-    lines.flatMap((line) => (typeof line === 'string' ? [] : [[`${line[0]} ${line[1]}`, line[2]] as const])),
-  )}<p>${link(path, 'Statement of the account')}</p>`;
+  return { kind, amount, currency, account, change, ...(direction && { direction }) };
+}
+
+/** The account that an order is about, besides the other side. */
+export const accountOf = ({ account, currency }: Pick<OrderRequest, 'account' | 'currency'>): string =>
+  `${'rail' in account ? `float:${account.rail}` : `wallet:${account.merchantId}`}:${currency}`;
+
+/** What an order would leave, and what speaks against it. */
+export async function effectOf(
+  { upstream, times }: Visit,
+  request: OrderRequest,
+): Promise<{ readonly shown: Content; readonly isRefused: boolean }> {
+  const { lines, isRefused } = await foreseeOrder(upstream, request);
+  const values = lines.flatMap((line) =>
+    typeof line === 'string' ? [] : [[`${line[0]} ${line[1]}`, words(line[2], times)] as const],
+  );
+  const warnings = lines.filter((line) => typeof line === 'string');
+  const shown = html`${facts(values)}${warnings.map((one) => html`<p class="problem">${one}</p>`)}<p>${linkTo('account', accountOf(request), 'Statement of the account')}</p>`;
+  return { shown, isRefused };
 }
 
 /** Proposes what was shown; by its id every repetition is the same order. */
-function propose(submission: Submission): Promise<Outcome> {
-  const { upstream, field } = submission;
-  return doOrShowAgain(
-    async () => {
-      const kind = kindOf(field) ?? 'fund';
-      const body = Object.fromEntries(Object.keys(shapeOf(kind)).map((name) => [name, field(name)]));
-      // The fields belong to the kind, and the ledger reads them by its schema.
-      const operation = proposalOperations[kind] as typeof proposalOperations.fund;
-      const { commandId } = await upstream.call('ledger', operation, { body: body as never });
-      return pathOf(['approvals', 'orders', commandId]);
-    },
-    (problem) => showOrder({ ...submission, query: field }, problem),
+async function propose({ upstream, field }: Submission): Promise<string> {
+  const kind = kindOf(field);
+  if (!kind) throw new RefusedError('kind: there is no such order', 422);
+  // The fields belong to the kind, and the ledger reads them by its schema.
+  const operation = proposalOperations[kind] as typeof proposalOperations.fund;
+  const { commandId } = await upstream.call('ledger', operation, { body: bodyOf(kind, field) as never });
+  return pathTo('order', commandId);
+}
+
+const REASON_LENGTH_MAX = 200;
+
+/** Asks for an order that corrects a break, which another operator approves; or what became of the one before. */
+async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
+  const found = await findBreak(visit);
+  const { id, currency, status } = found;
+  const common: Change = {
+    title: `Correct our books: ${nameOf(found)}`,
+    role: 'operator',
+    back: [pathTo('break', id), 'Back to the break'],
+  };
+  if (pendingOf(found)) return { ...common, ...(await askAboutPending(visit, found)) };
+  if (status === 'resolved')
+    return { ...common, about: html`<p>The break is resolved: reopen it first.</p>` };
+  const wanted = correctionFor(found);
+  const signs = '+ if our float, or the wallet, gets more, and - if it gets less';
+  const written = (name: string, label: string) => ({ name, label, value: given(name) });
+  const why = { maxLength: REASON_LENGTH_MAX - reasonForBreak('', id).length, isRequired: true };
+  return {
+    ...common,
+    about: html`<p>An order corrects our books against suspense. Another operator approves it; once it is booked, the break is resolved.</p>`,
+    fields: [
+      {
+        ...written('amount', 'Amount'),
+        value: given('amount') ?? (wanted && signed(wanted)),
+        isRequired: true,
+        hint: wanted
+          ? `${displayAmount(wanted, currency ?? '', 'exceptZero')} makes both sides the same; write ${signs}`
+          : `with ${signs}`,
+      },
+      { ...written('merchant', "Instead of our float, a merchant's wallet"), hint: 'the id of the merchant' },
+      ...(currency === null ? [written('currency', 'Currency')] : []),
+      { ...written('explanation', 'Why'), ...why, hint: 'without names or numbers of people' },
+    ],
+    foresee: async () =>
+      foreseen(visit, requestOf(given, found), {
+        commandId: nextCommandId(found),
+        version: String(found.version),
+      }),
+  };
+}
+
+/** What our float must gain so that both sides are the same; undefined if nothing, or not known. */
+function correctionFor({ id, ours, theirs, currency, floatChange }: ShownBreakView): string | undefined {
+  const isWallet = id.endsWith('/balance') && ours !== null && theirs !== null && currency !== null;
+  const change = isWallet
+    ? formatAmount(minorOf(theirs, currency) - minorOf(ours, currency), currency)
+    : floatChange;
+  return change === null || change === '0' ? undefined : change;
+}
+
+const signed = (amount: string) => amount.replace(/^(?=\d)/, '+');
+
+/** What can be done about the order that was asked for before. */
+async function askAboutPending({ upstream, times }: Visit, found: ShownBreakView): Promise<Partial<Change>> {
+  const pending = pendingOf(found);
+  if (!pending) return {};
+  const { commandId, amount, currency, merchantId } = pending;
+  const placed = await orMissing(
+    upstream.call('ledger', orderOperations.show, { parameters: { commandId } }),
   );
+  const order = html`The order ${linkTo('order', commandId)}`;
+  if (!placed)
+    return {
+      about: html`<p>The order ${commandId} was noted, and never reached the ledger.</p>`,
+      hidden: {
+        commandId,
+        amount: signed(amount),
+        currency,
+        merchant: merchantId,
+        explanation: found.explanation ?? '',
+        version: String(found.version),
+      },
+      submit: 'Ask for it again',
+    };
+  if (mayBeBooked(placed, times.nowMs))
+    return { about: html`<p>${order} waits already: it must be approved, or rejected, first.</p>` };
+  return {
+    about: html`<p>${order} (${inWords(placed.status)}) will never be booked.</p>`,
+    hidden: { withdraws: commandId },
+    submit: 'Free the break from this order',
+  };
+}
+
+function requestOf(given: Given, found: ShownBreakView): OrderRequest {
+  const currency = found.currency ?? given('currency')?.toUpperCase() ?? '';
+  const text = plainAmount(given('amount') ?? '');
+  const wrong = (why: string) => new RefusedError(why, 422);
+  if (!/^[+-]/.test(text))
+    throw wrong('amount: write + or - before it, such as +12.50: it says where the money goes');
+  const sum = parsePositiveAmount(text.slice(1), currency);
+  if (!sum.ok) throw wrong(`amount: ${text} ${amountProblem(sum.refusal, currency)}`);
+  const merchantId = given('merchant');
+  if (merchantId === undefined && found.rail === null)
+    throw wrong('merchant: the break is of no rail: name the merchant');
+  const minor = text.startsWith('-') ? -sum.value.minor : sum.value.minor;
+  const account = merchantId === undefined ? { rail: found.rail ?? '' } : { merchantId };
+  const request = correctionOf(account, currency, { minor, text: formatAmount(sum.value.minor, currency) });
+  const why = whyWrongSign(found, request);
+  if (why !== undefined) throw wrong(`amount: ${why}`);
+  return request;
+}
+
+async function correct(submission: Submission): Promise<string> {
+  const { upstream, field, part: named } = submission;
+  const id = named('id');
+  const withdraws = field('withdraws');
+  if (withdraws !== undefined) {
+    const body = { commandId: withdraws };
+    await upstream.call('reconciler', breakChanges.withdraw, { parameters: { id }, body });
+    return pathTo('break', id);
+  }
+  const request = requestOf(field, await findBreak(submission));
+  const { kind, account, currency, amount, direction } = request;
+  const explanation = field('explanation') ?? '';
+  const commandId = field('commandId') ?? '';
+  const reason = reasonForBreak(explanation, id);
+  const body = { ...account, commandId, currency, amount, direction, reason };
+  const given = { commandId, request, explanation, version: Number(field('version')) };
+  await placeAdjustment(upstream, id, given, () =>
+    upstream.call('ledger', proposalOperations[kind], { body: body as never }),
+  );
+  return pathTo('break', id);
 }

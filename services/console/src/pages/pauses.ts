@@ -7,7 +7,7 @@ import { choiceField, filters } from '../view/form.ts';
 import { type Html, link, pathOf } from '../view/html.ts';
 import { pathTo } from '../view/links.ts';
 import { age, state, time, words } from '../view/values.ts';
-import { choiceOf, type Given, orProblem, type Routes, type Visit } from '../visits.ts';
+import { choiceOf, fromEach, type Given, type Routes, type Visit } from '../visits.ts';
 
 const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 const whats = ['payouts', 'collections'] as const;
@@ -41,8 +41,8 @@ export const stopsRail = ({ scope, name }: Pause, rail: string): boolean =>
 
 /** What is paused, as far as the gateways say it, and what stands in place of those that do not. */
 export async function readPaused(visit: Visit) {
-  const read = await Promise.all(whats.map((what) => orProblem(readPauses(visit, [what]))));
-  return { pauses: read.flatMap(([known = []]) => known), silent: read.map(([, problem]) => problem) };
+  const { found, problems } = await fromEach(whats, (what) => readPauses(visit, [what]));
+  return { pauses: found.flat(), silent: problems };
 }
 
 /** That something is paused, since when and why, and what resumes it. */

@@ -83,8 +83,14 @@ describe('the page of a payment', () => {
     expect(failures).not.toContain('number 59.');
   });
 
-  it('moves every two seconds until it ends; what waits for its end then loads it as a page that stays', async () => {
-    expect((await (await open()).get('/payments/po-1')).html).toContain('hx-trigger="every 2s"');
+  it('moves more slowly once nobody waits for it at the till', async () => {
+    const young = { ...payout, acceptedAt: '2026-11-27T11:59:00.000Z' };
+    const { get } = await open({ 'payout-gateway GET /payments': young });
+    expect((await get('/payments/po-1')).html).toContain('hx-trigger="every 2s"');
+  });
+
+  it('moves until it ends; what waits for its end then loads it as a page that stays', async () => {
+    expect((await (await open()).get('/payments/po-1')).html).toContain('hx-trigger="every 15s"');
     const { person } = await open({ 'payout-gateway GET /payments': ended });
     const last = await (await person.open())('/payments/po-1');
     expect([last.html.includes('<h1>'), last.answer.headers.get('hx-refresh')]).toEqual([true, 'true']);
@@ -97,7 +103,7 @@ describe('the page of a payment', () => {
     const down = answered(503, { code: 'unavailable', message: 'no database' });
     const { text } = await (await open({ 'ledger GET /entries': down })).get('/payments/po-1');
     expect(text).toContain('What ledger knows is missing here: ledger: no database');
-    const { signIn } = openConsole();
+    const { signIn } = openConsole({ 'reconciler GET /decisions': page() });
     const unknown = await (await signIn('ama')).get('/payments/po-9');
     expect([unknown.status, textOf(unknown.html).includes('there is nothing about po-9')]).toEqual([
       404,
@@ -110,10 +116,8 @@ describe('the page of a payment', () => {
     const { html, text } = await get('/payments/po-1');
     expect(text).toContain('take the role operator');
     for (const path of ['poll', 'cancel', 'decide']) expect(html).not.toContain(`/payments/po-1/${path}"`);
-    expect((await get('/payments/po-1/cancel')).text).toContain('This takes the role operator');
-    expect((await get('/payments/po-1/decide?outcome=failed')).text).toContain(
-      'This takes the role operator',
-    );
+    for (const path of ['cancel', 'decide?outcome=failed'])
+      expect((await get(`/payments/po-1/${path}`)).text).toContain('takes the role operator');
     expect(changed()).toEqual([]);
   });
 
@@ -175,23 +179,17 @@ describe('a cancellation', () => {
 describe('a proposal', () => {
   const known = { [DECIDE]: (body: { dryRun?: boolean }) => answered(body.dryRun ? 200 : 202, decision) };
   const written = { outcome: 'failed', note: HOSTILE };
-  const query = new URLSearchParams(written).toString();
 
   it('shows what it would do, then is sent once under the id that the page had', async () => {
     const { get, person, changed } = await open(known);
     expect((await get('/payments/po-1/decide')).text).toContain('payment: stuck : no end after 20 polls');
-    const { html, text } = await get(`/payments/po-1/decide?${query}`);
-    expect(text).toContain('the wallet of demo gets back 1,200.50 GHS');
-    expect(text).toContain('Propose that the payout of 1,200.50 GHS failed');
+    const { html } = await person.post('/payments/po-1/decide', { ...written, step: 'foresee' });
+    expect(textOf(html)).toContain('the wallet of demo gets back 1,200.50 GHS');
+    expect(textOf(html)).toContain('Propose that the payout of 1,200.50 GHS failed');
     expect(html).not.toContain('<script>alert');
     const [, commandId = ''] = /name="commandId" value="([^"]+)"/.exec(html) ?? [];
-    const sent = await person.post('/payments/po-1/decide', {
-      ...written,
-      amount: '',
-      despite: '',
-      commandId,
-    });
-    expect(sent.goesTo).toBe('/payments/po-1');
+    const sent = await person.post('/payments/po-1/decide', { ...written, commandId });
+    expect(sent.goesTo).toBe('/approvals/decisions/dc-1');
     expect(commandId).not.toBe('');
     expect(changed()).toEqual([
       [DECIDE, { reference: 'po-1', ...written, dryRun: true }],
@@ -200,9 +198,9 @@ describe('a proposal', () => {
   });
 
   it('that is refused shows the form again with the reason and what was written', async () => {
-    const { person, get } = await open({ [DECIDE]: refusal('ended', 'the payout has ended') });
-    const shown = await get(`/payments/po-1/decide?${query}`);
-    expect(shown.text).toContain('the payout has ended');
+    const { person } = await open({ [DECIDE]: refusal('ended', 'the payout has ended') });
+    const shown = await person.post('/payments/po-1/decide', { ...written, step: 'foresee' });
+    expect(textOf(shown.html)).toContain('the payout has ended');
     const { status, html } = await person.post('/payments/po-1/decide', { ...written, commandId: 'cm-7' });
     expect(status).toBe(409);
     expect(html).toContain('the payout has ended');
@@ -212,14 +210,14 @@ describe('a proposal', () => {
 
   it('about a collection is what the customer paid', async () => {
     const paid = { ...decision, reference: 'co-1', outcome: undefined, amount: '90', asked: '1200.5' };
-    const { get, changed } = await open({
+    const { person, changed } = await open({
       'collection-gateway GET /payments': collection,
       'reconciler GET /breaks': page({ ...stuck, kind: 'collection.amount_differs' }),
       [DECIDE]: paid,
     });
-    const { text } = await get('/payments/co-1/decide?amount=90');
-    expect(text).toContain('What the customer paid');
-    expect(text).toContain('Propose that 90.00 GHS was received');
+    const { html } = await person.post('/payments/co-1/decide', { amount: '90', step: 'foresee' });
+    expect(textOf(html)).toContain('What the customer paid');
+    expect(textOf(html)).toContain('Propose that 90.00 GHS was received');
     expect(changed()).toEqual([[DECIDE, { reference: 'co-1', amount: '90', dryRun: true }]]);
   });
 });

@@ -1,10 +1,11 @@
 import { type DecisionView, decisionOperations, referencePattern } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { breakToDecide, inWords, RefusedError, type Timeline } from '@pesewa/operator-client';
+import { breakToDecide, ClientError, inWords, RefusedError, type Timeline } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { form, problemOf } from '../view/form.ts';
 import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
+import { linkTo, pathTo } from '../view/links.ts';
 import { facts } from '../view/table.ts';
 import { age, amount, state, time } from '../view/values.ts';
 import type { Routes, Visit } from '../visits.ts';
@@ -13,6 +14,8 @@ import { recordsOf, timelineOf } from './payment-records.ts';
 const DECISIONS_SHOWN = 20;
 /** A payment that is open for longer is overdue on the first page too. */
 const ENDS_WITHIN_MS = 3_600_000;
+
+const YOUNG_MS = 120_000;
 
 /** A payment with what people decided about it. */
 export interface Known extends Timeline {
@@ -44,7 +47,7 @@ export async function showPayment(visit: Visit, problem?: string): Promise<Page>
         html`<details><summary>All of it as JSON</summary><pre>${JSON.stringify(raw, null, 2)}</pre></details>`,
       ),
     ],
-    ...(isOpen(known) && { everySeconds: 2 }),
+    ...(isOpen(known) && { everySeconds: isYoung(visit, known) ? 2 : 15 }),
   };
 }
 
@@ -54,13 +57,22 @@ export async function readPayment({ part, upstream: { timelines, list } }: Visit
   if (!referencePattern.test(reference)) throw new RefusedError(`${reference} is no reference`, 404);
   const [known, { items: decisions }] = await Promise.all([
     timelines.of({ reference, merchantId: undefined }),
-    // The timeline says which service gives no answer.
-    list('reconciler', decisionOperations.list, { reference }, DECISIONS_SHOWN).catch(() => ({ items: [] })),
+    list('reconciler', decisionOperations.list, { reference }, DECISIONS_SHOWN).catch(unlessSilent),
   ]);
   return { ...known, decisions };
 }
 
+/** No decisions of a service that gives no answer: the timeline says that it gives none. */
+function unlessSilent(error: unknown): { readonly items: readonly DecisionView[] } {
+  if (error instanceof ClientError && !(error instanceof RefusedError)) return { items: [] };
+  throw error;
+}
+
 const isOpen = ({ payment }: Known) => payment?.status === 'INITIALIZED' || payment?.status === 'PENDING';
+
+/** Whether somebody may be waiting for its end right now. */
+const isYoung = ({ times }: Visit, { payment }: Known) =>
+  times.nowMs - Date.parse(payment?.acceptedAt ?? '') < YOUNG_MS;
 
 /** What is wrong with it, if anything is. */
 function wrongOf({ times }: Visit, known: Known): Html {
@@ -72,11 +84,10 @@ function wrongOf({ times }: Visit, known: Known): Html {
     ...(isLate ? [html`It should have ended ${age(endsAt.toISOString(), times)} ago`] : []),
     ...open.map(({ id, kind, since, owner, detail }) => {
       const whose = owner === null ? 'nobody has it' : html`${foreign(owner)} has it`;
-      return html`${link(pathOf(['breaks', id]), inWords(kind))} for ${age(since, times)}, ${whose}: ${foreign(detail)}`;
+      return html`${linkTo('break', id, inWords(kind))} for ${age(since, times)}, ${whose}: ${foreign(detail)}`;
     }),
     ...givenUp.map(
-      ({ id, reason }) =>
-        html`Webhook ${link(pathOf(['webhooks', 'deliveries', id]), id)} was given up: ${foreign(reason)}`,
+      ({ id, reason }) => html`Webhook ${linkTo('delivery', id)} was given up: ${foreign(reason)}`,
     ),
     ...known.missing.map(({ service, why }) => html`What ${service} knows is missing here: ${why}`),
     ...known.cut.map((what) => html`There are more ${what} than are shown here`),
@@ -97,7 +108,7 @@ function actionsOf(visit: Visit, { reference, payment, reconciliation, breaks, d
   const waiting = proposed.map(({ id, requestedBy, outcome, amount: received, currency }) => {
     const what = outcome ?? `received ${displayAmount(received, currency)}`;
     const who = requestedBy === visit.operator.name ? 'you' : foreign(requestedBy);
-    return html`<p>${link(pathOf(['approvals', 'decisions', id]), `“${what}”`)} was proposed by ${who}, and waits for an approver who did not propose it.</p>`;
+    return html`<p>${linkTo('decision', id, `“${what}”`)} was proposed by ${who}, and waits for an approver who did not propose it.</p>`;
   });
   const nextAt = reconciliation?.nextPollAt;
   const next = nextAt ? html`<p>${rail} is asked next at ${time(nextAt, visit.times)}.</p>` : nothing;
@@ -115,7 +126,7 @@ ${isUnsent && link(own('cancel'), `Cancel this payout of ${money}…`)}${asksPeo
 function factsOf({ times }: Visit, { payment }: Known): Html {
   if (!payment) return html`<p class="empty">Its gateway has no record of it.</p>`;
   const { merchantId, merchantReference, currency, status, step, reason, rail, attempts } = payment;
-  const account = (name: string) => pathOf(['ledger', 'accounts', `${name}:${currency}`]);
+  const account = (name: string) => pathTo('account', `${name}:${currency}`);
   const wallet = account(`wallet:${merchantId}`);
   const batch = payment.kind === 'payout' ? payment.batchReference : null;
   const isEnded = step === 'ended';
@@ -132,13 +143,13 @@ function factsOf({ times }: Visit, { payment }: Known): Html {
     ],
     ['Fee', amount(payment.fee, currency, account('feeIncome'))],
     ['Rail fee', amount(payment.railFee, currency, account('railCost'))],
-    ['Merchant', link(pathOf(['merchants', merchantId]), foreign(merchantId))],
+    ['Merchant', linkTo('merchant', merchantId)],
     ["Merchant's reference", foreign(merchantReference)],
     [
       'Batch',
       batch === null ? undefined : link(pathOf(['search'], { q: batch }), html`<code>${batch}</code>`),
     ],
-    ['Rail', link(pathOf(['rails', rail]), rail)],
+    ['Rail', linkTo('rail', rail)],
     ['Mobile operator', payment.kind === 'collection' ? foreign(payment.operatorCode) : undefined],
     ['Accepted', time(payment.acceptedAt, times)],
     [

@@ -1,4 +1,6 @@
 import {
+  accountOperations,
+  breakOperations,
   type ChangeView,
   type DecisionView,
   decisionOperations,
@@ -6,141 +8,154 @@ import {
   orderOperations,
   settingsOperations,
 } from '@pesewa/contracts';
-import { displayAmount, parseAmount } from '@pesewa/kernel';
+import { displayAmount } from '@pesewa/kernel';
 import {
   consequenceOf,
+  describeMovement,
   describeOrder,
-  foreseeOrder,
   groundsOf,
   inWords,
   settingLabel,
   settingText,
-  takesAway,
 } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
-import { facts, table } from '../view/table.ts';
-import type { Visit } from '../visits.ts';
-import { linesOf } from './break-adjustment.ts';
-import { breakPath } from './breaks.ts';
+import { foreign, type Html, link, nothing } from '../view/html.ts';
+import { linkTo, pathTo } from '../view/links.ts';
+import { facts, tableOf } from '../view/table.ts';
+import { amount, time, words } from '../view/values.ts';
+import { orMissing, part, type Visit } from '../visits.ts';
+import { accountOf, effectOf, requestFor } from './order.ts';
 
-/** What one operator proposes and another decides, whatever it changes. */
-export interface Proposal
-  extends Pick<
-    OrderView,
-    | 'requestedBy'
-    | 'requestedAt'
-    | 'expiresAt'
-    | 'approvedBy'
-    | 'approvedAt'
-    | 'rejectedBy'
-    | 'rejectedAt'
-    | 'rejectedFor'
-    | 'appliedAt'
-    | 'refusedFor'
-  > {
-  readonly id: string;
+type Course = Omit<
+  OrderView,
+  'commandId' | 'kind' | 'currency' | 'amount' | 'merchantId' | 'rail' | 'direction' | 'reason'
+>;
+
+/** What one operator proposes and another decides on a page of its own, whatever it changes. */
+export interface Proposal extends Course {
+  readonly path: string;
   /** What it does, in one line. */
   readonly what: string;
-  readonly status: OrderView['status'];
   readonly why: string | undefined;
-  /** From what to what it changes things, with links to them. */
+  /** From what to what it changes things, or has changed them, with links to them. */
   readonly changes: (visit: Visit) => Html | Promise<Html>;
 }
 
-/** The proposals of one kind: how they are found, shown and decided. */
-export interface ProposalKind {
+interface Served<View> {
   readonly noun: string;
   readonly title: string;
   /** Which rule asks for two people. */
   readonly rule: string;
-  readonly list: (
-    visit: Visit,
-    query: { readonly status?: 'proposed'; readonly cursor: string | undefined },
-  ) => Promise<{ readonly items: readonly Proposal[]; readonly next: string | null }>;
-  readonly show: (visit: Visit, id: string) => Promise<Proposal>;
-  readonly approve: (visit: Visit, id: string) => Promise<unknown>;
-  readonly reject: (visit: Visit, id: string, reason: string) => Promise<unknown>;
-}
-
-interface Served<View> extends Pick<ProposalKind, 'noun' | 'title' | 'rule'> {
   readonly service: 'ledger' | 'reconciler';
   readonly operations: typeof orderOperations | typeof decisionOperations | typeof settingsOperations;
   readonly of: (view: View) => Proposal;
 }
 
-function kindOf<View>({ service, operations, of, ...words }: Served<View>): ProposalKind {
+/** The proposals of one kind: how they are found, shown and decided. */
+function kindOf<View>({ service, operations, of, ...texts }: Served<View>) {
   // All three are called in the same way; one names its id otherwise.
   const { list, show, approve, reject } = operations as typeof decisionOperations;
   const about = (id: string) => ({ parameters: { id, commandId: id } });
   return {
-    ...words,
-    list: async ({ upstream }, query) => {
+    ...texts,
+    list: async (
+      { upstream }: Visit,
+      query: { readonly status?: 'proposed'; readonly cursor?: string | undefined },
+    ) => {
       const { items, next } = await upstream.call(service, list, { query });
       return { items: items.map((one) => of(one as View)), next };
     },
-    show: async ({ upstream }, id) => of((await upstream.call(service, show, about(id))) as View),
-    approve: ({ upstream }, id) => upstream.call(service, approve, about(id)),
-    reject: ({ upstream }, id, reason) =>
-      upstream.call(service, reject, { ...about(id), ...(reason !== '' && { body: { reason } }) }),
+    show: async ({ upstream }: Visit, id: string) =>
+      of((await upstream.call(service, show, about(id))) as View),
+    approve: ({ upstream }: Visit, id: string) => upstream.call(service, approve, about(id)),
+    reject: ({ upstream }: Visit, id: string, reason: string | undefined) =>
+      upstream.call(service, reject, { ...about(id), ...(reason !== undefined && { body: { reason } }) }),
   };
 }
 
 function ofOrder(order: OrderView): Proposal {
-  const { commandId, status, merchantId, rail = '', currency, kind, reason } = order;
-  const account = merchantId === undefined ? { rail } : { merchantId };
-  const name = merchantId === undefined ? `float:${rail}` : `wallet:${merchantId}`;
-  const id = / \(break (.+)\)$/.exec(reason ?? '')?.[1];
-  const links = html`<p>${link(pathOf(['ledger', 'accounts', `${name}:${currency}`]), 'The account')}${id === undefined ? nothing : html` · ${link(breakPath(id), 'The break that it corrects')}`} · ${link(pathOf(['search'], { q: commandId }), 'What it booked')}</p>`;
+  const { commandId, status, reason } = order;
   return {
     ...order,
-    id: commandId,
+    path: pathTo('order', commandId),
     what: describeOrder(order),
     why: reason,
-    changes: async ({ upstream }) => {
-      const sum = parseAmount(order.amount, currency);
-      if (status !== 'proposed' || !sum.ok) return links;
-      const change = takesAway(order) ? -sum.value.minor : sum.value.minor;
-      const { lines } = await foreseeOrder(upstream, {
-        kind,
-        account,
-        currency,
-        amount: order.amount,
-        change,
-      });
-      return html`${linesOf(lines)}${links}`;
+    changes: async (visit) => {
+      const shown =
+        status === 'proposed'
+          ? (await effectOf(visit, requestFor(order))).shown
+          : await hasChanged(visit, order);
+      return html`${shown}${await part(correctedBreak(visit, order))}`;
     },
   };
 }
 
+/** The entry that an order has made, and the balance of its account before and after it. */
+async function hasChanged({ upstream, times }: Visit, order: OrderView): Promise<Html> {
+  const { commandId: reference, status, currency } = order;
+  if (status !== 'applied')
+    return html`<p>${status === 'approved' ? 'It is being booked.' : 'It moved no money.'}</p>`;
+  const { items } = await upstream.call('ledger', accountOperations.entries, { query: { reference } });
+  const shown = items.map(async (entry) => {
+    const to = new Date(Date.parse(entry.at) + 1).toISOString();
+    const query = { account: accountOf(requestFor(order)), from: entry.at, to };
+    const { opening, closing } = await upstream.call('ledger', accountOperations.statement, { query });
+    const path = pathTo('account', query.account, { from: entry.at, to });
+    const [name = ''] = Object.keys(opening);
+    return facts([
+      ['Entry', html`${link(path, describeMovement(entry))}, ${time(entry.at, times)}`],
+      ['Before', amount(opening[name], currency, path)],
+      ['After', amount(closing[name], currency, path)],
+    ]);
+  });
+  return shown.length === 0 ? html`<p>The ledger has no entry of it.</p>` : html`${shown}`;
+}
+
+/** The break that an order corrects. Its reason alone proves nothing, as anybody can write it: the break must know the order. */
+async function correctedBreak({ upstream }: Visit, { commandId, reason }: OrderView): Promise<Html> {
+  const id = / \(break (.+)\)$/.exec(reason ?? '')?.[1];
+  if (id === undefined) return nothing;
+  const found = await orMissing(upstream.call('reconciler', breakOperations.show, { parameters: { id } }));
+  const isIts = found?.adjustments.some((one) => one.commandId === commandId) === true;
+  return isIts ? html`<p>${linkTo('break', id, 'The break that it corrects')}</p>` : nothing;
+}
+
 function ofDecision(decision: DecisionView): Proposal {
-  const { reference, amount, currency, outcome, note, breakId } = decision;
-  const money = displayAmount(amount, currency);
+  const { id, reference, amount: sum, currency, outcome, note, breakId, status } = decision;
+  const money = displayAmount(sum, currency);
   return {
     ...decision,
+    path: pathTo('decision', id),
     what: outcome === undefined ? `${reference} received ${money}` : `${reference} of ${money} ${outcome}`,
     why: note,
-    changes: () => html`${facts(groundsOf(decision).map(([name, value]) => [name, foreign(value)]))}
-${outcome === undefined ? nothing : html`<p class="problem">${consequenceOf(decision)}</p>`}
-<p>${link(pathOf(['payments', reference]), 'The payment')} · ${link(breakPath(breakId), 'Its break')}</p>`,
+    changes: ({
+      times,
+    }) => html`${facts(groundsOf(decision).map(([name, value]) => [name, words(value, times)]))}
+${outcome === undefined || status !== 'proposed' ? nothing : html`<p class="problem">${consequenceOf(decision)}</p>`}
+<p>${linkTo('payment', reference, 'The payment')} · ${linkTo('break', breakId, 'Its break')}</p>`,
   };
 }
 
 function ofChange(change: ChangeView): Proposal {
-  const { merchantId, kind, fields, reason } = change;
+  const { id, merchantId, kind, fields, reason } = change;
   const text = (value: string | null, of: { readonly field: string; readonly currency: string | null }) =>
     value === null ? 'none' : foreign(settingText({ ...of, value }));
+  const shown = tableOf(
+    'From what to what',
+    fields,
+    [
+      ['Setting', ({ field }) => settingLabel(field)],
+      ['From', ({ from, ...of }) => text(from, of)],
+      ['To', ({ to, ...of }) => text(to, of)],
+    ],
+    'It changes nothing.',
+  );
   return {
     ...change,
+    path: pathTo('setting', id),
     what: `${inWords(kind)} of ${merchantId}`,
     why: reason,
-    changes: () =>
-      html`${table({
-        caption: 'From what to what',
-        columns: ['Setting', 'From', 'To'],
-        rows: fields.map(({ from, to, ...of }) => [settingLabel(of.field), text(from, of), text(to, of)]),
-        empty: 'It changes nothing.',
-      })}<p>${link(pathOf(['merchants', merchantId]), `The settings of ${merchantId}`)}</p>`,
+    changes: () => html`${shown}<p>${linkTo('merchant', merchantId, `The settings of ${merchantId}`)}</p>`,
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   comparisonOperations,
   consumerGroups,
+  deliveryOperations,
   parkedOperations,
   type StatusView,
   settingsOperations,
@@ -9,13 +10,16 @@ import {
 } from '@pesewa/contracts';
 import { describeAccount, inWords, type Waiting } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { type Html, link, nothing, pathOf } from '../view/html.ts';
+import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { facts, table } from '../view/table.ts';
+import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
+import { facts, tableOf } from '../view/table.ts';
 import { age, amount, count, state, time } from '../view/values.ts';
-import { part, type Routes, type Visit } from '../visits.ts';
+import { fromEach, part, type Routes, type Visit } from '../visits.ts';
+import { describePause, pathOfResume, readPauses } from './pauses.ts';
 
 const COUNT_MAX = 100;
+const EXPLAINED_SHOWN = 5;
 
 /** The first page: what needs a person, then how everything stands. */
 export function addTodayPage(routes: Routes): void {
@@ -29,47 +33,78 @@ async function showToday(visit: Visit): Promise<Page> {
   // Each part says by itself what it could not be given.
   for (const asked of [status, drift]) asked.catch(() => undefined);
   const [forPeople, open, wallets, runs] = await Promise.all([
-    part(needsPeople(visit, status)),
+    needsPeople(visit, status),
     part(status.then((found) => openPayments(visit, found))),
     part(drift.then(({ items }) => walletTable(visit, items))),
     part(status.then((found) => lastRuns(visit, found))),
   ]);
   const body = html`${section('Needs a person', forPeople)}
-${section('Open payments', open, ['/payments', 'All payments'])}
+${section('Open payments', open, ['/payments?status=open', 'All open payouts'])}
 ${section('Wallets at the rails against our floats', wallets, ['/reconciliation', 'Reconciliation'])}
-${section('Last checked', runs)}`;
+${section('Last checked', runs, ['/rails/consumers', 'Where each service stands in its topics'])}`;
   return { title: 'Today', body, everySeconds: 30 };
 }
 
-/** What waits for somebody, the most urgent first, each with a link to where it is dealt with. */
+type Lines = readonly Html[];
+
+/** What waits for somebody, the most urgent first, each with a link to where it is dealt with; who is silent hides no other. */
 async function needsPeople(visit: Visit, asked: Promise<StatusView>): Promise<Html> {
-  const [status, waiting, changes, parked] = await Promise.all([
-    asked,
-    visit.upstream.waiting.read(),
-    countOf(visit.upstream.list('ledger', settingsOperations.list, { status: 'proposed' }, COUNT_MAX)),
+  const { upstream } = visit;
+  const reads = {
+    reconciliation: async () => {
+      const status = await asked;
+      return [...ofReconciliation(visit, status), ...status.unreported.map(unknown)];
+    },
+    pauses: async () => ofPauses(visit, await readPauses(visit)),
+    waiting: async () => {
+      const waiting = await upstream.waiting.read();
+      return [...ofBooks(waiting), ...proposals(waiting), ...waiting.unreported.map(unknown)];
+    },
+    settings: async () => {
+      const found = await countOf(
+        upstream.list('ledger', settingsOperations.list, { status: 'proposed' }, COUNT_MAX),
+      );
+      return found.count === 0
+        ? []
+        : [html`${count(found, '/approvals?of=settings')} changes of settings wait for another operator`];
+    },
+    endpoints: async () => {
+      const { items } = await upstream.call('webhook-dispatcher', deliveryOperations.endpoints, {});
+      const disabled = items.filter((one) => one.state === 'disabled');
+      return disabled.map(
+        ({ merchantId, failingSince }) =>
+          html`Webhooks of ${linkTo('merchant', merchantId)} are kept: its ${link(pathOf(['webhooks'], { merchant: merchantId }), 'endpoint')} has failed for ${age(failingSince, visit.times)}`,
+      );
+    },
+  };
+  const [known, parked] = await Promise.all([
+    fromEach(Object.keys(reads) as (keyof typeof reads)[], (name): Promise<Lines> => reads[name]()),
     countParked(visit),
   ]);
-  const lines = [
-    ...ofReconciliation(visit, status),
-    ...ofBooks(waiting),
-    ...proposals(waiting, changes),
-    ...(parked.count > 0
-      ? [html`${count(parked, '/webhooks/parked')} messages that a service could not apply`]
-      : []),
-    ...[...status.unreported, ...waiting.unreported].map(
-      (silent) => html`No answer about ${silent}: what waits there is not known`,
-    ),
-  ];
-  if (lines.length === 0) return html`<p class="empty">Nothing waits for people.</p>`;
-  return html`<ul class="tasks">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+  const lines = [...known.found.flat(), ...parked.lines];
+  const problems = [...known.problems, ...parked.problems];
+  const tasks =
+    lines.length > 0
+      ? html`<ul class="tasks">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
+      : problems.length === 0 && html`<p class="empty">Nothing waits for people.</p>`;
+  return html`${problems}${tasks}`;
 }
+
+const unknown = (silent: string): Html =>
+  html`What waits at ${silent} is not known: it gave no answer in time`;
+
+const ofPauses = ({ times }: Visit, pauses: Awaited<ReturnType<typeof readPauses>>): Lines =>
+  pauses.map(
+    (one) =>
+      html`${link(pathOfResume(one), `Paused: ${describePause(one)}`)} for ${age(one.pausedAt, times)} by ${one.pausedBy}: ${foreign(one.reason)}`,
+  );
 
 function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[] {
   const { silent, comparison, breaks, open } = status;
   return [
     ...(silent ?? []).map(
       ({ rail, since, why }) =>
-        html`${link(pathOf(['rails', rail]), rail)} has given no answer for ${age(since, times)}: ${why}`,
+        html`${linkTo('rail', rail)} has given no answer for ${age(since, times)}: ${foreign(why)}`,
     ),
     ...(comparison?.outOfRange ?? []).map(
       (wallet) =>
@@ -87,9 +122,9 @@ function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[]
       overdue.count === 0
         ? []
         : [
-            html`${count(overdue)} ${kind}s are open for more than an hour: ${overdue.oldest.map(
+            html`${count(overdue, pathOf(['payments'], { of: `${kind}s`, status: 'open' }))} ${kind}s are open for more than an hour: ${overdue.oldest.map(
               ({ reference, state: at, openedAt }) =>
-                html`${link(pathOf(['payments', reference]), reference)} (${inWords(at)}, ${age(openedAt, times)}) `,
+                html`${linkTo('payment', reference)} (${inWords(at)}, ${age(openedAt, times)}) `,
             )}`,
           ],
     ),
@@ -99,11 +134,11 @@ function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[]
 /** Sums in suspense and floats that run low. */
 function ofBooks({ suspense, lowFloats, givenUpWebhooks }: Waiting): readonly Html[] {
   const account = (name: string, currency: string) =>
-    pathOf(['ledger', 'accounts', name.endsWith(`:${currency}`) ? name : `${name}:${currency}`]);
+    pathTo('account', name.endsWith(`:${currency}`) ? name : `${name}:${currency}`);
   return [
     ...(suspense ?? []).map(
       ({ account: name, currency, balance }) =>
-        html`${amount(balance, currency, account(name, currency))} in suspense that nothing explains`,
+        html`${amount(balance, currency, account(name, currency))} stands in suspense until somebody says where it belongs`,
     ),
     ...(lowFloats ?? []).map(
       ({ account: name, currency, balance, held }) =>
@@ -115,89 +150,96 @@ function ofBooks({ suspense, lowFloats, givenUpWebhooks }: Waiting): readonly Ht
   ];
 }
 
-interface Counted {
-  readonly count: number;
-  readonly isCut: boolean;
-}
-
-function proposals({ orders, decisions }: Waiting, changes: Counted): readonly Html[] {
+function proposals({ orders, decisions }: Waiting): Lines {
   const lines = [
     [orders, 'orders of money', 'orders'],
     [decisions, 'decisions on payments', 'decisions'],
-    [changes, 'changes of settings', 'settings'],
   ] as const;
-  return lines.flatMap(([found, what, tab]) =>
+  return lines.flatMap(([found, what, of]) =>
     found === null || found.count === 0
       ? []
-      : [html`${count(found, `/approvals?of=${tab}`)} ${what} wait for another operator`],
+      : [html`${count(found, pathOf(['approvals'], { of }))} ${what} wait for another operator`],
   );
 }
 
 async function countOf(
   reading: Promise<{ readonly items: readonly unknown[]; readonly hasMore: boolean }>,
-): Promise<Counted> {
+): Promise<{ readonly count: number; readonly isCut: boolean }> {
   const { items, hasMore } = await reading;
   return { count: items.length, isCut: hasMore };
 }
 
 /** How many messages are parked at all services together. */
-async function countParked({ upstream }: Visit): Promise<Counted> {
-  const found = await Promise.all(
-    consumerGroups.map((service) =>
-      countOf(upstream.list(service, parkedOperations.list, { state: 'parked' }, COUNT_MAX)),
-    ),
+async function countParked({
+  upstream,
+}: Visit): Promise<{ readonly lines: Lines; readonly problems: Lines }> {
+  const { found, problems } = await fromEach(consumerGroups, (service) =>
+    countOf(upstream.list(service, parkedOperations.list, { state: 'parked' }, COUNT_MAX)),
   );
-  return {
+  const all = {
     count: found.reduce((sum, one) => sum + one.count, 0),
     isCut: found.some(({ isCut }) => isCut),
   };
+  const line = html`${count(all, '/webhooks/parked')} messages that a service could not apply`;
+  return { lines: all.count === 0 ? [] : [line], problems };
 }
 
 function openPayments({ times }: Visit, { open }: StatusView): Html {
-  const rows = (open ?? []).flatMap(({ kind, states, count: number }) => [
-    ...states.map((oldest) => [
-      `${kind}s`,
-      state(oldest.state),
-      link(pathOf(['payments', oldest.reference]), oldest.reference),
-      age(oldest.openedAt, times),
-    ]),
-    ...(number > 0
-      ? [[html`<strong>${kind}s in all</strong>`, count({ count: number }), nothing, nothing]]
-      : []),
+  const rows = (open ?? []).flatMap(({ kind, states, count: all }) => [
+    ...(all > 0 ? [{ kind, all }] : []),
+    ...states.map((oldest) => ({ kind, oldest })),
   ]);
-  return table({
-    caption: 'Open payments by state, with the oldest of each',
-    columns: ['Kind', 'State', 'Oldest', 'Open for'],
+  return tableOf(
+    'Open payments by state, with the oldest of each',
     rows,
-    empty: 'No payment is open.',
-  });
+    [
+      ['Kind', ({ kind }) => `${kind}s`],
+      [
+        'State',
+        (one) =>
+          'oldest' in one
+            ? state(one.oldest.state)
+            : link(
+                pathOf(['payments'], { of: `${one.kind}s`, status: 'open' }),
+                html`${count({ count: one.all })} open in all`,
+              ),
+      ],
+      ['Oldest', (one) => 'oldest' in one && linkTo('payment', one.oldest.reference)],
+      ['Open for', (one) => 'oldest' in one && age(one.oldest.openedAt, times)],
+    ],
+    'No payment is open.',
+  );
 }
 
 /** Where a wallet's comparisons are, by its name `rail:currency`. */
-export function walletPath(wallet: string): string {
-  const [rail = '', currency = ''] = wallet.split(':');
-  return pathOf(['reconciliation', 'wallets', rail, currency]);
-}
+export const walletPath = pathToWallet;
 
-/** The latest comparison of every wallet. */
+/** The latest comparison of every wallet, and which open payments are in its difference. */
 export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
-  const number = (title: string) => ({ title, isNumber: true }) as const;
-  return table({
-    caption: 'The latest comparison of each wallet',
-    columns: ['Wallet', number('At the rail'), number('Our float'), number('Drift'), 'Finding', 'Compared'],
-    rows: wallets.map(({ rail, currency, railBalance, float, drift, finding, withinRange, at }) => {
-      const wallet = walletPath(`${rail}:${currency}`);
-      return [
-        link(wallet, `${rail} ${currency}`),
-        amount(railBalance, currency, wallet),
-        amount(float, currency, pathOf(['ledger', 'accounts', `float:${rail}:${currency}`])),
-        amount(drift, currency, wallet),
-        withinRange ? inWords(finding) : state('out_of_range'),
-        age(at, times),
-      ];
-    }),
-    empty: 'No wallet was compared yet: the first comparison comes within minutes.',
-  });
+  const pathOfOne = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
+  return tableOf(
+    'The latest comparison of each wallet',
+    wallets,
+    [
+      ['Wallet', (one) => link(pathOfOne(one), `${one.rail} ${one.currency}`)],
+      ['At the rail', (one) => amount(one.railBalance, one.currency, pathOfOne(one)), 'number'],
+      [
+        'Our float',
+        ({ rail, currency, float }) =>
+          amount(float, currency, pathTo('account', `float:${rail}:${currency}`)),
+        'number',
+      ],
+      ['Drift', (one) => amount(one.drift, one.currency, pathOfOne(one)), 'number'],
+      ['Finding', ({ withinRange, finding }) => (withinRange ? inWords(finding) : state('out_of_range'))],
+      [
+        'By',
+        ({ explainedBy }) =>
+          explainedBy.slice(0, EXPLAINED_SHOWN).map((one) => html`<div>${linkTo('payment', one)}</div>`),
+      ],
+      ['Compared', ({ at }) => age(at, times)],
+    ],
+    'No wallet was compared yet: the first comparison comes within minutes.',
+  );
 }
 
 function lastRuns({ times }: Visit, { comparison, coverage, close, caughtUp }: StatusView): Html {
@@ -211,7 +253,9 @@ function lastRuns({ times }: Visit, { comparison, coverage, close, caughtUp }: S
     ],
     [
       'Last daily close',
-      close?.finishedAt ? link('/reconciliation', time(close.finishedAt, times)) : 'never',
+      close?.finishedAt
+        ? html`${link('/reconciliation/closes', time(close.finishedAt, times))}: ${resultsOf(close.counts)}`
+        : 'never',
     ],
     [
       'Events',
@@ -219,3 +263,8 @@ function lastRuns({ times }: Visit, { comparison, coverage, close, caughtUp }: S
     ],
   ]);
 }
+
+const resultsOf = (counts: Readonly<Record<string, number>> | null): string =>
+  Object.entries(counts ?? {})
+    .flatMap(([result, found]) => (found > 0 ? [`${found.toLocaleString('en-GB')} ${inWords(result)}`] : []))
+    .join(', ') || 'no payment had ended';

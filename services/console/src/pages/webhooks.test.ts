@@ -5,6 +5,7 @@ import type {
   EndpointView,
   TestView,
 } from '@pesewa/contracts';
+import { ClientError } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
 import { type Answers, answered, openConsole, textOf } from '../console.fixture.ts';
 
@@ -49,10 +50,11 @@ const endpoint = {
 } satisfies EndpointView;
 
 const list = 'webhook-dispatcher GET /deliveries';
+const shown = 'webhook-dispatcher GET /deliveries/wh-1';
 const answers: Answers = {
   'webhook-dispatcher GET /endpoints': { items: [endpoint], next: null },
   [list]: { items: [delivery('wh-1'), delivery('wh-2')], next: 'wh-2' },
-  'webhook-dispatcher GET /deliveries/wh-1': detail('wh-1'),
+  [shown]: detail('wh-1'),
   'webhook-dispatcher GET /deliveries/wh-2': detail('wh-2'),
   'webhook-dispatcher GET /deliveries/wh-1/attempts': {
     items: [
@@ -81,18 +83,18 @@ describe('the page of webhooks', () => {
   it('passes on its filters and the place to go on from, and keeps them', async () => {
     const { signIn, asked } = openConsole(answers);
     const { html } = await (await signIn('ama')).get(
-      '/webhooks?merchant=demo&state=delivered&from=27/11/2026 08:00:00&after=wh-0',
+      '/webhooks?merchant=demo&state=delivered&from=27/11/2026 08:00:00&cursor=wh-0',
     );
     expect(asked.map(({ what }) => what)).toContain(
       `${list}?merchantId=demo&state=delivered&from=2026-11-27T08%3A00%3A00.000Z&after=wh-0`,
     );
-    expect(html).toContain('state=delivered&amp;from=27%2F11%2F2026+08%3A00%3A00&amp;after=wh-2">Next</a>');
+    expect(html).toContain('state=delivered&amp;from=27%2F11%2F2026+08%3A00%3A00&amp;cursor=wh-2">Next</a>');
   });
 
   it('says which time it could not read, and shows the rest', async () => {
     const { signIn } = openConsole(answers);
     const page = textOf((await (await signIn('ama')).get('/webhooks?merchant=demo&from=yesterday')).html);
-    expect(page).toContain('from: write a day or a time such as 27/11/2026 14:05:09');
+    expect(page).toContain('from: yesterday is no time: write 27/11/2026');
     expect(page).toContain('1,240');
   });
 
@@ -132,24 +134,50 @@ describe('a webhook', () => {
     expect(asked.filter(({ what }) => what === resend)).toHaveLength(1);
   });
 
-  it('is sent again with others: those that are gone are shown again, each with the reason', async () => {
-    const { signIn } = openConsole(answers);
-    const ama = await signIn('ama');
-    const sent = await ama.post('/webhooks/resend', { 'pick-0': 'wh-1', 'pick-1': 'wh-9' });
-    expect(sent.status).toBe(409);
-    expect(textOf(sent.html)).toContain('1 of 2 are due now; not these: wh-9');
-    expect(sent.html).not.toContain('value="wh-1"');
+  it('that is due shows itself anew until its attempt has met something', async () => {
+    const standing = async (more: Partial<DeliveryView>) => {
+      const { signIn } = openConsole({ ...answers, [shown]: detail('wh-1', more) });
+      return (await (await signIn('ama')).get('/webhooks/deliveries/wh-1')).html;
+    };
+    const due = await standing({ state: 'pending', dueAt: '2026-11-27T11:59:59.000Z', reason: null });
+    expect(textOf(due)).toContain('It is due now');
+    expect(due).toContain('hx-trigger="every 2s"');
+    const later = await standing({ state: 'pending', dueAt: '2026-11-27T14:00:00.000Z' });
+    expect(textOf(later)).not.toContain('It is due now');
+    expect(later).toContain('hx-trigger="every 30s"');
+    expect(await standing({ state: 'delivered' })).not.toContain('hx-trigger');
   });
 
-  it('shows how many stand after all were sent', async () => {
-    const again = 'webhook-dispatcher POST /deliveries/wh-2/resend';
-    const { signIn } = openConsole({ ...answers, [again]: answered(202, { id: 'wh-2', state: 'pending' }) });
+  it('is sent again with others: each has its result, also if some could not be asked for', async () => {
+    const { signIn, asked } = openConsole({
+      ...answers,
+      'webhook-dispatcher POST /deliveries/wh-2/resend': () => {
+        throw new ClientError('webhook-dispatcher: no answer');
+      },
+    });
     const ama = await signIn('ama');
-    const sent = await ama.post('/webhooks/resend', { 'pick-0': 'wh-1', 'pick-1': 'wh-2' });
-    expect(sent.goesTo).toBe('/webhooks/resend?pick-0=wh-1&pick-1=wh-2&sent=yes');
-    const page = await ama.get(sent.goesTo ?? '');
-    expect(textOf(page.html)).toContain('each was made due');
-    expect(page.html).not.toContain('<button type="submit" class="primary"');
+    const sent = await ama.post('/webhooks/resend', { 'pick-0': 'wh-2', 'pick-1': 'wh-9', 'pick-2': 'wh-1' });
+    const text = textOf(sent.html);
+    expect(text).toContain('1 of 3 webhooks are due now');
+    expect(text).toMatch(/wh-2 +webhook-dispatcher: no answer\. What you asked for may have taken effect/);
+    expect(text).toMatch(/wh-9 +webhook-dispatcher: nothing for .* wh-1 +due now/);
+    expect(sent.html).toContain('href="/webhooks/resend?pick-0=wh-2&amp;pick-1=wh-9"');
+    expect(asked.filter(({ what }) => what.includes('POST'))).toHaveLength(3);
+  });
+
+  it('is not said to be sent because an address says it', async () => {
+    const { signIn } = openConsole(answers);
+    const page = await (await signIn('ama')).get('/webhooks/resend?pick-0=wh-1&pick-1=wh-2&sent=yes');
+    expect(textOf(page.html)).toContain('Send these 2 webhooks again?');
+    expect(textOf(page.html)).not.toContain('made due');
+    expect(page.html).toContain('<button type="submit" class="primary">Send these 2 webhooks again</button>');
+  });
+
+  it('has to be chosen', async () => {
+    const { signIn } = openConsole(answers);
+    const page = await (await signIn('ama')).get('/webhooks/resend');
+    expect(textOf(page.html)).toContain('Nothing was chosen. Choose webhooks in the list');
+    expect(page.html).not.toContain('class="primary"');
   });
 });
 
@@ -167,6 +195,7 @@ describe('an endpoint', () => {
     const ama = await signIn('ama');
     const form = await ama.get('/webhooks/enable?merchant=demo&endpoint=payouts');
     expect(textOf(form.html)).toContain('Enable payouts of demo, and send 1,240 webhooks');
+    expect(textOf(form.html)).toContain('1,240 webhooks were kept for it: they are sent once it is enabled');
     const done = await ama.post('/webhooks/enable', { merchant: 'demo', endpoint: 'payouts' });
     expect(done.goesTo).toBe('/webhooks?merchant=demo');
     const calls = asked.filter(({ what }) => what === enable).map(({ body }) => body);

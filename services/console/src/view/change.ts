@@ -77,6 +77,13 @@ export function addChange(
 const STEP = 'step';
 const FORESEE = 'foresee';
 
+/** A button that shows a change's page anew, filled in with what was written. */
+export const askAgain = (
+  { csrf, path }: Visit,
+  written: Readonly<Record<string, string>>,
+  submit: string,
+): Html => form({ csrf, action: path, hidden: { ...written, [STEP]: FORESEE }, submit });
+
 interface Tried {
   readonly isWritten?: boolean;
   readonly problem?: string;
@@ -95,7 +102,7 @@ async function forms(visit: Visit, change: Change, { isWritten = false, problem 
     return submit === undefined
       ? problemOf(problem)
       : form({ ...common, fields, hidden, submit, isDangerous, problem });
-  const isAsked = isWritten || fields.length === 0;
+  const isAsked = fields.length === 0 || (isWritten && problem === undefined);
   const found = isAsked ? await foreseen(visit, foresee) : undefined;
   const refusal = problem ?? (typeof found === 'string' ? found : undefined);
   const draft = form({

@@ -61,8 +61,11 @@ const htmxConfig = JSON.stringify({
 
 /** The part of a page that changes in place. */
 export function mainOf(page: Page): Html {
-  return html`<h1>${page.title}</h1>${page.body}`;
+  return html`<h1>${titleOf(page)}</h1>${page.body}`;
 }
+
+/** The title without signs that turn the direction of what is read: it may have words of merchants in it. */
+const titleOf = ({ title }: Page): string => title.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '');
 
 /** A whole page. */
 export function layout(page: Page, frame: Frame): Html {
@@ -72,7 +75,7 @@ export function layout(page: Page, frame: Frame): Html {
   return html`<!doctype html>
 <html lang="en"${attributes({ 'data-theme': theme === 'system' ? undefined : theme })}>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${page.title} · Pesewa</title>
+<title>${titleOf(page)} · Pesewa</title>
 <meta name="htmx-config"${attributes({ content: htmxConfig })}>
 <link rel="icon" type="image/svg+xml" href="${assets['icon.svg'].path}">
 <link rel="stylesheet" href="${assets['uplot.css'].path}"><link rel="stylesheet" href="${assets['style.css'].path}">
