@@ -68,15 +68,24 @@ export const mayOf =
 export const isForbidden = (error: ClientError): boolean =>
   error instanceof RefusedError && error.code === 'forbidden';
 
-/** A part of a page that a service may fail to give: then it says so, and the rest of the page stands. */
-export async function part(work: Promise<Content>): Promise<Html> {
+/** What a service gave, or else what the page says in its place. */
+export async function orProblem<Value>(
+  work: Promise<Value>,
+): Promise<readonly [Value] | readonly [given: undefined, problem: Html]> {
   try {
-    return await html`${await work}`;
+    return [await work];
   } catch (error) {
     if (!(error instanceof ClientError) || isForbidden(error)) throw error;
     const isRefused = error instanceof RefusedError;
-    return html`<p class="problem" role="alert">${isRefused ? nothing : 'Not available: '}${messageOf(error)}</p>`;
+    const problem = html`<p class="problem" role="alert">${isRefused ? nothing : 'Not available: '}${messageOf(error)}</p>`;
+    return [undefined, problem];
   }
+}
+
+/** A part of a page that a service may fail to give: then it says so, and the rest of the page stands. */
+export async function part(work: Promise<Content>): Promise<Html> {
+  const [given, problem = html`${given}`] = await orProblem(work);
+  return problem;
 }
 
 /** What several services give, each by itself: where one gives no answer, a line says so in place of what it knows. */
@@ -84,19 +93,11 @@ export async function fromEach<Service extends string, Value>(
   services: readonly Service[],
   read: (service: Service) => Promise<Value>,
 ): Promise<{ readonly found: readonly Value[]; readonly problems: readonly Html[] }> {
-  const problems: Html[] = [];
-  const found = await Promise.all(
-    services.map(async (service): Promise<readonly Value[]> => {
-      try {
-        return [await read(service)];
-      } catch (error) {
-        if (!(error instanceof ClientError) || isForbidden(error)) throw error;
-        problems.push(html`<p class="problem" role="alert">Not known: ${messageOf(error)}</p>`);
-        return [];
-      }
-    }),
-  );
-  return { found: found.flat(), problems };
+  const all = await Promise.all(services.map((service) => orProblem(read(service))));
+  return {
+    found: all.flatMap(([given, problem]) => (problem === undefined ? [given as Value] : [])),
+    problems: all.flatMap(([, problem]) => problem ?? []),
+  };
 }
 
 /** Does what a form asks for, and gives where to go, or what was made; if it is refused, the form is shown again with the reason, and nothing has happened. */

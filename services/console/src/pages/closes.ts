@@ -15,7 +15,7 @@ import { addChange, type Change, type Foreseen } from '../view/change.ts';
 import { type Content, copyable, foreign, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
-import { type Columns, facts, tableOf, twoLines } from '../view/table.ts';
+import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
 import { count, lengthText, state, type TimeView, time, words } from '../view/values.ts';
 import type { Given, Routes, Visit } from '../visits.ts';
 import { addRunPages, breakLinks, daysOf, periodText, railOptions, resultLinks, side } from './match-runs.ts';
@@ -112,15 +112,15 @@ export const closeColumns = (times: TimeView): Columns<CloseView> => [
   ],
   ['State', (close) => twoLines(state(close.status), progressOf(close))],
   ['Results', ({ id, results }) => resultLinks([...home, id], results)],
-  ['Asked for', (close) => askedFor(close, times)],
+  [
+    'Asked for',
+    ({ requestedAt, requestedBy: by }) => twoLines(time(requestedAt, times), html`by ${foreign(by)}`),
+  ],
 ];
 
 function railOf({ rail }: Pick<CloseView, 'rail'>): Content {
   return rail === null ? 'every rail' : linkTo('rail', rail);
 }
-
-const askedFor = ({ requestedAt, requestedBy }: CloseView, times: TimeView) =>
-  html`${time(requestedAt, times)} by ${foreign(requestedBy)}`;
 
 function progressOf({ id, status, done, payments }: CloseView): Content {
   if (done === null || payments === null) return 'how many is not known yet';
@@ -129,17 +129,13 @@ function progressOf({ id, status, done, payments }: CloseView): Content {
 }
 
 function standing(close: CloseView, times: TimeView): Content {
-  const { late, statementsUntil } = close;
+  const { id, late, statementsUntil, finishedAt } = close;
   return facts([
-    ['Days', periodText(close.from, close.to, times)],
-    ['Rail', railOf(close)],
-    ['State', state(close.status)],
-    ['Looked up', progressOf(close)],
+    ...cells(closeColumns(times), close),
     ['Waits for statements until', statementsUntil === null ? undefined : time(statementsUntil, times)],
     ['Came late', late === 0 ? undefined : count({ count: late })],
-    ['Asked for', askedFor(close, times)],
-    ['Done', time(close.finishedAt, times)],
-    ['Id', copyable(close.id)],
+    ['Done', time(finishedAt, times)],
+    ['Id', copyable(id)],
   ]);
 }
 

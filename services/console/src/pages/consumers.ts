@@ -9,9 +9,9 @@ import { describeRealignment, inWords, RefusedError } from '@pesewa/operator-cli
 import { html } from 'hono/html';
 import { addChange, type Change, type Foreseen } from '../view/change.ts';
 import { decide, reasonField } from '../view/decide.ts';
-import { dash, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
-import { facts, tableOf, twoLines } from '../view/table.ts';
+import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
 import { state, time, words } from '../view/values.ts';
 import { choiceOf, type Given, part, type Routes, type Submission, type Visit } from '../visits.ts';
 
@@ -33,27 +33,26 @@ async function ofService({ upstream }: Visit, service: ConsumerGroup): Promise<H
   const lag = items.reduce((sum, one) => sum + BigInt(one.lag ?? 0), 0n);
   const linked = (one: PositionView) =>
     link(pathOfPartition(service, one), `partition ${one.partition} of ${one.topic}`);
-  const all = tableOf(
-    `Every partition that ${service} consumes`,
-    items,
-    [
-      ['Partition', linked],
-      ['State', (one) => state(one.state)],
-      [
-        'Next message',
-        ({ stored, kafka }) =>
-          twoLines(stored?.next ?? dash, html`committed ${kafka.committed ?? dash}, end ${kafka.high}`),
-        'number',
-      ],
-      ['Wait', (one) => one.lag ?? 'not known', 'number'],
-    ],
-    'It consumes nothing.',
-  );
+  const caption = `Every partition that ${service} consumes`;
+  const all = tableOf(caption, items, [['Partition', linked], ...columns], 'It consumes nothing.');
   const reasons = stopped.map(
     (one) => html`<p class="problem">Stopped: ${linked(one)}. ${one.reason}. ${one.remedy}</p>`,
   );
   return html`${reasons}<details><summary>${items.length} partitions, ${stopped.length} of them stopped; ${lag.toLocaleString('en-GB')} messages wait</summary>${all}</details>`;
 }
+
+const columns: Columns<PositionView> = [
+  ['State', (one) => state(one.state)],
+  [
+    'Next message',
+    ({ stored, kafka }) =>
+      twoLines(
+        stored?.next ?? 'none is known',
+        `Kafka keeps ${kafka.low} to ${kafka.high}, and has ${kafka.committed ?? 'nothing'} committed`,
+      ),
+  ],
+  ['Messages that wait', ({ lag }) => lag ?? 'not known', 'number'],
+];
 
 /** Where a consumer's position in a partition is shown and changed. */
 export const pathOfPartition = (
@@ -94,21 +93,15 @@ ${isProposed ? section('Proposed', proposal(visit, one, path)) : nothing}${secti
   };
 }
 
-function factsOf(
-  { times }: Visit,
-  { stored, kafka, lag, mismatch, realignment, ...one }: PositionView,
-): Html {
+function factsOf({ times }: Visit, one: PositionView): Html {
+  const { mismatch, realignment: last } = one;
   return facts([
-    ['State', state(one.state)],
+    ...cells(columns, one),
     ['What does not fit', mismatch === undefined ? undefined : inWords(mismatch)],
-    ['Next message by our database', stored?.next ?? 'it has none'],
-    ['Committed in Kafka', kafka.committed ?? 'nothing'],
-    ['Kafka keeps', `${kafka.low} to ${kafka.high}`],
-    ['Messages that wait', lag ?? 'not known'],
     [
       'Last realignment',
-      realignment &&
-        html`${inWords(realignment.status)}, by ${realignment.requestedBy} at ${time(realignment.requestedAt, times)}: ${words(realignment.reason, times)}`,
+      last &&
+        html`${inWords(last.status)}, by ${last.requestedBy} at ${time(last.requestedAt, times)}: ${words(last.reason, times)}`,
     ],
   ]);
 }

@@ -37,20 +37,16 @@ type Counts = Readonly<Record<string, number>> | null;
 
 /** Adds the pages of runs: the list, and each with its records, of one result or all, and their export. */
 export function addRunPages<Run, Item>(routes: Routes, runs: Runs<Run, Item>): void {
-  // Runs of either kind have the same operations; only their answers differ, which these are of.
+  // Runs of either kind have the same operations; only their answers differ.
   const { list, show, records, export: file } = runs.operations as unknown as typeof closeOperations;
-  type Listed<One> = Promise<{ readonly items: readonly One[]; readonly next: string | null }>;
   const home = ['reconciliation', runs.home];
-  const asked = ({ part: of, query }: Visit) => ({
-    parameters: { id: of('id') },
-    result: runs.results.find((one) => one === query('result')) as CloseRecordView['result'] | undefined,
-  });
+  const resultOf = ({ query }: Visit) =>
+    runs.results.find((one) => one === query('result')) as CloseRecordView['result'] | undefined;
   routes.page(pathOf(home), async (visit) => {
     const shown = await listOf<Run>(visit, {
       path: home,
       caption: 'The newest first',
-      read: (cursor) =>
-        visit.upstream.call('reconciler', list, { query: { cursor } }) as Listed<unknown> as Listed<Run>,
+      read: (cursor) => visit.upstream.call('reconciler', list, { query: { cursor } }) as Promise<never>,
       columns: runs.columns(visit.times),
       empty: runs.empty,
     });
@@ -59,34 +55,33 @@ export function addRunPages<Run, Item>(routes: Routes, runs: Runs<Run, Item>): v
   });
   routes.page(`${pathOf(home)}/:id`, async (visit) => {
     const { call } = visit.upstream;
-    const { parameters, result } = asked(visit);
+    const [parameters, result] = [{ id: visit.part('id') }, resultOf(visit)];
     const path = [...home, parameters.id];
-    const about = result === undefined ? runs.records : `${runs.records}: ${inWords(result)}`;
+    const caption = result === undefined ? runs.records : `${runs.records}: ${inWords(result)}`;
     const [run, found] = await Promise.all([
-      call('reconciler', show, { parameters }) as Promise<unknown> as Promise<Run>,
+      call('reconciler', show, { parameters }) as Promise<never>,
       listOf<Item>(visit, {
         path,
         kept: ['result'],
-        caption: about,
+        caption,
         read: (cursor) =>
-          call('reconciler', records, {
-            parameters,
-            query: { result, cursor },
-          }) as Listed<unknown> as Listed<Item>,
+          call('reconciler', records, { parameters, query: { result, cursor } }) as Promise<never>,
         columns: (items) => runs.recordColumns(visit.times, items),
         empty: html`Nothing here so far. ${result !== undefined && link(pathOf(path), 'Show all')}`,
         words: ['First', 'More'],
       }),
     ]);
-    const [title, counts, moves, said] = runs.show(run, visit.times);
+    const [title, counts, moves, about] = runs.show(run, visit.times);
     const csv = [pathOf([...path, 'export'], { result }), 'Download these as CSV'] as const;
-    const body = html`${resultLinks(path, counts, result)}${said}${section(about, found, moves ? undefined : csv)}`;
+    const body = html`${resultLinks(path, counts, result)}${about}${section(caption, found, moves ? undefined : csv)}`;
     return { title, body, ...(moves && { everySeconds: 2 }) };
   });
-  routes.download(`${pathOf(home)}/:id/export`, (visit) => {
-    const { parameters, result } = asked(visit);
-    return visit.upstream.fetch('reconciler', file, { parameters, query: { result } });
-  });
+  routes.download(`${pathOf(home)}/:id/export`, (visit) =>
+    visit.upstream.fetch('reconciler', file, {
+      parameters: { id: visit.part('id') },
+      query: { result: resultOf(visit) },
+    }),
+  );
 }
 
 /** A period to the minute, in the zone of the pages. */

@@ -4,11 +4,10 @@ import { html } from 'hono/html';
 import { addChange, type Change } from '../view/change.ts';
 import { reasonField } from '../view/decide.ts';
 import { choiceField, filters } from '../view/form.ts';
-import { foreign, type Html, link, pathOf } from '../view/html.ts';
+import { type Html, link, pathOf } from '../view/html.ts';
 import { pathTo } from '../view/links.ts';
-import { tableOf, twoLines } from '../view/table.ts';
 import { age, state, time, words } from '../view/values.ts';
-import { choiceOf, type Given, part, type Routes, type Visit } from '../visits.ts';
+import { choiceOf, fromEach, type Given, type Routes, type Visit } from '../visits.ts';
 
 const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 const whats = ['payouts', 'collections'] as const;
@@ -40,37 +39,17 @@ export async function readPauses(
 export const stopsRail = ({ scope, name }: Pause, rail: string): boolean =>
   scope === 'all' || (scope === 'rail' && name === rail);
 
-/** That something is paused, since when and why, with the way to resume it. */
-export function pausedLine({ times }: Visit, pause: Pause): Html {
-  const { pausedBy, pausedAt, reason } = pause;
-  return html`${state('paused')} ${link(pathOfResume(pause), describePause(pause))} for ${age(pausedAt, times)}, by ${pausedBy}: ${words(reason, times)}`;
+/** What is paused, as far as the gateways say it, and what stands in place of those that do not. */
+export async function readPaused(visit: Visit) {
+  const { found, problems } = await fromEach(whats, (what) => readPauses(visit, [what]));
+  return { pauses: found.flat(), silent: problems };
 }
 
-/** What is paused at each gateway, of one rail or everywhere, with what resumes it; a silent gateway hides only its own. */
-export async function pauseTable(visit: Visit, rail?: string): Promise<readonly Html[]> {
-  const ofGateway = async (what: What) =>
-    tableOf(
-      `What is paused of ${what}`,
-      (await readPauses(visit, [what])).filter((one) => rail === undefined || stopsRail(one, rail)),
-      [
-        ['Paused', (one) => twoLines(link(pathOfResume(one), describePause(one)), foreign(one.reason))],
-        ['For', ({ pausedAt, pausedBy }) => twoLines(age(pausedAt, visit.times), `by ${pausedBy}`)],
-        ['To do', (one) => resuming(visit, one)],
-      ],
-      `No ${what} are paused.`,
-    );
-  return Promise.all(whats.map((what) => part(ofGateway(what))));
-}
-
-function resuming({ may, operator }: Visit, one: Pause): Html {
-  const by = one.resumeProposedBy;
-  if (by === null)
-    return may('operator')
-      ? link(pathOfResume(one), 'Propose to resume…')
-      : html`nobody proposes to resume it`;
-  return may('approver') && by !== operator.name
-    ? link(pathOfResume(one), `Resume, as ${by} proposed…`)
-    : html`waits for an approver, as ${by} proposed to resume it`;
+/** That something is paused, since when and why, and what resumes it. */
+export function pausedLine({ times, may }: Visit, pause: Pause): Html {
+  const { pausedBy, pausedAt, reason, resumeProposedBy: by } = pause;
+  const waits = by === null ? '' : ` (${by} proposed to resume it: an approver must)`;
+  return html`<div>${state('paused')} ${describePause(pause)} for ${age(pausedAt, times)}, by ${pausedBy}: ${words(reason, times)}${waits} ${may('operator') && link(pathOfResume(pause), 'Resume…')}</div>`;
 }
 
 /** What pauses payouts or collections at once, and what resumes them by two operators (ADR 77). */
@@ -145,22 +124,24 @@ async function askResume(visit: Visit, given: Given): Promise<Change> {
     return { title: `Not paused: ${what}`, about, role: 'viewer', back };
   }
   const { pausedBy, pausedAt, reason, resumeProposedBy: by } = pause;
-  const why = html`<p>${pausedBy} paused it at ${time(pausedAt, visit.times)}: ${words(reason, visit.times)}</p>`;
-  const common = { title: `Resume ${what}?`, hidden: hiddenOf(subject), back };
-  if (by === null) {
-    const about = html`${why}<p>Nobody has proposed to resume it. A proposal resumes nothing: an approver, who is somebody else, must resume it then.</p>`;
-    return { ...common, about, role: 'operator', submit: `Propose to resume ${what}` };
-  }
-  if (by === visit.operator.name) {
-    const about = html`${why}<p>You proposed to resume it: an approver, who is somebody else, must do it.</p>`;
-    return { ...common, about, role: 'viewer' };
-  }
+  const isOwn = by === visit.operator.name;
+  const next =
+    by === null
+      ? 'Nobody has proposed to resume it. A proposal resumes nothing: an approver, who is somebody else, must do it then.'
+      : isOwn
+        ? 'You proposed to resume it: an approver, who is somebody else, must do it.'
+        : `${by} proposed to resume it: what waits goes to the rails at once.`;
   return {
-    ...common,
-    about: html`${why}<p>${by} proposed to resume it: what waits goes to the rails at once.</p>`,
-    role: 'approver',
-    hidden: { ...common.hidden, approves: by },
-    submit: `Resume ${what}, as ${by} proposed`,
-    isDangerous: true,
+    title: `Resume ${what}?`,
+    about: html`<p>${pausedBy} paused it at ${time(pausedAt, visit.times)}: ${words(reason, visit.times)}</p><p>${next}</p>`,
+    role: isOwn ? 'viewer' : by === null ? 'operator' : 'approver',
+    hidden: { ...hiddenOf(subject), ...(by !== null && { approves: by }) },
+    submit: isOwn
+      ? undefined
+      : by === null
+        ? `Propose to resume ${what}`
+        : `Resume ${what}, as ${by} proposed`,
+    isDangerous: by !== null,
+    back,
   };
 }

@@ -8,18 +8,18 @@ import {
   statusOperations,
   type WalletComparisonView,
 } from '@pesewa/contracts';
-import { ClientError, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
+import { inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change } from '../view/change.ts';
-import { choiceField, problemOf } from '../view/form.ts';
+import { choiceField } from '../view/form.ts';
 import { type Content, copyable, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
-import { type Columns, facts, tableOf, twoLines } from '../view/table.ts';
+import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
 import { age, count, state, type TimeView, time, words } from '../view/values.ts';
-import { choiceOf, isForbidden, only, part, type Routes, type Visit } from '../visits.ts';
-import { type Pause, pausedLine, pauseTable, readPauses, stopsRail } from './pauses.ts';
+import { choiceOf, only, orProblem, part, type Routes, type Visit } from '../visits.ts';
+import { type Pause, pausedLine, readPaused, stopsRail } from './pauses.ts';
 import { walletTable } from './today.ts';
 
 const SERVICE = 'webhook-ingress';
@@ -43,38 +43,40 @@ interface Rail {
   readonly polls: NonNullable<StatusView['polls']>[number] | undefined;
   readonly silent: NonNullable<StatusView['silent']>[number] | undefined;
   readonly wallets: readonly WalletComparisonView[];
-  /** Those that stop payments of all merchants. */
-  readonly pauses: readonly Pause[];
 }
 
-/** What a service gave, or nothing if it gave no answer: the page says so elsewhere. */
-const unlessSilent = <Value>(asking: Promise<Value>): Promise<Value | undefined> =>
-  asking.catch((error: unknown) => {
-    if (!(error instanceof ClientError) || isForbidden(error)) throw error;
-    return undefined;
-  });
-
-async function readRails(visit: Visit) {
-  const { call } = visit.upstream;
-  const [status, drift, payouts, collections] = await Promise.all([
+async function readRails({ upstream: { call } }: Visit) {
+  const [{ polls, silent, open }, { items }] = await Promise.all([
     call('reconciler', statusOperations.show, {}),
     call('reconciler', comparisonOperations.drift, {}),
-    unlessSilent(readPauses(visit, ['payouts'])),
-    unlessSilent(readPauses(visit, ['collections'])),
   ]);
-  const { polls, silent, open } = status;
-  const named = [...(polls ?? []), ...(silent ?? []), ...drift.items].map(({ rail }) => rail);
+  const named = [...(polls ?? []), ...(silent ?? []), ...items].map(({ rail }) => rail);
   const names = [...new Set(named)].filter((name) => name !== UNKNOWN_REFERENCE);
   const rails = names.map(
     (name): Rail => ({
       name,
       polls: polls?.find(({ rail }) => rail === name),
       silent: silent?.find(({ rail }) => rail === name),
-      wallets: drift.items.filter(({ rail }) => rail === name),
-      pauses: [...(payouts ?? []), ...(collections ?? [])].filter((pause) => stopsRail(pause, name)),
+      wallets: items.filter(({ rail }) => rail === name),
     }),
   );
   return { rails, open: open ?? [] };
+}
+
+/** What is known of rails, and what is paused at them. */
+const railColumns = (visit: Visit, pauses: readonly Pause[]): Columns<Rail> => [
+  ['State', (rail) => stateOf(visit, rail, pauses)],
+  ['Open too long', lateAt],
+  ['Polls due', ({ polls }) => pollsOf(polls, visit.times)],
+];
+
+/** Whether a rail answers, and what is paused there. */
+function stateOf(visit: Visit, { name, silent }: Rail, pauses: readonly Pause[]): Html {
+  const here = pauses.filter((pause) => stopsRail(pause, name));
+  const answers = silent
+    ? html`${state('down')} for ${age(silent.since, visit.times)}: ${words(silent.why, visit.times)}`
+    : here.length === 0 && state('up');
+  return html`${answers}${here.map((pause) => pausedLine(visit, pause))}`;
 }
 
 const pathOfWallet = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
@@ -87,98 +89,65 @@ function lateAt({ wallets }: Rail): Html {
   return html`${late.length === 0 ? 'none' : late}`;
 }
 
-/** Whether a rail answers, and what is paused there. */
-function stateOf(visit: Visit, { silent, pauses }: Rail): Html {
-  const answers = silent
-    ? html`${state('down')} for ${age(silent.since, visit.times)}: ${words(silent.why, visit.times)}`
-    : pauses.length === 0 && state('up');
-  const paused = pauses.map((pause) => html`<div>${pausedLine(visit, pause)}</div>`);
-  return html`${answers}${paused}`;
+function pollsOf(polls: Rail['polls'], times: TimeView): Content {
+  if (!polls) return 'not known';
+  const { due, overdue, oldestDueAt, configured } = polls;
+  const oldest = oldestDueAt !== null && html`, the oldest for ${age(oldestDueAt, times)}`;
+  const removed = configured ? nothing : 'The rail was removed, and payments still wait for it.';
+  return twoLines(html`${due}, ${overdue} of them overdue${oldest}`, removed);
 }
 
 async function showRails(visit: Visit): Promise<Page> {
-  const [rails, pauses] = await Promise.all([part(railTable(visit)), pauseTable(visit)]);
-  const pause = () =>
-    html`<p class="actions">${link('/rails/pause', 'Pause everything, a rail or a merchant…')}</p>`;
-  const body = html`${section('What waits', rails, ['/rails/consumers', 'Where each service stands in its topics'])}
-${section('Paused', html`${pauses}${only(visit, 'operator', pause)}`)}`;
-  return { title: 'Rails', body, everySeconds: 30 };
-}
-
-async function railTable(visit: Visit): Promise<Html> {
-  const { rails, open } = await readRails(visit);
+  const [[read, problem], { pauses, silent }] = await Promise.all([
+    orProblem(readRails(visit)),
+    readPaused(visit),
+  ]);
   const wallet = (one: WalletComparisonView) =>
     html`${link(pathOfWallet(one), one.currency)}${one.withinRange ? nothing : state('out_of_range')} `;
-  const waiting = open.map(({ kind, count: many }) => {
-    const path = pathOf(['payments'], { of: `${kind}s`, status: 'open' });
+  const open = read?.open.map(({ kind, count: many }) => {
+    const path = pathOf(['payments'], { of: `${kind}s`, open: 'true' });
     return html`${count({ count: many }, path)} ${kind}s are open at all rails. `;
   });
-  const shown = tableOf(
+  const rails = tableOf(
     'Each rail, and what waits there',
-    rails,
+    read?.rails ?? [],
     [
       ['Rail', ({ name }) => linkTo('rail', name)],
-      ['State', (rail) => stateOf(visit, rail)],
-      ['Open too long', lateAt],
-      ['Polls due', ({ polls }) => pollsOf(polls, visit.times)],
+      ...railColumns(visit, pauses),
       ['Wallets', ({ wallets }) => wallets.map(wallet)],
     ],
     'No rail is configured: name one in RAILS.',
   );
-  return html`<p>${waiting}</p>${shown}`;
-}
-
-function pollsOf(polls: Rail['polls'], times: TimeView): Content {
-  if (!polls) return dash;
-  const { due, overdue, oldestDueAt } = polls;
-  return twoLines(
-    html`${due}, ${overdue} of them overdue`,
-    oldestDueAt === null ? nothing : html`the oldest for ${age(oldestDueAt, times)}`,
-  );
+  const pause = () =>
+    html`<p class="actions">${link('/rails/pause', 'Pause everything, a rail or a merchant…')}</p>`;
+  const consumers = ['/rails/consumers', 'Where each service stands in its topics'] as const;
+  const body = html`${section('What waits', problem ?? html`<p>${open}</p>${rails}`, consumers)}
+${section('Paused', html`${silent}${pauses.map((one) => pausedLine(visit, one))}${only(visit, 'operator', pause)}`)}`;
+  return { title: 'Rails', body, everySeconds: 30 };
 }
 
 async function showRail(visit: Visit): Promise<Page> {
   const name = visit.part('name');
-  const [rail, pauses, failed, rejected] = await Promise.all([
-    findRail(visit, name),
-    pauseTable(visit, name),
+  const [[read, problem], { pauses, silent }, failed, rejected] = await Promise.all([
+    orProblem(readRails(visit)),
+    readPaused(visit),
     part(failedCallbacks(visit, name)),
     rejectedRequests(visit, name),
   ]);
+  const rail = read?.rails.find((one) => one.name === name);
+  if (read && !rail) throw new RefusedError(`there is no rail ${name}`, 404);
   const pause = (what: string) =>
     link(pathOf(['rails', 'pause'], { what, scope: 'rail', name }), `Pause ${what}…`);
   const actions = () => html`<p class="actions">${pause('payouts')} ${pause('collections')}</p>`;
-  const body = html`${typeof rail === 'string' ? problemOf(rail) : section('What waits', standing(visit, rail))}
-${section('Paused', html`${pauses}${only(visit, 'operator', actions)}`)}
-${typeof rail === 'string' ? nothing : section('Wallets', walletTable(visit, rail.wallets))}
+  const here = pauses.filter((one) => stopsRail(one, name));
+  const standing = rail
+    ? facts(cells(railColumns(visit, here), rail))
+    : [problem, here.map((one) => pausedLine(visit, one))];
+  const body = html`${section('What waits', html`${standing}${silent}${only(visit, 'operator', actions)}`)}
+${rail ? section('Wallets', walletTable(visit, rail.wallets)) : nothing}
 ${section('Callbacks that we could not read', failed)}
 ${section('Requests that we refused', rejected)}`;
-  const isPaused = typeof rail !== 'string' && rail.pauses.length > 0;
-  return { title: `Rail ${name}${isPaused ? ': paused' : ''}`, body };
-}
-
-/** The rail, or why nothing is known of it. */
-async function findRail(visit: Visit, name: string): Promise<Rail | string> {
-  const read = await readRails(visit).catch((error: unknown) => {
-    if (error instanceof RefusedError || !(error instanceof ClientError)) throw error;
-    return messageOf(error);
-  });
-  if (typeof read === 'string') return read;
-  const rail = read.rails.find((one) => one.name === name);
-  if (rail) return rail;
-  throw new RefusedError(`there is no rail ${name}`, 404);
-}
-
-function standing(visit: Visit, rail: Rail): Html {
-  return facts([
-    ['State', stateOf(visit, rail)],
-    [
-      'Configuration',
-      rail.polls?.configured === false ? 'it was removed, and payments still wait for it' : undefined,
-    ],
-    ['Open for longer than it takes', lateAt(rail)],
-    ['Polls due', pollsOf(rail.polls, visit.times)],
-  ]);
+  return { title: `Rail ${name}${here.length === 0 ? '' : ': paused'}`, body };
 }
 
 const failedOf = ({ upstream }: Visit) =>
@@ -224,32 +193,26 @@ const callbackColumns = (times: TimeView): Columns<CallbackView> => [
 const pathOfCallback = (rail: string, id: string, what: string) =>
   pathOf(['rails', rail, 'callbacks', id, what]);
 
-function callbackOf({ part: of }: Visit) {
-  return { what: choiceOf(of, 'what', ['redrive', 'dismiss']), parameters: { id: of('id') } };
-}
+const deeds = {
+  redrive: { title: 'Read a callback again?', submit: 'Read it again, and pass it on' },
+  dismiss: { title: 'Dismiss a callback?', submit: 'Dismiss it: nothing is passed on, its bytes stay' },
+} as const;
+
+const callbackOf = ({ part: of }: Visit) =>
+  ({ what: choiceOf(of, 'what', ['redrive', 'dismiss']), parameters: { id: of('id') } }) as const;
 
 /** What is done with a callback that could not be read, as long as it is one. */
 async function askCallback(visit: Visit): Promise<Change> {
   const { what, parameters } = callbackOf(visit);
   const { items } = await failedOf(visit);
   const found = items.filter(({ id }) => id === parameters.id);
-  const isDangerous = what === 'dismiss';
+  const columns = callbackColumns(visit.times);
   return {
-    title: `${isDangerous ? 'Dismiss' : 'Read'} callback ${parameters.id}${isDangerous ? '' : ' again'}?`,
-    about: tableOf(
-      'The callback',
-      found,
-      callbackColumns(visit.times),
-      'It does not wait for a decision any more.',
-    ),
+    title: deeds[what].title,
+    about: tableOf('The callback', found, columns, 'It does not wait for a decision any more.'),
     role: 'operator',
-    submit:
-      found.length === 0
-        ? undefined
-        : isDangerous
-          ? 'Dismiss it: nothing is passed on, its bytes stay'
-          : 'Read it again, and pass it on',
-    isDangerous,
+    submit: found.length === 0 ? undefined : deeds[what].submit,
+    isDangerous: what === 'dismiss',
     back: [pathTo('rail', visit.part('name')), 'The rail'],
   };
 }

@@ -193,7 +193,7 @@ describe('a statement', () => {
   it('tells a line that is there twice from the other, by its number, the reference and the time', async () => {
     const twice = { ...line, id: '3', result: 'duplicate', payment: 'po-7', reason: null } as const;
     const used = { ...twice, id: '2', line: 2, result: 'matched', railReference: 'R-2' } as const;
-    const records = { 'reconciler GET /statements/st-1/records': listed(used, twice) };
+    const records = { 'reconciler GET /statements/st-1/records': { items: [used, twice], next: null } };
     const { ama } = await signedIn(records);
     const text = textOf((await ama.get('/reconciliation/statements/st-1')).html);
     expect(text).toContain('line 2 names this payment too');

@@ -9,7 +9,7 @@ import { html } from 'hono/html';
 import { type Content, copyable, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
-import { type Columns, facts, twoLines } from '../view/table.ts';
+import { type Columns, cells, facts, twoLines } from '../view/table.ts';
 import { amount, count, state, type TimeView, time, words } from '../view/values.ts';
 import type { Routes } from '../visits.ts';
 import { addRunPages, breakLinks, periodText, resultLinks, side } from './match-runs.ts';
@@ -72,25 +72,19 @@ export function proposalOf({ file }: Pick<RailStatementView, 'file'>): Html {
 }
 
 function standing(statement: RailStatementView, times: TimeView): Html {
-  const { rail, from, to, file, breaksOpened, breaksHidden, status, stage, lines } = statement;
+  const { rail, from, file, breaksOpened, breaksHidden, stage, status, doneAt } = statement;
   const at = inWords(stage ?? status);
   const hidden = breaksHidden > 0 ? html`; ${count({ count: breaksHidden })} more had no room` : nothing;
   return facts([
-    ['Rail', railOf(statement)],
-    [
-      'Payments that ended from',
-      from === null
-        ? 'no time is given: payments without a line are not looked for'
-        : periodText(from, to, times),
-    ],
-    ['State', isMoving(statement) ? html`<progress aria-label="${at}"></progress> ${at}` : state(status)],
-    ['Lines', file === null ? html`${count({ count: lines })} so far` : describeLines(file)],
+    ...cells(statementColumns(times), statement),
+    ['Now', isMoving(statement) ? html`<progress aria-label="${at}"></progress> ${at}` : undefined],
+    ['Payments without a line', from === null ? 'are not looked for, as no time is given' : undefined],
+    ['Lines', file === null ? undefined : describeLines(file)],
     [
       'Breaks opened',
       html`${count({ count: breaksOpened }, breaksOpened === 0 ? undefined : pathOf(['breaks'], { rail }))}${hidden}`,
     ],
-    ['Sent', html`${time(statement.uploadedAt, times)} by ${foreign(statement.uploadedBy)}`],
-    ['Done', time(statement.doneAt, times)],
+    ['Done', time(doneAt, times)],
     ['Id', copyable(statement.id)],
     ['SHA-256 of the file', copyable(statement.sha256)],
   ]);

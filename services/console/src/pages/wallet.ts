@@ -12,7 +12,7 @@ import { type Content, foreign, type Html, link, nothing, pathOf } from '../view
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
-import { type Columns, facts, tableOf, twoLines } from '../view/table.ts';
+import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
 import { age, amount, state, type TimeView, time, timeText, words } from '../view/values.ts';
 import { part, type Routes, type Visit } from '../visits.ts';
 
@@ -66,20 +66,14 @@ function findings(times: TimeView, run: WalletComparisonView): Html {
   const { explainedBy, overdue, candidates, configured } = run;
   const at = (text: string) => timeText(text, times.zone);
   const [drift, old] = [describeDrift(run, at), describeOverdue(run, at)];
-  const causes = () =>
-    tableOf(
-      'What could explain it',
-      candidates,
-      [
-        ['Payment', ({ reference }) => linkTo('payment', reference)],
-        ['Why', ({ why }) => words(why, times)],
-      ],
-      nothing,
-    );
+  const causes: Columns<WalletComparisonView['candidates'][number]> = [
+    ['Payment', ({ reference }) => linkTo('payment', reference)],
+    ['Why', ({ why }) => words(why, times)],
+  ];
   return html`${configured ? nothing : html`<p class="problem">The rail was removed from the settings: its wallet is not compared any more.</p>`}
 <p>${drift === undefined ? 'The rail has exactly what our float says.' : sentence(drift, explainedBy)}</p>
 ${old === undefined ? nothing : html`<p>${sentence(old, overdue?.references ?? [])}</p>`}
-${candidates.length === 0 ? nothing : causes()}`;
+${candidates.length === 0 ? nothing : tableOf('What could explain it', candidates, causes, nothing)}`;
 }
 
 /** A sentence that names payments, with a link on each. */
@@ -96,26 +90,33 @@ function floatOf({ rail, currency, float, at }: WalletComparisonView, { zone }: 
   return amount(float, currency, pathTo('account', `float:${rail}:${currency}`, { from: day, to: day }));
 }
 
-function standing(times: TimeView, run: WalletComparisonView): Html {
-  const { rail, currency, drift, unexplainedSince } = run;
-  const then = html`at ${time(run.at, times)}`;
-  const both = html`${amount(run.lower, currency)} to ${amount(run.upper, currency)}`;
-  return facts([
-    ['At the rail', twoLines(amount(run.railBalance, currency, pathTo('rail', rail)), then)],
-    ['Our float', twoLines(floatOf(run, times), then)],
-    ['Drift: the rail less our float', twoLines(displayAmount(drift, currency, 'exceptZero'), then)],
-    ['Balance at the rail that open payments allow', twoLines(both, then)],
-    ['Finding', run.withinRange ? inWords(run.finding) : state('out_of_range')],
-    ['Unexplained for', unexplainedSince === null ? undefined : age(unexplainedSince, times)],
-  ]);
-}
-
 const runColumns = (times: TimeView): Columns<WalletComparisonView> => [
   ['Time', ({ at }) => time(at, times)],
-  ['At the rail', ({ railBalance, currency }) => amount(railBalance, currency), 'number'],
+  [
+    'At the rail',
+    ({ railBalance, currency, rail }) => amount(railBalance, currency, pathTo('rail', rail)),
+    'number',
+  ],
   ['Our float', (run) => floatOf(run, times), 'number'],
-  ['Drift', ({ drift, currency }) => amount(drift, currency), 'number'],
+  [
+    'Drift: the rail less our float',
+    ({ drift, currency }) => displayAmount(drift, currency, 'exceptZero'),
+    'number',
+  ],
 ];
+
+function standing(times: TimeView, run: WalletComparisonView): Html {
+  const { currency, lower, upper, unexplainedSince: since } = run;
+  const [, ...amounts] = cells(runColumns(times), run);
+  const allowed = html`${amount(lower, currency)} to ${amount(upper, currency)}`;
+  return facts([
+    ...[...amounts, ['Balance at the rail that open payments allow', allowed] as const].map(
+      ([name, value]) => [name, twoLines(value, html`at ${time(run.at, times)}`)] as const,
+    ),
+    ['Finding', run.withinRange ? inWords(run.finding) : state('out_of_range')],
+    ['Unexplained for', since === null ? undefined : age(since, times)],
+  ]);
+}
 
 function drawn(
   times: TimeView,

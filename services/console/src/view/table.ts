@@ -59,6 +59,10 @@ export function facts(given: readonly (readonly [name: string, value: Content])[
   return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+/** The columns of a table as facts of one item. */
+export const cells = <Item>(columns: Columns<Item>, item: Item) =>
+  columns.flatMap((column) => (column === false ? [] : [[column[0], column[1](item, 0)] as const]));
+
 /** Links to the first and the next page of a list; the parameters of the page are kept. */
 export function pager(options: {
   readonly next: string | null;
