@@ -84,7 +84,7 @@ export async function orProblem<Value>(
 
 /** A part of a page that a service may fail to give: then it says so, and the rest of the page stands. */
 export async function part(work: Promise<Content>): Promise<Html> {
-  const [given, problem = html`${given}`] = await orProblem(work);
+  const [given = nothing, problem = given] = await orProblem(work.then((content) => html`${content}`));
   return problem;
 }
 
@@ -93,11 +93,19 @@ export async function fromEach<Service extends string, Value>(
   services: readonly Service[],
   read: (service: Service) => Promise<Value>,
 ): Promise<{ readonly found: readonly Value[]; readonly problems: readonly Html[] }> {
-  const all = await Promise.all(services.map((service) => orProblem(read(service))));
-  return {
-    found: all.flatMap(([given, problem]) => (problem === undefined ? [given as Value] : [])),
-    problems: all.flatMap(([, problem]) => problem ?? []),
-  };
+  const problems: Html[] = [];
+  const found = await Promise.all(
+    services.map(async (service): Promise<readonly Value[]> => {
+      try {
+        return [await read(service)];
+      } catch (error) {
+        if (!(error instanceof ClientError) || isForbidden(error)) throw error;
+        problems.push(html`<p class="problem" role="alert">Not known: ${messageOf(error)}</p>`);
+        return [];
+      }
+    }),
+  );
+  return { found: found.flat(), problems };
 }
 
 /** Does what a form asks for, and gives where to go, or what was made; if it is refused, the form is shown again with the reason, and nothing has happened. */
