@@ -84,7 +84,7 @@ export async function orProblem<Value>(
 
 /** A part of a page that a service may fail to give: then it says so, and the rest of the page stands. */
 export async function part(work: Promise<Content>): Promise<Html> {
-  const [given, problem = html`${given}`] = await orProblem(work);
+  const [given = nothing, problem = given] = await orProblem(work.then((content) => html`${content}`));
   return problem;
 }
 
@@ -116,22 +116,6 @@ export async function doOrShowAgain(
 
 /** A value by its name: a parameter of the address, or a field of the form. */
 export type Given = (name: string) => string | undefined;
-
-/** The former way to ask for a change; see `view/change.ts`. */
-export function addChange(
-  routes: Routes,
-  path: string,
-  show: (visit: Visit, given: Given, problem?: string) => Page | Promise<Page>,
-  act: (submission: Submission) => Promise<string>,
-): void {
-  routes.page(path, (visit) => show(visit, visit.query));
-  routes.form(path, (submission) =>
-    doOrShowAgain(
-      () => act(submission),
-      (problem) => show(submission, submission.field, problem),
-    ),
-  );
-}
 
 /** A value that must be one of some. */
 export function choiceOf<Choice extends string>(

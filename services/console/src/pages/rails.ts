@@ -105,7 +105,7 @@ async function showRails(visit: Visit): Promise<Page> {
   const wallet = (one: WalletComparisonView) =>
     html`${link(pathOfWallet(one), one.currency)}${one.withinRange ? nothing : state('out_of_range')} `;
   const open = read?.open.map(({ kind, count: many }) => {
-    const path = pathOf(['payments'], { of: `${kind}s`, open: 'true' });
+    const path = pathOf(['payments'], { of: `${kind}s`, status: 'open' });
     return html`${count({ count: many }, path)} ${kind}s are open at all rails. `;
   });
   const rails = tableOf(

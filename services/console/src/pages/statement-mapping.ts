@@ -19,12 +19,8 @@ const labels: Readonly<Record<string, string>> = {
   'time.offset': 'Times without a zone are ahead of UTC by, such as +03:00',
 };
 
+/** What can't be seen, or is no word. */
 const signs: Readonly<Record<string, string>> = {
-  ',': 'comma',
-  ';': 'semicolon',
-  '.': 'dot',
-  '|': 'bar',
-  "'": 'apostrophe',
   ' ': 'space',
   '\t': 'tab',
   '': 'nothing',

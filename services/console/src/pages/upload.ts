@@ -7,7 +7,7 @@ import {
 } from '@pesewa/contracts';
 import { ClientError, describeLines, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { form, problemOf } from '../view/form.ts';
+import { type Field, form, problemOf } from '../view/form.ts';
 import type { Html } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
@@ -39,45 +39,29 @@ async function show(visit: Visit, written: Given, problem?: string): Promise<Pag
     call('reconciler', statementMappingOperations.list, {}),
   ]);
   const names = mappings.items.map(({ name, by }) => [name, `${name}, kept by ${by}`] as const);
-  const text = (name: string, label: string, hint?: string) => ({
+  const field = (name: string, label: string, hint?: string, more: Partial<Field> = {}): Field => ({
     name,
     label,
     value: written(name),
-    ...(hint && { hint }),
+    ...(hint !== undefined && { hint }),
+    ...more,
   });
   const { columns, rest } = mappingFields(written);
-  const expert = {
-    ...text(
-      'mappingText',
-      'Mapping',
-      'Such as {"columns":{"reference":"Our Ref","amount":"Amount"},"holds":"payouts"}; the fields above are left alone then',
-    ),
-    isLong: true,
-    maxLength: 4_096,
-  };
+  const json =
+    'Such as {"columns":{"reference":"Our Ref","amount":"Amount"},"holds":"payouts"}, in place of the fields';
+  const expert = field('mappingText', 'Mapping in JSON', json, { isLong: true, maxLength: 4_096 });
+  const [rails, kept] = [railOptions(wallets.items), [['', 'as the fields below say'] as const, ...names]];
   const fields = [
-    { ...text('rail', 'Rail'), options: railOptions(wallets.items) },
-    { name: 'file', label: 'File (CSV), as the rail sent it', type: 'file', isRequired: true },
-    { ...text('currency', 'Currency, if no column has it', 'Such as KES'), maxLength: 3 },
-    {
-      ...text(
-        'from',
-        'First day',
-        "Payments that ended from then on must be in it. If this is empty: from the first line's time",
-      ),
-      type: 'date',
-    },
-    { ...text('to', 'Last day', "If this is empty: to the last line's time"), type: 'date' },
-    { ...text('mapping', 'How the rail writes it'), options: [...names, ['', 'as the fields below say']] },
-    {
-      ...text(
-        'keepAs',
-        'Keep what the fields say under this name',
-        'Letters from a to z, digits and hyphens; only if it is sent, not if it is tried',
-      ),
+    field('rail', 'Rail', undefined, { options: rails }),
+    field('file', 'File (CSV), as the rail sent it', undefined, { type: 'file', isRequired: true }),
+    field('currency', 'Currency, if no column has it', 'Such as KES', { maxLength: 3 }),
+    field('from', 'Every payment must be in it from', 'Empty: from its first line on', { type: 'date' }),
+    field('to', 'To the end of', 'Empty: to its last line', { type: 'date' }),
+    field('mapping', 'How the rail writes it', undefined, { options: kept }),
+    field('keepAs', 'Keep the fields under the name', 'a-z, 0-9 and -; not if it is tried', {
       maxLength: 40,
-    },
-  ] as const;
+    }),
+  ];
   const shown = () => html`<noscript><p class="problem">${NO_SCRIPT}</p></noscript>
 <p>Every line is compared with our payment of its reference; what differs becomes breaks. The same file again goes on from where it stopped, and opens no break twice.</p>
 ${form({

@@ -10,11 +10,12 @@ import { html } from 'hono/html';
 import { curve, type Point } from '../view/curve.ts';
 import { type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
+import { linkTo, pathTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
 import { age, amount, state, type TimeView, time, timeText, words } from '../view/values.ts';
 import { part, type Routes, type Visit } from '../visits.ts';
+import { subjectPath } from './breaks.ts';
 
 const POINTS_MAX = 200;
 
@@ -41,12 +42,7 @@ async function show(visit: Visit): Promise<Page> {
     }),
     part(
       call('reconciler', breakOperations.list, { query }).then(({ items }) =>
-        tableOf(
-          'The newest first',
-          items,
-          breakColumns(times),
-          'No break of this wallet, or of a payment in it, is open.',
-        ),
+        tableOf('The newest first', items, breakColumns(times), 'No break of it or of its payments is open.'),
       ),
     ),
   ]);
@@ -143,11 +139,7 @@ function changeOf(points: readonly Point[], currency: string, { zone }: TimeView
 const breakColumns = (times: TimeView): Columns<BreakView> => [
   [
     'Break',
-    ({ id, kind, reference }) =>
-      twoLines(
-        linkTo('break', id, inWords(kind)),
-        reference.includes(':') ? link(pathToWallet(reference), reference) : linkTo('payment', reference),
-      ),
+    (one) => twoLines(linkTo('break', one.id, inWords(one.kind)), link(subjectPath(one), one.reference)),
   ],
   ['Amount', ({ id, amount: text, currency }) => amount(text, currency, pathTo('break', id)), 'number'],
   ['State', ({ status, since }) => twoLines(state(status), html`open for ${age(since, times)}`)],
