@@ -1,5 +1,5 @@
 import { type AttemptView, type DeliveryDetailView, deliveryOperations } from '@pesewa/contracts';
-import { ClientError, inWords, messageOf } from '@pesewa/operator-client';
+import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change } from '../view/change.ts';
 import { copyable, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
@@ -7,7 +7,7 @@ import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { indentJson, state, time, words } from '../view/values.ts';
-import { type Given, isForbidden, only, type Routes, type Submission, type Visit } from '../visits.ts';
+import { type Given, only, orProblem, type Routes, type Submission, type Visit } from '../visits.ts';
 import { CHOSEN } from './webhooks.ts';
 
 const SERVICE = 'webhook-dispatcher';
@@ -82,16 +82,7 @@ const countOf = (ids: readonly string[]) =>
 
 /** What each of some webhooks gives, or why it gave nothing, beside its id. */
 const ofEach = <Value>(ids: readonly string[], ask: (id: string) => Promise<Value>) =>
-  Promise.all(
-    ids.map(async (id) => {
-      try {
-        return { id, found: await ask(id) };
-      } catch (error) {
-        if (!(error instanceof ClientError) || isForbidden(error)) throw error;
-        return { id, problem: messageOf(error) };
-      }
-    }),
-  );
+  Promise.all(ids.map((id) => orProblem(ask(id)).then(([found, problem]) => ({ id, found, problem }))));
 
 function askAgain({ upstream, times }: Visit, given: Given): Change {
   const ids = chosenIn(given);
@@ -106,7 +97,7 @@ function askAgain({ upstream, times }: Visit, given: Given): Change {
         await ofEach(ids, read),
         [
           ['Webhook', ({ id }) => copyable(id, pathTo('delivery', id))],
-          ['State', ({ found, problem }) => (found ? state(found.state) : words(problem, times))],
+          ['State', ({ found, problem }) => (found ? state(found.state) : problem)],
           ['Merchant', ({ found }) => linkTo('merchant', found?.merchantId)],
           ['Next attempt', ({ found }) => time(found?.dueAt, times)],
         ],
@@ -121,7 +112,7 @@ function askAgain({ upstream, times }: Visit, given: Given): Change {
 }
 
 /** Makes each due; the result of each is shown, whatever became of the others. */
-async function resend({ upstream, field, times }: Submission): Promise<string | Page> {
+async function resend({ upstream, field }: Submission): Promise<string | Page> {
   const ids = chosenIn(field);
   const send = (id: string) => upstream.call(SERVICE, deliveryOperations.resend, { parameters: { id } });
   const [only = ''] = ids;
@@ -137,7 +128,7 @@ async function resend({ upstream, field, times }: Submission): Promise<string | 
     results,
     [
       ['Webhook', ({ id }) => copyable(id, pathTo('delivery', id))],
-      ['Result', ({ problem }) => (problem === undefined ? 'due now' : words(problem, times))],
+      ['Result', ({ problem }) => problem ?? 'due now'],
     ],
     'Nothing was chosen.',
   );

@@ -14,7 +14,7 @@ import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { facts } from '../view/table.ts';
-import { age, state, time, words } from '../view/values.ts';
+import { age, state, time, withTimes, words } from '../view/values.ts';
 import {
   choiceOf,
   doOrShowAgain,
@@ -32,7 +32,7 @@ export function addParkedPages(routes: Routes): void {
   routes.form('/webhooks/parked/:id', (submission) =>
     doOrShowAgain(
       () => act(submission),
-      (problem) => showMessage(submission, submission.field, problem),
+      (problem) => showMessage(submission, submission.field, withTimes(problem, submission.times)),
     ),
   );
 }

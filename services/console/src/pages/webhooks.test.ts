@@ -159,7 +159,9 @@ describe('a webhook', () => {
     const sent = await ama.post('/webhooks/resend', { 'pick-0': 'wh-2', 'pick-1': 'wh-9', 'pick-2': 'wh-1' });
     const text = textOf(sent.html);
     expect(text).toContain('1 of 3 webhooks are due now');
-    expect(text).toMatch(/wh-2 +webhook-dispatcher: no answer\. What you asked for may have taken effect/);
+    expect(text).toMatch(
+      /wh-2 +Not available: webhook-dispatcher: no answer\. What you asked for may have taken effect/,
+    );
     expect(text).toMatch(/wh-9 +webhook-dispatcher: nothing for .* wh-1 +due now/);
     expect(sent.html).toContain('href="/webhooks/resend?pick-0=wh-2&amp;pick-1=wh-9"');
     expect(asked.filter(({ what }) => what.includes('POST'))).toHaveLength(3);
