@@ -5,7 +5,6 @@ import { addBreakPages } from './pages/breaks.ts';
 import { addClosePages } from './pages/closes.ts';
 import { addConsumerPages } from './pages/consumers.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
-import { addEndpointPages } from './pages/endpoints.ts';
 import { addLedgerPages } from './pages/ledger.ts';
 import { addMerchantChangePages } from './pages/merchant-changes.ts';
 import { addMerchantPages } from './pages/merchants.ts';
@@ -23,7 +22,7 @@ import { addStatementPages } from './pages/statements.ts';
 import { addTodayPage } from './pages/today.ts';
 import { addUploadPage } from './pages/upload.ts';
 import { addWalletPage } from './pages/wallet.ts';
-import { addWebhooksPage } from './pages/webhooks.ts';
+import { addWebhookPages } from './pages/webhooks.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Routes } from './visits.ts';
 
@@ -36,9 +35,8 @@ export function addPages(routes: Routes, { sandbox }: { readonly sandbox?: Sandb
   addPaymentPage(routes);
   addPaymentForms(routes);
   if (sandbox) addSandboxPages(routes, sandbox);
-  addWebhooksPage(routes);
+  addWebhookPages(routes);
   addDeliveryPages(routes);
-  addEndpointPages(routes);
   addParkedPages(routes);
   addConsumerPages(routes);
   addPausePages(routes);

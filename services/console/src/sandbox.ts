@@ -37,11 +37,8 @@ export interface Exchanged {
   readonly answer: Awaited<ReturnType<MerchantExchange>>;
 }
 
-/** A payment that was sent from here, with all its requests in order. */
-export interface Begun {
-  readonly request: SamplePayout | SampleCollection;
-  readonly exchanges: readonly Exchanged[];
-}
+/** What a payment is made of. */
+export type SandboxRequest = SamplePayout | SampleCollection;
 
 /** A merchant that pays and collects as people click. */
 export type Sandbox = ReturnType<typeof createSandbox>;
@@ -51,13 +48,16 @@ const TIMEOUT_MS = 15_000;
 /** How old a signature may be when it arrives (Standard Webhooks). */
 const TOLERANCE_SECONDS = 300;
 
-/** Builds the sandbox, which remembers its last requests while it runs. */
+/** Builds the sandbox, which remembers its last payments, each with its requests in order, while it runs. */
 export function createSandbox(
   { merchant, transferUrl, collectionsUrl, simulatorUrl }: z.output<typeof sandboxSetting>,
   exchange: MerchantExchange = exchangeText,
 ) {
-  const begun = new Map<string, Begun>();
-  const send = async (request: Begun['request'], url: string, own: Record<string, string>, body: string) => {
+  const begun = new Map<
+    string,
+    { readonly request: SandboxRequest; readonly exchanges: readonly Exchanged[] }
+  >();
+  const send = async (request: SandboxRequest, url: string, own: Record<string, string>, body: string) => {
     const sent = { url, headers: { ...own, 'content-type': 'application/json' }, body };
     const exchanged = { sent, answer: await exchange(sent) };
     const earlier = begun.get(request.reference)?.exchanges ?? [];
@@ -65,22 +65,16 @@ export function createSandbox(
     const [oldest = ''] = begun.keys();
     if (begun.size > REMEMBERED_MAX) begun.delete(oldest);
   };
-  const collect = (request: SampleCollection, operation: 'payin' | 'complete-payin', otp?: string) => {
-    const headers = payinHeaders(merchant.publicKey, request);
-    return send(
-      request,
-      `${collectionsUrl}/collection/v1/${operation}`,
-      headers,
-      collectionBody(request, otp),
-    );
-  };
   return {
     merchant,
-    collect,
     find: (reference: string) => begun.get(reference),
     pay: (request: SamplePayout) => {
       const url = `${transferUrl}/api/v1/transactions/transfer/single`;
       return send(request, url, payoutHeaders(merchant.publicKey), payoutBody(request));
+    },
+    collect: (request: SampleCollection, operation: 'payin' | 'complete-payin', otp?: string) => {
+      const url = `${collectionsUrl}/collection/v1/${operation}`;
+      return send(request, url, payinHeaders(merchant.publicKey, request), collectionBody(request, otp));
     },
     /** The webhooks of a payment as they arrived, each with what verifying it gave. */
     received: async (reference: string) => {

@@ -165,10 +165,7 @@ function listDecided(visit: Visit): Html {
   return html`${tabsOf('Kinds', kinds)}${found}<p>${link('/actions', 'Who decided everything else')}</p>`;
 }
 
-interface Tried {
-  readonly problem?: string;
-  readonly reason?: string | undefined;
-}
+type Tried = { readonly problem?: string; readonly reason?: string | undefined };
 
 async function showProposal(visit: Visit, name: KindName, tried: Tried = {}): Promise<Page> {
   const { times } = visit;

@@ -7,7 +7,7 @@ import {
   type TakenChangeView,
   wantedShapes,
 } from '@pesewa/contracts';
-import { RefusedError, settingLabel } from '@pesewa/operator-client';
+import { parseAnswer, RefusedError, settingLabel } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change, type Foreseen } from '../view/change.ts';
 import type { Field } from '../view/form.ts';
@@ -45,10 +45,6 @@ const prices = ['payoutFee', 'collectionFee'].flatMap((fee) =>
 const limits = Object.entries(wantedShapes.limits);
 const isByCurrency = ([, schema]: (typeof limits)[number]) => schema.safeParse({}).success;
 const NO_LIMIT = 'Empty: no limit';
-const secretOptions = [
-  ['', 'stays'],
-  ['yes', 'make a new one'],
-] as const;
 const scopeOptions = [keyScopes.join(), ...keyScopes].map(
   (code) => [code, code.replace(',', ' and ')] as const,
 );
@@ -78,7 +74,13 @@ const questionsOf: Partial<
   webhooks: (ask) => [
     ask('payoutsUrl', 'webhooks.payoutsUrl', 'Empty: no webhooks'),
     ask('collectionsUrl', 'webhooks.collectionsUrl', 'Empty: no webhooks'),
-    ask('rotateSecret', 'secret', '', { options: secretOptions, read: () => true }),
+    ask('rotateSecret', 'secret', '', {
+      options: [
+        ['', 'stays'],
+        ['yes', 'make a new one'],
+      ],
+      read: () => true,
+    }),
     ask('graceHours', 'webhooks.graceHours', 'Only with a new secret; empty: 24', { read: numberOf }),
   ],
   access: (ask) => [ask('allowedAddresses', 'allowedAddresses', ADDRESSES, { isLong: true, read: listOf })],
@@ -195,27 +197,22 @@ async function change(submission: Submission): Promise<string | Page> {
 }
 
 function readBody(text = ''): object {
-  try {
-    const read: unknown = JSON.parse(text);
-    if (typeof read === 'object' && read !== null) return read;
-  } catch {
-    // It is refused below, as any other text that is no object.
-  }
+  const read = parseAnswer(text);
+  if (typeof read === 'object' && read !== null) return read;
   throw new RefusedError('what was shown did not arrive: look at it again', 422);
 }
 
 function secretsOf({ id, made, merchantId }: TakenChangeView): Page {
-  const secrets = [
-    ['Public key', made.publicKey],
-    ['Webhook secret', made.webhookSecret],
-    ['Signing secret', made.signingSecret],
-  ] as const;
+  const { publicKey, webhookSecret } = made;
   const path = pathTo('setting', id);
-  if (Object.keys(made).length === 0) {
+  if ((publicKey ?? webhookSecret) === undefined) {
     const body = html`<p class="problem" role="alert"><strong>This was asked for already.</strong> What is secret was shown then, and is not shown again. If nobody copied it, ${link(path, 'withdraw the change')} and ask for another one.</p>`;
     return { title: `Asked for ${merchantId} already`, body };
   }
-  const shown = facts(secrets.map(([name, secret]) => [name, secret && copyable(secret)]));
+  const shown = facts([
+    ['Public key', publicKey && copyable(publicKey)],
+    ['Webhook secret', webhookSecret && copyable(webhookSecret)],
+  ]);
   const body = html`<p class="problem" role="alert"><strong>This is shown only now.</strong> Copy it and hand it to the merchant in a safe way.</p>
 ${shown}<p>It works once another operator approves the change: ${link(path, 'show the change')}.</p><p>${linkTo('merchant', merchantId, `Back to ${merchantId}`)}</p>`;
   return { title: `Made for ${merchantId}`, body };

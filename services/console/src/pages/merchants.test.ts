@@ -210,7 +210,8 @@ describe('a change', () => {
   });
 
   it('with a minimum above its maximum is refused at the field', async () => {
-    const message = 'perPayoutMin.GHS must be at most perPayoutMax.GHS';
+    const message =
+      'perPayoutMin.GHS must not be more than perPayoutMax.GHS: lower the one, or raise the other';
     const { html, text } = await foresee(
       'limits',
       { currency: 'GHS', 'perPayoutMin.GHS': '9', 'perPayoutMax.GHS': '5' },

@@ -29,6 +29,8 @@ async function showPayments(visit: Visit): Promise<Page> {
     fields: [
       choiceField(['status', 'State'], states, asked, 'any'),
       field('merchant', 'Merchant'),
+      field('merchantReference', "Merchant's reference"),
+      field('rail', 'Rail'),
       field('from', 'From, such as 27/11/2026 14:05'),
       field('to', `Before, in ${times.zone}`),
     ],
@@ -37,6 +39,8 @@ async function showPayments(visit: Visit): Promise<Page> {
       upstream.call(gateways[of], paymentOperations.list, {
         query: {
           merchant: query('merchant'),
+          merchantReference: query('merchantReference'),
+          rail: query('rail'),
           ...(asked === 'open' ? { open: 'true' } : { status: asked }),
           from: momentOf(visit, query, 'from'),
           to: momentOf(visit, query, 'to'),

@@ -41,18 +41,13 @@ export interface Proposal extends Course {
   readonly changes: (visit: Visit) => Html | Promise<Html>;
 }
 
-interface Served<View> {
-  readonly noun: string;
-  readonly title: string;
-  /** Which rule asks for two people. */
-  readonly rule: string;
-  readonly service: 'ledger' | 'reconciler';
-  readonly operations: typeof orderOperations | typeof decisionOperations | typeof settingsOperations;
-  readonly of: (view: View) => Proposal;
-}
-
-/** The proposals of one kind: how they are found, shown and decided. */
-function kindOf<View>({ service, operations, of, ...texts }: Served<View>) {
+/** The proposals of one kind: how they are found, shown and decided, and which rule asks for two people. */
+function kindOf<View>(
+  service: 'ledger' | 'reconciler',
+  operations: typeof orderOperations | typeof decisionOperations | typeof settingsOperations,
+  of: (view: View) => Proposal,
+  texts: { readonly noun: string; readonly title: string; readonly rule: string },
+) {
   // All three are called in the same way; one names its id otherwise.
   const { list, show, approve, reject } = operations as typeof decisionOperations;
   const about = (id: string) => ({ parameters: { id, commandId: id } });
@@ -161,29 +156,20 @@ function ofChange(change: ChangeView): Proposal {
 
 /** Every kind of proposal with a page of its own. */
 export const proposalKinds = {
-  orders: kindOf({
+  orders: kindOf('ledger', orderOperations, ofOrder, {
     noun: 'order',
     title: 'Orders of money',
     rule: 'money moves by an order only if two operators want it.',
-    service: 'ledger',
-    operations: orderOperations,
-    of: ofOrder,
   }),
-  decisions: kindOf({
+  decisions: kindOf('reconciler', decisionOperations, ofDecision, {
     noun: 'decision',
     title: 'Decisions on payments',
     rule: 'how a payment ended, or what its customer paid, is decided by two operators.',
-    service: 'reconciler',
-    operations: decisionOperations,
-    of: ofDecision,
   }),
-  settings: kindOf({
+  settings: kindOf('ledger', settingsOperations, ofChange, {
     noun: 'change of settings',
     title: "Changes of merchants' settings",
     rule: 'a change that could cost money takes two operators; what only stops harm applies at once.',
-    service: 'ledger',
-    operations: settingsOperations,
-    of: ofChange,
   }),
 } as const;
 

@@ -17,14 +17,24 @@ import {
 } from '@pesewa/contracts';
 import { inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { curlOf, type Exchanged, type Sandbox } from '../sandbox.ts';
+import { curlOf, type Exchanged, type Sandbox, type SandboxRequest } from '../sandbox.ts';
 import { filters, form, problemOf } from '../view/form.ts';
 import { copyable, copyButton, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { facts } from '../view/table.ts';
 import { amount, plainAmount, state, time } from '../view/values.ts';
-import { doOrShowAgain, only, orMissing, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import {
+  choiceOf,
+  doOrShowAgain,
+  type Given,
+  only,
+  orMissing,
+  part,
+  type Routes,
+  type Submission,
+  type Visit,
+} from '../visits.ts';
 import { currenciesOf, readSettings } from './merchants.ts';
 
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
@@ -35,34 +45,22 @@ const flowWords = {
   otp: 'completed by OTP',
 };
 
-/** What differs between the two kinds; names of fields are their own, because both forms are on one page. */
-const kinds = {
-  payouts: {
-    title: 'Pay out',
-    gateway: 'payout-gateway',
-    amount: 'amount',
-    through: ['country', 'Country and currency'],
-    options: Object.entries(servedCountries).map(([code, { currency }]) => ({
-      code,
+/** A kind of payment, by the code of its option: `KE` pays out, `KESAF:1` collects by that mobile operator and type. */
+const ways = [
+  ...Object.entries(servedCountries).map(([code, { currency }]) => ({
+    code,
+    currency,
+    words: `Pay out: ${regions.of(code)}, ${currency}`,
+  })),
+  ...mobileOperators.flatMap(({ code, country, currency, flows: { highRisk, lowRisk } }) =>
+    [...new Set([highRisk, lowRisk])].map((flow, index) => ({
+      code: `${code}:${index + 1}`,
       currency,
-      words: `${regions.of(code)}, ${currency}`,
+      words: `Collect: ${regions.of(country)}, ${currency}, ${code}, ${flowWords[flow.kind]}`,
     })),
-  },
-  collections: {
-    title: 'Collect',
-    gateway: 'collection-gateway',
-    amount: 'total',
-    through: ['operator', 'Country, currency and mobile operator'],
-    options: mobileOperators.flatMap(({ code, country, currency, flows: { highRisk, lowRisk } }) =>
-      [...new Set([highRisk, lowRisk])].map((flow, index) => ({
-        code: `${code}:${index + 1}`,
-        currency,
-        words: `${regions.of(country)}, ${currency}: ${code}, ${flowWords[flow.kind]}`,
-      })),
-    ),
-  },
-} as const;
-type Kind = keyof typeof kinds;
+  ),
+];
+const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 
 const digitWords = new Map<string, string>([
   ...Object.entries(testNumbers),
@@ -71,19 +69,19 @@ const digitWords = new Map<string, string>([
 
 /** Adds the sandbox: payments of a development stack's merchant by a click, with all that a merchant sees of them. */
 export function addSandboxPages(routes: Routes, sandbox: Sandbox): void {
-  routes.page('/sandbox', (visit) => showForms(visit, sandbox));
-  for (const kind of ['payouts', 'collections'] as const) {
-    routes.form(`/sandbox/${kind}`, (submission) =>
-      doOrShowAgain(
-        () => begin(submission, sandbox, kind),
-        (problem) => showForms(submission, sandbox, { kind, problem, field: submission.field }),
-      ),
-    );
+  const { merchant, find } = sandbox;
+  routes.page('/sandbox', (visit) => showForms(visit, merchant, () => undefined));
+  routes.form('/sandbox', (submission) =>
+    doOrShowAgain(
+      () => begin(submission, sandbox),
+      (problem) => showForms(submission, merchant, submission.field, problem),
+    ),
+  );
+  for (const kind of ['payouts', 'collections'] as const)
     routes.page(`/sandbox/${kind}/:reference`, (visit) => showPayment(visit, sandbox, kind));
-  }
   routes.form('/sandbox/collections/:reference/completion', async (submission) => {
     requireOperator(submission);
-    const begun = sandbox.find(submission.part('reference'));
+    const begun = find(submission.part('reference'));
     if (begun && 'operatorCode' in begun.request)
       await sandbox.collect(begun.request, 'complete-payin', submission.field('otp'));
     return { goTo: pathOf(['sandbox', 'collections', submission.part('reference')]) };
@@ -95,83 +93,43 @@ function requireOperator({ may }: Visit): void {
   if (!may('operator')) throw new RefusedError('to send payments takes the role operator', 403, 'role');
 }
 
-interface Failed {
-  readonly kind: Kind;
-  readonly problem: string;
-  readonly field: Submission['field'];
-}
-
 async function showForms(
   visit: Visit,
-  { merchant: { id, publicKey } }: Sandbox,
-  failed?: Failed,
+  { id, publicKey }: Sandbox['merchant'],
+  given: Given,
+  problem?: string,
 ): Promise<Page> {
   const body = visit.query('body');
+  const send = section('Send a payment', await part(sendForm(visit, id, given, problem)));
   const module = section('X-module for your body', moduleOf(body));
-  const forms = async () => {
-    const currencies = currenciesOf(await readSettings(visit, id));
-    return (['payouts', 'collections'] as const).map((kind) =>
-      sendForm(visit, { kind, id, currencies, failed }),
-    );
-  };
   const shown = html`<p>Sends payments as the merchant ${linkTo('merchant', id)}, with its public key ${copyable(publicKey)}. The last four digits of an account or number choose what the simulated rail does.</p>
 <p>Its webhooks go to the simulator, which shows them here. To get them at an address of your own as well, start the stack with <code>npm start -- --webhooks-to http://localhost:8080</code>.</p>
-${body === undefined ? nothing : module}${await part(forms())}${body === undefined ? module : nothing}`;
+${body === undefined ? [send, module] : [module, send]}`;
   return { title: 'Sandbox', body: shown };
 }
 
-/** The form of a kind, with what the merchant's wallets allow. */
-function sendForm(
-  visit: Visit,
-  given: {
-    readonly kind: Kind;
-    readonly id: string;
-    readonly currencies: readonly string[];
-    readonly failed: Failed | undefined;
-  },
-): Html {
-  const { kind, id, currencies, failed } = given;
-  const {
-    title,
-    amount: sum,
-    through: [name, label],
-    options,
-  } = kinds[kind];
-  const last = failed?.kind === kind ? failed : undefined;
-  const offered = options.filter(({ currency }) => currencies.includes(currency));
-  const lacking = new Set(options.flatMap(({ currency }) => (currencies.includes(currency) ? [] : currency)));
+/** What the merchant's wallets allow. */
+async function sendForm(visit: Visit, id: string, given: Given, problem?: string): Promise<Html> {
+  const currencies = currenciesOf(await readSettings(visit, id));
+  const hasWallet = ({ currency }: (typeof ways)[number]) => currencies.includes(currency);
+  const options = ways.filter(hasWallet).map(({ code, words }) => [code, words] as const);
+  const lacking = new Set(ways.flatMap((way) => (hasWallet(way) ? [] : way.currency)));
+  const add = (currency: string) =>
+    html`${link(pathOf(['merchants', id, 'changes', 'wallet'], { currency }), `add one in ${currency}`)} `;
   const ask = () =>
     form({
       csrf: visit.csrf,
-      action: `/sandbox/${kind}`,
+      action: '/sandbox',
       hidden: { id: visit.newId().replace(/^cm/, 'sandbox') },
-      problem: last?.problem,
+      problem,
       fields: [
-        {
-          name: sum,
-          label: 'Amount',
-          value: last ? last.field(sum) : '100',
-          maxLength: 40,
-          isRequired: true,
-        },
-        {
-          name,
-          label,
-          value: last?.field(name),
-          options: offered.map(({ code, words }) => [code, words] as const),
-        },
+        { name: 'amount', label: 'Amount', value: given('amount') ?? '100', maxLength: 40, isRequired: true },
+        { name: 'way', label: 'What', value: given('way'), options },
       ],
       submit: 'Send, with these last four digits',
       choices: { name: 'digits', of: [...digitWords] },
     });
-  const missing = [...lacking].map(
-    (currency) =>
-      html` ${link(pathOf(['merchants', id, 'changes', 'wallet'], { currency }), `Add one in ${currency}`)}.`,
-  );
-  return section(
-    title,
-    html`${lacking.size > 0 && html`<p class="empty">The merchant has no wallet in ${[...lacking].join(', ')}.${missing}</p>`}${only(visit, 'operator', ask)}`,
-  );
+  return html`${only(visit, 'operator', ask)}${lacking.size > 0 && html`<p>In other currencies it has no wallet: ${[...lacking].map(add)}</p>`}`;
 }
 
 function moduleOf(body: string | undefined): Html {
@@ -187,47 +145,44 @@ function moduleOf(body: string | undefined): Html {
   return html`${found}${filters({ action: '/sandbox', label: 'X-module for your body', fields: [field] })}`;
 }
 
-async function begin(submission: Submission, sandbox: Sandbox, kind: Kind): Promise<string> {
+async function begin(submission: Submission, sandbox: Sandbox): Promise<string> {
   requireOperator(submission);
   const { field, newId } = submission;
-  const {
-    amount: sum,
-    through: [name],
-    options,
-  } = kinds[kind];
-  const [given = '', digits = '', option = ''] = [sum, 'digits', name].map(field);
-  const text = plainAmount(given);
-  if (!jsonNumberPattern.test(text)) throw new RefusedError(`${sum} must be a number, such as 100.50`, 422);
-  if (!digitWords.has(digits) || !options.some(({ code }) => code === option))
-    throw new RefusedError(`${name} must be one of the list, and the digits those of a button`, 422);
+  const text = plainAmount(field('amount') ?? '');
+  if (!jsonNumberPattern.test(text)) throw new RefusedError('amount must be a number, such as 100.50', 422);
+  const digits = choiceOf(field, 'digits', [...digitWords.keys()]);
+  const way = choiceOf(
+    field,
+    'way',
+    ways.map(({ code }) => code),
+  );
   const reference = `${field('id') ?? newId()}-${digits}`;
   const terms = { reference, amount: text, digits };
-  const [code = '', transactionType] = option.split(':');
+  const [code = '', transactionType] = way.split(':');
+  const isPayout = transactionType === undefined;
   if (sandbox.find(reference) === undefined) {
-    if (kind === 'payouts') await sandbox.pay(samplePayout(option as ServedCountryLetters, terms));
+    if (isPayout) await sandbox.pay(samplePayout(code as ServedCountryLetters, terms));
     else await sandbox.collect(sampleCollection({ code, transactionType }, terms), 'payin');
   }
-  return pathOf(['sandbox', kind, reference]);
+  return pathOf(['sandbox', isPayout ? 'payouts' : 'collections', reference]);
 }
 
-async function showPayment(visit: Visit, sandbox: Sandbox, kind: Kind): Promise<Page> {
+async function showPayment(visit: Visit, sandbox: Sandbox, kind: keyof typeof gateways): Promise<Page> {
   const reference = visit.part('reference');
+  const begun = sandbox.find(reference);
+  const query = { reference, merchant: sandbox.merchant.id };
+  const payment = orMissing(visit.upstream.call(gateways[kind], paymentOperations.show, { query }));
   const [standing, webhooks] = await Promise.all([
-    part(standingOf(visit, sandbox, kind)),
+    part(payment.then((found) => standingOf(visit, found, begun?.request))),
     part(webhooksOf(visit, sandbox.received(reference))),
   ]);
   const gone = html`<p class="empty">The console has restarted since: what was sent is no longer shown.</p>`;
   const body = html`${section('Where it stands', standing)}${section('Webhooks, as they arrived', webhooks)}
-${sandbox.find(reference)?.exchanges.map(exchanged) ?? gone}<p>${link('/sandbox', 'Send another payment')}</p>`;
+${begun?.exchanges.map(exchanged) ?? gone}<p>${link('/sandbox', 'Send another payment')}</p>`;
   return { title: `Sandbox payment ${reference}`, body, everySeconds: 2 };
 }
 
-async function standingOf(visit: Visit, { merchant, find }: Sandbox, kind: Kind): Promise<Html> {
-  const sent = visit.part('reference');
-  const query = { reference: sent, merchant: merchant.id };
-  const payment = await orMissing(
-    visit.upstream.call(kinds[kind].gateway, paymentOperations.show, { query }),
-  );
+function standingOf(visit: Visit, payment: PaymentView | undefined, request?: SandboxRequest): Html {
   if (!payment) return problemOf('No payment came of this request: its answer says why.');
   const { reference, status, step, currency, reason } = payment;
   const path = pathTo('payment', reference);
@@ -237,13 +192,11 @@ async function standingOf(visit: Visit, { merchant, find }: Sandbox, kind: Kind)
     ['Reason', reason === null ? undefined : foreign(reason)],
     ['Amount', amount(payment.amount, currency, path)],
     ['Our reference', copyable(reference, path)],
-  ])}${completionForm(visit, payment, find(sent)?.request)}`;
+  ])}${completionForm(visit, payment, request)}`;
 }
 
-type Request = NonNullable<ReturnType<Sandbox['find']>>['request'];
-
 /** What is left to do by the merchant's hands, while it can be done. */
-function completionForm(visit: Visit, payment: PaymentView, request: Request | undefined): Html {
+function completionForm(visit: Visit, payment: PaymentView, request?: SandboxRequest): Html {
   if (payment.kind === 'payout' || payment.status !== 'PENDING' || payment.completionClosed) return nothing;
   if (!request || !('operatorCode' in request)) return nothing;
   const mobileOperator = findMobileOperator(request.operatorCode);

@@ -1,5 +1,6 @@
 import {
   breakOperations,
+  comparisonOperations,
   decisionOperations,
   deliveryOperations,
   orderOperations,
@@ -12,6 +13,7 @@ import { html } from 'hono/html';
 import { filters } from '../view/form.ts';
 import { type Content, foreign, link, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
+import { pathTo } from '../view/links.ts';
 import type { Routes, Shown, Visit } from '../visits.ts';
 
 type Call = Visit['upstream']['call'];
@@ -20,6 +22,7 @@ type Call = Visit['upstream']['call'];
 type Hits = readonly (readonly [path: string, what: string])[];
 
 const ACCOUNT = /^((wallet|float):[^:]+|feeIncome|railCost|treasury|suspense):[A-Z]{3}$/;
+const LISTED_MAX = 20;
 const BATCH_SHOWN = 20;
 const BATCH_LASTS_MS = 2_000;
 
@@ -52,17 +55,16 @@ export function addSearchPage(routes: Routes): void {
 }
 
 async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
-  const [text, merchant] = [query('q'), query('merchant')];
+  const text = query('q');
   const fields = [
-    { name: 'q', label: 'Reference or id', value: text, maxLength: 200, type: 'search' },
-    { name: 'merchant', label: 'Merchant, for its own reference', value: merchant, maxLength: 64 },
+    { name: 'q', label: 'Reference, name or id', value: text, maxLength: 200, type: 'search' },
   ] as const;
   const page = (...body: readonly Content[]) => ({
     title: 'Search',
     body: section('By any reference or id', [filters({ action: '/search', label: 'Search', fields }), body]),
   });
   if (text === undefined) return page(html`<p class="empty">Write what you look for.</p>`);
-  if (ACCOUNT.test(text)) return { goTo: pathOf(['ledger', 'accounts', text]) };
+  if (ACCOUNT.test(text)) return { goTo: pathTo('account', text) };
   const silent = new Set<string>();
   const found = async (asked: readonly Promise<Hits>[]): Promise<Hits> => {
     const all = await Promise.all(asked.map((one) => one.catch((error: unknown) => unfound(error, silent))));
@@ -72,8 +74,14 @@ async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
     await ask(call, text);
     return [[pathOf([...at.split('/'), text]), `${what} ${text}`]];
   });
-  let hits = await found([...findPayment(call, text, merchant), findBatch(call, text), ...named]);
-  if (hits.length === 0) hits = await found([findBreaks(call, text), findByWebhooks(call, text)]);
+  let hits = await found([
+    ...findPayment(call, text),
+    findBatch(call, text),
+    findRail(call, text),
+    findMerchants(call, text),
+    ...named,
+  ]);
+  if (hits.length === 0) hits = await found([findBreaks(call, text)]);
   if (hits[0] && hits.length === 1) return { goTo: hits[0][0] };
   const gaps = [...silent].map(
     (why) => html`<p class="problem" role="alert">Not looked up everywhere: ${why}</p>`,
@@ -82,14 +90,10 @@ async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
     const lines = hits.map(([path, what]) => html`<li>${link(path, foreign(what))}</li>`);
     return page(gaps, html`<p>There are ${hits.length}:</p><ul>${lines}</ul>`);
   }
-  const tried = `our reference of a payment or a batch, a reference of breaks or webhooks, an account, and the id of a ${Object.keys(ids).join(', ')}`;
-  const hint =
-    merchant === undefined
-      ? "To find a payment by its merchant's reference, name the merchant too."
-      : html`${foreign(merchant)} has no payment with this reference.`;
+  const tried = `a reference of a payment, ours or its merchant's, of a batch or of breaks, a rail, a merchant by its id or name, an account, and the id of a ${Object.keys(ids).join(', ')}`;
   return page(
     gaps,
-    html`<p>There is nothing called ${foreign(text)}. It was looked up as ${tried}.</p><p>${hint} ${link('/payments', 'See the newest payments')}</p>`,
+    html`<p>There is nothing called ${foreign(text)}. It was looked up as ${tried}. An archived payment is found by our reference alone.</p><p>${link('/payments', 'See the newest payments')}</p>`,
   );
 }
 
@@ -101,21 +105,22 @@ function unfound(error: unknown, silent: Set<string>): Hits {
 }
 
 const payment = ({ reference, merchantId }: { readonly reference: string; readonly merchantId: string }) =>
-  [pathOf(['payments', reference]), `payment ${reference} of ${merchantId}`] as const;
+  [pathTo('payment', reference), `payment ${reference} of ${merchantId}`] as const;
 
-/** By our reference, or within a merchant by either; an archived payment is found by ours. */
-function findPayment(call: Call, reference: string, merchant: string | undefined): readonly Promise<Hits>[] {
+/** By our reference, an archived payment too, or by the merchant's. */
+function findPayment(call: Call, text: string): readonly Promise<Hits>[] {
   const gateways = { 'po-': 'payout-gateway', 'co-': 'collection-gateway' } as const;
   return (['po-', 'co-'] as const).map(async (prefix): Promise<Hits> => {
-    const isOurs = reference.startsWith(prefix);
-    if (!isOurs && merchant === undefined) return [];
+    if (!text.startsWith(prefix)) {
+      const query = { merchantReference: text, limit: LISTED_MAX };
+      const { items } = await call(gateways[prefix], paymentOperations.list, { query });
+      return items.map(payment);
+    }
     try {
-      return [
-        payment(await call(gateways[prefix], paymentOperations.show, { query: { reference, merchant } })),
-      ];
+      return [payment(await call(gateways[prefix], paymentOperations.show, { query: { reference: text } }))];
     } catch (error) {
-      if (!isOurs || !(error instanceof RefusedError) || error.code !== 'archived') throw error;
-      return [payment({ reference, merchantId: merchant ?? 'its merchant' })];
+      if (!(error instanceof RefusedError) || error.code !== 'archived') throw error;
+      return [payment({ reference: text, merchantId: 'its merchant' })];
     }
   });
 }
@@ -136,11 +141,17 @@ async function findBatch(call: Call, batch: string): Promise<Hits> {
 
 async function findBreaks(call: Call, reference: string): Promise<Hits> {
   const { items } = await call('reconciler', breakOperations.list, { query: { reference } });
-  return items.map(({ id }) => [pathOf(['breaks', id]), `break ${id}`]);
+  return items.map(({ id }) => [pathTo('break', id), `break ${id}`]);
 }
 
-/** By a merchant's reference: webhooks have it beside ours. */
-async function findByWebhooks(call: Call, reference: string): Promise<Hits> {
-  const { items } = await call('webhook-dispatcher', deliveryOperations.list, { query: { reference } });
-  return items.map(payment);
+/** By the beginning of their ids, or a part of their names. */
+async function findMerchants(call: Call, text: string): Promise<Hits> {
+  const query = { search: text.slice(0, 64), limit: LISTED_MAX };
+  const { items } = await call('ledger', settingsOperations.merchants, { query });
+  return items.map(({ id, name }) => [pathTo('merchant', id), `merchant ${id}, ${name}`]);
+}
+
+async function findRail(call: Call, name: string): Promise<Hits> {
+  const { items } = await call('reconciler', comparisonOperations.drift, {});
+  return items.some(({ rail }) => rail === name) ? [[pathTo('rail', name), `rail ${name}`]] : [];
 }

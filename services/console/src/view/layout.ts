@@ -103,8 +103,8 @@ function header({ path, csrf = '', hasSandbox }: Frame, { name, role }: CallerVi
   const shown = hasSandbox ? [...sections, sandbox] : sections;
   return html`<header>
 <div class="bar"><a class="brand" href="/">Pesewa</a>
-<form method="get" action="/search" role="search" class="find"><label for="find" class="hidden">Search by any reference or id</label>
-<input id="find" name="q" type="search" placeholder="Reference or id  ( / )" autocomplete="off" maxlength="200"><button type="submit">Search</button></form>
+<form method="get" action="/search" role="search" class="find"><label for="find" class="hidden">Search by any reference, name or id</label>
+<input id="find" name="q" type="search" placeholder="Reference, name or id  ( / )" autocomplete="off" maxlength="200"><button type="submit">Search</button></form>
 <div class="who"><span>${name}, ${role}</span><form method="post" action="/sign-out"><input type="hidden" name="csrf" value="${csrf}"><button type="submit">Sign out</button></form></div></div>
 <nav aria-label="Sections">${shown.map(
     ([section, title, key]) =>
