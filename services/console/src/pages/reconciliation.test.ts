@@ -1,7 +1,7 @@
 import type { CloseView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
-import { answered, openConsole, textOf } from '../console.fixture.ts';
-import { close, ESCAPED, EVIL, line, listed, signedIn, statement, wallet } from './reconciliation.fixture.ts';
+import { answered, textOf } from '../console.fixture.ts';
+import { close, ESCAPED, EVIL, listed, signedIn, wallet } from './reconciliation.fixture.ts';
 
 it.each([
   '/reconciliation',

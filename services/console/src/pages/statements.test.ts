@@ -1,7 +1,7 @@
 import type { RailStatementPreviewView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
-import { ESCAPED, EVIL, line, listed, signedIn, statement } from './reconciliation.fixture.ts';
+import { ESCAPED, EVIL, line, signedIn, statement } from './reconciliation.fixture.ts';
 
 describe('a statement', () => {
   const terms = 'rail=upstream&mapping=daily&currency=kes&from=2026-11-26&to=2026-11-26&sha256=ab';
