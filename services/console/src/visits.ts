@@ -93,19 +93,11 @@ export async function fromEach<Service extends string, Value>(
   services: readonly Service[],
   read: (service: Service) => Promise<Value>,
 ): Promise<{ readonly found: readonly Value[]; readonly problems: readonly Html[] }> {
-  const problems: Html[] = [];
-  const found = await Promise.all(
-    services.map(async (service): Promise<readonly Value[]> => {
-      try {
-        return [await read(service)];
-      } catch (error) {
-        if (!(error instanceof ClientError) || isForbidden(error)) throw error;
-        problems.push(html`<p class="problem" role="alert">Not known: ${messageOf(error)}</p>`);
-        return [];
-      }
-    }),
-  );
-  return { found: found.flat(), problems };
+  const all = await Promise.all(services.map((service) => orProblem(read(service))));
+  return {
+    found: all.flatMap(([given, problem]) => (problem === undefined ? [given as Value] : [])),
+    problems: all.flatMap(([, problem]) => problem ?? []),
+  };
 }
 
 /** Does what a form asks for, and gives where to go, or what was made; if it is refused, the form is shown again with the reason, and nothing has happened. */
@@ -124,22 +116,6 @@ export async function doOrShowAgain(
 
 /** A value by its name: a parameter of the address, or a field of the form. */
 export type Given = (name: string) => string | undefined;
-
-/** The former way to ask for a change; see `view/change.ts`. */
-export function addChange(
-  routes: Routes,
-  path: string,
-  show: (visit: Visit, given: Given, problem?: string) => Page | Promise<Page>,
-  act: (submission: Submission) => Promise<string>,
-): void {
-  routes.page(path, (visit) => show(visit, visit.query));
-  routes.form(path, (submission) =>
-    doOrShowAgain(
-      () => act(submission),
-      (problem) => show(submission, submission.field, problem),
-    ),
-  );
-}
 
 /** A value that must be one of some. */
 export function choiceOf<Choice extends string>(

@@ -20,7 +20,7 @@ it('shows what operators did at all services, says which is silent, and passes t
   expect(text).toMatch(
     /11:30:00 kofi POST .*refused .*11:00:00 kofi Assigns .*reconciler .*it may have taken effect/,
   );
-  expect(text).toContain('Not known: payout-gateway: nothing for payout-gateway GET /actions');
+  expect(text).toContain('payout-gateway: nothing for payout-gateway GET /actions');
   expect(html).toContain('href="/actions?object=br-1"');
   expect(html).not.toContain('<script>x');
   expect(asked.map(({ what }) => what)).toContain('ledger GET /actions?operator=kofi&object=br-1&limit=50');

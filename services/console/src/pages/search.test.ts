@@ -67,6 +67,7 @@ describe('search', () => {
 
   it('finds the payouts of a batch, and no others of its time', async () => {
     const found = await search(`q=${BATCH}`, {
+      [`payout-gateway GET /payments/list?merchantReference=${BATCH}&limit=20`]: page(),
       'payout-gateway GET /payments/list': page(
         { ...listed, reference: 'po-2' },
         { ...listed, reference: 'po-3' },

@@ -68,9 +68,9 @@ describe('today', () => {
 
   it.each([
     ['ledger GET /commands', 'What waits at ledger is not known', 'Paused: payouts'],
-    ['payout-gateway GET /pauses', 'Not known: payout-gateway: no database', '2 open breaks'],
-    ['reconciler GET /status', 'Not known: reconciler: no database', 'Paused: payouts'],
-    ['reconciler GET /parked', 'Not known: reconciler: no database', '2 open breaks'],
+    ['payout-gateway GET /pauses', 'Not available: payout-gateway: no database', '2 open breaks'],
+    ['reconciler GET /status', 'Not available: reconciler: no database', 'Paused: payouts'],
+    ['reconciler GET /parked', 'Not available: reconciler: no database', '2 open breaks'],
   ])('shows what others know where nothing comes of %s', async (asked, said, known) => {
     const down = answered(503, { code: 'unavailable', message: 'no database' });
     const { text } = await show({ [asked]: down });

@@ -66,7 +66,7 @@ async function needsPeople(visit: Visit, asked: Promise<StatusView>): Promise<Ht
       );
       return found.count === 0
         ? []
-        : [html`${count(found, '/approvals?of=settings')} changes of settings wait for another operator`];
+        : [html`${count(found, '/approvals')} changes of settings wait for an approver`];
     },
     endpoints: async () => {
       const { items } = await upstream.call('webhook-dispatcher', deliveryOperations.endpoints, {});
@@ -152,13 +152,13 @@ function ofBooks({ suspense, lowFloats, givenUpWebhooks }: Waiting): readonly Ht
 
 function proposals({ orders, decisions }: Waiting): Lines {
   const lines = [
-    [orders, 'orders of money', 'orders'],
-    [decisions, 'decisions on payments', 'decisions'],
+    [orders, 'orders of money'],
+    [decisions, 'decisions on payments'],
   ] as const;
-  return lines.flatMap(([found, what, of]) =>
+  return lines.flatMap(([found, what]) =>
     found === null || found.count === 0
       ? []
-      : [html`${count(found, pathOf(['approvals'], { of }))} ${what} wait for another operator`],
+      : [html`${count(found, '/approvals')} ${what} wait for an approver`],
   );
 }
 
