@@ -111,11 +111,11 @@ export const closeColumns = (times: TimeView): Columns<CloseView> => [
     (close) => twoLines(linkTo('close', close.id, periodText(close.from, close.to, times)), railOf(close)),
   ],
   ['State', (close) => twoLines(state(close.status), progressOf(close))],
-  ['Results', ({ id, results }) => resultLinks([...home, id], results)],
   [
     'Asked for',
     ({ requestedAt, requestedBy: by }) => twoLines(time(requestedAt, times), html`by ${foreign(by)}`),
   ],
+  ['Results', ({ id, results }) => resultLinks([...home, id], results)],
 ];
 
 function railOf({ rail }: Pick<CloseView, 'rail'>): Content {
@@ -131,7 +131,7 @@ function progressOf({ id, status, done, payments }: CloseView): Content {
 function standing(close: CloseView, times: TimeView): Content {
   const { id, late, statementsUntil, finishedAt } = close;
   return facts([
-    ...cells(closeColumns(times), close),
+    ...cells(closeColumns(times).slice(0, -1), close),
     ['Waits for statements until', statementsUntil === null ? undefined : time(statementsUntil, times)],
     ['Came late', late === 0 ? undefined : count({ count: late })],
     ['Done', time(finishedAt, times)],

@@ -120,9 +120,10 @@ async function showRails(visit: Visit): Promise<Page> {
   );
   const pause = () =>
     html`<p class="actions">${link('/rails/pause', 'Pause everything, a rail or a merchant…')}</p>`;
+  const elsewhere = pauses.filter(({ scope }) => problem !== undefined || scope !== 'rail');
   const consumers = ['/rails/consumers', 'Where each service stands in its topics'] as const;
   const body = html`${section('What waits', problem ?? html`<p>${open}</p>${rails}`, consumers)}
-${section('Paused', html`${silent}${pauses.map((one) => pausedLine(visit, one))}${only(visit, 'operator', pause)}`)}`;
+${section('Paused', html`${silent}${elsewhere.map((one) => pausedLine(visit, one))}${only(visit, 'operator', pause)}`)}`;
   return { title: 'Rails', body, everySeconds: 30 };
 }
 

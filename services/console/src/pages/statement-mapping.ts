@@ -6,6 +6,7 @@ import type { Given } from '../visits.ts';
 
 /** What is asked in other words than its name. */
 const labels: Readonly<Record<string, string>> = {
+  'columns.reference': 'Our reference',
   delimiter: 'Between cells',
   decimal: 'Before decimals',
   grouping: 'Between thousands',

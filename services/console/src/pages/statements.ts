@@ -76,7 +76,7 @@ function standing(statement: RailStatementView, times: TimeView): Html {
   const at = inWords(stage ?? status);
   const hidden = breaksHidden > 0 ? html`; ${count({ count: breaksHidden })} more had no room` : nothing;
   return facts([
-    ...cells(statementColumns(times), statement),
+    ...cells(statementColumns(times).slice(0, -1), statement),
     ['Now', isMoving(statement) ? html`<progress aria-label="${at}"></progress> ${at}` : undefined],
     ['Payments without a line', from === null ? 'are not looked for, as no time is given' : undefined],
     ['Lines', file === null ? undefined : describeLines(file)],

@@ -55,10 +55,10 @@ async function show(visit: Visit, written: Given, problem?: string): Promise<Pag
     field('rail', 'Rail', undefined, { options: rails }),
     field('file', 'File (CSV), as the rail sent it', undefined, { type: 'file', isRequired: true }),
     field('currency', 'Currency, if no column has it', 'Such as KES', { maxLength: 3 }),
-    field('from', 'Every payment must be in it from', 'Empty: from its first line on', { type: 'date' }),
-    field('to', 'To the end of', 'Empty: to its last line', { type: 'date' }),
+    field('from', 'First day that is in it whole', 'Empty: from its first line on', { type: 'date' }),
+    field('to', 'Last day', 'Empty: to its last line', { type: 'date' }),
     field('mapping', 'How the rail writes it', undefined, { options: kept }),
-    field('keepAs', 'Keep the fields under the name', 'a-z, 0-9 and -; not if it is tried', {
+    field('keepAs', 'Keep the fields under the name', 'a-z, 0-9 and -; it replaces what has the name', {
       maxLength: 40,
     }),
   ];

@@ -77,7 +77,7 @@ export function form(options: {
 ${csrf === undefined ? nothing : html`<input type="hidden" name="csrf" value="${csrf}">`}
 ${hiddenFields(hidden)}
 ${fields.map((field) => control(field, idOf(action, submit), problem))}
-${folded.map(([summary, inside]) => html`<details><summary>${summary}</summary>${inside.map((field) => control(field, idOf(action, submit), problem))}</details>`)}
+${folded.map(([summary, inside]) => html`<details><summary>${summary}</summary><div class="form">${inside.map((field) => control(field, idOf(action, submit), problem))}</div></details>`)}
 ${upload ? html`<button type="submit" name="dryRun" value="true">${upload.tryOut}</button> ` : nothing}${
   choices
     ? html`<fieldset class="choices"><legend>${submit}</legend>${choices.of.map(([value, words]) => html`<button type="submit" name="${choices.name}" value="${value}"><code>${value}</code> ${words}</button>`)}</fieldset>`
