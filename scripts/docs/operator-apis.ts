@@ -17,8 +17,15 @@ export type OperatedService = keyof typeof operatorApis;
 export const operatedServices = Object.keys(operatorApis) as readonly OperatedService[];
 
 /** Who may call an operation, in a list: the least role, and whether it takes another operator than the proposer. */
-const callerOf = (operation: Operation): string =>
-  operation.caller === 'second' ? `another ${roleFor(operation)}` : roleFor(operation);
+const callerOf = (operation: Operation): string => {
+  if (operation.caller === 'second') return `another ${roleFor(operation)}`;
+  return operation.caller === undefined
+    ? roleFor(operation)
+    : `${roleFor(operation)}; \`approves\`: another ${approverOf(operation)}`;
+};
+
+/** The role that an operation takes if its body has `approves`. */
+const approverOf = (operation: Operation) => roleFor(operation, { approves: '' });
 
 type Api = Readonly<Record<string, Operations>>;
 
@@ -55,7 +62,7 @@ ${operatedServices
 Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
 next page, and is null on the last.
 
-Every service has \`GET /operator\`, and \`GET /actions?operator=&object=\` with what operators did. Those that consume topics also have these:
+Every service has \`GET /operator\`, and \`GET /actions?operator=&object=&from=&to=\` with what operators did. Those that consume topics also have these:
 
 ${renderOperations({ parked, positions })}
 ## Roles
@@ -111,7 +118,7 @@ const routeOf = (part: string, name: string, operation: Operation): RouteConfig 
     operationId: `${part}.${name}`,
     tags: [part],
     summary,
-    description: `The least role is ${roleFor(operation)}${operation.caller === 'second' ? ', and not who proposed it' : ''}.`,
+    description: `The least role is ${describeCaller(operation)}.`,
     security: [{ operatorToken: [] }],
     request: {
       ...(parameters.length > 0 && { params: z.object(Object.fromEntries(parameters)) }),
@@ -121,6 +128,13 @@ const routeOf = (part: string, name: string, operation: Operation): RouteConfig 
     },
     responses: { ...answersOf(operation), ...refusedWith(operation) },
   };
+};
+
+const describeCaller = (operation: Operation): string => {
+  const approver = `${approverOf(operation)}, and not who proposed it`;
+  if (operation.caller === 'second') return approver;
+  const role = roleFor(operation);
+  return operation.caller === undefined ? role : `${role}; with \`approves\` ${approver}`;
 };
 
 const answersOf = ({ answers, dryRun }: Operation): RouteConfig['responses'] =>

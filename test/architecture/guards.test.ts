@@ -79,6 +79,7 @@ describe('each guard fires', () => {
       'machine-path.ts:3',
       'main.ts',
       'reminder.ts:1',
+      'route.ts:1',
       'services/console/src/assets/app.js:1',
       'services/console/src/pages/page.ts:1',
       'services/console/src/pages/page.ts:3',

@@ -22,6 +22,14 @@ it('shows what operators did at all services, the newest first, and what may hav
   expect(second).toMatch(/ama.*POST \/breaks\/\{id\}\/assign.*200/);
 });
 
+it('are those of a period', async () => {
+  const line = commandLine([list(action)]);
+  const period = ['--from', '2026-11-20', '--to', '2026-11-21T08:00:00+02:00'];
+  expect(await line.run('actions', '--service', 'ledger', ...period)).toBe(0);
+  const query = new URLSearchParams({ from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T06:00:00.000Z' });
+  expect(line.requests).toEqual([`http://ledger/actions?${query.toString()}&limit=50`]);
+});
+
 it('prints what the others answered if one service is silent, and fails', async () => {
   const line = commandLine([{ status: 503, body: {} }, list(action), list(), list(), list(), list()]);
   expect(await line.run('actions', '--by', 'ama', '--json')).toBe(1);

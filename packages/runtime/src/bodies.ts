@@ -23,15 +23,29 @@ export async function readJsonBody<Schema extends z.ZodType>(
   schema: Schema,
   bytesMax: number,
 ): Promise<Result<z.output<Schema>, string>> {
+  const json = await readJson(context, bytesMax);
+  return json.ok ? checkBody(schema, json.value) : json;
+}
+
+/** Reads a request's body, whatever it holds, with numbers as their own text. */
+export async function readJson(context: BodySource, bytesMax: number): Promise<Result<unknown, string>> {
   const text = await readJsonText(context, bytesMax);
   if (!text.ok) return text;
   try {
-    const parsed = schema.safeParse(parseJson(text.value));
-    return parsed.success ? accept(parsed.data) : refuse(describeProblem(firstProblem(parsed.error)));
+    return accept(parseJson(text.value));
   } catch (error) {
     if (error instanceof JsonError) return refuse(`the body ${error.message}`);
     throw error;
   }
+}
+
+/** A body by its schema; a refusal is a sentence with the first problem. */
+export function checkBody<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+): Result<z.output<Schema>, string> {
+  const parsed = schema.safeParse(body);
+  return parsed.success ? accept(parsed.data) : refuse(describeProblem(firstProblem(parsed.error)));
 }
 
 /** Reads the text of a JSON request within a bound; a larger body is refused, not buffered. */

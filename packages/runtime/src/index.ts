@@ -1,4 +1,4 @@
-export { type RecordAction, setRecorder } from './actions.ts';
+export { type Action, setRecorder } from './actions.ts';
 export { isCompressed, readBytes, readJsonBody, readJsonText } from './bodies.ts';
 export { type Bulkheads, createBulkheads } from './bulkheads.ts';
 export {

@@ -2,9 +2,9 @@ import { type Operation, type Operations, type ParameterOf, roleFor } from '@pes
 import type { Context, Hono } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
-import { recorded } from './actions.ts';
+import { recorded, recordedRefusal } from './actions.ts';
 import { answerJson } from './http.ts';
-import { operatorRefusal, readOperatorBody, readOperatorQuery } from './operator-requests.ts';
+import { operatorRefusal, readOperatorRequest } from './operator-requests.ts';
 import { callerOf, lackingRole } from './operators.ts';
 
 /** A request that was read by the schemas of its operation. */
@@ -63,8 +63,8 @@ export const refusalsAs =
   };
 
 /**
- * Mounts operations as they are declared (ADR 60): the caller must have the role, then the query is read, then the body; what
- * can't be read is answered with 400 `invalid`.
+ * Mounts operations as they are declared (ADR 60): the caller must have the role; a query or a body that can't be read is
+ * answered with 400 `invalid`.
  */
 export function serveOperations<Api extends Operations>(
   operator: Hono,
@@ -86,26 +86,18 @@ type AnyHandler = (
 >;
 
 async function serve(context: Context, operation: Operation, handle: AnyHandler): Promise<Response> {
-  const lacking = lackingRole(callerOf(context), roleFor(operation));
-  if (lacking) return answerJson(context, 403, lacking);
-  const query = operation.query && readOperatorQuery(context, operation.query);
-  if (query?.ok === false) return query.refusal;
-  const body = operation.body && (await readOperatorBody(context, operation.body));
-  if (body?.ok === false) return body.refusal;
+  const caller = callerOf(context);
   const parameters = context.req.param();
-  const { name: caller } = callerOf(context);
-  const given = [parameters, query?.value, body?.value];
-  const act = async () => {
-    const answered = await handle({
-      parameters,
-      query: query?.value,
-      body: body?.value,
-      operator: caller,
-      context,
-    });
+  const { raw, read } = await readOperatorRequest(context, operation);
+  const { query, body } = read.ok ? read.value : raw;
+  const requested = { context, operation, operator: caller.name, given: [parameters, query, body] };
+  const lacking = lackingRole(caller, roleFor(operation, raw.body));
+  if (lacking) return recordedRefusal(requested, answerJson(context, 403, lacking));
+  if (!read.ok) return recordedRefusal(requested, read.refusal);
+  return recorded(requested, async () => {
+    const answered = await handle({ parameters, query, body, operator: caller.name, context });
     return answerOf(context, operation, answered);
-  };
-  return recorded({ context, operation, operator: caller, given }, act);
+  });
 }
 
 function answerOf(

@@ -5,7 +5,7 @@ import {
   messagingServices,
 } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
-import { readCount } from '../arguments.ts';
+import { readCount, readTime } from '../arguments.ts';
 import { askServices, requireAllAnswers } from '../clients/ask-services.ts';
 import { openContext } from '../context.ts';
 import { withExamples, withExitCodes } from '../help.ts';
@@ -16,6 +16,8 @@ interface ActionsOptions {
   readonly service?: MessagingService;
   readonly by?: string;
   readonly object?: string;
+  readonly from?: string;
+  readonly to?: string;
   readonly limit: string;
   readonly json?: boolean;
 }
@@ -27,14 +29,20 @@ export function addActionsCommand(program: Command, ports: CliPorts): void {
     .description('what operators did, refused actions too, the newest first')
     .option('--by <operator>', 'only what this operator did')
     .option('--object <id>', 'only what was about this id, reference or name')
+    .option('--from <time>', 'only what was done at this time or later')
+    .option('--to <time>', 'only what was done before this time')
     .addOption(new Option('--service <service>', 'only at this service').choices(messagingServices))
     .option('--limit <count>', 'how many of each service at most', '50')
     .option('--json', 'print JSON')
-    .action(async ({ service, by, object, json, ...options }: ActionsOptions, command: Command) => {
+    .action(async ({ service, by, object, from, to, json, ...options }: ActionsOptions, command: Command) => {
       const limit = readCount('--limit', options.limit);
+      const period = {
+        from: from && readTime('--from', from).toISOString(),
+        to: to && readTime('--to', to).toISOString(),
+      };
       const { operations } = await openContext(ports, command);
       const found = await askServices(service ? [service] : messagingServices, async (name) => {
-        const query = { operator: by, object, limit: Math.min(limit, 200) };
+        const query = { operator: by, object, ...period, limit: Math.min(limit, 200) };
         const { items } = await operations.list(name, actionOperations.list, query, limit);
         return items.map((item) => ({ ...item, service: name }));
       });
@@ -45,6 +53,7 @@ export function addActionsCommand(program: Command, ports: CliPorts): void {
   withExamples(actions, [
     'pesewa actions',
     'pesewa actions --by ama --limit 200',
+    'pesewa actions --from 2026-11-20 --to 2026-11-21',
     'pesewa actions --object po-0193e5c1b6f27c3a8e1d5f4a9b0c7d21 --json',
   ]);
   withExitCodes(actions, '1 if a service gave no answer; the answers of the others are printed.');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageCursor, pageLimit, pageOf } from './lists.ts';
+import { instant, pageCursor, pageLimit, pageOf } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
 const NAME_LENGTH_MAX = 120;
@@ -11,7 +11,7 @@ const actionView = z
     operator: z.string(),
     /** Its method and path, such as `POST /breaks/{id}/assign`. */
     operation: z.string(),
-    /** What it was about: ids, references and names of its path and its body. */
+    /** What it was about: ids, references and names of its path, its query and its body. */
     objects: z.array(z.string()).readonly(),
     /** The HTTP status of its answer; null if the process ended before it, so that it may have taken effect. */
     status: z.number().nullable(),
@@ -31,6 +31,9 @@ export const actionOperations = declareOperations({
       operator: z.string().max(NAME_LENGTH_MAX).optional(),
       /** An id, a reference or a name that the action was about. */
       object: z.string().max(NAME_LENGTH_MAX).optional(),
+      /** From this time on, and before that one. */
+      from: instant.optional(),
+      to: instant.optional(),
       cursor: pageCursor.optional(),
       limit: pageLimit(200, 50),
     }),

@@ -27,6 +27,9 @@ export const pageCursor = z
     return z.NEVER;
   });
 
+/** A parameter of a list that narrows it if it is `true`. */
+export const onlyIfTrue = z.literal('true', { error: 'must be true, or left out' }).optional();
+
 /** A bound of a list by time. */
 export const instant = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-01T08:00:00Z' });
 

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { line } from '../text.ts';
 import type { OperatorRole } from './roles.ts';
+
+const OPERATOR_LENGTH_MAX = 40;
 
 /**
  * An object whose unknown fields are refused: a mistyped field must not be ignored.
@@ -22,8 +25,11 @@ export interface Operation {
   /** The path, with its parameters as `{name}`. */
   readonly path: `/${string}`;
   readonly summary: string;
-  /** Only another operator may call it than proposed what it decides (ADR 17). */
-  readonly caller?: 'second';
+  /**
+   * Only another operator may call it than proposed what it decides (ADR 17): always, or if the body's `approves` names who
+   * proposed it.
+   */
+  readonly caller?: 'second' | 'secondIfApproves';
   /** The least role that may call it, where that does not follow from the method and the caller. */
   readonly role?: OperatorRole;
   readonly query?: z.ZodType;
@@ -42,16 +48,23 @@ export interface Operation {
   readonly timeoutMs?: number;
 }
 
-/** The least role that may call an operation. */
-export function roleFor({
-  method,
-  caller,
-  role,
-}: Pick<Operation, 'method' | 'caller' | 'role'>): OperatorRole {
+/** The least role that may call an operation, with this body if it has one. */
+export function roleFor(
+  { method, caller, role }: Pick<Operation, 'method' | 'caller' | 'role'>,
+  body?: unknown,
+): OperatorRole {
   if (role !== undefined) return role;
   if (method === 'get') return 'viewer';
-  return caller === 'second' ? 'approver' : 'operator';
+  const isApproval = caller === 'secondIfApproves' && (body as Approval | undefined)?.approves !== undefined;
+  return caller === 'second' || isApproval ? 'approver' : 'operator';
 }
+
+interface Approval {
+  readonly approves?: unknown;
+}
+
+/** The field `approves` of a body: the operator whose proposal this carries out. */
+export const approvesField = line(OPERATOR_LENGTH_MAX).optional();
 
 /** The operations of one part of an operator API, by their names. */
 export type Operations = Readonly<Record<string, Operation>>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { breakChanges, cancellationOperations } from '@pesewa/contracts';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { createOperators, guardOperator, refused, serveOperations } from '@pesewa/runtime';
+import { createLogger, createOperators, guardOperator, refused, serveOperations } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -23,6 +23,7 @@ afterAll(async () => {
   await client.close();
 });
 
+const logger = createLogger({ name: 'test', level: 'silent' });
 const { cancel } = cancellationOperations;
 const { notes } = breakChanges;
 
@@ -30,7 +31,7 @@ const { notes } = breakChanges;
 function open() {
   const done: number[] = [];
   const routes = new Hono();
-  keepActions(routes, { db, clock: systemClock, ids: createIds(systemClock, systemRandom) });
+  keepActions(routes, { db, clock: systemClock, ids: createIds(systemClock, systemRandom), logger });
   const note = async () => {
     done.push(await db.collection('operator_actions').countDocuments());
   };
@@ -84,6 +85,25 @@ it('an action is kept before it is done, with its answer, and found by who did i
     expect(await actions(`?object=${object}`)).toMatchObject([{ operator: 'kofi' }]);
   expect(await actions('?operator=ama&object=demo')).toEqual([]);
   expect(JSON.stringify(await db.collection('operator_actions').find().toArray())).not.toContain(text);
+});
+
+it('is found by its time, page by page', async () => {
+  const { ask, actions } = open();
+  const log = db.collection<{ readonly _id: string }>('operator_actions');
+  const minute = (number: number) => new Date(Date.UTC(2026, 0, 2, 3, number));
+  const kept = { operator: 'ama', operation: 'POST /x', objects: ['po-1'], status: 200 };
+  await log.insertMany(
+    [0, 1, 2, 3, 4].map((number) => ({ _id: `ac-${number}`, at: minute(number), ...kept })),
+  );
+  const period = `from=${minute(1).toISOString()}&to=${minute(4).toISOString()}`;
+  expect(await actions(`?${period}`)).toMatchObject([{ id: 'ac-3' }, { id: 'ac-2' }, { id: 'ac-1' }]);
+  for (const more of ['', '&operator=ama', '&object=po-1'])
+    expect(await actions(`?${period}&cursor=${minute(3).getTime()}.ac-3${more}`)).toMatchObject([
+      { id: 'ac-2' },
+      { id: 'ac-1' },
+    ]);
+  const refused = await ask('ama', '/actions?from=yesterday');
+  expect(await refused.text()).toContain('from must be a time');
 });
 
 it('what only looks, and a dry run, is no action', async () => {

@@ -1,0 +1,1 @@
+export const addRoute = (operator: { post: (path: string) => void }): void => operator.post('/things');
