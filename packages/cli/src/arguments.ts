@@ -9,6 +9,10 @@ export function collect(value: string, earlier: readonly string[] = []): readonl
   return [...earlier, value];
 }
 
+/** The option by which an approver carries out what an operator has proposed. */
+export const approveOption = (what: string) =>
+  new Option('--approve <operator>', `${what}, as this operator has proposed`);
+
 /** Reads a currency, in any case. */
 export function readCurrency(field: string, text: string): string {
   const currency = currencyCode(text);

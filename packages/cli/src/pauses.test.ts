@@ -33,11 +33,18 @@ it('sends nothing with --dry-run', async () => {
 });
 
 it.each([
-  [answer({ ...pause, resumeProposedBy: 'ama' }, 202), 'stay paused until another operator resumes them too'],
-  [answer({ resumed: true }), 'go on'],
-])('says whether they go on: %j', async (given, said) => {
+  [
+    answer({ ...pause, resumeProposedBy: 'ama' }, 202),
+    [],
+    'stay paused until an approver resumes them with --approve ama',
+  ],
+  [answer({ resumed: true }), ['--approve', 'ama'], 'go on'],
+])('says whether they go on: %j', async (given, approval, said) => {
   const line = commandLine([given]);
-  expect(await line.run('resume', 'payouts', '--merchant', 'demo')).toBe(0);
+  expect(await line.run('resume', 'payouts', '--merchant', 'demo', ...approval)).toBe(0);
+  const [, approves] = approval;
+  const body = { scope: 'merchant', name: 'demo', ...(approves !== undefined && { approves }) };
+  expect(line.requests).toMatchObject([{ url: 'http://payouts/pauses/resume', body }]);
   expect(line.printed()).toBe(`payouts of demo ${said}\n`);
 });
 

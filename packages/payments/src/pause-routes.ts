@@ -1,13 +1,13 @@
 import { pauseOperations } from '@pesewa/contracts';
 import { accept, type Result, refuse } from '@pesewa/kernel';
-import { answer, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
+import { answer, refusalsAs, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Db } from 'mongodb';
 import { type IsPaused, openPauses, type PauseSubject, type Pauses } from './pauses.ts';
 
 /** The dependencies of {@link addPauseRoutes}. */
 export interface PauseRouteDeps {
-  readonly pauses: Pick<Pauses, 'list' | 'pause' | 'resume'>;
+  readonly pauses: Pick<Pauses, 'list' | 'pause' | 'propose' | 'approve'>;
   /** The configured rails. */
   readonly rails: readonly { readonly name: string }[];
   readonly findMerchant: (id: string) => Promise<object | undefined>;
@@ -38,16 +38,34 @@ export function addPauseRoutes(operator: Hono, { pauses, rails, findMerchant }: 
         return refused('not_found', `name: there is no merchant ${name}`);
       return answer(200, await pauses.pause(subject.value, reason, by));
     },
-    resume: async ({ body, operator: by }) => {
-      const subject = subjectOf(body);
+    resume: async ({ body: { approves, ...named }, operator: by }) => {
+      const subject = subjectOf(named);
       if (!subject.ok) return refused('invalid', subject.refusal);
-      const resumed = await pauses.resume(subject.value, by);
-      if (!resumed.ok) return refused('not_found', 'this is not paused');
-      const { proposed } = resumed.value;
-      return proposed === null ? answer(200, { resumed: true as const }) : answer(202, proposed);
+      if (approves !== undefined) {
+        const resumed = await pauses.approve(subject.value, { by, approves });
+        return resumed.ok ? answer(200, { resumed: true as const }) : refuseResume(resumed.refusal);
+      }
+      const proposed = await pauses.propose(subject.value, by);
+      if (!proposed.ok) return refuseResume(proposed.refusal);
+      const { resumeProposedBy: proposer } = proposed.value;
+      if (proposer === by) return answer(202, proposed.value);
+      const message = `${proposer} has proposed to resume it: an approver resumes it with approves: "${proposer}"`;
+      return refused('proposed_already', message);
     },
   });
 }
+
+const refuseResume = refusalsAs({
+  'pause.unknown': ['not_found', 'this is not paused'],
+  'pause.same_operator': [
+    'same_operator',
+    'approves: you proposed to resume it: another operator must approve that',
+  ],
+  'pause.not_proposed': [
+    'not_proposed',
+    'approves: this operator does not propose to resume it: list the pauses',
+  ],
+});
 
 function subjectOf({ scope, name = '' }: Named): Result<PauseSubject, string> {
   if (scope === 'all') return name === '' ? accept({ scope, name }) : refuse('name: all has none');

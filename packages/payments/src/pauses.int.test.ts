@@ -11,7 +11,7 @@ const client = new MongoClient(process.env['MONGODB_URL'] ?? '', { useBigInt64: 
 const logger = createLogger({ name: 'test', level: 'silent' });
 const operators = ['ama', 'kofi'].map((name) => ({
   name,
-  role: 'operator' as const,
+  role: 'approver' as const,
   tokenHash: createHash('sha256').update(`token-of-${name}`).digest(),
 }));
 let db: Db;
@@ -72,7 +72,7 @@ describe('a pause', () => {
     expect(payments.map(replica.isPaused)).toEqual(paused);
   });
 
-  it('ends once two operators resume it, whoever proposes and however often', async () => {
+  it('ends once an approver resumes it as another operator proposed, however often', async () => {
     await using one = await openReplica();
     await using other = await openReplica();
     const [here, there] = [api(one), api(other)];
@@ -83,16 +83,28 @@ describe('a pause', () => {
         { resumeProposedBy: 'kofi' },
       ]);
     expect(one.isPaused(payment)).toBe(true);
-    expect(await here('ama', '/pauses/resume', upstream)).toEqual([200, { resumed: true }]);
+    expect(await here('ama', '/pauses/resume', upstream)).toMatchObject([409, { code: 'proposed_already' }]);
+    expect(await there('kofi', '/pauses/resume', { ...upstream, approves: 'kofi' })).toMatchObject([
+      403,
+      { code: 'same_operator' },
+    ]);
+    expect(await here('ama', '/pauses/resume', { ...upstream, approves: 'esi' })).toMatchObject([
+      409,
+      { code: 'not_proposed' },
+    ]);
+    expect(one.isPaused(payment)).toBe(true);
+    const approval = { ...upstream, approves: 'kofi' };
+    expect(await here('ama', '/pauses/resume', approval)).toEqual([200, { resumed: true }]);
     expect([one.isPaused(payment), await here('ama', '/pauses')]).toEqual([
       false,
       [200, { items: [], next: null }],
     ]);
     await expect.poll(() => other.isPaused(payment), SOON).toBe(false);
-    expect(await here('ama', '/pauses/resume', upstream)).toMatchObject([404, { code: 'not_found' }]);
+    for (const body of [upstream, approval])
+      expect(await here('ama', '/pauses/resume', body)).toMatchObject([404, { code: 'not_found' }]);
   });
 
-  it('is resumed once where both propose at the same moment', async () => {
+  it('stays where both propose at the same moment', async () => {
     await using one = await openReplica();
     await using other = await openReplica();
     await api(one)('ama', '/pauses', { ...upstream, reason: 'why' });
@@ -100,7 +112,8 @@ describe('a pause', () => {
       api(one)('ama', '/pauses/resume', upstream),
       api(other)('kofi', '/pauses/resume', upstream),
     ]);
-    expect(both.map(([status]) => Number(status)).toSorted((one, other) => one - other)).toEqual([200, 202]);
+    expect(both.map(([status]) => Number(status)).toSorted((one, other) => one - other)).toEqual([202, 409]);
+    expect(one.isPaused(payment)).toBe(true);
   });
 
   it('that is made again asks both operators again', async () => {

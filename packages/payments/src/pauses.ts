@@ -29,12 +29,17 @@ export interface Pauses extends AsyncDisposable {
   readonly list: () => readonly PauseView[];
   /** Pauses at once here, and within a second elsewhere; a pause that is there gets another reason, and stays. */
   readonly pause: (subject: PauseSubject, reason: string, by: string) => Promise<PauseView>;
-  /** Resumes what another operator has proposed to resume; the first proposal changes nothing else. */
-  readonly resume: (
+  /** Proposes to resume, which changes nothing else; the same operator may repeat it. */
+  readonly propose: (subject: PauseSubject, by: string) => Promise<Result<PauseView, 'pause.unknown'>>;
+  /** Resumes what another operator has proposed to resume. */
+  readonly approve: (
     subject: PauseSubject,
-    by: string,
-  ) => Promise<Result<{ readonly proposed: PauseView | null }, 'pause.unknown'>>;
+    approval: { readonly by: string; readonly approves: string },
+  ) => Promise<Result<null, ApprovalRefusal>>;
 }
+
+/** Why a pause does not end by an approval. */
+export type ApprovalRefusal = 'pause.unknown' | 'pause.same_operator' | 'pause.not_proposed';
 
 /** A pause as MongoDB holds it; `_id` is its scope and name, so that each subject has one. */
 interface PauseDocument extends PauseSubject {
@@ -84,19 +89,6 @@ export async function openPauses(deps: {
       return false;
     },
   });
-  const resume: Pauses['resume'] = async (subject, by) => {
-    const _id = idOf(subject);
-    const resumed = await pauses.deleteOne({ _id, resumeProposedBy: { $exists: true, $ne: by } });
-    if (resumed.deletedCount > 0) return accept({ proposed: null });
-    const proposed = await pauses.findOneAndUpdate(
-      { _id },
-      [{ $set: { resumeProposedBy: { $ifNull: ['$resumeProposedBy', by] } } }],
-      { returnDocument: 'after' },
-    );
-    if (!proposed) return refuse('pause.unknown');
-    // Somebody else has proposed it between the two writes.
-    return proposed.resumeProposedBy === by ? accept({ proposed: viewOf(proposed) }) : resume(subject, by);
-  };
   return {
     isPaused: ({ rail, merchantId }) =>
       current.size > 0 &&
@@ -111,10 +103,22 @@ export async function openPauses(deps: {
       await read();
       return viewOf(document);
     },
-    resume: async (subject, by) => {
-      const resumed = await resume(subject, by);
+    propose: async (subject, by) => {
+      const proposed = await pauses.findOneAndUpdate(
+        { _id: idOf(subject) },
+        [{ $set: { resumeProposedBy: { $ifNull: ['$resumeProposedBy', by] } } }],
+        { returnDocument: 'after' },
+      );
       await read();
-      return resumed;
+      return proposed ? accept(viewOf(proposed)) : refuse('pause.unknown');
+    },
+    approve: async (subject, { by, approves }) => {
+      if (by === approves) return refuse('pause.same_operator');
+      const _id = idOf(subject);
+      const { deletedCount } = await pauses.deleteOne({ _id, resumeProposedBy: approves });
+      await read();
+      if (deletedCount > 0) return accept(null);
+      return refuse(current.has(_id) ? 'pause.not_proposed' : 'pause.unknown');
     },
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };

@@ -1,7 +1,7 @@
 import { type PauseView, pauseOperations } from '@pesewa/contracts';
 import { describeScope } from '@pesewa/operator-client';
 import { Argument, type Command, Option } from 'commander';
-import { readLine } from '../arguments.ts';
+import { approveOption, readLine } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
@@ -99,17 +99,29 @@ function addResumeCommand(program: Command, ports: CliPorts): void {
   const resume = addSubject(
     program
       .command('resume')
-      .description('proposes to go on after a pause, or goes on if another operator has proposed it'),
-  ).action(async (what: Direction, options: SubjectOptions, command: Command) => {
-    const subject = subjectOf(options);
-    const { operations } = await openContext(ports, command);
-    for (const service of gateways[what]) {
-      const answer = await operations.call(service, pauseOperations.resume, { body: subject });
-      const done = 'resumed' in answer ? 'go on' : 'stay paused until another operator resumes them too';
-      ports.print(`${noun[service]} ${describeScope(subject)} ${done}\n`);
-    }
-  });
-  withExamples(resume, ['pesewa resume payouts --rail upstream', 'pesewa resume both --all']);
+      .description('proposes to go on after a pause; an approver goes on with --approve'),
+  )
+    .addOption(approveOption('go on'))
+    .action(
+      async (what: Direction, options: SubjectOptions & { readonly approve?: string }, command: Command) => {
+        const subject = subjectOf(options);
+        const { operations } = await openContext(ports, command);
+        for (const service of gateways[what]) {
+          const body = { ...subject, approves: options.approve };
+          const answer = await operations.call(service, pauseOperations.resume, { body });
+          const done =
+            'resumed' in answer
+              ? 'go on'
+              : `stay paused until an approver resumes them with --approve ${answer.resumeProposedBy}`;
+          ports.print(`${noun[service]} ${describeScope(subject)} ${done}\n`);
+        }
+      },
+    );
+  withExamples(resume, [
+    'pesewa resume payouts --rail upstream',
+    'pesewa resume payouts --rail upstream --approve ama',
+    'pesewa resume both --all',
+  ]);
 }
 
 function pauseTable(found: readonly (PauseView & { readonly paused: string })[], colours: boolean): string {

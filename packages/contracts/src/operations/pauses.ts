@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { line } from '../text.ts';
 import { pageOf } from './lists.ts';
-import { declareOperations, strictFields } from './operation.ts';
+import { approvesField, declareOperations, strictFields } from './operation.ts';
 
 const REASON_LENGTH_MAX = 200;
 const NAME_LENGTH_MAX = 64;
@@ -17,7 +17,7 @@ const pauseView = z
     reason: z.string(),
     pausedBy: z.string(),
     pausedAt: z.string(),
-    /** Who would resume it, which takes another operator too. */
+    /** Who would resume it, which another operator must approve. */
     resumeProposedBy: z.string().nullable(),
   })
   .meta({ id: 'Pause' });
@@ -55,9 +55,10 @@ export const pauseOperations = declareOperations({
   resume: {
     method: 'post',
     path: '/pauses/resume',
-    summary: 'Proposes to resume (202), or resumes what another operator proposed (200)',
-    body: body({}),
+    summary: 'Proposes to resume (202); with `approves`, resumes as that operator proposed (200)',
+    caller: 'secondIfApproves',
+    body: body({ approves: approvesField }),
     answers: { 200: z.object({ resumed: z.literal(true) }), 202: pauseView },
-    refusals: { invalid: 400, not_found: 404 },
+    refusals: { invalid: 400, same_operator: 403, not_found: 404, proposed_already: 409, not_proposed: 409 },
   },
 });
