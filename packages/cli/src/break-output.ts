@@ -48,7 +48,7 @@ export function breaksCsv(found: readonly BreakView[]): string {
 
 /** A break with what both sides have, its history, and where to find more about it. */
 export function breakDetails(found: ShownBreakView): string {
-  const { currency, amount, resolvedAt, resolvedBy, ours, theirs } = found;
+  const { currency, amount, resolvedAt, resolvedBy, ours, theirs, proposedResolution: proposed } = found;
   const side = (value: string | null) =>
     value !== null && /^-?\d/.test(value) && currency !== null
       ? displayAmount(value, currency)
@@ -79,7 +79,9 @@ export function breakDetails(found: ShownBreakView): string {
     ['resolved', resolvedAt && `${resolvedAt} by ${resolvedBy ?? 'itself'}: ${found.resolution ?? '?'}`],
     [
       'waits for',
-      found.resolutionProposedBy && `another operator to resolve it, as ${found.resolutionProposedBy} would`,
+      proposed === undefined
+        ? null
+        : `an approver, because it is of so much money: ${proposed.by} would resolve it since ${proposed.at}: ${proposed.resolution}`,
     ],
     [
       'waits for',

@@ -125,10 +125,26 @@ it('the details of a break have both sides, the difference, the lines that say s
     expect(program.printed()).toContain(said);
 });
 
-it('of much money is said to wait for another operator', async () => {
+it('of much money is said to wait for an approver', async () => {
   const program = commandLine([ok({ ...whole, resolutionProposedBy: 'ama' })]);
   expect(await program.run('reconcile', 'breaks', 'resolve', row.id, 'paid back')).toBe(0);
   expect(program.printed()).toContain(
-    'ama would resolve it; it is of so much money that another operator must',
+    'it is of so much money that an approver must approve that, with --approve ama\n',
   );
+  const proposedResolution = { by: 'ama', at: '2026-11-03T08:00:00.000Z', resolution: 'paid back' };
+  const details = commandLine([ok({ ...shown, proposedResolution })]);
+  expect(await details.run('reconcile', 'breaks', 'show', row.id)).toBe(0);
+  expect(details.printed()).toContain('ama would resolve it since 2026-11-03T08:00:00.000Z: paid back\n');
+});
+
+it('is resolved as another operator proposed, or by words of one’s own, and not by both', async () => {
+  const resolve = ['reconcile', 'breaks', 'resolve', row.id];
+  const program = commandLine([ok(whole)]);
+  expect(await program.run(...resolve, '--approve', 'ama')).toBe(0);
+  expect(program.requests).toMatchObject([{ body: { approves: 'ama' } }]);
+  for (const neitherOrBoth of [[], ['paid back', '--approve', 'ama']]) {
+    const refused = commandLine([]);
+    expect(await refused.run(...resolve, ...neitherOrBoth)).toBe(1);
+    expect(refused.complained()).toContain('say what became of it, or --approve whose words you approve');
+  }
 });

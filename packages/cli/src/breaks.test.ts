@@ -59,10 +59,20 @@ describe('breaks', () => {
     const pages = [answer({ items: [row, row], next: '5.x/y' }), answer({ items: [row], next: null })];
     const program = commandLine(pages);
     const filters = ['--kind', 'wallet.drift', '--rail', 'upstream', '--currency', 'ghs', '--owner', 'ama'];
-    const more = ['--reference', 'upstream:GHS', '--older-than', '7d', '--status', 'all', '--limit', '250'];
+    const more = [
+      '--reference',
+      'upstream:GHS',
+      '--waits-for-approval',
+      '--older-than',
+      '7d',
+      '--status',
+      'all',
+      '--limit',
+      '250',
+    ];
     expect(await program.run('reconcile', 'breaks', 'list', ...filters, ...more, '--json')).toBe(0);
     const query =
-      'reference=upstream%3AGHS&kind=wallet.drift&rail=upstream&currency=GHS&owner=ama&olderThan=7d';
+      'reference=upstream%3AGHS&kind=wallet.drift&rail=upstream&currency=GHS&owner=ama&olderThan=7d&waitsForApproval=true';
     expect(program.requests).toEqual([
       `http://reconciler/breaks?${query}&limit=200`,
       `http://reconciler/breaks?${query}&limit=200&cursor=5.x%2Fy`,

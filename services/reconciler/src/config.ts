@@ -95,7 +95,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .default(1_000)
     .describe('pause between searches for due ledger entries'),
   BREAKS_RESOLVED_ALONE_UP_TO: amountsSetting.describe(
-    'amounts above which a second operator must repeat `resolve`, as `KES:250000.00,GHS:20000` (other currencies: one suffices)',
+    'amounts above which an approver must approve `resolve`, as `KES:250000.00,GHS:20000` (other currencies: one suffices)',
   ),
   CLOSE_INTERVAL: cronSetting('0 3 * * *').describe(
     'cron expression of the close of yesterday and each missed day',

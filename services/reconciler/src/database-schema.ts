@@ -59,6 +59,7 @@ const breaks: CollectionSchema = {
     { key: { currency: 1, ...BREAKS_BY_TIME } },
     { key: { rail: 1, ...BREAKS_BY_TIME }, ...where('rail') },
     { key: { owner: 1, ...BREAKS_BY_TIME }, ...where('owner') },
+    { key: { ...BREAKS_BY_TIME, resolutionProposedBy: 1 }, ...where('resolutionProposedBy') },
   ],
 };
 

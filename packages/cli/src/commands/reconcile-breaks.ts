@@ -1,6 +1,6 @@
 import { type BreakFilters, type BreakView, breakStatuses } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
-import { asList, formatOf, formatOption, readCount, readLine } from '../arguments.ts';
+import { approveOption, asList, formatOf, formatOption, readCount, readLine } from '../arguments.ts';
 import { breakDetails, breakSummary, breaksCsv, breaksTable } from '../break-output.ts';
 import type { BreakChange } from '../clients/breaks.ts';
 import { openContext } from '../context.ts';
@@ -36,14 +36,7 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
     example: '"a fee that the rail took twice"',
     changeOf: (explanation) => ({ verb: 'explain', body: { explanation } }),
   });
-  addTextCommand(breaks, ports, {
-    verb: 'resolve',
-    description:
-      'closes a break; if the next run finds the difference again, the break opens again with its history',
-    argument: 'what became of it',
-    example: '"the rail paid it back on 2026-11-03"',
-    changeOf: (resolution) => ({ verb: 'resolve', body: { resolution } }),
-  });
+  addResolveCommand(breaks, ports);
   addTextCommand(breaks, ports, {
     verb: 'reopen',
     description: 'opens a resolved break again, with its history',
@@ -56,7 +49,8 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   addExportCommand(breaks, ports);
 }
 
-interface FilterOptions extends Omit<BreakFilters, 'status'> {
+interface FilterOptions extends Omit<BreakFilters, 'status' | 'waitsForApproval'> {
+  readonly waitsForApproval?: true;
   readonly status: BreakView['status'] | 'unresolved' | 'all';
 }
 
@@ -75,6 +69,7 @@ function addFilters(command: Command): Command {
     .option('--rail <rail>', 'only those of a rail')
     .option('--currency <currency>', 'only those in a currency')
     .option('--owner <operator>', 'only those that an operator has')
+    .option('--waits-for-approval', 'only those whose resolution an approver must approve')
     .option(
       '--older-than <age>',
       'only those opened longer ago than minutes, hours or days, such as 90m, 12h or 7d',
@@ -89,6 +84,7 @@ function filtersOf({
   currency,
   owner,
   olderThan,
+  waitsForApproval,
 }: FilterOptions): BreakFilters {
   if (olderThan !== undefined && !/^\d{1,5}[mhd]$/.test(olderThan)) {
     throw new CliError(
@@ -96,7 +92,11 @@ function filtersOf({
     );
   }
   const narrowed = { reference, kind, rail, currency: currency?.toUpperCase(), owner, olderThan };
-  return { ...(status !== 'all' && { status }), ...narrowed };
+  return {
+    ...(status !== 'all' && { status }),
+    ...narrowed,
+    ...(waitsForApproval && { waitsForApproval: 'true' }),
+  };
 }
 
 function addListCommand(breaks: Command, ports: CliPorts): void {
@@ -186,6 +186,38 @@ function addAssignCommand(breaks: Command, ports: CliPorts): void {
   withExamples(assign, ['pesewa reconcile breaks assign po-0193e5c1/status ama']);
 }
 
+function addResolveCommand(breaks: Command, ports: CliPorts): void {
+  const id = 'po-0193e5c1/status';
+  const resolve = breaks
+    .command('resolve')
+    .description(
+      'closes a break, or proposes to if it is of much money; if the next run finds the difference again, the break opens again with its history',
+    )
+    .argument('<id>', 'its id')
+    .argument('[text]', `what became of it, in one line of at most ${TEXT_LENGTH_MAX} characters`)
+    .addOption(approveOption('close it'))
+    .option('--dry-run', 'show the break and change nothing')
+    .option('--json', 'print JSON: the break as it is then')
+    .action(
+      async (
+        id: string,
+        text: string | undefined,
+        { approve: approves, ...options }: ChangeOptions & { readonly approve?: string },
+        called: Command,
+      ) => {
+        if ((text === undefined) === (approves === undefined))
+          throw new CliError('say what became of it, or --approve whose words you approve');
+        const body =
+          text === undefined ? { approves } : { resolution: readLine('text', text, TEXT_LENGTH_MAX) };
+        await carryOut(ports, called, id, { verb: 'resolve', body }, options);
+      },
+    );
+  withExamples(resolve, [
+    `pesewa reconcile breaks resolve ${id} "the rail paid it back on 2026-11-03"`,
+    `pesewa reconcile breaks resolve ${id} --approve ama`,
+  ]);
+}
+
 interface ChangeOptions {
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -233,6 +265,6 @@ async function carryOut(
   const waits =
     found.resolutionProposedBy === null
       ? ''
-      : `${found.resolutionProposedBy} would resolve it; it is of so much money that another operator must resolve it too\n`;
+      : `it is of so much money that an approver must approve that, with --approve ${found.resolutionProposedBy}\n`;
   ports.print(json ? formatJson(found) : `${breakSummary(found)}${waits}${unchanged}`);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { currencyCode } from '../iso-codes.ts';
 import { commandId, line } from '../text.ts';
-import { exportFormat, pageCursor, pageLimit, pageOf, smallNumber } from './lists.ts';
-import { declareOperations, fileAnswer, strictFields } from './operation.ts';
+import { exportFormat, onlyIfTrue, pageCursor, pageLimit, pageOf, smallNumber } from './lists.ts';
+import { approvesField, declareOperations, fileAnswer, strictFields } from './operation.ts';
 
 const TEXT_LENGTH_MAX = 500;
 
@@ -11,26 +11,31 @@ export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as co
 
 const nullable = z.string().nullable();
 
-const breakView = z
-  .object({
-    id: z.string(),
-    kind: z.string(),
-    reference: z.string(),
-    rail: nullable,
-    status: z.enum(breakStatuses),
-    currency: nullable,
-    /** Signed. */
-    amount: nullable,
-    detail: z.string(),
-    owner: nullable,
-    explanation: nullable,
-    openedAt: z.string(),
-    /** When it was opened, or last reopened. */
-    since: z.string(),
-    resolvedAt: nullable,
-    resolution: nullable,
-    resolvedBy: nullable,
-    version: z.number(),
+const breakRow = z.object({
+  id: z.string(),
+  kind: z.string(),
+  reference: z.string(),
+  rail: nullable,
+  status: z.enum(breakStatuses),
+  currency: nullable,
+  /** Signed. */
+  amount: nullable,
+  detail: z.string(),
+  owner: nullable,
+  explanation: nullable,
+  openedAt: z.string(),
+  /** When it was opened, or last reopened. */
+  since: z.string(),
+  resolvedAt: nullable,
+  resolution: nullable,
+  resolvedBy: nullable,
+  version: z.number(),
+});
+
+const breakView = breakRow
+  .extend({
+    /** The resolution that an approver must approve, because it is of so much money. */
+    proposedResolution: z.object({ by: z.string(), at: z.string(), resolution: z.string() }).optional(),
   })
   .meta({ id: 'Break' });
 
@@ -59,7 +64,7 @@ const breakDetailView = breakView
         at: z.string(),
       }),
     ),
-    /** Who would resolve it, where that takes another operator too. */
+    /** Who would resolve it, where another operator must approve that. */
     resolutionProposedBy: nullable,
     adjustments: z.array(adjustmentView),
     history: z.array(
@@ -83,9 +88,9 @@ const sidesView = z.object({
 const shownBreakView = breakDetailView.extend(sidesView.shape).meta({ id: 'ShownBreak' });
 
 /** The fields of a listed break, which are the columns of an export, in order. */
-export const breakColumns = breakView.keyof().options;
+export const breakColumns = breakRow.keyof().options;
 
-/** A break in lists and exports: amounts in signed decimal text, times in UTC. */
+/** A break in lists: amounts in signed decimal text, times in UTC. */
 export type BreakView = z.output<typeof breakView>;
 
 /** A break with its history, its adjustments, and where to find more about it. */
@@ -112,6 +117,8 @@ const filters = z.object({
   rail: z.string().max(40).optional(),
   currency: z.string().max(3).optional(),
   owner: z.string().max(40).optional(),
+  /** Whose resolution an approver must approve. */
+  waitsForApproval: onlyIfTrue,
   olderThan: z
     .string()
     .regex(/^\d{1,5}[mhd]$/, { error: 'olderThan must be minutes, hours or days, such as 90m, 12h or 7d' })
@@ -165,8 +172,16 @@ const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, s
       pending: 409,
       duplicate: 409,
       not_pending: 409,
+      proposed_already: 409,
+      not_proposed: 409,
+      same_operator: 403,
     },
   }) as const;
+
+const resolution = fields({ resolution: said.optional(), approves: approvesField }).refine(
+  ({ resolution: proposed, approves }) => (proposed === undefined) !== (approves === undefined),
+  { error: 'either resolution or approves is required, and not both: approves takes what was proposed' },
+);
 
 /** The discrepancies that wait for people, or for their cause to go away (ADR 70). */
 export const breakOperations = declareOperations({
@@ -182,7 +197,7 @@ export const breakOperations = declareOperations({
   export: {
     method: 'get',
     path: '/breaks/export',
-    summary: 'Streams the same breaks as CSV or JSON; no cell is a formula',
+    summary: 'Streams the same breaks as CSV or JSON',
     query: filters.extend({ format: exportFormat }),
     answers: { 200: fileAnswer },
     refusals: { invalid: 400 },
@@ -201,7 +216,10 @@ export const breakChanges = declareOperations({
   assign: change('assign', 'Assigns a break to an operator', fields({ operator: line(40) })),
   notes: change('notes', 'Adds a note to a break', fields({ text: said })),
   explain: change('explain', 'Explains a break', fields({ explanation: said })),
-  resolve: change('resolve', 'Resolves a break', fields({ resolution: said })),
+  resolve: {
+    ...change('resolve', 'Resolves a break; with `approves`, as that operator proposed', resolution),
+    caller: 'secondIfApproves',
+  },
   reopen: change('reopen', 'Reopens a break', fields({ reason: said })),
   adjustment: change('adjustment', 'Notes the ledger order that is to fix a break', adjustmentBody),
   withdraw: change(

@@ -90,7 +90,9 @@ function whatBecame(
   { status }: Break,
 ): Parameters<typeof afterManualResolution>[2] | undefined {
   if (what === 'reopen') return what;
-  return (what === 'resolve' || what === 'adjust') && status === 'resolved' ? what : undefined;
+  if (status !== 'resolved') return undefined;
+  if (what === 'approve') return 'resolve';
+  return what === 'resolve' || what === 'adjust' ? what : undefined;
 }
 
 /** The break after the outcome that the ledger already has for the order. */
@@ -110,6 +112,6 @@ function emitChange(changed: Break, request: BreakRequest, by: string, { emit }:
   if (request.what === 'assign') emit(breakAssigned(changed, request.to, by));
   if (request.what === 'reopen') emit(breakOpened(changed, by));
   if (request.what === 'explain' || request.what === 'adjust') emit(breakExplained(changed, by));
-  const mayResolve = request.what === 'resolve' || request.what === 'adjust';
+  const mayResolve = ['resolve', 'approve', 'adjust'].includes(request.what);
   if (mayResolve && changed.status === 'resolved') emit(breakResolved(changed));
 }

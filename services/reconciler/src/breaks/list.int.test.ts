@@ -35,6 +35,7 @@ describe('the list of breaks', () => {
     status: number % 5 === 0 ? 'resolved' : 'open',
     ...(number % 4 === 0 && { owner: 'ama' }),
     ...(number % 8 === 0 && { explanation: 'stored' }),
+    ...(number % 50 === 1 && { resolutionProposedBy: 'ama' }),
     version: 1,
     history: [],
   });
@@ -72,6 +73,7 @@ describe('the list of breaks', () => {
     ['status=assigned', (one) => one.status === 'open' && one.owner !== undefined && !one.explanation],
     ['status=explained', (one) => one.status === 'open' && one.explanation !== undefined],
     ['rail=other', ({ rail }) => rail === 'other'],
+    ['waitsForApproval=true', ({ resolutionProposedBy }) => resolutionProposedBy !== undefined],
     ['currency=KES&owner=ama', ({ currency, owner }) => currency === 'KES' && owner === 'ama'],
   ])('skips none and repeats none: %s', async (query, isWanted) => {
     const newestFirst = (one: Break, other: Break) =>
@@ -104,6 +106,7 @@ describe('the list of breaks', () => {
       { rail: 'upstream' },
       { currency: 'KES' },
       { owner: 'ama' },
+      { waitsForApproval: 'true' },
       { before: at(5) },
     ] as const;
     const after = { atMs: at(11).getTime(), id: 'stored-1150' };

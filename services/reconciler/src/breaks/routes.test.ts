@@ -102,7 +102,7 @@ describe('the routes of breaks', () => {
   it('list by every filter, page by page', async () => {
     const { ask, said } = open();
     const filters =
-      'reference=po-1&status=assigned&kind=wallet.drift&rail=upstream&currency=KES&owner=ama&olderThan=7d';
+      'reference=po-1&status=assigned&kind=wallet.drift&rail=upstream&currency=KES&owner=ama&waitsForApproval=true&olderThan=7d';
     const [status, page] = await ask(`/breaks?${filters}&limit=3`);
     expect(status).toBe(200);
     expect(page).toMatchObject({
@@ -118,6 +118,7 @@ describe('the routes of breaks', () => {
         rail: 'upstream',
         currency: 'KES',
         owner: 'ama',
+        waitsForApproval: 'true',
         before: new Date(Date.UTC(2026, 0, 2)),
         limit: 3,
       },
@@ -133,6 +134,7 @@ describe('the routes of breaks', () => {
     ],
     ['kind=toString', /^kind: there is no kind toString: write one of/],
     ['olderThan=week', /^olderThan must be/],
+    ['waitsForApproval=no', /^waitsForApproval must be true, or left out/],
     ['cursor=x', /^not understood: cursor/],
     ['limit=0', /^limit must be a whole number from 1 to 200/],
   ])('refuse %s', async (query, message) => {
@@ -177,6 +179,7 @@ describe('the routes of breaks', () => {
     ['notes', { text: ' asked them ' }, { what: 'note', text: 'asked them' }],
     ['explain', { explanation: 'a fee' }, { what: 'explain', explanation: 'a fee' }],
     ['resolve', { resolution: 'paid back' }, { what: 'resolve', resolution: 'paid back' }],
+    ['resolve', { approves: 'kofi' }, { what: 'approve', approves: 'kofi' }],
     ['reopen', { reason: 'not so' }, { what: 'reopen', reason: 'not so' }],
     ['withdraw', { commandId: 'bk-1' }, { what: 'withdraw', commandId: 'bk-1' }],
     [
@@ -213,6 +216,8 @@ describe('the routes of breaks', () => {
     ['notes', { text: 'a‮b' }, /^text must have no control characters/],
     ['notes', { text: 'x'.repeat(501) }, /^text must have at most 500/],
     ['resolve', { resolution: 'x', version: -1 }, /^version/],
+    ['resolve', {}, /^either resolution or approves is required/],
+    ['resolve', { resolution: 'x', approves: 'kofi' }, /^either resolution or approves is required/],
     ['withdraw', { commandId: 'cm-1' }, /^commandId must begin with bk-/],
     ['adjustment', { ...adjustment, amount: '0' }, /^amount/],
     ['adjustment', { ...adjustment, amount: '+-1' }, /^amount/],
@@ -234,6 +239,9 @@ describe('the routes of breaks', () => {
     ['break.full', 409, 'full'],
     ['break.waits_for_end', 409, 'waits'],
     ['break.waits_for_decision', 409, 'undecided'],
+    ['resolution.proposed_already', 409, 'proposed_already'],
+    ['resolution.not_proposed', 409, 'not_proposed'],
+    ['resolution.same_operator', 403, 'same_operator'],
     ['adjustment.pending', 409, 'pending'],
     ['adjustment.differs', 409, 'duplicate'],
     ['adjustment.unknown', 409, 'not_pending'],

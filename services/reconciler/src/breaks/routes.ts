@@ -72,13 +72,21 @@ function addChanges(operator: Hono, { life }: BreakRouteDeps): void {
       const request = requestOf(body);
       if (typeof request === 'string') return refused('invalid', request);
       const changed = await life.change({ id, request, by: name, version: body.version });
-      return changed.ok ? answer(200, viewBreakDetail(changed.value)) : refuseBreak(changed.refusal);
+      if (changed.ok) return answer(200, viewBreakDetail(changed.value));
+      if (changed.refusal !== 'resolution.proposed_already') return refuseBreak(changed.refusal);
+      return refused('proposed_already', await whoProposed(id));
     };
+  const whoProposed = async (id: string) => {
+    const who = (await life.find(id))?.resolutionProposedBy ?? 'another operator';
+    return `${who} has resolved it, and it is of so much money that an approver must approve that, with approves: "${who}"`;
+  };
   serveOperations(operator, breakChanges, {
     assign: by(({ operator }) => ({ what: 'assign', to: operator })),
     notes: by(({ text }) => ({ what: 'note', text })),
     explain: by(({ explanation }) => ({ what: 'explain', explanation })),
-    resolve: by(({ resolution }) => ({ what: 'resolve', resolution })),
+    resolve: by(({ resolution = '', approves }) =>
+      approves === undefined ? { what: 'resolve', resolution } : { what: 'approve', approves },
+    ),
     reopen: by(({ reason }) => ({ what: 'reopen', reason })),
     adjustment: by(adjustRequest),
     withdraw: by(({ commandId }) => ({ what: 'withdraw', commandId })),
@@ -111,6 +119,14 @@ const refuseBreak = refusalsAs({
   'break.waits_for_decision': [
     'undecided',
     'the collection waits for the amount that its customer paid: propose it (pesewa decisions propose --help)',
+  ],
+  'resolution.not_proposed': [
+    'not_proposed',
+    'approves: no resolution of this operator waits for an approval: look again',
+  ],
+  'resolution.same_operator': [
+    'same_operator',
+    'approves: you proposed to resolve it: another operator must approve that',
   ],
   'adjustment.pending': [
     'pending',

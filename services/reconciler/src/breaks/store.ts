@@ -101,6 +101,7 @@ function filterOf({
   owner,
   observer,
   before,
+  waitsForApproval,
 }: BreakQuery): Filter<Break> {
   return {
     // In a separate clause, because it may also have a condition on the owner.
@@ -111,6 +112,7 @@ function filterOf({
     ...(currency !== undefined && { currency }),
     ...(owner !== undefined && { owner }),
     ...(observer !== undefined && { 'observations.observer': observer }),
+    ...(waitsForApproval !== undefined && { resolutionProposedBy: { $exists: true } }),
     // `openedAt` narrows the index; it is never later than `since`, which is the actual condition.
     ...(before && { openedAt: { $lt: before }, since: { $lt: before } }),
   };

@@ -1,10 +1,11 @@
 import { type AdjustmentView, type BreakDetailView, type BreakView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { Adjustment } from '../domain/adjustments.ts';
-import { type Break, type BreakChange, statusOf } from '../domain/break.ts';
+import { type Break, type BreakChange, proposedResolutionOf, statusOf } from '../domain/break.ts';
 
-/** A break as operators see it in lists and exports: amounts in signed decimal text, times in UTC. */
+/** A break as operators see it in lists: amounts in signed decimal text, times in UTC. */
 export function viewBreak(one: Break): BreakView {
+  const proposed = proposedResolutionOf(one);
   return {
     id: one._id,
     kind: one.kind,
@@ -22,6 +23,7 @@ export function viewBreak(one: Break): BreakView {
     resolution: one.resolution ?? null,
     resolvedBy: one.resolvedBy ?? null,
     version: one.version,
+    ...(proposed && { proposedResolution: { ...proposed, at: proposed.at.toISOString() } }),
   };
 }
 

@@ -5,7 +5,7 @@ import {
   type AdjustmentTerms,
   isSameAdjustment,
 } from './adjustments.ts';
-import type { Break, BreakChange, Observation } from './break.ts';
+import { type Break, type BreakChange, type Observation, proposedResolutionOf } from './break.ts';
 import { type Observer, termsOfBreak } from './break-kinds.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
 import { closeBreak, isCorrectedBy, isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
@@ -16,6 +16,7 @@ export type BreakRequest =
   | { readonly what: 'note'; readonly text: string }
   | { readonly what: 'explain'; readonly explanation: string }
   | { readonly what: 'resolve'; readonly resolution: string }
+  | { readonly what: 'approve'; readonly approves: string }
   | { readonly what: 'reopen'; readonly reason: string }
   | { readonly what: 'adjust'; readonly terms: AdjustmentTerms; readonly explanation: string }
   | { readonly what: 'withdraw'; readonly commandId: string };
@@ -27,6 +28,9 @@ export type LifeRefusal =
   | 'break.full'
   | 'break.waits_for_end'
   | 'break.waits_for_decision'
+  | 'resolution.proposed_already'
+  | 'resolution.not_proposed'
+  | 'resolution.same_operator'
   | 'adjustment.pending'
   | 'adjustment.differs'
   | 'adjustment.unknown';
@@ -38,7 +42,7 @@ export interface Requester {
   readonly hasEnded: boolean | null;
 }
 
-/** By currency, the minor units above which two operators resolve a break; without a limit one does. */
+/** By currency, the minor units above which another operator must approve a resolution. */
 export type AloneUpTo = ReadonlyMap<string, bigint>;
 
 const noLimits: AloneUpTo = new Map();
@@ -58,7 +62,7 @@ export function changeBreak(
 ): Result<Break, LifeRefusal> {
   if (isRepeated(current, request, requester)) return accept(current);
   // Ending an order or the break is allowed however long its history is: otherwise neither could ever end.
-  const ends = request.what === 'resolve' || request.what === 'withdraw';
+  const ends = ['resolve', 'approve', 'withdraw'].includes(request.what);
   if (!ends && isFull(current)) return refuse('break.full');
   const isResolved = current.status === 'resolved';
   if (request.what === 'reopen') {
@@ -78,6 +82,8 @@ export function changeBreak(
       return adjust(current, request, requester);
     case 'resolve':
       return resolveByHand(current, request, requester, aloneUpTo);
+    case 'approve':
+      return approveResolution(current, request, requester);
     default:
       return unreachable(request);
   }
@@ -128,15 +134,36 @@ function resolveByHand(
   requester: Requester,
   aloneUpTo: AloneUpTo,
 ): Result<Break, LifeRefusal> {
-  const why = whyWaits(current, requester);
+  const why = whyUnresolvable(current, requester);
   if (why) return refuse(why);
-  if (pendingOf(current)) return refuse('adjustment.pending');
+  if (!takesTwo(current, aloneUpTo)) return accept(judgedBy(current, requester, request.resolution));
   const { by, at } = requester;
   const { resolutionProposedBy = by } = current;
-  if (resolutionProposedBy !== by || !takesTwo(current, aloneUpTo))
-    return accept(resolved({ ...current, judged: judgedOf(current) }, requester, request.resolution));
+  if (resolutionProposedBy !== by) return refuse('resolution.proposed_already');
   const line = { at, by, what: 'resolution proposed', text: request.resolution } as const;
   return accept(changed({ ...current, resolutionProposedBy: by }, line));
+}
+
+function approveResolution(
+  current: Break,
+  { approves }: Extract<BreakRequest, { readonly what: 'approve' }>,
+  requester: Requester,
+): Result<Break, LifeRefusal> {
+  if (approves === requester.by) return refuse('resolution.same_operator');
+  const why = whyUnresolvable(current, requester);
+  if (why) return refuse(why);
+  const proposed = proposedResolutionOf(current);
+  if (proposed?.by !== approves) return refuse('resolution.not_proposed');
+  return accept(judgedBy(current, requester, proposed.resolution));
+}
+
+/** The break as a person resolves it, who has judged what observers say. */
+function judgedBy(current: Break, requester: Requester, resolution: string): Break {
+  return resolved({ ...current, judged: judgedOf(current) }, requester, resolution);
+}
+
+function whyUnresolvable(current: Break, requester: Requester): LifeRefusal | undefined {
+  return whyWaits(current, requester) ?? (pendingOf(current) && 'adjustment.pending');
 }
 
 /** Whether a break is of more money than one operator may resolve, or of an unknown amount of money. */
@@ -222,8 +249,9 @@ function isRepeated({ history }: Break, request: BreakRequest, requester: Reques
   const newest = history.at(-1);
   const line = lineOf(request, requester);
   const isSame =
-    newest?.what === line.what || (newest?.what === 'resolution proposed' && line.what === 'resolved');
-  return isSame && newest.by === line.by && newest.text === line.text;
+    newest?.what === line.what || (newest?.what === 'resolution proposed' && request.what === 'resolve');
+  // An approval takes the text that was proposed.
+  return isSame && newest.by === line.by && (request.what === 'approve' || newest.text === line.text);
 }
 
 function lineOf(request: BreakRequest, { by, at }: Pick<Requester, 'by' | 'at'>): BreakChange {
@@ -236,6 +264,8 @@ function lineOf(request: BreakRequest, { by, at }: Pick<Requester, 'by' | 'at'>)
       return { at, by, what: 'explained', text: request.explanation };
     case 'resolve':
       return { at, by, what: 'resolved', text: request.resolution };
+    case 'approve':
+      return { at, by, what: 'resolved' };
     case 'reopen':
       return { at, by, what: 'opened again', text: request.reason };
     case 'adjust':

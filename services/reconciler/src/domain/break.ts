@@ -98,7 +98,7 @@ export interface Break
   readonly resolution?: string;
   /** Who resolved it; absent if it closed by itself. */
   readonly resolvedBy?: string;
-  /** Who would resolve it, and waits for another operator to do so too; gone once an observer says something else. */
+  /** Who would resolve it, which another operator must approve; gone once an observer says something else. */
   readonly resolutionProposedBy?: string;
   readonly adjustments?: readonly Adjustment[];
   /** Grows by one with each change of the break. */
@@ -113,6 +113,17 @@ export function statusOf(current: Pick<Break, 'status' | 'owner' | 'explanation'
   if (current.status === 'resolved') return 'resolved';
   if (current.explanation !== undefined) return 'explained';
   return current.owner === undefined ? 'open' : 'assigned';
+}
+
+/** The resolution that another operator must approve, if there is one. */
+export function proposedResolutionOf({
+  resolutionProposedBy: by,
+  history,
+}: Pick<Break, 'resolutionProposedBy' | 'history'>) {
+  const line = history.findLast(({ what }) => what === 'resolution proposed');
+  return by === undefined || line === undefined
+    ? undefined
+    : { by, at: line.at, resolution: line.text ?? '' };
 }
 
 /** The kinds of what observers say of its field. */

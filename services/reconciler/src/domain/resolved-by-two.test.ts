@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Break, FoundBreak } from './break.ts';
-import { type BreakRequest, changeBreak } from './break-life.ts';
+import { type Break, type FoundBreak, proposedResolutionOf } from './break.ts';
+import { type BreakRequest, changeBreak, type LifeRefusal } from './break-life.ts';
 import { observe } from './observing.ts';
 
 const day = (number: number) => new Date(Date.UTC(2026, 10, number));
@@ -15,11 +15,14 @@ const found: FoundBreak = {
   at: day(1),
 };
 const resolve: BreakRequest = { what: 'resolve', resolution: 'they paid it back' };
+const approve = (approves: string): BreakRequest => ({ what: 'approve', approves });
 
 describe('a break of much money', () => {
   const aloneUpTo = new Map([['KES', 99n]]);
+  const ask = (current: Break, request: BreakRequest, by: string) =>
+    changeBreak(current, request, { by, at: day(2), hasEnded: null }, aloneUpTo);
   const change = (current: Break, request: BreakRequest, by: string) => {
-    const changed = changeBreak(current, request, { by, at: day(2), hasEnded: null }, aloneUpTo);
+    const changed = ask(current, request, by);
     if (!changed.ok) throw new Error(changed.refusal);
     return changed.value;
   };
@@ -31,13 +34,33 @@ describe('a break of much money', () => {
     expect(change(proposed, resolve, 'ama')).toBe(proposed);
     const again = change(proposed, { what: 'resolve', resolution: 'otherwise' }, 'ama');
     expect(again).toMatchObject({ status: 'open', resolutionProposedBy: 'ama', version: 3 });
-    const resolved = change(proposed, resolve, 'kofi');
-    expect(resolved).toMatchObject({ status: 'resolved', resolvedBy: 'kofi' });
+    const resolved = change(proposed, approve('ama'), 'kofi');
+    expect(resolved).toMatchObject({
+      status: 'resolved',
+      resolvedBy: 'kofi',
+      resolution: 'they paid it back',
+    });
     expect(resolved).not.toHaveProperty('resolutionProposedBy');
+    expect(change(resolved, approve('ama'), 'kofi')).toBe(resolved);
+  });
+
+  it.each<[string, BreakRequest, string, LifeRefusal]>([
+    ['a proposal beside that of another', resolve, 'kofi', 'resolution.proposed_already'],
+    ['one’s own', approve('ama'), 'ama', 'resolution.same_operator'],
+    ['one of somebody who has proposed none', approve('esi'), 'kofi', 'resolution.not_proposed'],
+  ])('is not resolved by %s', (_, request, by, refusal) => {
+    expect(ask(proposed, request, by)).toEqual({ ok: false, refusal });
+  });
+
+  it('says who would resolve it, how and since when, as long as it waits', () => {
+    const noted = change(proposed, { what: 'note', text: 'asked them' }, 'kofi');
+    expect(proposedResolutionOf(noted)).toEqual({ by: 'ama', at: day(2), resolution: 'they paid it back' });
+    expect(proposedResolutionOf(change(noted, approve('ama'), 'kofi'))).toBeUndefined();
   });
 
   it('asks both again once an observer says something else', () => {
     const other = observe({ ...found, amount: -500n, at: day(3) }, proposed);
+    expect(ask(other, approve('ama'), 'kofi')).toMatchObject({ refusal: 'resolution.not_proposed' });
     expect(change(other, resolve, 'kofi')).toMatchObject({
       status: 'open',
       resolutionProposedBy: 'kofi',
