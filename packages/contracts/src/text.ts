@@ -11,6 +11,9 @@ export function replaceInvisible(text: string, by: string): string {
   return text.replaceAll(UNSEEN, by);
 }
 
+/** A character that is seen; those by their numbers are not, though Unicode calls them letters or symbols. */
+const SEEN = /[^\p{Cc}\p{Cf}\p{Z}\u115f\u1160\u2800\u3164\uffa0]/u;
+
 const isBlank = (value: unknown): boolean =>
   value === null || (typeof value === 'string' && value.trim() === '');
 
@@ -24,9 +27,9 @@ function text(lengthMax: number): z.ZodString {
     .refine((value) => value.isWellFormed(), { error: 'must have no half characters' });
 }
 
-/** A required line of text without control characters. */
+/** A required line of text without control characters, of which something is seen. */
 export function line(lengthMax: number): z.ZodType<string, string> {
-  return text(lengthMax).min(1, { error: 'is required' });
+  return text(lengthMax).refine((value) => SEEN.test(value), { error: 'is required' });
 }
 
 /** A field that may be left out: absent, null, empty and only spaces are the same (contract 10.3). */

@@ -1,5 +1,13 @@
 import type { AmountLimit, FeeBody, Wanted } from '@pesewa/contracts';
-import { accept, amountProblem, type FeeSchedule, parseAmount, type Result, refuse } from '@pesewa/kernel';
+import {
+  accept,
+  amountProblem,
+  displayAmount,
+  type FeeSchedule,
+  parseAmount,
+  type Result,
+  refuse,
+} from '@pesewa/kernel';
 import { checkMerchant, type Merchant } from '../merchant.ts';
 
 /** A merchant with a wallet, or with other prices of the one in its currency; a new one needs both prices. */
@@ -42,7 +50,28 @@ export function setLimits(merchant: Merchant, wanted: Wanted<'limits'>): Result<
     if (!amounts.ok) return amounts;
     limits[stored] = amounts.value;
   }
+  const crossed = whyCrossed(limits as unknown as Merchant['limits'], wanted);
+  if (crossed !== undefined) return refuse(crossed);
   return checkMerchant({ ...merchant, limits: limits as unknown as Merchant['limits'] });
+}
+
+/** The limits that no single amount may exceed, by that which it must reach: between crossed ones no payment is possible. */
+const mostOf = {
+  perPayoutMin: ['perPayoutMax', 'perBeneficiaryPerDayMax', 'perDayMax'],
+  perCollectionMin: ['perCollectionMax', 'collectionsPerDayMax'],
+} as const;
+
+/** What is wrong with limits of which one was asked for that is beyond its counterpart. */
+function whyCrossed(limits: Merchant['limits'], wanted: Wanted<'limits'>): string | undefined {
+  for (const [least, mosts] of Object.entries(mostOf) as [keyof typeof mostOf, readonly AmountLimit[]][])
+    for (const most of mosts)
+      for (const currency of Object.keys({ ...wanted[least], ...wanted[most] })) {
+        const min = limits[amountLimits[least]]?.[currency];
+        const max = limits[amountLimits[most]]?.[currency];
+        if (min === undefined || max === undefined || min <= max) continue;
+        return `${least}.${currency} must not be more than ${most}.${currency}, which is ${displayAmount(max, currency)}: lower the one, or raise the other`;
+      }
+  return undefined;
 }
 
 type StoredAmounts = (typeof amountLimits)[AmountLimit];
@@ -82,6 +111,8 @@ function readFee(
   if (!minimumMinor.ok) return minimumMinor;
   const maximumMinor = max === undefined ? undefined : readMinor(`${field}.max`, max, currency);
   if (maximumMinor?.ok === false) return maximumMinor;
+  if (maximumMinor && minimumMinor.value > maximumMinor.value)
+    return refuse(`${field}.min must not be more than ${field}.max: lower the one, or raise the other`);
   return accept({
     basisPoints: BigInt(`${whole}${fraction.padEnd(2, '0')}`),
     fixedMinor: fixedMinor.value,

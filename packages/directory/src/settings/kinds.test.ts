@@ -97,6 +97,22 @@ describe('given a merchant, a change', () => {
       { allowedAddresses: ['192.0.2.0/24', '2001:db8::1'] },
       ['allowedAddresses: null → 192.0.2.0/24, 2001:db8::1'],
     ],
+    [
+      'limits',
+      { perPayoutMin: { GHS: '5000.01' } },
+      'perPayoutMin.GHS must not be more than perPayoutMax.GHS, which is 5,000.00 GHS: lower the one, or raise the other',
+    ],
+    ['limits', { perPayoutMin: { GHS: '5000' } }, ['limits.perPayoutMin.GHS: null → 5000']],
+    [
+      'limits',
+      { perCollectionMin: { GHS: '2' }, collectionsPerDayMax: { GHS: '1', XOF: '1' } },
+      'perCollectionMin.GHS must not be more than collectionsPerDayMax.GHS, which is 1.00 GHS: lower the one, or raise the other',
+    ],
+    [
+      'wallet',
+      { currency: 'GHS', country: 'GHA', payoutFee: { percent: '1', min: '2', max: '1' } },
+      'payoutFee.min must not be more than payoutFee.max: lower the one, or raise the other',
+    ],
     ['limits', { perDayMax: { XOF: '0.5' } }, 'perDayMax.XOF must have no decimals in XOF'],
     ['webhooks', { payoutsUrl: 'ftp://x' }, 'webhooks.payoutsUrl must be an http or https address'],
   ] as const)('%s of %j says %j', (kind, wanted, says) => {
