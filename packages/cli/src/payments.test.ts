@@ -33,14 +33,17 @@ it('lists payments of one gateway, by merchant, status and time', async () => {
   for (const shown of ['po-1', 'order-1', '1,200.50 KES', 'FAILED']) expect(line.printed()).toContain(shown);
 });
 
-it.each([
-  ['payouts', 'INITIALIZED'],
-  ['collections', 'PENDING'],
-])('lists %s that have not ended', async (what, status) => {
-  const line = commandLine([page([{ ...payout, status, step: 'awaitingOtp' }])]);
-  expect(await line.run('payments', 'list', what, '--open')).toBe(0);
-  expect(line.requests).toEqual([`http://${what}/payments/list?status=${status}`]);
+it.each(['payouts', 'collections'])('lists %s at a rail that have not ended', async (what) => {
+  const line = commandLine([page([{ ...payout, step: 'awaitingOtp' }])]);
+  expect(await line.run('payments', 'list', what, '--open', '--rail', 'upstream')).toBe(0);
+  expect(line.requests).toEqual([`http://${what}/payments/list?rail=upstream&open=true`]);
   expect(line.printed()).toContain('awaiting otp');
+});
+
+it('lists those with a reference of a merchant that need not be named', async () => {
+  const line = commandLine([page([payout])]);
+  expect(await line.run('payments', 'list', 'payouts', '--reference', 'order-1')).toBe(0);
+  expect(line.requests).toEqual(['http://payouts/payments/list?merchantReference=order-1']);
 });
 
 it('says that there are more', async () => {

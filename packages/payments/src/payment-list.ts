@@ -11,6 +11,9 @@ export interface ListedBatch {
 /** Which payments are listed; `before` is one of our references. */
 export interface PaymentQuery {
   readonly merchantId?: string | undefined;
+  /** Their `_id`s, of which each is looked up. */
+  readonly ids?: readonly string[] | undefined;
+  readonly rail?: string | undefined;
   readonly status?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
@@ -18,6 +21,9 @@ export interface PaymentQuery {
   readonly batch?: ListedBatch | undefined;
   readonly limit: number;
 }
+
+/** The status of payments that have not ended, by how our references of them begin. */
+export const unendedStatus = { po: 'INITIALIZED', co: 'PENDING' } as const;
 
 /** How long the database may read for a page of a list. */
 export const LIST_TIMEOUT_MS = 5_000;
@@ -31,7 +37,7 @@ export async function listNewest<Document extends object>(
   prefix: IdPrefix,
   query: PaymentQuery,
 ) {
-  const { merchantId, status, fromMs, toMs, before, batch, limit } = query;
+  const { merchantId, ids, rail, status, fromMs, toMs, before, batch, limit } = query;
   // Our references sort by when they were made, so their index is that of a time.
   const first = firstIdAt(prefix, (fromMs ?? 0) - APART_MS_MAX);
   // A dot sorts behind the hyphen of all of them.
@@ -50,10 +56,15 @@ export async function listNewest<Document extends object>(
     // A merchant with few payments among many is found by the range of its `_id`, one with many by the references:
     // the database tries both and goes on with the quicker, so no further index is needed.
     ...(merchantId !== undefined && { merchantId, _id: { $gt: `${merchantId}:`, $lt: `${merchantId};` } }),
+    ...(ids && { _id: { $in: [...ids] } }),
+    ...(rail !== undefined && { rail }),
     ...(status !== undefined && { status }),
     ...((fromMs !== undefined || toMs !== undefined) && { acceptedAt: isOfTheTime }),
   };
-  const found = collection.find(filter as unknown as Filter<Document>, { maxTimeMS: LIST_TIMEOUT_MS });
+  const found = collection.find(filter as unknown as Filter<Document>, {
+    maxTimeMS: LIST_TIMEOUT_MS,
+    ...(ids && { hint: '_id_' }),
+  });
   return unlessTooSlow(() => found.sort({ reference: -1 }).limit(limit).toArray());
 }
 

@@ -3,28 +3,47 @@ import { accept, formatAmount, type IdPrefix, refuse } from '@pesewa/kernel';
 import { answer, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { isArchived, type PaymentOrArchived } from './archive.ts';
-import type { Payment, PaymentStore } from './payment-store.ts';
+import { unendedStatus } from './payment-list.ts';
+import { type Payment, type PaymentStore, paymentId } from './payment-store.ts';
+
+/** How many merchants a reference is looked for at. */
+const MERCHANTS_MAX = 1_000;
+
+/** What distinguishes a gateway's payments from those of the other. */
+export interface PaymentRouteTerms<One> {
+  readonly prefix: keyof typeof unendedStatus;
+  /** What operators may see of a payment: nothing that names a person, an account or a number. */
+  readonly view: (payment: One) => PaymentView;
+  /** The ids of the merchants, at most so many. */
+  readonly merchantIds: (most: number) => Promise<readonly string[]>;
+}
 
 /**
  * Adds the operator API of a gateway: the record of one payment (ADR 32), found by our reference, which begins with the
  * prefix, or within a merchant by the merchant's or ours; lists of payments; and the merchants' references by ours.
- *
- * @param view what operators may see of it: nothing that names a person, an account or a number
  */
 export function addPaymentRoutes<One extends object>(
   operator: Hono,
   store: Pick<PaymentStore<One, never>, 'find' | 'findByReferences' | 'list'>,
-  prefix: IdPrefix,
-  view: (payment: One) => PaymentView,
+  { prefix, view, merchantIds }: PaymentRouteTerms<One>,
 ): void {
   serveOperations(operator, paymentOperations, {
     show: async ({ query }) => {
       const found = await findNamed(store, prefix, query);
       return found.ok ? answer(200, view(found.value)) : found.refusal;
     },
-    list: async ({ query: { merchant: merchantId, status, from, to, after: before, limit } }) => {
+    list: async ({ query }) => {
+      const { merchant: merchantId, merchantReference, rail, open, from, to, after: before, limit } = query;
       const times = { fromMs: instantOf(from), toMs: instantOf(to) };
-      const found = await store.list({ merchantId, status, ...times, before, limit });
+      const status = open ? unendedStatus[prefix] : query.status;
+      let ids: readonly string[] | undefined;
+      if (merchantReference !== undefined) {
+        const merchants = merchantId === undefined ? await merchantIds(MERCHANTS_MAX + 1) : [merchantId];
+        if (merchants.length > MERCHANTS_MAX)
+          return refused('too_broad', `merchant is required: there are more than ${MERCHANTS_MAX}`);
+        ids = merchants.map((id) => paymentId({ merchantId: id, merchantReference }));
+      }
+      const found = await store.list({ merchantId, ids, rail, status, ...times, before, limit });
       if (!found) return refused('too_broad', 'too few of too many payments: narrow from and to');
       const items = found.map((payment) => listed(view(payment)));
       const next = items.length < limit ? null : (items.at(-1)?.reference ?? null);

@@ -26,8 +26,7 @@ async function openOperator() {
         [...gateway.stored.values()].filter(({ reference }) => references.includes(reference)),
       list: async () => [...gateway.stored.values()],
     },
-    'co',
-    viewCollection,
+    { prefix: 'co', view: viewCollection, merchantIds: async () => [] },
   );
   const app = guardOperator(operator, createOperators(TOKEN));
   return {

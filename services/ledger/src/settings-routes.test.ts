@@ -26,9 +26,11 @@ it('lists merchants from the one after the cursor on', async () => {
     { items: [{ id: 'demo', name: 'Demo', status: 'active' }], next: 'demo' },
   ]);
   await get('/merchants');
-  expect(asked).toEqual([
+  await get('/merchants?search=Mensah%20%26%20Son');
+  expect(asked).toMatchObject([
     { after: 'acme', limit: 1 },
     { after: undefined, limit: 100 },
+    { search: 'Mensah & Son' },
   ]);
 });
 

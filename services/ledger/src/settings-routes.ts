@@ -85,8 +85,8 @@ export function addSettingsRoutes(app: Hono, settings: Settings): void {
     resume: change('resume', 202),
   });
   serveOperations(app, settingsOperations, {
-    merchants: async ({ query: { cursor: after, limit } }) => {
-      const { items, next } = await settings.merchants({ after, limit });
+    merchants: async ({ query: { search, cursor: after, limit } }) => {
+      const { items, next } = await settings.merchants({ search, after, limit });
       return answer(200, { items: [...items], next });
     },
     merchant: async ({ parameters: { merchantId } }) => {

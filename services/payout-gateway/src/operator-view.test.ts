@@ -46,6 +46,7 @@ const paid: Payout = {
 };
 
 const asked: unknown[] = [];
+let merchants: readonly string[] = [];
 
 async function get(path: string, token: string | undefined = TOKEN) {
   const operator = new Hono();
@@ -66,8 +67,7 @@ async function get(path: string, token: string | undefined = TOKEN) {
         return query.status === 'PENDING' ? undefined : [paid];
       },
     },
-    'po',
-    viewPayout,
+    { prefix: 'po', view: viewPayout, merchantIds: async (most) => merchants.slice(0, most) },
   );
   const app = guardOperator(operator, createOperators(TOKEN));
   const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
@@ -184,10 +184,33 @@ it('lists payouts by merchant, status and time, without their steps, and names n
   expect(JSON.parse(text)).toEqual({ items: [listed], next: 'po-1' });
   const [fromMs, toMs] = [Date.UTC(2026, 0, 2), Date.UTC(2026, 0, 3)];
   const merchantId = 'demo';
-  expect(asked).toEqual([{ merchantId, status: 'FAILED', fromMs, toMs, before: 'po-9', limit: 1 }]);
+  expect(asked).toMatchObject([{ merchantId, status: 'FAILED', fromMs, toMs, before: 'po-9', limit: 1 }]);
+});
+
+it('lists the payouts at a rail that have not ended', async () => {
+  asked.length = 0;
+  expect((await get('/payments/list?open=true&rail=upstream')).status).toBe(200);
+  expect(asked).toMatchObject([{ status: 'INITIALIZED', rail: 'upstream' }]);
+});
+
+it('lists the payouts with a reference of their merchant, whoever that is', async () => {
+  asked.length = 0;
+  merchants = ['demo', 'other'];
+  await get('/payments/list?merchantReference=order-1');
+  await get('/payments/list?merchantReference=order-1&merchant=demo');
+  expect(asked).toMatchObject([{ ids: ['demo:order-1', 'other:order-1'] }, { ids: ['demo:order-1'] }]);
+  merchants = Array.from({ length: 1_001 }, (_, index) => `shop-${index}`);
+  const { status, text } = await get('/payments/list?merchantReference=order-1');
+  expect([status, JSON.parse(text)]).toEqual([
+    400,
+    { code: 'too_broad', message: 'merchant is required: there are more than 1000' },
+  ]);
+  expect(asked).toHaveLength(2);
 });
 
 it.each([
+  ['open=true&status=FAILED', 'either open or status, and not both'],
+  ['open=yes', 'open must be true, or left out'],
   ['status=PENDING', 'narrow from and to'],
   ['from=yesterday', 'from must be a time'],
   ['limit=501', 'limit must be a whole number from 1 to 500'],

@@ -138,6 +138,11 @@ test('payouts are listed by merchant, status and time, the newest first, page by
   const [, second] = (await store.list({ merchantId: 'listing', limit: 2 })) ?? [];
   expect(await list({ before: second?.reference })).toEqual(['second', 'first']);
   expect(await list({ merchantId: undefined, fromMs: sinceMs, toMs: Date.now() + 1 })).toContain('other');
+  const ids = ['another:other', 'another:all', 'listing:all', 'listing:second', 'listing:none'];
+  expect(await list({ merchantId: undefined, ids })).toEqual(['other', 'second']);
+  const unended = { ids, merchantId: undefined, status: 'INITIALIZED' };
+  expect(await list({ ...unended, rail: 'upstream' })).toEqual(['other', 'second']);
+  expect(await list({ ...unended, rail: 'nowhere' })).toEqual([]);
 });
 
 const seen = (found: readonly { readonly merchantReference: string }[] | undefined) =>

@@ -1,7 +1,7 @@
 import { type ListedPayment, paymentOperations, paymentStatuses } from '@pesewa/contracts';
 import { inWords, showTime } from '@pesewa/operator-client';
 import { Argument, type Command, Option } from 'commander';
-import { asList, readCount, readTime } from '../arguments.ts';
+import { asList, readCount, readReference, readTime } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
@@ -11,11 +11,10 @@ import { addCancelCommand } from './payments-cancel.ts';
 
 const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 
-/** The status of those that have not ended. */
-const unended = { payouts: 'INITIALIZED', collections: 'PENDING' } as const;
-
 interface ListOptions {
   readonly merchant?: string;
+  readonly reference?: string;
+  readonly rail?: string;
   readonly status?: (typeof paymentStatuses)[number];
   readonly open?: boolean;
   readonly from?: string;
@@ -36,6 +35,11 @@ export function addPaymentCommands(program: Command, ports: CliPorts): void {
       .description('the newest first, by when they were accepted; archived ones are not among them')
       .addArgument(new Argument('<payouts|collections>', 'which').choices(Object.keys(gateways)))
       .option('--merchant <merchant>', 'only those of one merchant')
+      .option(
+        '--reference <reference>',
+        'only those with this reference of their merchant, ours is for pesewa timeline',
+      )
+      .option('--rail <rail>', 'only those at one rail')
       .addOption(new Option('--status <status>', 'only those with this status').choices(paymentStatuses))
       .addOption(new Option('--open', 'only those that have not ended').conflicts('status'))
       .option('--from <time>', 'only those accepted at this time or later')
@@ -43,11 +47,13 @@ export function addPaymentCommands(program: Command, ports: CliPorts): void {
       .addOption(zoneOption()),
   ).action(async (what: keyof typeof gateways, options: ListOptions, command: Command) => {
     const limit = readCount('--limit', options.limit);
-    const { merchant, from, to } = options;
-    const status = options.open ? unended[what] : options.status;
+    const { merchant, reference, rail, open, status, from, to } = options;
     const zone = readZone(options.tz);
     const query = {
       merchant,
+      merchantReference: reference && readReference('--reference', reference),
+      rail,
+      ...(open && { open: 'true' as const }),
       status,
       from: from && readTime('--from', from, zone).toISOString(),
       to: to && readTime('--to', to, zone).toISOString(),
@@ -58,7 +64,8 @@ export function addPaymentCommands(program: Command, ports: CliPorts): void {
     ports.print(options.json ? formatJson(items) : `${paymentTable(items, zone, ports.colours)}${more}`);
   });
   withExamples(list, [
-    'pesewa payments list payouts --open',
+    'pesewa payments list payouts --open --rail upstream',
+    'pesewa payments list payouts --reference order-7',
     'pesewa payments list payouts --merchant demo --status FAILED',
     'pesewa payments list collections --from 2026-11-01 --to 2026-11-02 --tz Africa/Nairobi',
     'pesewa payments list collections --from 2026-11-01 --to 2026-11-02 --json',

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { reference, referencePattern } from '../text.ts';
-import { instant, pageLimit, pageOf } from './lists.ts';
+import { instant, onlyIfTrue, pageLimit, pageOf } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 const MERCHANT_LENGTH_MAX = 64;
+const RAIL_LENGTH_MAX = 40;
 
 /** The statuses of payouts and of collections. */
 export const paymentStatuses = ['INITIALIZED', 'PENDING', 'COMPLETED', 'FAILED', 'REVERSED'] as const;
@@ -119,15 +120,24 @@ export const paymentOperations = declareOperations({
     method: 'get',
     path: '/payments/list',
     summary: 'Lists payments by acceptance, newest first, without archived ones',
-    query: z.object({
-      merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
-      status: z.enum(paymentStatuses, { error: `must be one of ${paymentStatuses.join(', ')}` }).optional(),
-      /** From this time on, and before that one. */
-      from: instant.optional(),
-      to: instant.optional(),
-      after: reference.optional(),
-      limit: pageLimit(500, 50),
-    }),
+    query: z
+      .object({
+        merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
+        /** The merchant's own, also without the merchant. */
+        merchantReference: reference.optional(),
+        rail: z.string().max(RAIL_LENGTH_MAX).optional(),
+        /** Those that have not ended. */
+        open: onlyIfTrue,
+        status: z.enum(paymentStatuses, { error: `must be one of ${paymentStatuses.join(', ')}` }).optional(),
+        /** From this time on, and before that one. */
+        from: instant.optional(),
+        to: instant.optional(),
+        after: reference.optional(),
+        limit: pageLimit(500, 50),
+      })
+      .refine(({ open, status }) => open === undefined || status === undefined, {
+        error: 'either open or status, and not both',
+      }),
     answers: { 200: pageOf(listedPayment) },
     refusals: { invalid: 400, too_broad: 400 },
     pages: 'after',

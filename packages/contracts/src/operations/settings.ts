@@ -5,6 +5,7 @@ import { declareOperations } from './operation.ts';
 import { type ChangeKind, changeKinds, fields, wantedShapes } from './wanted-settings.ts';
 
 const REASON_LENGTH_MAX = 200;
+const SEARCH_LENGTH_MAX = 64;
 
 /** The statuses of changes of settings, in the order in which a change passes through them. */
 export const changeStatuses = ['proposed', 'applied', 'rejected'] as const;
@@ -152,6 +153,8 @@ export const settingsOperations = declareOperations({
     path: '/merchants',
     summary: 'Lists the merchants, by their ids',
     query: z.object({
+      /** A part of the name, in any case, or the beginning of the id. */
+      search: z.string().min(1).max(SEARCH_LENGTH_MAX).optional(),
       /** The id after which the page begins. */
       cursor: z.string().max(32).optional(),
       limit: pageLimit(500, 100),

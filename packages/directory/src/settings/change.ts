@@ -75,6 +75,8 @@ export interface Settings {
   ) => Changed<SettingsChange>;
   /** Merchants by their ids, from the one after another on. */
   readonly merchants: (query: {
+    /** A part of the name, in any case, or the beginning of the id. */
+    readonly search?: string | undefined;
     readonly after?: string | undefined;
     readonly limit: number;
   }) => Promise<{ readonly items: readonly MerchantSummaryView[]; readonly next: string | null }>;
@@ -110,19 +112,32 @@ export async function readFrom(
   return found ? readMerchant(found) : undefined;
 }
 
+/** How long the database may look for names, of which it has no index: there are few merchants. */
+const SEARCH_TIMEOUT_MS = 3_000;
+
 /** Merchants by their ids, from the one after another on. */
 export async function listMerchants(
   db: Db,
-  { after, limit }: Parameters<Settings['merchants']>[0],
+  { search, after, limit }: Parameters<Settings['merchants']>[0],
 ): ReturnType<Settings['merchants']> {
+  const filter = {
+    ...(after !== undefined && { _id: { $gt: after } }),
+    ...(search !== undefined && { $or: namedLike(search) }),
+  };
+  const options = { projection: { name: 1, status: 1 }, maxTimeMS: SEARCH_TIMEOUT_MS };
   const page = await db
     .collection<MerchantDocument>(MERCHANTS)
-    .find(after === undefined ? {} : { _id: { $gt: after } }, { projection: { name: 1, status: 1 } })
+    .find(filter, options)
     .sort({ _id: 1 })
     .limit(limit)
     .toArray();
   const next = page.length === limit ? (page.at(-1)?._id ?? null) : null;
   return { items: page.map(({ _id: id, name, status }) => ({ id, name, status })), next };
+}
+
+function namedLike(search: string) {
+  const literally = search.replaceAll(/[^\p{L}\p{N}\s]/gu, String.raw`\$&`);
+  return [{ _id: { $regex: `^${literally.toLowerCase()}` } }, { name: { $regex: literally, $options: 'i' } }];
 }
 
 /** Writes a merchant that was read in the same transaction: if it changes meanwhile, the transaction runs again. */
