@@ -21,6 +21,8 @@ export interface Directory {
    */
   readonly identify: (headerValue: string) => Promise<KeyHolder | undefined>;
   readonly find: (merchantId: string) => Promise<Merchant | undefined>;
+  /** The ids of the merchants in order, at most so many; read from their index alone. */
+  readonly ids: (most: number) => Promise<readonly string[]>;
 }
 
 /** Where merchants are read from. */
@@ -58,15 +60,13 @@ export function createDirectory(options: {
     byKeyHash: (keyHash) => load({ 'keys.hash': keyHash }),
     byId: (_id) => load({ _id }),
   };
-  return createCachedDirectory({ loader, clock: options.clock, ttlMs: options.ttlMs });
-}
-
-/** The ids of the merchants in order, at most so many; read from their index alone. */
-export async function listMerchantIds(db: Db, most: number): Promise<readonly string[]> {
-  const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS } as const;
-  const merchants = db.collection<MerchantDocument>(MERCHANTS);
-  const found = await merchants.find({}, options).sort({ _id: 1 }).limit(most).toArray();
-  return found.map(({ _id }) => _id);
+  return {
+    ...createCachedDirectory({ loader, clock: options.clock, ttlMs: options.ttlMs }),
+    ids: async (most) => {
+      const found = merchants.find({}, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS });
+      return (await found.sort({ _id: 1 }).limit(most).toArray()).map(({ _id }) => _id);
+    },
+  };
 }
 
 /** Builds the directory over any loader. */
@@ -74,7 +74,7 @@ export function createCachedDirectory(options: {
   readonly loader: MerchantLoader;
   readonly clock: Clock;
   readonly ttlMs?: number | undefined;
-}): Directory {
+}): Omit<Directory, 'ids'> {
   const { loader, clock } = options;
   const ttlMs = options.ttlMs ?? TTL_MS;
   const bounds = { clock, ttlMs, absentTtlMs: Math.min(ttlMs, ABSENT_TTL_MS), sizeMax: SIZE_MAX };

@@ -295,7 +295,6 @@ it('lists merchants by their ids, page by page, without their settings', async (
     items: [{ id: 'shop', name: 'shop', status: 'suspended' }],
     next: null,
   });
-  // By the beginning of their ids, or a part of their names.
   for (const [search, ids] of Object.entries({ SH: ['shop'], em: ['demo'], m: ['acme', 'demo'], '.': [] }))
     expect((await settings.merchants({ search, limit: 9 })).items.map(({ id }) => id)).toEqual(ids);
 });
