@@ -190,7 +190,7 @@ describe('the adjustment of a break', () => {
     expect(program.requests.findIndex(isOf('/adjustment'))).toBeLessThan(
       program.requests.findIndex(isOf('/commands/')),
     );
-    expect(program.printed()).toContain('waiting for another operator');
+    expect(program.printed()).toContain('waiting for another approver');
     // The command line died between the two: the break has the adjustment, the ledger has no order.
     const pending = { ...order, ...noted, amount: '-12.5', status: 'proposed', concludedAt: null };
     const known = { ...pending, proposedBy: 'ama', proposedAt: order.requestedAt };

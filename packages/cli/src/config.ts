@@ -14,7 +14,7 @@ export interface Addresses {
   readonly collectionGatewayUrl: string | undefined;
   readonly webhookDispatcherUrl: string | undefined;
   readonly operatorToken: string | undefined;
-  /** The token of another operator, who approves orders. */
+  /** The token of another approver. */
   readonly approverToken: string | undefined;
   readonly kafkaBrokers: string | undefined;
   readonly schemaRegistryUrl: string | undefined;
@@ -67,7 +67,7 @@ export const addressSources: Readonly<
   approverToken: {
     option: '--approver-token',
     variable: 'PESEWA_APPROVER_TOKEN',
-    what: "another operator's token, to approve with",
+    what: "another approver's token, to approve with",
   },
   kafkaBrokers: { option: '--kafka-brokers', variable: 'KAFKA_BROKERS', what: 'the addresses of Kafka' },
   schemaRegistryUrl: {

@@ -35,7 +35,7 @@ describe('a decision over an amount', () => {
     const body = { reference: 'co-1', amount: '100.5', commandId: 'dc-1', note: 'so says the rail' };
     expect(line.requests).toEqual([breaksUrl, { url: 'http://reconciler/decisions', token, body }]);
     expect(line.printed()).toBe(
-      'proposing dc-1\nproposed dc-1: co-1 received 100.50 KES, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
+      'proposing dc-1\nproposed dc-1: co-1 received 100.50 KES, proposed by ama\nwaiting for another approver until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
     );
   });
 
@@ -205,7 +205,7 @@ describe('a decision over how a payout ended', () => {
     const body = { reference: 'po-1', outcome: 'failed', note: 'so says the rail', commandId: 'dc-1' };
     expect(line.requests.at(1)).toEqual({ url: 'http://reconciler/decisions', token, body });
     expect(line.printed()).toBe(
-      'proposing dc-1\nproposed dc-1: po-1 of 100.50 KES failed, proposed by ama\nreason: so says the rail\nonce approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss; an attempt that is newer than the proposal, and may still pay, keeps it open: look again, and propose again\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
+      'proposing dc-1\nproposed dc-1: po-1 of 100.50 KES failed, proposed by ama\nreason: so says the rail\nonce approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss; an attempt that is newer than the proposal, and may still pay, keeps it open: look again, and propose again\nwaiting for another approver until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
     );
   });
 

@@ -3,8 +3,8 @@ import type { Command, Help } from 'commander';
 /** The heading of `pesewa --help` under which a command is listed. */
 export const helpGroups = {
   merchants: 'Merchants and their settings:',
-  money: 'Moving money, by two operators:',
-  pausing: 'Stopping at once, and going on by two operators:',
+  money: 'Moving money, by an operator and an approver:',
+  pausing: 'Stopping at once, and going on by an operator and an approver:',
   looking: 'Looking at money and payments:',
   reconciling: 'Payments that do not end, and unexplained money:',
   callbacks: 'Callbacks of rails:',

@@ -31,7 +31,7 @@ export function addOrderOptions(command: Command, reason: 'required' | 'optional
   if (reason === 'required') why.makeOptionMandatory();
   return command
     .addOption(why)
-    .option('--approve', "approve it too, with another operator's token, and wait until it is applied")
+    .option('--approve', "approve it too, with another approver's token, and wait until it is applied")
     .option('--command-id <id>', 'id of the order: the same order under the same id is one order')
     .option('--dry-run', 'show what would be ordered and what would be left, and send nothing');
 }
@@ -67,7 +67,7 @@ export async function proposeOrder(
       typeof line === 'string' ? `${line}\n` : `${line[0]} ${line[1].padEnd(5)}  ${line[2]}\n`,
     );
     ports.print(`would order: ${describeOrder({ kind, ...body })}\n${text.join('')}nothing was sent\n`);
-    // Without --approve the order would be taken, and refused only once another operator approves it.
+    // Without --approve the order would be taken, and refused only once another approver approves it.
     if (options.approve && isRefused)
       throw new CliError('the ledger would refuse it: a wallet gives no more than it has');
     return;
@@ -124,5 +124,5 @@ export function summary(order: OrderView): string {
 function nextStep({ commandId, status, expiresAt }: OrderView): string {
   if (status !== 'proposed') return '';
   const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
-  return `waiting for another operator${until}: pesewa orders approve ${commandId}\n`;
+  return `waiting for another approver${until}: pesewa orders approve ${commandId}\n`;
 }

@@ -36,7 +36,7 @@ describe('an order', () => {
     const body = { merchantId: 'demo', commandId: 'cm-1', currency: 'GHS', amount: '2500.5' };
     expect(line.requests).toEqual([{ url: 'http://ledger/commands/fund', token, body }]);
     expect(line.printed()).toBe(
-      `ordering cm-1\nproposed cm-1: ${what}\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa orders approve cm-1\n`,
+      `ordering cm-1\nproposed cm-1: ${what}\nwaiting for another approver until 2026-11-08T08:00:00.000Z: pesewa orders approve cm-1\n`,
     );
   });
 

@@ -20,8 +20,8 @@ it('pauses both directions, one gateway after the other, with the reason', async
     { url: 'http://collections/pauses', body },
   ]);
   expect(line.printed()).toBe(
-    'payouts at upstream are paused until two operators resume them\n' +
-      'collections at upstream are paused until two operators resume them\n',
+    'payouts at upstream are paused until an operator and an approver resume them\n' +
+      'collections at upstream are paused until an operator and an approver resume them\n',
   );
 });
 

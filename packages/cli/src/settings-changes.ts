@@ -22,7 +22,7 @@ const REASON_LENGTH_MAX = 200;
 export function addChangeOptions(command: Command, by: 'one' | 'two'): Command {
   command.option('--reason <text>', `why, in one line of at most ${REASON_LENGTH_MAX} characters`);
   if (by === 'two')
-    command.option('--approve', "approve it too, with another operator's token, so that it applies at once");
+    command.option('--approve', "approve it too, with another approver's token, so that it applies at once");
   return command.option('--dry-run', 'show what would change, and change nothing');
 }
 
@@ -118,5 +118,5 @@ function fieldLines(fields: readonly FieldChangeView[]): string {
 
 function nextStep({ id, expiresAt }: ChangeView): string {
   const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
-  return `waiting for another operator${until}: pesewa settings approve ${id}\n`;
+  return `waiting for another approver${until}: pesewa settings approve ${id}\n`;
 }

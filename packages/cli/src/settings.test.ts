@@ -34,7 +34,7 @@ describe('a change of settings', () => {
       [
         'proposed sc-1: wallet of demo, asked for by ama',
         ...lines,
-        'waiting for another operator until 2026-01-09T03:04:05.000Z: pesewa settings approve sc-1',
+        'waiting for another approver until 2026-01-09T03:04:05.000Z: pesewa settings approve sc-1',
         '',
       ].join('\n'),
     );

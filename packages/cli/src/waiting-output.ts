@@ -18,11 +18,11 @@ export function describeWaiting(
       ({ rail, since: at, why }) =>
         `rail       ${rail} gives no answer for ${since(at) ?? ''}, since ${at}: ${why}`,
     ),
-    ...countLine(orders, 'orders', 'wait for another operator: see pesewa orders list --status proposed'),
+    ...countLine(orders, 'orders', 'wait for another approver: see pesewa orders list --status proposed'),
     ...countLine(
       decisions,
       'decisions',
-      'wait for another operator: see pesewa decisions list --status proposed',
+      'wait for another approver: see pesewa decisions list --status proposed',
     ),
     ...countLine(givenUpWebhooks, 'webhooks', 'were given up: see pesewa webhooks list'),
     ...(suspense ?? []).map(

@@ -124,7 +124,7 @@ describe('the status of reconciliation', () => {
     const lists = { '/commands': [order, order], '/deliveries': [webhook], '/trial-balance': books };
     expect(await printed(well, lists)).toBe(
       [
-        'orders     2 wait for another operator: see pesewa orders list --status proposed',
+        'orders     2 wait for another approver: see pesewa orders list --status proposed',
         'webhooks   1 were given up: see pesewa webhooks list',
         'suspense   40.00 GHS is not explained: see pesewa statement suspense:GHS',
         'suspense   -7 XOF is not explained: see pesewa statement suspense:XOF',

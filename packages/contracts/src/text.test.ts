@@ -13,7 +13,9 @@ it.each(['', '  ', '\u200b', '\u00ad\u2060', '\u3164', '\u2800 \u2003'])(
 
 it('every reason that an operator gives shows something', () => {
   const apis: Readonly<Record<string, Readonly<Record<string, Operations>>>> = operatorApis;
-  const operations = Object.values(apis).flatMap((parts) => Object.values(parts).flatMap(Object.values));
+  const operations = Object.values(apis).flatMap((parts) =>
+    Object.values(parts).flatMap((part) => Object.values(part)),
+  );
   const reasons = operations.flatMap(({ path, body }) => {
     const { shape } = (body ?? {}) as { readonly shape?: Readonly<Record<string, z.ZodType>> };
     return ['reason', 'resolution', 'explanation', 'text', 'note'].flatMap((name) => {

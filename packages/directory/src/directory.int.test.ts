@@ -35,6 +35,12 @@ afterAll(async () => {
 });
 
 describe('the directory on a real database', () => {
+  it('gives the ids of its merchants in order, at most so many', async () => {
+    const admin = createDirectoryAdmin(db, { clock });
+    for (const id of ['shop', 'demo', 'acme']) await admin.createMerchant({ ...demo, id });
+    expect(await createDirectory({ db, clock }).ids(2)).toEqual(['acme', 'demo']);
+  });
+
   it('identifies a merchant by each key it was created with, amounts exact', async () => {
     const created = await createDirectoryAdmin(db, { clock }).createMerchant(demo);
     if (!created.ok) throw new Error(created.refusal.message);

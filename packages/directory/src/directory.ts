@@ -21,6 +21,8 @@ export interface Directory {
    */
   readonly identify: (headerValue: string) => Promise<KeyHolder | undefined>;
   readonly find: (merchantId: string) => Promise<Merchant | undefined>;
+  /** The ids of the merchants in order, at most so many; read from their index alone. */
+  readonly ids: (most: number) => Promise<readonly string[]>;
 }
 
 /** Where merchants are read from. */
@@ -58,7 +60,13 @@ export function createDirectory(options: {
     byKeyHash: (keyHash) => load({ 'keys.hash': keyHash }),
     byId: (_id) => load({ _id }),
   };
-  return createCachedDirectory({ loader, clock: options.clock, ttlMs: options.ttlMs });
+  return {
+    ...createCachedDirectory({ loader, clock: options.clock, ttlMs: options.ttlMs }),
+    ids: async (most) => {
+      const found = merchants.find({}, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS });
+      return (await found.sort({ _id: 1 }).limit(most).toArray()).map(({ _id }) => _id);
+    },
+  };
 }
 
 /** The ids of the merchants in order, at most so many; read from their index alone. */
@@ -74,7 +82,7 @@ export function createCachedDirectory(options: {
   readonly loader: MerchantLoader;
   readonly clock: Clock;
   readonly ttlMs?: number | undefined;
-}): Directory {
+}): Omit<Directory, 'ids'> {
   const { loader, clock } = options;
   const ttlMs = options.ttlMs ?? TTL_MS;
   const bounds = { clock, ttlMs, absentTtlMs: Math.min(ttlMs, ABSENT_TTL_MS), sizeMax: SIZE_MAX };

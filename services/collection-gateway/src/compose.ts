@@ -1,5 +1,5 @@
 import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
-import { createDirectory, listMerchantIds } from '@pesewa/directory';
+import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createOutcomeRecorder, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
 import { addPauses, addPaymentRoutes } from '@pesewa/payments';
@@ -44,8 +44,7 @@ export async function composeGateway(
   const deadline = createAnswerDeadline({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger });
   const answerDeadline = await scope.open('answerDeadline', deadline);
   const metrics = createMetrics(scope.metrics, store, clock);
-  const merchants = messaging.database('directory');
-  const directory = createDirectory({ db: merchants, clock });
+  const directory = createDirectory({ db: messaging.database('directory'), clock });
   const pausable = { rails: rails.all.filter(takesCollections), findMerchant: directory.find };
   const isPaused = await addPauses(scope, { db: messaging.db, ...pausable });
   const collections = createCollections({
@@ -82,11 +81,7 @@ export async function composeGateway(
   await scope.open('initiator', initiator);
   await messaging.consume(createHandlers({ collections, store, resubmitGraceMs, becameDue: initiator.wake }));
   await openErasers(scope, messaging, erasuresOf(config));
-  addPaymentRoutes(scope.operator, store, {
-    prefix: 'co',
-    view: viewCollection,
-    merchantIds: (most) => listMerchantIds(merchants, most),
-  });
+  addPaymentRoutes(scope.operator, store, { prefix: 'co', view: viewCollection, merchantIds: directory.ids });
   const requests = createRateLimiter(1);
   const app = createApp({
     collections,

@@ -1,5 +1,5 @@
 import { readTrustedProxies } from '@pesewa/addresses';
-import { createDirectory, listMerchantIds } from '@pesewa/directory';
+import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, openUsageStore } from '@pesewa/merchant-api';
 import { type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
 import { addPauses, addPaymentRoutes, type IsPaused } from '@pesewa/payments';
@@ -46,8 +46,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const processors = await scope.open('processors', openProcessors({ ...listing, rails }));
   const store = openPayoutStore(db);
   const rebuilding = await openRebuilding(scope, { db, messaging, store });
-  const merchants = messaging.database('directory');
-  const directory = createDirectory({ db: merchants, clock });
+  const directory = createDirectory({ db: messaging.database('directory'), clock });
   const payoutRails = rails.all.filter(takesPayouts);
   const isPaused = await addPauses(scope, { db, rails: payoutRails, findMerchant: directory.find });
   const submitting: SubmissionDeps = {
@@ -81,11 +80,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     }),
   );
   await scope.open('recovery gate', gate.watch(submitter.wake));
-  addPaymentRoutes(scope.operator, store, {
-    prefix: 'po',
-    view: viewPayout,
-    merchantIds: (most) => listMerchantIds(merchants, most),
-  });
+  addPaymentRoutes(scope.operator, store, { prefix: 'po', view: viewPayout, merchantIds: directory.ids });
   const batches = createBatches(submitting);
   const counted = countSubmissions(scope.metrics);
   return createApp({

@@ -93,7 +93,7 @@ interface ProposeOptions {
 function addProposeCommand(decisions: Command, ports: CliPorts): void {
   const propose = decisions
     .command('propose')
-    .description('proposes what the customer of a waiting collection paid; another operator approves it')
+    .description('proposes what the customer of a waiting collection paid; another approver approves it')
     .argument('<reference>', "our transactionReference, not the merchant's")
     .argument('<amount>', 'what the customer paid, in major units')
     .option('--note <text>', 'why, in one line of at most 200 characters, without names or numbers of people')
@@ -129,7 +129,7 @@ interface OutcomeOptions {
 function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
   const outcome = decisions
     .command('outcome')
-    .description('proposes how a payout ended that its rail never ends; another operator approves it')
+    .description('proposes how a payout ended that its rail never ends; another approver approves it')
     .argument('<reference>', "our transactionReference, not the merchant's")
     .addArgument(
       new Argument(
@@ -236,7 +236,7 @@ function details(decision: DecisionView): string {
 function nextStep({ id, status, expiresAt }: DecisionView): string {
   if (status !== 'proposed') return '';
   const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
-  return `waiting for another operator${until}: pesewa decisions approve ${id}\n`;
+  return `waiting for another approver${until}: pesewa decisions approve ${id}\n`;
 }
 
 function table(decisions: readonly DecisionView[], colours: boolean, empty: string): string {

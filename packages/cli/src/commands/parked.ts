@@ -167,7 +167,7 @@ function addDiscardCommand(parked: Command, ports: CliPorts): void {
   const discard = parked
     .command('discard')
     .description(
-      'proposes to discard a message, so that it never has an effect; another operator approves it',
+      'proposes to discard a message, so that it never has an effect; another approver approves it',
     )
     .argument('<id>', ID)
     .requiredOption(
@@ -179,7 +179,7 @@ function addDiscardCommand(parked: Command, ports: CliPorts): void {
       const { operations } = await openContext(ports, command);
       const { discard: proposed } = await operations.parked.discard(id, reason);
       ports.print(
-        `proposed by ${proposed?.requestedBy ?? '?'}: another operator approves it with pesewa parked approve ${id}\n`,
+        `proposed by ${proposed?.requestedBy ?? '?'}: another approver approves it with pesewa parked approve ${id}\n`,
       );
     });
   withExamples(discard, [

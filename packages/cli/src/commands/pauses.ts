@@ -83,7 +83,9 @@ function addPauseCommand(program: Command, ports: CliPorts): void {
         for (const service of gateways[what]) {
           if (!options.dryRun)
             await operations.call(service, pauseOperations.pause, { body: { ...subject, reason } });
-          const done = options.dryRun ? 'would be paused' : 'are paused until two operators resume them';
+          const done = options.dryRun
+            ? 'would be paused'
+            : 'are paused until an operator and an approver resume them';
           ports.print(`${noun[service]} ${describeScope(subject)} ${done}\n`);
         }
       },

@@ -35,10 +35,7 @@ export function addPaymentCommands(program: Command, ports: CliPorts): void {
       .description('the newest first, by when they were accepted; archived ones are not among them')
       .addArgument(new Argument('<payouts|collections>', 'which').choices(Object.keys(gateways)))
       .option('--merchant <merchant>', 'only those of one merchant')
-      .option(
-        '--reference <reference>',
-        'only those with this reference of their merchant, ours is for pesewa timeline',
-      )
+      .option('--reference <reference>', 'only those with this reference of their merchant')
       .option('--rail <rail>', 'only those at one rail')
       .addOption(new Option('--status <status>', 'only those with this status').choices(paymentStatuses))
       .addOption(new Option('--open', 'only those that have not ended').conflicts('status'))

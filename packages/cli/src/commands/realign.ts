@@ -145,7 +145,7 @@ async function start(
   const done = await operations.positions.realign(at, to, reason);
   ports.print(
     done.status === 'proposed'
-      ? `proposed by ${done.requestedBy}: ${describeRealignment(done)}; another operator approves it with pesewa realign ${at.service} ${at.topic} ${at.partition} --approve\n`
+      ? `proposed by ${done.requestedBy}: ${describeRealignment(done)}; another approver approves it with pesewa realign ${at.service} ${at.topic} ${at.partition} --approve\n`
       : `${done.status}: ${describeRealignment(done)}; the partition continues within half a minute\n`,
   );
 }

@@ -38,7 +38,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
   const adjust = breaks
     .command('adjust')
     .description(
-      'orders a correction of the ledger for a break; another operator approves it, and its entry resolves the break',
+      'orders a correction of the ledger for a break; another approver approves it, and its entry resolves the break',
     )
     .argument('<id>', 'its id')
     .option('--wallet <merchant>', "correct a merchant's wallet, against suspense")
@@ -49,7 +49,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
     .requiredOption('--amount <amount>', 'with its sign: +12.50 where the wallet, or our float, gets more')
     .option('--currency <currency>', 'ISO 4217 code (default: that of the break)')
     .requiredOption('--reason <text>', 'why, in one line, without names or numbers of people')
-    .option('--approve', "approve it too, with another operator's token, and wait until it is applied")
+    .option('--approve', "approve it too, with another approver's token, and wait until it is applied")
     .option('--dry-run', 'show what would be ordered and what would be left, and send nothing')
     .action(async (id: string, options: AdjustOptions, command: Command) => {
       const context = await openContext(ports, command);

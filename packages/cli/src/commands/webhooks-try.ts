@@ -75,7 +75,7 @@ function addListenCommand(webhooks: Command, ports: CliPorts): void {
     });
   listen.addHelpText(
     'after',
-    '\nIt gets fresh signatures, so in production it needs the token of a named operator: one that may only look is refused.' +
+    '\nIt gets fresh signatures, so it needs the token of an operator, approver or admin: a viewer, as the shared token is in production, is refused.' +
       '\nDevelopers at a merchant use it on their own machine: npm start -- --webhooks-to http://localhost:8080',
   );
   withExamples(listen, [
