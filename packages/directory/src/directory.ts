@@ -69,14 +69,6 @@ export function createDirectory(options: {
   };
 }
 
-/** The ids of the merchants in order, at most so many; read from their index alone. */
-export async function listMerchantIds(db: Db, most: number): Promise<readonly string[]> {
-  const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS } as const;
-  const merchants = db.collection<MerchantDocument>(MERCHANTS);
-  const found = await merchants.find({}, options).sort({ _id: 1 }).limit(most).toArray();
-  return found.map(({ _id }) => _id);
-}
-
 /** Builds the directory over any loader. */
 export function createCachedDirectory(options: {
   readonly loader: MerchantLoader;

@@ -3,7 +3,7 @@ export {
   type DirectoryAdmin,
   type NewMerchant,
 } from './admin.ts';
-export { createDirectory, type Directory, type KeyHolder, listMerchantIds } from './directory.ts';
+export { createDirectory, type Directory, type KeyHolder } from './directory.ts';
 export { hashPublicKey, isLive } from './keys.ts';
 export {
   DirectoryError,

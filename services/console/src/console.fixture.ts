@@ -89,7 +89,13 @@ function openVisitor(app: App, cookie = '') {
     /** Loads a page now; the function that it gives loads from then on what such a page loads by itself. */
     open: async () => {
       const [, mark = ''] = /x-sign-in&quot;:&quot;(\w+)/.exec((await send('/', {})).html) ?? [];
-      return (path: string) => send(path, { headers: { 'hx-request': 'true', 'x-sign-in': mark } });
+      return (path: string) =>
+        send(path, {
+          headers: [
+            ['hx-request', 'true'],
+            ['x-sign-in', mark],
+          ],
+        });
     },
     /** Sends a form as a page of the same sign-in would. */
     post: async (path: string, fields: Fields = {}, headers: Fields = {}) => {

@@ -66,7 +66,10 @@ const bounded: OperationsExchange = (request) =>
   });
 
 /** Whether something is only tried. */
-const isDryRun = (given: object): boolean => Object.values(given).some((one) => one?.dryRun !== undefined);
+const isDryRun = (given: Readonly<Record<string, unknown>>): boolean =>
+  Object.values(given).some(
+    (one) => (one as { readonly dryRun?: unknown } | undefined)?.dryRun !== undefined,
+  );
 
 const overHttp: Files = {
   fetch: async (url, token) => {

@@ -1,4 +1,11 @@
-import { describeAccount, inWords, statedAccount, type TimelineLine } from '@pesewa/operator-client';
+import type { DecisionView } from '@pesewa/contracts';
+import {
+  describeAccount,
+  inWords,
+  statedAccount,
+  type Timeline,
+  type TimelineLine,
+} from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { foreign, type Html, link, pathOf, sign } from '../view/html.ts';
 import { section } from '../view/layout.ts';
@@ -6,9 +13,13 @@ import { linkTo, pathTo } from '../view/links.ts';
 import { type Columns, tableOf } from '../view/table.ts';
 import { age, amount, state, time } from '../view/values.ts';
 import type { Visit } from '../visits.ts';
-import type { Known } from './payment.ts';
 
 const LINES_SHOWN = 50;
+
+/** A payment with what people decided about it. */
+export interface Known extends Timeline {
+  readonly decisions: readonly DecisionView[];
+}
 
 /** What happened at all services, the newest first: fifty lines, all, or the failures. */
 export function timelineOf({ times, query }: Visit, { reference, lines }: Known): Html {
@@ -42,10 +53,11 @@ function whatOf({ what, isFailure, about }: TimelineLine): Html {
   return isFailure ? html`<span class="state bad">${sign('bad')} ${words}</span>` : words;
 }
 
+const records = <Item>(title: string, items: readonly Item[], columns: Columns<Item>, empty: string): Html =>
+  section(title, tableOf(`${title} of this payment`, items, columns, empty));
+
 /** The records that services have of a payment: breaks, decisions, webhooks with their attempts, callbacks, entries. */
 export function recordsOf({ times }: Visit, known: Known): readonly Html[] {
-  const records = <Item>(title: string, items: readonly Item[], columns: Columns<Item>, empty: string) =>
-    section(title, tableOf(`${title} of this payment`, items, columns, empty));
   const accountOf = (name: string) => linkTo('account', statedAccount(name), foreign(describeAccount(name)));
   return [
     records(
@@ -72,19 +84,38 @@ export function recordsOf({ times }: Visit, known: Known): readonly Html[] {
       ],
       'No operator has decided anything about it.',
     ),
+    ...messagesOf(times, known),
+    records(
+      'Entries',
+      known.entries,
+      [
+        ['Time', ({ at }) => time(at, times)],
+        ['Entry', ({ kind }) => inWords(kind)],
+        [
+          'Amount',
+          (one) => amount(one.amount, one.currency, pathTo('account', statedAccount(one.debit))),
+          'number',
+        ],
+        ['Debit', ({ debit }) => accountOf(debit)],
+        ['Credit', ({ credit }) => accountOf(credit)],
+      ],
+      'Nothing was moved for it.',
+    ),
+  ];
+}
+
+/** What was said about it: webhooks to its merchant, callbacks of its rail. */
+function messagesOf(times: Visit['times'], known: Known): readonly Html[] {
+  const met = (one: Known['deliveries'][number]['attempts'][number]) =>
+    html`<div>${time(one.at, times)}: ${foreign(String(one.status ?? one.error))}</div>`;
+  return [
     records(
       'Webhooks',
       known.deliveries,
       [
         ['Webhook', ({ id, kind }) => linkTo('delivery', id, inWords(kind))],
         ['State', (one) => state(one.state)],
-        [
-          'Attempts',
-          ({ attempts }) =>
-            attempts.map(
-              (one) => html`<div>${time(one.at, times)}: ${foreign(String(one.status ?? one.error))}</div>`,
-            ),
-        ],
+        ['Attempts', ({ attempts }) => attempts.map(met)],
         ['Next', ({ dueAt }) => time(dueAt, times)],
       ],
       'None yet: its end is told.',
@@ -101,22 +132,6 @@ export function recordsOf({ times }: Visit, known: Known): readonly Html[] {
         ['Times', ({ deliveries }) => deliveries, 'number'],
       ],
       'None came: its rail is asked instead.',
-    ),
-    records(
-      'Entries',
-      known.entries,
-      [
-        ['Time', ({ at }) => time(at, times)],
-        ['Entry', ({ kind }) => inWords(kind)],
-        [
-          'Amount',
-          (one) => amount(one.amount, one.currency, pathTo('account', statedAccount(one.debit))),
-          'number',
-        ],
-        ['Debit', ({ debit }) => accountOf(debit)],
-        ['Credit', ({ credit }) => accountOf(credit)],
-      ],
-      'Nothing was moved for it.',
     ),
   ];
 }

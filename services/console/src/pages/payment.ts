@@ -1,6 +1,6 @@
 import { type DecisionView, decisionOperations, referencePattern } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { breakToDecide, ClientError, inWords, RefusedError, type Timeline } from '@pesewa/operator-client';
+import { breakToDecide, ClientError, inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { form, problemOf } from '../view/form.ts';
 import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
@@ -9,18 +9,13 @@ import { linkTo, pathTo } from '../view/links.ts';
 import { facts } from '../view/table.ts';
 import { age, amount, state, time } from '../view/values.ts';
 import type { Routes, Visit } from '../visits.ts';
-import { recordsOf, timelineOf } from './payment-records.ts';
+import { type Known, recordsOf, timelineOf } from './payment-records.ts';
 
 const DECISIONS_SHOWN = 20;
 /** A payment that is open for longer is overdue on the first page too. */
 const ENDS_WITHIN_MS = 3_600_000;
 
 const YOUNG_MS = 120_000;
-
-/** A payment with what people decided about it. */
-export interface Known extends Timeline {
-  readonly decisions: readonly DecisionView[];
-}
 
 /** Adds the page of one payment. */
 export function addPaymentPage(routes: Routes): void {

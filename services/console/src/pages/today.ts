@@ -108,11 +108,11 @@ function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[]
     ),
     ...(comparison?.outOfRange ?? []).map(
       (wallet) =>
-        html`${link(walletPath(wallet), wallet)} differs from our float by more than open payments explain`,
+        html`${link(pathToWallet(wallet), wallet)} differs from our float by more than open payments explain`,
     ),
     ...(comparison?.unexplained ?? []).map(
       ({ wallet, finding, since }) =>
-        html`${link(walletPath(wallet), wallet)}: ${inWords(finding)} for ${age(since, times)}`,
+        html`${link(pathToWallet(wallet), wallet)}: ${inWords(finding)} for ${age(since, times)}`,
     ),
     ...(breaks ?? []).map(
       ({ kind, count: number, oldestAt }) =>
@@ -210,9 +210,6 @@ function openPayments({ times }: Visit, { open }: StatusView): Html {
     'No payment is open.',
   );
 }
-
-/** Where a wallet's comparisons are, by its name `rail:currency`. */
-export const walletPath = pathToWallet;
 
 /** The latest comparison of every wallet, and which open payments are in its difference. */
 export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {

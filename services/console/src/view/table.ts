@@ -1,33 +1,6 @@
 import { html } from 'hono/html';
 import { attributes, type Content, type Html, link, nothing } from './html.ts';
 
-/** A column: its title, and whether its cells are numbers. */
-export type Column = string | { readonly title: string; readonly isNumber: true };
-
-/** A column of numbers. */
-export const number = (title: string): Column => ({ title, isNumber: true });
-
-/** A table; without rows it says what would stand here, and what to do. */
-export function table(options: {
-  readonly caption: string;
-  readonly columns: readonly Column[];
-  readonly rows: readonly (readonly Content[])[];
-  readonly empty: Content;
-}): Html {
-  const { caption, columns, rows, empty } = options;
-  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
-  const isNumber = columns.map((column) => typeof column !== 'string');
-  const titles = columns.map((column) => (typeof column === 'string' ? column : column.title));
-  const align = (index: number) => attributes({ class: isNumber[index] === true ? 'number' : undefined });
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}"><table>
-<caption>${caption}</caption>
-<thead><tr>${titles.map((title, index) => html`<th scope="col"${align(index)}>${title}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    (row) => html`<tr>${row.map((cell, index) => html`<td${align(index)}>${cell}</td>`)}</tr>`,
-  )}</tbody>
-</table></div>`;
-}
-
 /** The columns of a table: the title of each, what it shows of an item, and whether that is a number; false leaves one out. */
 export type Columns<Item> = readonly (
   | readonly [title: string, cell: (item: Item, index: number) => Content, is?: 'number']
@@ -37,20 +10,24 @@ export type Columns<Item> = readonly (
 /** A cell of two lines: what it is about, and something less important below it. */
 export const twoLines = (first: Content, second: Content): Html => html`${first}<br><small>${second}</small>`;
 
-/** A table of items, by its columns. */
+/** A table of items, by its columns; without items it says what would stand here, and what to do. */
 export function tableOf<Item>(
   caption: string,
   items: readonly Item[],
   columns: Columns<Item>,
   empty: Content,
 ): Html {
+  if (items.length === 0) return html`<p class="empty">${empty}</p>`;
   const shown = columns.filter((column) => column !== false);
-  return table({
-    caption,
-    columns: shown.map(([title, , is]) => (is === 'number' ? { title, isNumber: true } : title)),
-    rows: items.map((item, index) => shown.map(([, cell]) => cell(item, index))),
-    empty,
-  });
+  const align = (is: 'number' | undefined) => attributes({ class: is });
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}"><table>
+<caption>${caption}</caption>
+<thead><tr>${shown.map(([title, , is]) => html`<th scope="col"${align(is)}>${title}</th>`)}</tr></thead>
+<tbody>${items.map(
+    (item, index) =>
+      html`<tr>${shown.map(([, cell, is]) => html`<td${align(is)}>${cell(item, index)}</td>`)}</tr>`,
+  )}</tbody>
+</table></div>`;
 }
 
 /** Facts of one object: names beside values; absent values are left out. */
