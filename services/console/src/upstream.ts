@@ -66,7 +66,7 @@ const bounded: OperationsExchange = (request) =>
   });
 
 /** Whether something is only tried. */
-const isDryRun = (given: Readonly<Record<string, unknown>>): boolean =>
+const isDryRun = (given: object): boolean =>
   Object.values(given).some(
     (one) => (one as { readonly dryRun?: unknown } | undefined)?.dryRun !== undefined,
   );
