@@ -11,14 +11,24 @@ import { type BrowserContextOptions, chromium, type Page } from 'playwright-core
 
 /** A browser that tests open pages in. */
 export interface TestBrowser extends AsyncDisposable {
-  /** A page with cookies of its own, and what went wrong on it, which must stay empty. */
+  /** A page with cookies of its own. */
   readonly open: (options?: BrowserContextOptions) => Promise<OpenedPage>;
 }
 
-/** A page, and what browsers complain about: errors of scripts, violations of the policy, failed loads. */
+/** A page, and what browsers complain about on it. */
 export interface OpenedPage {
   readonly page: Page;
-  readonly complaints: readonly string[];
+  /** Errors of scripts, violations of the policy, dialogs and failed loads, since it was asked last. */
+  readonly complaints: () => readonly string[];
+}
+
+/** What tests use of an element within a page: the types of browsers are none of ours. */
+export interface PageElement {
+  readonly outerHTML: string;
+  readonly scrollWidth: number;
+  readonly getAttribute: (name: string) => string | null;
+  readonly setAttribute: (name: string, value: string) => void;
+  readonly remove: () => void;
 }
 
 /** Launches the browser of `CHROMIUM_PATH`, or the one from the npm registry. */
@@ -49,9 +59,16 @@ export async function openBrowser(): Promise<TestBrowser> {
       const complaints: string[] = [];
       page.on('pageerror', (error) => complaints.push(error.message));
       page.on('console', (message) => {
-        if (message.type() === 'error') complaints.push(message.text());
+        // A page may answer 404, 409 or 422: its own status is for the test to look at.
+        const isOwnStatus =
+          message.text().startsWith('Failed to load') && message.location().url === page.url();
+        if (message.type() === 'error' && !isOwnStatus) complaints.push(message.text());
       });
-      return { page, complaints };
+      page.on('dialog', (dialog) => {
+        complaints.push(`dialog: ${dialog.message()}`);
+        void dialog.dismiss();
+      });
+      return { page, complaints: () => complaints.splice(0) };
     },
     [Symbol.asyncDispose]: () => browser.close(),
   };
@@ -59,7 +76,7 @@ export async function openBrowser(): Promise<TestBrowser> {
 
 /** What axe finds wrong with a page by WCAG 2.2 AA, each with where it is. */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
   const found = await page.evaluate(async (values) => {
     const runner = (globalThis as unknown as { readonly axe: typeof axe }).axe;
