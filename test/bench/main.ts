@@ -5,6 +5,7 @@ import type { Bench } from './bench.ts';
 import { benchBulk } from './bulk.ts';
 import { benchCallbacks } from './callbacks.ts';
 import { benchCollections } from './collections.ts';
+import { benchConsole } from './console.ts';
 import { benchFloors } from './floors.ts';
 import { benchLedger } from './ledger.ts';
 import { benchCompact, benchLifecycle } from './lifecycle.ts';
@@ -59,6 +60,10 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
     run: benchStatements,
     about:
       "1,000,000 lines of a rail's statement matched per second, against reading them alone, and the memory it takes",
+  },
+  console: {
+    run: benchConsole,
+    about: 'pages of the console with 1,000,000 payments behind them; takes ten minutes',
   },
   webhooks: {
     run: benchWebhooks,

@@ -7,7 +7,7 @@ import { customers, stkRequest } from './collection-requests.ts';
 /** Opens the whole stack on infrastructure that outlives it; the names of ARCHITECTURE.md where there is no prefix. */
 export function openSharedStack(
   { root, infrastructure, log }: BenchOptions,
-  own: Pick<StackOptions, 'prefix' | 'environment' | 'rail' | 'isCompact'>,
+  own: Pick<StackOptions, 'prefix' | 'environment' | 'rail' | 'isCompact' | 'hasConsole'>,
 ): Promise<Stack> {
   return openStack({
     root,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { line } from '../text.ts';
-import { pageOf, smallNumber } from './lists.ts';
+import { onlyIfTrue, pageOf, smallNumber } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
 const REASON_LENGTH_MAX = 200;
@@ -103,7 +103,8 @@ export const positionOperations = declareOperations({
   list: {
     method: 'get',
     path: '/positions',
-    summary: 'Lists the positions of all partitions',
+    summary: 'Lists the positions of all partitions, or of those whose realignment is proposed',
+    query: z.object({ proposed: onlyIfTrue }),
     answers: { 200: pageOf(positionView) },
     refusals: { unavailable: 503 },
   },

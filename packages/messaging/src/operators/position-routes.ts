@@ -28,7 +28,8 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
       return refused('unavailable', 'Kafka or the database does not answer: try again');
     }
   };
-  const list = async () => answer(200, { items: (await positions.list()).map(view), next: null });
+  const list = async (only?: 'proposed') =>
+    answer(200, { items: (await positions.list(only)).map(view), next: null });
   const plan = async (place: TopicPartition, to: RealignTarget) => {
     const planned = await positions.plan(place, to);
     if (!planned.ok) return refuse(planned.refusal);
@@ -48,7 +49,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
     return answer(200, viewRealignment(decision.value));
   };
   serveOperations(operator, positionOperations, {
-    list: () => answered(list()),
+    list: ({ query: { proposed } }) => answered(list(proposed && 'proposed')),
     realign: ({ body: { topic, partition, to: target, reason, dryRun = false }, operator: by }) => {
       const to = targetOf(target);
       return answered<Awaited<ReturnType<typeof plan | typeof realign>>>(

@@ -53,6 +53,8 @@ it('goes on from where a restored database stands, and notices the next one that
     lag: null,
   });
 
+  expect((await service.call('GET', '/positions?proposed=true')).body).toMatchObject({ items: [] });
+
   const request = {
     topic: topic.topic,
     partition: 0,
@@ -146,6 +148,8 @@ it('skips messages by two operators alone', async () => {
     body: { status: 'proposed', skipped: '2', operators: 2 },
   });
   expect(await positionOf(service)).toMatchObject({ state: 'stopped', realignment: { status: 'proposed' } });
+  const proposed = await service.call('GET', '/positions?proposed=true');
+  expect(proposed.body).toMatchObject({ items: [{ partition: 0, realignment: { status: 'proposed' } }] });
   expect(await service.call('POST', '/positions/realign/approve', 'ama', place)).toMatchObject({
     status: 403,
     body: { code: 'same_operator' },

@@ -43,7 +43,8 @@ export type RealignRefusal = PlanRefusal | RealignmentRefusal | 'realign.unknown
  * The operators' actions on the positions of a service (ADR 43). Rejects while Kafka or the database does not answer.
  */
 export interface ServicePositions {
-  readonly list: () => Promise<readonly PartitionPosition[]>;
+  /** All of them, or those whose realignment is proposed: where none is, Kafka is not asked. */
+  readonly list: (only?: 'proposed') => Promise<readonly PartitionPosition[]>;
   readonly plan: (
     place: TopicPartition,
     to: RealignTarget,
@@ -110,7 +111,12 @@ export function createServicePositions(deps: ServicePositionsDeps): ServicePosit
 
   return {
     plan,
-    list: async () => look(await deps.positions.places([...deps.handlers.keys()])),
+    list: async (only) => {
+      const proposed = only && (await realignments.find({ status: only }).toArray()).map(({ _id }) => _id);
+      if (proposed?.length === 0) return [];
+      const places = await deps.positions.places([...deps.handlers.keys()]);
+      return look(places.filter((place) => proposed?.includes(idOf(deps.group, place)) ?? true));
+    },
     realign: async ({ topic, partition, to, reason, by }) => {
       const planned = await plan({ topic, partition }, to);
       if (!planned.ok) return planned;

@@ -81,7 +81,7 @@ function readWaiting(visit: Visit): Promise<readonly Found[]> {
     }),
     ...consumerGroups.flatMap((service) => {
       const parked = call(service, parkedOperations.list, { query: { state: 'parked' } });
-      const positions = call(service, positionOperations.list, {});
+      const positions = call(service, positionOperations.list, { query: { proposed: 'true' } });
       return [
         find('discard of a message', parked, ({ id, discard: it }) => {
           const given = { what: `Discard ${id}`, path: pathTo('parked', id), why: it?.reason };
