@@ -63,7 +63,6 @@ export const pagesWithText: ReadonlySet<string> = new Set([
   '/rails',
   '/rails/:name',
   '/rails/resume',
-  '/reconciliation/statements/:id',
   '/breaks/bulk',
   '/breaks/:id',
   '/approvals',

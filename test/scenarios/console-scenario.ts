@@ -115,6 +115,13 @@ export async function signInOn(page: Page, token: string): Promise<void> {
 function personOf(opened: OpenedPage): Person {
   const { page } = opened;
   const main = page.getByRole('main');
+  const shown = async (wanted: Locator) => {
+    try {
+      await wanted.waitFor();
+    } catch (error) {
+      throw new Error(`${page.url()} shows: ${await main.innerText()}`, { cause: error });
+    }
+  };
   const press: Person['press'] = (name) => main.getByRole('button', { name }).first().click();
   // What is on the page that is left must not be taken for what is on the next one.
   const untilLoaded = async (click: () => Promise<void>) => {
@@ -127,8 +134,8 @@ function personOf(opened: OpenedPage): Person {
     press,
     submit: (name) => untilLoaded(() => press(name)),
     fill: (label, text) => main.getByLabel(label, { exact: true }).first().fill(text),
-    arrivesAt: (heading) => page.getByRole('heading', { level: 1, name: heading }).waitFor(),
-    sees: (text) => main.getByText(text).filter({ visible: true }).first().waitFor(),
+    arrivesAt: (heading) => shown(page.getByRole('heading', { level: 1, name: heading })),
+    sees: (text) => shown(main.getByText(text).filter({ visible: true }).first()),
   };
 }
 
