@@ -98,7 +98,7 @@ describe('a drift', () => {
     expect(await main.getByLabel('Amount', { exact: true }).inputValue()).toBe('+12.5');
     await fill('Why', 'The rail paid interest');
     await submit('Show what would happen');
-    await submit(/^Ask for this order: 12\.50 KES/);
+    await submit(/^Propose 12\.50 KES/);
     await sees('waits for another operator');
 
     await kofi.page.goto('/approvals');
@@ -160,7 +160,7 @@ describe('a statement of a rail with planted faults', () => {
       await sees(cause);
     }
     await page.goto('/breaks?currency=GHS');
-    await sees('No break matches.');
+    await sees('Nothing matches.');
     expect(await scenario.stack.operator.breaks(right ?? '')).toEqual([]);
   });
 });
