@@ -8,7 +8,7 @@ export const pages: Readonly<Record<string, (world: HostileWorld) => string>> = 
   '/sign-in': () => '/sign-in',
   '/nothing-here': () => '/nothing-here',
   '/actions': () => '/actions',
-  '/search': () => `/search?q=${encodeURIComponent(hostile)}`,
+  '/search': () => `/search?q=${encodeURIComponent(`${hostile} unknown`)}`,
   '/payments': () => '/payments',
   '/payments/:reference': ({ stuck }) => `/payments/${stuck}`,
   '/payments/:reference/cancel': ({ stuck }) => `/payments/${stuck}/cancel`,
@@ -119,7 +119,12 @@ export function foreignElements(page: Page): Promise<readonly string[]> {
 /** The elements with text that may turn what stands beside it around. */
 export function turningElements(page: Page): Promise<readonly string[]> {
   const found = page.locator(`xpath=${turning}`);
-  return found.evaluateAll((all: readonly PageElement[]) => all.map(({ outerHTML }) => outerHTML));
+  return found.evaluateAll((all: readonly PageElement[]) =>
+    all
+      .map(({ outerHTML }) => outerHTML)
+      // Where markup can't isolate, as in a title, signs do.
+      .filter((text) => /[\u05d0\u202e]/.test(text.replaceAll(/\u2068[^\u2069]*\u2069/g, ''))),
+  );
 }
 
 /** Unfolds what a page keeps folded. */
