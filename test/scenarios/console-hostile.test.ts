@@ -123,17 +123,17 @@ describe('a proposal of my own', () => {
     const { page, main, press, fill, sees } = proposer;
     const path = `/approvals/${kind}/${world.proposals[kind]}`;
     await page.goto(path);
-    await sees('another operator must decide');
+    await sees('Another operator must approve what you proposed.');
     expect(await main.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
-    await main.getByText('You made a mistake?').click();
-    await fill('Why not', 'forged');
+    await fill('Reason', 'forged');
     const form = main.locator('form').filter({ has: page.getByRole('button', { name: /^Withdraw/ }) });
-    await form.evaluate((one: PageElement, action) => one.setAttribute('action', action), `${path}/approve`);
+    const what = form.locator('input[name=what]');
+    await what.evaluate((one: PageElement) => one.setAttribute('value', 'approve'));
     await press(/^Withdraw/);
     await main.getByRole('alert').waitFor();
     expect(await main.getByRole('alert').innerText()).toContain('Not done.');
     await page.goto(path);
-    await sees('another operator must decide');
+    await sees('Another operator must approve what you proposed.');
   });
 });
 
@@ -143,8 +143,7 @@ describe('two people who decide at once', () => {
     const { commandId } = await scenario.call('ledger', proposalOperations.fund, { body });
     const both = [proposer, approver] as const;
     await Promise.all(both.map(({ page }) => page.goto(`/approvals/orders/${commandId}`)));
-    await proposer.main.getByText('You made a mistake?').click();
-    await proposer.fill('Why not', 'A slip');
+    await proposer.fill('Reason', 'A slip');
     await Promise.all([proposer.press(/^Withdraw/), approver.press(/^Approve/)]);
     await Promise.all(both.map(({ sees }) => sees(/^(?:Approved by|Rejected by)$/)));
     const { rejectedBy, approvedBy } = await scenario.call('ledger', orderOperations.show, {

@@ -8,7 +8,7 @@ export const pages: Readonly<Record<string, (world: HostileWorld) => string>> = 
   '/sign-in': () => '/sign-in',
   '/nothing-here': () => '/nothing-here',
   '/actions': () => '/actions',
-  '/search': () => `/search?q=${encodeURIComponent(hostile)}`,
+  '/search': () => `/search?q=${encodeURIComponent(`${hostile} unknown`)}`,
   '/payments': () => '/payments',
   '/payments/:reference': ({ stuck }) => `/payments/${stuck}`,
   '/payments/:reference/cancel': ({ stuck }) => `/payments/${stuck}/cancel`,
@@ -28,16 +28,20 @@ export const pages: Readonly<Record<string, (world: HostileWorld) => string>> = 
   '/rails/consumers/:service/:topic/:partition': ({ partitionPage }) => partitionPage,
   '/rails/pause': () => '/rails/pause?what=payouts&scope=all',
   '/rails/resume': () => '/rails/resume?what=collections&scope=merchant&name=rival',
+  '/rails/:name/callbacks/:id/:what': () => '/rails/upstream/callbacks/none/redrive',
   '/rails/:name': () => '/rails/upstream',
   '/reconciliation': () => '/reconciliation',
   '/reconciliation/wallets/:rail/:currency': () => '/reconciliation/wallets/upstream/NGN',
   '/reconciliation/closes': () => '/reconciliation/closes',
+  '/reconciliation/compare': () => '/reconciliation/compare',
+  '/reconciliation/audits': () => '/reconciliation/audits',
+  '/reconciliation/closes/new': () => '/reconciliation/closes/new',
   '/reconciliation/closes/:id': ({ close }) => `/reconciliation/closes/${close}`,
   '/reconciliation/statements': () => '/reconciliation/statements',
   '/reconciliation/statements/new': () => '/reconciliation/statements/new',
   '/reconciliation/statements/:id': ({ statementPage }) => statementPage,
   '/breaks': () => '/breaks',
-  '/breaks/bulk': ({ breakId }) => `/breaks/bulk?break-0=${encodeURIComponent(breakId)}`,
+  '/breaks/bulk/:act': ({ breakId }) => `/breaks/bulk/explain?break-0=${encodeURIComponent(breakId)}`,
   '/breaks/:id': ({ breakId }) => `/breaks/${encodeURIComponent(breakId)}`,
   '/breaks/:id/:act': ({ breakId }) => `/breaks/${encodeURIComponent(breakId)}/notes`,
   '/breaks/:id/adjust': ({ breakId }) =>
@@ -63,8 +67,7 @@ export const pagesWithText: ReadonlySet<string> = new Set([
   '/rails',
   '/rails/:name',
   '/rails/resume',
-  '/reconciliation/statements/:id',
-  '/breaks/bulk',
+  '/breaks/bulk/:act',
   '/breaks/:id',
   '/approvals',
   '/approvals/orders/:id',
@@ -116,7 +119,12 @@ export function foreignElements(page: Page): Promise<readonly string[]> {
 /** The elements with text that may turn what stands beside it around. */
 export function turningElements(page: Page): Promise<readonly string[]> {
   const found = page.locator(`xpath=${turning}`);
-  return found.evaluateAll((all: readonly PageElement[]) => all.map(({ outerHTML }) => outerHTML));
+  return found.evaluateAll((all: readonly PageElement[]) =>
+    all
+      .map(({ outerHTML }) => outerHTML)
+      // Where markup can't isolate, as in a title, signs do.
+      .filter((text) => /[\u05d0\u202e]/.test(text.replaceAll(/\u2068[^\u2069]*\u2069/g, ''))),
+  );
 }
 
 /** Unfolds what a page keeps folded. */

@@ -112,13 +112,27 @@ export async function signInOn(page: Page, token: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
+/** Longer than a click may wait for what it clicks. */
+const LOADED_MS = 30_000;
+
 function personOf(opened: OpenedPage): Person {
   const { page } = opened;
   const main = page.getByRole('main');
+  const shown = async (wanted: Locator) => {
+    try {
+      await wanted.waitFor();
+    } catch (error) {
+      throw new Error(`${page.url()} shows: ${await main.innerText()}`, { cause: error });
+    }
+  };
   const press: Person['press'] = (name) => main.getByRole('button', { name }).first().click();
   // What is on the page that is left must not be taken for what is on the next one.
   const untilLoaded = async (click: () => Promise<void>) => {
-    await Promise.all([page.waitForEvent('load'), click()]);
+    const loaded = page.waitForEvent('load', { timeout: LOADED_MS });
+    // What can't be clicked says more than what is not loaded then.
+    loaded.catch(() => undefined);
+    await click();
+    await loaded;
   };
   return {
     ...opened,
@@ -127,8 +141,8 @@ function personOf(opened: OpenedPage): Person {
     press,
     submit: (name) => untilLoaded(() => press(name)),
     fill: (label, text) => main.getByLabel(label, { exact: true }).first().fill(text),
-    arrivesAt: (heading) => page.getByRole('heading', { level: 1, name: heading }).waitFor(),
-    sees: (text) => main.getByText(text).filter({ visible: true }).first().waitFor(),
+    arrivesAt: (heading) => shown(page.getByRole('heading', { level: 1, name: heading })),
+    sees: (text) => shown(main.getByText(text).filter({ visible: true }).first()),
   };
 }
 
@@ -165,6 +179,7 @@ export async function chooseStatement(
   const buffer = Buffer.from(`${quoted.join('\r\n')}\r\n`);
   await page.goto('/reconciliation/statements/new');
   await page.getByLabel('File (CSV)').setInputFiles({ name: 'statement.csv', mimeType: 'text/csv', buffer });
-  await fill('Mapping in JSON, if it is not kept under a name', JSON.stringify(mapping));
+  await page.getByText('All of it in JSON, for experts').click();
+  await fill('Mapping in JSON', JSON.stringify(mapping));
   await fill('Currency, if no column has it', currency);
 }

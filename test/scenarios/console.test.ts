@@ -98,7 +98,7 @@ describe('a drift', () => {
     expect(await main.getByLabel('Amount', { exact: true }).inputValue()).toBe('+12.5');
     await fill('Why', 'The rail paid interest');
     await submit('Show what would happen');
-    await submit(/^Ask for this order: 12\.50 KES/);
+    await submit(/^Propose 12\.50 KES/);
     await sees('waits for another operator');
 
     await kofi.page.goto('/approvals');
@@ -113,7 +113,7 @@ describe('a drift', () => {
     await submit('Compare every wallet now');
     await page.goto(wallet);
     await reloadUntil(page, main.getByText('The rail has exactly what our float says.'));
-    expect(await main.innerText()).toContain('No break of this wallet');
+    expect(await main.getByRole('link', { name: 'wallet: drift' }).count()).toBe(0);
   });
 });
 
@@ -160,7 +160,7 @@ describe('a statement of a rail with planted faults', () => {
       await sees(cause);
     }
     await page.goto('/breaks?currency=GHS');
-    await sees('No break matches.');
+    await sees('Nothing matches.');
     expect(await scenario.stack.operator.breaks(right ?? '')).toEqual([]);
   });
 });
