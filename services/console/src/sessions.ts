@@ -8,7 +8,7 @@ const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
 /** A cookie may have 4,096 bytes; the rest of a session needs some too. */
 export const TOKEN_LENGTH_MAX = 2_800;
-/** A session in use is sealed anew at most so often. */
+/** A session in use is sealed anew at most so often, and twice within its idle time at least. */
 const RESEAL_AFTER_MS = 60_000;
 const PURPOSE = Buffer.from('pesewa-console-session-1');
 
@@ -91,7 +91,9 @@ export function createSessions(options: {
       return session;
     },
     touch: (session, nowMs) =>
-      nowMs - session.usedAtMs < RESEAL_AFTER_MS ? undefined : { ...session, usedAtMs: nowMs },
+      nowMs - session.usedAtMs < Math.min(RESEAL_AFTER_MS, options.idleMs / 2)
+        ? undefined
+        : { ...session, usedAtMs: nowMs },
     end: ({ id, signedInAtMs }) => {
       for (const [other, endsMs] of ended) if (endsMs < signedInAtMs) ended.delete(other);
       ended.set(id, signedInAtMs + options.absoluteMs);

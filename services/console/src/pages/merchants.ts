@@ -1,7 +1,7 @@
 import { type ChangeView, type SettingView, settingsOperations } from '@pesewa/contracts';
 import { describeAccount, inWords, readWallet, settingLabel, settingText } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { copyable, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { copyable, dash, foreign, type Html, isolated, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
@@ -77,7 +77,7 @@ ${group('Webhook addresses', ['webhooks.'], 'No address is set.', ['webhooks', '
 ${group('Requests', ['allowedAddresses', 'signing.'], 'They may come from anywhere.', ['access', 'Change allowed addresses'])}
 ${section('Who changed what', history)}`;
   const name = settings.get('name')?.value ?? id;
-  return { title: `${name} (${id}): ${settings.get('status')?.value ?? ''}`, body };
+  return { title: `${isolated(name)} (${id}): ${settings.get('status')?.value ?? ''}`, body };
 }
 
 type ChangeLink = readonly [kind: string, words: string, about?: Readonly<Record<string, string>>];

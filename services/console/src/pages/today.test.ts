@@ -58,7 +58,7 @@ const show = async (changed: Parameters<typeof openConsole>[0] = {}) => {
 describe('today', () => {
   it('begins with what needs a person, each with the way there', async () => {
     const { html, text } = await show();
-    expect(text).toContain('2 open breaks, payment: stuck, the oldest for 1 h');
+    expect(text).toContain('Breaks, payment: stuck: 2 open, the oldest for 1 h');
     expect(text).toContain('Paused: payouts at upstream for 1 h by kofi');
     expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
     expect(html).toContain('href="/payments?of=payouts&amp;status=open"');
@@ -68,9 +68,9 @@ describe('today', () => {
 
   it.each([
     ['ledger GET /commands', 'What waits at ledger is not known', 'Paused: payouts'],
-    ['payout-gateway GET /pauses', 'Not available: payout-gateway: no database', '2 open breaks'],
+    ['payout-gateway GET /pauses', 'Not available: payout-gateway: no database', 'payment: stuck: 2 open'],
     ['reconciler GET /status', 'Not available: reconciler: no database', 'Paused: payouts'],
-    ['reconciler GET /parked', 'Not available: reconciler: no database', '2 open breaks'],
+    ['reconciler GET /parked', 'Not available: reconciler: no database', 'payment: stuck: 2 open'],
   ])('shows what others know where nothing comes of %s', async (asked, said, known) => {
     const down = answered(503, { code: 'unavailable', message: 'no database' });
     const { text } = await show({ [asked]: down });

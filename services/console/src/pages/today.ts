@@ -66,7 +66,7 @@ async function needsPeople(visit: Visit, asked: Promise<StatusView>): Promise<Ht
       );
       return found.count === 0
         ? []
-        : [html`${count(found, '/approvals')} changes of settings wait for an approver`];
+        : [html`For an approver: ${count(found, '/approvals')} changes of settings`];
     },
     endpoints: async () => {
       const { items } = await upstream.call('webhook-dispatcher', deliveryOperations.endpoints, {});
@@ -116,7 +116,7 @@ function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[]
     ),
     ...(breaks ?? []).map(
       ({ kind, count: number, oldestAt }) =>
-        html`${count({ count: number }, pathOf(['breaks'], { kind, status: 'unresolved' }))} open breaks, ${inWords(kind)}, the oldest for ${age(oldestAt, times)}`,
+        html`Breaks, ${inWords(kind)}: ${count({ count: number }, pathOf(['breaks'], { kind, status: 'unresolved' }))} open, the oldest for ${age(oldestAt, times)}`,
     ),
     ...(open ?? []).flatMap(({ kind, overdue }) =>
       overdue.count === 0
@@ -156,9 +156,7 @@ function proposals({ orders, decisions }: Waiting): Lines {
     [decisions, 'decisions on payments'],
   ] as const;
   return lines.flatMap(([found, what]) =>
-    found === null || found.count === 0
-      ? []
-      : [html`${count(found, '/approvals')} ${what} wait for an approver`],
+    found === null || found.count === 0 ? [] : [html`For an approver: ${count(found, '/approvals')} ${what}`],
   );
 }
 

@@ -65,6 +65,10 @@ export function foreign(text: string | null | undefined): Html {
   return text === null || text === undefined || text === '' ? dash : html`<bdi>${text}</bdi>`;
 }
 
+/** A text that somebody else wrote, for where markup can't isolate it, such as a page's title. */
+export const isolated = (text: string): string =>
+  `\u2068${text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '')}\u2069`;
+
 /** What is shown where there is nothing to show. */
 export const dash: Html = html`<span class="none" aria-label="none">–</span>`;
 

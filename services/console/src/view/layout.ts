@@ -64,8 +64,8 @@ export function mainOf(page: Page): Html {
   return html`<h1>${titleOf(page)}</h1>${page.body}`;
 }
 
-/** The title without signs that turn the direction of what is read: it may have words of merchants in it. */
-const titleOf = ({ title }: Page): string => title.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '');
+/** The title without signs that turn the direction of all that follows. */
+const titleOf = ({ title }: Page): string => title.replaceAll(/[\u202a-\u202e]/g, '');
 
 /** A whole page. */
 export function layout(page: Page, frame: Frame): Html {
