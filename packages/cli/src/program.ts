@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { addAccountsCommand } from './commands/accounts.ts';
 import { addActionsCommand } from './commands/actions.ts';
+import { addAvailabilityCommand } from './commands/availability.ts';
 import { addBalanceCommand } from './commands/balance.ts';
 import { addCallbackCommands } from './commands/callbacks.ts';
 import { addCompletionCommand } from './commands/completion.ts';
@@ -86,6 +87,7 @@ export function createProgram(ports: CliPorts): Command {
   addBalanceCommand(program, ports);
   addAccountsCommand(program, ports);
   addPaymentCommands(program, ports);
+  addAvailabilityCommand(program, ports);
   // Short names for the two commands that are used most.
   addDriftCommand(program, ports);
   addTimelineCommand(program, ports);

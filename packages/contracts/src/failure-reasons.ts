@@ -24,3 +24,16 @@ export function readFailureReason(text: string): FailureReason | undefined {
   const word = text.trim().replace(/\s+/g, ' ').toUpperCase();
   return failureReasons.find((reason) => reason === word);
 }
+
+const notOfCustomers: Readonly<Partial<Record<FailureReason, 'rail' | 'other'>>> = {
+  'OPERATOR NOT AVAILABLE': 'rail',
+  TIMEOUT: 'rail',
+  // The customer did not pay in time, or was never asked because the rail could not be reached.
+  EXPIRED: 'other',
+};
+
+/** Whose a failed payment's reason is: the customer's or beneficiary's, the rail's, or one that does not tell. */
+export function failureClassOf(reason: string | null): 'customer' | 'rail' | 'other' {
+  const known = readFailureReason(reason ?? '');
+  return known === undefined ? 'other' : (notOfCustomers[known] ?? 'customer');
+}

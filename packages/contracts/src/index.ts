@@ -20,6 +20,7 @@ export * from './mobile-numbers.ts';
 export * from './mobile-operators.ts';
 export * from './operations/accounts.ts';
 export * from './operations/actions.ts';
+export * from './operations/availability.ts';
 export * from './operations/breaks.ts';
 export * from './operations/callbacks.ts';
 export * from './operations/callers.ts';

@@ -7,6 +7,7 @@ export {
   reasonForBreak,
   whyWrongSign,
 } from './adjustments.ts';
+export { describeLength, describeRate, endedOf } from './availability.ts';
 export {
   type Caller,
   createCaller,

@@ -10,6 +10,7 @@ export {
   readArchived,
   refuseEarlyArchive,
 } from './archive.ts';
+export { addAvailability } from './availability-store.ts';
 export { addPauses } from './pause-routes.ts';
 export {
   type IsPaused,

@@ -14,6 +14,7 @@ export interface PaymentQuery {
   /** Their `_id`s, of which each is looked up. */
   readonly ids?: readonly string[] | undefined;
   readonly rail?: string | undefined;
+  readonly operatorCode?: string | undefined;
   readonly status?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
@@ -37,7 +38,7 @@ export async function listNewest<Document extends object>(
   prefix: IdPrefix,
   query: PaymentQuery,
 ) {
-  const { merchantId, ids, rail, status, fromMs, toMs, before, batch, limit } = query;
+  const { merchantId, ids, rail, operatorCode, status, fromMs, toMs, before, batch, limit } = query;
   // Our references sort by when they were made, so their index is that of a time.
   const first = firstIdAt(prefix, (fromMs ?? 0) - APART_MS_MAX);
   // A dot sorts behind the hyphen of all of them.
@@ -58,6 +59,7 @@ export async function listNewest<Document extends object>(
     ...(merchantId !== undefined && { merchantId, _id: { $gt: `${merchantId}:`, $lt: `${merchantId};` } }),
     ...(ids && { _id: { $in: [...ids] } }),
     ...(rail !== undefined && { rail }),
+    ...(operatorCode !== undefined && { 'order.operatorCode': operatorCode }),
     ...(status !== undefined && { status }),
     ...((fromMs !== undefined || toMs !== undefined) && { acceptedAt: isOfTheTime }),
   };

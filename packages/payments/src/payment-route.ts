@@ -43,7 +43,8 @@ export function addPaymentRoutes<One extends object>(
           return refused('too_broad', `merchant is required: there are more than ${MERCHANTS_MAX}`);
         ids = merchants.map((id) => paymentId({ merchantId: id, merchantReference }));
       }
-      const found = await store.list({ merchantId, ids, rail, status, ...times, before, limit });
+      const which = { merchantId, ids, rail, operatorCode: query.operatorCode, status };
+      const found = await store.list({ ...which, ...times, before, limit });
       if (!found) return refused('too_broad', 'too few of too many payments: narrow from and to');
       const items = found.map((payment) => listed(view(payment)));
       const next = items.length < limit ? null : (items.at(-1)?.reference ?? null);

@@ -2,10 +2,11 @@ import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createOutcomeRecorder, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
-import { addPauses, addPaymentRoutes } from '@pesewa/payments';
-import { type Rails, readResubmitGraceMs, takesCollections } from '@pesewa/rails';
+import { addAvailability, addPauses, addPaymentRoutes } from '@pesewa/payments';
+import { type CollectionRail, type Rails, readResubmitGraceMs, takesCollections } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
+import type { Db } from 'mongodb';
 import type { z } from 'zod';
 import { createAnswerDeadline } from './answer-deadline.ts';
 import { createApp } from './app.ts';
@@ -47,6 +48,7 @@ export async function composeGateway(
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const pausable = { rails: rails.all.filter(takesCollections), findMerchant: directory.find };
   const isPaused = await addPauses(scope, { db: messaging.db, ...pausable });
+  await addAvailability(scope, paymentsIn(messaging.db), pausable.rails.flatMap(waysOf));
   const collections = createCollections({
     store,
     usage: openUsageStore(messaging.db),
@@ -98,3 +100,11 @@ export async function composeGateway(
   });
   return { app, completer };
 }
+
+const paymentsIn = (db: Db) => ({ db, collection: 'collections', prefix: 'co' }) as const;
+
+/** A rail, and each mobile operator whose collections go through it. */
+const waysOf = ({ name: rail, collections: { operatorCodes } }: CollectionRail) => [
+  { rail },
+  ...operatorCodes.map((operatorCode) => ({ rail, operatorCode })),
+];

@@ -42,3 +42,14 @@ test('a collection is found by its reference and by ours, by the usual reads', a
     expect(await store.find('demo', reference)).toMatchObject({ order: { merchantReference: 'one' } });
   expect(finds).not.toContainEqual(expect.objectContaining({ readConcern: { level: 'linearizable' } }));
 });
+
+test('collections are listed of one mobile operator alone', async () => {
+  await replica.collections.accept(merchantWith('by-operator'), payin('gambia'));
+  const list = async (operatorCode?: string) =>
+    (await store.list({ merchantId: 'by-operator', operatorCode, limit: 9 }))?.map(
+      ({ order }) => order.operatorCode,
+    );
+  const [operatorCode = ''] = (await list()) ?? [];
+  expect(await list(operatorCode)).toEqual([operatorCode]);
+  expect(await list('another')).toEqual([]);
+});

@@ -2,7 +2,7 @@ import { readTrustedProxies } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, openUsageStore } from '@pesewa/merchant-api';
 import { type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
-import { addPauses, addPaymentRoutes, type IsPaused } from '@pesewa/payments';
+import { addAvailability, addPauses, addPaymentRoutes, type IsPaused } from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs, takesPayouts } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -49,6 +49,8 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const payoutRails = rails.all.filter(takesPayouts);
   const isPaused = await addPauses(scope, { db, rails: payoutRails, findMerchant: directory.find });
+  const ways = payoutRails.map(({ name }) => ({ rail: name }));
+  await addAvailability(scope, { db, collection: 'payouts', prefix: 'po' }, ways);
   const submitting: SubmissionDeps = {
     store,
     usage: openUsageStore(db),

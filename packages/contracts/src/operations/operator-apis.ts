@@ -1,6 +1,7 @@
 import type { ConsumerGroup, MessagingService } from '../services.ts';
 import { accountOperations } from './accounts.ts';
 import { actionOperations } from './actions.ts';
+import { availabilityOperations } from './availability.ts';
 import { breakChanges, breakOperations } from './breaks.ts';
 import { callbackOperations } from './callbacks.ts';
 import { callerOperations } from './callers.ts';
@@ -28,15 +29,16 @@ import { changeOperations, settingsOperations } from './settings.ts';
 const common = { caller: callerOperations, actions: actionOperations } as const;
 const consuming = { parked: parkedOperations, positions: positionOperations, ...common } as const;
 
+const gateway = {
+  payments: paymentOperations,
+  pauses: pauseOperations,
+  availability: availabilityOperations,
+} as const;
+
 /** The operator API of each service, in parts by name. */
 export const operatorApis = {
-  'payout-gateway': {
-    payments: paymentOperations,
-    cancellations: cancellationOperations,
-    pauses: pauseOperations,
-    ...consuming,
-  },
-  'collection-gateway': { payments: paymentOperations, pauses: pauseOperations, ...consuming },
+  'payout-gateway': { ...gateway, cancellations: cancellationOperations, ...consuming },
+  'collection-gateway': { ...gateway, ...consuming },
   'webhook-ingress': { callbacks: callbackOperations, ...common },
   reconciler: {
     status: statusOperations,

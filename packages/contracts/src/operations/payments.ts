@@ -126,6 +126,8 @@ export const paymentOperations = declareOperations({
         /** The merchant's own, also without the merchant. */
         merchantReference: reference.optional(),
         rail: z.string().max(RAIL_LENGTH_MAX).optional(),
+        /** The mobile operator; only collections have one. */
+        operatorCode: z.string().max(RAIL_LENGTH_MAX).optional(),
         /** Those that have not ended. */
         open: onlyIfTrue,
         status: z.enum(paymentStatuses, { error: `must be one of ${paymentStatuses.join(', ')}` }).optional(),

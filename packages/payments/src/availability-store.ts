@@ -1,0 +1,123 @@
+import { type AvailabilityView, availabilityOperations } from '@pesewa/contracts';
+import { firstIdAt } from '@pesewa/kernel';
+import { startLoop } from '@pesewa/messaging';
+import { answer, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
+import type { Db, Document } from 'mongodb';
+import { measure, OPEN_TOO_LONG_MIN_MS, type PaymentSample, type PaymentWay } from './availability.ts';
+import { unendedStatus } from './payment-list.ts';
+
+const WINDOW_MS = 3_600_000;
+const REFRESH_MS = 30_000;
+const READ_TIMEOUT_MS = 10_000;
+/** The hour is read in slices, so that the newest seconds of a busy hour do not stand for all of it. */
+const SLICES = 30;
+const SLICE_MAX = 100;
+const OPEN_MAX = 1_000;
+
+/** Where a gateway's payments are, and how our references of them begin. */
+export interface MeasuredStore {
+  readonly db: Db;
+  readonly collection: string;
+  readonly prefix: keyof typeof unendedStatus;
+}
+
+const parts = {
+  _id: 0,
+  rail: 1,
+  currency: 1,
+  operatorCode: '$order.operatorCode',
+  country: '$order.country',
+  channel: '$order.channel',
+  acceptedAt: 1,
+} as const;
+
+interface FoundPayment extends PaymentWay {
+  readonly acceptedAt: Date;
+  readonly slice: number;
+  readonly status: string;
+  readonly attempts: number;
+  readonly reason: string | null;
+  readonly endedAt: Date | null;
+}
+
+/** The pipeline that reads at most 100 payments of each two minutes of an hour, by the index of our references. */
+export function samplePipeline({ collection, prefix }: MeasuredStore, fromMs: number): Document[] {
+  const startOf = (slice: number) => firstIdAt(prefix, fromMs + (slice * WINDOW_MS) / SLICES);
+  const ended = {
+    status: 1,
+    attempts: 1,
+    reason: { $ifNull: ['$statusReason', '$failureReason', null] },
+    endedAt: { $last: '$timeline.at' },
+  };
+  const [first = [], ...others] = Array.from({ length: SLICES }, (_, slice) => [
+    { $match: { reference: { $gte: startOf(slice), $lt: startOf(slice + 1) } } },
+    { $sort: { reference: 1 } },
+    { $limit: SLICE_MAX },
+    { $project: { ...parts, ...ended, slice: { $literal: slice } } },
+  ]);
+  return [...first, ...others.map((pipeline) => ({ $unionWith: { coll: collection, pipeline } }))];
+}
+
+/** Finds the oldest payments that have not ended, by the index that has these alone. */
+export function findOpen({ db, collection, prefix }: MeasuredStore, nowMs: number) {
+  const acceptedAt = { $lt: new Date(nowMs - OPEN_TOO_LONG_MIN_MS) };
+  return db
+    .collection(collection)
+    .find({ status: unendedStatus[prefix], acceptedAt }, { maxTimeMS: READ_TIMEOUT_MS })
+    .sort({ acceptedAt: 1 })
+    .limit(OPEN_MAX)
+    .project<PaymentWay & Pick<FoundPayment, 'acceptedAt'>>(parts);
+}
+
+/** Reads how payments of the last hour have ended, and which are open; a bounded number, however many there are. */
+export async function readSample(
+  store: MeasuredStore,
+  nowMs: number,
+): Promise<PaymentSample & { readonly fromMs: number; readonly isSample: boolean }> {
+  const fromMs = nowMs - WINDOW_MS;
+  const [found, waiting] = await Promise.all([
+    store.db
+      .collection(store.collection)
+      .aggregate<FoundPayment>(samplePipeline(store, fromMs), { maxTimeMS: READ_TIMEOUT_MS })
+      .toArray(),
+    findOpen(store, nowMs).toArray(),
+  ]);
+  const ended = found
+    // What never left for its rail, such as a payout without cover, says nothing of the rail.
+    .filter(({ status, attempts }) => status !== unendedStatus[store.prefix] && attempts > 0)
+    .map(({ status, acceptedAt, endedAt, ...payment }) => ({
+      ...payment,
+      isCompleted: status === 'COMPLETED',
+      tookMs: endedAt && endedAt.getTime() - acceptedAt.getTime(),
+    }));
+  const open = waiting.map(({ acceptedAt, ...way }) => ({ ...way, openForMs: nowMs - acceptedAt.getTime() }));
+  const slices = [...Map.groupBy(found, ({ slice }) => slice).values()];
+  const isSample = slices.some(({ length }) => length === SLICE_MAX);
+  return { fromMs, isSample, ended, open, isCut: open.length === OPEN_MAX };
+}
+
+/**
+ * Measures a gateway's availability every half minute, and shows it to operators by rail and mobile operator: no request
+ * reads the database.
+ */
+export async function addAvailability(
+  scope: Pick<ServiceScope<object>, 'open' | 'operator' | 'clock' | 'logger'>,
+  store: MeasuredStore,
+  ways: readonly { readonly rail: string; readonly operatorCode?: string }[],
+): Promise<void> {
+  const { clock, logger } = scope;
+  let view: AvailabilityView | undefined;
+  const round = async () => {
+    const nowMs = clock.nowMs();
+    const { fromMs, isSample, ...sample } = await readSample(store, nowMs);
+    const times = { from: new Date(fromMs).toISOString(), at: new Date(nowMs).toISOString() };
+    const items = ways.map((way) => ({ operatorCode: null, ...way, ...measure(way, sample) }));
+    view = { ...times, isSample, items };
+    return false;
+  };
+  const loop = startLoop({ name: 'availability', pauseMs: REFRESH_MS, clock, logger, round });
+  await scope.open('availability', loop);
+  serveOperations(scope.operator, availabilityOperations, {
+    show: () => (view ? answer(200, view) : refused('unavailable', 'it is not measured yet: ask again')),
+  });
+}

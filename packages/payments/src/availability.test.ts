@@ -1,0 +1,89 @@
+import { failureClassOf } from '@pesewa/contracts';
+import { describe, expect, it } from 'vitest';
+import { ENDED_MIN, type EndedPayment, measure, type PaymentSample } from './availability.ts';
+
+const way = { rail: 'upstream' };
+const times = (count: number, one: Partial<EndedPayment> = {}): readonly EndedPayment[] =>
+  Array.from({ length: count }, (_, index) => ({
+    ...way,
+    isCompleted: true,
+    reason: 'Successful',
+    tookMs: (index + 1) * 1_000,
+    ...one,
+  }));
+const failed = (count: number, reason: string | null) => times(count, { isCompleted: false, reason });
+const sampleOf = (ended: readonly EndedPayment[], open: PaymentSample['open'] = []) => ({
+  ended,
+  open,
+  isCut: false,
+});
+
+describe('availability', () => {
+  it('has a rate, half and 95 of 100 of the times, and what fails most, by whose reason', () => {
+    const ended = [
+      ...times(94),
+      ...failed(3, 'Customer declined'),
+      ...failed(2, 'TIMEOUT'),
+      ...failed(1, 'do not honour'),
+    ];
+    expect(measure(way, sampleOf(ended))).toEqual({
+      completed: 94,
+      failed: { customer: 3, rail: 2, other: 1 },
+      successRate: 0.94,
+      medianMs: 44_000,
+      p95Ms: 89_000,
+      topFailure: { reason: 'Customer declined', count: 3 },
+      openTooLong: { count: 0, isCut: false, afterMs: 89_000 },
+    });
+  });
+
+  it('gives no rate and no times of too few, and counts them all the same', () => {
+    const few = sampleOf([...times(ENDED_MIN - 2), ...failed(1, null)]);
+    expect(measure(way, few)).toMatchObject({
+      completed: 18,
+      failed: { customer: 0, rail: 0, other: 1 },
+      successRate: null,
+      medianMs: null,
+      p95Ms: null,
+      topFailure: { reason: 'no reason given', count: 1 },
+    });
+    const enough = sampleOf([...few.ended, ...times(1)]);
+    expect(measure(way, enough)).toMatchObject({ successRate: 0.95, medianMs: 8_000, p95Ms: 17_000 });
+  });
+
+  it('says 1 only if none failed', () => {
+    expect(measure(way, sampleOf([...times(9_999), ...failed(1, 'x')])).successRate).toBe(0.999);
+    expect(measure(way, sampleOf(times(9_999))).successRate).toBe(1);
+  });
+
+  it('is of what it names alone', () => {
+    const mtn = { rail: 'upstream', operatorCode: 'GHMTN' };
+    const ended = [...times(20, mtn), ...times(20, { operatorCode: 'KESAF', isCompleted: false })];
+    expect(measure(mtn, sampleOf(ended))).toMatchObject({ completed: 20, successRate: 1 });
+    expect(measure(way, sampleOf(ended)).successRate).toBe(0.5);
+    expect(measure({ rail: 'another' }, sampleOf(ended))).toMatchObject({ completed: 0, successRate: null });
+  });
+
+  it.each([
+    ['an hour where nobody knows how long one takes', 0, 1_000, 3_600_000],
+    ['a minute at least', 20, 1_000, 60_000],
+    ['what 95 of 100 took', 20, 300_000, 300_000],
+  ])('counts as open too long after %s', (_, count, tookMs, afterMs) => {
+    const open = [afterMs, afterMs + 1].map((openForMs) => ({ ...way, openForMs }));
+    const { openTooLong } = measure(way, { ...sampleOf(times(count, { tookMs }), open), isCut: true });
+    expect(openTooLong).toEqual({ count: 1, isCut: true, afterMs });
+  });
+
+  it('shows no number of a person in a reason', () => {
+    const { topFailure } = measure(way, sampleOf(failed(1, 'account 0240 000 000 is closed')));
+    expect(topFailure?.reason).toBe('account *** is closed');
+  });
+});
+
+it.each([
+  ['insufficient  funds', 'customer'],
+  ['Operator not available', 'rail'],
+  ['EXPIRED', 'other'],
+  ['Reversed by the beneficiary institution', 'other'],
+  [null, 'other'],
+])('the reason %j is that of: %s', (reason, whose) => expect(failureClassOf(reason)).toBe(whose));

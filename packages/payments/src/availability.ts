@@ -1,0 +1,66 @@
+import { failureClassOf, type RailAvailabilityView } from '@pesewa/contracts';
+import { maskNames } from './payment-route.ts';
+
+/** What payments are told apart by; absent parts do not count. */
+export type PaymentWay = Readonly<
+  Partial<Record<'rail' | 'operatorCode' | 'country' | 'currency' | 'channel', string>>
+>;
+
+/** A payment that has ended at its rail; `tookMs` is from acceptance to the end, null if that is not known. */
+export interface EndedPayment extends PaymentWay {
+  readonly isCompleted: boolean;
+  readonly reason: string | null;
+  readonly tookMs: number | null;
+}
+
+/** The payments that availability is measured by; with `isCut` more are open than are here. */
+export interface PaymentSample {
+  readonly ended: readonly EndedPayment[];
+  readonly open: readonly (PaymentWay & { readonly openForMs: number })[];
+  readonly isCut: boolean;
+}
+
+/** How payments of a way ended. */
+export type Measured = Omit<RailAvailabilityView, 'rail' | 'operatorCode'>;
+
+/** How many payments must have ended for a rate or a time to mean anything. */
+export const ENDED_MIN = 20;
+/** No payment is open too long before this. */
+export const OPEN_TOO_LONG_MIN_MS = 60_000;
+/** Where too few have ended to say how long one takes. */
+const OPEN_TOO_LONG_UNKNOWN_MS = 3_600_000;
+
+/** Measures the payments of a way. */
+export function measure(way: PaymentWay, sample: PaymentSample): Measured {
+  const parts = Object.entries(way);
+  const isOfIt = (payment: PaymentWay) =>
+    parts.every(([part, value]) => payment[part as keyof PaymentWay] === value);
+  const ended = sample.ended.filter(isOfIt);
+  const failures = ended.filter(({ isCompleted }) => !isCompleted);
+  const completed = ended.length - failures.length;
+  const failed = { customer: 0, rail: 0, other: 0 };
+  for (const { reason } of failures) failed[failureClassOf(reason)] += 1;
+  const isEnough = ended.length >= ENDED_MIN;
+  const times = ended.flatMap(({ tookMs }) => tookMs ?? []).toSorted((one, other) => one - other);
+  const percentile = (percent: number) =>
+    isEnough ? (times[Math.ceil((times.length * percent) / 100) - 1] ?? null) : null;
+  const p95Ms = percentile(95);
+  const afterMs = p95Ms === null ? OPEN_TOO_LONG_UNKNOWN_MS : Math.max(p95Ms, OPEN_TOO_LONG_MIN_MS);
+  const late = sample.open.filter((payment) => isOfIt(payment) && payment.openForMs > afterMs);
+  return {
+    completed,
+    failed,
+    // Rounded down, so that 1 means that none failed.
+    successRate: isEnough ? Math.floor((completed * 1_000) / ended.length) / 1_000 : null,
+    medianMs: percentile(50),
+    p95Ms,
+    topFailure: mostFrequent(failures),
+    openTooLong: { count: late.length, isCut: sample.isCut, afterMs },
+  };
+}
+
+function mostFrequent(failures: readonly EndedPayment[]): Measured['topFailure'] {
+  const byReason = Map.groupBy(failures, ({ reason }) => maskNames(reason, []) ?? 'no reason given');
+  const [most] = [...byReason].toSorted(([, one], [, other]) => other.length - one.length);
+  return most ? { reason: most[0], count: most[1].length } : null;
+}
