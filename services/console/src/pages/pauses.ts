@@ -9,9 +9,12 @@ import { pathTo } from '../view/links.ts';
 import { age, state, time, words } from '../view/values.ts';
 import { choiceOf, fromEach, type Given, type Routes, type Visit } from '../visits.ts';
 
-const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
-const whats = ['payouts', 'collections'] as const;
-type What = (typeof whats)[number];
+/** The gateway of each kind of payment. */
+export const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
+/** The kinds of payments. */
+export const whats = ['payouts', 'collections'] as const;
+/** A kind of payment. */
+export type What = (typeof whats)[number];
 
 interface Subject {
   readonly what: What;

@@ -7,6 +7,7 @@ import type {
 } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { type Answers, answered, openConsole, textOf } from '../console.fixture.ts';
+import { availability } from './availability.fixture.ts';
 
 const evil = `<script>alert(1)</script>"'`;
 const at = '2026-11-27T11:00:00.000Z';
@@ -98,6 +99,8 @@ const answers: Answers = {
   'reconciler GET /drift': page([wallet]),
   [pauses]: page([paused(null)]),
   'collection-gateway GET /pauses': page([]),
+  'payout-gateway GET /availability': availability(),
+  'collection-gateway GET /availability': availability(),
   'webhook-ingress GET /callbacks': page([callback('cb-1', 'upstream'), callback('cb-2', 'other')]),
   'webhook-ingress GET /callbacks/rejected': page([rejected], 'rj-1'),
 };

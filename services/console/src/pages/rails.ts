@@ -19,6 +19,7 @@ import { listOf } from '../view/list.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
 import { age, count, state, type TimeView, time, words } from '../view/values.ts';
 import { choiceOf, only, orProblem, part, type Routes, type Visit } from '../visits.ts';
+import { availabilityOf, stateOf } from './availability.ts';
 import { type Pause, pausedLine, readPaused, stopsRail } from './pauses.ts';
 import { walletTable } from './today.ts';
 
@@ -60,24 +61,15 @@ async function readRails({ upstream: { call } }: Visit) {
       wallets: items.filter(({ rail }) => rail === name),
     }),
   );
-  return { rails, open: open ?? [] };
+  return { rails, silent, open: open ?? [] };
 }
 
 /** What is known of rails, and what is paused at them. */
 const railColumns = (visit: Visit, pauses: readonly Pause[]): Columns<Rail> => [
-  ['State', (rail) => stateOf(visit, rail, pauses)],
+  ['State', ({ name, silent }) => stateOf(visit, name, { pauses, silent: silent ? [silent] : [] })],
   ['Open too long', lateAt],
   ['Polls due', ({ polls }) => pollsOf(polls, visit.times)],
 ];
-
-/** Whether a rail answers, and what is paused there. */
-function stateOf(visit: Visit, { name, silent }: Rail, pauses: readonly Pause[]): Html {
-  const here = pauses.filter((pause) => stopsRail(pause, name));
-  const answers = silent
-    ? html`${state('down')} for ${age(silent.since, visit.times)}: ${words(silent.why, visit.times)}`
-    : here.length === 0 && state('up');
-  return html`${answers}${here.map((pause) => pausedLine(visit, pause))}`;
-}
 
 const pathOfWallet = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
 
@@ -141,10 +133,12 @@ async function showRail(visit: Visit): Promise<Page> {
     link(pathOf(['rails', 'pause'], { what, scope: 'rail', name }), `Pause ${what}…`);
   const actions = () => html`<p class="actions">${pause('payouts')} ${pause('collections')}</p>`;
   const here = pauses.filter((one) => stopsRail(one, name));
+  const measured = await availabilityOf(visit, { pauses, silent: read?.silent ?? null, only: name });
   const standing = rail
     ? facts(cells(railColumns(visit, here), rail))
     : [problem, here.map((one) => pausedLine(visit, one))];
   const body = html`${section('What waits', html`${standing}${silent}${only(visit, 'operator', actions)}`)}
+${section('The last hour', measured)}
 ${rail ? section('Wallets', walletTable(visit, rail.wallets)) : nothing}
 ${section('Callbacks that we could not read', failed)}
 ${section('Requests that we refused', rejected)}`;

@@ -1,6 +1,7 @@
 import type { PauseView, StatusView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
+import { availability } from './availability.fixture.ts';
 import { page } from './payment.fixture.ts';
 
 const at = '2026-11-27T11:00:00.000Z';
@@ -42,6 +43,8 @@ const answers = {
   'reconciler GET /decisions': page(),
   'payout-gateway GET /pauses': page(pause),
   'collection-gateway GET /pauses': page(),
+  'payout-gateway GET /availability': availability(),
+  'collection-gateway GET /availability': availability(),
   'ledger GET /commands': page(),
   'ledger GET /changes': page(),
   'ledger GET /accounts': page(),
@@ -69,6 +72,7 @@ describe('today', () => {
   it.each([
     ['ledger GET /commands', 'What waits at ledger is not known', 'Paused: payouts'],
     ['payout-gateway GET /pauses', 'Not available: payout-gateway: no database', 'payment: stuck: 2 open'],
+    ['collection-gateway GET /pauses', 'Not available: collection-gateway: no database', 'Paused: payouts'],
     ['reconciler GET /status', 'Not available: reconciler: no database', 'Paused: payouts'],
     ['reconciler GET /parked', 'Not available: reconciler: no database', 'payment: stuck: 2 open'],
   ])('shows what others know where nothing comes of %s', async (asked, said, known) => {

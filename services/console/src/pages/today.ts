@@ -15,8 +15,9 @@ import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { age, amount, count, state, time } from '../view/values.ts';
-import { fromEach, part, type Routes, type Visit } from '../visits.ts';
-import { describePause, pathOfResume, readPauses } from './pauses.ts';
+import { fromEach, orProblem, part, type Routes, type Visit } from '../visits.ts';
+import { availabilityOf } from './availability.ts';
+import { describePause, type Pause, pathOfResume, readPaused } from './pauses.ts';
 
 const COUNT_MAX = 100;
 const EXPLAINED_SHOWN = 5;
@@ -30,32 +31,42 @@ async function showToday(visit: Visit): Promise<Page> {
   const { call } = visit.upstream;
   const status = call('reconciler', statusOperations.show, {});
   const drift = call('reconciler', comparisonOperations.drift, {});
+  const paused = readPaused(visit);
   // Each part says by itself what it could not be given.
-  for (const asked of [status, drift]) asked.catch(() => undefined);
-  const [forPeople, open, wallets, runs] = await Promise.all([
-    needsPeople(visit, status),
+  for (const asked of [status, drift, paused]) asked.catch(() => undefined);
+  const [forPeople, rails, open, wallets, runs] = await Promise.all([
+    needsPeople(visit, status, paused),
+    railsOf(visit, status, paused),
     part(status.then((found) => openPayments(visit, found))),
     part(drift.then(({ items }) => walletTable(visit, items))),
     part(status.then((found) => lastRuns(visit, found))),
   ]);
   const body = html`${section('Needs a person', forPeople)}
+${section('Rails', rails, ['/rails', 'What waits at each rail'])}
 ${section('Open payments', open, ['/payments?status=open', 'All open payouts'])}
 ${section('Wallets at the rails against our floats', wallets, ['/reconciliation', 'Reconciliation'])}
 ${section('Last checked', runs, ['/rails/consumers', 'Where each service stands in its topics'])}`;
   return { title: 'Today', body, everySeconds: 30 };
 }
 
+/** How the rails do, as far as the services say it. */
+async function railsOf(visit: Visit, asked: Promise<StatusView>, paused: Paused): Promise<Html> {
+  const [[status], { pauses }] = await Promise.all([orProblem(asked), paused]);
+  return availabilityOf(visit, { pauses, silent: status?.silent ?? null });
+}
+
+type Paused = ReturnType<typeof readPaused>;
 type Lines = readonly Html[];
 
 /** What waits for somebody, the most urgent first, each with a link to where it is dealt with; who is silent hides no other. */
-async function needsPeople(visit: Visit, asked: Promise<StatusView>): Promise<Html> {
+async function needsPeople(visit: Visit, asked: Promise<StatusView>, paused: Paused): Promise<Html> {
   const { upstream } = visit;
   const reads = {
     reconciliation: async () => {
       const status = await asked;
       return [...ofReconciliation(visit, status), ...status.unreported.map(unknown)];
     },
-    pauses: async () => ofPauses(visit, await readPauses(visit)),
+    pauses: async () => ofPauses(visit, (await paused).pauses),
     waiting: async () => {
       const waiting = await upstream.waiting.read();
       return [...ofBooks(waiting), ...proposals(waiting), ...waiting.unreported.map(unknown)];
@@ -77,12 +88,13 @@ async function needsPeople(visit: Visit, asked: Promise<StatusView>): Promise<Ht
       );
     },
   };
-  const [known, parked] = await Promise.all([
+  const [known, parked, { silent }] = await Promise.all([
     fromEach(Object.keys(reads) as (keyof typeof reads)[], (name): Promise<Lines> => reads[name]()),
     countParked(visit),
+    paused,
   ]);
   const lines = [...known.found.flat(), ...parked.lines];
-  const problems = [...known.problems, ...parked.problems];
+  const problems = [...known.problems, ...silent, ...parked.problems];
   const tasks =
     lines.length > 0
       ? html`<ul class="tasks">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
@@ -93,7 +105,7 @@ async function needsPeople(visit: Visit, asked: Promise<StatusView>): Promise<Ht
 const unknown = (silent: string): Html =>
   html`What waits at ${silent} is not known: it gave no answer in time`;
 
-const ofPauses = ({ times }: Visit, pauses: Awaited<ReturnType<typeof readPauses>>): Lines =>
+const ofPauses = ({ times }: Visit, pauses: readonly Pause[]): Lines =>
   pauses.map(
     (one) =>
       html`${link(pathOfResume(one), `Paused: ${describePause(one)}`)} for ${age(one.pausedAt, times)} by ${one.pausedBy}: ${foreign(one.reason)}`,
