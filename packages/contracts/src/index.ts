@@ -6,6 +6,7 @@ export * from './events/causes.ts';
 export * from './events/identities.ts';
 export * from './events/topics.ts';
 export * from './failure-reasons.ts';
+export * from './http/availability.ts';
 export * from './http/collections.ts';
 export * from './http/conditional-fields.ts';
 export * from './http/error-codes.ts';

@@ -3,7 +3,16 @@ import { firstIdAt } from '@pesewa/kernel';
 import { startLoop } from '@pesewa/messaging';
 import { answer, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
 import type { Db, Document } from 'mongodb';
-import { measure, OPEN_TOO_LONG_MIN_MS, type PaymentSample, type PaymentWay } from './availability.ts';
+import {
+  type Measured,
+  measure,
+  OPEN_TOO_LONG_MIN_MS,
+  type PaymentSample,
+  type PaymentWay,
+  type ServingRail,
+  viewForMerchants,
+} from './availability.ts';
+import type { IsPaused } from './pauses.ts';
 import { unendedStatus } from './payment-list.ts';
 
 const WINDOW_MS = 3_600_000;
@@ -98,20 +107,25 @@ export async function readSample(
 
 /**
  * Measures a gateway's availability every half minute, and shows it to operators by rail and mobile operator: no request
- * reads the database.
+ * reads the database. Gives what a merchant may be told of its ways; undefined before the first time.
  */
-export async function addAvailability(
+export async function addAvailability<Way extends PaymentWay>(
   scope: Pick<ServiceScope<object>, 'open' | 'operator' | 'clock' | 'logger'>,
-  store: MeasuredStore,
-  ways: readonly { readonly rail: string; readonly operatorCode?: string }[],
-): Promise<void> {
+  { isPaused, ...store }: MeasuredStore & { readonly isPaused: IsPaused },
+  ways: {
+    readonly operators: readonly { readonly rail: string; readonly operatorCode?: string }[];
+    readonly merchants: readonly { readonly way: Way; readonly rails: readonly ServingRail[] }[];
+  },
+) {
   const { clock, logger } = scope;
   let view: AvailabilityView | undefined;
+  let told: readonly (Measured & { readonly way: Way; readonly rails: readonly ServingRail[] })[] = [];
   const round = async () => {
     const nowMs = clock.nowMs();
     const { fromMs, isSample, ...sample } = await readSample(store, nowMs);
     const times = { from: new Date(fromMs).toISOString(), at: new Date(nowMs).toISOString() };
-    const items = ways.map((way) => ({ operatorCode: null, ...way, ...measure(way, sample) }));
+    const items = ways.operators.map((way) => ({ operatorCode: null, ...way, ...measure(way, sample) }));
+    told = ways.merchants.map((one) => ({ ...one, ...measure(one.way, sample) }));
     view = { ...times, isSample, items };
     return false;
   };
@@ -120,4 +134,12 @@ export async function addAvailability(
   serveOperations(scope.operator, availabilityOperations, {
     show: () => (view ? answer(200, view) : refused('unavailable', 'it is not measured yet: ask again')),
   });
+  return (merchantId: string) => {
+    if (!view) return undefined;
+    const availability = told.map(({ way, rails, ...one }) => ({
+      ...way,
+      ...viewForMerchants(one, rails, (rail) => isPaused({ rail, merchantId })),
+    }));
+    return { from: view.from, to: view.at, availability };
+  };
 }

@@ -89,7 +89,7 @@ test('however many payments there are, a bounded number is read, spread over the
   for (const plan of plans) expect(plan).not.toContain('COLLSCAN');
 });
 
-test('operators are shown what was measured, and nothing before', async () => {
+test('operators are shown what was measured, merchants what they may know of it, and nothing before', async () => {
   await payouts.insertMany(Array.from({ length: ENDED_MIN }, () => payout(MINUTE_MS)));
   await using scope = new AsyncDisposableStack();
   const operator = new Hono();
@@ -97,8 +97,17 @@ test('operators are shown what was measured, and nothing before', async () => {
   const logger = createLogger({ name: 'test', level: 'silent' });
   const opening = async <Opened>(_name: string, opened: Opened | Promise<Opened>) =>
     scope.use((await opened) as Opened & AsyncDisposable);
-  const ways = [{ rail: 'upstream' }, { rail: 'other' }];
-  await addAvailability({ open: opening, operator, clock, logger }, store, ways);
+  const ways = {
+    operators: [{ rail: 'upstream' }, { rail: 'other' }],
+    merchants: [{ way: { country: 'KEN' }, rails: [{ name: 'upstream', isAvailable: () => true }] }],
+  };
+  const isPaused = ({ merchantId }: { readonly merchantId?: string }) => merchantId === 'paused';
+  const tell = await addAvailability(
+    { open: opening, operator, clock, logger },
+    { ...store, isPaused },
+    ways,
+  );
+  expect(tell('demo')).toBeUndefined();
   const app = guardOperator(operator, createOperators('the-shared-token'));
   const ask = () => app.request('/availability', { headers: { authorization: 'Bearer the-shared-token' } });
   expect((await ask()).status).toBe(503);
@@ -113,4 +122,8 @@ test('operators are shown what was measured, and nothing before', async () => {
       { rail: 'other', completed: 0, successRate: null },
     ],
   });
+  const known = { country: 'KEN', successRate: JSON.rawJSON('1'), medianSeconds: JSON.rawJSON('1') };
+  const told = { from: shown.from, to: shown.at };
+  expect(tell('demo')).toMatchObject({ ...told, availability: [{ ...known, status: 'OPERATIONAL' }] });
+  expect(tell('paused')).toMatchObject({ ...told, availability: [{ ...known, status: 'CLOSED' }] });
 });

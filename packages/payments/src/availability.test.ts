@@ -1,6 +1,12 @@
 import { failureClassOf } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
-import { ENDED_MIN, type EndedPayment, measure, type PaymentSample } from './availability.ts';
+import {
+  ENDED_MIN,
+  type EndedPayment,
+  measure,
+  type PaymentSample,
+  viewForMerchants,
+} from './availability.ts';
 
 const way = { rail: 'upstream' };
 const times = (count: number, one: Partial<EndedPayment> = {}): readonly EndedPayment[] =>
@@ -87,3 +93,27 @@ it.each([
   ['Reversed by the beneficiary institution', 'other'],
   [null, 'other'],
 ])('the reason %j is that of: %s', (reason, whose) => expect(failureClassOf(reason)).toBe(whose));
+
+describe('what merchants are told', () => {
+  const rails = (...available: readonly boolean[]) =>
+    available.map((isAvailable, index) => ({ name: `rail-${index}`, isAvailable: () => isAvailable }));
+
+  it.each([
+    ['OPERATIONAL', 'one rail answers', rails(false, true), []],
+    ['DELAYED', 'none answers', rails(false, false), []],
+    ['DELAYED', 'the one that answers is paused', rails(false, true), ['rail-1']],
+    ['CLOSED', 'all are paused', rails(true, true), ['rail-0', 'rail-1']],
+    ['CLOSED', 'none serves it', [], []],
+  ])('is %s where %s', (status, _, serving, paused: readonly string[]) => {
+    const measured = measure({}, sampleOf([]));
+    const view = viewForMerchants(measured, serving, (rail) => paused.includes(rail));
+    expect(view).toEqual({ status, successRate: null, medianSeconds: null, p95Seconds: null });
+  });
+
+  it('has a rate and times, and no count or reason of others', () => {
+    const measured = measure(way, sampleOf([...times(99), ...failed(1, 'TIMEOUT')]));
+    expect(JSON.stringify(viewForMerchants(measured, rails(true), () => false))).toBe(
+      '{"status":"OPERATIONAL","successRate":0.99,"medianSeconds":49,"p95Seconds":94}',
+    );
+  });
+});

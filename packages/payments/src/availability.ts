@@ -1,4 +1,4 @@
-import { failureClassOf, type RailAvailabilityView } from '@pesewa/contracts';
+import { failureClassOf, jsonNumber, type RailAvailabilityView } from '@pesewa/contracts';
 import { maskNames } from './payment-route.ts';
 
 /** What payments are told apart by; absent parts do not count. */
@@ -63,4 +63,29 @@ function mostFrequent(failures: readonly EndedPayment[]): Measured['topFailure']
   const byReason = Map.groupBy(failures, ({ reason }) => maskNames(reason, []) ?? 'no reason given');
   const [most] = [...byReason].toSorted(([, one], [, other]) => other.length - one.length);
   return most ? { reason: most[0], count: most[1].length } : null;
+}
+
+/** What is measured of a way, as merchants see it; the rails are those that serve it. */
+export function viewForMerchants(
+  { successRate, medianMs, p95Ms }: Pick<Measured, 'successRate' | 'medianMs' | 'p95Ms'>,
+  rails: readonly ServingRail[],
+  isPaused: (rail: string) => boolean,
+) {
+  const open = rails.filter(({ name }) => !isPaused(name));
+  const status = open.some(({ isAvailable }) => isAvailable())
+    ? ('OPERATIONAL' as const)
+    : ('DELAYED' as const);
+  const seconds = (ms: number | null) => (ms === null ? null : jsonNumber(String(Math.round(ms / 100) / 10)));
+  return {
+    status: open.length === 0 ? ('CLOSED' as const) : status,
+    successRate: successRate === null ? null : jsonNumber(String(successRate)),
+    medianSeconds: seconds(medianMs),
+    p95Seconds: seconds(p95Ms),
+  };
+}
+
+/** A rail that serves a way, and whether it would be called now. */
+export interface ServingRail {
+  readonly name: string;
+  readonly isAvailable: () => boolean;
 }

@@ -2,8 +2,8 @@ import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createOutcomeRecorder, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
-import { addAvailability, addPauses, addPaymentRoutes } from '@pesewa/payments';
-import { type CollectionRail, type Rails, readResubmitGraceMs, takesCollections } from '@pesewa/rails';
+import { addAvailability, addPauses, addPaymentRoutes, type IsPaused } from '@pesewa/payments';
+import { type Rails, readResubmitGraceMs, takesCollections } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Db } from 'mongodb';
@@ -48,7 +48,6 @@ export async function composeGateway(
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const pausable = { rails: rails.all.filter(takesCollections), findMerchant: directory.find };
   const isPaused = await addPauses(scope, { db: messaging.db, ...pausable });
-  await addAvailability(scope, paymentsIn(messaging.db), pausable.rails.flatMap(waysOf));
   const collections = createCollections({
     store,
     usage: openUsageStore(messaging.db),
@@ -88,6 +87,7 @@ export async function composeGateway(
   const app = createApp({
     collections,
     store,
+    availability: await openAvailability(scope, rails, { db: messaging.db, isPaused }),
     initiate,
     complete: completer.complete,
     answerDeadline,
@@ -101,10 +101,25 @@ export async function composeGateway(
   return { app, completer };
 }
 
-const paymentsIn = (db: Db) => ({ db, collection: 'collections', prefix: 'co' }) as const;
-
-/** A rail, and each mobile operator whose collections go through it. */
-const waysOf = ({ name: rail, collections: { operatorCodes } }: CollectionRail) => [
-  { rail },
-  ...operatorCodes.map((operatorCode) => ({ rail, operatorCode })),
-];
+/** Measures each rail and mobile operator there, and for merchants each mobile operator. */
+function openAvailability(
+  scope: ServiceScope<object>,
+  { all, routeCollection }: Rails,
+  parts: { readonly db: Db; readonly isPaused: IsPaused },
+) {
+  const rails = all.filter(takesCollections);
+  const operators = rails.flatMap(({ name: rail, collections: { operatorCodes } }) => [
+    { rail },
+    ...operatorCodes.map((operatorCode) => ({ rail, operatorCode })),
+  ]);
+  const codes = new Set(rails.flatMap(({ collections }) => collections.operatorCodes));
+  const merchants = [...codes].map((operatorCode) => {
+    const rail = routeCollection({ operatorCode });
+    return { way: { operatorCode }, rails: rail ? [rail] : [] };
+  });
+  return addAvailability(
+    scope,
+    { ...parts, collection: 'collections', prefix: 'co' },
+    { operators, merchants },
+  );
+}

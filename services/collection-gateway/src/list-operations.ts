@@ -1,4 +1,4 @@
-import { collectionWebhook, numberText } from '@pesewa/contracts';
+import { collectionWebhook, numberText, waysAvailability } from '@pesewa/contracts';
 import { listParameters, nextCursorField, onlyParameters } from '@pesewa/merchant-api';
 import { z } from 'zod';
 import { defineOperation } from './api-operation.ts';
@@ -6,6 +6,7 @@ import type { CollectionStatus } from './domain/state.ts';
 import { rejectionsOf } from './status-operations.ts';
 
 const path = '/collection/v1/collections';
+const availabilityPath = '/collection/v1/availability';
 const statuses = ['PENDING', 'COMPLETED', 'FAILED'] as const satisfies readonly CollectionStatus[];
 
 /** The parameters of the list of collections. */
@@ -27,6 +28,9 @@ export const listedCollection = collectionWebhook
   })
   .strict();
 
+/** How the collections of each mobile operator fare. */
+export const operatorsAvailability = waysAvailability({ operatorCode: z.string() });
+
 const listed = {
   transaction_reference: 'co-019a6b2c4d5e7f8091a2b3c4d5e6f708',
   merchant_reference: 'order-2031',
@@ -40,7 +44,7 @@ const listed = {
   initiated_date: '2026-01-15 12:00:00',
 };
 
-/** The operation that lists a merchant's collections. */
+/** The operations that list a merchant's collections, and how those of each mobile operator fare. */
 export const listOperations = {
   collections: defineOperation({
     path,
@@ -65,6 +69,39 @@ export const listOperations = {
         path,
         'refused: a parameter is malformed, and `error` names it; or X-business or X-app is missing or wrong',
       ),
+    },
+  }),
+  availability: defineOperation({
+    path: availabilityPath,
+    operationId: 'getAvailability',
+    tag: 'Lists',
+    summary: 'Availability of mobile operators',
+    description:
+      'Whether customers of a mobile operator can be asked at present, and how the collections of the last hour ended, all ' +
+      'merchants together: the success rate, in which customers who decline count as well, and how long they took. It is ' +
+      'measured every half minute. It has no body and no `X-module`.',
+    request: { query: z.object({}) },
+    answers: {
+      200: {
+        description: 'every mobile operator',
+        schema: operatorsAvailability,
+        examples: {
+          'one mobile operator': {
+            from: '2026-01-15T12:00:00.000Z',
+            to: '2026-01-15T13:00:00.000Z',
+            availability: [
+              {
+                operatorCode: 'GMQMO',
+                status: 'OPERATIONAL',
+                successRate: 0.91,
+                medianSeconds: 24.5,
+                p95Seconds: 90.1,
+              },
+            ],
+          },
+        },
+      },
+      ...rejectionsOf(availabilityPath, 'refused: X-business or X-app is missing or wrong'),
     },
   }),
 };

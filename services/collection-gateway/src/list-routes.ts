@@ -4,19 +4,26 @@ import { type AppEnv, type AuthenticationDeps, authenticate, createReadPage } fr
 import { answerJson, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { answerRejected } from './answers.ts';
-import { type listedCollection, listedParameters, listOperations } from './list-operations.ts';
+import {
+  type listedCollection,
+  listedParameters,
+  listOperations,
+  type operatorsAvailability,
+} from './list-operations.ts';
 import { merchantKeyOf } from './requests.ts';
 import { answerUnauthenticated } from './status-routes.ts';
 import type { Collection, CollectionStore } from './store.ts';
 
-/** The dependencies of the list of collections. */
+/** The dependencies of the list of collections and of the availability of mobile operators. */
 export interface ListRouteDeps extends AuthenticationDeps {
   readonly store: Pick<CollectionStore, 'list'>;
+  /** How collections fare; undefined before it is first measured. */
+  readonly availability: (merchantId: string) => JsonOf<typeof operatorsAvailability> | undefined;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
 }
 
-/** The route that lists collections, always of the merchant that asks (ADR 83). */
+/** The routes that list collections, always of the merchant that asks (ADR 83), and show how each mobile operator does. */
 export function createListRoutes(deps: ListRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   const nowMs = deps.clock.nowMs;
@@ -36,6 +43,10 @@ export function createListRoutes(deps: ListRouteDeps): Hono<AppEnv> {
     }
     const { code, message } = page.refusal;
     return answerRejected(context, code === 'malformed' ? 400 : 503, nowMs(), message);
+  });
+  routes.get(listOperations.availability.getRoutingPath(), authentication, (context) => {
+    const found = deps.availability(context.get('merchant').id);
+    return found ? answerJson(context, 200, found) : answerRejected(context, 503, nowMs());
   });
   return routes;
 }

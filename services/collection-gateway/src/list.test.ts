@@ -1,4 +1,4 @@
-import { parseJson } from '@pesewa/contracts';
+import { jsonNumber, parseJson } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answerSchema } from './fixtures/documented.ts';
 import { openGateway, payinBody, rightHeaders } from './fixtures/gateway.ts';
@@ -123,5 +123,34 @@ describe('the list of collections', () => {
       status: 400,
       body: { error: expect.stringMatching(/from and to/) as string },
     });
+  });
+});
+
+describe('the availability of mobile operators (contract 10.23)', () => {
+  const times = { from: '2026-11-01T08:00:00.000Z', to: '2026-11-01T09:00:00.000Z' };
+  const mtn = { operatorCode: 'GHMTN', status: 'DELAYED' as const, medianSeconds: null, p95Seconds: null };
+  const availability: ListRouteDeps['availability'] = (merchantId) =>
+    merchantId === 'demo'
+      ? { ...times, availability: [{ ...mtn, successRate: jsonNumber('0.91') }] }
+      : undefined;
+
+  async function ask(overrides: Partial<ListRouteDeps>, headers: Record<string, string> = rightfully) {
+    const response = await openGateway(overrides).app.request('/collection/v1/availability', { headers });
+    const text = await response.text();
+    answerSchema('availability', response.status).parse(parseJson(text));
+    return [response.status, JSON.parse(text) as unknown];
+  }
+
+  it('is shown as it is for the merchant that asks', async () => {
+    const shown = { ...times, availability: [{ ...mtn, successRate: 0.91 }] };
+    expect(await ask({ availability })).toEqual([200, shown]);
+  });
+
+  it.each<[string, number, Partial<ListRouteDeps>, Record<string, string>]>([
+    ['not known before it is measured', 503, {}, rightfully],
+    ['for those alone who may ask', 400, {}, { 'x-app': 'api' }],
+    ['counted towards the rate', 429, { limitRequest: async () => 3 }, rightfully],
+  ])('is %s', async (_, status, overrides, headers) => {
+    expect((await ask({ availability: () => undefined, ...overrides }, headers))[0]).toBe(status);
   });
 });

@@ -83,6 +83,7 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
     inquiries: {
       balances: { available: async () => new Map() },
       processors: { list: async () => [] },
+      availability: () => undefined,
       enquireName: async () => ({ kind: 'noAccount' }),
       flagUrl: (country) => `http://gateway.test/flags/${country}.svg`,
     },

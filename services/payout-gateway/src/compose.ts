@@ -49,8 +49,6 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const payoutRails = rails.all.filter(takesPayouts);
   const isPaused = await addPauses(scope, { db, rails: payoutRails, findMerchant: directory.find });
-  const ways = payoutRails.map(({ name }) => ({ rail: name }));
-  await addAvailability(scope, { db, collection: 'payouts', prefix: 'po' }, ways);
   const submitting: SubmissionDeps = {
     store,
     usage: openUsageStore(db),
@@ -93,6 +91,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     identify: directory.identify,
     proxies: readTrustedProxies(config),
     inquiries: {
+      availability: await openAvailability(scope, rails, { db, isPaused }),
       balances,
       processors,
       enquireName: createNameEnquiry({ route: processors.route, rail: rails.get, logger }),
@@ -102,6 +101,24 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     clock,
     logger,
   });
+}
+
+/** Measures each rail, and for merchants each route, which several rails may serve. */
+function openAvailability(
+  scope: Scope,
+  { all, payoutRails }: Rails,
+  parts: { readonly db: Db; readonly isPaused: IsPaused },
+) {
+  const rails = all.filter(takesPayouts);
+  const routes = rails.flatMap(({ payouts }) =>
+    payouts.routes.flatMap(({ channels, ...route }) => channels.map((channel) => ({ ...route, channel }))),
+  );
+  const distinct = new Map(routes.map((way) => [JSON.stringify(way), { way, rails: payoutRails(way) }]));
+  return addAvailability(
+    scope,
+    { ...parts, collection: 'payouts', prefix: 'po' },
+    { operators: rails.map(({ name }) => ({ rail: name })), merchants: [...distinct.values()] },
+  );
 }
 
 function openStatements({ clock }: Scope, { db, database }: Messaging) {

@@ -1,4 +1,11 @@
-import { accountNameRecord, nameEnquiryRequest, processorRecord, walletRecord } from '@pesewa/contracts';
+import {
+  accountNameRecord,
+  channels,
+  nameEnquiryRequest,
+  processorRecord,
+  walletRecord,
+  waysAvailability,
+} from '@pesewa/contracts';
 import { z } from 'zod';
 import { defineOperation } from './api-operation.ts';
 
@@ -100,5 +107,37 @@ export const inquiryOperations = {
       },
     },
     refusals: ['malformed', 'notFound', 'noRoute', 'unavailable'],
+  }),
+  availability: defineOperation({
+    method: 'get',
+    path: '/api/v1/availability',
+    operationId: 'getAvailability',
+    tag: 'Inquiries',
+    summary: 'Availability of routes',
+    description:
+      'Whether payouts can be sent at present, and how those of the last hour ended, all merchants together: the success ' +
+      'rate, and how long they took. It is measured every half minute.',
+    success: {
+      code: 'answered',
+      description: '`00` every route',
+      message: 'Availability retrieved successfully',
+      data: waysAvailability({ country: z.string(), currency: z.string(), channel: z.enum(channels) }),
+      example: {
+        from: '2026-11-01T08:00:00.000Z',
+        to: '2026-11-01T09:00:00.000Z',
+        availability: [
+          {
+            country: 'NGA',
+            currency: 'NGN',
+            channel: 'Bank Transfer',
+            status: 'OPERATIONAL',
+            successRate: 0.987,
+            medianSeconds: 4.2,
+            p95Seconds: 31.5,
+          },
+        ],
+      },
+    },
+    refusals: ['unavailable'],
   }),
 };

@@ -1,4 +1,4 @@
-import { currencyHtml } from '@pesewa/contracts';
+import { currencyHtml, jsonNumber } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import type { Processor } from '@pesewa/rails';
 import { describe, expect, it } from 'vitest';
@@ -24,6 +24,7 @@ function open(inquiries: Partial<InquiryDeps> = {}, who: Merchant = merchant) {
     inquiries: {
       balances: { available: async () => new Map([['NGN', 9_007_199_254_740_991n]]) },
       processors: { list: async () => [processor] },
+      availability: () => undefined,
       enquireName: async () => ({ kind: 'noAccount' }),
       flagUrl: (country) => `http://gateway.test/flags/${country}.svg`,
       ...inquiries,
@@ -203,5 +204,50 @@ describe('name enquiry (contract 4.6)', () => {
   ])('refuses a %s that is none', async (field, value) => {
     const { body } = await ask(open(), 'POST', path, { body: { ...wanted, [field]: value } });
     expect(body.responseCode).toBe('30');
+  });
+});
+
+describe('availability (contract 10.23)', () => {
+  const path = '/api/v1/availability';
+  const nothing = { successRate: null, medianSeconds: null, p95Seconds: null };
+  const route = { country: 'NGA', currency: 'NGN', channel: 'Bank Transfer', ...nothing } as const;
+  const times = { from: '2026-11-01T08:00:00.000Z', to: '2026-11-01T09:00:00.000Z' };
+
+  it('is of every route, as it is for the merchant that asks', async () => {
+    const asked: string[] = [];
+    const app = open({
+      availability: (merchantId) => {
+        asked.push(merchantId);
+        const measured = { successRate: jsonNumber('0.987'), p95Seconds: jsonNumber('31.5') };
+        const availability = [
+          { ...route, ...measured, status: 'OPERATIONAL' as const },
+          { ...route, channel: 'Mobile Money' as const, status: 'CLOSED' as const },
+        ];
+        return { ...times, availability };
+      },
+    });
+    const { status, body } = await ask(app, 'GET', path);
+    expect([status, body.responseCode, asked]).toEqual([200, '00', ['demo']]);
+    expect(body.responseData).toEqual({
+      ...times,
+      availability: [
+        { ...route, status: 'OPERATIONAL', successRate: '0.987', p95Seconds: '31.5' },
+        { ...route, status: 'CLOSED', channel: 'Mobile Money' },
+      ],
+    });
+  });
+
+  it('is 91 before it is measured, and for those alone who have a key', async () => {
+    const { status, body } = await ask(open(), 'GET', path);
+    expect([status, body.responseCode]).toEqual([503, '91']);
+    const stranger = await ask(openTestApp(), 'GET', path, { headers: { 'x-api-key': 'eA==' } });
+    expect([stranger.status, stranger.body.responseCode]).toEqual([401, '63']);
+  });
+
+  it('counts towards the rate', async () => {
+    const app = openTestApp({
+      rateLimits: { limitRequest: async () => 3, limitNameEnquiry: async () => undefined },
+    });
+    expect((await ask(app, 'GET', path)).status).toBe(429);
   });
 });

@@ -17,6 +17,8 @@ import type { RateLimits } from './rate-limits.ts';
 export interface InquiryDeps {
   readonly balances: Pick<Balances, 'available'>;
   readonly processors: Pick<Processors, 'list'>;
+  /** How payouts fare on each route; undefined before it is first measured. */
+  readonly availability: (merchantId: string) => Parameters<typeof availability.succeed>[1] | undefined;
   readonly enquireName: NameEnquiry;
   readonly rateLimits: Pick<RateLimits, 'limitNameEnquiry'>;
   readonly flagUrl: FlagUrl;
@@ -26,13 +28,19 @@ export interface InquiryDeps {
 /** The largest body of a name enquiry, and of the balance operation, which ignores its body. */
 const BODY_BYTES_MAX = 4_096;
 
-const { balance, processors, nameEnquiry } = inquiryOperations;
+const { balance, processors, nameEnquiry, availability } = inquiryOperations;
 
 /** The routes that only read: balance, processors, name enquiry (contract 4.4 to 4.6). */
 export function createInquiryRoutes(deps: InquiryDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   routes.post(balance.route.getRoutingPath(), (context) => getBalance(context, deps));
   routes.get(processors.route.getRoutingPath(), (context) => listProcessors(context, deps));
+  routes.get(availability.route.getRoutingPath(), (context) => {
+    const found = deps.availability(context.get('merchant').id);
+    return found
+      ? availability.succeed(context, found)
+      : availability.refuse(context, 'unavailable', 'it is not measured yet: try again');
+  });
   routes.post(nameEnquiry.route.getRoutingPath(), (context) => enquireName(context, deps));
   return routes;
 }

@@ -44,6 +44,7 @@ function openSigned(signing: Merchant['signing']) {
         },
       },
       processors: { list: async () => [] },
+      availability: () => undefined,
       enquireName: async () => {
         done.push('name enquiry');
         return { kind: 'noAccount' };
