@@ -33,7 +33,7 @@ it('explains once what many services have, with who has it', () => {
     /\| `NEEDED` \| \*\*required\*\* \| an address \|\n\n## All but e\n\n.+\n.+\n\| `PORT` \| `1` \| an address \|\n$/,
   );
   expect(renderConfiguration({ ...all.get('a'), OWN: port }, common)).toMatch(
-    /^\| Variable .+\n.+\n\| `OWN` \| `1` \| an address \|\n\n2 more are \[settings/,
+    /^\| Variable .+\n.+\n\| `OWN` \| `1` \| an address \|\n\n\[2 more\]\(.+\) are shared\.\n$/,
   );
 });
 

@@ -96,7 +96,7 @@ export const renderCommonSettings = (common: CommonSettings, services: readonly 
   });
   return `# Settings of many services
 
-Generated from each service's \`config.ts\` by \`npm run docs\`; changes by hand are lost. A service's README has its own settings.
+Generated from each service's \`config.ts\` by \`npm run docs\`. A service's README has its own settings.
 Each may be given as a file: the variable with \`_FILE\` holds its path ([connections](connections.md)).
 
 ${tables.join('\n')}`;
@@ -106,6 +106,6 @@ ${tables.join('\n')}`;
 export const renderConfiguration = (settings: Settings, common: CommonSettings = new Map()): string => {
   const own = rowsOf(settings).filter((row) => !common.has(textOfRow(row)));
   const shared = Object.keys(settings).length - own.length;
-  const others = `\n${shared} more are [settings of many services](../../docs/settings.md).\n`;
+  const others = `\n[${shared} more](../../docs/settings.md) are shared.\n`;
   return `${renderTable(['Variable', 'Default', 'Meaning'], own)}${shared > 0 ? others : ''}`;
 };

@@ -120,7 +120,7 @@ const renderTopic = (topic: Topic, index: number): string => {
 
 const introduction = `# Events
 
-Generated from \`packages/contracts/src/events\` by \`npm run docs\`; changes by hand are lost.
+Generated from \`packages/contracts/src/events\` by \`npm run docs\`.
 
 [events.asyncapi.json](events.asyncapi.json) says the same for programs, as an [AsyncAPI](https://www.asyncapi.com) 3.0
 document; [at the end](#a-consumer) is a consumer to begin with.

@@ -7,6 +7,7 @@ import {
   type SettingProblem,
   secret,
 } from './connection-settings.ts';
+import { issuerSettings } from './operator-tokens.ts';
 import { operatorsSetting } from './operators.ts';
 import { tracingSettings } from './tracing.ts';
 
@@ -109,19 +110,16 @@ export const serviceSettings = tracingSettings.extend({
     )
     .meta(secret),
   OPERATORS: operatorsSetting
-    .describe(
-      'further operators as `name:role:SHA-256 of the token in hex`, separated by commas; roles are viewer, operator, approver and admin',
-    )
+    .describe('further operators as `name:role:SHA-256 of the token in hex`, separated by commas')
     .meta(secret),
+  ...issuerSettings,
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('lowest level that is logged'),
   DRAIN_DELAY_MS: wholeNumberSetting({ min: 0, max: 10_000 })
     .default(0)
-    .describe(
-      'how long the public port still accepts connections, and open ones may bring another request, once the process is ending',
-    ),
+    .describe('how long the public port still accepts connections and requests once the process is ending'),
   NODE_ENV: environmentSetting,
   CRASH_AT: z
     .string()
@@ -130,7 +128,7 @@ export const serviceSettings = tracingSettings.extend({
     })
     .optional()
     .describe(
-      'crash point to die at, as name:n, or to be stopped at, as name:n:freeze or name:n:freeze:text, or @file that says so while the process runs (tests only)',
+      'crash point (tests only): name:n to die there, name:n:freeze or name:n:freeze:text to be stopped, or @file that says so meanwhile',
     ),
 });
 

@@ -107,7 +107,7 @@ export const connectionSettings = z.object({
     .pipe(z.array(z.enum(systems)))
     .default([])
     .describe(
-      'connections that production may use without TLS or credentials, separated by commas: `kafka`, `registry`, `mongodb`; and `callbacks`, if webhook-ingress may accept callbacks without authentication',
+      'what production may reach without TLS or credentials, separated by commas: `kafka`, `registry`, `mongodb`; `callbacks` lets webhook-ingress accept callbacks without authentication',
     ),
 });
 

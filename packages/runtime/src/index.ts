@@ -41,7 +41,7 @@ export {
   type OperationsApp,
 } from './operations.ts';
 export { operatorRefusal } from './operator-requests.ts';
-export { createOperators, type Operators, operatorOf } from './operators.ts';
+export { createOperators, mayBeOperator, type Operators, operatorOf } from './operators.ts';
 export { createRequestMeter, instrumentRequests, type RequestMeter } from './requests.ts';
 export { END_TIMEOUT_MS, runService, runServices, type ServiceToRun } from './run.ts';
 export {

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import type { Health, HealthReport } from './health.ts';
 import { answerJson, logFailure } from './http.ts';
 import type { Logger } from './logger.ts';
+import { refuseToken } from './operator-tokens.ts';
 import { callerOf, type Operators, setOperator } from './operators.ts';
 import { createRequestGate } from './request-gate.ts';
 import { instrumentRequests, traceRequest } from './requests.ts';
@@ -86,10 +87,13 @@ export function guardOperator(routes: Hono, operators: Operators, logger?: Pick<
     }
     const token = /^Bearer (\S+)$/.exec(header)?.[1];
     // A missing token never matches, even if an operator's token were empty.
-    const caller = token === undefined ? undefined : operators.identify(token);
-    if (!caller) {
-      return answerJson(context, 403, { code: 'forbidden', message: 'the operator token is wrong' });
+    const identified =
+      token === undefined ? refuseToken('the operator token is wrong') : await operators.identify(token);
+    if (!identified.ok) {
+      const { status, code, message } = identified.refusal;
+      return answerJson(context, status, { code, message });
     }
+    const caller = identified.value;
     setOperator(context, caller);
     const { method, path } = context.req;
     await traceRequest(context, next);

@@ -8,7 +8,13 @@ import { parseConfig } from './config.ts';
 import { createHealth } from './health.ts';
 import { createLogger } from './logger.ts';
 import { createOperationsApp, guardOperator, mountOperator } from './operations.ts';
-import { createOperators, operatorOf, operatorsProblem, operatorsSetting } from './operators.ts';
+import {
+  createOperators,
+  mayBeOperator,
+  operatorOf,
+  operatorsProblem,
+  operatorsSetting,
+} from './operators.ts';
 import { answer, serveOperations } from './serve-operations.ts';
 
 /** Matches any text with this part. */
@@ -55,6 +61,17 @@ describe('the setting', () => {
     expect(operatorsProblem({ OPERATOR_TOKEN: 'token-of-ama', OPERATORS })).toContain('OPERATORS: ama has');
     expect(operatorsProblem({ OPERATOR_TOKEN: 'another-token', OPERATORS })).toBeUndefined();
   });
+});
+
+it('may be somebody of OPERATORS, in development whoever shares a token, and whom the issuer could have', () => {
+  const { OPERATORS } = read(ama);
+  const names = (config: object) => {
+    const whole = { NODE_ENV: 'production', OPERATORS, ...config };
+    return ['ama', 'kofi@example.com', 'Kofi', 'operator'].filter((name) => mayBeOperator(whole, name));
+  };
+  expect(names({})).toEqual(['ama']);
+  expect(names({ NODE_ENV: 'development' })).toEqual(['ama', 'operator']);
+  expect(names({ OPERATORS_ISSUER: 'https://login.example.com' })).toEqual(['ama', 'kofi@example.com']);
 });
 
 describe('the guard', () => {

@@ -1,7 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type CallerView, includesRole, type OperatorRole, operatorRoles } from '@pesewa/contracts';
+import { accept } from '@pesewa/kernel';
 import type { Context } from 'hono';
 import { z } from 'zod';
+import { type IdentifyToken, readOperatorName, refuseToken } from './operator-tokens.ts';
 
 /** A person or program that may use the operator APIs, identified by the hash of a token. */
 export interface NamedOperator extends CallerView {
@@ -11,14 +13,14 @@ export interface NamedOperator extends CallerView {
 
 /** Finds the owner of a token. */
 export interface Operators {
-  /** Undefined for an unknown token. Takes the same time for every token. */
-  readonly identify: (token: string) => CallerView | undefined;
+  readonly identify: IdentifyToken;
 }
 
 /** The name that goes with `OPERATOR_TOKEN`. */
 const MAIN_OPERATOR = 'operator';
 
 const ENTRY = new RegExp(`^([a-z][a-z0-9-]{1,31}):(${operatorRoles.join('|')}):([0-9a-f]{64})$`);
+
 const CONTEXT_KEY = 'pesewa.operator';
 
 const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
@@ -58,18 +60,26 @@ export const operatorsSetting = z
     });
   });
 
-/** What is wrong with the operators as a whole, if anything: the main token must not belong to a named operator too. */
+/**
+ * What is wrong with the operators as a whole, if anything: the main token must not belong to a named operator too, and an
+ * issuer's tokens must be meant for us.
+ */
 export function operatorsProblem(config: {
   readonly OPERATOR_TOKEN: string;
   readonly OPERATORS: readonly NamedOperator[];
+  readonly OPERATORS_ISSUER?: string | undefined;
+  readonly OPERATORS_AUDIENCE?: string | undefined;
 }): string | undefined {
+  if ((config.OPERATORS_ISSUER === undefined) !== (config.OPERATORS_AUDIENCE === undefined))
+    return 'OPERATORS_AUDIENCE: give it together with OPERATORS_ISSUER, or none of them';
   const main = sha256(config.OPERATOR_TOKEN);
   const shared = config.OPERATORS.find(({ tokenHash }) => timingSafeEqual(tokenHash, main));
   return shared && `OPERATORS: ${shared.name} has the token of OPERATOR_TOKEN: each operator needs their own`;
 }
 
 /**
- * Builds {@link Operators}: `operator` for the main token, and the named ones.
+ * Builds {@link Operators}: `operator` for the main token, the named ones, and those whose tokens `verify` knows. Which of our
+ * own tokens it is takes the same time for every token.
  *
  * @param sharedMayAct whether the main token, which several people may have and so stands for no person, is an admin's, as in
  *   development; else it is a viewer's
@@ -78,21 +88,43 @@ export function createOperators(
   operatorToken: string,
   named: readonly NamedOperator[] = [],
   sharedMayAct = true,
+  verify?: IdentifyToken,
 ): Operators {
   const known: readonly NamedOperator[] = [
     { name: MAIN_OPERATOR, role: sharedMayAct ? 'admin' : 'viewer', tokenHash: sha256(operatorToken) },
     ...named,
   ];
   return {
-    identify: (token) => {
+    identify: async (token) => {
       const hash = sha256(token);
       let identified: CallerView | undefined;
       // Every hash is compared, so that the time does not reveal which one matched.
       for (const { name, role, tokenHash } of known)
         if (timingSafeEqual(tokenHash, hash)) identified = { name, role };
-      return identified;
+      if (identified) return accept(identified);
+      if (!verify) return refuseToken('the operator token is wrong');
+      const verified = await verify(token);
+      // Whoever may choose their name at the issuer could else be a second one of our operators, or stand for one.
+      const isTaken = verified.ok && known.some(({ name }) => name === verified.value.name);
+      return isTaken
+        ? refuseToken(`${verified.value.name} is an operator with a token of their own`)
+        : verified;
     },
   };
+}
+
+/** Whether somebody who acts for themselves may have this name; whom the issuer has, only the issuer knows. */
+export function mayBeOperator(
+  config: {
+    readonly NODE_ENV: string;
+    readonly OPERATORS: readonly NamedOperator[];
+    readonly OPERATORS_ISSUER?: string | undefined;
+  },
+  name: string,
+): boolean {
+  if (name === MAIN_OPERATOR) return config.NODE_ENV !== 'production';
+  const isNamed = config.OPERATORS.some((one) => one.name === name);
+  return isNamed || (config.OPERATORS_ISSUER !== undefined && readOperatorName(name) === name);
 }
 
 /** Stores the calling operator for the routes. */

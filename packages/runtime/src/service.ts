@@ -9,6 +9,7 @@ import { createHealth, type Health } from './health.ts';
 import { serveHttp } from './http.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { createOperationsApp, mountOperator } from './operations.ts';
+import { createTokenVerifier } from './operator-tokens.ts';
 import { createOperators, operatorsProblem } from './operators.ts';
 import { createRequestMeter, type RequestMeter } from './requests.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
@@ -138,6 +139,7 @@ function openService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>
         config.OPERATOR_TOKEN,
         config.OPERATORS,
         config.NODE_ENV !== 'production',
+        createTokenVerifier(config, { clock, monotonicMs, logger }),
       );
       await shutdown.open('operator requests', mountOperator(operations, operators));
       const { OPERATIONS_HOST: host = config.HOST, OPERATIONS_PORT: operationsPort } = config;

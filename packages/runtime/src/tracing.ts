@@ -15,9 +15,7 @@ export const tracingSettings = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
-    .describe(
-      'address of the collector that receives spans (OTLP over HTTP, `/v1/traces` is added); without it no spans are recorded',
-    ),
+    .describe('collector of spans (OTLP over HTTP, `/v1/traces` is added); without it none are recorded'),
   OTEL_TRACES_SAMPLER: z
     .enum(['parentbased_traceidratio', 'traceidratio'])
     .default('parentbased_traceidratio')

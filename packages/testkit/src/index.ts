@@ -5,6 +5,7 @@ export { createCertificateAuthority } from './certificates.ts';
 export { openBreakableDaemons, openTestSecuredKafka } from './daemons.ts';
 export { eventually, waitAsLongAs } from './eventually.ts';
 export { ignoreAllEvents } from './ignore-all-events.ts';
+export { createIssuerKey, openIssuer } from './issuer.ts';
 export { payoutsOnly } from './payouts-only.ts';
 export { openPayoutsOnlyRail } from './payouts-only-rail.ts';
 export { encodeRecordBody } from './record-encoder.ts';

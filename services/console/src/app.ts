@@ -18,11 +18,11 @@ import type { Session, Sessions } from './sessions.ts';
 import { addSignIn, type SignInDeps } from './sign-in.ts';
 import type { OpenUpstream } from './upstream.ts';
 import { type Content, link } from './view/html.ts';
-import { type Frame, layout, mainOf, type Page, SIGN_IN_HEADER } from './view/layout.ts';
+import { type Frame, layout, leadOn, mainOf, type Page, SIGN_IN_HEADER } from './view/layout.ts';
 import { mayOf, type Outcome, type Routes, type Submission, type Visit } from './visits.ts';
 
 /** What the console's pages need. */
-export interface AppDeps extends Pick<SignInDeps, 'randomBytes' | 'counted'> {
+export interface AppDeps extends Pick<SignInDeps, 'randomBytes' | 'counted' | 'issuer'> {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly openUpstream: OpenUpstream;
@@ -159,12 +159,7 @@ function signInFirst(context: Here, isPart: boolean, show: Show): Response | Pro
     return context.body(null, 401);
   }
   // A link in a mail comes without our strict cookie: the second try, which is our own, brings it.
-  if (isGet && context.req.header('sec-fetch-site') === 'cross-site') {
-    context.header('Cache-Control', 'no-store');
-    return context.html(
-      html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Pesewa</title><meta http-equiv="refresh" content="0"></html>`,
-    );
-  }
+  if (isGet && context.req.header('sec-fetch-site') === 'cross-site') return leadOn(context);
   if (isGet) return context.redirect(address, 303);
   const body = html`<p>Your sign-in has ended, and nothing was done. ${link('/sign-in', 'Sign in')}, then try again.</p>`;
   return show(context, { title: 'Signed out', body }, 401);

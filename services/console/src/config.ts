@@ -8,8 +8,9 @@ import {
   wholeNumberSetting,
 } from '@pesewa/runtime';
 import { z } from 'zod';
+import { clientSettings } from './issuer.ts';
 import { sandboxSetting } from './sandbox.ts';
-import { sessionKeysSetting } from './sessions.ts';
+import { sessionKeysSetting } from './sealing.ts';
 
 const ports = portSettings(services.console);
 
@@ -54,7 +55,7 @@ export const settings = serviceSettings
       .describe('the origin by which browsers reach the pages, such as https://console.example.com'),
     SESSION_KEYS: sessionKeysSetting
       .describe(
-        'keys that seal sign-ins, 32 bytes in base64 each, separated by commas: the first seals, all open; in development one is made at the start',
+        'keys of 32 bytes in base64, separated by commas: the first seals sign-ins, all open them; in development one is made',
       )
       .meta(secret),
     SESSION_IDLE_MINUTES: wholeNumberSetting({ min: 1, max: 120 })
@@ -63,15 +64,21 @@ export const settings = serviceSettings
     SESSION_HOURS: wholeNumberSetting({ min: 1, max: 24 })
       .default(8)
       .describe('hours after which a sign-in ends in any case'),
+    ...clientSettings,
     TIME_ZONE: zone,
     SANDBOX: sandboxSetting
       .optional()
       .describe(
-        'never in production: JSON with transferUrl, collectionsUrl, simulatorUrl and merchant (id, publicKey, webhookSecret) of a development stack, for the page that pays and collects there',
+        'JSON of a development stack, never in production: transferUrl, collectionsUrl, simulatorUrl and merchant (id, publicKey, webhookSecret)',
       )
       .meta(secret),
   })
   .superRefine((config, context) => {
+    const { OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: ownSecret, OPERATORS_ISSUER: issuer } = config;
+    if ((id ?? ownSecret) !== undefined && (!id || !ownSecret || !issuer)) {
+      const message = 'goes together with OIDC_CLIENT_SECRET and OPERATORS_ISSUER';
+      context.addIssue({ code: 'custom', path: ['OIDC_CLIENT_ID'], message });
+    }
     if (config.NODE_ENV !== 'production') return;
     for (const name of ['SESSION_KEYS', 'PUBLIC_ORIGIN'] as const)
       if (config[name] === undefined)

@@ -5,12 +5,13 @@ import type { OperationsAnswer, OperationsExchange } from '@pesewa/operator-clie
 import { createLogger } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createCookies } from './cookies.ts';
+import { createIssuer } from './issuer.ts';
 import type { Sandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
-import { createUpstream, type Files } from './upstream.ts';
+import { createUpstream, type Files, type OpenUpstream } from './upstream.ts';
 
 /** The time of tests. */
-const NOW_MS = Date.parse('2026-11-27T12:00:00Z');
+export const NOW_MS = Date.parse('2026-11-27T12:00:00Z');
 
 /** A request to an operator API. */
 export interface Asked {
@@ -71,14 +72,18 @@ type App = ReturnType<typeof createApp>;
 
 /** Somebody's browser: it keeps the cookie of a sign-in, and fills in forms as a page of it would. */
 function openVisitor(app: App, cookie = '') {
-  const jar = { cookie };
+  const jar = { cookie, pending: '' };
   const send = async (path: string, init: RequestInit) => {
     const headers = new Headers(init.headers);
     if (!headers.has('sec-fetch-site')) headers.set('sec-fetch-site', 'same-origin');
-    if (jar.cookie !== '') headers.set('cookie', jar.cookie);
+    const comesFromElsewhere = headers.get('sec-fetch-site') === 'cross-site' && init.method === undefined;
+    const cookies = [comesFromElsewhere ? '' : jar.cookie, jar.pending].filter((one) => one !== '');
+    if (cookies.length > 0) headers.set('cookie', cookies.join('; '));
     const answer = await app.request(`http://console.test${path}`, { ...init, headers });
-    const set = answer.headers.get('set-cookie');
-    if (set?.startsWith('pesewa-session=')) jar.cookie = set.split(';', 1)[0] ?? '';
+    for (const [set = ''] of answer.headers.getSetCookie().map((one) => one.split(';', 1))) {
+      if (set.startsWith('pesewa-session=')) jar.cookie = set;
+      if (set.startsWith('pesewa-pending=')) jar.pending = set.endsWith('=') ? '' : set;
+    }
     const goesTo = answer.headers.get('location');
     return { status: answer.status, html: await answer.text(), goesTo, answer };
   };
@@ -107,31 +112,43 @@ function openVisitor(app: App, cookie = '') {
 }
 
 /** The console over services that answer as they are told; `asked` has every request in order. */
-export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
-  const { asked, callers, openUpstream } = openServices(answers);
+export function openConsole(
+  answers: Answers = {},
+  sandbox?: Sandbox,
+  others: { readonly issuer?: string; readonly openUpstream?: OpenUpstream } = {},
+) {
+  const { asked, callers, openUpstream } = { ...openServices(answers), ...others };
   let nowMs = NOW_MS;
   let random = 0;
   const randomBytes = (count: number) => {
     random += 1;
     return new Uint8Array(count).fill(random);
   };
+  const sealing = { keys: [new Uint8Array(32).fill(7)], randomBytes };
   const sessions = createSessions({
-    keys: [new Uint8Array(32).fill(7)],
+    ...sealing,
     idleMs: 1_800_000,
     absoluteMs: 28_800_000,
-    randomBytes,
   });
   const counted: string[] = [];
+  const ownOrigin = 'http://console.test';
+  const clock = { nowMs: () => nowMs, sleep: systemClock.sleep };
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  const client = { OIDC_CLIENT_ID: 'console', OIDC_CLIENT_SECRET: 'a-secret', OIDC_SCOPES: 'openid profile' };
   const app = createApp({
     sessions,
-    cookies: createCookies(sessions, false),
+    cookies: createCookies(sessions, sealing, false),
     openUpstream,
-    clock: { nowMs: () => nowMs, sleep: systemClock.sleep },
-    logger: createLogger({ name: 'test', level: 'silent' }),
+    clock,
+    logger,
     randomBytes,
     proxies: { trustedProxies: 0 },
     counted: (result) => void counted.push(result),
-    ownOrigin: 'http://console.test',
+    ownOrigin,
+    issuer: createIssuer(
+      { ...client, OPERATORS_ISSUER: others.issuer },
+      { ownOrigin, clock, logger, randomBytes },
+    ),
     isTls: false,
     zone: 'UTC',
     sandbox,
@@ -143,6 +160,8 @@ export function openConsole(answers: Answers = {}, sandbox?: Sandbox) {
   return {
     asked,
     counted,
+    /** Who has which token. */
+    callers,
     visitor: (cookie?: string) => openVisitor(app, cookie),
     advance: (byMs: number) => {
       nowMs += byMs;

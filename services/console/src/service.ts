@@ -3,6 +3,7 @@ import { defineService, publicPort, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { settings } from './config.ts';
 import { createCookies } from './cookies.ts';
+import { createIssuer } from './issuer.ts';
 import { countSignIns } from './metrics.ts';
 import { createSandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
@@ -17,11 +18,12 @@ export const operatorConsole = defineService({
   compose: async (scope) => {
     const { config, clock, ids, logger, metrics, random } = scope;
     const isProduction = config.NODE_ENV === 'production';
+    const ownOrigin = config.PUBLIC_ORIGIN ?? `http://127.0.0.1:${config.PORT}`;
+    const sealing = { keys: config.SESSION_KEYS ?? [random.bytes(KEY_BYTES)], randomBytes: random.bytes };
     const sessions = createSessions({
-      keys: config.SESSION_KEYS ?? [random.bytes(KEY_BYTES)],
+      ...sealing,
       idleMs: config.SESSION_IDLE_MINUTES * 60_000,
       absoluteMs: config.SESSION_HOURS * 3_600_000,
-      randomBytes: random.bytes,
     });
     const openUpstream = createUpstream({
       ledger: config.LEDGER_URL,
@@ -33,14 +35,15 @@ export const operatorConsole = defineService({
     });
     const app = createApp({
       sessions,
-      cookies: createCookies(sessions, isProduction),
+      cookies: createCookies(sessions, sealing, isProduction),
       openUpstream,
       clock,
       logger,
       randomBytes: random.bytes,
       proxies: readTrustedProxies(config),
       counted: countSignIns(metrics),
-      ownOrigin: config.PUBLIC_ORIGIN ?? `http://127.0.0.1:${config.PORT}`,
+      ownOrigin,
+      issuer: createIssuer(config, { ownOrigin, clock, logger, randomBytes: random.bytes }),
       isTls: isProduction,
       zone: config.TIME_ZONE,
       newId: () => ids.next('cm'),

@@ -7,6 +7,7 @@ import {
   type Operation,
   requestOf,
 } from '@pesewa/contracts';
+import { accept, type Result, refuse } from '@pesewa/kernel';
 import {
   type Caller,
   ClientError,
@@ -124,14 +125,14 @@ export function createUpstream(
 
 const askedInTurn = ['ledger', 'reconciler', 'payout-gateway', 'collection-gateway'] as const;
 
-/** Whose token it is; undefined if no service knows it. Fails if no service answers. */
-export async function identify({ call }: Upstream): Promise<CallerView | undefined> {
+/** Whose token it is, or why it is nobody's. Fails if no service answers. */
+export async function identify({ call }: Upstream): Promise<Result<CallerView, RefusedError>> {
   let silent: unknown;
   for (const service of askedInTurn) {
     try {
-      return await call(service, callerOperations.show, {});
+      return accept(await call(service, callerOperations.show, {}));
     } catch (error) {
-      if (error instanceof RefusedError) return undefined;
+      if (error instanceof RefusedError) return refuse(error);
       if (!(error instanceof ClientError)) throw error;
       silent = error;
     }

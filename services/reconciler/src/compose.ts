@@ -1,7 +1,7 @@
 import { DAY_MS } from '@pesewa/kernel';
 import { openMessaging } from '@pesewa/messaging';
 import type { Rails } from '@pesewa/rails';
-import type { ServiceScope } from '@pesewa/runtime';
+import { mayBeOperator, type ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import { addOperatorRoutes } from './app.ts';
 import { composeAudits } from './audits/compose.ts';
@@ -97,9 +97,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const life = createBreakLife({
     ...parts,
     aloneUpTo: config.BREAKS_RESOLVED_ALONE_UP_TO,
-    isOperator: (name) =>
-      (config.NODE_ENV !== 'production' && name === 'operator') ||
-      config.OPERATORS.some((one) => one.name === name),
+    isOperator: (name) => mayBeOperator(config, name),
   });
   await composeStatements(scope, { ...parts, payments, railNames });
   const statusStore = openStatusStore(parts.db, store.collection);

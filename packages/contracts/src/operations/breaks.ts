@@ -3,6 +3,7 @@ import { currencyCode } from '../iso-codes.ts';
 import { commandId, line } from '../text.ts';
 import { exportFormat, onlyIfTrue, pageCursor, pageLimit, pageOf, smallNumber } from './lists.ts';
 import { approvesField, declareOperations, fileAnswer, strictFields } from './operation.ts';
+import { OPERATOR_LENGTH_MAX } from './roles.ts';
 
 const TEXT_LENGTH_MAX = 500;
 
@@ -213,7 +214,7 @@ export const breakOperations = declareOperations({
 
 /** What people do with a break, in their own name; `version` refuses a change to one that has changed meanwhile. */
 export const breakChanges = declareOperations({
-  assign: change('assign', 'Assigns a break to an operator', fields({ operator: line(40) })),
+  assign: change('assign', 'Assigns a break to an operator', fields({ operator: line(OPERATOR_LENGTH_MAX) })),
   notes: change('notes', 'Adds a note to a break', fields({ text: said })),
   explain: change('explain', 'Explains a break', fields({ explanation: said })),
   resolve: {

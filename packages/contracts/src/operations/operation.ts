@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { line } from '../text.ts';
-import type { OperatorRole } from './roles.ts';
-
-const OPERATOR_LENGTH_MAX = 40;
+import { OPERATOR_LENGTH_MAX, type OperatorRole } from './roles.ts';
 
 /**
  * An object whose unknown fields are refused: a mistyped field must not be ignored.

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { line } from '../text.ts';
 import { onlyIfTrue, pageOf, smallNumber } from './lists.ts';
 import { declareOperations } from './operation.ts';
+import { OPERATOR_LENGTH_MAX } from './roles.ts';
 
 const REASON_LENGTH_MAX = 200;
-const OPERATOR_LENGTH_MAX = 40;
 const OFFSET = /^\d{1,18}$/;
 
 const planView = z.object({

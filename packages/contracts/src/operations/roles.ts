@@ -8,3 +8,6 @@ export type OperatorRole = (typeof operatorRoles)[number];
 export function includesRole(role: OperatorRole, needed: OperatorRole): boolean {
   return operatorRoles.indexOf(role) >= operatorRoles.indexOf(needed);
 }
+
+/** How many letters an operator's name may have. */
+export const OPERATOR_LENGTH_MAX = 40;

@@ -1,4 +1,5 @@
 import type { CallerView } from '@pesewa/contracts';
+import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { assets } from '../assets.ts';
 import { attributes, type Content, type Html, hx, link, nothing } from './html.ts';
@@ -123,6 +124,15 @@ function footer({ everySeconds }: Page, { zone, csrf, path, operator }: Frame): 
       ? nothing
       : html`<form method="post" action="/theme"><input type="hidden" name="csrf" value="${csrf ?? ''}"><input type="hidden" name="back" value="${path}">Colours: ${themes.map((one) => html`<button type="submit" name="theme" value="${one}">${one}</button>`)}</form>`;
   return html`<footer><span>Times are in ${zone}.</span> ${moving} ${choice} <button type="button" id="keys">Keys (?)</button></footer>`;
+}
+
+/** Answers with a page that leads on at once: to this path, or to itself anew. */
+export function leadOn(context: Context, path?: string): Response | Promise<Response> {
+  context.header('Cache-Control', 'no-store');
+  const where = path === undefined ? '' : `;url=${path}`;
+  return context.html(
+    html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Pesewa</title><meta http-equiv="refresh" content="0${where}"></html>`,
+  );
 }
 
 /** A part of a page under its own heading; `more` leads to all of it. */
