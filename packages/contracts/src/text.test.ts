@@ -2,14 +2,18 @@ import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import type { Operations } from './operations/operation.ts';
 import { operatorApis } from './operations/operator-apis.ts';
-import { line } from './text.ts';
+import { line, seenLine } from './text.ts';
 
 it.each(['', '  ', '\u200b', '\u00ad\u2060', '\u3164', '\u2800 \u2003'])(
-  'a required line is not %j, of which nothing is seen',
+  'what people say to people is not %j, of which nothing is seen',
   (text) => {
-    expect(line(10).safeParse(text).error?.issues).toMatchObject([{ message: 'is required' }]);
+    expect(seenLine(10).safeParse(text).error?.issues).toMatchObject([{ message: 'is required' }]);
   },
 );
+
+it('a line of a merchant may have what is not seen (contract 10.3)', () => {
+  expect(line(10).safeParse('\u200b').success).toBe(true);
+});
 
 it('every reason that an operator gives shows something', () => {
   const apis: Readonly<Record<string, Readonly<Record<string, Operations>>>> = operatorApis;

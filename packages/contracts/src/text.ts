@@ -27,8 +27,13 @@ function text(lengthMax: number): z.ZodString {
     .refine((value) => value.isWellFormed(), { error: 'must have no half characters' });
 }
 
-/** A required line of text without control characters, of which something is seen. */
+/** A required line of text without control characters. */
 export function line(lengthMax: number): z.ZodType<string, string> {
+  return text(lengthMax).min(1, { error: 'is required' });
+}
+
+/** A required line of which something is seen: what people say to other people. */
+export function seenLine(lengthMax: number): z.ZodType<string, string> {
   return text(lengthMax).refine((value) => SEEN.test(value), { error: 'is required' });
 }
 

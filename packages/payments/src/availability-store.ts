@@ -4,12 +4,13 @@ import { startLoop } from '@pesewa/messaging';
 import { answer, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
 import type { Db, Document } from 'mongodb';
 import {
-  type Measured,
   measure,
+  measureForMerchants,
   OPEN_TOO_LONG_MIN_MS,
   type PaymentSample,
   type PaymentWay,
   type ServingRail,
+  type Told,
   viewForMerchants,
 } from './availability.ts';
 import type { IsPaused } from './pauses.ts';
@@ -32,6 +33,7 @@ export interface MeasuredStore {
 
 const parts = {
   _id: 0,
+  merchantId: 1,
   rail: 1,
   currency: 1,
   operatorCode: '$order.operatorCode',
@@ -41,6 +43,7 @@ const parts = {
 } as const;
 
 interface FoundPayment extends PaymentWay {
+  readonly merchantId: string;
   readonly acceptedAt: Date;
   readonly slice: number;
   readonly status: string;
@@ -119,13 +122,13 @@ export async function addAvailability<Way extends PaymentWay>(
 ) {
   const { clock, logger } = scope;
   let view: AvailabilityView | undefined;
-  let told: readonly (Measured & { readonly way: Way; readonly rails: readonly ServingRail[] })[] = [];
+  let told: readonly (Told & { readonly way: Way; readonly rails: readonly ServingRail[] })[] = [];
   const round = async () => {
     const nowMs = clock.nowMs();
     const { fromMs, isSample, ...sample } = await readSample(store, nowMs);
     const times = { from: new Date(fromMs).toISOString(), at: new Date(nowMs).toISOString() };
     const items = ways.operators.map((way) => ({ operatorCode: null, ...way, ...measure(way, sample) }));
-    told = ways.merchants.map((one) => ({ ...one, ...measure(one.way, sample) }));
+    told = ways.merchants.map((one) => ({ ...one, ...measureForMerchants(one.way, sample) }));
     view = { ...times, isSample, items };
     return false;
   };

@@ -4,6 +4,7 @@ import {
   ENDED_MIN,
   type EndedPayment,
   measure,
+  measureForMerchants,
   type PaymentSample,
   viewForMerchants,
 } from './availability.ts';
@@ -12,6 +13,7 @@ const way = { rail: 'upstream' };
 const times = (count: number, one: Partial<EndedPayment> = {}): readonly EndedPayment[] =>
   Array.from({ length: count }, (_, index) => ({
     ...way,
+    merchantId: `m-${index % 3}`,
     isCompleted: true,
     reason: 'Successful',
     tookMs: (index + 1) * 1_000,
@@ -38,7 +40,7 @@ describe('availability', () => {
       successRate: 0.94,
       medianMs: 44_000,
       p95Ms: 89_000,
-      topFailure: { reason: 'Customer declined', count: 3 },
+      topFailure: { reason: 'CUSTOMER DECLINED', count: 3 },
       openTooLong: { count: 0, isCut: false, afterMs: 89_000 },
     });
   });
@@ -80,9 +82,9 @@ describe('availability', () => {
     expect(openTooLong).toEqual({ count: 1, isCut: true, afterMs });
   });
 
-  it('shows no number of a person in a reason', () => {
-    const { topFailure } = measure(way, sampleOf(failed(1, 'account 0240 000 000 is closed')));
-    expect(topFailure?.reason).toBe('account *** is closed');
+  it("shows no words of a rail's own, which may name a person", () => {
+    const { topFailure } = measure(way, sampleOf(failed(1, 'Account of KWAME BOATENG 0240000000 closed')));
+    expect(topFailure?.reason).toBe('a reason in other words');
   });
 });
 
@@ -110,8 +112,15 @@ describe('what merchants are told', () => {
     expect(view).toEqual({ status, successRate: null, medianSeconds: null, p95Seconds: null });
   });
 
+  it('has no figures by which a few merchants could tell those of another', () => {
+    const none = { successRate: null, medianMs: null, p95Ms: null };
+    const ofTwo = times(99).filter(({ merchantId }) => merchantId !== 'm-2');
+    expect(measureForMerchants(way, sampleOf(ofTwo))).toEqual(none);
+    expect(measureForMerchants(way, sampleOf(times(99)))).toMatchObject({ successRate: 1 });
+  });
+
   it('has a rate and times, and no count or reason of others', () => {
-    const measured = measure(way, sampleOf([...times(99), ...failed(1, 'TIMEOUT')]));
+    const measured = measureForMerchants(way, sampleOf([...times(99), ...failed(1, 'TIMEOUT')]));
     expect(JSON.stringify(viewForMerchants(measured, rails(true), () => false))).toBe(
       '{"status":"OPERATIONAL","successRate":0.99,"medianSeconds":49,"p95Seconds":94}',
     );

@@ -1,5 +1,4 @@
-import { failureClassOf, jsonNumber, type RailAvailabilityView } from '@pesewa/contracts';
-import { maskNames } from './payment-route.ts';
+import { failureClassOf, jsonNumber, type RailAvailabilityView, readFailureReason } from '@pesewa/contracts';
 
 /** What payments are told apart by; absent parts do not count. */
 export type PaymentWay = Readonly<
@@ -8,6 +7,7 @@ export type PaymentWay = Readonly<
 
 /** A payment that has ended at its rail; `tookMs` is from acceptance to the end, null if that is not known. */
 export interface EndedPayment extends PaymentWay {
+  readonly merchantId: string;
   readonly isCompleted: boolean;
   readonly reason: string | null;
   readonly tookMs: number | null;
@@ -30,11 +30,14 @@ export const OPEN_TOO_LONG_MIN_MS = 60_000;
 /** Where too few have ended to say how long one takes. */
 const OPEN_TOO_LONG_UNKNOWN_MS = 3_600_000;
 
+function takes(way: PaymentWay): (payment: PaymentWay) => boolean {
+  const parts = Object.entries(way);
+  return (payment) => parts.every(([part, value]) => payment[part as keyof PaymentWay] === value);
+}
+
 /** Measures the payments of a way. */
 export function measure(way: PaymentWay, sample: PaymentSample): Measured {
-  const parts = Object.entries(way);
-  const isOfIt = (payment: PaymentWay) =>
-    parts.every(([part, value]) => payment[part as keyof PaymentWay] === value);
+  const isOfIt = takes(way);
   const ended = sample.ended.filter(isOfIt);
   const failures = ended.filter(({ isCompleted }) => !isCompleted);
   const completed = ended.length - failures.length;
@@ -59,15 +62,33 @@ export function measure(way: PaymentWay, sample: PaymentSample): Measured {
   };
 }
 
+/** The reason that most have; a rail's own words are not shown, because they may name people. */
 function mostFrequent(failures: readonly EndedPayment[]): Measured['topFailure'] {
-  const byReason = Map.groupBy(failures, ({ reason }) => maskNames(reason, []) ?? 'no reason given');
+  const byReason = Map.groupBy(failures, ({ reason }) =>
+    reason === null ? 'no reason given' : (readFailureReason(reason) ?? 'a reason in other words'),
+  );
   const [most] = [...byReason].toSorted(([, one], [, other]) => other.length - one.length);
   return most ? { reason: most[0], count: most[1].length } : null;
 }
 
+/** Nobody learns from a way's figures how another merchant does: so many must have paid by it. */
+const MERCHANTS_MIN = 3;
+
+/** The figures of a way that merchants may be told: none if they are those of a few. */
+export function measureForMerchants(way: PaymentWay, sample: PaymentSample): Told {
+  const { successRate, medianMs, p95Ms } = measure(way, sample);
+  const merchants = new Set(sample.ended.filter(takes(way)).map(({ merchantId }) => merchantId));
+  return merchants.size < MERCHANTS_MIN
+    ? { successRate: null, medianMs: null, p95Ms: null }
+    : { successRate, medianMs, p95Ms };
+}
+
+/** What merchants may be told of a way's figures. */
+export type Told = Pick<Measured, 'successRate' | 'medianMs' | 'p95Ms'>;
+
 /** What is measured of a way, as merchants see it; the rails are those that serve it. */
 export function viewForMerchants(
-  { successRate, medianMs, p95Ms }: Pick<Measured, 'successRate' | 'medianMs' | 'p95Ms'>,
+  { successRate, medianMs, p95Ms }: Told,
   rails: readonly ServingRail[],
   isPaused: (rail: string) => boolean,
 ) {

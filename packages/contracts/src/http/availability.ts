@@ -17,7 +17,8 @@ export const waysAvailability = <Way extends z.ZodRawShape>(way: Way) =>
             'DELAYED: what is accepted waits, as nobody answers; CLOSED: paused, new ones are refused',
         }),
         successRate: numberText.nullable().meta({
-          description: 'of those that ended, 0 to 1; rate and times are null if fewer than 20 did',
+          description:
+            'of those that ended, 0 to 1; rate and times are null if fewer than 20 did, or those of fewer than three merchants',
         }),
         medianSeconds: seconds('half'),
         p95Seconds: seconds('95 of 100'),

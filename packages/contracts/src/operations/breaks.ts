@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { currencyCode } from '../iso-codes.ts';
-import { commandId, line } from '../text.ts';
+import { commandId, seenLine } from '../text.ts';
 import { exportFormat, onlyIfTrue, pageCursor, pageLimit, pageOf, smallNumber } from './lists.ts';
 import { approvesField, declareOperations, fileAnswer, strictFields } from './operation.ts';
 import { OPERATOR_LENGTH_MAX } from './roles.ts';
@@ -140,13 +140,13 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
     (names) => `${names.join(', ')} is no field of this request: your token says who you are`,
   );
 
-const said = line(TEXT_LENGTH_MAX);
+const said = seenLine(TEXT_LENGTH_MAX);
 const breakCommand = commandId.refine(isBreakCommand, { error: 'must begin with bk-' });
 
 const adjustmentBody = fields({
   commandId: breakCommand,
-  merchantId: line(64).optional(),
-  rail: line(40).optional(),
+  merchantId: seenLine(64).optional(),
+  rail: seenLine(40).optional(),
   currency: z.string().refine((text) => currencyCode(text) === text, { error: 'must be an ISO 4217 code' }),
   amount: z.string({ error: 'must be a decimal text with its sign' }),
   explanation: said,
@@ -214,7 +214,11 @@ export const breakOperations = declareOperations({
 
 /** What people do with a break, in their own name; `version` refuses a change to one that has changed meanwhile. */
 export const breakChanges = declareOperations({
-  assign: change('assign', 'Assigns a break to an operator', fields({ operator: line(OPERATOR_LENGTH_MAX) })),
+  assign: change(
+    'assign',
+    'Assigns a break to an operator',
+    fields({ operator: seenLine(OPERATOR_LENGTH_MAX) }),
+  ),
   notes: change('notes', 'Adds a note to a break', fields({ text: said })),
   explain: change('explain', 'Explains a break', fields({ explanation: said })),
   resolve: {

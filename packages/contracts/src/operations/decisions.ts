@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { commandId, line, reference } from '../text.ts';
+import { commandId, reference, seenLine } from '../text.ts';
 import { pageCursor, pageOf } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
@@ -55,12 +55,12 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   );
 
 const proposal = fields({
-  breakId: line(BREAK_ID_LENGTH_MAX).optional(),
+  breakId: seenLine(BREAK_ID_LENGTH_MAX).optional(),
   reference: reference.optional(),
   amount: z.string({ error: 'must be a decimal text' }).optional(),
   outcome: z.enum(decidedOutcomes, { error: `must be one of ${decidedOutcomes.join(', ')}` }).optional(),
-  note: line(NOTE_LENGTH_MAX).optional(),
-  despite: line(NOTE_LENGTH_MAX).optional(),
+  note: seenLine(NOTE_LENGTH_MAX).optional(),
+  despite: seenLine(NOTE_LENGTH_MAX).optional(),
   commandId: commandId.optional(),
   /** Only shows what would be proposed. */
   dryRun: z.boolean().default(false),
@@ -134,7 +134,7 @@ export const decisionOperations = declareOperations({
     method: 'post',
     path: '/decisions/{id}/reject',
     summary: 'Rejects a proposal',
-    body: fields({ reason: line(NOTE_LENGTH_MAX).optional() }).optional(),
+    body: fields({ reason: seenLine(NOTE_LENGTH_MAX).optional() }).optional(),
     answers: { 200: decisionView },
     refusals,
   },

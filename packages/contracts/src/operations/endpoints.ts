@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { line } from '../text.ts';
+import { seenLine } from '../text.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 const NAME_LENGTH_MAX = 64;
@@ -26,9 +26,9 @@ export const endpointOperations = declareOperations({
     summary: 'Enables a disabled endpoint, which then gets what was kept; `dryRun` counts it',
     body: strictFields(
       {
-        merchantId: line(NAME_LENGTH_MAX),
+        merchantId: seenLine(NAME_LENGTH_MAX),
         /** `payouts`, `collections`, or an origin. */
-        endpoint: line(ENDPOINT_LENGTH_MAX),
+        endpoint: seenLine(ENDPOINT_LENGTH_MAX),
         dryRun: z.boolean({ error: 'must be true or false' }).optional(),
       },
       (names) => `${names.join(', ')} is no field of this request: it has merchantId, endpoint and dryRun`,

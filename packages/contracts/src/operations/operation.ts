@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { line } from '../text.ts';
+import { seenLine } from '../text.ts';
 import { OPERATOR_LENGTH_MAX, type OperatorRole } from './roles.ts';
 
 /**
@@ -62,7 +62,7 @@ interface Approval {
 }
 
 /** The field `approves` of a body: the operator whose proposal this carries out. */
-export const approvesField = line(OPERATOR_LENGTH_MAX).optional();
+export const approvesField = seenLine(OPERATOR_LENGTH_MAX).optional();
 
 /** The operations of one part of an operator API, by their names. */
 export type Operations = Readonly<Record<string, Operation>>;

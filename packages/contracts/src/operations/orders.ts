@@ -1,6 +1,6 @@
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
-import { commandId, line } from '../text.ts';
+import { commandId, seenLine } from '../text.ts';
 import { pageOf } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
@@ -54,7 +54,7 @@ const common = {
 };
 const wallet = { ...common, merchantId: name };
 const float = { ...common, rail: name };
-const reason = line(REASON_LENGTH_MAX);
+const reason = seenLine(REASON_LENGTH_MAX);
 const oneOf = <const Names extends readonly string[]>(...names: Names) =>
   z.enum(names, { error: `must be ${names.join(' or ')}` });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { line } from '../text.ts';
+import { seenLine } from '../text.ts';
 import { pageCursor, pageOf } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
@@ -95,7 +95,7 @@ export const parkedOperations = declareOperations({
     path: '/parked/{id}/discard',
     summary: 'Proposes to discard a message',
     body: z.strictObject(
-      { reason: line(REASON_LENGTH_MAX) },
+      { reason: seenLine(REASON_LENGTH_MAX) },
       { error: 'the body must be { "reason": "…" }' },
     ),
     answers: { 202: parkedView },

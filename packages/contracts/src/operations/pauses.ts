@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { line } from '../text.ts';
+import { seenLine } from '../text.ts';
 import { pageOf } from './lists.ts';
 import { approvesField, declareOperations, strictFields } from './operation.ts';
 
@@ -27,7 +27,7 @@ export type PauseView = z.output<typeof pauseView>;
 
 const subject = {
   scope: z.enum(pauseScopes, { error: `must be one of ${pauseScopes.join(', ')}` }),
-  name: line(NAME_LENGTH_MAX).optional(),
+  name: seenLine(NAME_LENGTH_MAX).optional(),
 };
 
 const body = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -48,7 +48,7 @@ export const pauseOperations = declareOperations({
     method: 'post',
     path: '/pauses',
     summary: 'Pauses everything, a rail or a merchant at once, on all replicas',
-    body: body({ reason: line(REASON_LENGTH_MAX) }),
+    body: body({ reason: seenLine(REASON_LENGTH_MAX) }),
     answers: { 200: pauseView },
     refusals: { invalid: 400, not_found: 404 },
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { line } from '../text.ts';
+import { seenLine } from '../text.ts';
 import { onlyIfTrue, pageOf, smallNumber } from './lists.ts';
 import { declareOperations } from './operation.ts';
 import { OPERATOR_LENGTH_MAX } from './roles.ts';
@@ -85,7 +85,7 @@ const decisionRefusals = {
 /** Names the proposal that was seen, so that no other one is decided. */
 const decisionBody = z.strictObject({
   ...place,
-  requestedBy: line(OPERATOR_LENGTH_MAX).optional(),
+  requestedBy: seenLine(OPERATOR_LENGTH_MAX).optional(),
   next: z.string().regex(OFFSET).optional(),
 });
 
@@ -94,7 +94,7 @@ const realignBody = z.strictObject({
   to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(OFFSET)], {
     error: 'must be "stored", "start", "end", or an offset as decimal text',
   }),
-  reason: line(REASON_LENGTH_MAX),
+  reason: seenLine(REASON_LENGTH_MAX),
   dryRun: z.boolean().optional(),
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { line } from '../text.ts';
+import { seenLine } from '../text.ts';
 import { pageLimit, pageOf } from './lists.ts';
 import { declareOperations } from './operation.ts';
 import { type ChangeKind, changeKinds, fields, wantedShapes } from './wanted-settings.ts';
@@ -89,7 +89,7 @@ const about = {
     .string()
     .regex(/^sc-[0-9a-f]{32}$/, { error: 'must be sc- and 32 hex digits, new for each change' })
     .optional(),
-  reason: line(REASON_LENGTH_MAX).optional(),
+  reason: seenLine(REASON_LENGTH_MAX).optional(),
   dryRun: z.boolean().optional(),
 };
 
@@ -212,7 +212,7 @@ export const settingsOperations = declareOperations({
     method: 'post',
     path: '/changes/{id}/reject',
     summary: 'Rejects a proposed change',
-    body: fields({ reason: line(REASON_LENGTH_MAX) }),
+    body: fields({ reason: seenLine(REASON_LENGTH_MAX) }),
     answers: { 200: changeView },
     refusals: decisionRefusals,
   },

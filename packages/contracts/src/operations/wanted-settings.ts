@@ -1,6 +1,6 @@
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
-import { line } from '../text.ts';
+import { seenLine } from '../text.ts';
 import { instant, numberBetween, smallNumber } from './lists.ts';
 import { strictFields } from './operation.ts';
 
@@ -43,7 +43,7 @@ const amount = z
   .string({ error: 'must be a decimal text' })
   .regex(/^\d{1,20}(?:\.\d{1,4})?$/, { error: 'must be a decimal text' });
 const limitAmounts = z.record(currency, amount.nullable()).optional();
-const webAddress = line(URL_LENGTH_MAX).nullable().optional();
+const webAddress = seenLine(URL_LENGTH_MAX).nullable().optional();
 const publicKey = z.string({ error: 'must be a string' }).optional();
 
 const fee = fields({
@@ -58,7 +58,7 @@ const fee = fields({
 /** A price for moving money; its amounts are decimal text, and absent ones mean none. */
 export type FeeBody = z.output<typeof fee>;
 
-const wallet = { currency, country: line(3), payoutFee: fee.optional(), collectionFee: fee.optional() };
+const wallet = { currency, country: seenLine(3), payoutFee: fee.optional(), collectionFee: fee.optional() };
 /** The limits on amounts, by currency; null takes a limit away. */
 const amountLimits = {
   perPayoutMin: limitAmounts,
@@ -85,8 +85,8 @@ const limits = {
 /** What each kind of change takes. */
 export const wantedShapes = {
   create: {
-    merchantId: line(32),
-    name: line(140),
+    merchantId: seenLine(32),
+    name: seenLine(140),
     wallets: z.array(fields(wallet)).max(20),
     limits: fields(limits),
     payoutsUrl: webAddress,
@@ -102,7 +102,7 @@ export const wantedShapes = {
     /** How long the secrets before a new one sign too, in hours; 24 if it is left out. */
     graceHours: numberBetween(0, 168).optional(),
   },
-  access: { allowedAddresses: z.array(line(50), { error: 'is required' }).max(64) },
+  access: { allowedAddresses: z.array(seenLine(50), { error: 'is required' }).max(64) },
   signatures: {
     /** Whether requests without a signature are refused. */
     required: z.boolean().optional(),

@@ -56,6 +56,12 @@ async function show(path: string, changed: Answers = {}) {
 }
 
 describe('the rails on Today', () => {
+  it('say that nobody knows what is late where too many are open to tell', async () => {
+    const cut = { ...mtn, openTooLong: { ...mtn.openTooLong, isCut: true } };
+    const { rows } = await show('/', { [COLLECTIONS]: availability(cut) });
+    expect(rows.at(-1)).toContain('not known: too many are open');
+  });
+
   it('have their state, success, times and what fails most, and each number leads to its payments', async () => {
     const { html, text, rows } = await show('/');
     const [payouts, collections, few] = rows;

@@ -99,10 +99,8 @@ function failsMost(row: Row): Content {
   return twoLines(html`${count(topFailure, path)} ${foreign(topFailure.reason)}`, whose);
 }
 
-const lateAt = (row: Row): Content =>
-  row.openTooLong.count === 0
-    ? 'none'
-    : twoLines(
-        count(row.openTooLong, pathOfRow(row, 'open')),
-        `for ${describeLength(row.openTooLong.afterMs)}`,
-      );
+function lateAt(row: Row): Content {
+  const { count: late, isCut, afterMs } = row.openTooLong;
+  if (late === 0) return isCut ? 'not known: too many are open' : 'none';
+  return twoLines(count(row.openTooLong, pathOfRow(row, 'open')), `for ${describeLength(afterMs)}`);
+}

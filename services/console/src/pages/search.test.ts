@@ -91,6 +91,12 @@ describe('search', () => {
     expect(html).not.toContain('<script>alert');
   });
 
+  it('says where there is too much to look through', async () => {
+    const broad = answered(400, { code: 'too_broad', message: 'name the merchant' });
+    const { text } = await search('q=order-9', { 'payout-gateway GET /payments/list': broad });
+    expect(text).toContain('Not looked up everywhere: payout-gateway: name the merchant');
+  });
+
   it('says who gave no answer', async () => {
     const down = answered(503, { code: 'unavailable', message: 'no database' });
     const { text } = await search('q=order-9', { 'reconciler GET /breaks': down });

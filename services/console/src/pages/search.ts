@@ -100,7 +100,8 @@ async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
 /** Nothing is found by who refuses the question; who gave no answer is noted. */
 function unfound(error: unknown, silent: Set<string>): Hits {
   if (!(error instanceof ClientError) || (error instanceof RefusedError && error.status === 403)) throw error;
-  if (!(error instanceof RefusedError)) silent.add(messageOf(error));
+  const isUnknown = !(error instanceof RefusedError) || error.code === 'too_broad';
+  if (isUnknown) silent.add(messageOf(error));
   return [];
 }
 
