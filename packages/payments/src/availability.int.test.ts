@@ -90,7 +90,9 @@ test('however many payments there are, a bounded number is read, spread over the
 });
 
 test('operators are shown what was measured, merchants what they may know of it, and nothing before', async () => {
-  await payouts.insertMany(Array.from({ length: ENDED_MIN }, () => payout(MINUTE_MS)));
+  const merchants = ['m-1', 'm-2', 'm-3'];
+  const paid = (_: unknown, index: number) => payout(MINUTE_MS, { merchantId: merchants[index % 3] });
+  await payouts.insertMany(Array.from({ length: ENDED_MIN }, paid));
   await using scope = new AsyncDisposableStack();
   const operator = new Hono();
   const clock = { ...systemClock, nowMs: () => nowMs };
