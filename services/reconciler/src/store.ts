@@ -1,17 +1,8 @@
-import type { PaymentKind } from '@pesewa/contracts';
 import { DAY_MS } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { OPEN_KEY } from './database-schema.ts';
-import { type OpenState, openStates, type Tracked } from './domain/tracked.ts';
+import type { OpenState, Tracked } from './domain/tracked.ts';
 import { changeOf, fromDocument, type PollDocument, toDocument } from './poll-document.ts';
-
-/** The oldest open payment of a kind in a state. */
-export interface OldestOpen {
-  readonly kind: PaymentKind;
-  readonly state: OpenState;
-  /** Null if there is none. */
-  readonly openedAt: Date | null;
-}
 
 /** The working set of this service's database. */
 export interface WorkingStore {
@@ -36,8 +27,6 @@ export interface WorkingStore {
   /** When the longest due payment of a rail became due, from the index alone; undefined if none waits. */
   readonly oldestDue: (watch: string) => Promise<Date | undefined>;
   readonly countOpen: () => Promise<Readonly<Record<'payout' | 'collection', number>>>;
-  /** When the oldest open payment of each kind and state began, each from the index alone. */
-  readonly oldestOpen: () => Promise<readonly OldestOpen[]>;
 }
 
 /** How long a metric may wait for its count. */
@@ -107,11 +96,6 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
       const [payout, open] = await Promise.all([count('payout'), count('collection')]);
       return { payout, collection: open };
     },
-    oldestOpen: () => {
-      const kinds = ['payout', 'collection'] as const;
-      const all = kinds.flatMap((kind) => openStates.map((state) => ({ kind, state })));
-      return Promise.all(all.map((one) => oldestOpen(collection, one)));
-    },
   };
 }
 
@@ -126,15 +110,4 @@ async function bringForward(
     { $set: { dueAt: at, scheduledAt: at } },
   );
   return modifiedCount > 0;
-}
-
-async function oldestOpen(
-  collection: Collection<PollDocument>,
-  { kind, state }: Pick<OldestOpen, 'kind' | 'state'>,
-): Promise<OldestOpen> {
-  const oldest = await collection.findOne(
-    { 'terms.kind': kind, openState: state },
-    { projection: { _id: 0, openedAt: 1 }, sort: { openedAt: 1 }, maxTimeMS: COUNT_TIMEOUT_MS },
-  );
-  return { kind, state, openedAt: oldest?.openedAt ?? null };
 }
