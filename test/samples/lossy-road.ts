@@ -2,19 +2,22 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A way to an API on which the first request to each path is lost, and the answer to the second one. */
+/** What is lost of the first requests: the request itself, so that it has no effect, or its answer. */
+const losses = ['request', 'nothing', 'answer', 'request'] as const;
+
+/** A way to an API on which the first requests fare as {@link losses} says. */
 export async function openLossyRoad(target: string) {
-  const attempts = new Map<string, number>();
   const lost: string[] = [];
+  let count = 0;
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
-    const attempt = (attempts.get(url) ?? 0) + 1;
-    attempts.set(url, attempt);
+    const loss = losses[count] ?? 'nothing';
+    count += 1;
     const lose = () => {
       lost.push(method);
       response.destroy();
     };
-    if (attempt === 1) return lose();
+    if (loss === 'request') return lose();
     const passOn = async () => {
       const { host: _, connection: _hop, 'content-length': _length, ...kept } = headers;
       const answer = await fetch(`${target}${url}`, {
@@ -23,7 +26,7 @@ export async function openLossyRoad(target: string) {
         ...(method === 'POST' && { body: await text(request) }),
       });
       const body = await answer.text();
-      if (attempt === 2) return lose();
+      if (loss === 'answer') return lose();
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
     };
     passOn().catch(() => response.destroy());

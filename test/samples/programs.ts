@@ -13,8 +13,8 @@ export interface Language {
   readonly command: readonly [string, ...string[]];
   /** Whether this machine has the language. */
   readonly isHere: boolean;
-  /** Why its tests are left out, for their titles. */
-  readonly reason: string;
+  /** Its name, and the reason if its tests are left out. */
+  readonly title: string;
 }
 
 /** The languages of docs/api/samples. */
@@ -26,7 +26,7 @@ export const languages: readonly Language[] = [
 
 function language(name: string, ending: string, command: readonly [string]): Language {
   const isHere = spawnSync(command[0], ['--version']).status === 0;
-  return { name, ending, command, isHere, reason: isHere ? '' : ` (left out: no ${command[0]})` };
+  return { name, ending, command, isHere, title: isHere ? name : `${name} (left out: no ${command[0]})` };
 }
 
 /** A program of docs/api/samples that runs, with nothing in its environment but what it needs and is given. */

@@ -15,8 +15,8 @@ const OTHER = `whsec_${Buffer.from('another').toString('base64')}`;
 const PAYOUT = '{"data":{"merchantReference":"inv-1","transactionStatus":"COMPLETED"}}';
 const COLLECTION = '{"merchant_reference":"order-é","status":"FAILED"}';
 
-describe.each(languages)('the receiver in $name$reason', (language) => {
-  // As the reason in the title says.
+describe.each(languages)('the receiver in $title', (language) => {
+  // The title says so if the machine lacks the language.
   it.runIf(language.isHere)('takes what is signed, once each, and refuses all else', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'pesewa-receiver-'));
     const [held] = await reservePorts(1);
