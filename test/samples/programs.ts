@@ -44,6 +44,9 @@ export function startProgram(
   return spawn(command, [...options, ...server, file, ...programArguments], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A program that waits for an end that never comes.
+    timeout: 90_000,
+    killSignal: 'SIGKILL',
   });
 }
 
