@@ -1,7 +1,7 @@
 import { matching } from './conformance.ts';
 
 /** A fenced block of a page. */
-export interface PageBlock {
+interface PageBlock {
   readonly language: string;
   readonly text: string;
 }
@@ -24,7 +24,7 @@ export interface Page {
 }
 
 /** The fenced blocks of a page. */
-export function blocksOf(markdown: string): readonly PageBlock[] {
+function blocksOf(markdown: string): readonly PageBlock[] {
   return [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
     language,
     text,
