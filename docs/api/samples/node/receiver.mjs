@@ -26,8 +26,11 @@ const stored = new Map(); // in your database, with a unique key
 
 async function receive(request, response) {
   const chunks = [];
+  let length = 0;
   for await (const chunk of request) {
-    if (chunks.push(chunk) > 100) return response.writeHead(413).end(); // no webhook is as long
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > 100_000) return response.writeHead(413).end(); // no webhook is as long
   }
   const text = Buffer.concat(chunks).toString('utf8');
   if (!isFromPesewa(request.headers, text)) return response.writeHead(401).end();

@@ -13,7 +13,7 @@ $payout = json_encode([
         'accountName' => 'Ama Mensah',
         'accountNumber' => '0240001234',
         'bankCode' => 'GHMTN',
-        'amount' => 25.5,
+        'amount' => 25.5, // written as such with serialize_precision -1, PHP's default
     ],
     'sender' => ['name' => 'Demo Merchant', 'email' => 'payouts@example.com'],
 ]);

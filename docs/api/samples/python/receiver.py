@@ -20,7 +20,7 @@ def is_from_pesewa(headers, body):
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         length = int(self.headers.get("content-length", 0))
-        if length > 100_000:  # no webhook is as long
+        if not 0 <= length <= 100_000:  # no webhook is as long
             return self.answer(413)
         body = self.rfile.read(length)
         if not is_from_pesewa(self.headers, body):
