@@ -12,7 +12,7 @@ import { defineOperation } from './api-operation.ts';
 const wallet = {
   balance: 125000.5,
   countryCode: 'NGA',
-  countryAvatar: 'http://127.0.0.1:4010/flags/ng.svg',
+  countryAvatar: 'https://api.example.com/flags/ng.svg',
   currencyCode: 'NGN',
   currencyHtml: '&#8358;',
 };
