@@ -166,6 +166,8 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     await harness.round('steps');
     await harness.round('steps');
     expect((await rowOf(reference))?.booksDueAt?.getTime()).toBeLessThan(nowMs());
+    // Both the payment that nobody has looked at, and the one that is followed.
+    expect(await harness.metrics()).toMatch(/^payments_awaiting_ledger 2$/m);
     for (const one of [asked, reference]) expect(await breaks(one)).toEqual([]);
     expect(about(reference, 'RepublishRequested')).toEqual([]);
     await release();

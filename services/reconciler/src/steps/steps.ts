@@ -136,7 +136,7 @@ async function lookAt({
   await stepStore.setMark(watch.name, to);
   let due: readonly FollowedStep[];
   do {
-    due = await stepStore.due(watch.steps, new Date(levelAtMs), BATCH);
+    due = await stepStore.due(watch, new Date(levelAtMs), BATCH);
     const standing = new Set(due.length > 0 ? await watch.standing(due) : []);
     const records = await recordsOf(deps, [...standing]);
     await submit(

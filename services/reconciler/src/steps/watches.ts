@@ -19,6 +19,8 @@ export interface StepPage {
 export interface StepWatch {
   readonly name: string;
   readonly steps: readonly Step[];
+  /** The kind whose steps it follows; both, if left out. */
+  readonly kind?: PaymentKind;
   /** The hops that must be complete before anything counts as missing. */
   readonly hops: readonly Hop[];
   /** How long after its time a payment is overdue; the limit of steps, if left out. */
@@ -95,6 +97,7 @@ function watchOpen(
   };
   return {
     name: kind,
+    kind,
     steps: options.steps,
     hops: options.hops,
     look: async function* look(from, to) {
