@@ -36,7 +36,9 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
       ...parts,
       watches: [
         ...openStepWatches(messaging.database, store.collection, parts.coverageStore),
-        ...(['payout', 'collection'] as const).map((kind) => watchEntries(kind, store, parts.breaks)),
+        ...(['payout', 'collection'] as const).map((kind) =>
+          watchEntries(kind, store, parts.breaks, config.BOOKS_GRACE_MS),
+        ),
       ],
       limitMs: config.STEP_LIMIT_MS,
       requestsMax: config.REPUBLISH_REQUESTS_MAX,

@@ -35,6 +35,7 @@ it('stands until the ledger bears the payment out, or its break was corrected', 
           .filter(([id]) => ids.includes(id))
           .map(([_id, status]) => ({ _id, status }) as Break),
     },
+    1_000,
   );
   const steps = ['po-lacks', 'po-corrected', 'po-whole', 'po-gone'].map((one) => stepOf(one));
   // A break of an earlier entry says nothing of one that people have not been shown.
@@ -50,6 +51,7 @@ it.each([
     kind,
     { load: async () => new Map(), collection: undefined as never },
     { findAll: async () => [] },
+    1_000,
   );
   expect(hops.map(({ by }) => by)).not.toContain(gateway);
   expect(hops.flatMap(({ topics }) => topics)).not.toContain(topic);

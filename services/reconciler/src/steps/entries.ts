@@ -20,11 +20,14 @@ const REFERENCES = {
 /**
  * The watch over payments of a kind that the ledger's entries do not match a grace time later. A reported one is
  * followed until they match, or an order or a person has resolved its break.
+ *
+ * @param limitMs how long the ledger takes to answer a request: its grace time
  */
 export function watchEntries(
   kind: PaymentKind,
   store: Pick<WorkingStore, 'load' | 'collection'>,
   breaks: Pick<BreakStore, 'findAll'>,
+  limitMs: number,
 ): StepWatch {
   return {
     name: `entry of a ${kind}`,
@@ -33,6 +36,7 @@ export function watchEntries(
     hops: toEntries[kind],
     // The grace time has passed by then.
     overdueAfterMs: 0,
+    limitMs,
     look: async function* look(_from, to) {
       const pages = inPagesBy('booksDueAt', '_id', { $lte: to }, (where) =>
         store.collection

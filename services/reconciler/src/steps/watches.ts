@@ -23,8 +23,10 @@ export interface StepWatch {
   readonly kind?: PaymentKind;
   /** The hops that must be complete before anything counts as missing. */
   readonly hops: readonly Hop[];
-  /** How long after its time a payment is overdue; the limit of steps, if left out. */
+  /** How long after its time a payment is overdue; the limit, if left out. */
   readonly overdueAfterMs?: number;
+  /** How long a step of its own, and an answer to a request, takes; the limit of steps, if left out. */
+  readonly limitMs?: number;
   /** Checks each payment that began or ended within the period, once. */
   readonly look: (from: Date, to: Date) => AsyncIterable<StepPage>;
   /** The steps that are still unfinished. */
