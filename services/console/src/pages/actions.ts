@@ -80,7 +80,10 @@ const summaries = new Map<string, string>(
   Object.entries(apis).flatMap(([service, sets]) =>
     Object.values(sets)
       .flatMap((operations) => Object.values(operations))
-      .map(({ method, path, summary }) => [`${service} ${method.toUpperCase()} ${path}`, summary] as const),
+      .map(
+        ({ method, path, summary }) =>
+          [`${service} ${method.toUpperCase()} ${path}`, summary.split(';', 1)[0] ?? ''] as const,
+      ),
   ),
 );
 

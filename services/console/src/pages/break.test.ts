@@ -72,6 +72,26 @@ describe('a break', () => {
     expect(textOf(html)).not.toContain('2026-11-27T');
   });
 
+  it('of a line that names no payment has no timeline; its history has words for codes, and an end', async () => {
+    const text = 'statement.not_in_books: a line names no payment';
+    const line = {
+      ...whole,
+      id: 'line-1/existence',
+      reference: 'line-1',
+      status: 'resolved' as const,
+      resolvedAt: '2026-11-27T08:05:00Z',
+      history: [{ at: row.since, by: null, what: 'found again', text, amount: null }],
+    };
+    const ama = await openConsole({ ...answers, 'reconciler GET /breaks/line-1%2Fexistence': line }).signIn(
+      'ama',
+    );
+    const shown = textOf((await ama.get('/breaks/line-1%2Fexistence')).html);
+    expect(shown).not.toContain('Its timeline');
+    expect(shown).toContain('statement: not in our books: a line names no payment');
+    expect(shown).toContain('Was open 27/11/2026 08:00:00 to 27/11/2026 08:05:00');
+    expect(shown).not.toContain('Open since');
+  });
+
   it('is resolved for much money by an approver, as another operator proposes', async () => {
     const console = openConsole({
       ...answers,

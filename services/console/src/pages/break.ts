@@ -17,7 +17,7 @@ import { linkTo, pathTo } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { age, amount, state, type TimeView, time, words } from '../view/values.ts';
 import { type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
-import { subjectPath } from './breaks.ts';
+import { isPayment, subjectPath } from './breaks.ts';
 
 /** What people do with a break by one text: how it is asked for, and what comes of it. */
 const acts = {
@@ -105,7 +105,9 @@ async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
     ['About', link(subjectPath(found), foreign(found.reference))],
     ['Rail', rail === null ? undefined : linkTo('rail', rail)],
     ['Owner', owner === null ? 'nobody yet' : link(pathOf(['breaks'], { owner }), foreign(owner))],
-    ['Open since', html`${time(found.since, times)} (${age(found.since, times)})`],
+    found.resolvedAt === null
+      ? ['Open since', html`${time(found.since, times)} (${age(found.since, times)})`]
+      : ['Was open', html`${time(found.since, times)} to ${time(found.resolvedAt, times)}`],
     ['Explanation', found.explanation === null ? undefined : words(found.explanation, times)],
     ['Break', copyable(id)],
   ]);
@@ -129,7 +131,8 @@ async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
       ['What', ({ what }) => what],
       ['By', ({ by }) => (by === null ? 'the reconciler' : foreign(by))],
       ['Amount then', (one) => amount(one.amount, currency), 'number'],
-      ['In their words', ({ text }) => words(text, times)],
+      // A text of the reconciler begins with the kind of break that it found.
+      ['In their words', ({ text }) => words(text?.replace(/^[a-z]+\.[a-z_]+(?=: )/, inWords), times)],
     ],
     nothing,
   );
@@ -264,7 +267,7 @@ async function candidatesOf({ upstream, times }: Visit, found: ShownBreakView): 
   const { id, reference } = found;
   const subject = subjectPath(found);
   if (!id.endsWith('/balance'))
-    return html`<p>${link(subject, 'Its timeline')} · ${link(pathOf(['breaks'], { reference, status: 'any' }), 'All its breaks')}</p>`;
+    return html`<p>${isPayment(reference) && html`${link(subject, 'Its timeline')} · `}${link(pathOf(['breaks'], { reference, status: 'any' }), 'All its breaks')}</p>`;
   const { items } = await upstream.call('reconciler', comparisonOperations.drift, {});
   const run = items.find((one) => `${one.rail}:${one.currency}` === reference);
   return html`${tableOf(

@@ -25,6 +25,7 @@ describe('the trial balance', () => {
     expect(text).toContain('Debits and credits are the same in every currency.');
     expect(text).toMatch(/In all 1,000\.50 GHS +1,000\.50 GHS/);
     expect(html).toContain('href="/ledger/accounts/float%3Aupstream%3AGHS"');
+    expect(html).toContain('href="/merchants?currency=GHS"');
     expect(text).toContain('reconciler: nothing for reconciler GET /status');
   });
 

@@ -64,7 +64,9 @@ function currencyTable({ currency, debits, credits }: CurrencySums, lines: reado
   const rows = lines
     .filter((line) => line.currency === currency)
     .map(({ account, debit, credit }) => {
-      const path = account.startsWith('wallets:') ? '/merchants' : pathTo('account', account);
+      const path = account.startsWith('wallets:')
+        ? pathOf(['merchants'], { currency })
+        : pathTo('account', account);
       const cell = (text: string) => (text === '0' ? dash : amount(text, currency, path));
       return [link(path, describeAccount(account)), cell(debit), cell(credit)] as const;
     });

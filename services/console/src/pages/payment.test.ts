@@ -46,14 +46,29 @@ describe('the page of a payment', () => {
     for (const path of [
       '/breaks/po-1%2Fstatus',
       '/webhooks/deliveries/po-1-failed',
-      '/ledger/accounts/wallet%3Ademo%3AGHS',
-      '/ledger/accounts/feeIncome%3AGHS',
-      '/ledger/accounts/railCost%3AGHS',
+      // From its first entry there on, on whatever day that was, or since it was accepted.
+      '/ledger/accounts/wallet%3Ademo%3AGHS?from=2026-11-27T11%3A55%3A00.000Z',
+      '/ledger/accounts/feeIncome%3AGHS?from=2026-11-27T10%3A00%3A00.000Z',
+      '/ledger/accounts/railCost%3AGHS?from=2026-11-27T10%3A00%3A00.000Z',
       '/merchants/demo',
       '/rails/upstream',
       '/payments/po-1/decide',
     ])
       expect(html).toContain(`href="${path}"`);
+    expect(html).not.toMatch(/href="[^"]*\/accounts\/[^"?]*"/);
+  });
+
+  it('shows times as pages do, claimed amounts in the currency of the payment, and no failure in a decision', async () => {
+    const lastAt = '2026-11-27T11:58:00.000Z';
+    const polled = { at: lastAt, what: 'poll', detail: 'pending', times: 3, lastAt, notKept: 0 };
+    const decided = { ...polled, what: 'decision', detail: '“failed” applied', times: 1 };
+    const { get } = await open({
+      'reconciler GET /timeline': { ...answers['reconciler GET /timeline'], items: [polled, decided] },
+    });
+    const { html, text } = await get('/payments/po-1');
+    expect(text).toContain('pending (3 times, last 27/11/2026 11:58:00 )');
+    expect(text).toMatch(/claims .* 1\.00 GHS, signature not required.* 1\.00 GHS not required/);
+    expect(html).toContain('<td>decision</td>');
   });
 
   it('shows what rails and merchants wrote as text', async () => {

@@ -1,13 +1,13 @@
 import { type DecisionView, decisionOperations, referencePattern } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { breakToDecide, ClientError, inWords, RefusedError } from '@pesewa/operator-client';
+import { breakToDecide, ClientError, inWords, RefusedError, statedAccount } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { form, problemOf } from '../view/form.ts';
 import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { linkTo, pathTo } from '../view/links.ts';
+import { linkTo, pathToEntry } from '../view/links.ts';
 import { facts } from '../view/table.ts';
-import { age, amount, state, time } from '../view/values.ts';
+import { age, amount, state, time, words } from '../view/values.ts';
 import type { Routes, Visit } from '../visits.ts';
 import { type Known, recordsOf, timelineOf } from './payment-records.ts';
 
@@ -79,7 +79,7 @@ function wrongOf({ times }: Visit, known: Known): Html {
     ...(isLate ? [html`It should have ended ${age(endsAt.toISOString(), times)} ago`] : []),
     ...open.map(({ id, kind, since, owner, detail }) => {
       const whose = owner === null ? 'nobody has it' : html`${foreign(owner)} has it`;
-      return html`${linkTo('break', id, inWords(kind))} for ${age(since, times)}, ${whose}: ${foreign(detail)}`;
+      return html`${linkTo('break', id, inWords(kind))} for ${age(since, times)}, ${whose}: ${words(detail, times)}`;
     }),
     ...givenUp.map(
       ({ id, reason }) => html`Webhook ${linkTo('delivery', id)} was given up: ${foreign(reason)}`,
@@ -118,10 +118,14 @@ ${form({ csrf: visit.csrf, action: own('poll'), submit: `Ask ${rail} about it no
 ${isUnsent && link(own('cancel'), `Cancel this payout of ${money}…`)}${asksPeople && link(own('decide'), decide)}</div>`;
 }
 
-function factsOf({ times }: Visit, { payment }: Known): Html {
+function factsOf({ times }: Visit, { payment, entries }: Known): Html {
   if (!payment) return html`<p class="empty">Its gateway has no record of it.</p>`;
   const { merchantId, merchantReference, currency, status, step, reason, rail, attempts } = payment;
-  const account = (name: string) => pathTo('account', `${name}:${currency}`);
+  const account = (name: string) => {
+    const stated = `${name}:${currency}`;
+    const own = entries.filter((one) => [one.debit, one.credit].map(statedAccount).includes(stated));
+    return pathToEntry(stated, own.map(({ at }) => at).toSorted()[0] ?? payment.acceptedAt);
+  };
   const wallet = account(`wallet:${merchantId}`);
   const batch = payment.kind === 'payout' ? payment.batchReference : null;
   const isEnded = step === 'ended';
