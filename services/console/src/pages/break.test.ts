@@ -64,6 +64,21 @@ describe('a break', () => {
     expect(textOf((await nobody.get(path)).html)).toContain('closes with the next observation');
   });
 
+  it('that a statement has no line of differs, whatever the rail says of the payment', async () => {
+    const kind = 'statement.not_on_statement';
+    const lacking = {
+      ...whole,
+      theirs: '100',
+      observations: [{ observer: 'statement', kind, amount: '-12.5', detail: 'no line', at: row.since }],
+    };
+    const ama = await openConsole({ ...answers, [api]: { ...lacking, kind, detail: 'no line' } }).signIn(
+      'ama',
+    );
+    const text = textOf((await ama.get(path)).html);
+    expect(text).toContain('differs by -12.50 GHS at upstream: no line');
+    expect(text).not.toContain('same on both sides');
+  });
+
   it('shows the times in what a service wrote as it shows every time', async () => {
     const told = { ...whole, detail: 'since 2026-11-27T08:30:00.000Z' };
     const ama = await openConsole({ ...answers, [api]: told }).signIn('ama');

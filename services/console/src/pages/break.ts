@@ -181,7 +181,9 @@ function actions({ operator, csrf }: Visit, found: ShownBreakView): Html {
 /** The field that differs, such as `amount`; an id ends with it. */
 const fieldOf = ({ id }: Pick<ShownBreakView, 'id'>): string => inWords(id.split('/').at(-1) ?? '');
 
-const isSameNow = ({ ours, theirs }: ShownBreakView): boolean => ours !== null && ours === theirs;
+/** What the rail says of a payment does not make up for the line that its statement lacks. */
+const isSameNow = ({ ours, theirs, observations }: ShownBreakView): boolean =>
+  ours !== null && ours === theirs && !observations.some(({ kind }) => kind === 'statement.not_on_statement');
 
 /** The difference in one line; if both sides are the same by now, what the break still waits for. */
 function difference(found: ShownBreakView, times: TimeView): Html {

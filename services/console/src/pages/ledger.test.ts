@@ -107,6 +107,7 @@ describe('a statement', () => {
     );
     expect(html).toContain('to=2026-11-27T12%3A00%3A00.000Z&amp;cursor=after-two');
     expect(html).toContain('/statement.csv?from=2026-11-01&amp;to=2026-11-02');
+    expect(html).toMatch(/name="from"[^>]* value="01\/11\/2026"/);
   });
 
   it('says that no entry has touched the account, or what is wrong with the period', async () => {
@@ -133,7 +134,7 @@ describe('a statement', () => {
   it('of suspense says what to do about the costs of a rail, which no order books', async () => {
     const { text, html } = await page('/ledger/accounts/suspense:GHS', {});
     expect(text).toContain("No order books suspense to a rail's costs.");
-    expect(html).toContain('href="/breaks?currency=GHS"');
+    expect(html).toContain('href="/breaks?currency=GHS&amp;status=any"');
   });
 
   it('is saved as CSV, page by page, where no cell is a formula', async () => {
