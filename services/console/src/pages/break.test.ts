@@ -95,6 +95,7 @@ describe('a break', () => {
       reference: 'line-1',
       status: 'resolved' as const,
       resolvedAt: '2026-11-27T08:05:00Z',
+      resolution: 'the payment ended: PayoutFailed, decided by people',
       history: [{ at: row.since, by: null, what: 'found again', text, amount: null }],
     };
     const ama = await openConsole({ ...answers, 'reconciler GET /breaks/line-1%2Fexistence': line }).signIn(
@@ -105,6 +106,7 @@ describe('a break', () => {
     expect(shown).toContain('statement: not in our books: a line names no payment');
     expect(shown).toContain('Was open 27/11/2026 08:00:00 to 27/11/2026 08:05:00');
     expect(shown).not.toContain('Open since');
+    expect(shown).toContain('the payment ended: payout failed, decided by people');
   });
 
   it('is resolved for much money by an approver, as another operator proposes', async () => {

@@ -131,8 +131,7 @@ async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
       ['What', ({ what }) => what],
       ['By', ({ by }) => (by === null ? 'the reconciler' : foreign(by))],
       ['Amount then', (one) => amount(one.amount, currency), 'number'],
-      // A text of the reconciler begins with the kind of break that it found.
-      ['In their words', ({ text }) => words(text?.replace(/^[a-z]+\.[a-z_]+(?=: )/, inWords), times)],
+      ['In their words', ({ by, text }) => words(by === null ? inPlainWords(text) : text, times)],
     ],
     nothing,
   );
@@ -144,13 +143,17 @@ ${section('Orders that correct it', orders)}${section('History', history)}`;
   return { title: `${nameOf(found)}: ${status}`, body };
 }
 
+/** A text of the reconciler itself, with the codes of breaks and events in words. */
+const inPlainWords = (text: string | null | undefined) =>
+  text?.replaceAll(/^[a-z]+\.[a-z_]+(?=: )|\b(?:Payout|Collection)[A-Z]\w+/g, inWords);
+
 /** What it waits for, or how it ended. */
 function standing(visit: Visit, found: ShownBreakView): Html {
   const { times, operator, may } = visit;
   const { status, proposedResolution: proposed, resolvedBy, resolution } = found;
   const pending = pendingOf(found);
   if (status === 'resolved')
-    return html`<p>${state(status)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}, ${time(found.resolvedAt, times)}: ${words(resolution, times)}</p>`;
+    return html`<p>${state(status)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}, ${time(found.resolvedAt, times)}: ${words(resolvedBy === null ? inPlainWords(resolution) : resolution, times)}</p>`;
   const order =
     pending &&
     html`<p>The order ${linkTo('order', pending.commandId)} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.proposedBy)}, waits for another operator; once it is booked, this break is resolved.</p>`;
