@@ -91,17 +91,20 @@ describe('a break', () => {
     const text = 'statement.not_in_books: a line names no payment';
     const line = {
       ...whole,
-      id: 'line-1/existence',
-      reference: 'line-1',
+      id: 'po-9/existence',
+      reference: 'po-9',
+      kind: 'statement.not_in_books',
       status: 'resolved' as const,
       resolvedAt: '2026-11-27T08:05:00Z',
       resolution: 'the payment ended: PayoutFailed, decided by people',
       history: [{ at: row.since, by: null, what: 'found again', text, amount: null }],
     };
-    const ama = await openConsole({ ...answers, 'reconciler GET /breaks/line-1%2Fexistence': line }).signIn(
+    const ama = await openConsole({ ...answers, 'reconciler GET /breaks/po-9%2Fexistence': line }).signIn(
       'ama',
     );
-    const shown = textOf((await ama.get('/breaks/line-1%2Fexistence')).html);
+    const { html } = await ama.get('/breaks/po-9%2Fexistence');
+    const shown = textOf(html);
+    expect(html).not.toContain('/payments/po-9');
     expect(shown).not.toContain('Its timeline');
     expect(shown).toContain('statement: not in our books: a line names no payment');
     expect(shown).toContain('Was open 27/11/2026 08:00:00 to 27/11/2026 08:05:00');

@@ -27,16 +27,18 @@ const texts = [
   ['olderThan', 'Older than (90m, 12h or 7d)'],
 ] as const;
 
-/** Whether a break is about one of our payments, and not a wallet, a message or a line of a statement. */
-export const isPayment = (reference: string): boolean => /^(?:po|co)-/.test(reference);
+type Subject = Pick<BreakView, 'id' | 'kind' | 'reference'>;
+
+/** Whether a break is about a payment of ours: what a statement names and we do not have is none, whatever it is called. */
+export const isOfPayment = ({ kind, reference }: Subject): boolean =>
+  /^(?:po|co)-/.test(reference) && kind !== 'statement.not_in_books';
 
 /** Where the payment or the wallet of a break is shown. */
-export function subjectPath({ id, reference }: Pick<BreakView, 'id' | 'reference'>): string {
+export function subjectPath(found: Subject): string {
+  const { id, reference } = found;
   if (id.endsWith('/balance')) return pathToWallet(reference);
   if (id.endsWith('/position')) return '/webhooks/parked';
-  return isPayment(reference)
-    ? pathTo('payment', reference)
-    : pathOf(['breaks'], { reference, status: 'any' });
+  return isOfPayment(found) ? pathTo('payment', reference) : pathOf(['breaks'], { reference, status: 'any' });
 }
 
 /** Adds the queue of breaks, and what is done with several of them at once. */

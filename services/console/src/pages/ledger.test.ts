@@ -211,6 +211,12 @@ describe('an order of money', () => {
     expect(html).toContain('value="2500.5"');
   });
 
+  it('warns if nothing has ever touched the wallet', async () => {
+    const { text, html } = await foresee({ merchantId: 'dmo' });
+    expect(text).toContain('no entry has touched this wallet yet: check the merchant and the currency');
+    expect(html).toContain('name="commandId"');
+  });
+
   it('warns if a wallet would give more than it has', async () => {
     const { text } = await foresee({ kind: 'withdraw' });
     expect(text).toContain('the ledger would refuse this');
