@@ -61,7 +61,7 @@ const statusOf = (query: Given) => statuses.find((one) => one === query('status'
 /** What an address narrows the queue to. */
 function narrowedBy(query: Given) {
   const status = statusOf(query);
-  const asked = ['kind', ...texts.map(([name]) => name)].map((name) => [name, query(name)]);
+  const asked = ['kind', ...texts.map(([name]) => name)].map((name) => [name, query(name)] as const);
   const currency = query('currency')?.toUpperCase();
   return { ...Object.fromEntries(asked), currency, ...(status !== 'any' && { status }) };
 }

@@ -44,6 +44,10 @@ async function showMerchants(visit: Visit): Promise<Page> {
   const { upstream, query } = visit;
   const currency = query('currency');
   const pathOfWallet = (id: string) => pathTo('account', `wallet:${id}:${currency}`);
+  const withWallet = async (one: MerchantSummaryView): Promise<Listed> => {
+    const wallet = currency === undefined ? undefined : await readWallet(upstream, one.id, currency);
+    return { ...one, wallet };
+  };
   const body = await listOf(visit, {
     path: ['merchants'],
     caption: currency === undefined ? 'By their ids' : `By their ids, with their ${currency} wallets`,
@@ -52,9 +56,7 @@ async function showMerchants(visit: Visit): Promise<Page> {
       const limit = currency === undefined ? undefined : WALLETS_SHOWN;
       const asked = { query: { cursor, limit } };
       const { items, next } = await upstream.call('ledger', settingsOperations.merchants, asked);
-      const wallets = items.map((one) => currency !== undefined && readWallet(upstream, one.id, currency));
-      const known = await Promise.all(wallets);
-      return { items: items.map((one, index) => ({ ...one, wallet: known[index] || undefined })), next };
+      return { items: await Promise.all(items.map(withWallet)), next };
     },
     columns: [
       ['Merchant', ({ id }) => copyable(id, pathTo('merchant', id))],
