@@ -77,6 +77,7 @@ describe('a break', () => {
     const text = textOf((await ama.get(path)).html);
     expect(text).toContain('differs by -12.50 GHS at upstream: no line');
     expect(text).not.toContain('same on both sides');
+    expect(text).toMatch(/balance 100\.00 GHS no line differs/);
   });
 
   it('shows the times in what a service wrote as it shows every time', async () => {

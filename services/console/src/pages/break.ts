@@ -184,9 +184,12 @@ function actions({ operator, csrf }: Visit, found: ShownBreakView): Html {
 /** The field that differs, such as `amount`; an id ends with it. */
 const fieldOf = ({ id }: Pick<ShownBreakView, 'id'>): string => inWords(id.split('/').at(-1) ?? '');
 
-/** What the rail says of a payment does not make up for the line that its statement lacks. */
-const isSameNow = ({ ours, theirs, observations }: ShownBreakView): boolean =>
-  ours !== null && ours === theirs && !observations.some(({ kind }) => kind === 'statement.not_on_statement');
+/** Whether a statement lacks a line of the payment: what the rail says of it otherwise does not make up for that. */
+const lacksLine = ({ observations }: ShownBreakView): boolean =>
+  observations.some(({ kind }) => kind === 'statement.not_on_statement');
+
+const isSameNow = (found: ShownBreakView): boolean =>
+  found.ours !== null && found.ours === found.theirs && !lacksLine(found);
 
 /** The difference in one line; if both sides are the same by now, what the break still waits for. */
 function difference(found: ShownBreakView, times: TimeView): Html {
@@ -232,7 +235,7 @@ async function bothSides({ upstream, times }: Visit, found: ShownBreakView): Pro
     [
       ['Field', (one) => (one.id === id ? fieldOf(one) : linkTo('break', one.id, fieldOf(one)))],
       ['Ours', (one) => side(one.ours, one, ourPath)],
-      ['Theirs', (one) => side(one.theirs, one, theirPath)],
+      ['Theirs', (one) => (lacksLine(one) ? 'no line' : side(one.theirs, one, theirPath))],
       ['Compared', (one) => (isSameNow(one) ? 'same now' : state('differs'))],
       ['Difference', (one) => amount(isSameNow(one) ? null : one.amount, one.currency), 'number'],
     ],

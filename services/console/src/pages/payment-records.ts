@@ -94,7 +94,7 @@ export function recordsOf({ times }: Visit, known: Known): readonly Html[] {
     ...messagesOf(times, known),
     records(
       'Entries',
-      known.entries,
+      known.entries.toSorted((one, other) => one.at.localeCompare(other.at)),
       [
         ['Time', ({ at }) => time(at, times)],
         ['Entry', ({ kind }) => inWords(kind)],

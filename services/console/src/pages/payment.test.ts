@@ -84,6 +84,13 @@ describe('the page of a payment', () => {
     expect(html).toContain('<td>decision</td>');
   });
 
+  it('has its entries in the order of time', async () => {
+    const [hold] = answers['ledger GET /entries'].items;
+    const entries = page({ ...(hold as object), kind: 'capture', at: '2026-11-27T11:56:00.000Z' }, hold);
+    const { html } = await (await open({ 'ledger GET /entries': entries })).get('/payments/po-1');
+    expect(html.indexOf('<td>hold</td>')).toBeLessThan(html.indexOf('<td>capture</td>'));
+  });
+
   it('says that its rail is silent, that what is not sent yet is paused, and that it is due to be asked', async () => {
     const pause = {
       resumeProposedBy: null,
