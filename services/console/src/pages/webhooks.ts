@@ -67,7 +67,7 @@ function endpointTable({ may, times }: Visit, endpoints: readonly EndpointView[]
       ['Waiting', (one) => count({ count: one.pending }, path(one, 'pending')), 'number'],
       ['Failing', (one) => count({ count: one.failing }, path(one, 'pending')), 'number'],
       ['Kept', (one) => count({ count: one.deferred }, path(one, 'deferred')), 'number'],
-      ['Given up', (one) => link(path(one, 'exhausted'), 'show them')],
+      ['Given up', (one) => link(path(one, 'exhausted'), "the merchant's")],
       ['Fails for', ({ failingSince }) => (failingSince === null ? 'it does not' : age(failingSince, times))],
       ['Last success', ({ lastSuccessAt }) => age(lastSuccessAt, times)],
       ['Next attempt', ({ nextAt }) => time(nextAt, times)],
