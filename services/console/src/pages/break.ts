@@ -17,7 +17,7 @@ import { linkTo, pathTo } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { age, amount, state, type TimeView, time, words } from '../view/values.ts';
 import { type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
-import { isOfPayment, subjectPath } from './breaks.ts';
+import { subjectPath } from './breaks.ts';
 
 /** What people do with a break by one text: how it is asked for, and what comes of it. */
 const acts = {
@@ -275,7 +275,7 @@ async function candidatesOf({ upstream, times }: Visit, found: ShownBreakView): 
   const { id, reference } = found;
   const subject = subjectPath(found);
   if (!id.endsWith('/balance'))
-    return html`<p>${isOfPayment(found) && html`${link(subject, 'Its timeline')} · `}${link(pathOf(['breaks'], { reference, status: 'any' }), 'All its breaks')}</p>`;
+    return html`<p>${subject.startsWith('/payments/') && html`${link(subject, 'Its timeline')} · `}${link(pathOf(['breaks'], { reference, status: 'any' }), 'All its breaks')}</p>`;
   const { items } = await upstream.call('reconciler', comparisonOperations.drift, {});
   const run = items.find((one) => `${one.rail}:${one.currency}` === reference);
   return html`${tableOf(

@@ -27,18 +27,15 @@ const texts = [
   ['olderThan', 'Older than (90m, 12h or 7d)'],
 ] as const;
 
-type Subject = Pick<BreakView, 'id' | 'kind' | 'reference'>;
-
-/** Whether a break is about a payment of ours: what a statement names and we do not have is none, whatever it is called. */
-export const isOfPayment = ({ kind, reference }: Subject): boolean =>
-  /^(?:po|co)-/.test(reference) && kind !== 'statement.not_in_books';
-
 /** Where the payment or the wallet of a break is shown. */
-export function subjectPath(found: Subject): string {
-  const { id, reference } = found;
+export function subjectPath({ id, kind, reference }: Pick<BreakView, 'id' | 'kind' | 'reference'>): string {
   if (id.endsWith('/balance')) return pathToWallet(reference);
   if (id.endsWith('/position')) return '/webhooks/parked';
-  return isOfPayment(found) ? pathTo('payment', reference) : pathOf(['breaks'], { reference, status: 'any' });
+  const isPayment = /^(?:po|co)-/.test(reference);
+  // What a statement names and we do not have is no payment of ours, whatever it is called.
+  return isPayment && kind !== 'statement.not_in_books'
+    ? pathTo('payment', reference)
+    : pathOf(['breaks'], { reference, status: 'any' });
 }
 
 /** Adds the queue of breaks, and what is done with several of them at once. */
