@@ -32,6 +32,8 @@ it('sends nothing with --dry-run', async () => {
   expect(line.printed()).toBe('payouts of all merchants at all rails would be paused\n');
 });
 
+const list = (items: readonly object[]) => answer({ items, next: null });
+
 it.each([
   [
     answer({ ...pause, resumeProposedBy: 'ama' }, 202),
@@ -39,13 +41,30 @@ it.each([
     'stay paused until an approver resumes them with --approve ama',
   ],
   [answer({ resumed: true }), ['--approve', 'ama'], 'go on'],
-])('says whether they go on: %j', async (given, approval, said) => {
-  const line = commandLine([given]);
-  expect(await line.run('resume', 'payouts', '--merchant', 'demo', ...approval)).toBe(0);
-  const [, approves] = approval;
-  const body = { scope: 'merchant', name: 'demo', ...(approves !== undefined && { approves }) };
-  expect(line.requests).toMatchObject([{ url: 'http://payouts/pauses/resume', body }]);
-  expect(line.printed()).toBe(`payouts of demo ${said}\n`);
+])(
+  'shows the pause, sends when it was set, and says whether they go on: %j',
+  async (given, approval, said) => {
+    const [, approves] = approval;
+    const other = { ...pause, scope: 'rail', name: 'demo' };
+    const line = commandLine([list([other, { ...pause, scope: 'merchant', name: 'demo' }]), given]);
+    expect(await line.run('resume', 'payouts', '--merchant', 'demo', ...approval)).toBe(0);
+    const subject = { scope: 'merchant', name: 'demo', pausedAt: pause.pausedAt };
+    const body = { ...subject, ...(approves !== undefined && { approves }) };
+    expect(line.requests).toMatchObject([
+      'http://payouts/pauses',
+      { url: 'http://payouts/pauses/resume', body },
+    ]);
+    expect(line.printed()).toBe(
+      `payouts of demo: paused by ama at 2026-01-02T03:04:05.000Z: it pays twice\npayouts of demo ${said}\n`,
+    );
+  },
+);
+
+it('resumes nothing that is not paused', async () => {
+  const line = commandLine([list([pause])]);
+  expect(await line.run('resume', 'payouts', '--all')).toBe(1);
+  expect(line.requests).toHaveLength(1);
+  expect(line.complained()).toBe('pesewa: payouts of all merchants at all rails are not paused\n');
 });
 
 it('asks what is meant, and pauses nothing', async () => {
@@ -58,7 +77,6 @@ it('asks what is meant, and pauses nothing', async () => {
 });
 
 it('lists what is paused at both gateways', async () => {
-  const list = (items: readonly object[]) => answer({ items, next: null });
   const line = commandLine([list([pause]), list([])]);
   expect(await line.run('pauses')).toBe(0);
   for (const shown of ['payouts', 'rail upstream', 'ama', 'it pays twice'])

@@ -109,7 +109,16 @@ function addResumeCommand(program: Command, ports: CliPorts): void {
         const subject = subjectOf(options);
         const { operations } = await openContext(ports, command);
         for (const service of gateways[what]) {
-          const body = { ...subject, approves: options.approve };
+          const { items } = await operations.call(service, pauseOperations.list, {});
+          const seen = items.find(
+            ({ scope, name }) => scope === subject.scope && name === (subject.name ?? null),
+          );
+          if (!seen) throw new CliError(`${noun[service]} ${describeScope(subject)} are not paused`);
+          const { pausedAt, pausedBy, reason } = seen;
+          ports.print(
+            `${noun[service]} ${describeScope(subject)}: paused by ${pausedBy} at ${pausedAt}: ${reason}\n`,
+          );
+          const body = { ...subject, approves: options.approve, pausedAt };
           const answer = await operations.call(service, pauseOperations.resume, { body });
           const done =
             'resumed' in answer
