@@ -137,14 +137,31 @@ it('of much money is said to wait for an approver', async () => {
   expect(details.printed()).toContain('ama would resolve it since 2026-11-03T08:00:00.000Z: paid back\n');
 });
 
-it('is resolved as another operator proposed, or by words of one’s own, and not by both', async () => {
+it('is resolved as another operator proposed or by words of one’s own, and not by both', async () => {
   const resolve = ['reconcile', 'breaks', 'resolve', row.id];
-  const program = commandLine([ok(whole)]);
-  expect(await program.run(...resolve, '--approve', 'ama')).toBe(0);
-  expect(program.requests).toMatchObject([{ body: { approves: 'ama' } }]);
   for (const neitherOrBoth of [[], ['paid back', '--approve', 'ama']]) {
     const refused = commandLine([]);
     expect(await refused.run(...resolve, ...neitherOrBoth)).toBe(1);
     expect(refused.complained()).toContain('say what became of it, or --approve whose words you approve');
   }
+});
+
+describe('a proposal to resolve a break', () => {
+  const proposedResolution = { by: 'ama', at: '2026-11-03T08:00:00.000Z', resolution: 'paid back' };
+  const url = 'http://reconciler/breaks/po-1%2Fstatus';
+  const proposed = { ...shown, resolutionProposedBy: 'ama', proposedResolution };
+
+  it.each<[readonly string[], string, object]>([
+    [['resolve', row.id, '--approve', 'ama'], 'resolve', { approves: 'ama' }],
+    [['reject', row.id, 'ask the rail first'], 'resolve/reject', { reason: 'ask the rail first' }],
+  ])('is decided by %j as it was shown', async (call, path, body) => {
+    const program = commandLine([ok(proposed), ok({ ...whole, version: 4 })]);
+    expect(await program.run('reconcile', 'breaks', ...call)).toBe(0);
+    expect(program.requests).toMatchObject([url, { url: `${url}/${path}`, body: { ...body, version: 3 } }]);
+    expect(program.printed()).toContain('ama would resolve it since 2026-11-03T08:00:00.000Z: paid back');
+    const dry = commandLine([ok(proposed)]);
+    expect(await dry.run('reconcile', 'breaks', ...call, '--dry-run')).toBe(0);
+    expect(dry.requests).toEqual([url]);
+    expect(dry.printed()).toContain('nothing was changed\n');
+  });
 });

@@ -1,4 +1,4 @@
-import { type BreakFilters, type BreakView, breakStatuses } from '@pesewa/contracts';
+import { type BreakDetailView, type BreakFilters, type BreakView, breakStatuses } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { approveOption, asList, formatOf, formatOption, readCount, readLine } from '../arguments.ts';
 import { breakDetails, breakSummary, breaksCsv, breaksTable } from '../break-output.ts';
@@ -37,6 +37,15 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
     changeOf: (explanation) => ({ verb: 'explain', body: { explanation } }),
   });
   addResolveCommand(breaks, ports);
+  addTextCommand(breaks, ports, {
+    verb: 'reject',
+    description: 'ends a proposal to resolve a break, your own too; it can be resolved anew',
+    argument: 'why not',
+    example: '"ask the rail first"',
+    changeOf:
+      (reason) =>
+      ({ version }) => ({ verb: 'reject', body: { reason, version } }),
+  });
   addTextCommand(breaks, ports, {
     verb: 'reopen',
     description: 'opens a resolved break again, with its history',
@@ -207,9 +216,12 @@ function addResolveCommand(breaks: Command, ports: CliPorts): void {
       ) => {
         if ((text === undefined) === (approves === undefined))
           throw new CliError('say what became of it, or --approve whose words you approve');
-        const body =
-          text === undefined ? { approves } : { resolution: readLine('text', text, TEXT_LENGTH_MAX) };
-        await carryOut(ports, called, id, { verb: 'resolve', body }, options);
+        const resolution = text === undefined ? undefined : readLine('text', text, TEXT_LENGTH_MAX);
+        const change: BreakChange | ChangeOf =
+          resolution === undefined
+            ? ({ version }) => ({ verb: 'resolve', body: { approves, version } })
+            : { verb: 'resolve', body: { resolution } };
+        await carryOut(ports, called, id, change, options);
       },
     );
   withExamples(resolve, [
@@ -217,6 +229,9 @@ function addResolveCommand(breaks: Command, ports: CliPorts): void {
     `pesewa reconcile breaks resolve ${id} --approve ama`,
   ]);
 }
+
+/** A change that decides about what was proposed: about the break that was seen, and no other. */
+type ChangeOf = (seen: Pick<BreakView, 'version'>) => BreakChange;
 
 interface ChangeOptions {
   readonly dryRun?: boolean;
@@ -231,7 +246,7 @@ function addTextCommand(
     readonly description: string;
     readonly argument: string;
     readonly example: string;
-    readonly changeOf: (text: string) => BreakChange;
+    readonly changeOf: (text: string) => BreakChange | ChangeOf;
   },
 ): void {
   const command = breaks
@@ -256,15 +271,21 @@ async function carryOut(
   ports: CliPorts,
   command: Command,
   id: string,
-  change: BreakChange,
+  change: BreakChange | ChangeOf,
   { dryRun, json }: ChangeOptions,
 ): Promise<void> {
   const { breaks } = (await openContext(ports, command)).operations;
-  const found = dryRun ? await breaks.show(id) : await breaks.change(id, change);
-  const unchanged = dryRun ? 'nothing was changed\n' : '';
-  const waits =
-    found.resolutionProposedBy === null
-      ? ''
-      : `it is of so much money that an approver must approve that, with --approve ${found.resolutionProposedBy}\n`;
-  ports.print(json ? formatJson(found) : `${breakSummary(found)}${waits}${unchanged}`);
+  const print = (found: BreakDetailView) => {
+    const unchanged = dryRun ? 'nothing was changed\n' : '';
+    const waits =
+      found.resolutionProposedBy === null
+        ? ''
+        : `it is of so much money that an approver must approve that, with --approve ${found.resolutionProposedBy}\n`;
+    ports.print(json ? formatJson(found) : `${breakSummary(found)}${waits}${unchanged}`);
+  };
+  if (typeof change !== 'function')
+    return print(dryRun ? await breaks.show(id) : await breaks.change(id, change));
+  const seen = await breaks.show(id);
+  if (!json) ports.print(breakDetails(seen));
+  return print(dryRun ? seen : await breaks.change(id, change(seen)));
 }
