@@ -93,28 +93,51 @@ it('discards by two: one proposes, the other approves with a token of their own'
     requestedBy: 'ama',
     requestedAt: '2026-01-02T03:04:05.000Z',
   };
+  const whole = { ...parkedMessage(ID, { discard }), headers: {}, payload: null };
+  const approved = { ...discard, status: 'approved', decidedBy: 'kofi' };
   const line = commandLine([
     { status: 202, body: parkedMessage(ID, { discard }) },
-    ok(
-      parkedMessage(ID, {
-        state: 'discarded',
-        discard: { ...discard, status: 'approved', decidedBy: 'kofi' },
-      }),
-    ),
+    ok(whole),
+    ok(parkedMessage(ID, { state: 'discarded', discard: approved })),
   ]);
   expect(await line.run('parked', 'discard', ID, '--reason', 'a slip')).toBe(0);
   expect(await line.run('parked', 'approve', ID)).toBe(0);
+  const seen = { requestedAt: discard.requestedAt };
   expect(line.requests).toEqual([
     { url: `${URL_OF_ID}/discard`, token, body: { reason: 'a slip' } },
-    { url: `${URL_OF_ID}/discard/approve`, token: 'approver-token-of-tests', body: {} },
+    URL_OF_ID,
+    { url: `${URL_OF_ID}/discard/approve`, token: 'approver-token-of-tests', body: seen },
   ]);
   expect(line.printed()).toContain(`pesewa parked approve ${ID}\n`);
+  expect(line.printed()).toContain('a slip; proposed by ama at 2026-01-02T03:04:05.000Z');
   expect(line.printed()).toContain(`discarded ${ID}, approved by kofi\n`);
+  const rejecting = commandLine([
+    ok(whole),
+    ok(parkedMessage(ID, { discard: { ...discard, status: 'rejected', decidedBy: 'kofi' } })),
+  ]);
+  expect(await rejecting.run('parked', 'reject', ID, '--reason', 'not this')).toBe(0);
+  const body = { ...seen, reason: 'not this' };
+  expect(rejecting.requests).toEqual([URL_OF_ID, { url: `${URL_OF_ID}/discard/reject`, token, body }]);
+});
+
+it('decides about no discard that nobody proposes, and rejects none without a reason', async () => {
+  const line = commandLine([ok({ ...parkedMessage(ID), headers: {}, payload: null })]);
+  expect(await line.run('parked', 'approve', ID)).toBe(1);
+  expect(line.complained()).toContain(`it is not proposed to discard ${ID}`);
+  expect(await line.run('parked', 'reject', ID)).toBe(1);
+  expect(line.complained()).toContain('--reason');
+  expect(line.requests).toEqual([URL_OF_ID]);
+});
+
+it('lists what it is proposed to discard', async () => {
+  const line = commandLine([page([parkedMessage(ID)])]);
+  expect(await line.run('parked', 'list', '--service', 'ledger', '--proposed')).toBe(0);
+  expect(line.requests).toEqual(['http://ledger/parked?state=parked&proposed=true']);
 });
 
 it('knows by its id who has parked a message, and says where it knows not', async () => {
   const line = commandLine();
-  expect(await line.run('parked', 'reject', 'po-0193e5c1')).toBe(1);
+  expect(await line.run('parked', 'approve', 'po-0193e5c1')).toBe(1);
   expect(line.requests).toEqual([]);
   expect(line.complained()).toContain('is of no service');
 });

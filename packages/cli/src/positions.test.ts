@@ -72,20 +72,34 @@ it('shows what a realignment would do, and does it', async () => {
 
 it('skips messages by two: one proposes, the other approves with a token of their own', async () => {
   const skipping = { ...realignment, next: '100', appliedAgain: '0', skipped: '50', operators: 2 };
+  const proposed = { ...skipping, status: 'proposed', reason: 'chosen by hand' };
+  const list = ok({ items: [fitting, { ...stopped, realignment: proposed }], next: null });
   const line = commandLine([
-    { status: 202, body: { ...skipping, status: 'proposed' } },
+    { status: 202, body: proposed },
+    list,
     ok({ ...skipping, status: 'approved', decidedBy: 'kofi' }),
   ]);
   const where = ['realign', 'ledger', TOPIC, '3'];
   expect(await line.run(...where, '--to', '100', '--reason', 'chosen by hand')).toBe(0);
   expect(line.printed()).toContain(`pesewa realign ledger ${TOPIC} 3 --approve`);
   expect(await line.run(...where, '--approve')).toBe(0);
-  expect(line.requests[1]).toEqual({
-    url: 'http://ledger/positions/realign/approve',
-    token: 'approver-token-of-tests',
-    body: place,
-  });
-  expect(line.printed()).toContain('approved: 100 the next message: 0 applied again, 50 skipped');
+  const seen = { ...place, requestedBy: 'ama', next: '100' };
+  expect(line.requests.slice(1)).toEqual([
+    'http://ledger/positions',
+    { url: 'http://ledger/positions/realign/approve', token: 'approver-token-of-tests', body: seen },
+  ]);
+  expect(line.printed()).toContain(
+    '100 the next message: 0 applied again, 50 skipped; chosen by hand\napproved by kofi\n',
+  );
+  const rejecting = commandLine([list, ok({ ...skipping, status: 'rejected', decidedBy: 'kofi' })]);
+  expect(await rejecting.run(...where, '--reject', '--reason', 'not these')).toBe(0);
+  expect(rejecting.requests).toEqual([
+    'http://ledger/positions',
+    { url: 'http://ledger/positions/realign/reject', token, body: { ...seen, reason: 'not these' } },
+  ]);
+  const none = commandLine([ok({ items: [stopped], next: null })]);
+  expect(await none.run(...where, '--approve')).toBe(1);
+  expect(none.complained()).toContain(`no realignment of ${TOPIC} 3 is proposed`);
 });
 
 it.each([
@@ -96,6 +110,7 @@ it.each([
   [['ingress', TOPIC, '3', '--to', 'start'], 'service: ingress consumes no topics'],
   [['--to', 'start'], 'name the partition'],
   [['ledger', TOPIC, '3', '--approve', '--reject'], 'give one of them'],
+  [['ledger', TOPIC, '3', '--reject'], '--reason: say why'],
 ])('refuses %j before anything is asked', async (given, problem) => {
   const line = commandLine();
   expect(await line.run('realign', ...given)).toBe(1);

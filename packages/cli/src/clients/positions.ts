@@ -1,4 +1,10 @@
-import { type ConsumerGroup, dryRunOf, type PositionView, positionOperations } from '@pesewa/contracts';
+import {
+  type ConsumerGroup,
+  dryRunOf,
+  type PositionView,
+  positionOperations,
+  type RealignmentView,
+} from '@pesewa/contracts';
 import { type Caller } from '@pesewa/operator-client';
 import { type Answers, askEveryService } from './ask-services.ts';
 
@@ -14,7 +20,8 @@ export type PositionList = Answers<PositionView & { readonly service: ConsumerGr
 
 /** Builds the client of the positions of all services that consume topics (ADR 43). */
 export function createPositions({ call }: Caller) {
-  const { list, realign } = positionOperations;
+  const { list, realign, approve, reject } = positionOperations;
+  type Seen = Pick<RealignmentView, 'requestedBy' | 'next'>;
   return {
     list: (service?: ConsumerGroup): Promise<PositionList> =>
       askEveryService(service, async (name) => {
@@ -25,7 +32,15 @@ export function createPositions({ call }: Caller) {
       call(service, dryRunOf(realign), { body: { ...place, to, reason, dryRun: true } }),
     realign: ({ service, ...place }: ServicePartition, to: string, reason: string) =>
       call(service, realign, { body: { ...place, to, reason } }),
-    decide: ({ service, ...place }: ServicePartition, verdict: 'approve' | 'reject') =>
-      call(service, positionOperations[verdict], { body: place }),
+    /** The last realignment of a partition, if there is any. */
+    last: async ({ service, ...place }: ServicePartition) => {
+      const { items } = await call(service, list, {});
+      return items.find(({ topic, partition }) => topic === place.topic && partition === place.partition)
+        ?.realignment;
+    },
+    approve: ({ service, ...place }: ServicePartition, { requestedBy, next }: Seen) =>
+      call(service, approve, { body: { ...place, requestedBy, next } }),
+    reject: ({ service, ...place }: ServicePartition, { requestedBy, next }: Seen, reason: string) =>
+      call(service, reject, { body: { ...place, requestedBy, next, reason } }),
   };
 }

@@ -18,6 +18,7 @@ import { cellText, formatJson, formatTable } from '../print.ts';
 
 const REASON_LENGTH_MAX = 200;
 const ID = 'its id: <service>/<topic>/<partition>/<offset>';
+const REASON = 'why, in one line of at most 200 characters, without names or numbers of people';
 /** How many messages one call replays; for more, repeat the call. */
 const REPLAYED_MAX = 1_000;
 
@@ -39,6 +40,7 @@ interface ListOptions {
   readonly service?: ConsumerGroup;
   readonly state: ParkedView['state'] | 'any';
   readonly topic?: string;
+  readonly proposed?: boolean;
   readonly limit: string;
   readonly json?: boolean;
 }
@@ -54,13 +56,15 @@ function addListCommand(parked: Command, ports: CliPorts): void {
         .default('parked'),
     )
     .option('--topic <topic>', 'only those of this topic, such as payouts.events.v1')
+    .option('--proposed', 'only those that wait, and that it is proposed to discard')
     .option('--limit <count>', 'how many of each service at most', '100')
     .option('--json', 'print JSON')
     .action(async ({ service, topic, json, ...options }: ListOptions, command: Command) => {
       const limit = readCount('--limit', options.limit);
       const state = options.state === 'any' ? undefined : options.state;
       const { operations } = await openContext(ports, command);
-      const found = await operations.parked.list({ service, state, topic, limit });
+      const proposed = options.proposed ? 'true' : undefined;
+      const found = await operations.parked.list({ service, state, topic, proposed, limit });
       ports.print(json ? formatJson(found) : table(found.items, ports.colours));
       requireAllAnswers(found);
     });
@@ -170,10 +174,7 @@ function addDiscardCommand(parked: Command, ports: CliPorts): void {
       'proposes to discard a message, so that it never has an effect; another approver approves it',
     )
     .argument('<id>', ID)
-    .requiredOption(
-      '--reason <text>',
-      'why, in one line of at most 200 characters, without names or numbers of people',
-    )
+    .requiredOption('--reason <text>', REASON)
     .action(async (id: string, options: { readonly reason: string }, command: Command) => {
       const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
       const { operations } = await openContext(ports, command);
@@ -196,7 +197,8 @@ function addDecideCommands(parked: Command, ports: CliPorts): void {
     .argument('<id>', ID)
     .action(async (id: string, _options: object, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const { state, discard } = await operations.parked.approve(id);
+      const seen = await showProposal(ports, operations, id);
+      const { state, discard } = await operations.parked.approve(id, seen);
       ports.print(`${state} ${id}, approved by ${discard?.decidedBy ?? '?'}\n`);
     });
   withExamples(approve, [
@@ -207,12 +209,29 @@ function addDecideCommands(parked: Command, ports: CliPorts): void {
     .command('reject')
     .description('ends a proposal to discard, your own too: the message stays parked')
     .argument('<id>', ID)
-    .action(async (id: string, _options: object, command: Command) => {
+    .requiredOption('--reason <text>', REASON)
+    .action(async (id: string, options: { readonly reason: string }, command: Command) => {
+      const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
       const { operations } = await openContext(ports, command);
-      const { state, discard } = await operations.parked.reject(id);
+      const seen = await showProposal(ports, operations, id);
+      const { state, discard } = await operations.parked.reject(id, seen, reason);
       ports.print(`${state} ${id}, the proposal was rejected by ${discard?.decidedBy ?? '?'}\n`);
     });
-  withExamples(reject, ['pesewa parked reject ledger/payouts.events.v1/3/1742']);
+  withExamples(reject, [
+    'pesewa parked reject ledger/payouts.events.v1/3/1742 --reason "it can be replayed"',
+  ]);
+}
+
+/** Prints what is decided, and gives what names the proposal. */
+async function showProposal(
+  ports: CliPorts,
+  { parked }: CommandContext['operations'],
+  id: string,
+): Promise<string> {
+  const seen = await parked.show(id);
+  if (!seen.discard) throw new CliError(`id: it is not proposed to discard ${id}`);
+  ports.print(details(seen));
+  return seen.discard.requestedAt;
 }
 
 function table(items: readonly ParkedView[], colours: boolean): string {
@@ -234,7 +253,8 @@ function table(items: readonly ParkedView[], colours: boolean): string {
 function details(one: ParkedDetailView): string {
   const { lastReplay, discard, headers } = one;
   const decided =
-    discard?.decidedBy && `, ${discard.status} by ${discard.decidedBy} at ${discard.decidedAt ?? '?'}`;
+    discard?.decidedBy &&
+    `, ${discard.status} by ${discard.decidedBy} at ${discard.decidedAt ?? '?'}${discard.rejectedFor === undefined ? '' : `: ${discard.rejectedFor}`}`;
   const lines: readonly (readonly [string, string | undefined])[] = [
     ['message', one.id],
     ['service', serviceOf(one.id)],

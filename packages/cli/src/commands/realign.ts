@@ -41,7 +41,7 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
     )
     .option('--dry-run', 'show how many messages would be applied again or skipped, and change nothing')
     .option('--approve', 'approve the proposal of another operator: skipped messages never have an effect')
-    .option('--reject', 'end a proposal, your own too: the partition stays stopped')
+    .option('--reject', 'end a proposal, your own too, with a --reason: the partition stays stopped')
     .addOption(
       new Option('--service <name>', 'without a partition: only those of this service').choices(
         consumerGroups,
@@ -123,31 +123,39 @@ async function start(
   command: Command,
 ): Promise<void> {
   const { approve, reject, dryRun } = options;
-  const { operations } = await openContext(ports, command);
+  const { positions } = (await openContext(ports, command)).operations;
   if (approve || reject) {
     if (approve && reject) throw new CliError('--approve, --reject: give one of them');
-    const decided = await operations.positions.decide(at, approve ? 'approve' : 'reject');
-    ports.print(
-      `${decided.status}: ${describeRealignment(decided)}, decided by ${decided.decidedBy ?? '?'}\n`,
-    );
+    const why = approve ? undefined : reasonOf(options);
+    const seen = await positions.last(at);
+    if (!seen)
+      throw new CliError(`no realignment of ${at.topic} ${at.partition} is proposed: see pesewa realign`);
+    const { requestedBy, requestedAt, reason } = seen;
+    ports.print(`${requestedBy} proposed at ${requestedAt}: ${describeRealignment(seen)}; ${reason}\n`);
+    const decided =
+      why === undefined ? await positions.approve(at, seen) : await positions.reject(at, seen, why);
+    ports.print(`${decided.status} by ${decided.decidedBy ?? '?'}\n`);
     return;
   }
   const to = readTarget(options.to);
   if (dryRun) {
-    const { plan, ...standing } = await operations.positions.plan(at, to, 'a dry run');
+    const { plan, ...standing } = await positions.plan(at, to, 'a dry run');
     ports.print(
       `${whyOf(standing)}would make ${describeRealignment(plan)}\nneeds ${plan.operators} operator(s); nothing was changed\n`,
     );
     return;
   }
-  if (options.reason === undefined) throw new CliError('--reason: say why, in one line');
-  const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
-  const done = await operations.positions.realign(at, to, reason);
+  const done = await positions.realign(at, to, reasonOf(options));
   ports.print(
     done.status === 'proposed'
       ? `proposed by ${done.requestedBy}: ${describeRealignment(done)}; another approver approves it with pesewa realign ${at.service} ${at.topic} ${at.partition} --approve\n`
       : `${done.status}: ${describeRealignment(done)}; the partition continues within half a minute\n`,
   );
+}
+
+function reasonOf({ reason }: RealignOptions): string {
+  if (reason === undefined) throw new CliError('--reason: say why, in one line');
+  return readLine('--reason', reason, REASON_LENGTH_MAX);
 }
 
 const whyOf = ({ reason }: PositionView): string => (reason === undefined ? '' : `stopped: ${reason}\n`);

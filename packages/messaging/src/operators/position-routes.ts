@@ -56,20 +56,12 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
         dryRun ? plan({ topic, partition }, to) : realign({ topic, partition, to, reason, by }),
       );
     },
-    approve: ({ body, operator: by }) => answered(decide(body, { ...seenIn(body), verdict: 'approve', by })),
-    reject: ({ body, operator: by }) => answered(decide(body, { ...seenIn(body), verdict: 'reject', by })),
+    approve: ({ body: { requestedBy, next, ...place }, operator: by }) =>
+      answered(decide(place, { verdict: 'approve', by, requestedBy, next: BigInt(next) })),
+    reject: ({ body: { requestedBy, next, reason, ...place }, operator: by }) =>
+      answered(decide(place, { verdict: 'reject', by, requestedBy, next: BigInt(next), reason })),
   });
 }
-
-interface Seen {
-  readonly requestedBy?: string | undefined;
-  readonly next?: string | undefined;
-}
-
-const seenIn = ({ requestedBy, next }: Seen) => ({
-  requestedBy,
-  next: next === undefined ? undefined : BigInt(next),
-});
 
 const announcements = {
   done: 'a partition was realigned',
@@ -158,7 +150,7 @@ function viewPlan({ next, appliedAgain, skipped }: RealignPlan): RealignPlanView
 }
 
 function viewRealignment(realignment: Realignment): RealignmentView {
-  const { from, reason, requestedBy, at, status, decidedBy, decidedAt } = realignment;
+  const { from, reason, requestedBy, at, status, decidedBy, decidedAt, rejectedFor } = realignment;
   return {
     ...viewPlan(realignment),
     from: text(from ?? undefined),
@@ -167,6 +159,6 @@ function viewRealignment(realignment: Realignment): RealignmentView {
     requestedBy,
     requestedAt: at.toISOString(),
     ...(status === 'proposed' && { expiresAt: new Date(proposalExpiryMs({ at })).toISOString() }),
-    ...(decidedBy !== undefined && { decidedBy, decidedAt: decidedAt?.toISOString() }),
+    ...(decidedBy !== undefined && { decidedBy, decidedAt: decidedAt?.toISOString(), rejectedFor }),
   };
 }

@@ -150,11 +150,25 @@ it('skips messages by two operators alone', async () => {
   expect(await positionOf(service)).toMatchObject({ state: 'stopped', realignment: { status: 'proposed' } });
   const proposed = await service.call('GET', '/positions?proposed=true');
   expect(proposed.body).toMatchObject({ items: [{ partition: 0, realignment: { status: 'proposed' } }] });
-  expect(await service.call('POST', '/positions/realign/approve', 'ama', place)).toMatchObject({
+  const seen = { ...place, requestedBy: 'ama', next: String(end) };
+  for (const unseen of ['requestedBy', 'next'])
+    expect(
+      await service.call('POST', '/positions/realign/approve', 'kofi', { ...seen, [unseen]: undefined }),
+    ).toMatchObject({ status: 400, body: { message: `${unseen} is required` } });
+  expect(await service.call('POST', '/positions/realign/reject', 'ama', seen)).toMatchObject({
+    status: 400,
+    body: { message: 'reason is required' },
+  });
+  const rejection = { ...seen, reason: 'not these' };
+  expect(await service.call('POST', '/positions/realign/reject', 'ama', rejection)).toMatchObject({
+    body: { status: 'rejected', decidedBy: 'ama', rejectedFor: 'not these' },
+  });
+  await service.call('POST', '/positions/realign', 'ama', request);
+  expect(await service.call('POST', '/positions/realign/approve', 'ama', seen)).toMatchObject({
     status: 403,
     body: { code: 'same_operator' },
   });
-  expect(await service.call('POST', '/positions/realign/approve', 'kofi', place)).toMatchObject({
+  expect(await service.call('POST', '/positions/realign/approve', 'kofi', seen)).toMatchObject({
     status: 200,
     body: { status: 'approved', decidedBy: 'kofi' },
   });

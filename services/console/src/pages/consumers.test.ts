@@ -80,11 +80,13 @@ describe('a stopped partition', () => {
     const kofi = await signIn('kofi');
     const { html } = await kofi.get(path);
     const seen = { requestedBy: 'ama', next: '125' };
+    const reason = what === 'reject' && { reason: 'not these' };
+    expect(html).toContain('name="reason"');
     for (const [name, value] of Object.entries({ ...seen, what }))
       expect(html).toContain(`name="${name}" value="${value}"`);
-    const done = await kofi.post(path, { what, ...seen });
+    const done = await kofi.post(path, { what, ...seen, ...reason });
     expect(done.goesTo).toBe(path);
-    const body = { ...place, ...seen };
+    const body = { ...place, ...seen, ...reason };
     expect(asked.filter((one) => one.what === called)).toEqual([{ what: called, body, by: 'kofi' }]);
   });
 
