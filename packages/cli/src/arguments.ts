@@ -1,4 +1,4 @@
-import { countryCode, currencyCode, firstProblem, isCommandId, line, reference } from '@pesewa/contracts';
+import { countryCode, currencyCode, firstProblem, isCommandId, reference, seenLine } from '@pesewa/contracts';
 import { amountProblem, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
 import { startOfDay, UTC } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
@@ -110,7 +110,7 @@ export function readTime(field: string, text: string, zone = UTC): Date {
 
 /** Reads one line of text for people, at most `lengthMax` characters. */
 export function readLine(field: string, text: string, lengthMax: number): string {
-  const parsed = line(lengthMax).safeParse(text);
+  const parsed = seenLine(lengthMax).safeParse(text);
   if (parsed.success) return parsed.data;
   throw new CliError(`${field}: ${firstProblem(parsed.error).message}`);
 }

@@ -126,6 +126,8 @@ it('decides about no discard that nobody proposes, and rejects none without a re
   expect(line.complained()).toContain(`it is not proposed to discard ${ID}`);
   expect(await line.run('parked', 'reject', ID)).toBe(1);
   expect(line.complained()).toContain('--reason');
+  expect(await line.run('parked', 'reject', ID, '--reason', '\u200b')).toBe(1);
+  expect(line.complained()).toContain('--reason: is required');
   expect(line.requests).toEqual([URL_OF_ID]);
 });
 
