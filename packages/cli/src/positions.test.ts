@@ -83,7 +83,7 @@ it('skips messages by two: one proposes, the other approves with a token of thei
   expect(await line.run(...where, '--to', '100', '--reason', 'chosen by hand')).toBe(0);
   expect(line.printed()).toContain(`pesewa realign ledger ${TOPIC} 3 --approve`);
   expect(await line.run(...where, '--approve')).toBe(0);
-  const seen = { ...place, requestedBy: 'ama', next: '100' };
+  const seen = { ...place, requestedAt: realignment.requestedAt };
   expect(line.requests.slice(1)).toEqual([
     'http://ledger/positions',
     { url: 'http://ledger/positions/realign/approve', token: 'approver-token-of-tests', body: seen },

@@ -1,10 +1,4 @@
-import {
-  type ConsumerGroup,
-  dryRunOf,
-  type PositionView,
-  positionOperations,
-  type RealignmentView,
-} from '@pesewa/contracts';
+import { type ConsumerGroup, dryRunOf, type PositionView, positionOperations } from '@pesewa/contracts';
 import { type Caller } from '@pesewa/operator-client';
 import { type Answers, askEveryService } from './ask-services.ts';
 
@@ -21,7 +15,6 @@ export type PositionList = Answers<PositionView & { readonly service: ConsumerGr
 /** Builds the client of the positions of all services that consume topics (ADR 43). */
 export function createPositions({ call }: Caller) {
   const { list, realign, approve, reject } = positionOperations;
-  type Seen = Pick<RealignmentView, 'requestedBy' | 'next'>;
   return {
     list: (service?: ConsumerGroup): Promise<PositionList> =>
       askEveryService(service, async (name) => {
@@ -38,9 +31,11 @@ export function createPositions({ call }: Caller) {
       return items.find(({ topic, partition }) => topic === place.topic && partition === place.partition)
         ?.realignment;
     },
-    approve: ({ service, ...place }: ServicePartition, { requestedBy, next }: Seen) =>
-      call(service, approve, { body: { ...place, requestedBy, next } }),
-    reject: ({ service, ...place }: ServicePartition, { requestedBy, next }: Seen, reason: string) =>
-      call(service, reject, { body: { ...place, requestedBy, next, reason } }),
+    /** Realigns it as was proposed at a time. */
+    approve: ({ service, ...place }: ServicePartition, requestedAt: string) =>
+      call(service, approve, { body: { ...place, requestedAt } }),
+    /** Ends the proposal that was made at a time. */
+    reject: ({ service, ...place }: ServicePartition, requestedAt: string, reason: string) =>
+      call(service, reject, { body: { ...place, requestedAt, reason } }),
   };
 }

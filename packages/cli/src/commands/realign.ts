@@ -133,7 +133,9 @@ async function start(
     const { requestedBy, requestedAt, reason } = seen;
     ports.print(`${requestedBy} proposed at ${requestedAt}: ${describeRealignment(seen)}; ${reason}\n`);
     const decided =
-      why === undefined ? await positions.approve(at, seen) : await positions.reject(at, seen, why);
+      why === undefined
+        ? await positions.approve(at, requestedAt)
+        : await positions.reject(at, requestedAt, why);
     ports.print(`${decided.status} by ${decided.decidedBy ?? '?'}\n`);
     return;
   }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { seenLine } from '../text.ts';
-import { onlyIfTrue, pageOf, smallNumber } from './lists.ts';
+import { instant, onlyIfTrue, pageOf, smallNumber } from './lists.ts';
 import { declareOperations } from './operation.ts';
-import { OPERATOR_LENGTH_MAX } from './roles.ts';
 
 const REASON_LENGTH_MAX = 200;
 const OFFSET = /^\d{1,18}$/;
@@ -84,11 +83,7 @@ const decisionRefusals = {
 } as const;
 
 /** Names the proposal that was seen, so that no other one is decided. */
-const approvalBody = z.strictObject({
-  ...place,
-  requestedBy: seenLine(OPERATOR_LENGTH_MAX),
-  next: z.string({ error: 'is required' }).regex(OFFSET, { error: 'must be an offset as decimal text' }),
-});
+const approvalBody = z.strictObject({ ...place, requestedAt: instant });
 const reason = seenLine(REASON_LENGTH_MAX);
 
 const realignBody = z.strictObject({

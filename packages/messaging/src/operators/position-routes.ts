@@ -56,10 +56,10 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
         dryRun ? plan({ topic, partition }, to) : realign({ topic, partition, to, reason, by }),
       );
     },
-    approve: ({ body: { requestedBy, next, ...place }, operator: by }) =>
-      answered(decide(place, { verdict: 'approve', by, requestedBy, next: BigInt(next) })),
-    reject: ({ body: { requestedBy, next, reason, ...place }, operator: by }) =>
-      answered(decide(place, { verdict: 'reject', by, requestedBy, next: BigInt(next), reason })),
+    approve: ({ body: { requestedAt, ...place }, operator: by }) =>
+      answered(decide(place, { verdict: 'approve', by, requestedAt: new Date(requestedAt) })),
+    reject: ({ body: { requestedAt, reason, ...place }, operator: by }) =>
+      answered(decide(place, { verdict: 'reject', by, requestedAt: new Date(requestedAt), reason })),
   });
 }
 
@@ -105,10 +105,7 @@ const refuse = refusalsAs({
   'realign.moved': ['moved', 'the position has changed: read it again, then order or propose again'],
   'realign.open': ['undecided', 'another realignment is proposed, and not decided yet'],
   'realign.none': ['not_proposed', 'no realignment of this partition is proposed'],
-  'realign.changed': [
-    'changed',
-    'requestedBy, next: another realignment is proposed now: read it, then decide',
-  ],
+  'realign.changed': ['changed', 'requestedAt: another realignment is proposed now: read it, then decide'],
   'realign.same_operator': [
     'same_operator',
     'you proposed it: another operator must approve what skips messages, with a token of their own',

@@ -84,7 +84,7 @@ it('waits for the open proposal, and repeats it', () => {
   expect(checkRealignment({ ...proposed, status: 'done' }, other)).toEqual({ ok: true, value: 'fresh' });
 });
 
-const seen = { requestedBy: 'ama', next: 100n, by: 'kofi', at: day(2) };
+const seen = { requestedAt: day(1), by: 'kofi', at: day(2) };
 const rejection = { ...seen, verdict: 'reject', reason: 'not these' } as const;
 
 it('is decided by another, once', () => {
@@ -114,13 +114,10 @@ it('is decided by another, once', () => {
   });
 });
 
-it('is not decided in place of another one that was seen', () => {
+it('is not decided in place of one that was made before, be it by the same operator and to the same message', () => {
   for (const decision of [{ ...seen, verdict: 'approve' } as const, rejection]) {
     expect(decideRealignment(proposed, decision).ok).toBe(true);
-    for (const other of [{ requestedBy: 'esi' }, { next: 99n }])
-      expect(decideRealignment(proposed, { ...decision, ...other })).toEqual({
-        ok: false,
-        refusal: 'realign.changed',
-      });
+    const anew = { ...proposed, from: 20n, skipped: 80n, at: new Date(day(1).getTime() + 1) };
+    expect(decideRealignment(anew, decision)).toEqual({ ok: false, refusal: 'realign.changed' });
   }
 });

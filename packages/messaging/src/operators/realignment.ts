@@ -106,11 +106,14 @@ export function checkRealignment(
   return isSame ? accept('repeated') : refuse('realign.open');
 }
 
-/** A decision about the proposal that was seen, which it names: no other one is decided. */
-export type RealignmentDecision = Pick<Realignment, 'requestedBy' | 'next'> & { readonly by: string } & (
-    | { readonly verdict: 'approve' }
-    | { readonly verdict: 'reject'; readonly reason: string }
-  );
+/**
+ * A decision about the proposal that was made at `requestedAt`: one that starts at the same message may be made again from
+ * another position, and skips other messages.
+ */
+export type RealignmentDecision = { readonly requestedAt: Date; readonly by: string } & (
+  | { readonly verdict: 'approve' }
+  | { readonly verdict: 'reject'; readonly reason: string }
+);
 
 /** Decides about a proposal: another operator may approve it, anyone may reject it (ADR 17). */
 export function decideRealignment(
@@ -118,8 +121,7 @@ export function decideRealignment(
   decision: RealignmentDecision & { readonly at: Date },
 ): Result<{ readonly realignment: Realignment; readonly isFresh: boolean }, RealignmentRefusal> {
   if (!standing || standing.status === 'done') return refuse('realign.none');
-  if (decision.requestedBy !== standing.requestedBy || decision.next !== standing.next)
-    return refuse('realign.changed');
+  if (decision.requestedAt.getTime() !== standing.at.getTime()) return refuse('realign.changed');
   const judged = checkDecision({ ...standing, status: standing.status }, decision);
   if (!judged.ok) return refuse(`realign.${judged.refusal}` as const);
   if (judged.value === 'repeated') return accept({ realignment: standing, isFresh: false });

@@ -135,7 +135,7 @@ ${decide(visit, {
   requestedBy,
   approve: `Start it at ${next}, and skip ${skipped} messages for good`,
   otherwise: 'the partition stays stopped',
-  hidden: { requestedBy, next },
+  hidden: { requestedAt },
   reason: written,
 })}`;
 }
@@ -146,7 +146,7 @@ async function act(submission: Submission): Promise<string> {
   const what = choiceOf(field, 'what', ['realign', 'approve', 'reject']);
   const { realign, approve, reject } = positionOperations;
   const reason = field('reason') ?? '';
-  const seen = { ...place, requestedBy: field('requestedBy') ?? '', next: field('next') ?? '' };
+  const seen = { ...place, requestedAt: field('requestedAt') ?? '' };
   if (what === 'realign')
     await upstream.call(service, realign, { body: { ...place, to: field('to') ?? '', reason } });
   else if (what === 'approve') await upstream.call(service, approve, { body: seen });
