@@ -67,6 +67,13 @@ it('resumes nothing that is not paused', async () => {
   expect(line.complained()).toBe('pesewa: payouts of all merchants at all rails are not paused\n');
 });
 
+it('resumes neither of both if one of them is not paused', async () => {
+  const line = commandLine((url) => list(url.startsWith('http://payouts') ? [pause] : []));
+  expect(await line.run('resume', 'both', '--rail', 'upstream', '--approve', 'ama')).toBe(1);
+  expect(line.requests).toEqual(['http://payouts/pauses', 'http://collections/pauses']);
+  expect(line.complained()).toBe('pesewa: collections at upstream are not paused\n');
+});
+
 it('asks what is meant, and pauses nothing', async () => {
   const line = commandLine([]);
   expect(await line.run('pause', 'payouts', '--reason', 'why')).toBe(1);

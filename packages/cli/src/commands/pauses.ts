@@ -2,7 +2,7 @@ import { type PauseView, pauseOperations } from '@pesewa/contracts';
 import { describeScope } from '@pesewa/operator-client';
 import { Argument, type Command, Option } from 'commander';
 import { approveOption, readLine } from '../arguments.ts';
-import { openContext } from '../context.ts';
+import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
@@ -108,13 +108,8 @@ function addResumeCommand(program: Command, ports: CliPorts): void {
       async (what: Direction, options: SubjectOptions & { readonly approve?: string }, command: Command) => {
         const subject = subjectOf(options);
         const { operations } = await openContext(ports, command);
-        for (const service of gateways[what]) {
-          const { items } = await operations.call(service, pauseOperations.list, {});
-          const seen = items.find(
-            ({ scope, name }) => scope === subject.scope && name === (subject.name ?? null),
-          );
-          if (!seen) throw new CliError(`${noun[service]} ${describeScope(subject)} are not paused`);
-          const { pausedAt, pausedBy, reason } = seen;
+        // All are read first: what is not paused is refused before anything goes on.
+        for (const { service, pausedAt, pausedBy, reason } of await readPauses(operations, what, subject)) {
           ports.print(
             `${noun[service]} ${describeScope(subject)}: paused by ${pausedBy} at ${pausedAt}: ${reason}\n`,
           );
@@ -133,6 +128,24 @@ function addResumeCommand(program: Command, ports: CliPorts): void {
     'pesewa resume payouts --rail upstream --approve ama',
     'pesewa resume both --all',
   ]);
+}
+
+/** The pauses of a subject at each gateway that is meant. */
+async function readPauses(
+  operations: CommandContext['operations'],
+  what: Direction,
+  subject: ReturnType<typeof subjectOf>,
+) {
+  return Promise.all(
+    gateways[what].map(async (service) => {
+      const { items } = await operations.call(service, pauseOperations.list, {});
+      const pause = items.find(
+        ({ scope, name }) => scope === subject.scope && name === (subject.name ?? null),
+      );
+      if (!pause) throw new CliError(`${noun[service]} ${describeScope(subject)} are not paused`);
+      return { ...pause, service };
+    }),
+  );
 }
 
 function pauseTable(found: readonly (PauseView & { readonly paused: string })[], colours: boolean): string {
