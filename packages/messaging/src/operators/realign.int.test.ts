@@ -159,7 +159,7 @@ it('skips messages by two operators alone', async () => {
   const seen = { ...place, requestedAt: await proposedAt(service) };
   expect(await service.call('POST', '/positions/realign/approve', 'kofi', place)).toMatchObject({
     status: 400,
-    body: { message: expect.stringMatching(/^requestedAt must be a time/) },
+    body: { message: 'requestedAt must be a time such as 2026-11-01T08:00:00Z' },
   });
   expect(await service.call('POST', '/positions/realign/reject', 'ama', seen)).toMatchObject({
     status: 400,
