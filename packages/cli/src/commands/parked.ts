@@ -7,7 +7,7 @@ import {
 } from '@pesewa/contracts';
 import { describeParked, RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
-import { readCount, readLine } from '../arguments.ts';
+import { readCount, readLine, readSeenTime, refuseUnseen, seenOption } from '../arguments.ts';
 import { requireAllAnswers } from '../clients/ask-services.ts';
 import { serviceOf } from '../clients/parked.ts';
 import { type CommandContext, openContext } from '../context.ts';
@@ -178,9 +178,9 @@ function addDiscardCommand(parked: Command, ports: CliPorts): void {
     .action(async (id: string, options: { readonly reason: string }, command: Command) => {
       const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
       const { operations } = await openContext(ports, command);
-      const { discard: proposed } = await operations.parked.discard(id, reason);
+      const proposed = await operations.parked.discard(id, reason);
       ports.print(
-        `proposed by ${proposed?.requestedBy ?? '?'}: another approver approves it with pesewa parked approve ${id}\n`,
+        `proposed by ${proposed.discard?.requestedBy ?? '?'}: another approver approves it with ${approvalOf(proposed) ?? '?'}\n`,
       );
     });
   withExamples(discard, [
@@ -195,15 +195,21 @@ function addDecideCommands(parked: Command, ports: CliPorts): void {
       'approves the discard that another operator proposed: the message never has an effect, which cannot be undone',
     )
     .argument('<id>', ID)
-    .action(async (id: string, _options: object, command: Command) => {
-      const { operations } = await openContext(ports, command);
-      const seen = await showProposal(ports, operations, id);
-      const { state, discard } = await operations.parked.approve(id, seen);
+    .addOption(seenOption('when it was proposed'))
+    .action(async (id: string, options: { readonly seen?: string }, command: Command) => {
+      const seen = options.seen && readSeenTime(options.seen);
+      const { parked: messages } = (await openContext(ports, command)).operations;
+      if (!seen) {
+        const found = await messages.show(id);
+        if (!approvalOf(found)) throw notProposed(id);
+        return refuseUnseen(ports, details(found));
+      }
+      const { state, discard } = await messages.approve(id, seen);
       ports.print(`${state} ${id}, approved by ${discard?.decidedBy ?? '?'}\n`);
     });
   withExamples(approve, [
-    'pesewa parked approve ledger/payouts.events.v1/3/1742',
-    'PESEWA_APPROVER_TOKEN=… pesewa parked approve ledger/payouts.events.v1/3/1742',
+    'pesewa parked approve ledger/payouts.events.v1/3/1742 --seen 2026-11-01T08:00:00.000Z',
+    'PESEWA_APPROVER_TOKEN=… pesewa parked approve ledger/payouts.events.v1/3/1742 --seen 2026-11-01T08:00:00.000Z',
   ]);
   const reject = parked
     .command('reject')
@@ -222,14 +228,20 @@ function addDecideCommands(parked: Command, ports: CliPorts): void {
   ]);
 }
 
-/** Prints what is decided, and gives what names the proposal. */
+const notProposed = (id: string) => new CliError(`id: it is not proposed to discard ${id}`);
+
+/** The command that approves the discard as it is proposed now. */
+const approvalOf = ({ id, discard }: ParkedView): string | undefined =>
+  discard?.status === 'proposed' ? `pesewa parked approve ${id} --seen ${discard.requestedAt}` : undefined;
+
+/** Prints what is rejected, and gives what names the proposal. */
 async function showProposal(
   ports: CliPorts,
   { parked }: CommandContext['operations'],
   id: string,
 ): Promise<string> {
   const seen = await parked.show(id);
-  if (!seen.discard) throw new CliError(`id: it is not proposed to discard ${id}`);
+  if (!seen.discard) throw notProposed(id);
   ports.print(details(seen));
   return seen.discard.requestedAt;
 }
@@ -272,6 +284,7 @@ function details(one: ParkedDetailView): string {
         `${discard.reason}; proposed by ${discard.requestedBy} at ${discard.requestedAt}${decided ?? ''}`,
     ],
     ['approve until', discard?.expiresAt],
+    ['approve with', approvalOf(one)],
     ...Object.entries(headers ?? {}).map(([name, value]) => [name, value] as const),
     [
       'bytes',
