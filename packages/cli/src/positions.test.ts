@@ -121,6 +121,7 @@ it.each([
   [['--to', 'start'], 'name the partition'],
   [['ledger', TOPIC, '3', '--approve', '--reject'], 'give one of them'],
   [['ledger', TOPIC, '3', '--reject'], '--reason: say why'],
+  [['ledger', TOPIC, '3', '--approve', '--dry-run'], '--dry-run: it goes with --to'],
   [['ledger', TOPIC, '3', '--approve', '--seen', 'now'], '--seen: now is no time'],
   [['ledger', TOPIC, '3', '--to', 'end', '--seen', realignment.requestedAt], '--seen: it goes with'],
 ])('refuses %j before anything is asked', async (given, problem) => {

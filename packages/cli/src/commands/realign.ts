@@ -157,6 +157,8 @@ async function decide(
   { approve, reject, ...options }: RealignOptions,
 ): Promise<void> {
   if (approve && reject) throw new CliError('--approve, --reject: give one of them');
+  if (options.dryRun)
+    throw new CliError('--dry-run: it goes with --to; what is proposed is listed by pesewa realign');
   const why = approve ? undefined : reasonOf(options);
   const seen = options.seen === undefined ? undefined : readSeenTime(options.seen);
   const last = seen === undefined ? await positions.last(at) : undefined;
