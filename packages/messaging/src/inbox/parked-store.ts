@@ -16,6 +16,8 @@ export interface StoredParkedMessage extends ParkedMessage {
 export interface ParkedQuery {
   readonly state?: ParkedState | undefined;
   readonly topic?: string | undefined;
+  /** Only those that wait for people, and that it is proposed to discard. */
+  readonly isProposed?: boolean;
   readonly after?: PageCursor | undefined;
   readonly limit: number;
 }
@@ -106,11 +108,12 @@ export function findDiscardedEventIds(
 
 async function list(
   collection: Collection<ParkedDocument>,
-  { state, topic, after, limit }: ParkedQuery,
+  { state, topic, isProposed, after, limit }: ParkedQuery,
 ): Promise<ParkedPage> {
   const filter: Filter<ParkedDocument> = {
     ...(state !== undefined && { state }),
     ...(topic !== undefined && { topic }),
+    ...(isProposed && { state: 'parked', 'discard.status': 'proposed' }),
     ...afterCursor('parkedAt', after),
   };
   const page = { sort: { parkedAt: -1, _id: -1 }, limit, projection: { 'kept.value': 0 } } as const;

@@ -122,7 +122,7 @@ describe('a break', () => {
     const ama = await console.signIn('ama', 'approver');
     const page = await ama.get(path);
     expect(textOf(page.html)).toContain('kofi proposes: &lt;script&gt;');
-    expect(page.html).toContain(`href="${path}/resolve"`);
+    for (const act of ['resolve', 'reject']) expect(page.html).toContain(`href="${path}/${act}"`);
     const { html } = await ama.get(`${path}/resolve`);
     expect(html).toContain('name="approves" value="kofi"');
     expect(html).not.toContain('name="resolution"');
@@ -141,6 +141,7 @@ describe('a break', () => {
     const { html } = await visitor.get(path);
     expect(textOf(html)).toContain(says);
     expect(html).not.toContain(`${path}/resolve`);
+    expect(html).toContain(`href="${path}/reject"`);
     expect((await visitor.get(`${path}/resolve`)).html).not.toContain('name="approves"');
   });
 
@@ -149,14 +150,15 @@ describe('a break', () => {
     ['notes', 'text'],
     ['explain', 'explanation'],
     ['resolve', 'resolution'],
+    ['reject', 'reason', 'resolve/reject'],
     ['reopen', 'reason'],
-  ])('takes %s with the version that was seen', async (act, field) => {
-    const console = openConsole({ ...answers, [`reconciler POST ${path}/${act}`]: whole });
+  ])('takes %s with the version that was seen', async (act, field, at = act) => {
+    const console = openConsole({ ...answers, [`reconciler POST ${path}/${at}`]: whole });
     const ama = await console.signIn('ama');
     expect((await ama.get(`${path}/${act}`)).html).toContain('name="version" value="3"');
     const { goesTo } = await ama.post(`${path}/${act}`, { [field]: 'kofi', version: '3' });
     expect(goesTo).toBe(path);
-    expect(changesOf(console)).toEqual([[`reconciler POST ${path}/${act}`, { [field]: 'kofi', version: 3 }]]);
+    expect(changesOf(console)).toEqual([[`reconciler POST ${path}/${at}`, { [field]: 'kofi', version: 3 }]]);
   });
 
   it('shows the form again with what was written, and who was faster', async () => {

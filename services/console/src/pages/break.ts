@@ -35,6 +35,12 @@ const acts = {
     'Resolve',
     'No money moves. If the difference is found again, it opens again. If it is of much money, another operator must approve that.',
   ],
+  reject: [
+    'reason',
+    'Why not',
+    'Reject the proposed resolution',
+    'The break stays open, and can be resolved anew.',
+  ],
   reopen: ['reason', 'Why it is open after all', 'Reopen', 'It waits for people again.'],
 } as const;
 type Act = keyof typeof acts;
@@ -159,7 +165,7 @@ function standing(visit: Visit, found: ShownBreakView): Html {
     html`<p>The order ${linkTo('order', pending.commandId)} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.proposedBy)}, waits for another operator; once it is booked, this break is resolved.</p>`;
   const second =
     proposed &&
-    html`<p>It is of so much money that another operator must approve how it is resolved. ${proposed.by === operator.name ? 'You propose' : html`${foreign(proposed.by)} proposes`}: ${words(proposed.resolution, times)}, ${time(proposed.at, times)}. ${may('approver') && proposerFor(visit, found) !== undefined ? link(pathOf(['breaks', found.id, 'resolve']), `Approve it …`) : nothing}</p>`;
+    html`<p>It is of so much money that another operator must approve how it is resolved. ${proposed.by === operator.name ? 'You propose' : html`${foreign(proposed.by)} proposes`}: ${words(proposed.resolution, times)}, ${time(proposed.at, times)}. ${may('approver') && proposerFor(visit, found) !== undefined ? html`${link(pathOf(['breaks', found.id, 'resolve']), 'Approve it …')} ` : nothing}${may('operator') ? link(pathOf(['breaks', found.id, 'reject']), 'Reject it …') : nothing}</p>`;
   return html`${order ?? nothing}${second ?? nothing}`;
 }
 

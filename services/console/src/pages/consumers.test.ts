@@ -79,29 +79,31 @@ describe('a stopped partition', () => {
     const { signIn, asked } = openConsole({ ...list(position({ realignment })), [called]: realignment });
     const kofi = await signIn('kofi');
     const { html } = await kofi.get(path);
-    const seen = { requestedBy: 'ama', next: '125' };
+    const seen = { requestedAt: '2026-11-27T11:00:00.000Z' };
+    const reason = what === 'reject' && { reason: 'not these' };
+    expect(html).toContain('name="reason"');
     for (const [name, value] of Object.entries({ ...seen, what }))
       expect(html).toContain(`name="${name}" value="${value}"`);
-    const done = await kofi.post(path, { what, ...seen });
+    const done = await kofi.post(path, { what, ...seen, ...reason });
     expect(done.goesTo).toBe(path);
-    const body = { ...place, ...seen };
+    const body = { ...place, ...seen, ...reason };
     expect(asked.filter((one) => one.what === called)).toEqual([{ what: called, body, by: 'kofi' }]);
   });
 
   it('shows the proposal that there is now, where another one was seen', async () => {
     const changed = answered(409, { code: 'changed', message: 'another realignment is proposed now' });
-    const now = list(position({ realignment: { ...realignment, requestedBy: 'esi', next: '124' } }));
+    const anew = { ...realignment, requestedAt: '2026-11-27T11:30:00.000Z', skipped: '80' };
+    const now = list(position({ realignment: anew }));
     const { signIn } = openConsole({ ...now, [`${realign}/approve`]: changed });
     const done = await (await signIn('kofi')).post(path, {
       what: 'approve',
-      requestedBy: 'ama',
-      next: '125',
+      requestedAt: '2026-11-27T11:00:00.000Z',
     });
     expect(done.status).toBe(409);
     for (const shown of [
       'another realignment is proposed now',
-      'esi proposed at 27/11/2026',
-      'Start it at 124',
+      'ama proposed at 27/11/2026',
+      'Start it at 125, and skip 80 messages for good',
     ])
       expect(textOf(done.html)).toContain(shown);
   });

@@ -80,7 +80,7 @@ async function ask(visit: Visit, given: Given): Promise<Change> {
   return {
     title: `Partition ${place.partition} of ${place.topic} at ${service}: ${inWords(one.state)}`,
     about: html`${isStopped ? html`<p class="problem">${one.reason}. ${one.remedy}</p>` : nothing}
-${isProposed ? section('Proposed', proposal(visit, one, path)) : nothing}${section('Facts', factsOf(visit, one))}`,
+${isProposed ? section('Proposed', proposal(visit, one, path, given('reason'))) : nothing}${section('Facts', factsOf(visit, one))}`,
     role: canStart ? 'operator' : 'viewer',
     ...(canStart && {
       fields: [
@@ -101,7 +101,7 @@ function factsOf({ times }: Visit, one: PositionView): Html {
     [
       'Last realignment',
       last &&
-        html`${inWords(last.status)}, by ${last.requestedBy} at ${time(last.requestedAt, times)}: ${words(last.reason, times)}`,
+        html`${inWords(last.status)}, by ${last.requestedBy} at ${time(last.requestedAt, times)}: ${words(last.reason, times)}${last.rejectedFor && html`; by ${last.decidedBy}: ${words(last.rejectedFor, times)}`}`,
     ],
   ]);
 }
@@ -121,7 +121,12 @@ async function foresee(visit: Visit, given: Given): Promise<Foreseen> {
   };
 }
 
-function proposal(visit: Visit, { realignment }: PositionView, action: string): Html {
+function proposal(
+  visit: Visit,
+  { realignment }: PositionView,
+  action: string,
+  written: string | undefined,
+): Html {
   if (!realignment) return nothing;
   const { requestedBy, requestedAt, reason, next, skipped } = realignment;
   return html`<p>${requestedBy} proposed at ${time(requestedAt, visit.times)}: ${describeRealignment(realignment)}. ${words(reason, visit.times)}</p>
@@ -130,7 +135,8 @@ ${decide(visit, {
   requestedBy,
   approve: `Start it at ${next}, and skip ${skipped} messages for good`,
   otherwise: 'the partition stays stopped',
-  hidden: { requestedBy, next },
+  hidden: { requestedAt },
+  reason: written,
 })}`;
 }
 
@@ -138,9 +144,12 @@ async function act(submission: Submission): Promise<string> {
   const { upstream, field } = submission;
   const { service, place, path } = placeOf(submission);
   const what = choiceOf(field, 'what', ['realign', 'approve', 'reject']);
-  const wanted = { ...place, to: field('to') ?? '', reason: field('reason') ?? '' };
-  const seen = { ...place, requestedBy: field('requestedBy'), next: field('next') };
-  if (what === 'realign') await upstream.call(service, positionOperations.realign, { body: wanted });
-  else await upstream.call(service, positionOperations[what], { body: seen });
+  const { realign, approve, reject } = positionOperations;
+  const reason = field('reason') ?? '';
+  const seen = { ...place, requestedAt: field('requestedAt') ?? '' };
+  if (what === 'realign')
+    await upstream.call(service, realign, { body: { ...place, to: field('to') ?? '', reason } });
+  else if (what === 'approve') await upstream.call(service, approve, { body: seen });
+  else await upstream.call(service, reject, { body: { ...seen, reason } });
   return path;
 }

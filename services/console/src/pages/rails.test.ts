@@ -236,8 +236,9 @@ describe('a pause', () => {
     const { html } = await ama.get(path);
     expect(textOf(html)).toContain('Propose to resume payouts at upstream');
     expect(html).not.toContain('name="approves"');
-    expect((await ama.post('/rails/resume', subject)).goesTo).toBe(path);
-    expect(asked.at(-1)).toEqual({ what: resume, body, by: 'ama' });
+    expect(html).toContain(`name="pausedAt" value="${at}"`);
+    expect((await ama.post('/rails/resume', { ...subject, pausedAt: at })).goesTo).toBe(path);
+    expect(asked.at(-1)).toEqual({ what: resume, body: { ...body, pausedAt: at }, by: 'ama' });
   });
 
   it('is resumed by another button, of an approver who did not propose it, as it was seen', async () => {
@@ -251,11 +252,11 @@ describe('a pause', () => {
     const kofi = await signIn('kofi', 'approver');
     const { html } = await kofi.get(path);
     expect(textOf(html)).toContain('Resume payouts at upstream, as ama proposed');
-    expect(html).toContain('name="approves" value="ama"');
-    expect((await kofi.post('/rails/resume', { ...subject, approves: 'ama' })).goesTo).toBe(
-      '/rails/upstream',
-    );
-    expect(asked.at(-1)?.body).toEqual({ ...body, approves: 'ama' });
+    const seen = { approves: 'ama', pausedAt: at };
+    for (const [name, value] of Object.entries(seen))
+      expect(html).toContain(`name="${name}" value="${value}"`);
+    expect((await kofi.post('/rails/resume', { ...subject, ...seen })).goesTo).toBe('/rails/upstream');
+    expect(asked.at(-1)?.body).toEqual({ ...body, ...seen });
   });
 
   it('that somebody else proposes to resume meanwhile is shown again with who did', async () => {

@@ -48,8 +48,8 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
         : refuseDecision(proposed.refusal);
     },
     approve: ({ parameters: { id }, operator: by }) => decide(id, { verdict: 'approve', by }),
-    reject: ({ parameters: { id }, body, operator: by }) =>
-      decide(id, { verdict: 'reject', reason: body?.reason, by }),
+    reject: ({ parameters: { id }, body: { reason }, operator: by }) =>
+      decide(id, { verdict: 'reject', reason, by }),
   });
 }
 
