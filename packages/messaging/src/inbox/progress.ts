@@ -52,7 +52,7 @@ export function openProgress(
   };
 }
 
-const POLL_PAUSE_MS = 100;
+const POLL_PAUSE_MS = 25;
 
 /**
  * Builds a function that waits until a consumer group has applied every message that the topics, given by full name,
