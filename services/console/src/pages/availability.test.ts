@@ -83,6 +83,16 @@ describe('the rails on Today', () => {
     expect(html).toContain('href="/payments?of=payouts&amp;rail=upstream&amp;status=open">3+</a>');
   });
 
+  it('are folded away where mobile operators have no payments', async () => {
+    const idle = { ...mtn, operatorCode: 'GHVOD', completed: 0, failed: { customer: 0, rail: 0, other: 0 } };
+    const { html, text, rows } = await show('/', {
+      [COLLECTIONS]: availability(mtn, { ...idle, topFailure: null }),
+    });
+    expect(rows.join()).not.toContain('GHVOD');
+    expect(text).toContain('1 more mobile operator without payments in the last hour');
+    expect(html).toMatch(/<details><summary>1 more.*GHVOD.*<\/details>/s);
+  });
+
   it('are paused where they are, and down where they give no answer', async () => {
     const silent = [{ rail: 'other', since: at, why: HOSTILE }];
     const { html, rows } = await show('/', {

@@ -1,8 +1,10 @@
-import type { PauseView, StatusView } from '@pesewa/contracts';
+import { type HealthView, messagingServices, type PauseView, type StatusView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
+import { change, order } from './approvals.fixture.ts';
 import { availability } from './availability.fixture.ts';
-import { page } from './payment.fixture.ts';
+import { HOSTILE, page, webhook } from './payment.fixture.ts';
+import { wallet } from './reconciliation.fixture.ts';
 
 const at = '2026-11-27T11:00:00.000Z';
 const status = {
@@ -33,11 +35,15 @@ const pause = {
   pausedAt: at,
   resumeProposedBy: null,
 } satisfies PauseView;
-const parked = ['ledger', 'reconciler', 'payout-gateway', 'collection-gateway', 'webhook-dispatcher'].map(
-  (service) => [`${service} GET /parked`, page()] as const,
-);
+const well = {
+  problems: {},
+  outboxOldestAt: null,
+  keepsUp: true,
+  parked: { count: 0, isCut: false },
+} satisfies HealthView;
+const services = messagingServices.map((service) => [`${service} GET /health`, well] as const);
 const answers = {
-  ...Object.fromEntries(parked),
+  ...Object.fromEntries(services),
   'reconciler GET /status': status,
   'reconciler GET /drift': page(),
   'reconciler GET /decisions': page(),
@@ -53,9 +59,9 @@ const answers = {
 };
 
 const show = async (changed: Parameters<typeof openConsole>[0] = {}) => {
-  const { signIn } = openConsole({ ...answers, ...changed });
+  const { signIn, asked } = openConsole({ ...answers, ...changed });
   const { html, status: answeredWith } = await (await signIn('ama')).get('/');
-  return { html, text: textOf(html), status: answeredWith };
+  return { html, text: textOf(html), status: answeredWith, asked: asked.map(({ what }) => what) };
 };
 
 describe('today', () => {
@@ -74,12 +80,99 @@ describe('today', () => {
     ['payout-gateway GET /pauses', 'Not available: payout-gateway: no database', 'payment: stuck: 2 open'],
     ['collection-gateway GET /pauses', 'Not available: collection-gateway: no database', 'Paused: payouts'],
     ['reconciler GET /status', 'Not available: reconciler: no database', 'Paused: payouts'],
-    ['reconciler GET /parked', 'Not available: reconciler: no database', 'payment: stuck: 2 open'],
+    ['reconciler GET /health', 'Not available: reconciler: no database', 'payment: stuck: 2 open'],
   ])('shows what others know where nothing comes of %s', async (asked, said, known) => {
     const down = answered(503, { code: 'unavailable', message: 'no database' });
     const { text } = await show({ [asked]: down });
     expect(text).toContain(said);
     expect(text).toContain(known);
+  });
+
+  const WELL = 'all services answer, all consumers keep up, nothing waits in an outbox';
+  it('says in one line that all services are well, and first what is not', async () => {
+    const fine = await show();
+    expect(fine.text).toContain(WELL);
+    expect(fine.text).not.toContain('could not apply');
+    const { html, text } = await show({
+      'ledger GET /health': {
+        ...well,
+        problems: { 'partitions of ledger': HOSTILE },
+        parked: { count: 1, isCut: false },
+      },
+      'webhook-ingress GET /health': { ...well, outboxOldestAt: '2026-11-27T11:58:00.000Z' },
+      'webhook-dispatcher GET /health': {
+        ...well,
+        keepsUp: false,
+        outboxOldestAt: '2026-11-27T11:59:59.000Z',
+      },
+    });
+    const lines = [...html.matchAll(/<li>(.*?)<\/li>/gs)].map(([, one = '']) => textOf(one).trim());
+    expect(lines.slice(0, 3)).toEqual([
+      expect.stringContaining('ledger : partitions of ledger:') as unknown,
+      'webhook-dispatcher : not all events are applied that wait for it',
+      'webhook-ingress : events in its outbox wait for Kafka, the oldest for 2 min',
+    ]);
+    expect(lines.at(-1)).toBe('1 message that a service could not apply');
+    expect(html).toContain('<a href="/rails/consumers">ledger</a>');
+    expect(text).toContain('not all is well');
+    expect(html).not.toContain('<script>alert');
+  });
+
+  it('claims nothing of services that give no answer', async () => {
+    const gone = answered(503, { code: 'unavailable', message: 'no database' });
+    const { text } = await show({ 'ledger GET /health': gone });
+    expect(text).toContain('Not available: ledger: no database');
+    expect(text).not.toContain('all consumers keep up');
+  });
+
+  it('draws the drift of the wallets that need it most, by one request each, with what is in it', async () => {
+    const out = (currency: string) => ({ ...wallet, id: `rn-${currency}`, currency });
+    const even = {
+      ...out('XOF'),
+      drift: '0',
+      withinRange: true,
+      finding: 'explained',
+      candidates: [],
+    } as const;
+    const explained = { ...even, id: 'rn-GHS', currency: 'GHS', drift: '-5', explainedBy: ['po-9'] };
+    const runs = page(wallet, { ...wallet, id: 'rn-1', at: '2026-11-27T10:45:00.000Z', drift: '-310' });
+    const { html, text, asked } = await show({
+      'reconciler GET /drift': page(even, explained, ...['KES', 'UGX', 'TZS', 'RWF'].map(out)),
+      'reconciler GET /runs': runs,
+    });
+    const read = asked.filter((what) => what.includes('/runs'));
+    // At most four, and those out of range come first.
+    expect(read.map((what) => /currency=(\w+)/.exec(what)?.[1])).toEqual(['KES', 'UGX', 'TZS', 'RWF']);
+    expect(html).toContain('points="0.0,22.0 100.0,2.0"');
+    expect(html).toContain(
+      'aria-label="The drift went from -310.00 KES to +1,240.00 KES at 27/11/2026 11:00:00."',
+    );
+    expect(text).toContain('perhaps co-1');
+    expect(html).toContain('href="/payments/po-9"');
+    const broken = answered(503, { code: 'unavailable', message: 'no database' });
+    const without = await show({ 'reconciler GET /drift': page(wallet), 'reconciler GET /runs': broken });
+    expect(without.text).toContain('1,240.00 KES');
+  });
+
+  it.each([
+    [1, '1 payout is open for more', '1 change of settings', '1 order of money', '1 webhook was given up'],
+    [
+      2,
+      '2 payouts are open for more',
+      '2 changes of settings',
+      '2 orders of money',
+      '2 webhooks were given up',
+    ],
+  ])('counts %i as people do', async (many, ...said) => {
+    const several = (one: object) => page(...Array.from({ length: many }, () => one));
+    const open = [{ ...status.open[0], overdue: { count: many, oldest: [] } }];
+    const { text } = await show({
+      'reconciler GET /status': { ...status, open },
+      'ledger GET /changes': several(change),
+      'ledger GET /commands': several(order),
+      'webhook-dispatcher GET /deliveries': several(webhook),
+    });
+    for (const one of said) expect(text).toContain(one);
   });
 
   it('shows nothing to somebody whose token was taken away', async () => {

@@ -1,0 +1,58 @@
+import {
+  type HealthView,
+  healthOperations,
+  type MessagingService,
+  messagingServices,
+} from '@pesewa/contracts';
+import { inWords } from '@pesewa/operator-client';
+import { html } from 'hono/html';
+import { type Html, link } from '../view/html.ts';
+import { age, words } from '../view/values.ts';
+import { fromEach, type Visit } from '../visits.ts';
+
+/** The page that says how each service stands. */
+export const SERVICES = '/rails/consumers';
+/** Events leave an outbox within moments. */
+const WAITS_LONG_MS = 20_000;
+
+const read = ({ upstream }: Visit, service: MessagingService) =>
+  upstream.call(service, healthOperations.show, {});
+
+/** What may be wrong with a service, by what is said if it is not. */
+const checks: Readonly<Record<string, (visit: Visit, health: HealthView) => readonly Html[]>> = {
+  'all services answer': ({ times }, { problems }) =>
+    Object.entries(problems).map(([name, why]) => html`${inWords(name)}: ${words(why, times)}`),
+  'all consumers keep up': (_, { keepsUp }) =>
+    keepsUp ? [] : [html`not all events are applied that wait for it`],
+  'nothing waits in an outbox': ({ times }, { outboxOldestAt: at }) =>
+    at !== null && times.nowMs - Date.parse(at) > WAITS_LONG_MS
+      ? [html`events in its outbox wait for Kafka, the oldest for ${age(at, times)}`]
+      : [],
+};
+
+/** How all services stand: a line for each thing that is not well, what is well, what is parked, and who gave no answer. */
+export async function readHealth(visit: Visit) {
+  const { found, problems: silent } = await fromEach(messagingServices, async (service) => ({
+    ...(await read(visit, service)),
+    at: link(SERVICES, service),
+  }));
+  const results = Object.entries(checks).map(([text, check]) => ({
+    text,
+    lines: found.flatMap((one) => check(visit, one).map((line) => html`${one.at}: ${line}`)),
+  }));
+  const parked = {
+    count: found.reduce((sum, one) => sum + one.parked.count, 0),
+    isCut: found.some((one) => one.parked.isCut),
+  };
+  const well = results.flatMap(({ text, lines }) => (lines.length + silent.length === 0 ? [text] : []));
+  return { lines: results.flatMap(({ lines }) => lines), well, parked, silent };
+}
+
+/** What is wrong with one service. */
+export async function healthOf(visit: Visit, service: MessagingService): Promise<Html> {
+  const health = await read(visit, service);
+  const lines = Object.values(checks).flatMap((check) => check(visit, health));
+  return lines.length === 0
+    ? html`<p>It works, and no event waits for long.</p>`
+    : html`${lines.map((line) => html`<p class="problem">${line}</p>`)}`;
+}
