@@ -92,7 +92,7 @@ describe('today', () => {
   it('says in one line that all services are well, and first what is not', async () => {
     const fine = await show();
     expect(fine.text).toContain(WELL);
-    expect(fine.text).not.toContain('could not apply');
+    expect(fine.text).not.toContain('could not be applied');
     const { html, text } = await show({
       'ledger GET /health': {
         ...well,
@@ -112,7 +112,7 @@ describe('today', () => {
       'webhook-dispatcher : not all events are applied that wait for it',
       'webhook-ingress : events in its outbox wait for Kafka, the oldest for 2 min',
     ]);
-    expect(lines.at(-1)).toBe('1 message that a service could not apply');
+    expect(lines.at(-1)).toBe('1 message could not be applied');
     expect(html).toContain('<a href="/rails/consumers">ledger</a>');
     expect(text).toContain('not all is well');
     expect(html).not.toContain('<script>alert');

@@ -87,8 +87,8 @@ async function needsPeople(
     health,
     paused,
   ]);
-  const unapplied = counted(parked, 'message that a service', 'messages that a service');
-  const ofParked = parked.count > 0 ? [html`${link('/webhooks/parked', unapplied)} could not apply`] : [];
+  const unapplied = counted(parked, 'message could not be applied', 'messages could not be applied');
+  const ofParked = parked.count > 0 ? [link('/webhooks/parked', unapplied)] : [];
   const lines = [...unwell, ...known.found.flat(), ...ofParked];
   const problems = [...services, ...known.problems, ...silent];
   const tasks =
@@ -124,7 +124,7 @@ function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[]
     ),
     ...(breaks ?? []).map(
       ({ kind, count: number, oldestAt }) =>
-        html`Breaks, ${inWords(kind)}: ${count({ count: number }, pathOf(['breaks'], { kind, status: 'unresolved' }))} open, the oldest for ${age(oldestAt, times)}`,
+        html`Breaks, ${inWords(kind)}: ${count({ count: number }, pathOf(['breaks'], { kind, status: 'unresolved' }))} open${number === 1 ? '' : ', the oldest'} for ${age(oldestAt, times)}`,
     ),
     ...(open ?? []).flatMap(({ kind, overdue }) =>
       overdue.count === 0

@@ -152,13 +152,17 @@ const breakColumns = (times: TimeView): Columns<BreakView> => [
 
 const pathOfOne = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
 
-/** How the drift of the wallets went that differ most in need of people: out of range, then without an explanation. */
-export async function curvesOf(visit: Visit, wallets: readonly WalletComparisonView[]) {
+/** Those out of range first, then those without an explanation. */
+const byUrgency = (wallets: readonly WalletComparisonView[]) => {
   const rank = ({ withinRange, finding }: WalletComparisonView) =>
     withinRange ? Number(finding === 'explained') : -1;
-  const drawn = wallets
+  return wallets.toSorted((one, other) => rank(one) - rank(other));
+};
+
+/** How the drift of the most urgent wallets went. */
+export async function curvesOf(visit: Visit, wallets: readonly WalletComparisonView[]) {
+  const drawn = byUrgency(wallets)
     .filter(({ drift }) => Number(drift) !== 0)
-    .toSorted((one, other) => rank(one) - rank(other))
     .slice(0, CURVES_MAX);
   const curve = async ({ id, rail, currency }: WalletComparisonView) => {
     const query = { rail, currency, limit: CURVE_POINTS };
@@ -180,7 +184,7 @@ export function walletTable(
 ): Html {
   return tableOf(
     'The latest comparison of each wallet',
-    wallets,
+    byUrgency(wallets),
     [
       ['Wallet', (one) => link(pathOfOne(one), `${one.rail} ${one.currency}`)],
       ['At the rail', (one) => amount(one.railBalance, one.currency, pathOfOne(one)), 'number'],
