@@ -7,7 +7,7 @@ import {
 import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { type Html, link } from '../view/html.ts';
-import { age, words } from '../view/values.ts';
+import { age, counted, words } from '../view/values.ts';
 import { fromEach, type Visit } from '../visits.ts';
 
 /** The page that says how each service stands. */
@@ -28,9 +28,18 @@ const checks: Readonly<Record<string, (visit: Visit, health: HealthView) => read
     at !== null && times.nowMs - Date.parse(at) > WAITS_LONG_MS
       ? [html`events in its outbox wait for Kafka, the oldest for ${age(at, times)}`]
       : [],
+  'every message could be applied': (_, { parked }) =>
+    parked.count === 0
+      ? []
+      : [
+          link(
+            '/webhooks/parked',
+            counted(parked, 'message could not be applied', 'messages could not be applied'),
+          ),
+        ],
 };
 
-/** How all services stand: a line for each thing that is not well, what is well, what is parked, and who gave no answer. */
+/** How all services stand: a line for each thing that is not well, what is well, and who gave no answer. */
 export async function readHealth(visit: Visit) {
   const { found, problems: silent } = await fromEach(messagingServices, async (service) => ({
     ...(await read(visit, service)),
@@ -40,12 +49,8 @@ export async function readHealth(visit: Visit) {
     text,
     lines: found.flatMap((one) => check(visit, one).map((line) => html`${one.at}: ${line}`)),
   }));
-  const parked = {
-    count: found.reduce((sum, one) => sum + one.parked.count, 0),
-    isCut: found.some((one) => one.parked.isCut),
-  };
   const well = results.flatMap(({ text, lines }) => (lines.length + silent.length === 0 ? [text] : []));
-  return { lines: results.flatMap(({ lines }) => lines), well, parked, silent };
+  return { lines: results.flatMap(({ lines }) => lines), well, silent };
 }
 
 /** What is wrong with one service. */

@@ -82,14 +82,12 @@ async function needsPeople(
       );
     },
   };
-  const [known, { lines: unwell, parked, silent: services }, { silent }] = await Promise.all([
+  const [known, { lines: unwell, silent: services }, { silent }] = await Promise.all([
     fromEach(Object.keys(reads) as (keyof typeof reads)[], (name): Promise<Lines> => reads[name]()),
     health,
     paused,
   ]);
-  const unapplied = counted(parked, 'message could not be applied', 'messages could not be applied');
-  const ofParked = parked.count > 0 ? [link('/webhooks/parked', unapplied)] : [];
-  const lines = [...unwell, ...known.found.flat(), ...ofParked];
+  const lines = [...unwell, ...known.found.flat()];
   const problems = [...services, ...known.problems, ...silent];
   const tasks =
     lines.length > 0
