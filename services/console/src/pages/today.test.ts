@@ -144,7 +144,7 @@ describe('today', () => {
     const read = asked.filter((what) => what.includes('/runs'));
     // At most four, and those out of range come first.
     expect(read.map((what) => /currency=(\w+)/.exec(what)?.[1])).toEqual(['KES', 'UGX', 'TZS', 'RWF']);
-    expect(html).toContain('points="0.0,22.0 100.0,2.0"');
+    expect(html).toContain('points="0,44 200,4"');
     expect(html).toContain(
       'aria-label="The drift went from -310.00 KES to +1,240.00 KES at 27/11/2026 11:00:00."',
     );

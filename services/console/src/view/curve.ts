@@ -11,10 +11,10 @@ export interface Point {
 export function sparkline(points: readonly Point[], finding: string): Html {
   const values = points.map(({ amount }) => Number(amount));
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
-  const y = (value: number) => (22 - (20 * (value - low)) / (high - low || 1)).toFixed(1);
-  const x = (index: number) => ((100 * index) / Math.max(1, values.length - 1)).toFixed(1);
+  const y = (value: number) => Math.round(44 - (40 * (value - low)) / (high - low || 1));
+  const x = (index: number) => Math.round((200 * index) / Math.max(1, values.length - 1));
   const line = values.map((value, index) => `${x(index)},${y(value)}`).join(' ');
-  return html`<svg class="spark" viewBox="0 0 100 24" role="img" aria-label="${finding}"><path d="M0 ${y(0)}H100"/><polyline points="${line}"/></svg>`;
+  return html`<svg class="spark" viewBox="0 0 200 48" role="img" aria-label="${finding}"><path d="M0 ${y(0)}H200"/><polyline points="${line}"/></svg>`;
 }
 
 /**
