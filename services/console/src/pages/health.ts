@@ -23,7 +23,7 @@ const checks: Readonly<Record<string, (visit: Visit, health: HealthView) => read
   'all services answer': ({ times }, { problems }) =>
     Object.entries(problems).map(([name, why]) => html`${inWords(name)}: ${words(why, times)}`),
   'all consumers keep up': (_, { keepsUp }) =>
-    keepsUp ? [] : [html`not all events are applied that wait for it`],
+    keepsUp ? [] : [html`it has not applied all events that wait for it`],
   'nothing waits in an outbox': ({ times }, { outboxOldestAt: at }) =>
     at !== null && times.nowMs - Date.parse(at) > WAITS_LONG_MS
       ? [html`events in its outbox wait for Kafka, the oldest for ${age(at, times)}`]

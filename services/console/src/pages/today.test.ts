@@ -110,7 +110,7 @@ describe('today', () => {
     const lines = [...html.matchAll(/<li>(.*?)<\/li>/gs)].map(([, one = '']) => textOf(one).trim());
     expect(lines.slice(0, 4)).toEqual([
       expect.stringContaining('ledger : partitions of ledger:') as unknown,
-      'webhook-dispatcher : not all events are applied that wait for it',
+      'webhook-dispatcher : it has not applied all events that wait for it',
       'webhook-ingress : events in its outbox wait for Kafka, the oldest for 2 min',
       'ledger : 1 message could not be applied',
     ]);
