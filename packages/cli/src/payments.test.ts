@@ -37,7 +37,7 @@ it.each(['payouts', 'collections'])('lists %s at a rail that have not ended', as
   const line = commandLine([page([{ ...payout, step: 'awaitingOtp' }])]);
   expect(await line.run('payments', 'list', what, '--open', '--rail', 'upstream')).toBe(0);
   expect(line.requests).toEqual([`http://${what}/payments/list?rail=upstream&open=true`]);
-  expect(line.printed()).toContain('awaiting otp');
+  expect(line.printed()).toContain('awaiting OTP');
 });
 
 it('lists those with a reference of a merchant that need not be named', async () => {

@@ -73,6 +73,12 @@ describe('a statement', () => {
     const { html } = await ama.get('/reconciliation/statements/new');
     for (const name of ['columns.reference', 'columns.fee', 'delimiter', 'time.format', 'statuses.completed'])
       expect(html).toContain(`name="${name}"`);
+    expect(html.match(/<details[^>]*><summary>\w+/g)).toEqual([
+      '<details open><summary>Which',
+      '<details><summary>How',
+      '<details><summary>What',
+      '<details><summary>All',
+    ]);
     const written = new URLSearchParams({
       rail: 'upstream',
       'columns.reference': 'Our Ref',

@@ -39,7 +39,7 @@ export function decide(
       hidden: { what, ...hidden },
       fields: asked,
       submit,
-      isDangerous: what === 'approve',
+      isDangerous: what === 'reject',
       problem: shown,
     });
   const approval = isOwn
