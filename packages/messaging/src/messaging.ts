@@ -126,8 +126,7 @@ export async function openMessagingAs(
   let servicePositions: ServicePositions | undefined;
   let consumed: readonly TopicName[] = [];
   const progress = openProgress(clock, positions, { ...parts, group: options.service });
-  const keepsUp = async (timeoutMs: number) =>
-    consumed.length === 0 || progress.caughtUp(consumed, timeoutMs);
+  const keepsUp = async (timeoutMs: number) => consumed.length === 0 || progress.keepsUp(consumed, timeoutMs);
   addHealthRoutes(scope, { ...parts, keepsUp });
   const { groupCommit, shared, runSerially, nextSequence } = createCommits(parts);
   return {

@@ -1,5 +1,6 @@
 import type { HealthView } from '@pesewa/contracts';
-import { createHealth, createOperators, guardOperator } from '@pesewa/runtime';
+import { systemClock } from '@pesewa/kernel';
+import { createHealth, createOperators, guardOperator, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import type { Db } from 'mongodb';
 import { expect, it } from 'vitest';
@@ -9,7 +10,13 @@ import { addHealthRoutes } from './health-routes.ts';
 const TOKEN = 'operator-token-of-tests';
 const at = new Date('2026-11-27T11:00:00Z');
 
-async function show(given: { readonly parked: number; readonly oldest: object | null }) {
+const never = new Promise<never>(() => undefined);
+
+async function show(given: {
+  readonly parked: number | Promise<number>;
+  readonly oldest: object | null;
+  readonly keepsUp?: Promise<boolean>;
+}) {
   const operator = new Hono();
   const health = createHealth();
   health.setServing(true);
@@ -22,32 +29,57 @@ async function show(given: { readonly parked: number; readonly oldest: object | 
     asked.push(...asks);
     return given.parked;
   };
+  const findOne = async (_: object, { maxTimeMS }: { readonly maxTimeMS?: number }) => {
+    asked.push({ maxTimeMS });
+    return given.oldest;
+  };
+  const warned: unknown[] = [];
+  const logger = {
+    warn: ({ what }: { readonly what: string }) => void warned.push(what),
+  } as unknown as Logger;
+  // A deadline is over at once, and after what is known at once.
+  const clock = { ...systemClock, sleep: () => systemClock.sleep(0) };
   addHealthRoutes(
-    { operator, health },
+    { operator, health, logger, clock },
     {
       db: { collection: () => ({ countDocuments }) } as unknown as Db,
-      outbox: { findOne: async () => given.oldest } as unknown as Outbox,
-      keepsUp: async (timeoutMs) => timeoutMs < 100,
+      outbox: { findOne } as unknown as Outbox,
+      keepsUp: async (timeoutMs) => given.keepsUp ?? timeoutMs < 100,
     },
   );
   const headers = { authorization: `Bearer ${TOKEN}` };
   const answered = await guardOperator(operator, createOperators(TOKEN)).request('/health', { headers });
-  return { asked, body: (await answered.json()) as HealthView };
+  return { asked, warned, body: (await answered.json()) as HealthView };
 }
 
 it('shows nothing where all is well, but that the consumer is behind', async () => {
   const { body } = await show({ parked: 0, oldest: null });
   const parked = { count: 0, isCut: false };
-  expect(body).toEqual({ problems: {}, outboxOldestAt: null, keepsUp: false, parked });
+  expect(body).toEqual({ problems: {}, outbox: { oldestAt: null }, keepsUp: false, parked });
 });
 
 it('shows what fails, what waits since when, and that more is parked than is counted', async () => {
   const { body, asked } = await show({ parked: 101, oldest: { createdAt: at } });
   expect(body).toMatchObject({
     problems: { outbox: 'full', clock: '3 s behind' },
-    outboxOldestAt: at.toISOString(),
+    outbox: { oldestAt: at.toISOString() },
     parked: { count: 100, isCut: true },
   });
   // However many are parked, no more are counted.
-  expect(asked).toEqual([{ state: 'parked' }, { limit: 101, maxTimeMS: 1_000 }]);
+  expect(asked).toEqual([{ maxTimeMS: 2_000 }, { state: 'parked' }, { limit: 101, maxTimeMS: 2_000 }]);
+});
+
+it('tells what it knows, in time, where others give no answer or fail', async () => {
+  const { body, warned } = await show({
+    parked: never,
+    oldest: { createdAt: at },
+    keepsUp: Promise.reject(new Error('no leader')),
+  });
+  expect(body).toEqual({
+    problems: { outbox: 'full', clock: '3 s behind' },
+    outbox: { oldestAt: at.toISOString() },
+    keepsUp: null,
+    parked: null,
+  });
+  expect(warned.toSorted()).toEqual(['consumer', 'parked']);
 });

@@ -119,7 +119,7 @@ it('keeps what it parks, and an operator replays it once what was wrong is fixed
   // Nothing waits any more, before the consumer or in the outbox, but for people.
   await eventually(async () =>
     expect((await service.call('GET', '/health')).body).toMatchObject({
-      outboxOldestAt: null,
+      outbox: { oldestAt: null },
       keepsUp: true,
       parked: { count: 2, isCut: false },
     }),

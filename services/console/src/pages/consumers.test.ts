@@ -35,7 +35,7 @@ describe('consumers', () => {
       ...list(position({ partition: 0, state: 'continues', lag: '7' }), position()),
       'ledger GET /health': {
         problems: { clock: '3 s behind' },
-        outboxOldestAt: null,
+        outbox: null,
         keepsUp: true,
         parked: { count: 0, isCut: false },
       } satisfies HealthView,
@@ -46,6 +46,7 @@ describe('consumers', () => {
     expect(textOf(html)).toContain('nothing for reconciler GET /positions');
     expect(textOf(html)).toContain('nothing for webhook-ingress GET /health');
     expect(textOf(html)).toContain('clock: 3 s behind');
+    expect(textOf(html)).toContain('whether events wait in its outbox is not known');
     expect(html).not.toContain('<script>alert');
   });
 });

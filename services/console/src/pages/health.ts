@@ -22,21 +22,22 @@ const read = ({ upstream }: Visit, service: MessagingService) =>
 const checks: Readonly<Record<string, (visit: Visit, health: HealthView) => readonly Html[]>> = {
   'all services answer': ({ times }, { problems }) =>
     Object.entries(problems).map(([name, why]) => html`${inWords(name)}: ${words(why, times)}`),
-  'all consumers keep up': (_, { keepsUp }) =>
-    keepsUp ? [] : [html`it has not applied all events that wait for it`],
-  'nothing waits in an outbox': ({ times }, { outboxOldestAt: at }) =>
-    at !== null && times.nowMs - Date.parse(at) > WAITS_LONG_MS
+  'all consumers keep up': (_, { keepsUp }) => {
+    if (keepsUp === null) return [html`whether it has applied all events that wait for it is not known`];
+    return keepsUp ? [] : [html`it has not applied all events that wait for it`];
+  },
+  'nothing waits in an outbox': ({ times }, { outbox }) => {
+    if (outbox === null) return [html`whether events wait in its outbox is not known`];
+    const { oldestAt: at } = outbox;
+    return at !== null && times.nowMs - Date.parse(at) > WAITS_LONG_MS
       ? [html`events in its outbox wait for Kafka, the oldest for ${age(at, times)}`]
-      : [],
-  'every message could be applied': (_, { parked }) =>
-    parked.count === 0
-      ? []
-      : [
-          link(
-            '/webhooks/parked',
-            counted(parked, 'message could not be applied', 'messages could not be applied'),
-          ),
-        ],
+      : [];
+  },
+  'every message could be applied': (_, { parked }) => {
+    if (parked === null) return [html`whether it could apply every message is not known`];
+    const said = counted(parked, 'message could not be applied', 'messages could not be applied');
+    return parked.count === 0 ? [] : [link('/webhooks/parked', said)];
+  },
 };
 
 /** How all services stand: a line for each thing that is not well, what is well, and who gave no answer. */

@@ -37,7 +37,7 @@ const pause = {
 } satisfies PauseView;
 const well = {
   problems: {},
-  outboxOldestAt: null,
+  outbox: { oldestAt: null },
   keepsUp: true,
   parked: { count: 0, isCut: false },
 } satisfies HealthView;
@@ -100,11 +100,11 @@ describe('today', () => {
         problems: { 'partitions of ledger': HOSTILE },
         parked: { count: 1, isCut: false },
       },
-      'webhook-ingress GET /health': { ...well, outboxOldestAt: '2026-11-27T11:58:00.000Z' },
+      'webhook-ingress GET /health': { ...well, outbox: { oldestAt: '2026-11-27T11:58:00.000Z' } },
       'webhook-dispatcher GET /health': {
         ...well,
         keepsUp: false,
-        outboxOldestAt: '2026-11-27T11:59:59.000Z',
+        outbox: { oldestAt: '2026-11-27T11:59:59.000Z' },
       },
     });
     const lines = [...html.matchAll(/<li>(.*?)<\/li>/gs)].map(([, one = '']) => textOf(one).trim());
@@ -124,6 +124,12 @@ describe('today', () => {
     const { text } = await show({ 'ledger GET /health': gone });
     expect(text).toContain('Not available: ledger: no database');
     expect(text).not.toContain('all consumers keep up');
+    const unsaid = { ...well, outbox: null, keepsUp: null, parked: null };
+    const silent = await show({ 'ledger GET /health': unsaid });
+    expect(silent.text).toContain('ledger : whether it has applied all events that wait for it is not known');
+    expect(silent.text).toContain('ledger : whether events wait in its outbox is not known');
+    expect(silent.text).toContain('ledger : whether it could apply every message is not known');
+    for (const claim of WELL.split(', ').slice(1)) expect(silent.text).not.toContain(claim);
   });
 
   it('draws the drift of the wallets that need it most, by one request each, with what is in it', async () => {
