@@ -6,7 +6,7 @@ import {
 } from '@pesewa/contracts';
 import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { type Html, link } from '../view/html.ts';
+import { type Html, link, pathOf } from '../view/html.ts';
 import { age, counted, words } from '../view/values.ts';
 import { fromEach, type Visit } from '../visits.ts';
 
@@ -15,11 +15,15 @@ export const SERVICES = '/rails/consumers';
 /** Events leave an outbox within moments. */
 const WAITS_LONG_MS = 20_000;
 
-const read = ({ upstream }: Visit, service: MessagingService) =>
-  upstream.call(service, healthOperations.show, {});
+type Known = HealthView & { readonly service: MessagingService };
+
+const read = async ({ upstream }: Visit, service: MessagingService): Promise<Known> => ({
+  ...(await upstream.call(service, healthOperations.show, {})),
+  service,
+});
 
 /** What may be wrong with a service, by what is said if it is not. */
-const checks: Readonly<Record<string, (visit: Visit, health: HealthView) => readonly Html[]>> = {
+const checks: Readonly<Record<string, (visit: Visit, health: Known) => readonly Html[]>> = {
   'all services answer': ({ times }, { problems }) =>
     Object.entries(problems).map(([name, why]) => html`${inWords(name)}: ${words(why, times)}`),
   'all consumers keep up': (_, { keepsUp }) => {
@@ -33,22 +37,21 @@ const checks: Readonly<Record<string, (visit: Visit, health: HealthView) => read
       ? [html`events in its outbox wait for Kafka, the oldest for ${age(at, times)}`]
       : [];
   },
-  'every message could be applied': (_, { parked }) => {
+  'every message could be applied': (_, { parked, service }) => {
     if (parked === null) return [html`whether it could apply every message is not known`];
     const said = counted(parked, 'message could not be applied', 'messages could not be applied');
-    return parked.count === 0 ? [] : [link('/webhooks/parked', said)];
+    return parked.count === 0 ? [] : [link(pathOf(['webhooks', 'parked'], { service }), said)];
   },
 };
 
 /** How all services stand: a line for each thing that is not well, what is well, and who gave no answer. */
 export async function readHealth(visit: Visit) {
-  const { found, problems: silent } = await fromEach(messagingServices, async (service) => ({
-    ...(await read(visit, service)),
-    at: link(SERVICES, service),
-  }));
+  const { found, problems: silent } = await fromEach(messagingServices, (service) => read(visit, service));
   const results = Object.entries(checks).map(([text, check]) => ({
     text,
-    lines: found.flatMap((one) => check(visit, one).map((line) => html`${one.at}: ${line}`)),
+    lines: found.flatMap((one) =>
+      check(visit, one).map((line) => html`${link(SERVICES, one.service)}: ${line}`),
+    ),
   }));
   const well = results.flatMap(({ text, lines }) => (lines.length + silent.length === 0 ? [text] : []));
   return { lines: results.flatMap(({ lines }) => lines), well, silent };

@@ -115,6 +115,7 @@ describe('today', () => {
       'ledger : 1 message could not be applied',
     ]);
     expect(html).toContain('<a href="/rails/consumers">ledger</a>');
+    expect(html).toContain('<a href="/webhooks/parked?service=ledger">1 message could not be applied</a>');
     expect(text).toContain('not all is well');
     expect(html).not.toContain('<script>alert');
   });
