@@ -93,6 +93,17 @@ it('keeps another reference as it is, but of a long number the end, and nothing 
   };
   expect(['INV-7', 'po-1', '4711'].map(other)).toEqual(['INV-7', 'po-1', '4711']);
   expect(['254712345678', '0712-345-678'].map(other)).toEqual(['***678', '***678']);
+  expect(['tel:0241234567', 'MSISDN233241234567', '0241234567-MTN', '0241.234.567'].map(other)).toEqual([
+    'tel:***567',
+    'MSISDN***567',
+    '***567-MTN',
+    '***567',
+  ]);
+  expect(['A123456B-254712345678', 'INV-12345', '123456'].map(other)).toEqual([
+    'A***456B-***678',
+    'INV-12345',
+    '***456',
+  ]);
   for (const none of ['', 'WANJIKU', 'Ama 7', '+254712345678', `po-${'0a'.repeat(16)}`])
     expect(other(none)).toBeUndefined();
 });

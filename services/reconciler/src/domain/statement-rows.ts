@@ -229,14 +229,14 @@ function ownReference(text: string | null): string | null {
   return isId('po', lower) || isId('co', lower) ? lower : null;
 }
 
-/** Digits with marks between them, which may be somebody's number. */
-const NUMBER = /^[\d.:_-]+$/;
+/** Six digits or more, with marks between them, which may be somebody's number. */
+const NUMBER = /\d(?:[._:-]*\d){5,}/g;
 const NUMBER_SHOWN = 3;
 
-/** Another reference; undefined for a text without a digit or with a space, which may be a name. Of a long number its end is kept. */
+/** Another reference; undefined for a text without a digit or with a space, which may be a name. Of long numbers in it the ends are kept. */
 function otherReference(text: string | null): string | undefined {
   if (text === null || !referencePattern.test(text) || !/\d/.test(text)) return undefined;
-  return NUMBER.test(text) && text.length > 2 * NUMBER_SHOWN ? `***${text.slice(-NUMBER_SHOWN)}` : text;
+  return text.replaceAll(NUMBER, (number) => `***${number.slice(-NUMBER_SHOWN)}`);
 }
 
 function magnitude(minor: bigint): bigint {
