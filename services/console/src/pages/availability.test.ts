@@ -79,6 +79,13 @@ describe('the rails on Today', () => {
     expect(html).toContain(
       `${of('of=collections&amp;rail=upstream&amp;operator=GHMTN&amp;status=COMPLETED')}>3</a>`,
     );
+    const back = await show('/', {
+      [PAYOUTS]: availability({ ...measuredRail, completed: 93, reversed: 4 }),
+    });
+    expect(back.text).toContain('93 of 100');
+    expect(back.html).toContain(
+      `${of('of=payouts&amp;rail=upstream&amp;status=REVERSED')}>4 reversed after completion</a>`,
+    );
     // Those that are open may have been accepted before.
     expect(html).toContain('href="/payments?of=payouts&amp;rail=upstream&amp;status=open">3+</a>');
   });

@@ -99,11 +99,16 @@ function failsMost(row: Row): Content {
   const {
     topFailure,
     failed: { customer, rail, other },
+    reversed,
   } = row;
-  if (topFailure === null) return dash;
+  const back = reversed > 0 && link(pathOfRow(row, 'REVERSED'), `${reversed} reversed after completion`);
+  if (topFailure === null) return back || dash;
   const path = pathOfRow(row, 'FAILED');
   const whose = link(path, `${customer} by the customer, ${rail} by the rail, ${other} not told`);
-  return twoLines(html`${count(topFailure, path)} ${foreign(topFailure.reason)}`, whose);
+  return twoLines(
+    html`${count(topFailure, path)} ${foreign(topFailure.reason)}`,
+    back ? twoLines(whose, back) : whose,
+  );
 }
 
 function lateAt(row: Row): Content {
