@@ -11,6 +11,7 @@ const well = {
   silent: [],
   polls: [],
   breaks: [],
+  breakSums: [],
   comparison: {
     at: '2026-01-02T03:45:00.000Z',
     wallets: 1,

@@ -13,6 +13,7 @@ const status = {
   silent: [],
   polls: [{ rail: 'upstream', configured: true, due: 0, overdue: 0, oldestDueAt: null }],
   breaks: [],
+  breakSums: [],
   comparison: null,
   coverage: null,
   close: null,

@@ -22,6 +22,7 @@ const status = {
     { rail: 'unknown-reference', configured: true, due: 0, overdue: 0, oldestDueAt: null },
   ],
   breaks: [],
+  breakSums: [],
   comparison: null,
   coverage: null,
   close: null,

@@ -183,6 +183,7 @@ const answers: Answers = {
       { rail: 'removed', configured: false, ...polled },
     ],
     breaks: null,
+    breakSums: [],
     comparison: null,
     coverage: null,
     close: null,

@@ -21,6 +21,7 @@ const status = {
   silent: [],
   polls: [],
   breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: at }],
+  breakSums: [],
   comparison: null,
   coverage: { at, status: 'passed', found: 0, repaired: 0 },
   close: { to: at, finishedAt: at, counts: { matched: 7, differs: 1 }, late: 0 },
@@ -73,6 +74,15 @@ describe('today', () => {
     expect(html).toContain('href="/payments?of=payouts&amp;status=open"');
     expect(text).toContain('7 matched, 1 differs');
     expect(html).not.toContain('<script>x');
+  });
+
+  it('sums the open breaks by currency, and says of how many nobody knows the amount', async () => {
+    const sum = { currency: 'KES', amount: '90071992547414.93', count: 3, unknown: 1, oldestAt: at };
+    const { html, text } = await show({ 'reconciler GET /status': { ...status, breakSums: [sum] } });
+    expect(text).toMatch(/KES 3 1 h 90,071,992,547,414\.93 KES *, and 1 of an unknown amount/);
+    expect(html).toContain('href="/breaks?currency=KES&amp;status=unresolved">3</a>');
+    const unread = await show({ 'reconciler GET /status': { ...status, breakSums: null } });
+    expect(unread.text).toContain('The sums are not known');
   });
 
   it.each([

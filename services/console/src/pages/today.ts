@@ -30,16 +30,18 @@ async function showToday(visit: Visit): Promise<Page> {
   const health = readHealth(visit);
   // Each part says by itself what it could not be given.
   for (const asked of [status, drift, paused, health]) asked.catch(() => undefined);
-  const [forPeople, rails, open, wallets, runs] = await Promise.all([
+  const [forPeople, rails, open, sums, wallets, runs] = await Promise.all([
     needsPeople(visit, status, paused, health),
     railsOf(visit, status, paused),
     part(status.then((found) => openPayments(visit, found))),
+    part(status.then((found) => breakSums(visit, found))),
     part(drift.then(async ({ items }) => walletTable(visit, items, await curvesOf(visit, items)))),
     part(Promise.all([status, health]).then(([found, { well }]) => lastRuns(visit, found, well))),
   ]);
   const body = html`${section('Needs a person', forPeople)}
 ${section('Rails', rails, ['/rails', 'What waits at each rail'])}
 ${section('Open payments', open, ['/payments?status=open', 'All open payouts'])}
+${section('Open breaks by money', sums, ['/breaks', 'All breaks'])}
 ${section('Wallets at the rails against our floats', wallets, ['/reconciliation', 'Reconciliation'])}
 ${section('Services and checks', runs, [SERVICES, 'How each service stands'])}`;
   return { title: 'Today', body, everySeconds: 30 };
@@ -198,6 +200,28 @@ function openPayments({ times }: Visit, { open }: StatusView): Html {
       ['Open for', (one) => 'oldest' in one && age(one.oldest.openedAt, times)],
     ],
     'No payment is open.',
+  );
+}
+
+/** By how much the open breaks of each currency differ, either way. */
+function breakSums({ times }: Visit, { breakSums: sums }: StatusView): Html {
+  if (sums === null) return html`<p class="problem">The sums are not known: they were not read in time.</p>`;
+  const pathOfBreaks = (currency: string) => pathOf(['breaks'], { currency, status: 'unresolved' });
+  return tableOf(
+    'By how much open breaks differ, either way',
+    sums,
+    [
+      ['Currency', ({ currency }) => currency],
+      ['Breaks', ({ count: all, currency }) => count({ count: all }, pathOfBreaks(currency))],
+      ['Oldest', ({ oldestAt }) => age(oldestAt, times)],
+      [
+        'Sum',
+        ({ amount: sum, currency, unknown: others }) =>
+          html`${amount(sum, currency, pathOfBreaks(currency))}${others > 0 && `, and ${others} of an unknown amount`}`,
+        'number',
+      ],
+    ],
+    'No break is open.',
   );
 }
 
