@@ -76,6 +76,29 @@ describe('today', () => {
     expect(html).not.toContain('<script>x');
   });
 
+  it('shows what went through floats and fees yesterday, each with its entries', async () => {
+    const account = (name: string, debits: string, credits: string) => ({
+      account: name,
+      currency: 'KES',
+      balance: '1',
+      turnover: { debits, credits },
+    });
+    const { html, text, asked } = await show({
+      'ledger GET /accounts': page(
+        account('float:upstream:KES', '90071992547409.93', '1200'),
+        account('treasury:KES', '777', '777'),
+      ),
+    });
+    expect(asked).toContain(
+      'ledger GET /accounts?from=2026-11-26T00%3A00%3A00.000Z&to=2026-11-27T00%3A00%3A00.000Z',
+    );
+    expect(text).toMatch(/90,071,992,547,409\.93 KES\s+1,200\.00 KES/);
+    expect(text).not.toContain('777');
+    expect(html).toContain(
+      'href="/ledger/accounts/float%3Aupstream%3AKES?from=2026-11-26&amp;to=2026-11-26"',
+    );
+  });
+
   it('sums the open breaks by currency, and says of how many nobody knows the amount', async () => {
     const sum = { currency: 'KES', amount: '90071992547414.93', count: 3, unknown: 1, oldestAt: at };
     const { html, text } = await show({ 'reconciler GET /status': { ...status, breakSums: [sum] } });

@@ -1,10 +1,11 @@
 import {
+  accountOperations,
   comparisonOperations,
   deliveryOperations,
   type StatusView,
   statusOperations,
 } from '@pesewa/contracts';
-import { describeAccount, inWords, type Waiting } from '@pesewa/operator-client';
+import { dayAt, describeAccount, inWords, startOfDay, type Waiting } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
@@ -30,11 +31,12 @@ async function showToday(visit: Visit): Promise<Page> {
   const health = readHealth(visit);
   // Each part says by itself what it could not be given.
   for (const asked of [status, drift, paused, health]) asked.catch(() => undefined);
-  const [forPeople, rails, open, sums, wallets, runs] = await Promise.all([
+  const [forPeople, rails, open, sums, moved, wallets, runs] = await Promise.all([
     needsPeople(visit, status, paused, health),
     railsOf(visit, status, paused),
     part(status.then((found) => openPayments(visit, found))),
     part(status.then((found) => breakSums(visit, found))),
+    part(yesterday(visit)),
     part(drift.then(async ({ items }) => walletTable(visit, items, await curvesOf(visit, items)))),
     part(Promise.all([status, health]).then(([found, { well }]) => lastRuns(visit, found, well))),
   ]);
@@ -42,6 +44,7 @@ async function showToday(visit: Visit): Promise<Page> {
 ${section('Rails', rails, ['/rails', 'What waits at each rail'])}
 ${section('Open payments', open, ['/payments?status=open', 'All open payouts'])}
 ${section('Open breaks by money', sums, ['/breaks', 'All breaks'])}
+${section("Yesterday's totals", moved, ['/reconciliation/closes', 'Daily closes'])}
 ${section('Wallets at the rails against our floats', wallets, ['/reconciliation', 'Reconciliation'])}
 ${section('Services and checks', runs, [SERVICES, 'How each service stands'])}`;
   return { title: 'Today', body, everySeconds: 30 };
@@ -222,6 +225,27 @@ function breakSums({ times }: Visit, { breakSums: sums }: StatusView): Html {
       ],
     ],
     'No break is open.',
+  );
+}
+
+/** What went into and out of our floats yesterday, and what we earned and paid in fees; each account leads to its entries. */
+async function yesterday({ upstream, times }: Visit): Promise<Html> {
+  const today = startOfDay(dayAt(times.nowMs, times.zone), times.zone);
+  const day = dayAt(today.getTime() - 1, times.zone);
+  const query = { from: startOfDay(day, times.zone).toISOString(), to: today.toISOString() };
+  const { items } = await upstream.call('ledger', accountOperations.shared, { query });
+  const rows = items
+    .filter(({ account }) => /^(float|feeIncome|railCost):/.test(account))
+    .map((one) => ({ ...one, path: pathOf(['ledger', 'accounts', one.account], { from: day, to: day }) }));
+  return tableOf(
+    `Debits and credits of ${day}`,
+    rows,
+    [
+      ['Account', ({ account, path }) => link(path, describeAccount(account))],
+      ['Debits', ({ turnover, currency, path }) => amount(turnover?.debits, currency, path), 'number'],
+      ['Credits', ({ turnover, currency, path }) => amount(turnover?.credits, currency, path), 'number'],
+    ],
+    'No account has entries.',
   );
 }
 
