@@ -33,7 +33,7 @@ async function show(given: {
     asked.push({ maxTimeMS });
     return given.oldest;
   };
-  const warned: unknown[] = [];
+  const warned: string[] = [];
   const logger = {
     warn: ({ what }: { readonly what: string }) => void warned.push(what),
   } as unknown as Logger;
