@@ -38,11 +38,21 @@ export interface AccountRouteDeps {
 export function addAccountRoutes(app: Hono, deps: AccountRouteDeps): void {
   const { store } = deps;
   serveOperations(app, accountOperations, {
-    shared: async () => {
+    shared: async ({ query: { from, to } }) => {
       const shared = await store.findShared('');
-      const items = shared.map(({ account, ...turnover }) => {
+      const names = shared.map(({ account }) => account);
+      const moved = from && to ? await deps.statements.turnovers(names, { from, to }) : [];
+      const items = shared.map(({ account, ...all }, index) => {
         const currency = currencyOf(account);
-        return { account, currency, balance: formatAmount(balanceOf(account, turnover), currency) };
+        const text = (minor: bigint) => formatAmount(minor, currency);
+        const { debits, credits } = moved[index] ?? {};
+        return {
+          account,
+          currency,
+          balance: text(balanceOf(account, all)),
+          ...(debits !== undefined &&
+            credits !== undefined && { turnover: { debits: text(debits), credits: text(credits) } }),
+        };
       });
       return answer(200, { items, next: null });
     },

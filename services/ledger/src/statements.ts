@@ -1,5 +1,6 @@
 import { type ClientSession, type Db, ReadConcern, Timestamp } from 'mongodb';
-import { createSharedStatements } from './shared-statements.ts';
+import type { Turnover } from './domain/accounts.ts';
+import { createSharedStatements, readTurnover } from './shared-statements.ts';
 import type { Period, SharedPlace, Statement, StatementPage, WalletPlace } from './statement.ts';
 import { createWalletStatements } from './wallet-statements.ts';
 
@@ -21,17 +22,25 @@ export interface Statements {
     period: Period,
     page: StatementPage<SharedPlace>,
   ) => Promise<Dated<SharedPlace> | undefined>;
+  /** What was debited and credited to each of these shared accounts within a period, in their order. */
+  readonly turnovers: (accounts: readonly string[], period: Period) => Promise<readonly Turnover[]>;
 }
 
 /** Builds {@link Statements}: each answer is read from one snapshot of majority-committed data. */
 export function createStatements(db: Db): Statements {
-  const asOfOneMoment = <Place>(
-    read: (snapshot: Db, session: ClientSession) => Promise<Statement<Place> | undefined>,
-  ): Promise<Dated<Place> | undefined> =>
+  const inSnapshot = <Value>(
+    read: (snapshot: Db, session: ClientSession) => Promise<Value>,
+  ): Promise<Value> =>
     db.client.withSession({ snapshot: true }, async (session) => {
       // The session alone takes no snapshot if the client has another read concern. Each answer needs a new session:
       // the driver stores the snapshot's time in it and would keep reading as of that time.
       const snapshot = db.client.db(db.databaseName, { readConcern: new ReadConcern('snapshot') });
+      return read(snapshot, session);
+    });
+  const asOfOneMoment = <Place>(
+    read: (snapshot: Db, session: ClientSession) => Promise<Statement<Place> | undefined>,
+  ): Promise<Dated<Place> | undefined> =>
+    inSnapshot(async (snapshot, session) => {
       const statement = await read(snapshot, session);
       return statement && { ...statement, readAtMs: snapshotTimeMs(session) };
     });
@@ -42,6 +51,13 @@ export function createStatements(db: Db): Statements {
       ),
     ofShared: (account, period, page) =>
       asOfOneMoment((snapshot, session) => createSharedStatements(snapshot)(account, period, page, session)),
+    turnovers: (accounts, period) =>
+      inSnapshot(async (snapshot, session) => {
+        const found: Turnover[] = [];
+        // A session takes one command at a time.
+        for (const account of accounts) found.push(await readTurnover(snapshot, account, period, session));
+        return found;
+      }),
   };
 }
 

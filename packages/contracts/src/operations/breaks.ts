@@ -80,8 +80,16 @@ const sidesView = z.object({
   /** Decimal text of an amount, a fee or a balance; of any other field the status. Null if it is not known. */
   ours: nullable,
   theirs: nullable,
-  /** The lines of statements that say so. */
-  lines: z.array(z.object({ statement: z.string(), line: z.number().nullable(), receipt: nullable })),
+  /** The lines of statements that say so, with the rail's own word for the status. */
+  lines: z.array(
+    z.object({
+      statement: z.string(),
+      line: z.number().nullable(),
+      receipt: nullable,
+      reference: z.string().optional(),
+      statusWord: z.string().optional(),
+    }),
+  ),
   /** By how much our float would change if the rail is right, signed; null if that is not known. */
   floatChange: nullable,
 });

@@ -122,6 +122,14 @@ it('keeps what it parks, and an operator replays it once what was wrong is fixed
   await publish('kept', ['k-1', 'k-2', 'k-3']);
   // Writes that a handler made for a message before it parked it are kept: the rest of the batch was decided with them.
   await eventually(async () => expect(await service.appliedIds()).toContain('k-3'));
+  // Nothing waits any more, before the consumer or in the outbox, but for people.
+  await eventually(async () =>
+    expect((await service.call('GET', '/health')).body).toMatchObject({
+      outbox: { oldestAt: null },
+      keepsUp: true,
+      parked: { count: 2, isCut: false },
+    }),
+  );
   const items = await service.listed('?state=parked');
   expect(items).toMatchObject([
     { eventId: 'k-2', reason: 'an unlucky amount', state: 'parked', key: 'kept:KES' },

@@ -251,8 +251,8 @@ async function bothSides({ upstream, times }: Visit, found: ShownBreakView): Pro
     (entry) => html`<div>${link(theirPath, describeMovement(entry))}, ${time(entry.at, times)}</div>`,
   );
   const theirs = lines.map(
-    ({ statement, line, receipt }) =>
-      html`<div>${linkTo('statement', statement, `statement ${statement}`)}${line === null ? nothing : `, line ${line}`}${receipt === null ? nothing : html`, receipt ${foreign(receipt)}`}</div>`,
+    ({ statement, line, receipt, reference: named, statusWord }) =>
+      html`<div>${linkTo('statement', statement, `statement ${statement}`)}${line === null ? nothing : `, line ${line}`}${receipt === null ? nothing : html`, receipt ${foreign(receipt)}`}${named && html`, reference ${foreign(named)}`}${statusWord && html`, “${foreign(statusWord)}”`}</div>`,
   );
   return html`${sides}${facts([
     ['Ours is written in', ours.length > 0 ? ours : undefined],

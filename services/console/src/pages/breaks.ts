@@ -14,7 +14,7 @@ import type { Page } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { type Columns, tableOf } from '../view/table.ts';
-import { age, amount, state, type TimeView, words } from '../view/values.ts';
+import { age, amount, state, type TimeView, these, words } from '../view/values.ts';
 import type { Given, Routes, Submission, Visit } from '../visits.ts';
 
 const PAGE_SIZE = 50;
@@ -158,7 +158,7 @@ async function askAboutPicked(visit: Visit, given: Given, act: keyof typeof bulk
     role: 'operator',
     fields: [{ name: field, label, value: given(field), isRequired: true, maxLength: 500 }],
     hidden: Object.fromEntries(versions),
-    submit: found.length === 0 ? undefined : `${does} these ${found.length} breaks`,
+    submit: found.length === 0 ? undefined : `${does} ${these(found.length, 'break')}`,
     back: ['/breaks', 'Back to the queue'],
   };
 }

@@ -1,4 +1,4 @@
-import type { PlannedPositionView, PositionView, RealignmentView } from '@pesewa/contracts';
+import type { HealthView, PlannedPositionView, PositionView, RealignmentView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
 
@@ -31,13 +31,22 @@ const realign = 'ledger POST /positions/realign';
 
 describe('consumers', () => {
   it('are shown for every service, the stopped partitions first with what helps', async () => {
-    const { signIn } = openConsole(
-      list(position({ partition: 0, state: 'continues', lag: '7' }), position()),
-    );
+    const { signIn } = openConsole({
+      ...list(position({ partition: 0, state: 'continues', lag: '7' }), position()),
+      'ledger GET /health': {
+        problems: { clock: '3 s behind' },
+        outbox: null,
+        keepsUp: true,
+        parked: { count: 0, isCut: false },
+      } satisfies HealthView,
+    });
     const { html } = await (await signIn('ama')).get('/rails/consumers');
     expect(textOf(html)).toContain('2 partitions, 1 of them stopped; 7 messages wait');
     expect(html).toContain(`href="${path}"`);
     expect(textOf(html)).toContain('nothing for reconciler GET /positions');
+    expect(textOf(html)).toContain('nothing for webhook-ingress GET /health');
+    expect(textOf(html)).toContain('clock: 3 s behind');
+    expect(textOf(html)).toContain('whether events wait in its outbox is not known');
     expect(html).not.toContain('<script>alert');
   });
 });

@@ -2,6 +2,8 @@ import {
   type ConsumerGroup,
   consumerGroups,
   dryRunOf,
+  type MessagingService,
+  messagingServices,
   type PositionView,
   positionOperations,
 } from '@pesewa/contracts';
@@ -12,17 +14,22 @@ import { decide, reasonField } from '../view/decide.ts';
 import { type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
-import { state, time, words } from '../view/values.ts';
+import { counted, state, time, words } from '../view/values.ts';
 import { choiceOf, type Given, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { healthOf, SERVICES } from './health.ts';
 
 const targetHint =
   'stored: where our database stands; start or end: of what Kafka keeps; or the offset of a message';
 
-/** Where each service stands in its topics, and what starts a stopped partition (ADR 43). */
+/** How each service stands, also in its topics, and what starts a stopped partition (ADR 43). */
 export function addConsumerPages(routes: Routes): void {
-  routes.page('/rails/consumers', async (visit) => {
-    const lists = await Promise.all(consumerGroups.map((name) => part(ofService(visit, name))));
-    return { title: 'Consumers', body: consumerGroups.map((name, index) => section(name, lists[index])) };
+  routes.page(SERVICES, async (visit) => {
+    const ofOne = async (name: MessagingService) => {
+      const group = consumerGroups.find((one) => one === name);
+      const [health, partitions] = [part(healthOf(visit, name)), group && part(ofService(visit, group))];
+      return section(name, html`${await health}${await partitions}`);
+    };
+    return { title: 'Services', body: await Promise.all(messagingServices.map(ofOne)) };
   });
   addChange(routes, '/rails/consumers/:service/:topic/:partition', ask, act);
 }
@@ -38,7 +45,7 @@ async function ofService({ upstream }: Visit, service: ConsumerGroup): Promise<H
   const reasons = stopped.map(
     (one) => html`<p class="problem">Stopped: ${linked(one)}. ${one.reason}. ${one.remedy}</p>`,
   );
-  return html`${reasons}<details><summary>${items.length} partitions, ${stopped.length} of them stopped; ${lag.toLocaleString('en-GB')} messages wait</summary>${all}</details>`;
+  return html`${reasons}<details><summary>${counted(items.length, 'partition')}, ${stopped.length} of them stopped; ${counted(Number(lag), 'message waits', 'messages wait')}</summary>${all}</details>`;
 }
 
 const columns: Columns<PositionView> = [
@@ -89,7 +96,7 @@ ${isProposed ? section('Proposed', proposal(visit, one, path, given('reason'))) 
       ],
       foresee: () => foresee(visit, given),
     }),
-    back: ['/rails/consumers', 'All consumers'],
+    back: [SERVICES, 'All services'],
   };
 }
 
@@ -133,7 +140,7 @@ function proposal(
 ${decide(visit, {
   action,
   requestedBy,
-  approve: `Start it at ${next}, and skip ${skipped} messages for good`,
+  approve: `Start it at ${next}, and skip ${counted(Number(skipped), 'message')} for good`,
   otherwise: 'the partition stays stopped',
   hidden: { requestedAt },
   reason: written,

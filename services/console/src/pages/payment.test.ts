@@ -24,6 +24,7 @@ const quiet = {
   silent: [],
   polls: [],
   breaks: [],
+  breakSums: [],
   comparison: null,
   coverage: null,
   close: null,

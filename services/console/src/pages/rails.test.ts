@@ -22,6 +22,7 @@ const status = {
     { rail: 'unknown-reference', configured: true, due: 0, overdue: 0, oldestDueAt: null },
   ],
   breaks: [],
+  breakSums: [],
   comparison: null,
   coverage: null,
   close: null,
@@ -112,7 +113,7 @@ describe('rails', () => {
     expect(textOf(html)).toContain('4 payouts are open at all rails');
     expect(html).toContain('href="/reconciliation/wallets/upstream/KES">3</a>');
     expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
-    expect(html).toContain('href="/payments?of=payouts&amp;status=open">4</a>');
+    expect(html).toContain('href="/payments?of=payouts&amp;status=open">4 payouts are open</a>');
     expect(html).not.toContain('unknown-reference');
     expect(html).not.toContain('<script>alert');
   });

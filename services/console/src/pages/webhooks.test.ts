@@ -197,7 +197,7 @@ describe('an endpoint', () => {
     const ama = await signIn('ama');
     const form = await ama.get('/webhooks/enable?merchant=demo&endpoint=payouts');
     expect(textOf(form.html)).toContain('Enable payouts of demo, and send 1,240 webhooks');
-    expect(textOf(form.html)).toContain('1,240 webhooks were kept for it: they are sent once it is enabled');
+    expect(textOf(form.html)).toContain('Kept for it: 1,240 webhooks , sent once it is enabled');
     const done = await ama.post('/webhooks/enable', { merchant: 'demo', endpoint: 'payouts' });
     expect(done.goesTo).toBe('/webhooks?merchant=demo');
     const calls = asked.filter(({ what }) => what === enable).map(({ body }) => body);

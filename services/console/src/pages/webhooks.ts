@@ -18,7 +18,7 @@ import { type Page, section } from '../view/layout.ts';
 import { linkTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { facts, tableOf } from '../view/table.ts';
-import { age, count, indentJson, state, time } from '../view/values.ts';
+import { age, count, counted, indentJson, state, time } from '../view/values.ts';
 import { choiceOf, type Given, momentOf, only, part, type Routes, type Visit } from '../visits.ts';
 
 const SERVICE = 'webhook-dispatcher';
@@ -86,12 +86,12 @@ const owed = [
 ] as const;
 
 async function countOwed({ upstream }: Visit): Promise<Html> {
-  const counted = owed.map(async ([code, words]) => {
+  const asked = owed.map(async ([code, words]) => {
     const found = await upstream.list(SERVICE, deliveryOperations.list, { state: code }, COUNT_MAX);
     const many = { count: found.items.length, isCut: found.hasMore };
     return [words, count(many, pathOf(['webhooks'], { state: code }))] as const;
   });
-  return facts(await Promise.all(counted));
+  return facts(await Promise.all(asked));
 }
 
 function deliveryList(visit: Visit): Promise<Html> {
@@ -181,10 +181,10 @@ function askToEnable({ upstream, times }: Visit, given: Given): Change {
     foresee: async () => {
       const body = { merchantId, endpoint, dryRun: true };
       const { waiting, failingSince } = await upstream.call(SERVICE, endpointOperations.enable, { body });
-      const many = `${waiting === WAITING_MAX ? 'at least ' : ''}${waiting.toLocaleString('en-GB')} webhooks`;
+      const many = `${waiting === WAITING_MAX ? 'at least ' : ''}${counted(waiting, 'webhook')}`;
       const kept = pathOf(['webhooks'], { merchant: merchantId, state: 'deferred' });
       return {
-        shown: html`<p>It has failed for ${age(failingSince, times)}. ${link(kept, many)} were kept for it: they are sent once it is enabled, each under its id, and new ones are sent as they come. If it fails again for as long, it is disabled again.</p>`,
+        shown: html`<p>It has failed for ${age(failingSince, times)}. Kept for it: ${link(kept, many)}, sent once it is enabled, each under its id, and new ones are sent as they come. If it fails again for as long, it is disabled again.</p>`,
         submit: `Enable ${endpoint} of ${merchantId}, and send ${many}`,
       };
     },
