@@ -7,6 +7,10 @@ const met = {
   finding: 'delivered',
   rule: null,
   resolved: ['93.184.216.34'],
+  connectedTo: '93.184.216.34',
+  tls: { version: 'TLSv1.3', issuer: 'Example Authority', expiresAt: '2026-12-01T00:00:00.000Z' },
+  tlsProblem: null,
+  signature: { header: 'webhook-signature', count: 2, verifies: true },
   status: 200,
   error: null,
   durationMs: 35,
@@ -26,6 +30,9 @@ it('tests an endpoint, and says that the sample belongs to no payment', async ()
       'test       test-dl-1, which belongs to no payment',
       'address    https://shop.example/payouts',
       'resolved   93.184.216.34',
+      'connected  93.184.216.34',
+      'tls        TLSv1.3; the certificate is by Example Authority, until 2026-12-01T00:00:00.000Z',
+      'signature  webhook-signature, by the new secret and the old one, verifies with the secret on record; if yours refuses it, compare the secret and the clock',
       'time       35 ms',
       'body       {"data":{}}',
       'result     the endpoint took it with 200',
@@ -41,6 +48,8 @@ it.each<[Partial<Record<keyof typeof met, unknown>>, string]>([
   [{ finding: 'name_unresolved', resolved: [] }, 'the name servers know no address of the host'],
   [{ finding: 'redirected', status: 302 }, 'answered 302, a redirect, which is not followed'],
   [{ finding: 'answered', status: 401, isBodyCut: true }, 'its body is longer than what is read'],
+  [{ finding: 'answered', status: 500, tls: null }, 'tls        none: the address is http'],
+  [{ finding: 'no_answer', error: 'tls', tlsProblem: 'cert_has_expired' }, 'it failed: cert has expired'],
   [{ finding: 'no_answer', error: 'timeout', status: null }, 'there was no answer: timeout (a whole attempt'],
 ])('explains what a sample met: %j', async (changes, said) => {
   const line = commandLine([{ status: 200, body: { ...met, ...changes } }]);
@@ -65,6 +74,16 @@ const deliveryAt = (id: string, atMs: number) => ({
 });
 const signed = { body: '{"data":{}}', headers: { 'webhook-id': 'po-1', 'webhook-signature': 'v1,x' } };
 const FORWARD = ['--forward-to', 'http://localhost:8080'];
+
+it('sends a signed sample to a program on this machine', async () => {
+  const line = commandLine([{ status: 200, body: signed }]);
+  expect(await line.run('webhooks', 'test', 'demo', ...FORWARD)).toBe(0);
+  expect(line.requests).toMatchObject([
+    { url: 'http://webhooks/merchants/demo/test-webhook/sign', body: { kind: 'payout' } },
+  ]);
+  expect(line.forwarded).toEqual([{ url: 'http://localhost:8080/', ...signed }]);
+  expect(line.printed()).toBe('po-1  200 in 0 ms\n');
+});
 
 /** A service that has these webhooks, round by round. */
 function rounds(...created: readonly (readonly object[])[]) {

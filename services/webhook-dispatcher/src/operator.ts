@@ -75,6 +75,10 @@ export function addOperatorRoutes(
       const tested = await deps.inspections.test(merchantId, kind);
       return tested.ok ? answer(200, tested.value) : unknown[tested.refusal];
     },
+    signTest: async ({ parameters: { merchantId }, body: { kind } }) => {
+      const signed = await deps.inspections.signTest(merchantId, kind);
+      return signed.ok ? answer(200, signed.value) : unknown[signed.refusal];
+    },
   });
   addEndpointRoutes(operator, deps.enabling);
 }

@@ -1,6 +1,9 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { NameUnresolvedError } from '@pesewa/addresses';
 import { systemClock } from '@pesewa/kernel';
+import { createCertificateAuthority } from '@pesewa/testkit';
 import { afterEach, expect, test } from 'vitest';
 import { openSender, readRetryAfter } from './sender.ts';
 
@@ -11,14 +14,20 @@ afterEach(async () => {
 });
 
 /** An endpoint, and a sender that may call it. */
-async function open(listener: RequestListener, deadlineMs = 2_000) {
-  const server = createServer(listener);
+async function open(
+  listener: RequestListener,
+  deadlineMs = 2_000,
+  { server, protocol }: { server: Server; protocol: string } = {
+    server: createServer(listener),
+    protocol: 'http',
+  },
+) {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = `${protocol}://127.0.0.1:${port}`;
   const sender = openSender({
     allowedOrigins: [origin],
     deadlineMs,
@@ -241,4 +250,37 @@ test('people are told which rule an address breaks, and where a name leads', asy
     resolved: ['10.0.0.1'],
   });
   expect(await observe('https://none.example/')).toMatchObject({ result: failed('dns'), resolved: [] });
+});
+
+test('people are told where a call connected, and of TLS', async () => {
+  const authority = createCertificateAuthority('Authority of tests');
+  const trusted = getCACertificates('default');
+  const answer: RequestListener = (_request, response) => response.end();
+  const openTls = (host: string) => {
+    const { certificate: cert, key } = authority.issue('endpoint', [host]);
+    return open(answer, 2_000, { server: createTlsServer({ cert, key }, answer), protocol: 'https' });
+  };
+  const [plain, good, misnamed] = await Promise.all([
+    open(answer),
+    openTls('127.0.0.1'),
+    openTls('other.example'),
+  ]);
+  const connectedTo = '127.0.0.1';
+  expect((await plain.observe('/')).connection).toEqual({ connectedTo, tls: null, tlsProblem: null });
+  const tlsProblem = 'unable_to_verify_leaf_signature';
+  expect(await good.observe('/')).toMatchObject({
+    result: { kind: 'failed', error: 'tls' },
+    connection: { connectedTo: null, tls: null, tlsProblem },
+  });
+  setDefaultCACertificates([...trusted, authority.certificate]);
+  try {
+    const tls = { version: 'TLSv1.3', issuer: 'Authority of tests', expiresAt: '2099-12-31T23:59:59.000Z' };
+    expect((await good.observe('/')).connection).toEqual({ connectedTo, tls, tlsProblem: null });
+    // A call before it leaves a connection open, which is not used.
+    await good.send('/');
+    expect((await good.observe('/')).connection.tls).toEqual(tls);
+    expect((await misnamed.observe('/')).connection.tlsProblem).toBe('err_tls_cert_altname_invalid');
+  } finally {
+    setDefaultCACertificates(trusted);
+  }
 });

@@ -1,6 +1,13 @@
 import { addressProblems } from '@pesewa/addresses';
 import { type DeliveryView, deliveryOperations, type TestView, testKinds } from '@pesewa/contracts';
-import { ClientError, describeTest, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
+import {
+  ClientError,
+  describeConnection,
+  describeTest,
+  inWords,
+  messageOf,
+  RefusedError,
+} from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount, readTime } from '../arguments.ts';
 import { pagesOfDeliveries } from '../clients/deliveries.ts';
@@ -28,9 +35,16 @@ export function addTryCommands(webhooks: Command, ports: CliPorts): void {
     .addOption(
       new Option('--kind <kind>', 'whose address, and what it is about').choices(testKinds).default('payout'),
     )
+    .option('--forward-to <url>', 'send it from here to a program of yours, such as http://localhost:8080')
     .option('--json', 'print JSON')
     .action(async (merchantId: string, options: TestOptions, command: Command) => {
+      const url = options.forwardTo === undefined ? undefined : readForwardUrl(options.forwardTo);
       const { operations } = await openContext(ports, command);
+      if (url !== undefined) {
+        const call = { parameters: { merchantId }, body: { kind: options.kind } };
+        const signed = await operations.call(SERVICE, deliveryOperations.signTest, call);
+        return ports.print(`${signed.headers['webhook-id']}  ${await post(ports, url, signed)}\n`);
+      }
       const met = await operations.call(SERVICE, deliveryOperations.test, {
         parameters: { merchantId },
         body: { kind: options.kind },
@@ -39,13 +53,18 @@ export function addTryCommands(webhooks: Command, ports: CliPorts): void {
       if (met.finding !== 'delivered')
         throw new CliError(`the sample was not delivered: ${inWords(met.finding)}`);
     });
-  withExamples(test, ['pesewa webhooks test demo', 'pesewa webhooks test demo --kind collection --json']);
+  withExamples(test, [
+    'pesewa webhooks test demo',
+    'pesewa webhooks test demo --kind collection --json',
+    'pesewa webhooks test demo --forward-to http://localhost:8080',
+  ]);
   withExitCodes(test, '1 if the endpoint did not answer with a 2xx status.');
   addListenCommand(webhooks, ports);
 }
 
 interface TestOptions {
   readonly kind: (typeof testKinds)[number];
+  readonly forwardTo?: string;
   readonly json?: boolean;
 }
 
@@ -151,13 +170,21 @@ async function forward(
 ): Promise<void> {
   const { id, kind, createdAt } = delivery;
   const signed = await operations.call(SERVICE, deliveryOperations.sign, { parameters: { id } });
-  const startMs = ports.clock.nowMs();
-  const answer = await ports.forward({ url, ...signed }).then(String, (error: unknown) => {
+  ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${await post(ports, url, signed)}\n`);
+}
+
+/** Posts a signed webhook to a program of the developer; gives its answer and the time it took. */
+async function post(
+  { clock, forward: send }: CliPorts,
+  url: string,
+  signed: Omit<Parameters<CliPorts['forward']>[0], 'url'>,
+): Promise<string> {
+  const startMs = clock.nowMs();
+  const answer = await send({ url, ...signed }).then(String, (error: unknown) => {
     if (error instanceof ClientError) return `no answer: ${error.message}`;
     throw error;
   });
-  const durationMs = ports.clock.nowMs() - startMs;
-  ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${answer} in ${durationMs} ms\n`);
+  return `${answer} in ${clock.nowMs() - startMs} ms`;
 }
 
 function describe(met: TestView, merchant: string, kind: TestOptions['kind']): string {
@@ -167,10 +194,14 @@ function describe(met: TestView, merchant: string, kind: TestOptions['kind']): s
       ? `pesewa merchants set-webhooks ${merchant} --payouts-url URL`
       : `pesewa merchants set-webhooks ${merchant} --collections-url URL`;
   const resolved = met.resolved?.length ? met.resolved.join(' ') : 'none';
+  const { connected, tls, signature } = describeConnection(met);
   const lines = [
     `test       ${met.id}, which belongs to no payment`,
     `address    ${cellText(met.address)}`,
     ...(met.resolved ? [`resolved   ${resolved}`] : []),
+    ...(connected ? [`connected  ${connected}`] : []),
+    ...(tls ? [`tls        ${cellText(tls)}`] : []),
+    ...(signature ? [`signature  ${signature}`] : []),
     `time       ${met.durationMs} ms`,
     `body       ${met.sentBody}`,
     ...(met.isBodyCut ? ['answer     its body is longer than what is read: send a short one'] : []),

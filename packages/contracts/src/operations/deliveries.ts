@@ -75,6 +75,16 @@ const testView = z.object({
   rule: z.enum(addressRuleCodes).nullable(),
   /** The addresses of the host's name; null where it was not asked. */
   resolved: z.array(z.string()).nullable(),
+  /** The address that was connected to. */
+  connectedTo: z.string().nullable(),
+  /** The version of TLS, and the endpoint's certificate; null without a connection, or over plain http. */
+  tls: z.object({ version: z.string(), issuer: z.string(), expiresAt: z.string() }).nullable(),
+  /** Why TLS failed, as a code of OpenSSL or Node in small letters. */
+  tlsProblem: z.string().nullable(),
+  /** The signature of the sample, and whether the secrets on record verify it; null if none was made. */
+  signature: z
+    .object({ header: z.literal('webhook-signature'), count: z.number(), verifies: z.boolean() })
+    .nullable(),
   status: z.number().nullable(),
   error: z.string().nullable(),
   durationMs: z.number(),
@@ -83,6 +93,11 @@ const testView = z.object({
   isBodyCut: z.boolean(),
   sentBody: z.string(),
 });
+
+const testFields = strictFields(
+  { kind: z.enum(testKinds, { error: `must be one of ${testKinds.join(', ')}` }) },
+  (names) => `unknown fields: ${names.join(', ')}`,
+);
 
 const attemptView = z.object({
   at: z.string(),
@@ -183,13 +198,18 @@ export const deliveryOperations = declareOperations({
     method: 'post',
     path: '/merchants/{merchantId}/test-webhook',
     summary: "Sends a signed sample of no payment to a merchant's address, and says what it met",
-    body: strictFields(
-      { kind: z.enum(testKinds, { error: `must be one of ${testKinds.join(', ')}` }) },
-      (names) => `unknown fields: ${names.join(', ')}`,
-    ),
+    body: testFields,
     answers: { 200: testView },
     refusals: { not_found: 404 },
     timeoutMs: TEST_TIMEOUT_MS,
+  },
+  signTest: {
+    method: 'post',
+    path: '/merchants/{merchantId}/test-webhook/sign',
+    summary: 'Signs such a sample; sends nothing',
+    body: testFields,
+    answers: { 200: signedView },
+    refusals: { not_found: 404 },
   },
   endpoints: {
     method: 'get',

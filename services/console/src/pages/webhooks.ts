@@ -9,7 +9,7 @@ import {
   type TestView,
   testKinds,
 } from '@pesewa/contracts';
-import { describeTest, inWords } from '@pesewa/operator-client';
+import { describeConnection, describeTest, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change } from '../view/change.ts';
 import { choiceField } from '../view/form.ts';
@@ -195,11 +195,15 @@ function askToEnable({ upstream, times }: Visit, given: Given): Change {
 function testResult(met: TestView, merchantId: string, kind: (typeof testKinds)[number]): Page {
   const rule = met.rule === null ? '' : addressProblems[met.rule];
   const explained = describeTest(met, { kind, rule, setAddress: "on the merchant's page" });
+  const { connected, tls, signature } = describeConnection(met);
   const isDelivered = met.finding === 'delivered';
   const found = html`<p class="${isDelivered ? 'done' : 'problem'}" role="status">${explained}</p>${facts([
     ['Merchant', linkTo('merchant', merchantId)],
     ['Address', foreign(met.address)],
     ['Its host is at', met.resolved === null ? undefined : met.resolved.join(' ') || 'no address'],
+    ['Connected to', connected],
+    ['TLS', foreign(tls)],
+    ['Signature', signature],
     ['Took', `${met.durationMs} ms of at most ${met.deadlineMs} ms`],
     ['Answer', met.isBodyCut ? 'its body is longer than what is read: send a short one' : undefined],
     ['Sent as', html`<code>${met.id}</code>`],
