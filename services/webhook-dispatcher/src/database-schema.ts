@@ -37,6 +37,7 @@ export const webhookDatabaseSchema: readonly CollectionSchema[] = [
       { key: { merchantReference: 1, _id: 1 } },
       { key: MERCHANT_KEY },
       { key: { state: 1, _id: 1 }, name: 'undelivered', ...ENDED_UNDELIVERED },
+      { key: { state: 1, bulkhead: 1, _id: 1 }, name: 'undelivered_at_endpoint', ...ENDED_UNDELIVERED },
       { key: { state: 1, ...MERCHANT_KEY }, name: 'undelivered_of_merchant', ...ENDED_UNDELIVERED },
       FORGET,
     ],

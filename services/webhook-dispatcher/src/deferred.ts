@@ -16,8 +16,11 @@ export interface DeferredDeliveries {
   readonly release: (bulkhead: string, dueAtMs: number) => Promise<boolean>;
   /** The bulkheads that deliveries are kept for. */
   readonly deferredBulkheads: () => Promise<readonly string[]>;
-  /** How many deliveries are kept, by bulkhead; of 50,000 at most. */
-  readonly countDeferred: (timeoutMs: number) => Promise<ReadonlyMap<string, number>>;
+  /** How many deliveries are kept, or were given up, by bulkhead; of 50,000 at most. */
+  readonly countByEndpoint: (
+    state: 'deferred' | 'exhausted',
+    timeoutMs: number,
+  ) => Promise<ReadonlyMap<string, number>>;
   /** How many deliveries of an endpoint wait; 50,000 means at least as many. */
   readonly countWaiting: (bulkhead: string) => Promise<number>;
 }
@@ -54,11 +57,11 @@ export function openDeferred(deliveries: Collection<DeliveryDocument>): Deferred
         { state: 'deferred', bulkhead: { $gt: '' } },
         { maxTimeMS: READ_TIMEOUT_MS },
       ),
-    countDeferred: async (maxTimeMS) => {
+    countByEndpoint: async (state, maxTimeMS) => {
       const counts = await deliveries
         .aggregate<{ readonly _id: string; readonly count: number }>(
           [
-            { $match: { state: 'deferred', bulkhead: { $gt: '' } } },
+            { $match: { state, bulkhead: { $gt: '' } } },
             { $limit: COUNTED_MAX },
             { $group: { _id: '$bulkhead', count: { $sum: 1 } } },
           ],

@@ -3,6 +3,7 @@ import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { webhookDatabaseSchema } from './database-schema.ts';
 import type { DeliveryDocument } from './documents.ts';
+import { listEndpoints } from './endpoint-list.ts';
 import { type DeliveryStore, openDeliveryStore } from './store.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -63,6 +64,7 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
       roundAttempts: 1,
       attemptLog: [{ ...tried, error: 'tls' }],
     }),
+    delivery('po-9', { bulkhead: 'bank https://bank.example', state: 'exhausted', roundAttempts: 12 }),
     // Resent: the results of its earlier attempts don't count any more.
     delivery('po-6', { bulkhead: 'resent payouts', attempts: 12 }),
     delivery('po-7', { bulkhead: 'gone payouts', state: 'exhausted', roundAttempts: 12 }),
@@ -93,5 +95,24 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
     { ...waiting, bulkhead: 'resent payouts', oldestCreatedAt: at(30), nextAt: at(40) },
     { ...waiting, bulkhead: 'shop payouts', oldestCreatedAt: at(10), nextAt: at(40) },
   ]);
-  expect(await store.countExhausted(5_000)).toBe(1);
+  expect(await store.countExhausted(5_000)).toBe(2);
+  const listed = await listEndpoints({ store, health: { listUnhealthy: async () => [] } });
+  expect(listed.map(({ merchantId, state, exhausted }) => [merchantId, state, exhausted])).toEqual([
+    ['bank', 'failing', 1],
+    ['demo', 'failing', 0],
+    ['resent', 'waiting', 0],
+    ['shop', 'waiting', 0],
+    ['gone', 'given_up', 1],
+  ]);
+});
+
+test('what was given up is counted by its keys, without a delivery being read', async () => {
+  const explained = await store.collection
+    .aggregate([
+      { $match: { state: 'exhausted', bulkhead: { $gt: '' } } },
+      { $group: { _id: '$bulkhead', count: { $sum: 1 } } },
+    ])
+    .explain('executionStats');
+  expect(JSON.stringify(explained)).toContain('undelivered_at_endpoint');
+  expect(JSON.stringify(explained)).not.toContain('"FETCH"');
 });

@@ -15,7 +15,7 @@ const PAGE_ITEMS_MAX = 100;
 
 /** The dependencies of what operators do with endpoints. */
 export interface EnablingDeps {
-  readonly store: Pick<DeliveryStore, 'endpoints' | 'countDeferred' | 'countWaiting'>;
+  readonly store: Pick<DeliveryStore, 'endpoints' | 'countByEndpoint' | 'countWaiting'>;
   readonly health: Pick<HealthStore, 'find' | 'listUnhealthy'>;
   readonly endpoints: Pick<EndpointHealth, 'enable'>;
   readonly messaging: Pick<Messaging, 'inTransaction'>;

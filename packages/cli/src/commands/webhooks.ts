@@ -27,7 +27,7 @@ export function addWebhookCommands(program: Command, ports: CliPorts): void {
   const webhooks = program.command('webhooks').description('the webhooks that merchants are owed');
   const endpoints = webhooks
     .command('endpoints')
-    .description("merchants' endpoints with open deliveries or that fail, disabled ones first")
+    .description("merchants' endpoints that fail, or with webhooks open or given up, disabled ones first")
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
@@ -162,6 +162,7 @@ function endpointTable(endpoints: readonly EndpointView[], colours: boolean): st
       'OWED',
       'FAILING',
       'DEFERRED',
+      'GIVEN UP',
       'FAILS SINCE',
       'LAST SUCCESS',
       'OLDEST',
@@ -175,12 +176,13 @@ function endpointTable(endpoints: readonly EndpointView[], colours: boolean): st
       one.pending,
       one.failing,
       one.deferred,
+      one.exhausted,
       one.failingSince,
       one.lastSuccessAt,
       one.oldestCreatedAt,
       one.nextAt,
       [one.lastStatus, one.lastError].filter((part) => part !== null).join(', '),
     ]),
-    { colours, empty: 'no webhooks are owed', right: ['OWED', 'FAILING', 'DEFERRED'] },
+    { colours, empty: 'no webhooks are owed', right: ['OWED', 'FAILING', 'DEFERRED', 'GIVEN UP'] },
   );
 }

@@ -110,12 +110,17 @@ const attemptView = z.object({
 const endpointView = z.object({
   merchantId: z.string(),
   endpoint: z.string(),
-  /** `warned` and `disabled` by how long it has failed; otherwise whether an attempt of what it is owed has failed. */
-  state: z.enum(['disabled', 'warned', 'failing', 'waiting']),
+  /**
+   * `warned` and `disabled` by how long it has failed; otherwise whether an attempt of what it is owed has failed;
+   * `given_up`: it is owed nothing, but some were given up.
+   */
+  state: z.enum(['disabled', 'warned', 'failing', 'waiting', 'given_up']),
   pending: z.number(),
   failing: z.number(),
   /** How many wait for a disabled endpoint. */
   deferred: z.number(),
+  /** How many were given up, and wait for an operator. */
+  exhausted: z.number(),
   oldestCreatedAt: z.string().nullable(),
   nextAt: z.string().nullable(),
   /** The first failure without a success since. */
@@ -214,7 +219,7 @@ export const deliveryOperations = declareOperations({
   endpoints: {
     method: 'get',
     path: '/endpoints',
-    summary: `Lists up to ${ENDPOINTS_MAX} endpoints that fail or have open webhooks, disabled first`,
+    summary: `Lists up to ${ENDPOINTS_MAX} endpoints that fail, or with webhooks open or given up, disabled first`,
     answers: { 200: pageOf(endpointView) },
   },
 });

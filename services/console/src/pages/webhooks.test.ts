@@ -41,6 +41,7 @@ const endpoint = {
   pending: 2,
   failing: 1,
   deferred: 1_240,
+  exhausted: 37,
   oldestCreatedAt: null,
   nextAt: null,
   failingSince: '2026-11-25T12:00:00.000Z',
@@ -72,6 +73,7 @@ describe('the page of webhooks', () => {
     const { signIn } = openConsole(answers);
     const { html } = await (await signIn('ama')).get('/webhooks');
     expect(html).toContain('href="/webhooks?merchant=demo&amp;state=deferred">1,240</a>');
+    expect(html).toContain('href="/webhooks?merchant=demo&amp;state=exhausted">37</a>');
     expect(html).toContain('href="/webhooks?state=exhausted">100+</a>');
     expect(html).toContain('href="/webhooks/deliveries/wh-1"');
     expect(html).toContain('href="/payments/po-1"');

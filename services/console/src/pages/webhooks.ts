@@ -58,7 +58,7 @@ function endpointTable({ may, times }: Visit, endpoints: readonly EndpointView[]
   const enable = ({ merchantId: merchant, endpoint }: EndpointView) =>
     link(pathOf(['webhooks', 'enable'], { merchant, endpoint }), 'Enable…');
   return tableOf(
-    `Endpoints that fail or are owed webhooks, the disabled ones first; at most ${ENDPOINTS_MAX}`,
+    `Endpoints that fail, are owed webhooks or had some given up, the disabled ones first; at most ${ENDPOINTS_MAX}`,
     endpoints,
     [
       ['Merchant', ({ merchantId }) => linkTo('merchant', merchantId)],
@@ -67,7 +67,7 @@ function endpointTable({ may, times }: Visit, endpoints: readonly EndpointView[]
       ['Waiting', (one) => count({ count: one.pending }, path(one, 'pending')), 'number'],
       ['Failing', (one) => count({ count: one.failing }, path(one, 'pending')), 'number'],
       ['Kept', (one) => count({ count: one.deferred }, path(one, 'deferred')), 'number'],
-      ['Given up', (one) => link(path(one, 'exhausted'), "the merchant's")],
+      ['Given up', (one) => count({ count: one.exhausted }, path(one, 'exhausted')), 'number'],
       ['Fails for', ({ failingSince }) => (failingSince === null ? 'it does not' : age(failingSince, times))],
       ['Last success', ({ lastSuccessAt }) => age(lastSuccessAt, times)],
       ['Next attempt', ({ nextAt }) => time(nextAt, times)],
