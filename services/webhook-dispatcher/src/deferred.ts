@@ -10,8 +10,11 @@ const COUNTED_MAX = 50_000;
 
 /** What is done with the deliveries of an endpoint that is disabled or enabled (ADR 73). */
 export interface DeferredDeliveries {
-  /** Keeps deliveries of a disabled endpoint that are not claimed; false if there may be more of them. */
-  readonly defer: (bulkhead: string) => Promise<boolean>;
+  /**
+   * Keeps the deliveries of a disabled endpoint: open ones that are not claimed, and those that were given up since it fails.
+   * Done in batches, each of which leaves what is the case; done twice, it finds nothing.
+   */
+  readonly keep: (bulkhead: string, failingSince: Date | null) => Promise<void>;
   /** Makes deliveries due that were kept, from the start of their schedules; false if there may be more of them. */
   readonly release: (bulkhead: string, dueAtMs: number) => Promise<boolean>;
   /** The bulkheads that deliveries are kept for. */
@@ -39,13 +42,33 @@ export function openDeferred(deliveries: Collection<DeliveryDocument>): Deferred
       await deliveries.updateMany({ ...filter, _id: { $in: found.map(({ _id }) => _id) } }, update);
     return found.length < BATCH_MAX;
   };
+  /** Goes by ids, so that what was given up before is passed over once. */
+  const keepExhausted = async (bulkhead: string, since: Date) => {
+    const toKeep = { state: 'exhausted', bulkhead, 'attemptLog.at': { $gte: since } } as const;
+    let after: string | undefined = '';
+    while (after !== undefined) {
+      const found = await deliveries
+        .find({ ...toKeep, _id: { $gt: after } }, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS })
+        .sort({ _id: 1 })
+        .limit(BATCH_MAX)
+        .toArray();
+      const ids = found.map(({ _id }) => _id);
+      if (ids.length > 0)
+        await deliveries.updateMany(
+          { ...toKeep, _id: { $in: ids } },
+          { $set: { state: 'deferred' }, $unset: { reason: true, forgetAt: true } },
+        );
+      after = ids.at(-1);
+    }
+  };
   return {
-    // What is claimed is left to the loop that has claimed it.
-    defer: (bulkhead) =>
-      change(
-        { state: 'pending', bulkhead, claim: { $exists: false } },
-        { $set: { state: 'deferred' }, $unset: { dueAt: true } },
-      ),
+    keep: async (bulkhead, failingSince) => {
+      // What is claimed is left to the loop that has claimed it.
+      const open = { state: 'pending', bulkhead, claim: { $exists: false } } as const;
+      let isDone = false;
+      while (!isDone) isDone = await change(open, { $set: { state: 'deferred' }, $unset: { dueAt: true } });
+      if (failingSince) await keepExhausted(bulkhead, failingSince);
+    },
     release: (bulkhead, dueAtMs) =>
       change(
         { state: 'deferred', bulkhead },

@@ -3,6 +3,7 @@ import { DAY_MS } from '@pesewa/kernel';
 import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { webhookDatabaseSchema } from './database-schema.ts';
+import { openDeferred } from './deferred.ts';
 import { openDispatcher, openEndpoint, owed, status } from './deliverer.fixture.ts';
 import { createEndpointHealth } from './endpoint-health.ts';
 import { listEndpoints } from './endpoint-list.ts';
@@ -117,6 +118,61 @@ test('a disabled endpoint gets nothing; what it is owed is kept, and sent once a
   expect(endpointEvents()).toMatchObject([
     { type: 'pesewa.webhooks.WebhookEndpointEnabled', payload: { endpoint: 'payouts', enabledBy: 'ama' } },
   ]);
+});
+
+/** Deliveries that were given up, the last attempt of each at this time. */
+const givenUp = (prefix: string, count: number, atMs: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...newDeliveryDocument(owed({ _id: `po-${prefix}${index}-completed` })),
+    state: 'exhausted' as const,
+    reason: 'every attempt failed',
+    attempts: 12,
+    roundAttempts: 12,
+    attemptLog: [{ at: new Date(atMs), status: 500, durationMs: 1 }],
+    forgetAt: new Date(atMs + 90 * DAY_MS),
+  }));
+
+test('what was given up while the endpoint failed is sent as well once it is enabled, and nothing from before', async () => {
+  await dispatcher.resources.disposeAsync();
+  await disable();
+  const failingMs = (await healthOf())?.failingSince?.getTime() ?? 0;
+  const [before, since] = [givenUp('before', 1, failingMs - 1), givenUp('since', 3, failingMs + DAY_MS)];
+  await store.collection.insertMany([...before, ...since]);
+  dispatcher = await openDispatcher(database, store, endpoint, { deadlineMs: 10_000 });
+  for (const { _id } of since) await inState(_id, 'deferred');
+  expect(await store.collection.countDocuments({ state: 'deferred', forgetAt: { $exists: true } })).toBe(0);
+  await dispatcher.inTransaction((transaction) =>
+    dispatcher.endpoints.enable(ENDPOINT, 'ama', Date.now(), transaction),
+  );
+  dispatcher.watch.wake();
+  for (const { _id } of since) await inState(_id, 'delivered');
+  await inState('po-before0-completed', 'exhausted');
+  expect(endpoint.seen).toHaveLength(3);
+});
+
+test('thousands that were given up are kept in batches; what a crash left of them is kept by the next process', async () => {
+  const since = new Date(Date.now() - DAY_MS);
+  const before = givenUp('before', 1_200, since.getTime() - 1);
+  await store.collection.insertMany([...before, ...givenUp('since', 2_500, since.getTime())]);
+  const batches = vi.fn(store.collection.updateMany.bind(store.collection));
+  const crashing = openDeferred(
+    Object.assign(Object.create(store.collection), {
+      updateMany: (...call: Parameters<typeof batches>) => {
+        if (batches.mock.calls.length === 1) throw new Error('crash');
+        return batches(...call);
+      },
+    }),
+  );
+  const counts = () =>
+    Promise.all(
+      (['deferred', 'exhausted'] as const).map((state) => store.collection.countDocuments({ state })),
+    );
+  await expect(crashing.keep(ENDPOINT, since)).rejects.toThrow('crash');
+  expect(await counts()).toEqual([1_000, 2_700]);
+  await store.keep(ENDPOINT, since);
+  expect(await counts()).toEqual([2_500, 1_200]);
+  await store.keep(ENDPOINT, since);
+  expect(await counts()).toEqual([2_500, 1_200]);
 });
 
 test('a disabled endpoint is enabled by another address of the merchant', async () => {
