@@ -54,6 +54,9 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
       dueAt: at(50),
     }),
     delivery('po-3', {}),
+    // Its answer is older than that of po-2, though its status or error sorts behind it.
+    delivery('po-10', { attemptLog: [{ at: at(10), status: 504, durationMs: 5 }] }),
+    delivery('po-11', { attemptLog: [{ at: at(19), error: 'timeout', durationMs: 5 }] }),
     delivery('po-4', {
       bulkhead: 'bank https://bank.example',
       roundAttempts: 1,
@@ -85,7 +88,7 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
     {
       bulkhead: 'demo payouts',
       state: 'failing',
-      pending: 2,
+      pending: 4,
       failing: 1,
       oldestCreatedAt: at(20),
       nextAt: at(40),
