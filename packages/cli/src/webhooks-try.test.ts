@@ -101,9 +101,10 @@ it('forwards each new webhook once as the service signed it, and not those of be
   const [one, two, late] = [deliveryAt('po-1', 500), deliveryAt('po-2', 1_500), deliveryAt('po-3', 700)];
   const line = rounds([before], [before, one], [before, one, two], [before, one, late, two]);
   expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, '--count', '3')).toBe(0);
-  expect(line.requests.filter((asked) => typeof asked === 'object')).toMatchObject(
-    ['po-1', 'po-2', 'po-3'].map((id) => ({ url: `http://webhooks/deliveries/${id}/sign` })),
-  );
+  expect(line.requests.filter((asked) => typeof asked === 'object')).toMatchObject([
+    { url: 'http://webhooks/merchants/demo/test-webhook/sign', body: { kind: 'payout' } },
+    ...['po-1', 'po-2', 'po-3'].map((id) => ({ url: `http://webhooks/deliveries/${id}/sign` })),
+  ]);
   expect(line.forwarded).toEqual(Array(3).fill({ url: 'http://localhost:8080/', ...signed }));
   expect(line.printed()).toContain('1970-01-01T00:00:00.500Z  po-1  payout completed  200 in 0 ms\n');
 });
@@ -112,7 +113,7 @@ it('begins where it is told to, and stops after as many as it is told to', async
   const line = rounds([deliveryAt('po-1', 500), deliveryAt('po-2', 600)]);
   const since = ['--since', '1970-01-01T00:00:00Z'];
   expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, ...since, '--count', '1')).toBe(0);
-  expect(line.requests[0]).toBe(
+  expect(line.requests[1]).toBe(
     'http://webhooks/deliveries?merchantId=demo&from=1970-01-01T00%3A00%3A00.000Z',
   );
   expect(line.forwarded).toHaveLength(1);
@@ -120,6 +121,7 @@ it('begins where it is told to, and stops after as many as it is told to', async
 
 it('goes on while the service is away, and ends where it refuses', async () => {
   const answers = [
+    { status: 200, body: signed },
     { status: 200, body: { items: [], next: null } },
     { status: 503, body: undefined },
     { status: 401, body: { code: 'unauthorized', message: 'no such token' } },
@@ -129,6 +131,30 @@ it('goes on while the service is away, and ends where it refuses', async () => {
   expect(line.complained()).toBe(
     'webhook-dispatcher: answered 503, no reason given: trying again\npesewa: webhook-dispatcher: no such token\n',
   );
+});
+
+it('goes on where a merchant is not known yet, and where a page or a webhook is gone', async () => {
+  const notFound = { status: 404, body: { code: 'not_found', message: 'begin again' } };
+  const items = [deliveryAt('po-1', 500), deliveryAt('po-2', 600)];
+  const page = { status: 200, body: { items, next: null } };
+  const line = commandLine([notFound, notFound, page, notFound, { status: 200, body: signed }]);
+  const since = ['--since', '1970-01-01T00:00:00Z'];
+  expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, ...since, '--count', '2')).toBe(0);
+  expect(line.complained()).toBe(
+    [
+      'demo is not known yet: pesewa merchants list has all ids; listening',
+      'webhook-dispatcher: begin again: trying again',
+      'po-1 is gone, and is passed over',
+      '',
+    ].join('\n'),
+  );
+  expect(line.printed()).toContain('po-2  payout completed  200 in 0 ms\n');
+});
+
+it('ends at once with a token that may not sign', async () => {
+  const line = commandLine([{ status: 403, body: { code: 'forbidden', message: 'needs an operator' } }]);
+  expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD)).toBe(1);
+  expect(line.requests).toHaveLength(1);
 });
 
 it.each(['localhost:8080', 'ftp://localhost', 'http://user:secret@localhost'])(

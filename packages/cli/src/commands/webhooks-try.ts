@@ -1,4 +1,4 @@
-import { addressProblems } from '@pesewa/addresses';
+import { addressProblems, readHttpUrl } from '@pesewa/addresses';
 import { type DeliveryView, deliveryOperations, type TestView, testKinds } from '@pesewa/contracts';
 import {
   ClientError,
@@ -18,6 +18,7 @@ import type { CliPorts } from '../ports.ts';
 import { cellText, formatJson } from '../print.ts';
 
 const SERVICE = 'webhook-dispatcher';
+const NOT_FOUND = 404;
 const POLL_MS = 1_000;
 /** How far this machine's clock may be ahead of the service's. */
 const CLOCK_SKEW_MS = 60_000;
@@ -104,8 +105,8 @@ function addListenCommand(webhooks: Command, ports: CliPorts): void {
 }
 
 function readForwardUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.href;
+  const read = readHttpUrl(text);
+  if (read.ok) return read.value.href;
   throw new CliError(
     '--forward-to: write an http or https address without a password, such as http://localhost:8080',
   );
@@ -122,6 +123,7 @@ interface Listening {
 async function listenTo(context: CommandContext, listening: Listening): Promise<void> {
   const { clock, printError } = context.ports;
   const { since, countMax } = listening;
+  await checkMerchant(context, listening.merchant);
   const seen = new Map<string, number>();
   let fromMs = since?.getTime() ?? clock.nowMs() - CLOCK_SKEW_MS;
   // What is there before the first round is known, not new.
@@ -139,13 +141,29 @@ async function listenTo(context: CommandContext, listening: Listening): Promise<
       }
       isNew = true;
     } catch (error) {
-      if (error instanceof RefusedError || !(error instanceof ClientError)) throw error;
+      if (!isPassing(error)) throw error;
       printError(`${messageOf(error)}: trying again\n`);
     }
     for (const atMs of seen.values()) fromMs = Math.max(fromMs, atMs - COMMIT_MS);
     for (const [id, atMs] of seen) if (atMs < fromMs) seen.delete(id);
     await clock.sleep(POLL_MS);
   }
+}
+
+/** Whether it may be otherwise in a moment: the service is away, or something is not there, or no longer. */
+function isPassing(error: unknown): error is ClientError {
+  if (error instanceof RefusedError) return error.status === NOT_FOUND;
+  return error instanceof ClientError;
+}
+
+/** Tells at once of a mistyped id, which would get no webhooks without a word, and of a token that may not sign. */
+async function checkMerchant({ operations, ports }: CommandContext, merchantId: string): Promise<void> {
+  const call = { parameters: { merchantId }, body: { kind: 'payout' } } as const;
+  await operations.call(SERVICE, deliveryOperations.signTest, call).catch((error: unknown) => {
+    if (!isPassing(error)) throw error;
+    if (error instanceof RefusedError)
+      ports.printError(`${merchantId} is not known yet: pesewa merchants list has all ids; listening\n`);
+  });
 }
 
 async function* unseen(
@@ -169,7 +187,12 @@ async function forward(
   url: string,
 ): Promise<void> {
   const { id, kind, createdAt } = delivery;
-  const signed = await operations.call(SERVICE, deliveryOperations.sign, { parameters: { id } });
+  const call = { parameters: { id } };
+  const signed = await operations.call(SERVICE, deliveryOperations.sign, call).catch((error: unknown) => {
+    if (error instanceof RefusedError && error.status === NOT_FOUND) return undefined;
+    throw error;
+  });
+  if (!signed) return ports.printError(`${cellText(id)} is gone, and is passed over\n`);
   ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${await post(ports, url, signed)}\n`);
 }
 
