@@ -190,6 +190,13 @@ describe('name enquiry (contract 4.6)', () => {
     expect([answered.status, answered.body.responseCode]).toEqual([status, code]);
   });
 
+  it('says where the list of processors is', async () => {
+    const app = open({ enquireName: async () => ({ kind: 'noProcessor', why: 'unknown' }) });
+    expect((await ask(app, 'POST', path, { body: wanted })).body.responseMessage).toBe(
+      'bankCode names a processor that is unknown: GET /api/v1/banks?country=NGA lists those that there are',
+    );
+  });
+
   it.each(['accountNumber', 'bankCode', 'currency', 'country'])('needs %s', async (field) => {
     for (const value of [undefined, '', null, 7, { $ne: '' }, ['058']]) {
       const { status, body } = await ask(open(), 'POST', path, { body: { ...wanted, [field]: value } });

@@ -8,6 +8,7 @@ import { type Context, Hono } from 'hono';
 import { answerTooMany } from './answers.ts';
 import type { Balances } from './balances.ts';
 import type { FlagUrl } from './country-flags.ts';
+import { processorProblem } from './domain/routing.ts';
 import { inquiryOperations } from './inquiry-operations.ts';
 import type { NameEnquiry, NameEnquiryOutcome } from './name-enquiry.ts';
 import type { Processors } from './processors.ts';
@@ -100,10 +101,11 @@ async function enquireName(context: Context<AppEnv>, deps: InquiryDeps): Promise
   if (currency === undefined)
     return nameEnquiry.refuse(context, 'malformed', 'currency must be an ISO 4217 code');
   const { accountNumber, bankCode } = request.value;
-  return answerEnquiry(context, await deps.enquireName({ accountNumber, bankCode, currency, country }));
+  const outcome = await deps.enquireName({ accountNumber, bankCode, currency, country });
+  return answerEnquiry(context, outcome, country);
 }
 
-function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome): Response {
+function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome, country: string): Response {
   switch (outcome.kind) {
     case 'found':
       return nameEnquiry.succeed(context, outcome.account);
@@ -112,7 +114,7 @@ function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome): R
     case 'noRoute':
       return nameEnquiry.refuse(context, 'noRoute', 'no rail serves the country and currency');
     case 'noProcessor':
-      return nameEnquiry.refuse(context, 'noRoute', `bankCode names a processor that is ${outcome.why}`);
+      return nameEnquiry.refuse(context, 'noRoute', processorProblem('bankCode', outcome.why, country));
     case 'unavailable':
       return nameEnquiry.refuse(context, 'unavailable', 'the holder is not known at present: try again');
     default:
