@@ -138,6 +138,7 @@ test('what was given up while the endpoint failed is sent as well once it is ena
   const failingMs = (await healthOf())?.failingSince?.getTime() ?? 0;
   const [before, since] = [givenUp('before', 1, failingMs - 1), givenUp('since', 3, failingMs + DAY_MS)];
   await store.collection.insertMany([...before, ...since]);
+  endpoint.answering(status(200));
   dispatcher = await openDispatcher(database, store, endpoint, { deadlineMs: 10_000 });
   for (const { _id } of since) await inState(_id, 'deferred');
   expect(await store.collection.countDocuments({ state: 'deferred', forgetAt: { $exists: true } })).toBe(0);
