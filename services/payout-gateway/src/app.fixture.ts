@@ -79,6 +79,7 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
       store: { list: async () => [payout], listBatches: async () => [], findBatch: async () => undefined },
       isComplete: () => true,
     },
+    whyWaiting: () => null,
     statements: { read: async () => undefined },
     inquiries: {
       balances: { available: async () => new Map() },

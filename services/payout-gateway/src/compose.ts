@@ -28,6 +28,7 @@ import { completenessMarkOf, type Rebuilding, type RebuildingDeps, startRebuildi
 import { createRecoveryGate } from './recovery-gate.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 import { type Submitter, startSubmitter } from './submitter.ts';
+import { createWhyWaiting } from './waiting.ts';
 import { openWalletStatements } from './wallet-statements.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
@@ -80,13 +81,19 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     }),
   );
   await scope.open('recovery gate', gate.watch(submitter.wake));
-  addPaymentRoutes(scope.operator, store, { prefix: 'po', view: viewPayout, merchantIds: directory.ids });
+  const whyWaiting = createWhyWaiting({ isPaused, rail: rails.get });
+  addPaymentRoutes(scope.operator, store, {
+    prefix: 'po',
+    view: (payout) => viewPayout(payout, whyWaiting),
+    merchantIds: directory.ids,
+  });
   const batches = createBatches(submitting);
   const counted = countSubmissions(scope.metrics);
   return createApp({
     payouts: { ...payouts, submit: counted('single', payouts.submit) },
     batches: { ...batches, submit: counted('batch', batches.submit) },
     lists: { store, isComplete: rebuilding.isComplete },
+    whyWaiting,
     statements: openStatements(scope, messaging),
     identify: directory.identify,
     proxies: readTrustedProxies(config),

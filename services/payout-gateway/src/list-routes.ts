@@ -7,6 +7,7 @@ import { Hono } from 'hono';
 import { viewLookedUp } from './answers.ts';
 import { batchListParameters, listOperations, payoutListParameters } from './list-operations.ts';
 import type { Payout, PayoutStore, Reservation } from './store.ts';
+import type { WhyWaiting } from './waiting.ts';
 
 /** The dependencies of the lists. */
 export interface ListDeps {
@@ -16,7 +17,9 @@ export interface ListDeps {
 }
 
 /** The routes that list payouts and batches, always of the merchant that asks (ADR 83). */
-export function createListRoutes(deps: ListDeps & { readonly logger: Pick<Logger, 'error'> }): Hono<AppEnv> {
+export function createListRoutes(
+  deps: ListDeps & { readonly whyWaiting: WhyWaiting; readonly logger: Pick<Logger, 'error'> },
+): Hono<AppEnv> {
   const { store, isComplete } = deps;
   const routes = new Hono<AppEnv>();
   const readPage = createReadPage(deps.logger);
@@ -46,7 +49,8 @@ export function createListRoutes(deps: ListDeps & { readonly logger: Pick<Logger
     );
     if (!page.ok) return payouts.refuse(context, page.refusal.code, page.refusal.message);
     const { items, nextCursor } = page.value;
-    return payouts.succeed(context, { transactions: items.map(viewListed), nextCursor });
+    const transactions = items.map((payout) => viewListed(payout, deps.whyWaiting));
+    return payouts.succeed(context, { transactions, nextCursor });
   });
 
   routes.get(batches.route.getRoutingPath(), async (context) => {
@@ -70,9 +74,9 @@ export function createListRoutes(deps: ListDeps & { readonly logger: Pick<Logger
   return routes;
 }
 
-function viewListed(payout: Payout) {
+function viewListed(payout: Payout, whyWaiting: WhyWaiting) {
   return {
-    ...viewLookedUp(payout),
+    ...viewLookedUp(payout, whyWaiting),
     currency: payout.order.amount.currency,
     batchReference: payout.batchReference,
     acceptedAt: new Date(payout.acceptedAtMs).toISOString(),
