@@ -119,5 +119,5 @@ test('what was given up is counted by its keys, without a delivery being read', 
     .explain('executionStats');
   const plan = inspect(explained, { depth: null });
   expect(plan).toContain('undelivered_at_endpoint');
-  expect(plan).not.toContain("'FETCH'");
+  expect(plan).toMatch(/totalDocsExamined: 0n?,/);
 });
