@@ -1,4 +1,5 @@
 import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
+import { mobileOperators } from '@pesewa/contracts';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createOutcomeRecorder, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
@@ -87,6 +88,7 @@ export async function composeGateway(
   const app = createApp({
     collections,
     store,
+    operators: mobileOperators.filter(({ code }) => rails.routeCollection({ operatorCode: code })),
     availability: await openAvailability(scope, rails, { db: messaging.db, isPaused }),
     initiate,
     complete: completer.complete,

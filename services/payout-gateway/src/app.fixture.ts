@@ -84,6 +84,7 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
     inquiries: {
       balances: { available: async () => new Map() },
       processors: { list: async () => [] },
+      routes: [],
       availability: () => undefined,
       enquireName: async () => ({ kind: 'noAccount' }),
       flagUrl: (country) => `http://gateway.test/flags/${country}.svg`,

@@ -98,6 +98,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     identify: directory.identify,
     proxies: readTrustedProxies(config),
     inquiries: {
+      routes: routesOf(rails),
       availability: await openAvailability(scope, rails, { db, isPaused }),
       balances,
       processors,
@@ -110,6 +111,16 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   });
 }
 
+/** Each route once, which several rails may serve. */
+function routesOf({ all }: Pick<Rails, 'all'>) {
+  const routes = all
+    .filter(takesPayouts)
+    .flatMap(({ payouts }) =>
+      payouts.routes.flatMap(({ channels, ...route }) => channels.map((channel) => ({ ...route, channel }))),
+    );
+  return [...new Map(routes.map((way) => [JSON.stringify(way), way])).values()];
+}
+
 /** Measures each rail, and for merchants each route, which several rails may serve. */
 function openAvailability(
   scope: Scope,
@@ -117,14 +128,13 @@ function openAvailability(
   parts: { readonly db: Db; readonly isPaused: IsPaused },
 ) {
   const rails = all.filter(takesPayouts);
-  const routes = rails.flatMap(({ payouts }) =>
-    payouts.routes.flatMap(({ channels, ...route }) => channels.map((channel) => ({ ...route, channel }))),
-  );
-  const distinct = new Map(routes.map((way) => [JSON.stringify(way), { way, rails: payoutRails(way) }]));
   return addAvailability(
     scope,
     { ...parts, collection: 'payouts', prefix: 'po' },
-    { operators: rails.map(({ name }) => ({ rail: name })), merchants: [...distinct.values()] },
+    {
+      operators: rails.map(({ name }) => ({ rail: name })),
+      merchants: routesOf({ all }).map((way) => ({ way, rails: payoutRails(way) })),
+    },
   );
 }
 
