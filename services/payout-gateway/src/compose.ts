@@ -8,7 +8,7 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Db } from 'mongodb';
 import type { z } from 'zod';
-import { createApp } from './app.ts';
+import { type AppDeps, createApp } from './app.ts';
 import { openBalances } from './balances.ts';
 import { createBatches } from './batches.ts';
 import { addCancellationRoutes } from './cancellations.ts';
@@ -22,7 +22,7 @@ import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
 import { viewPayout } from './operator-view.ts';
 import { createPayouts, type Payouts, type SubmissionDeps } from './payouts.ts';
-import { openListingStore, openProcessors } from './processors.ts';
+import { openListingStore, openProcessors, type Processors } from './processors.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { completenessMarkOf, type Rebuilding, type RebuildingDeps, startRebuilding } from './rebuilding.ts';
 import { createRecoveryGate } from './recovery-gate.ts';
@@ -97,18 +97,34 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     statements: openStatements(scope, messaging),
     identify: directory.identify,
     proxies: readTrustedProxies(config),
-    inquiries: {
-      routes: routesOf(rails),
-      availability: await openAvailability(scope, rails, { db, isPaused }),
-      balances,
-      processors,
-      enquireName: createNameEnquiry({ route: processors.route, rail: rails.get, logger }),
-      flagUrl: createFlagUrl(config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`),
-    },
+    inquiries: await openInquiries(scope, rails, { db, isPaused, balances, processors }),
     rateLimits: createRateLimits(),
     clock,
     logger,
   });
+}
+
+async function openInquiries(
+  scope: Scope,
+  rails: Rails,
+  {
+    db,
+    isPaused,
+    ...parts
+  }: Pick<AppDeps['inquiries'], 'balances'> & {
+    readonly db: Db;
+    readonly isPaused: IsPaused;
+    readonly processors: Processors;
+  },
+): Promise<AppDeps['inquiries']> {
+  const { config, logger } = scope;
+  return {
+    ...parts,
+    routes: routesOf(rails),
+    availability: await openAvailability(scope, rails, { db, isPaused }),
+    enquireName: createNameEnquiry({ route: parts.processors.route, rail: rails.get, logger }),
+    flagUrl: createFlagUrl(config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`),
+  };
 }
 
 /** Each route once, which several rails may serve. */
