@@ -42,32 +42,13 @@ export function openDeferred(deliveries: Collection<DeliveryDocument>): Deferred
       await deliveries.updateMany({ ...filter, _id: { $in: found.map(({ _id }) => _id) } }, update);
     return found.length < BATCH_MAX;
   };
-  /** Goes by ids, so that what was given up before is passed over once. */
-  const keepExhausted = async (bulkhead: string, since: Date) => {
-    const toKeep = { state: 'exhausted', bulkhead, 'attemptLog.at': { $gte: since } } as const;
-    let after: string | undefined = '';
-    while (after !== undefined) {
-      const found = await deliveries
-        .find({ ...toKeep, _id: { $gt: after } }, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS })
-        .sort({ _id: 1 })
-        .limit(BATCH_MAX)
-        .toArray();
-      const ids = found.map(({ _id }) => _id);
-      if (ids.length > 0)
-        await deliveries.updateMany(
-          { ...toKeep, _id: { $in: ids } },
-          { $set: { state: 'deferred' }, $unset: { reason: true, forgetAt: true } },
-        );
-      after = ids.at(-1);
-    }
-  };
   return {
     keep: async (bulkhead, failingSince) => {
       // What is claimed is left to the loop that has claimed it.
       const open = { state: 'pending', bulkhead, claim: { $exists: false } } as const;
       let isDone = false;
       while (!isDone) isDone = await change(open, { $set: { state: 'deferred' }, $unset: { dueAt: true } });
-      if (failingSince) await keepExhausted(bulkhead, failingSince);
+      if (failingSince) await keepExhausted(deliveries, bulkhead, failingSince);
     },
     release: (bulkhead, dueAtMs) =>
       change(
@@ -102,4 +83,28 @@ export function openDeferred(deliveries: Collection<DeliveryDocument>): Deferred
       return Math.min(COUNTED_MAX, deferred + pending);
     },
   };
+}
+
+/** Keeps what was given up since then; goes by ids, so that what was given up before is passed over once. */
+async function keepExhausted(
+  deliveries: Collection<DeliveryDocument>,
+  bulkhead: string,
+  since: Date,
+): Promise<void> {
+  const toKeep = { state: 'exhausted', bulkhead, 'attemptLog.at': { $gte: since } } as const;
+  let after: string | undefined = '';
+  while (after !== undefined) {
+    const found = await deliveries
+      .find({ ...toKeep, _id: { $gt: after } }, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS })
+      .sort({ _id: 1 })
+      .limit(BATCH_MAX)
+      .toArray();
+    const ids = found.map(({ _id }) => _id);
+    if (ids.length > 0)
+      await deliveries.updateMany(
+        { ...toKeep, _id: { $in: ids } },
+        { $set: { state: 'deferred' }, $unset: { reason: true, forgetAt: true } },
+      );
+    after = ids.at(-1);
+  }
 }
