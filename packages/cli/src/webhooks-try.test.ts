@@ -142,7 +142,7 @@ it('goes on where a merchant is not known yet, and where a page or a webhook is 
   expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, ...since, '--count', '2')).toBe(0);
   expect(line.complained()).toBe(
     [
-      'demo is not known yet: pesewa merchants list has all ids; listening',
+      'demo is not known yet; listening all the same. All ids: pesewa merchants list',
       'webhook-dispatcher: begin again: trying again',
       'po-1 is gone, and is passed over',
       '',
