@@ -25,7 +25,7 @@ const otp6: CompletionFlow = { kind: 'otp', otpLength: 6 };
 
 const same = (flow: CompletionFlow) => ({ highRisk: flow, lowRisk: flow });
 const ghana = { country: 'GH', flows: { highRisk: stk, lowRisk: otp6 } } as const;
-/** Of the numbering plan of a country: its code, and the digits after it. */
+/** Ranges of a numbering plan, as the carrier data of libphonenumber has them: the code of a country, and the digits after it. */
 const prefixes = (country: string, text: string) => text.split(' ').map((digits) => `${country}${digits}`);
 
 /**
