@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { firstIdAt } from '@pesewa/kernel';
 import { Long, MongoClient, type Document as Stored } from 'mongodb';
 import type { Bench } from './bench.ts';
@@ -125,8 +124,6 @@ async function fill(
     await payouts.insertMany(records, { ordered: false, writeConcern: { w: 1 } });
     await postings.insertMany(booked, { ordered: false, writeConcern: { w: 1 } });
   }
-  // What was just written is still being written back.
-  await sleep(5_000);
 }
 
 function statusOf(index: number): string {

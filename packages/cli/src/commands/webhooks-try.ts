@@ -162,7 +162,9 @@ async function checkMerchant({ operations, ports }: CommandContext, merchantId: 
   await operations.call(SERVICE, deliveryOperations.signTest, call).catch((error: unknown) => {
     if (!isPassing(error)) throw error;
     if (error instanceof RefusedError)
-      ports.printError(`${merchantId} is not known yet; listening all the same. All ids: pesewa merchants list\n`);
+      ports.printError(
+        `${merchantId} is not known yet; listening all the same. All ids: pesewa merchants list\n`,
+      );
   });
 }
 
