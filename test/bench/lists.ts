@@ -1,3 +1,4 @@
+import { waitUntil } from '@pesewa/infrastructure';
 import { firstIdAt } from '@pesewa/kernel';
 import { Long, MongoClient, type Document as Stored } from 'mongodb';
 import type { Bench } from './bench.ts';
@@ -102,9 +103,12 @@ async function fill(
   const payouts = client.db('payouts').collection<Stored>('payouts');
   const postings = client.db('ledger').collection<Stored>('postings');
   const kept = { promoteLongs: false };
-  const payout = await payouts.findOne({ reference }, kept);
-  const capture = await postings.findOne({ reference, kind: 'capture' }, kept);
-  if (!payout || !capture) throw new Error('the payout is not booked');
+  const [payout, capture] = await waitUntil('the booking of the payout', 60_000, async () => {
+    const found = await payouts.findOne({ reference }, kept);
+    const booked = await postings.findOne({ reference, kind: 'capture' }, kept);
+    if (!found || !booked) throw new Error('it is not booked');
+    return [found, booked] as const;
+  });
   const now = Date.now();
   for (let first = 0; first < PAYOUTS; first += INSERT) {
     const records: Stored[] = [];
