@@ -23,8 +23,16 @@ describe('a payout that is not sent yet', () => {
     expect(open(parts)(held)).toBe(why);
   });
 
-  it.each(['submitting', 'submitted', 'unknown', 'ended'] as const)('%s: it may have been sent', (step) => {
-    expect(open({ isAvailable: false })({ ...held, step })).toBeNull();
+  it.each<Partial<Payout>>([
+    { step: 'submitting' },
+    { step: 'submitted' },
+    { step: 'unknown' },
+    { step: 'ended' },
+    { attempts: 1, earlierUnclear: true },
+    { recipientKnown: false },
+    { step: 'accepted', recipientKnown: false },
+  ])('with %j may have been sent', (parts) => {
+    expect(open({ isAvailable: false, paused: { rail: 'upstream' } })({ ...held, ...parts })).toBeNull();
   });
 
   it('says so in its lookup, in its list and to operators; an ended one says why it ended', async () => {
