@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { DAY_MS } from '@pesewa/kernel';
 import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -175,6 +176,32 @@ test('thousands that were given up are kept in batches; what a crash left of the
   expect(await counts()).toEqual([2_500, 1_200]);
 });
 
+test('webhooks that an endpoint gave up as it began to fail are sent once it is enabled: the first, and those with it', async () => {
+  const held: ServerResponse[] = [];
+  endpoint.answering((response) => void held.push(response));
+  await dispatcher.create(owed());
+  await vi.waitFor(() => expect(held).toHaveLength(1));
+  await dispatcher.create(owed({ _id: 'po-2-completed' }));
+  await vi.waitFor(() => expect(held).toHaveLength(2));
+  endpoint.answering(status(200));
+  // What was sent first is answered last.
+  for (const [index, id] of [
+    [1, 'po-2-completed'],
+    [0, 'po-1-completed'],
+  ] as const) {
+    held[index]?.writeHead(410).end();
+    await inState(id, 'exhausted');
+  }
+  await dispatcher.health.collection.updateOne({ _id: ENDPOINT }, { $set: { state: 'disabled' } });
+  dispatcher.watch.wake();
+  for (const id of ['po-1-completed', 'po-2-completed']) await inState(id, 'deferred');
+  await dispatcher.inTransaction((transaction) =>
+    dispatcher.endpoints.enable(ENDPOINT, 'ama', Date.now(), transaction),
+  );
+  dispatcher.watch.wake();
+  for (const id of ['po-1-completed', 'po-2-completed']) await inState(id, 'delivered');
+});
+
 test('a disabled endpoint is enabled by another address of the merchant', async () => {
   endpoint.answering(status(500), status(200));
   await dispatcher.create(owed());
@@ -220,9 +247,9 @@ test('a success that another process had counts, although it took the endpoint f
   const atMs = Date.now();
   await fail(failing, atMs);
   const delivery = newDeliveryDocument(owed());
-  const attempt = { at: new Date(atMs), status: 200, durationMs: 1 };
+  const attempt = { at: new Date(atMs + 1), status: 200, durationMs: 1 };
   const change = { delivery, claim: 'c', state: 'delivered', attempt } as const;
-  await dispatcher.inTransaction((transaction) => delivering.record([change], atMs + 1, transaction));
+  await dispatcher.inTransaction((transaction) => delivering.record([change], atMs + 2, transaction));
   expect(await healthOf()).toMatchObject({ state: 'failing' });
   await delivering.refresh();
   await dispatcher.inTransaction((transaction) => delivering.recordMissed(atMs + 2, transaction));
