@@ -1,4 +1,5 @@
 import type { Collection, Filter } from 'mongodb';
+import { UNDELIVERED_AT_ENDPOINT } from './database-schema.ts';
 import type { DeliveryDocument } from './documents.ts';
 
 /** How many deliveries one update changes. */
@@ -85,25 +86,32 @@ export function openDeferred(deliveries: Collection<DeliveryDocument>): Deferred
   };
 }
 
-/** Keeps what was given up since then; goes by ids, so that what was given up before is passed over once. */
+/**
+ * Keeps what was given up since then. The ids of all that was given up are read from keys alone: what is older may be any
+ * number, and each read has to end in time.
+ */
 async function keepExhausted(
   deliveries: Collection<DeliveryDocument>,
   bulkhead: string,
   since: Date,
 ): Promise<void> {
-  const toKeep = { state: 'exhausted', bulkhead, 'attemptLog.at': { $gte: since } } as const;
+  const givenUp = { state: 'exhausted', bulkhead } as const;
   let after: string | undefined = '';
   while (after !== undefined) {
     const found = await deliveries
-      .find({ ...toKeep, _id: { $gt: after } }, { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS })
+      .find(
+        { ...givenUp, _id: { $gt: after } },
+        { projection: { _id: 1 }, hint: UNDELIVERED_AT_ENDPOINT, maxTimeMS: READ_TIMEOUT_MS },
+      )
       .sort({ _id: 1 })
       .limit(BATCH_MAX)
       .toArray();
     const ids = found.map(({ _id }) => _id);
     if (ids.length > 0)
       await deliveries.updateMany(
-        { ...toKeep, _id: { $in: ids } },
+        { ...givenUp, 'attemptLog.at': { $gte: since }, _id: { $in: ids } },
         { $set: { state: 'deferred' }, $unset: { reason: true, forgetAt: true } },
+        { hint: '_id_' },
       );
     after = ids.at(-1);
   }

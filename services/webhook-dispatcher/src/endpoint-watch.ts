@@ -42,18 +42,35 @@ export async function startEndpointWatch(deps: EndpointWatchDeps): Promise<Loop>
       await deps.messaging.inTransaction((transaction) =>
         deps.endpoints.recordMissed(deps.clock.nowMs(), transaction),
       );
-      for (const document of disabled) {
-        const isEnabled = await isMoved(deps, document);
-        // Later ones are kept one by one, by the loop that claims them, but for those given up by attempts under way.
-        if (isEnabled || !disabledBefore.has(document._id))
-          await deps.store.keep(document._id, document.failingSince);
-        if (isEnabled) await enableMoved(deps, document);
-      }
-      disabledBefore = new Set(disabled.map(({ _id }) => _id));
+      const kept = new Set<string>();
+      for (const document of disabled)
+        if (await keepDisabled(deps, document, disabledBefore.has(document._id))) kept.add(document._id);
+      disabledBefore = kept;
       await releaseEnabled(deps);
       return false;
     },
   });
+}
+
+/** Keeps what a disabled endpoint is owed, unless that was done; false if it failed, which must not hold up the others. */
+async function keepDisabled(
+  deps: EndpointWatchDeps,
+  document: HealthDocument,
+  isKept: boolean,
+): Promise<boolean> {
+  try {
+    const isEnabled = await isMoved(deps, document);
+    // Later ones are kept one by one, by the loop that claims them, but for those given up by attempts under way.
+    if (isEnabled || !isKept) await deps.store.keep(document._id, document.failingSince);
+    if (isEnabled) await enableMoved(deps, document);
+    return true;
+  } catch (error) {
+    deps.logger.error(
+      { err: error, endpoint: document._id },
+      'a disabled endpoint: its webhooks are kept in a later round',
+    );
+    return false;
+  }
 }
 
 /** Whether the merchant has another address now than the one that was disabled. */
