@@ -48,7 +48,11 @@ it.each<[Partial<Record<keyof typeof met, unknown>>, string]>([
   [{ finding: 'name_unresolved', resolved: [] }, 'the name servers know no address of the host'],
   [{ finding: 'redirected', status: 302 }, 'answered 302, a redirect, which is not followed'],
   [{ finding: 'answered', status: 401, isBodyCut: true }, 'its body is longer than what is read'],
-  [{ finding: 'answered', status: 500, tls: null }, 'tls        none: the address is http'],
+  [{ finding: 'answered', status: 500, tls: null }, 'tls        the certificate could not be read'],
+  [
+    { finding: 'answered', status: 500, tls: null, address: 'http://shop.example/' },
+    'tls        none: the address is http',
+  ],
   [{ finding: 'no_answer', error: 'tls', tlsProblem: 'cert_has_expired' }, 'it failed: cert has expired'],
   [{ finding: 'no_answer', error: 'timeout', status: null }, 'there was no answer: timeout (a whole attempt'],
 ])('explains what a sample met: %j', async (changes, said) => {

@@ -32,10 +32,13 @@ export function describeTest(
 }
 
 /** How a test webhook was connected, secured and signed; undefined for what it did not come to. */
-export function describeConnection({ connectedTo, tls, tlsProblem, signature }: TestView) {
+export function describeConnection({ address, connectedTo, tls, tlsProblem, signature }: TestView) {
+  const without = address?.startsWith('https:')
+    ? 'the certificate could not be read'
+    : 'none: the address is http';
   return {
     connected: connectedTo ?? undefined,
-    tls: describeTls(tls, tlsProblem) ?? (connectedTo === null ? undefined : 'none: the address is http'),
+    tls: describeTls(tls, tlsProblem) ?? (connectedTo === null ? undefined : without),
     signature: signature ? describeSignature(signature) : undefined,
   };
 }

@@ -1,10 +1,15 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import {
+  type DetailedPeerCertificate,
+  getCACertificates,
+  setDefaultCACertificates,
+  TLSSocket,
+} from 'node:tls';
 import { NameUnresolvedError } from '@pesewa/addresses';
 import { systemClock } from '@pesewa/kernel';
 import { createCertificateAuthority } from '@pesewa/testkit';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { openSender, readRetryAfter } from './sender.ts';
 
 const resources = new Set<AsyncDisposable>();
@@ -279,6 +284,20 @@ test('people are told where a call connected, and of TLS', async () => {
     // A call before it leaves a connection open, which is not used.
     await good.send('/');
     expect((await good.observe('/')).connection.tls).toEqual(tls);
+    const { getPeerCertificate } = TLSSocket.prototype;
+    for (const unreadable of [null, {}, { issuer: null }, { issuer: {}, valid_to: 'never' }]) {
+      const read = vi.spyOn(TLSSocket.prototype, 'getPeerCertificate');
+      // Node itself checks the host by the detailed one.
+      read.mockImplementation(function (this: TLSSocket, isDetailed) {
+        return isDetailed
+          ? getPeerCertificate.call(this, true)
+          : (unreadable as unknown as DetailedPeerCertificate);
+      });
+      const { result, connection } = await good.observe('/');
+      read.mockRestore();
+      expect(result).toMatchObject({ status: 200 });
+      expect(connection).toEqual({ connectedTo, tls: null, tlsProblem: null });
+    }
     expect((await misnamed.observe('/')).connection.tlsProblem).toBe('err_tls_cert_altname_invalid');
   } finally {
     setDefaultCACertificates(trusted);

@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { type PeerCertificate, TLSSocket } from 'node:tls';
 import {
   type AddressRefusal,
   AddressRefusedError,
@@ -156,14 +156,21 @@ function noting(
 function connectionOf(socket: Socket): Connection {
   const connectedTo = socket.remoteAddress ?? null;
   if (!(socket instanceof TLSSocket)) return { ...notConnected, connectedTo };
-  const { issuer, valid_to: until } = socket.getPeerCertificate();
+  return { connectedTo, tls: tlsOf(socket), tlsProblem: null };
+}
+
+/** The facts of TLS; null without a certificate that can be read. Nothing may be thrown in the event of a socket. */
+function tlsOf(socket: TLSSocket): Connection['tls'] {
+  // A socket that is closed already has none, and one without a certificate an empty one, whatever the types say.
+  const { issuer, valid_to: until } = (socket.getPeerCertificate() ?? {}) as Partial<PeerCertificate>;
+  const untilMs = Date.parse(until ?? '');
+  if (!issuer || Number.isNaN(untilMs)) return null;
   const issuerName = [issuer.O, issuer.CN].filter((name) => name !== undefined).join(', ');
-  const tls = {
+  return {
     version: socket.getProtocol() ?? '',
     issuer: issuerName.slice(0, ISSUER_LENGTH_MAX),
-    expiresAt: new Date(until).toISOString(),
+    expiresAt: new Date(untilMs).toISOString(),
   };
-  return { connectedTo, tls, tlsProblem: null };
 }
 
 function tlsProblemOf(error: Error | null): string | null {
