@@ -1,5 +1,5 @@
 import type { Collection, Filter } from 'mongodb';
-import { UNDELIVERED_AT_ENDPOINT } from './database-schema.ts';
+import { DUE_KEY, UNDELIVERED_AT_ENDPOINT } from './database-schema.ts';
 import type { DeliveryDocument } from './documents.ts';
 
 /** How many deliveries one update changes. */
@@ -8,6 +8,17 @@ const READ_TIMEOUT_MS = 5_000;
 
 /** How many deliveries are counted at most. */
 const COUNTED_MAX = 50_000;
+/** Of how many endpoints. */
+const ENDPOINTS_COUNTED_MAX = 10_000;
+
+/** A state whose deliveries are counted by endpoint. */
+type CountedState = 'deferred' | 'exhausted';
+
+/** How many deliveries an endpoint has in a state; `isCut`: at least so many. */
+export interface EndpointCount {
+  readonly count: number;
+  readonly isCut: boolean;
+}
 
 /** What is done with the deliveries of an endpoint that is disabled or enabled (ADR 73). */
 export interface DeferredDeliveries {
@@ -20,11 +31,11 @@ export interface DeferredDeliveries {
   readonly release: (bulkhead: string, dueAtMs: number) => Promise<boolean>;
   /** The bulkheads that deliveries are kept for. */
   readonly deferredBulkheads: () => Promise<readonly string[]>;
-  /** How many deliveries are kept, or were given up, by bulkhead; of 50,000 at most. */
+  /** How many deliveries are kept, or were given up, by bulkhead: the same number of each at most, 50,000 of all. */
   readonly countByEndpoint: (
-    state: 'deferred' | 'exhausted',
+    state: CountedState,
     timeoutMs: number,
-  ) => Promise<ReadonlyMap<string, number>>;
+  ) => Promise<ReadonlyMap<string, EndpointCount>>;
   /** How many deliveries of an endpoint wait; 50,000 means at least as many. */
   readonly countWaiting: (bulkhead: string) => Promise<number>;
 }
@@ -62,19 +73,7 @@ export function openDeferred(deliveries: Collection<DeliveryDocument>): Deferred
         { state: 'deferred', bulkhead: { $gt: '' } },
         { maxTimeMS: READ_TIMEOUT_MS },
       ),
-    countByEndpoint: async (state, maxTimeMS) => {
-      const counts = await deliveries
-        .aggregate<{ readonly _id: string; readonly count: number }>(
-          [
-            { $match: { state, bulkhead: { $gt: '' } } },
-            { $limit: COUNTED_MAX },
-            { $group: { _id: '$bulkhead', count: { $sum: 1 } } },
-          ],
-          { maxTimeMS },
-        )
-        .toArray();
-      return new Map(counts.map(({ _id, count }) => [_id, count]));
-    },
+    countByEndpoint: (state, maxTimeMS) => countByEndpoint(deliveries, state, maxTimeMS),
     countWaiting: async (bulkhead) => {
       const options = { limit: COUNTED_MAX, maxTimeMS: READ_TIMEOUT_MS };
       const [deferred, pending] = await Promise.all([
@@ -84,6 +83,54 @@ export function openDeferred(deliveries: Collection<DeliveryDocument>): Deferred
       return Math.min(COUNTED_MAX, deferred + pending);
     },
   };
+}
+
+/** The index that each state is counted by, and the order of its keys within a state. */
+const countedBy = {
+  deferred: { hint: DUE_KEY, sort: { bulkhead: 1, dueAt: 1, _id: 1 } },
+  exhausted: { hint: UNDELIVERED_AT_ENDPOINT, sort: { bulkhead: 1, _id: 1 } },
+} as const;
+
+/** Counts keys, a part of the limit for each endpoint, so that none hides another. */
+async function countByEndpoint(
+  deliveries: Collection<DeliveryDocument>,
+  state: CountedState,
+  maxTimeMS: number,
+): Promise<ReadonlyMap<string, EndpointCount>> {
+  const { hint, sort } = countedBy[state];
+  const endpoints = [
+    { $match: { state, bulkhead: { $gt: '' } } },
+    { $sort: sort },
+    // With the first of each, the database takes a step by key for each endpoint.
+    { $group: { _id: '$bulkhead', first: { $first: '$_id' } } },
+    { $limit: ENDPOINTS_COUNTED_MAX },
+  ];
+  const options = { hint, maxTimeMS };
+  const [found] = await deliveries
+    .aggregate<{ readonly count: number }>([...endpoints, { $count: 'count' }], options)
+    .toArray();
+  if (!found) return new Map();
+  const limit = Math.ceil(COUNTED_MAX / found.count);
+  const counts = await deliveries
+    .aggregate<{ readonly _id: string; readonly counted: readonly { readonly count: number }[] }>(
+      [
+        ...endpoints,
+        {
+          $lookup: {
+            from: deliveries.collectionName,
+            localField: '_id',
+            foreignField: 'bulkhead',
+            pipeline: [{ $match: { state } }, { $sort: sort }, { $limit: limit }, { $count: 'count' }],
+            as: 'counted',
+          },
+        },
+      ],
+      options,
+    )
+    .toArray();
+  return new Map(
+    counts.map(({ _id, counted: [{ count } = { count: 0 }] }) => [_id, { count, isCut: count === limit }]),
+  );
 }
 
 /**

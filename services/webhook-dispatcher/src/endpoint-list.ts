@@ -1,4 +1,5 @@
-import { ENDPOINTS_MAX, type EndpointView } from '@pesewa/contracts';
+import { ENDPOINTS_MAX, type EndpointView, endpointCounts } from '@pesewa/contracts';
+import type { EndpointCount } from './deferred.ts';
 import type { Endpoint } from './endpoints.ts';
 import { namesOf } from './events.ts';
 import type { HealthDocument, HealthStore } from './health-store.ts';
@@ -30,7 +31,7 @@ export async function listEndpoints(deps: {
   const names = [...new Set([...owed.keys(), ...health.keys(), ...deferred.keys(), ...exhausted.keys()])];
   return names
     .map((name) => {
-      const kept = { deferred: deferred.get(name) ?? 0, exhausted: exhausted.get(name) ?? 0 };
+      const kept = { deferred: deferred.get(name), exhausted: exhausted.get(name) };
       return viewEndpoint(name, owed.get(name), health.get(name), kept);
     })
     .toSorted((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state))
@@ -41,17 +42,19 @@ function viewEndpoint(
   name: string,
   owed: Endpoint | undefined,
   health: HealthDocument | undefined,
-  { deferred, exhausted }: Pick<EndpointView, 'deferred' | 'exhausted'>,
+  { deferred, exhausted }: Readonly<Record<'deferred' | 'exhausted', EndpointCount | undefined>>,
 ): EndpointView {
-  const owedState = owed?.state ?? (deferred > 0 ? 'waiting' : 'given_up');
+  const owedState = owed?.state ?? (deferred ? 'waiting' : 'given_up');
+  const cut = { pending: owed, failing: owed, deferred, exhausted };
   const state = health === undefined || health.state === 'healthy' ? owedState : health.state;
   return {
     ...namesOf(name),
     state,
     pending: owed?.pending ?? 0,
     failing: owed?.failing ?? 0,
-    deferred,
-    exhausted,
+    deferred: deferred?.count ?? 0,
+    exhausted: exhausted?.count ?? 0,
+    cut: endpointCounts.filter((name) => cut[name]?.isCut),
     oldestCreatedAt: owed?.oldestCreatedAt.toISOString() ?? null,
     nextAt: owed?.nextAt.toISOString() ?? null,
     failingSince: health?.failingSince?.toISOString() ?? null,

@@ -73,13 +73,21 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
     delivery('po-7', { bulkhead: 'gone payouts', state: 'exhausted', roundAttempts: 12 }),
     delivery('po-8', { bulkhead: 'well payouts', state: 'delivered', roundAttempts: 1 }),
   ]);
-  const waiting = { state: 'waiting', pending: 1, failing: 0, lastStatus: null, lastError: null };
+  const waiting = {
+    state: 'waiting',
+    pending: 1,
+    failing: 0,
+    isCut: false,
+    lastStatus: null,
+    lastError: null,
+  };
   expect(await store.endpoints(5_000)).toEqual([
     {
       bulkhead: 'bank https://bank.example',
       state: 'failing',
       pending: 2,
       failing: 2,
+      isCut: false,
       oldestCreatedAt: at(30),
       nextAt: at(40),
       lastStatus: null,
@@ -90,6 +98,7 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
       state: 'failing',
       pending: 4,
       failing: 1,
+      isCut: false,
       oldestCreatedAt: at(20),
       nextAt: at(40),
       lastStatus: 503,
@@ -145,4 +154,30 @@ test('what was given up long before is passed over by keys: no read goes through
   expect(await store.collection.countDocuments({ state: 'deferred' })).toBe(2);
   expect(docsExamined).toBe(0);
   expect(keysExamined).toBeLessThanOrEqual(1_001);
+});
+
+test('no endpoint is hidden by what another one had given up: each is counted by keys, up to its part of the limit', async () => {
+  await store.collection.deleteMany({});
+  await store.collection.insertMany([
+    ...givenUp('demo payouts', 'po-a', 25_100),
+    ...givenUp('shop payouts', 'po-s', 3),
+    ...givenUp('shop collections', 'co-s', 5).map((one) => ({ ...one, state: 'deferred' as const })),
+  ]);
+  const { value, docsExamined } = await profiled(() => store.countByEndpoint('exhausted', 5_000));
+  expect([...value]).toEqual(
+    expect.arrayContaining([
+      ['demo payouts', { count: 25_000, isCut: true }],
+      ['shop payouts', { count: 3, isCut: false }],
+    ]),
+  );
+  expect(value.size).toBe(2);
+  expect(docsExamined).toBe(0);
+  const deferred = await profiled(() => store.countByEndpoint('deferred', 5_000));
+  expect([...deferred.value]).toEqual([['shop collections', { count: 5, isCut: false }]]);
+  expect(deferred.docsExamined).toBe(0);
+  const listed = await listEndpoints({ store, health: { listUnhealthy: async () => [] } });
+  expect(listed.find(({ merchantId }) => merchantId === 'demo')).toMatchObject({
+    exhausted: 25_000,
+    cut: ['exhausted'],
+  });
 });

@@ -11,6 +11,8 @@ export interface Endpoint {
   readonly state: 'failing' | 'waiting';
   readonly pending: number;
   readonly failing: number;
+  /** Whether there may be more that are pending, and failing. */
+  readonly isCut: boolean;
   readonly oldestCreatedAt: Date;
   /** When its next delivery is due, which may be in the past. */
   readonly nextAt: Date;
@@ -72,7 +74,7 @@ export async function readEndpoints(
   };
   const found = await deliveries
     .aggregate<
-      Omit<Endpoint, 'bulkhead' | 'state' | 'lastStatus' | 'lastError'> & {
+      Omit<Endpoint, 'bulkhead' | 'state' | 'isCut' | 'lastStatus' | 'lastError'> & {
         readonly _id: string;
         readonly lastAttempt: Attempt | null;
       }
@@ -110,6 +112,7 @@ export async function readEndpoints(
     lastStatus: lastAttempt?.status ?? null,
     lastError: lastAttempt?.error ?? null,
     bulkhead: _id,
+    isCut: endpoint.pending === limit,
     state: endpoint.failing > 0 ? 'failing' : 'waiting',
   }));
 }

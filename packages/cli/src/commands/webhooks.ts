@@ -6,6 +6,7 @@ import {
   deliveryStates,
   ENDPOINTS_MAX,
   type EndpointView,
+  endpointCounts,
 } from '@pesewa/contracts';
 import { inWords } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
@@ -173,10 +174,7 @@ function endpointTable(endpoints: readonly EndpointView[], colours: boolean): st
       one.merchantId,
       one.endpoint,
       one.state,
-      one.pending,
-      one.failing,
-      one.deferred,
-      one.exhausted,
+      ...endpointCounts.map((name) => `${one[name]}${one.cut.includes(name) ? '+' : ''}`),
       one.failingSince,
       one.lastSuccessAt,
       one.oldestCreatedAt,

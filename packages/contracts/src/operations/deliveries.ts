@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { referencePattern } from '../text.ts';
+import { ENDPOINT_LENGTH_MAX } from './endpoints.ts';
 import { pageOf } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
@@ -77,7 +78,7 @@ const testView = z.object({
   resolved: z.array(z.string()).nullable(),
   /** The address that was connected to. */
   connectedTo: z.string().nullable(),
-  /** The version of TLS, and the endpoint's certificate; null without a connection, or over plain http. */
+  /** The version of TLS, and the endpoint's certificate; null without a connection, over plain http, or if it could not be read. */
   tls: z.object({ version: z.string(), issuer: z.string(), expiresAt: z.string() }).nullable(),
   /** Why TLS failed, as a code of OpenSSL or Node in small letters. */
   tlsProblem: z.string().nullable(),
@@ -107,6 +108,9 @@ const attemptView = z.object({
   durationMs: z.number(),
 });
 
+/** What is counted of an endpoint. */
+export const endpointCounts = ['pending', 'failing', 'deferred', 'exhausted'] as const;
+
 const endpointView = z.object({
   merchantId: z.string(),
   endpoint: z.string(),
@@ -121,6 +125,8 @@ const endpointView = z.object({
   deferred: z.number(),
   /** How many were given up, and wait for an operator. */
   exhausted: z.number(),
+  /** The counts that stopped at a limit: there are at least so many. */
+  cut: z.array(z.enum(endpointCounts)),
   oldestCreatedAt: z.string().nullable(),
   nextAt: z.string().nullable(),
   /** The first failure without a success since. */
@@ -157,6 +163,8 @@ export const deliveryOperations = declareOperations({
         reference: z.string().regex(referencePattern).optional(),
         state: z.enum(deliveryStates).optional(),
         merchantId: z.string().max(32).optional(),
+        /** One of the merchant's: `payouts`, `collections`, or an origin. */
+        endpoint: z.string().max(ENDPOINT_LENGTH_MAX).optional(),
         /** Created at or after this time, and before that; both in UTC. */
         from: z.iso.datetime().optional(),
         to: z.iso.datetime().optional(),
@@ -164,6 +172,9 @@ export const deliveryOperations = declareOperations({
       })
       .refine(({ reference, state, merchantId }) => (reference ?? state ?? merchantId) !== undefined, {
         error: "ask by reference (ours or the merchant's), by merchantId, or by state",
+      })
+      .refine(({ merchantId, endpoint }) => merchantId !== undefined || endpoint === undefined, {
+        error: 'an endpoint is one of a merchant: give merchantId as well',
       })
       .refine(({ merchantId, from, to }) => merchantId !== undefined || (from ?? to) === undefined, {
         error: 'from and to are times of one merchant: give merchantId as well',
