@@ -18,6 +18,8 @@ afterEach(async () => {
   resources.clear();
 });
 
+const common = { connectionsPerOriginMax: 1, clock: systemClock };
+
 /** An endpoint, and a sender that may call it. */
 async function open(
   listener: RequestListener,
@@ -133,8 +135,7 @@ test('a reset connection and a closed port are distinguished', async () => {
   const sender = openSender({
     allowedOrigins: [closedPort],
     deadlineMs: 500,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
   });
   resources.add(sender);
   expect(await sender.send({ url: closedPort, headers: {}, body: '{}' })).toEqual({
@@ -152,8 +153,7 @@ test('an address that is not allowed is never called', async () => {
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 500,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
   });
   resources.add(sender);
   const refused = { kind: 'failed', error: 'refused' };
@@ -173,8 +173,7 @@ test('a public name that resolves to an inner address is refused at connect', as
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 500,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
     resolveName,
   });
   resources.add(sender);
@@ -187,8 +186,7 @@ test('a name that no name server knows is an error of name resolution', async ()
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 500,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
     resolveName: () => Promise.reject(new NameUnresolvedError('unknown')),
   });
   resources.add(sender);
@@ -201,8 +199,7 @@ test.each(['send', 'observe'] as const)('%s: resolving a name ends with the atte
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 200,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
     // As a name server that never answers, for a resolver that waits much longer than the attempt.
     resolveName: (_hostname, signal) => {
       signals.push(signal);
@@ -234,8 +231,7 @@ test('people are told which rule an address breaks, and where a name leads', asy
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 2_000,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
     resolveName: async (hostname) => {
       if (hostname === 'none.example') throw new NameUnresolvedError('unknown');
       return [{ address: '10.0.0.1', family: 4 }];
@@ -285,19 +281,17 @@ test('people are told where a call connected, and of TLS', async () => {
     await good.send('/');
     expect((await good.observe('/')).connection.tls).toEqual(tls);
     const { getPeerCertificate } = TLSSocket.prototype;
+    const read = vi.spyOn(TLSSocket.prototype, 'getPeerCertificate');
     for (const unreadable of [null, {}, { issuer: null }, { issuer: {}, valid_to: 'never' }]) {
-      const read = vi.spyOn(TLSSocket.prototype, 'getPeerCertificate');
       // Node itself checks the host by the detailed one.
       read.mockImplementation(function (this: TLSSocket, isDetailed) {
-        return isDetailed
-          ? getPeerCertificate.call(this, true)
-          : (unreadable as unknown as DetailedPeerCertificate);
+        const detailed = getPeerCertificate.call(this, true);
+        return isDetailed ? detailed : (unreadable as unknown as DetailedPeerCertificate);
       });
-      const { result, connection } = await good.observe('/');
-      read.mockRestore();
-      expect(result).toMatchObject({ status: 200 });
-      expect(connection).toEqual({ connectedTo, tls: null, tlsProblem: null });
+      const connection = { connectedTo, tls: null, tlsProblem: null };
+      expect(await good.observe('/')).toMatchObject({ result: { status: 200 }, connection });
     }
+    read.mockRestore();
     expect((await misnamed.observe('/')).connection.tlsProblem).toBe('err_tls_cert_altname_invalid');
   } finally {
     setDefaultCACertificates(trusted);
