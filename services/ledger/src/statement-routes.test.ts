@@ -40,7 +40,7 @@ function open(readAtMs = NOW_MS) {
     statements: {
       turnovers: async (accounts, period) => {
         asked.push({ accounts, ...period });
-        return accounts.map(() => ({ debits: 4_800n, credits: 10_600n }));
+        return { turnovers: accounts.map(() => ({ debits: 4_800n, credits: 10_600n })), readAtMs: 0 };
       },
       ofWallet: async (wallet, period, page) => {
         asked.push({ wallet, ...period, ...page });

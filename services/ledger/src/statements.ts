@@ -23,7 +23,24 @@ export interface Statements {
     page: StatementPage<SharedPlace>,
   ) => Promise<Dated<SharedPlace> | undefined>;
   /** What was debited and credited to each of these shared accounts within a period, in their order. */
-  readonly turnovers: (accounts: readonly string[], period: Period) => Promise<readonly Turnover[]>;
+  readonly turnovers: (
+    accounts: readonly string[],
+    period: Period,
+  ) => Promise<{ readonly turnovers: readonly Turnover[]; readonly readAtMs: number }>;
+}
+
+/**
+ * How long after a time an entry with that time may still be committed: a transaction lives ten seconds at most (ADR
+ * 13), and our clocks differ from the database's by less than the rest.
+ */
+const FINAL_AFTER_MS = 15_000;
+
+/**
+ * Whether a snapshot of this moment has every entry before a time. The snapshot's own moment counts: our clock may be
+ * past it while the snapshot is older.
+ */
+export function isFinal(to: Date, readAtMs: number): boolean {
+  return to.getTime() <= readAtMs - FINAL_AFTER_MS;
 }
 
 /** Builds {@link Statements}: each answer is read from one snapshot of majority-committed data. */
@@ -53,10 +70,11 @@ export function createStatements(db: Db): Statements {
       asOfOneMoment((snapshot, session) => createSharedStatements(snapshot)(account, period, page, session)),
     turnovers: (accounts, period) =>
       inSnapshot(async (snapshot, session) => {
-        const found: Turnover[] = [];
+        const turnovers: Turnover[] = [];
         // A session takes one command at a time.
-        for (const account of accounts) found.push(await readTurnover(snapshot, account, period, session));
-        return found;
+        for (const account of accounts)
+          turnovers.push(await readTurnover(snapshot, account, period, session));
+        return { turnovers, readAtMs: snapshotTimeMs(session) };
       }),
   };
 }
