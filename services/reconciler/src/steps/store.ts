@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { AnyBulkWriteOperation, ClientSession, CountDocumentsOptions, Db } from 'mongodb';
-import type { FollowedStep, Step } from '../domain/steps.ts';
+import type { FollowedStep, Step } from './following.ts';
 
 /** A followed step as MongoDB holds it. */
 interface StepDocument extends FollowedStep {
