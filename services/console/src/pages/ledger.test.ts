@@ -103,7 +103,7 @@ describe('a statement', () => {
       [asked]: statement,
     });
     expect(found).toContain(
-      `${asked}?account=wallet%3Ademo%3AGHS&from=2026-11-01T00%3A00%3A00.000Z&to=2026-11-03T00%3A00%3A00.000Z`,
+      `${asked}?account=wallet%3Ademo%3AGHS&from=2026-11-01T00%3A00%3A00.000Z&to=2026-11-03T00%3A00%3A00.000Z&limit=50`,
     );
     expect(html).toContain('to=2026-11-27T12%3A00%3A00.000Z&amp;cursor=after-two');
     expect(html).toContain('/statement.csv?from=2026-11-01&amp;to=2026-11-02');

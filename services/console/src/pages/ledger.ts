@@ -31,6 +31,7 @@ import { orderLinks } from './order.ts';
 type Item = AccountStatementView['items'][number];
 
 const CSV_PAGE = { limit: 500 };
+const ENTRIES_SHOWN = 50;
 
 /** The books: every account on the side of its balance, and the statement of each. */
 export function addLedgerPages(routes: Routes): void {
@@ -98,7 +99,10 @@ function addAccountPages(routes: Routes): void {
   routes.page('/ledger/accounts/:account', async (visit) => {
     const account = visit.part('account');
     const read = async () =>
-      entries(visit, await orMissing(readStatement(visit, { cursor: visit.query('cursor') })));
+      entries(
+        visit,
+        await orMissing(readStatement(visit, { cursor: visit.query('cursor'), limit: ENTRIES_SHOWN })),
+      );
     const body = html`${section('What to do', actions(visit, account))}${section('Statement', html`${period(visit)}${await part(read())}`)}`;
     return { title: describeAccount(account), body };
   });
