@@ -57,6 +57,7 @@ const violations: Readonly<Record<string, (objects: readonly Rendered[]) => unkn
     (spec(objects, 'KafkaTopic', 'ledger.events.v1')['partitions'] = 1),
 };
 
+// Only kustomize renders overlays.
 describe.runIf(kustomize).each(Object.entries(rules))(`%s${leftOut}`, (name, broken) => {
   it('in every installation', () => {
     expect(installations.map((installation) => broken(installation))).toEqual(installations.map(() => []));
@@ -105,6 +106,7 @@ const secrets = (objects: readonly Rendered[], service: string): Readonly<Record
   ).replace(/\{\{.*?\}\}/, password),
 });
 
+// Only kustomize renders overlays.
 describe.runIf(kustomize)(`the environment of services${leftOut}`, () => {
   it.each(installations)('is what they start with in $name', async ({ name, objects }) => {
     for (const { owner, containers } of servicePods(objects)) {

@@ -1,12 +1,4 @@
-import {
-  at,
-  configurationOf,
-  fieldsAt,
-  listAt,
-  ofKind,
-  type Pod,
-  type Rendered,
-} from './rendered.ts';
+import { at, configurationOf, fieldsAt, listAt, ofKind, type Pod, type Rendered } from './rendered.ts';
 
 /** Settings with such names are secret; a public key is not. */
 export const secretName = /(?:PASSWORD|TOKEN|SECRET|(?<!PUBLIC)_KEYS?|MONGODB_URL|RAILS|OPERATORS)$/;
