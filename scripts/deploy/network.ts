@@ -63,6 +63,8 @@ export function isIsolated(objects: readonly Rendered[], { labels }: Pod): boole
   const blocks = openings(policies, 'egress').flatMap(({ peer }) =>
     'ipBlock' in peer ? [peer['ipBlock'] as IpBlock] : [],
   );
+  // What is managed elsewhere has private endpoints.
+  const internet = blocks.filter(({ cidr }) => cidr.endsWith('/0'));
   const gateway = name === 'console' ? 'gateway-internal' : 'gateway-system';
   const strangers = openings(policies, 'ingress')
     .filter(({ peer }) => !('podSelector' in peer))
@@ -73,8 +75,8 @@ export function isIsolated(objects: readonly Rendered[], { labels }: Pod): boole
   const isOpen = service?.isPublic === true && name !== 'provider-simulator';
   return (
     policies.length > 0 &&
-    blocks.length === (service && service.callsOutside !== 'nothing' ? 2 : 0) &&
-    blocks.every(isInternetOnly) &&
+    internet.length === (service && service.callsOutside !== 'nothing' ? 2 : 0) &&
+    internet.every(isInternetOnly) &&
     strangers.join() === (isOpen ? `${gateway} ${service.port}` : '')
   );
 }

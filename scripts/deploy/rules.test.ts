@@ -25,7 +25,7 @@ import { secretName } from './secrets.ts';
 
 // The renderer comes with none of our packages: without it the run lists what it left out.
 const leftOut = kustomize ? '' : ' (left out: no kubectl, no kustomize)';
-const installations = kustomize ? ['dev', 'staging', 'production'].map(render) : [];
+const installations = kustomize ? ['dev', 'staging', 'production', 'managed'].map(render) : [];
 const production = installations[2] ?? { name: 'production', objects: [] };
 
 const container = (objects: readonly Rendered[]): Fields =>
@@ -89,7 +89,9 @@ async function schemaOf(service: string): Promise<Schema> {
 const secrets = (objects: readonly Rendered[], service: string): Readonly<Record<string, string>> => ({
   KAFKA_TLS_CA: authority,
   SCHEMA_REGISTRY_TLS_CA: authority,
+  KAFKA_SASL_USERNAME: service,
   KAFKA_SASL_PASSWORD: password,
+  SCHEMA_REGISTRY_USERNAME: service,
   SCHEMA_REGISTRY_PASSWORD: password,
   OPERATOR_TOKEN: password,
   OPERATORS: '',
@@ -101,9 +103,12 @@ const secrets = (objects: readonly Rendered[], service: string): Readonly<Record
       callbackSecrets: [`whsec_${Buffer.alloc(32).toString('base64')}`],
     },
   ]),
+  // Of a managed one the store has the whole address.
   MONGODB_URL: String(
     at(named(objects, 'ExternalSecret', `${service}-settings`), 'spec.target.template.data.MONGODB_URL'),
-  ).replace(/\{\{.*?\}\}/, password),
+  )
+    .replace('{{ .MONGODB_URL }}', `mongodb+srv://${service}:${password}@cluster.example/?tls=true`)
+    .replace(/\{\{.*?\}\}/, password),
 });
 
 // Only kustomize renders overlays.
