@@ -16,6 +16,9 @@ const INSIDE = {
   ipv6: ['::1', 'fd00:ec2::254', 'fe80::1', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::1'],
 } as const;
 
+/** Who may reach operator APIs and metrics. */
+const OPERATORS = ['prometheus', 'operator-tools', 'console'];
+
 interface IpBlock {
   readonly cidr: string;
   readonly except?: readonly string[];
@@ -53,7 +56,7 @@ function openings(policies: readonly Rendered[], direction: 'ingress' | 'egress'
 }
 
 /**
- * Whether a Pod has a policy, is reached by strangers at its public port through its Gateway alone, and reaches the
+ * Whether a Pod has a policy, is reached by strangers at its public port through its Gateway alone and at its operations port by operators, and reaches the
  * internet, and nothing inside by it, only if it calls rails or merchants.
  */
 export function isIsolated(objects: readonly Rendered[], { labels }: Pod): boolean {
@@ -66,7 +69,11 @@ export function isIsolated(objects: readonly Rendered[], { labels }: Pod): boole
   // What is managed elsewhere has private endpoints.
   const internet = blocks.filter(({ cidr }) => cidr.endsWith('/0'));
   const gateway = name === 'console' ? 'gateway-internal' : 'gateway-system';
-  const strangers = openings(policies, 'ingress')
+  const reachedBy = openings(policies, 'ingress');
+  const ofOperations = reachedBy.filter(({ port }) => service && port === service.operationsPort);
+  const isOperator = ({ peer }: { readonly peer: Fields }) =>
+    OPERATORS.includes(String(fieldsAt(peer, 'podSelector.matchLabels')['app.kubernetes.io/name']));
+  const strangers = reachedBy
     .filter(({ peer }) => !('podSelector' in peer))
     .map(
       ({ peer, port }) =>
@@ -77,6 +84,7 @@ export function isIsolated(objects: readonly Rendered[], { labels }: Pod): boole
     policies.length > 0 &&
     internet.length === (service && service.callsOutside !== 'nothing' ? 2 : 0) &&
     internet.every(isInternetOnly) &&
+    ofOperations.every(isOperator) &&
     strangers.join() === (isOpen ? `${gateway} ${service.port}` : '')
   );
 }

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { repositoryRoot } from '../command.ts';
 import { isSecret } from '../docs/configuration.ts';
 import { loadSettings } from '../docs/services.ts';
+import { configurations } from './configuration.ts';
 import {
   at,
   configurationOf,
@@ -52,6 +53,8 @@ const violations: Readonly<Record<string, (objects: readonly Rendered[]) => unkn
   'hosts lead to public ports': (objects) =>
     ((listAt(named(objects, 'HTTPRoute', 'payouts'), 'spec.rules.0.backendRefs')[0] as Fields)['name'] =
       'console'),
+  'the simulator is with developers alone': (objects) =>
+    (container(objects)['image'] = 'ghcr.io/pesewa/provider-simulator'),
   'images are exact': (objects) => (container(objects)['image'] = 'ghcr.io/pesewa/ledger:latest'),
   'Kafka has every topic, and each service its users': (objects) =>
     (spec(objects, 'KafkaTopic', 'ledger.events.v1')['partitions'] = 1),
@@ -137,4 +140,16 @@ it('marks settings as secret whose names say it', async () => {
     const settings = Object.entries((await loadSettings(service)) ?? {});
     expect(settings.filter(([name, setting]) => secretName.test(name) && !isSecret(setting))).toEqual([]);
   }
+});
+
+it('gives the command line variables that it knows', async () => {
+  const file = path.join(repositoryRoot, 'packages', 'cli', 'src', 'config.ts');
+  const { addressSources } = (await import(file)) as {
+    readonly addressSources: Readonly<Record<string, { readonly variable: string }>>;
+  };
+  const known = Object.values(addressSources).map(({ variable }) => variable);
+  const { 'operator-tools': text = '' } = await configurations();
+  const given = [...text.matchAll(/^(\w+?)(?:_FILE)?=/gm)].map(([, name]) => name);
+  expect(given).toHaveLength(7);
+  expect(given.filter((name) => !known.includes(name ?? ''))).toEqual([]);
 });

@@ -111,6 +111,8 @@ export const rules: Readonly<Record<string, (installation: read.Installation) =>
         .filter((listener) => !leadsToPublicPort(objects, gateway, listener))
         .map(({ hostname }) => String(hostname)),
     ),
+  'the simulator is with developers alone': ({ name, objects }) =>
+    when(JSON.stringify(objects).includes('provider-simulator') === (name === 'dev'), 'provider-simulator'),
   'images are exact': (installation) => when(isReleased(installation), 'images'),
   'Kafka has every topic, and each service its users': ({ objects }) => {
     if (!kafkaIsOurs(objects)) return [];
