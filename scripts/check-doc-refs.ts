@@ -57,7 +57,7 @@ const readNames = (root: string, files: readonly string[]): Names => {
 /** The identifiers in all sources. */
 const readIdentifiers = (root: string, files: readonly string[]): readonly string[] =>
   files
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.(?:ts|yaml)$/.test(file))
     .flatMap((file) => readFileSync(path.join(root, file), 'utf8').match(IDENTIFIER) ?? []);
 
 const isThere = (root: string, reference: string): boolean =>

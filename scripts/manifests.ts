@@ -1,34 +1,68 @@
-// Writes `deploy/kubernetes` from the model in `scripts/deploy`, the services' settings and the table of services. With
-// `--check` nothing is written: it names each file that differs or has no source, and the exit code is 1.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Writes the parts of `deploy` that the code knows: topics, rights, roles and settings. With `--check` nothing is
+// written: it names each file that differs, and the exit code is 1.
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { Document, isMap, isSeq, parse, visit } from 'yaml';
 import { repositoryRoot } from './command.ts';
-import { generateTree } from './deploy/tree.ts';
-import { listSourceFiles } from './source-files.ts';
+import { configurations } from './deploy/configuration.ts';
+import { kafkaTopics, kafkaUsers } from './deploy/kafka.ts';
+import { mongodbUsers } from './deploy/mongodb.ts';
 
-const ROOT = 'deploy/kubernetes';
-const absolute = (file: string): string => path.join(repositoryRoot, ROOT, file);
+const HEADER = '# Written by npm run manifests.\n';
+
+/** Lists whose items are written in one line each. */
+const ONE_LINE = ['acls', 'roles'];
+
+/** YAML that readers of versions 1.1 and 1.2 understand in the same way. */
+const toYaml = (...objects: readonly object[]): string => {
+  const texts = objects.map((object) => {
+    const document = new Document(object, { version: '1.1', aliasDuplicateObjects: false });
+    visit(document, {
+      Pair: (_key, { key, value }) => {
+        if (!ONE_LINE.includes(String(key)) || !isSeq(value)) return;
+        for (const item of value.items) if (isMap(item)) item.flow = true;
+      },
+    });
+    return document.toString({ lineWidth: 0 });
+  });
+  return HEADER + texts.join('---\n');
+};
+
+const absolute = (file: string): string => path.join(repositoryRoot, 'deploy', file);
+
+/** The alerts as objects of the Prometheus operator. */
+const alerts = (): readonly object[] =>
+  ['reconciler', 'services'].map((name) => ({
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name },
+    spec: parse(readFileSync(absolute(`monitoring/${name}.rules.yaml`), 'utf8')) as object,
+  }));
+
+const derived: Readonly<Record<string, string>> = {
+  'kubernetes/platform/kafka/topics.yaml': toYaml(...kafkaTopics()),
+  'kubernetes/platform/kafka/users.yaml': toYaml(...kafkaUsers()),
+  'kubernetes/platform/mongodb/users.yaml': toYaml(mongodbUsers()),
+  'monitoring/prometheus-rules.yaml': toYaml(...alerts()),
+  ...Object.fromEntries(
+    Object.entries(await configurations()).map(([folder, text]) => [
+      `kubernetes/base/${folder}/config.env`,
+      HEADER + text,
+    ]),
+  ),
+};
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-const tree = await generateTree();
-const present = existsSync(absolute('')) ? listSourceFiles(repositoryRoot, ROOT) : [];
-const orphans = present.map((file) => file.slice(ROOT.length + 1)).filter((file) => tree[file] === undefined);
-const differing = Object.entries(tree).filter(
-  ([file, text]) => !existsSync(absolute(file)) || readFileSync(absolute(file), 'utf8') !== text,
+const differing = Object.entries(derived).filter(
+  ([file, text]) => readFileSync(absolute(file), 'utf8') !== text,
 );
-
-if (values.check) {
-  for (const [file] of differing)
-    process.stdout.write(`${ROOT}/${file} differs from what it is generated from: run npm run manifests\n`);
-  for (const file of orphans)
-    process.stdout.write(`${ROOT}/${file} is generated from nothing: run npm run manifests\n`);
-  process.exitCode = differing.length + orphans.length === 0 ? 0 : 1;
-} else {
-  for (const file of orphans) rmSync(absolute(file));
-  for (const [file, text] of differing) {
-    mkdirSync(path.dirname(absolute(file)), { recursive: true });
-    writeFileSync(absolute(file), text);
-  }
-  process.stdout.write(`${differing.length} files written, ${orphans.length} removed\n`);
+for (const [file, text] of differing) {
+  if (!values.check) writeFileSync(absolute(file), text);
+  process.stdout.write(
+    values.check
+      ? `deploy/${file} differs from the code: run npm run manifests\n`
+      : `deploy/${file} is written\n`,
+  );
 }
+process.exitCode = values.check && differing.length > 0 ? 1 : 0;

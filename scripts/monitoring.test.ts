@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { messagingServices, serviceNames } from '@pesewa/contracts';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { repositoryRoot, runCommand } from './command.ts';
@@ -90,3 +91,22 @@ it.runIf(hasPromtool)(
     }
   },
 );
+
+const alerts = rules.flatMap(({ value }) => value).map(({ alert = '', expr = '' }) => ({ alert, expr }));
+const deployed = serviceNames.filter((name) => name !== 'provider-simulator');
+
+it('each service without a replica is down', () => {
+  const expressions = alerts.filter(({ alert }) => alert === 'ServiceDown').map(({ expr }) => expr);
+  for (const name of deployed) expect(expressions.join(' or ')).toContain(`absent(up{job="${name}"})`);
+});
+
+it('no alert asks for the targets of others, where a Prometheus is shared', () => {
+  const jobs = [`job=~"${messagingServices.join('|')}"`, ...deployed.map((name) => `job="${name}"`)];
+  for (const { alert, expr } of alerts)
+    for (const { groups } of expr.matchAll(
+      /\b(?:up|http_\w+|process_\w+|nodejs_\w+)\b(?:\{(?<labels>[^}]*)\})?/g,
+    )) {
+      const labels = (groups?.['labels'] ?? '').split(/,(?=\w+[=!])/);
+      expect({ alert, asks: jobs.some((job) => labels.includes(job)) }).toEqual({ alert, asks: true });
+    }
+});

@@ -1,156 +1,102 @@
-import { ending, nodeOptions, type Size } from './model.ts';
-import { type Component, type Labels, labelsOf } from './objects.ts';
-import { kafka, MONGODB_CA_FILE, mongodb, SECRETS_DIRECTORY } from './site.ts';
+import { type Service, services, topics } from '@pesewa/contracts';
+import { END_TIMEOUT_MS } from '@pesewa/runtime';
+import { scaledByLag } from './kafka.ts';
+import {
+  at,
+  configurationOf,
+  type Fields,
+  fieldsAt,
+  listAt,
+  mebibytes,
+  named,
+  ofKind,
+  type Pod,
+  type Rendered,
+} from './rendered.ts';
 
-/** The user of our images. */
-const NODE_USER = 1_000;
-/** Readable only by the group of the Pod: octal 0440. */
-const SECRET_MODE = 0o440;
-/** Space for files that a process writes, all of them under `/tmp`. */
-const TMP_MI = 64;
+type Objects = readonly Rendered[];
 
-/** The security settings of a Pod, as the namespace's policy `restricted` requires; its group is the image's. */
-export const podSecurity = (user = NODE_USER) => ({
-  runAsNonRoot: true,
-  runAsUser: user,
-  fsGroup: user,
-  fsGroupChangePolicy: 'OnRootMismatch',
-  seccompProfile: { type: 'RuntimeDefault' },
-});
+/** The table of services, for names that may be none. */
+export const table = services as Readonly<Record<string, Service>>;
 
-/** The security settings of a container, as `restricted` requires, with a read-only root. */
-export const containerSecurity = {
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ['ALL'] },
-  privileged: false,
-  readOnlyRootFilesystem: true,
-  runAsNonRoot: true,
-} as const;
+/** Whether two values are equal, fields in the same order. */
+export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** The same for the operators' images, for which we can't decide whether they work with a read-only root. */
-export const operatorsContainerSecurity = {
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ['ALL'] },
-  privileged: false,
-  runAsNonRoot: true,
-} as const;
+/** The autoscalers of a Deployment. */
+export const scalersOf = (objects: Objects, name: string): readonly Rendered[] =>
+  ofKind(objects, 'HorizontalPodAutoscaler', 'ScaledObject').filter(
+    (scaler) => at(scaler, 'spec.scaleTargetRef.name') === name,
+  );
+/** The least or the most replicas of an autoscaler of either kind. */
+export const replicas = (scaler: unknown, end: 'min' | 'max'): number =>
+  Number(at(scaler, `spec.${end}Replicas`) ?? at(scaler, `spec.${end}ReplicaCount`));
 
-/** Spreads Pods over zones where that is possible, and over nodes always. */
-export const spreadOver = (matchLabels: Labels, matchLabelKeys?: readonly string[]) =>
-  (
-    [
-      ['topology.kubernetes.io/zone', 'ScheduleAnyway'],
-      ['kubernetes.io/hostname', 'DoNotSchedule'],
-    ] as const
-  ).map(([topologyKey, whenUnsatisfiable]) => ({
-    maxSkew: 1,
-    topologyKey,
-    whenUnsatisfiable,
-    labelSelector: { matchLabels },
-    ...(matchLabelKeys && { matchLabelKeys }),
-  }));
-
-/**
- * Memory is requested in full, so that other Pods can't take it; CPU is not limited, because throttling looks like a
- * fault.
- */
-export const resourcesOf = ({ cpu, memoryMi, ephemeralMi }: Size) => ({
-  requests: { cpu, memory: `${memoryMi}Mi`, 'ephemeral-storage': `${Math.ceil(ephemeralMi / 4)}Mi` },
-  limits: { memory: `${memoryMi}Mi`, 'ephemeral-storage': `${ephemeralMi}Mi` },
-});
-
-/** The sources of a container's secret files. */
-export interface SecretFiles {
-  readonly stored: boolean;
-  /** The Kafka user whose password is mounted. */
-  readonly kafkaUser?: string;
-  readonly mongodb: boolean;
-  /** Whether it connects to MongoDB as the user that prepares databases. */
-  readonly prepares?: boolean;
+/** Memory is requested whole, CPU has no limit, and the old space of Node is some three quarters of the memory. */
+export function isLimited(container: Fields): boolean {
+  const [requests, most] = [
+    fieldsAt(container, 'resources.requests'),
+    fieldsAt(container, 'resources.limits'),
+  ];
+  const memory = mebibytes(most['memory']);
+  const options = listAt(container, 'env').find(({ name }) => name === 'NODE_OPTIONS')?.['value'];
+  const share = Number(/--max-old-space-size=(\d+)/.exec(String(options))?.[1]) / memory;
+  const isSized = at(container, 'command.0') !== 'node' || (share >= 0.7 && share <= 0.8);
+  const hasStorage = mebibytes(most['ephemeral-storage']) > 0;
+  return (
+    isSized && hasStorage && memory === mebibytes(requests['memory']) && 'cpu' in requests && !('cpu' in most)
+  );
 }
 
-/** The file with the connection string of the user that prepares. */
-const PREPARE_FILE = 'PREPARE_MONGODB_URL';
-
-const item = (secret: string, key: string, file: string) => ({
-  secret: { name: secret, items: [{ key, path: file }] },
-});
-
-/** One directory with a file for each secret, from any source. */
-const secretsVolume = (name: string, { stored, kafkaUser, mongodb: hasMongodb, prepares }: SecretFiles) => ({
-  name: 'secrets',
-  projected: {
-    defaultMode: SECRET_MODE,
-    sources: [
-      ...(stored ? [{ secret: { name: `${name}-settings` } }] : []),
-      ...(kafkaUser === undefined
-        ? []
-        : [
-            item(`${kafka.userSecretPrefix}${kafkaUser}`, 'password', 'KAFKA_SASL_PASSWORD'),
-            item(kafka.caSecret, 'ca.crt', 'KAFKA_TLS_CA'),
-          ]),
-      ...(prepares ? [item('prepare-settings', 'MONGODB_URL', PREPARE_FILE)] : []),
-      ...(hasMongodb ? [item(mongodb.tlsSecret, 'ca.crt', MONGODB_CA_FILE)] : []),
-    ],
-  },
-});
-
-/** The parts of a Pod of ours. */
-export interface PodOptions {
-  /** The name of its account, configuration and secrets. */
-  readonly name: string;
-  readonly component: Component;
-  readonly image: string;
-  readonly command: readonly string[];
-  readonly size: Size;
-  readonly secrets: SecretFiles;
-  readonly priority: string;
-  /** Further fields of its container: ports, probes, a lifecycle. */
-  readonly container?: Readonly<Record<string, unknown>>;
-  readonly mounts?: readonly Readonly<Record<string, unknown>>[];
-  readonly pod?: Readonly<Record<string, unknown>>;
-  readonly labels?: Labels;
+/** A service has its probes, its ports of the table, and time for its pause, its drain (ADR 52) and its end. */
+export function isServing(objects: Objects, { owner, spec, containers: [container = {}] }: Pod): boolean {
+  const { port, operationsPort, isPublic } = table[owner.metadata.name] ?? {};
+  const configuration = configurationOf(objects, container);
+  const pause = Number(at(container, 'lifecycle.preStop.sleep.seconds'));
+  const neededSeconds = pause + (END_TIMEOUT_MS + Number(configuration['DRAIN_DELAY_MS'])) / 1_000 + 10;
+  const opened = listAt(container, 'ports').map((one) => one['containerPort']);
+  const served = listAt(named(objects, 'Service', owner.metadata.name), 'spec.ports').map(
+    (one) => one['port'],
+  );
+  return (
+    ['startupProbe', 'readinessProbe', 'livenessProbe'].every(
+      (probe) => at(container, `${probe}.httpGet`) !== undefined,
+    ) &&
+    [opened, served].every((ports) => same(ports, isPublic ? [port, operationsPort] : [operationsPort])) &&
+    Number(spec['terminationGracePeriodSeconds']) >= neededSeconds
+  );
 }
 
-/** A Pod with one container of ours. */
-export function podTemplate(options: PodOptions) {
-  const { name, component, image, command, size, secrets, priority, container, mounts = [], pod } = options;
-  return {
-    metadata: {
-      labels: { ...labelsOf(name, component), ...options.labels },
-      annotations: { 'kubectl.kubernetes.io/default-container': name },
-    },
-    spec: {
-      serviceAccountName: name,
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      priorityClassName: priority,
-      securityContext: podSecurity(),
-      terminationGracePeriodSeconds: ending.graceSeconds,
-      ...pod,
-      containers: [
-        {
-          name,
-          image,
-          command,
-          envFrom: [{ configMapRef: { name: `${name}-config` } }],
-          env: [
-            { name: 'NODE_OPTIONS', value: nodeOptions(size) },
-            ...(secrets.prepares
-              ? [{ name: 'MONGODB_URL_FILE', value: `${SECRETS_DIRECTORY}/${PREPARE_FILE}` }]
-              : []),
-          ],
-          ...container,
-          resources: resourcesOf(size),
-          securityContext: containerSecurity,
-          volumeMounts: [
-            { name: 'secrets', mountPath: SECRETS_DIRECTORY, readOnly: true },
-            { name: 'tmp', mountPath: '/tmp' },
-            ...mounts,
-          ],
-        },
-      ],
-      volumes: [secretsVolume(name, secrets), { name: 'tmp', emptyDir: { sizeLimit: `${TMP_MI}Mi` } }],
-    },
-  };
+/** A Pod runs as `restricted` requires, with a read-only root. */
+export const isRestricted = ({ spec, containers }: Pod): boolean =>
+  at(spec, 'securityContext.runAsNonRoot') === true &&
+  Number(at(spec, 'securityContext.runAsUser')) > 0 &&
+  at(spec, 'securityContext.seccompProfile.type') === 'RuntimeDefault' &&
+  spec['automountServiceAccountToken'] === false &&
+  !['hostNetwork', 'hostPID', 'hostIPC'].some((field) => field in spec) &&
+  !listAt(spec, 'volumes').some((volume) => 'hostPath' in volume) &&
+  containers.every(
+    ({ securityContext }) =>
+      at(securityContext, 'allowPrivilegeEscalation') === false &&
+      at(securityContext, 'readOnlyRootFilesystem') === true &&
+      at(securityContext, 'runAsUser') !== 0 &&
+      same(at(securityContext, 'capabilities'), { drop: ['ALL'] }),
+  );
+
+/** One autoscaler sets the replicas, two at least and no more than partitions, and a budget keeps all but one. */
+export function isAvailable(objects: Objects, { owner }: Pod): boolean {
+  const name = owner.metadata.name;
+  const [scaler, ...others] = scalersOf(objects, name);
+  const lagging = scaledByLag.find((one) => one === name);
+  const consumed = lagging ? services[lagging].messaging.consumes.map((topic) => topics[topic]) : [];
+  const asked = listAt(scaler, 'spec.triggers').map((trigger) => String(at(trigger, 'metadata.topic')));
+  const budget = named(objects, 'PodDisruptionBudget', name);
+  return (
+    others.length === 0 &&
+    at(owner, 'spec.replicas') === undefined &&
+    replicas(scaler, 'min') >= 2 &&
+    replicas(scaler, 'max') <= Math.min(...consumed.map(({ partitions }) => partitions), 100) &&
+    same(asked.toSorted(), consumed.map((topic) => topic.name).toSorted()) &&
+    at(budget, 'spec.maxUnavailable') === 1 &&
+    same(at(budget, 'spec.selector'), at(owner, 'spec.selector'))
+  );
 }

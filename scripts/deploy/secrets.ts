@@ -1,105 +1,48 @@
-import { type Manifest, manifest, NAMESPACE } from './objects.ts';
-import { MONGODB_CA_FILE, mongodb, mongodbHosts, SECRETS_DIRECTORY, site } from './site.ts';
+import { at, configurationOf, fieldsAt, listAt, ofKind, type Pod, type Rendered } from './rendered.ts';
 
-/** A value of a Secret: read unchanged, or built from others by a template of the External Secrets operator. */
-interface Entry {
-  /** Its name in the Secret. */
-  readonly key: string;
-  /** Its place in the store. */
-  readonly from: { readonly folder: string; readonly property: string };
-  /** A template for it; without one it is used unchanged. */
-  readonly template?: string;
-}
+/** Settings with such names are secret; a public key is not. */
+export const secretName = /(?:PASSWORD|TOKEN|SECRET|(?<!PUBLIC)_KEYS?|MONGODB_URL|RAILS|OPERATORS)$/;
 
-const storeKey = (folder: string): string => `${site.secretFolder}/${folder}`;
+/** The Secrets that somebody makes, each with its keys. */
+const madeSecrets = (objects: readonly Rendered[]): ReadonlyMap<unknown, readonly string[]> =>
+  new Map<unknown, readonly string[]>([
+    ...ofKind(objects, 'KafkaUser').map(
+      ({ metadata }) => [`kafka-user-${metadata.name}`, ['password']] as const,
+    ),
+    ...ofKind(objects, 'Kafka').map(
+      ({ metadata }) => [`${metadata.name}-cluster-ca-cert`, ['ca.crt']] as const,
+    ),
+    ...ofKind(objects, 'Certificate').map((one) => [at(one, 'spec.secretName'), ['ca.crt']] as const),
+    ...ofKind(objects, 'ExternalSecret').map(
+      (one) => [one.metadata.name, Object.keys(fieldsAt(one, 'spec.target.template.data'))] as const,
+    ),
+  ]);
 
-/** An ExternalSecret that is refreshed every hour, so that a changed secret arrives; Pods read it when they start. */
-export function externalSecret(
-  name: string,
-  of: string,
-  entries: readonly Entry[],
-  fixed: Readonly<Record<string, string>> = {},
-): Manifest {
-  // Names in Go's templates can't have a hyphen.
-  const variable = (key: string): string => key.replaceAll(/\W/g, '_');
-  return manifest(
-    'external-secrets.io/v1',
-    'ExternalSecret',
-    name,
-    { component: 'platform', of },
-    {
-      spec: {
-        refreshPolicy: 'Periodic',
-        refreshInterval: '1h0m0s',
-        secretStoreRef: { kind: 'ClusterSecretStore', name: site.secretStore },
-        target: {
-          name,
-          creationPolicy: 'Owner',
-          deletionPolicy: 'Retain',
-          template: {
-            type: 'Opaque',
-            engineVersion: 'v2',
-            mergePolicy: 'Replace',
-            data: {
-              ...Object.fromEntries(
-                entries.map(({ key, template }) => [key, template ?? `{{ .${variable(key)} }}`]),
-              ),
-              ...fixed,
-            },
-          },
-        },
-        data: entries.map(({ key, from: { folder, property } }) => ({
-          secretKey: variable(key),
-          remoteRef: { key: storeKey(folder), property },
-        })),
-      },
-    },
+/** Whether variables hold no secret, and each file that one names is of a Secret that somebody makes. */
+export function keepsSecrets(objects: readonly Rendered[], { owner, spec, containers }: Pod): boolean {
+  const made = madeSecrets(objects);
+  const volumes = listAt(spec, 'volumes').flatMap((volume) =>
+    'projected' in volume ? [fieldsAt(volume, 'projected')] : [],
+  );
+  const sources = volumes.flatMap((volume) => listAt(volume, 'sources').map(({ secret }) => secret));
+  const files = sources.flatMap((secret) => {
+    const keys = made.get(at(secret, 'name')) ?? [];
+    const items = listAt(secret, 'items').filter(({ key }) => keys.includes(String(key)));
+    return at(secret, 'items') === undefined ? keys : items.map(({ path }) => String(path));
+  });
+  const isMade = sources.every((secret) => made.has(at(secret, 'name')));
+  // The database restored for the test is in the same Pod.
+  const isSecret = (name: string) => secretName.test(name) && owner.metadata.name !== 'mongodb-restore-test';
+  const variables = containers.flatMap((container) => [
+    ...Object.entries(configurationOf(objects, container)),
+    ...listAt(container, 'env').map(({ name, value }) => [String(name), value] as const),
+  ]);
+  const isGiven = (value: unknown) =>
+    typeof value === 'string' &&
+    (!value.startsWith('/etc/pesewa/') || files.includes(value.slice('/etc/pesewa/'.length)));
+  return (
+    isMade &&
+    volumes.every((volume) => volume['defaultMode'] === 0o440) &&
+    variables.every(([name, value]) => !isSecret(name) && isGiven(value))
   );
 }
-
-const MONGODB_OPTIONS = [
-  `replicaSet=${mongodb.replicaSet}`,
-  'authSource=admin',
-  'tls=true',
-  `tlsCAFile=${SECRETS_DIRECTORY}/${MONGODB_CA_FILE}`,
-].join('&');
-
-/** The connection string of a user. The operator inserts the password, so that it is stored in one place. */
-export const mongodbUrl = (user: string, variable: string): string => {
-  const hosts = mongodbHosts(NAMESPACE).map((host) => `${host}:${mongodb.port}`);
-  return `mongodb://${user}:{{ .${variable} | urlquery }}@${hosts.join(',')}/?${MONGODB_OPTIONS}`;
-};
-
-const MONGODB_PASSWORD = 'mongodb-password';
-
-/** Secrets that are stored once for all services, such as the rails. */
-const shared: Readonly<Record<string, string>> = {
-  RAILS: 'rails',
-  OPERATORS: 'operators',
-  SCHEMA_REGISTRY_TLS_CA: 'schema-registry',
-};
-
-/** The settings of a service that are secret. */
-export function settingsSecret(
-  name: string,
-  settings: readonly string[],
-  fixed: Readonly<Record<string, string>> = {},
-): Manifest {
-  const entries = settings
-    .filter((setting) => fixed[setting] === undefined)
-    .map((setting): Entry => {
-      if (setting === 'MONGODB_URL') {
-        const from = { folder: name, property: MONGODB_PASSWORD };
-        return { key: setting, from, template: mongodbUrl(name, setting) };
-      }
-      const property = setting.toLowerCase().replaceAll('_', '-');
-      return { key: setting, from: { folder: shared[setting] ?? name, property } };
-    });
-  return externalSecret(`${name}-settings`, name, entries, fixed);
-}
-
-/** The password of a MongoDB user, as the operator of MongoDB reads it. */
-export const mongodbPassword = (user: string): Manifest =>
-  externalSecret(`mongodb-password-${user}`, user, [
-    { key: 'password', from: { folder: user, property: MONGODB_PASSWORD } },
-  ]);

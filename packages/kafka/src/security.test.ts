@@ -21,14 +21,17 @@ describe('the settings of kafkajs', () => {
     });
   });
 
-  it.each(['scram-sha-256', 'scram-sha-512'] as const)('is %s with user and password', (mechanism) => {
-    const login = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: 'hub', KAFKA_SASL_PASSWORD: 'p' };
-    expect(kafkaConnection({ ...plain, ...login }, clock).sasl).toEqual({
-      mechanism,
-      username: 'hub',
-      password: 'p',
-    });
-  });
+  it.each(['scram-sha-256', 'scram-sha-512', 'plain'] as const)(
+    'is %s with user and password',
+    (mechanism) => {
+      const login = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: 'hub', KAFKA_SASL_PASSWORD: 'p' };
+      expect(kafkaConnection({ ...plain, ...login }, clock).sasl).toEqual({
+        mechanism,
+        username: 'hub',
+        password: 'p',
+      });
+    },
+  );
 
   it('is a way of our own to prove it by tokens', () => {
     const settings = {

@@ -10,7 +10,7 @@ export interface KafkaSettings {
   readonly KAFKA_TLS_CA?: string | undefined;
   readonly KAFKA_TLS_CERTIFICATE?: string | undefined;
   readonly KAFKA_TLS_KEY?: string | undefined;
-  readonly KAFKA_SASL_MECHANISM?: 'scram-sha-256' | 'scram-sha-512' | 'oauthbearer' | undefined;
+  readonly KAFKA_SASL_MECHANISM?: 'scram-sha-256' | 'scram-sha-512' | 'plain' | 'oauthbearer' | undefined;
   readonly KAFKA_SASL_USERNAME?: string | undefined;
   readonly KAFKA_SASL_PASSWORD?: string | undefined;
   readonly KAFKA_SASL_TOKEN_COMMAND?: string | undefined;
@@ -42,6 +42,7 @@ function saslOf(settings: KafkaSettings, clock: Pick<Clock, 'nowMs'>): KafkaConf
   if (mechanism === undefined) return undefined;
   const { KAFKA_SASL_PASSWORD: password = '' } = settings;
   if (mechanism === 'scram-sha-256') return { mechanism, username, password };
+  if (mechanism === 'plain') return { mechanism, username, password };
   if (mechanism === 'scram-sha-512') return { mechanism, username, password };
   const tokens = createTokenSource({ command: settings.KAFKA_SASL_TOKEN_COMMAND ?? '', clock });
   return { mechanism, authenticationProvider: createOauthBearer(tokens) };

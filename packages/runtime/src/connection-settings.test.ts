@@ -142,6 +142,9 @@ describe('settings that contradict each other are refused everywhere', () => {
     const token = { KAFKA_SASL_MECHANISM: 'oauthbearer', KAFKA_SASL_TOKEN_COMMAND: 'token' };
     const login = { SCHEMA_REGISTRY_USERNAME: 'hub', SCHEMA_REGISTRY_PASSWORD: canary };
     const all = { NODE_ENV, ...token, ...login };
+    const password = { KAFKA_SASL_USERNAME: 'hub', KAFKA_SASL_PASSWORD: canary };
+    const sent = { NODE_ENV, KAFKA_SASL_MECHANISM: 'plain', ...password };
+    expect(complaints(plain, sent)).toEqual(['KAFKA_SASL_MECHANISM']);
     expect(complaints(plain, all)).toEqual(['KAFKA_SASL_MECHANISM', 'SCHEMA_REGISTRY_PASSWORD']);
     expect(complaints(plain, { ...all, ALLOW_INSECURE: 'kafka,registry' })).toEqual([]);
   });

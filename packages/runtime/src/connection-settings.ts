@@ -80,11 +80,11 @@ export const connectionSettings = z.object({
     .describe('the private key of our certificate (PEM)')
     .meta(secret),
   KAFKA_SASL_MECHANISM: z
-    .enum(['scram-sha-256', 'scram-sha-512', 'oauthbearer'])
+    .enum(['scram-sha-256', 'scram-sha-512', 'plain', 'oauthbearer'])
     .optional()
-    .describe('`scram-sha-256`, `scram-sha-512` or `oauthbearer`'),
-  KAFKA_SASL_USERNAME: z.string().optional().describe('the user of SCRAM'),
-  KAFKA_SASL_PASSWORD: z.string().optional().describe('the password of SCRAM').meta(secret),
+    .describe('`scram-sha-256`, `scram-sha-512`, `plain` or `oauthbearer`'),
+  KAFKA_SASL_USERNAME: z.string().optional().describe('the user of SCRAM or `plain`'),
+  KAFKA_SASL_PASSWORD: z.string().optional().describe('the password of SCRAM or `plain`').meta(secret),
   KAFKA_SASL_TOKEN_COMMAND: z
     .string()
     .optional()
@@ -155,9 +155,9 @@ function kafkaProblems(settings: UncheckedSettings): readonly SettingProblem[] {
   const { KAFKA_SASL_MECHANISM: mechanism } = settings;
   const isTls = settings.KAFKA_TLS === 'on';
   const isSecure = mustBeSecure(settings, 'kafka');
-  const isScram = mechanism !== undefined && mechanism !== 'oauthbearer';
+  const hasPassword = mechanism !== undefined && mechanism !== 'oauthbearer';
   const ofTls = ['KAFKA_TLS_CA', 'KAFKA_TLS_CERTIFICATE', 'KAFKA_TLS_KEY'] as const;
-  const ofScram = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const;
+  const ofPassword = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const;
   return [
     ...when(isSecure && !isTls, 'KAFKA_TLS', `production needs TLS: set it to on, ${orAllow('kafka')}`),
     ...when(
@@ -178,12 +178,12 @@ function kafkaProblems(settings: UncheckedSettings): readonly SettingProblem[] {
       'KAFKA_TLS_KEY',
       'is not the key of KAFKA_TLS_CERTIFICATE: set both from the same source',
     ),
-    ...ofScram.flatMap((variable) => [
-      ...when(isScram && settings[variable] === undefined, variable, `is needed by ${mechanism}: set it`),
+    ...ofPassword.flatMap((variable) => [
+      ...when(hasPassword && settings[variable] === undefined, variable, `is needed by ${mechanism}: set it`),
       ...when(
-        !isScram && settings[variable] !== undefined,
+        !hasPassword && settings[variable] !== undefined,
         variable,
-        'needs KAFKA_SASL_MECHANISM to be scram-sha-512 or scram-sha-256: set that, or unset this',
+        'needs KAFKA_SASL_MECHANISM to be scram-sha-512, scram-sha-256 or plain: set that, or unset this',
       ),
     ]),
     ...tokenProblems(settings, isTls),
@@ -191,8 +191,9 @@ function kafkaProblems(settings: UncheckedSettings): readonly SettingProblem[] {
 }
 
 function tokenProblems(settings: UncheckedSettings, isTls: boolean): readonly SettingProblem[] {
-  const isToken = settings.KAFKA_SASL_MECHANISM === 'oauthbearer';
-  const { KAFKA_SASL_TOKEN_COMMAND: command } = settings;
+  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_TOKEN_COMMAND: command } = settings;
+  const isToken = mechanism === 'oauthbearer';
+  const isInClear = !isTls && (isToken || mechanism === 'plain');
   return [
     ...when(isToken && command === undefined, 'KAFKA_SASL_TOKEN_COMMAND', 'is needed by oauthbearer: set it'),
     ...when(
@@ -201,9 +202,9 @@ function tokenProblems(settings: UncheckedSettings, isTls: boolean): readonly Se
       'needs KAFKA_SASL_MECHANISM=oauthbearer: set that, or unset this',
     ),
     ...when(
-      isToken && !isTls && !isAllowed(settings, 'kafka') && settings.NODE_ENV !== 'production',
+      isInClear && !isAllowed(settings, 'kafka') && settings.NODE_ENV !== 'production',
       'KAFKA_SASL_MECHANISM',
-      `oauthbearer without TLS sends the token in clear: set KAFKA_TLS=on, ${orAllow('kafka')}`,
+      `${mechanism} without TLS sends the secret in clear: set KAFKA_TLS=on, ${orAllow('kafka')}`,
     ),
   ];
 }

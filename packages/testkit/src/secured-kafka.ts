@@ -49,7 +49,7 @@ interface Ports {
   readonly controller: number;
 }
 
-function settingsOf(ports: Ports, directory: string): Record<string, string> {
+function settingsOf(ports: Ports, directory: string, users: readonly ScramUser[]): Record<string, string> {
   const at = (name: string, port: number): string => `${name}://127.0.0.1:${port}`;
   const advertised = [
     at('PLAINTEXT', ports.plaintext),
@@ -73,9 +73,10 @@ function settingsOf(ports: Ports, directory: string): Record<string, string> {
     'ssl.truststore.type': 'PEM',
     'ssl.truststore.location': join(directory, 'authority.pem'),
     'listener.name.mutual.ssl.client.auth': 'required',
-    [`${listener}.sasl.enabled.mechanisms`]: 'SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
+    [`${listener}.sasl.enabled.mechanisms`]: 'SCRAM-SHA-256,SCRAM-SHA-512,PLAIN,OAUTHBEARER',
     [`${listener}.scram-sha-256.sasl.jaas.config`]: `${common}.scram.ScramLoginModule required;`,
     [`${listener}.scram-sha-512.sasl.jaas.config`]: `${common}.scram.ScramLoginModule required;`,
+    [`${listener}.plain.sasl.jaas.config`]: `${common}.plain.PlainLoginModule required ${users.map(({ name, password }) => `user_${name}="${password}"`).join(' ')};`,
     [`${listener}.oauthbearer.sasl.jaas.config`]: `${common}.oauthbearer.OAuthBearerLoginModule required;`,
     [`${listener}.oauthbearer.sasl.server.callback.handler.class`]: `${common}.oauthbearer.OAuthBearerValidatorCallbackHandler`,
     [`${listener}.oauthbearer.sasl.oauthbearer.jwks.endpoint.url`]: jwksUrl(directory),
@@ -163,7 +164,10 @@ async function start(
   const tokens = createTokenIssuer();
   const properties = join(directory, 'server.properties');
   await Promise.all([
-    writeFile(properties, propertiesText(settingsOf({ plaintext, sasl, mutual, controller }, directory))),
+    writeFile(
+      properties,
+      propertiesText(settingsOf({ plaintext, sasl, mutual, controller }, directory, options.users)),
+    ),
     writeFile(join(directory, 'broker.pem'), pemOf(authority.issue('broker', ['127.0.0.1']))),
     writeFile(join(directory, 'authority.pem'), authority.certificate),
     writeFile(join(directory, 'jwks.json'), tokens.jwks),

@@ -1,0 +1,155 @@
+import path from 'node:path';
+import { serviceNames } from '@pesewa/contracts';
+import { connectionProblems, parseConfig } from '@pesewa/runtime';
+import { simulatorRail } from '@pesewa/stack';
+import { createCertificateAuthority } from '@pesewa/testkit';
+import { describe, expect, it } from 'vitest';
+import { repositoryRoot } from '../command.ts';
+import { isSecret } from '../docs/configuration.ts';
+import { loadSettings } from '../docs/services.ts';
+import { configurations } from './configuration.ts';
+import {
+  at,
+  configurationOf,
+  type Fields,
+  fieldsAt,
+  kustomize,
+  listAt,
+  named,
+  ofKind,
+  type Rendered,
+  render,
+  servicePods,
+} from './rendered.ts';
+import { rules } from './rules.ts';
+import { secretName } from './secrets.ts';
+
+// The renderer comes with none of our packages: without it the run lists what it left out.
+const leftOut = kustomize ? '' : ' (left out: no kubectl, no kustomize)';
+const installations = kustomize ? ['dev', 'staging', 'production', 'managed'].map(render) : [];
+const production = installations[2] ?? { name: 'production', objects: [] };
+
+const container = (objects: readonly Rendered[]): Fields =>
+  listAt(named(objects, 'Deployment', 'ledger'), 'spec.template.spec.containers')[0] ?? {};
+const spec = (objects: readonly Rendered[], kind: string, name: string): Fields =>
+  fieldsAt(named(objects, kind, name), 'spec');
+
+/** For each rule a change that breaks it. */
+const violations: Readonly<Record<string, (objects: readonly Rendered[]) => unknown>> = {
+  'containers are limited': (objects) => delete fieldsAt(container(objects), 'resources.limits')['memory'],
+  'services have probes, ports and time to end': (objects) => delete container(objects)['readinessProbe'],
+  'Pods run without root, rights and a writable root': (objects) =>
+    (fieldsAt(container(objects), 'securityContext')['readOnlyRootFilesystem'] = false),
+  'nothing connects without a policy': (objects) => {
+    for (const policy of ofKind(objects, 'NetworkPolicy'))
+      for (const { to } of listAt(policy, 'spec.egress'))
+        for (const peer of to as Fields[]) if ('ipBlock' in peer) delete fieldsAt(peer, 'ipBlock')['except'];
+  },
+  'services keep their replicas': (objects) =>
+    (spec(objects, 'PodDisruptionBudget', 'ledger')['maxUnavailable'] = 2),
+  'secrets are files that somebody makes': (objects) =>
+    (container(objects)['env'] = [{ name: 'KAFKA_SASL_PASSWORD', value: 'x' }]),
+  'the quota has room': (objects) => (spec(objects, 'ScaledObject', 'ledger')['maxReplicaCount'] = 800),
+  'hosts lead to public ports': (objects) =>
+    ((listAt(named(objects, 'HTTPRoute', 'payouts'), 'spec.rules.0.backendRefs')[0] as Fields)['name'] =
+      'console'),
+  'the simulator is with developers alone': (objects) =>
+    (container(objects)['image'] = 'ghcr.io/pesewa/provider-simulator'),
+  'images are exact': (objects) => (container(objects)['image'] = 'ghcr.io/pesewa/ledger:latest'),
+  'Kafka has every topic, and each service its users': (objects) =>
+    (spec(objects, 'KafkaTopic', 'ledger.events.v1')['partitions'] = 1),
+};
+
+// Only kustomize renders overlays.
+describe.runIf(kustomize).each(Object.entries(rules))(`%s${leftOut}`, (name, broken) => {
+  it('in every installation', () => {
+    expect(installations.map((installation) => broken(installation))).toEqual(installations.map(() => []));
+  });
+
+  it('and what breaks it is refused', () => {
+    const objects = structuredClone(production.objects);
+    violations[name]?.(objects);
+    expect(broken({ ...production, objects })).not.toEqual([]);
+  });
+});
+
+const authority = createCertificateAuthority('test authority').certificate;
+const password = 'a-password-of-a-test';
+
+type Schema = Parameters<typeof parseConfig>[0];
+type Judged = Parameters<typeof connectionProblems>[0];
+
+/** A service's schema, as its `config.ts` has it. */
+async function schemaOf(service: string): Promise<Schema> {
+  const file = path.join(repositoryRoot, 'services', service, 'src', 'config.ts');
+  const { settings, configSchema } = (await import(file)) as Readonly<Record<string, Schema | undefined>>;
+  const schema = settings ?? configSchema;
+  if (!schema) throw new Error(`${service} has no schema`);
+  return schema;
+}
+
+/** The secrets that a platform's store contains and its operators create. */
+const secrets = (objects: readonly Rendered[], service: string): Readonly<Record<string, string>> => ({
+  KAFKA_TLS_CA: authority,
+  SCHEMA_REGISTRY_TLS_CA: authority,
+  KAFKA_SASL_USERNAME: service,
+  KAFKA_SASL_PASSWORD: password,
+  SCHEMA_REGISTRY_USERNAME: service,
+  SCHEMA_REGISTRY_PASSWORD: password,
+  OPERATOR_TOKEN: password,
+  OPERATORS: '',
+  SESSION_KEYS: Buffer.alloc(32).toString('base64'),
+  // A rail that signs its callbacks, as production requires.
+  RAILS: JSON.stringify([
+    {
+      ...simulatorRail({ url: 'https://rail.example', publicKey: 'a-public-key' }),
+      callbackSecrets: [`whsec_${Buffer.alloc(32).toString('base64')}`],
+    },
+  ]),
+  // Of a managed one the store has the whole address.
+  MONGODB_URL: String(
+    at(named(objects, 'ExternalSecret', `${service}-settings`), 'spec.target.template.data.MONGODB_URL'),
+  )
+    .replace('{{ .MONGODB_URL }}', `mongodb+srv://${service}:${password}@cluster.example/?tls=true`)
+    .replace(/\{\{.*?\}\}/, password),
+});
+
+// Only kustomize renders overlays.
+describe.runIf(kustomize)(`the environment of services${leftOut}`, () => {
+  it.each(installations)('is what they start with in $name', async ({ name, objects }) => {
+    for (const { owner, containers } of servicePods(objects)) {
+      const service = owner.metadata.name;
+      const given = secrets(objects, service);
+      const environment = Object.fromEntries(
+        Object.entries(configurationOf(objects, containers[0])).map(([variable, value]) => {
+          const setting = variable.replace(/_FILE$/, '');
+          return value.startsWith('/etc/pesewa/') ? [setting, given[setting] ?? ''] : [variable, value];
+        }),
+      );
+      const config = parseConfig(await schemaOf(service), environment) as Judged;
+      expect(service === 'provider-simulator' ? [] : connectionProblems(config)).toEqual([]);
+      expect(config.NODE_ENV).toBe(name === 'dev' ? 'development' : 'production');
+      const known = Object.keys((await loadSettings(service)) ?? {});
+      expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([]);
+    }
+  });
+});
+
+it('marks settings as secret whose names say it', async () => {
+  for (const service of serviceNames) {
+    const settings = Object.entries((await loadSettings(service)) ?? {});
+    expect(settings.filter(([name, setting]) => secretName.test(name) && !isSecret(setting))).toEqual([]);
+  }
+});
+
+it('gives the command line variables that it knows', async () => {
+  const file = path.join(repositoryRoot, 'packages', 'cli', 'src', 'config.ts');
+  const { addressSources } = (await import(file)) as {
+    readonly addressSources: Readonly<Record<string, { readonly variable: string }>>;
+  };
+  const known = Object.values(addressSources).map(({ variable }) => variable);
+  const { 'operator-tools': text = '' } = await configurations();
+  const given = [...text.matchAll(/^(\w+?)(?:_FILE)?=/gm)].map(([, name]) => name);
+  expect(given).toHaveLength(7);
+  expect(given.filter((name) => !known.includes(name ?? ''))).toEqual([]);
+});
