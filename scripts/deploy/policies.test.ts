@@ -118,10 +118,8 @@ describe('the Pod of the command line', () => {
 
   it('has variables that the command line knows', async () => {
     const file = path.join(repositoryRoot, 'packages', 'cli', 'src', 'config.ts');
-    const { addressSources } = (await import(file)) as {
-      readonly addressSources: Readonly<Record<string, { readonly variable: string }>>;
-    };
-    const known = Object.values(addressSources).map(({ variable }) => variable);
+    const { variables } = (await import(file)) as { readonly variables: Readonly<Record<string, string>> };
+    const known = Object.keys(variables);
     const given = Object.keys(configurationOf(production.objects, container ?? {}));
     expect(given.map((name) => name.replace(/_FILE$/, '')).filter((name) => !known.includes(name))).toEqual(
       [],

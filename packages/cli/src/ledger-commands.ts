@@ -8,7 +8,7 @@ import {
 } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCommandId, readLine } from './arguments.ts';
-import { requireAddress } from './config.ts';
+import { requireVariable } from './config.ts';
 import type { CommandContext } from './context.ts';
 import { CliError } from './errors.ts';
 
@@ -48,7 +48,7 @@ export async function proposeOrder(
   options: OrderOptions,
   again?: string,
 ): Promise<void> {
-  const { ports, operations, addresses } = context;
+  const { ports, operations, surroundings } = context;
   const { kind, account, currency, amount, direction } = request;
   const reason =
     options.reason === undefined ? undefined : readLine('--reason', options.reason, REASON_LENGTH_MAX);
@@ -73,7 +73,7 @@ export async function proposeOrder(
     return;
   }
   // Required before anything is sent, so that an order is not left half done because a token is missing.
-  if (options.approve) requireAddress(addresses, 'approverToken');
+  if (options.approve) requireVariable(surroundings, 'PESEWA_APPROVER_TOKEN');
   // Printed before the first request: if no answer arrives, people need the id, or they would order it twice.
   ports.print(`ordering ${commandId}\n`);
   const proposed = await operations.orders.propose({ kind, body }).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { inWords, messageOf, RefusedError, settingLabel, settingText } from '@pe
 import type { Command } from 'commander';
 import { readLine } from './arguments.ts';
 import type { WantedChange } from './clients/settings.ts';
-import { requireAddress } from './config.ts';
+import { requireVariable } from './config.ts';
 import { openContext } from './context.ts';
 import { CliError } from './errors.ts';
 import type { CliPorts } from './ports.ts';
@@ -34,7 +34,7 @@ export async function requestChange(
   { kind, body }: WantedChange,
 ): Promise<void> {
   const options = command.opts<ChangeOptions>();
-  const { operations, addresses } = await openContext(ports, command);
+  const { operations, surroundings } = await openContext(ports, command);
   const reason =
     options.reason === undefined ? undefined : readLine('--reason', options.reason, REASON_LENGTH_MAX);
   const asked = { kind, body: { ...body, ...(reason !== undefined && { reason }) } } as WantedChange;
@@ -44,7 +44,7 @@ export async function requestChange(
     return;
   }
   // Required before anything is sent, so that a change is not left half done because a token is missing.
-  if (options.approve) requireAddress(addresses, 'approverToken');
+  if (options.approve) requireVariable(surroundings, 'PESEWA_APPROVER_TOKEN');
   const { made, ...taken } = await operations.settings.take(merchantId, asked).catch((error: unknown) => {
     if (error instanceof RefusedError) throw error;
     throw new CliError(

@@ -1,5 +1,5 @@
 import { createTimelines, createWaiting, readWallet } from '@pesewa/operator-client';
-import type { Addresses } from '../config.ts';
+import type { Surroundings } from '../config.ts';
 import type { CliPorts } from '../ports.ts';
 import { createBreaks } from './breaks.ts';
 import { createFileCaller } from './call.ts';
@@ -19,9 +19,9 @@ export type Operations = ReturnType<typeof createOperations>;
 /** Builds {@link Operations} over the resolved addresses; a missing one matters only when it is used. */
 export function createOperations(
   ports: Pick<CliPorts, 'exchange' | 'download' | 'upload' | 'clock' | 'progress'>,
-  addresses: Addresses,
+  surroundings: Surroundings,
 ) {
-  const caller = createFileCaller(ports, addresses);
+  const caller = createFileCaller(ports, surroundings);
   return {
     ...caller,
     orders: createOrders(ports, caller),

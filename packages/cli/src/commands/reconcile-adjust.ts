@@ -12,7 +12,7 @@ import {
 } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCurrency, readLine, readSignedAmount, type SignedAmount } from '../arguments.ts';
-import { requireAddress } from '../config.ts';
+import { requireVariable } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
@@ -68,7 +68,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       };
       const place = () => proposeOrder(context, request, order, 'repeat the same call');
       if (options.dryRun) return place();
-      if (options.approve) requireAddress(context.addresses, 'approverToken');
+      if (options.approve) requireVariable(context.surroundings, 'PESEWA_APPROVER_TOKEN');
       await placeAdjustment(context.operations, id, { commandId, request, explanation: reason }, place);
     });
   withExamples(adjust, [
