@@ -49,7 +49,7 @@ function read<Schema extends z.ZodType>(
   env: NodeJS.ProcessEnv,
   given: Readonly<Record<string, string>>,
 ): z.output<Schema> {
-  const files = Object.keys(given).map((name) => [`${name}_FILE`, undefined]);
+  const files = Object.keys(given).map((name) => [`${name}_FILE`, undefined] as const);
   try {
     return parseConfig(schema, { ...env, ...Object.fromEntries(files), ...given });
   } catch (error) {

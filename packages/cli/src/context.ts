@@ -1,6 +1,6 @@
 import type { Merchant } from '@pesewa/directory';
 import type { Command } from 'commander';
-import { createOperations, type Operations } from './clients/operations.ts';
+import { createFileCaller, type FileCaller } from './clients/call.ts';
 import { resolveSurroundings, type Surroundings } from './config.ts';
 import { requireMongodbUrl } from './connections.ts';
 import { CliError } from './errors.ts';
@@ -15,7 +15,8 @@ export interface GlobalOptions {
 export interface CommandContext {
   readonly ports: CliPorts;
   readonly surroundings: Surroundings;
-  readonly operations: Operations;
+  /** The operator APIs that commands talk to (ADR 60). */
+  readonly operations: FileCaller;
   /** Opens the directory, runs the work, and always closes the directory. */
   readonly withDirectory: <Value>(
     work: (admin: OpenedDirectory['admin']) => Promise<Value>,
@@ -29,7 +30,7 @@ export async function openContext(ports: CliPorts, command: Command): Promise<Co
   return {
     ports,
     surroundings,
-    operations: createOperations(ports, surroundings),
+    operations: createFileCaller(ports, surroundings),
     withDirectory: async (work) => {
       await using directory = await ports.openDirectory(requireMongodbUrl(surroundings, ports.environment));
       return await work(directory.admin);

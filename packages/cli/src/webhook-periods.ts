@@ -27,10 +27,23 @@ export function addTimeOptions(command: Command, { isFromRequired = false } = {}
 
 /** Reads {@link PeriodOptions}; times are those of one merchant. */
 export function readPeriod({ merchant, from, to, after }: PeriodOptions, clock: Pick<Clock, 'nowMs'>) {
-  if (merchant === undefined && (from ?? to) !== undefined)
+  const period = {
+    merchantId: merchant,
+    from: from === undefined ? undefined : readTime('--from', from).toISOString(),
+    to: to === undefined ? undefined : readTime('--to', to).toISOString(),
+  };
+  checkPeriod(period, clock);
+  return { ...period, after };
+}
+
+/** Refuses times without a merchant, and a period that ends before it begins. */
+export function checkPeriod(
+  { merchantId, from, to }: { readonly merchantId?: unknown; readonly from?: unknown; readonly to?: unknown },
+  clock: Pick<Clock, 'nowMs'>,
+): void {
+  if (merchantId === undefined && (from ?? to) !== undefined)
     throw new CliError('--merchant: --from and --to are times of one merchant: name it');
-  const start = from === undefined ? undefined : readTime('--from', from);
-  const end = to === undefined ? undefined : readTime('--to', to);
-  if (start) requireBefore(start, end ?? new Date(clock.nowMs()), from, to ?? 'now');
-  return { merchantId: merchant, from: start?.toISOString(), to: end?.toISOString(), after };
+  if (typeof from !== 'string') return;
+  const end = typeof to === 'string' ? to : new Date(clock.nowMs()).toISOString();
+  requireBefore(new Date(from), new Date(end), from, typeof to === 'string' ? to : 'now');
 }

@@ -1,8 +1,7 @@
-import { type DeliveryView, deliveryOperations } from '@pesewa/contracts';
+import { type CallOf, type DeliveryView, deliveryOperations } from '@pesewa/contracts';
 import { messageOf, RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount } from '../arguments.ts';
-import { collectDeliveries, type DeliveryFilter } from '../clients/deliveries.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
@@ -100,11 +99,12 @@ interface Chosen {
 /** All that is asked for, before any is sent: sending changes what a filter finds. */
 async function choose(
   { operations, ports }: CommandContext,
-  filter: DeliveryFilter,
+  filter: CallOf<typeof deliveryOperations.list>['query'],
   after: string | undefined,
 ): Promise<Chosen> {
   ports.progress('looking for webhooks …');
-  const { items, hasMore } = await collectDeliveries(operations, filter, { after, limit: RESENT_MAX });
+  const query = { ...filter, after };
+  const { items, hasMore } = await operations.list(SERVICE, deliveryOperations.list, query, RESENT_MAX);
   ports.progress('');
   return { ids: items.map(({ id }) => id), hasMore };
 }
