@@ -6,11 +6,6 @@ import { requireMongodbUrl } from './connections.ts';
 import { CliError } from './errors.ts';
 import type { CliPorts, OpenedDirectory } from './ports.ts';
 
-/** The options that every command accepts. */
-export interface GlobalOptions {
-  readonly runFile?: string;
-}
-
 /** What a command works with: the ports, and where services are. */
 export interface CommandContext {
   readonly ports: CliPorts;
@@ -25,7 +20,7 @@ export interface CommandContext {
 
 /** Resolves the addresses and tokens of one call and builds its context. */
 export async function openContext(ports: CliPorts, command: Command): Promise<CommandContext> {
-  const { runFile } = command.optsWithGlobals<GlobalOptions>();
+  const { runFile } = command.optsWithGlobals<{ readonly runFile?: string }>();
   const surroundings = await resolveSurroundings(runFile, ports.environment);
   return {
     ports,

@@ -39,6 +39,8 @@ export interface Declared<One extends Operation> {
   readonly without?: readonly string[];
   /** Fields that people may leave out, because {@link complete} or what happens before fills them in. */
   readonly mayLack?: readonly string[];
+  /** Fields that people must give, though the declaration takes a request without them. */
+  readonly mustHave?: readonly string[];
   /** What a field is if it is not given, and the word for all. */
   readonly usually?: Readonly<Record<string, readonly [usual: string, all: string]>>;
   /** Words that stand for what a field has. */
@@ -137,7 +139,9 @@ function optionOf<One extends Operation>(spec: Declared<One>, field: Field): Opt
   if (choices) option.choices(all === undefined ? choices : [...choices, all]);
   else if (field.isMany) option.argParser(collect);
   if (usual !== undefined) option.default(usual);
-  return option.makeOptionMandatory(field.isRequired && !spec.mayLack?.includes(field.name));
+  return option.makeOptionMandatory(
+    (field.isRequired && !spec.mayLack?.includes(field.name)) || spec.mustHave?.includes(field.name) === true,
+  );
 }
 
 /** Reads what a call gives, opens what it needs, and does it. */

@@ -3,7 +3,6 @@ import {
   breakOperations,
   type CallOf,
   type DecisionView,
-  decidedOutcomes,
   decisionOperations,
   dryRunOf,
   type PaymentKind,
@@ -11,19 +10,17 @@ import {
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { breakToDecide, inWords, RefusedError } from '@pesewa/operator-client';
-import { Argument, type Command } from 'commander';
-import { readCommandId, readLine, readPositiveAmount } from '../arguments.ts';
+import type { Command } from 'commander';
+import { readCommandId, readPositiveAmount } from '../arguments.ts';
 import type { FileCaller } from '../clients/call.ts';
-import { openContext } from '../context.ts';
 import { decisionGrounds, decisionSummary } from '../decision-output.ts';
+import type { Called } from '../declared.ts';
 import { CliError } from '../errors.ts';
-import { withExamples } from '../help.ts';
 import { withRetryHint } from '../ledger-commands.ts';
-import { addList, addShow } from '../operation-commands.ts';
+import { addAct, addList, addShow } from '../operation-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { addDecidingCommands } from './proposals.ts';
 
-const TEXT_LENGTH_MAX = 200;
 const service = 'reconciler';
 
 /**
@@ -80,80 +77,97 @@ export function addDecisionCommands(program: Command, ports: CliPorts): void {
   });
 }
 
-interface ProposeOptions {
-  readonly note?: string;
-  readonly despite?: string;
-  readonly commandId?: string;
-  readonly dryRun?: boolean;
-}
-
-/** Adds the options of every proposal. */
-const asProposal = (command: Command) =>
-  command
-    .option('--command-id <id>', 'id of the decision: the same proposal under the same id is one decision')
-    .option('--dry-run', 'show what would be proposed, or why not, and propose nothing');
+/** What both proposals have: the operation, and the options that go with any amount or outcome. */
+const proposing = {
+  operation: decisionOperations.propose,
+  service,
+  without: ['breakId', 'dryRun'],
+  said: (decision: DecisionView) => `${details(decision)}${nextStep(decision)}`,
+  help: {
+    reference: "our transactionReference, not the merchant's",
+    amount: 'in major units, such as 100.50',
+    outcome: 'failed: the rail has not paid and will not; completed: it paid the requested amount',
+    note: 'how you made sure, in one line of at most 200 characters, without names or numbers of people',
+    despite: 'why an amount is right that is more than twice what was asked',
+    commandId: 'id of the decision: the same proposal under the same id is one decision',
+  },
+  read: { commandId: (_: string, text: string) => readCommandId(text) },
+} as const;
 
 function addProposeCommand(decisions: Command, ports: CliPorts): void {
-  const propose = decisions
-    .command('propose')
-    .description('proposes what a customer paid, as made sure of with the rail; another approver approves it')
-    .argument('<reference>', "our transactionReference, not the merchant's")
-    .argument('<amount>', 'in major units, such as 100.50')
-    .option('--note <text>', 'why, in one line of at most 200 characters, without names or numbers of people')
-    .option('--despite <reason>', 'why an amount is right that is more than twice what was asked');
-  asProposal(propose).action(
-    async (reference: string, text: string, options: ProposeOptions, command: Command) => {
-      const line = (name: 'note' | 'despite') =>
-        options[name] === undefined ? {} : { [name]: readLine(`--${name}`, options[name], TEXT_LENGTH_MAX) };
-      const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
-      const { operations } = await openContext(ports, command);
-      const about = await breakOf(operations, reference, 'collection');
-      if (!about.currency) throw await whyNothingToDecide(operations, reference, 'collection');
-      const amount = readPositiveAmount('amount', text, about.currency).text;
-      const proposal = { reference, amount, commandId, ...line('note'), ...line('despite') };
-      await sendProposal({ ports, operations }, proposal, about, options.dryRun);
-    },
-  );
-  withExamples(propose, [
-    'pesewa decisions propose co-0193e5c1 100.50 --dry-run',
-    'pesewa decisions propose co-0193e5c1 100.50 --note "the statement of the rail says so"',
-  ]);
+  addAct(decisions, ports, {
+    ...proposing,
+    name: 'propose',
+    description: 'proposes what a customer paid, as made sure of with the rail; another approver approves it',
+    arguments: ['reference', 'amount'],
+    mayLack: ['breakId', 'reference', 'outcome'],
+    without: [...proposing.without, 'outcome'],
+    ...carriedOut('collection'),
+    examples: [
+      'co-0193e5c1 100.50 --dry-run',
+      'co-0193e5c1 100.50 --note "the statement of the rail says so"',
+    ],
+  });
 }
 
 function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
-  const outcome = decisions
-    .command('outcome')
-    .description('proposes how a payout ended that its rail never ends; another approver approves it')
-    .argument('<reference>', "our transactionReference, not the merchant's")
-    .addArgument(
-      new Argument(
-        '<outcome>',
-        'failed: the rail has not paid and will not; completed: it paid the requested amount',
-      ).choices(decidedOutcomes),
-    )
-    .requiredOption(
-      '--reason <text>',
-      'how you made sure, in one line of at most 200 characters, without names or numbers of people',
-    );
-  asProposal(outcome).action(
-    async (
-      reference: string,
-      end: (typeof decidedOutcomes)[number],
-      options: ProposeOptions & { readonly reason: string },
-      command: Command,
-    ) => {
-      const note = readLine('--reason', options.reason, TEXT_LENGTH_MAX);
-      const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
-      const { operations } = await openContext(ports, command);
-      const about = await breakOf(operations, reference, 'payout');
-      const proposal = { reference, outcome: end, note, commandId };
-      await sendProposal({ ports, operations }, proposal, about, options.dryRun);
-    },
-  );
-  withExamples(outcome, [
-    'pesewa decisions outcome po-0193e5c1 failed --reason "the rail confirmed it in writing" --dry-run',
-    'pesewa decisions outcome po-0193e5c1 completed --reason "line 17 of the statement of today"',
-  ]);
+  addAct(decisions, ports, {
+    ...proposing,
+    name: 'outcome',
+    description: 'proposes how a payout ended that its rail never ends; another approver approves it',
+    arguments: ['reference', 'outcome'],
+    names: { note: 'reason' },
+    mustHave: ['note'],
+    without: [...proposing.without, 'amount', 'despite'],
+    ...carriedOut('payout'),
+    examples: [
+      'po-0193e5c1 failed --reason "the rail confirmed it in writing" --dry-run',
+      'po-0193e5c1 completed --reason "line 17 of the statement of today"',
+    ],
+  });
+}
+
+/** How a proposal about a kind of payment is sent, or with a dry run only shown. */
+const carriedOut = (kind: PaymentKind) =>
+  ({
+    act: (called: Called) => propose(called, kind),
+    dryRun: [(called: Called) => foresee(called, kind), 'proposed'],
+  }) as const;
+
+type Proposal = NonNullable<CallOf<typeof decisionOperations.propose>['body']>;
+
+/** A proposal with the break that it is about; its amount is read in the currency of the break. */
+async function proposalOf({ context, given }: Called, kind: PaymentKind) {
+  const about = await breakOf(context.operations, String(given['reference']), kind);
+  const { amount: text, commandId = context.ports.ids.next('dc'), ...said } = given;
+  if (typeof text !== 'string') return { about, proposal: { ...said, commandId } };
+  if (!about.currency) throw await whyNothingToDecide(context.operations, String(given['reference']), kind);
+  const amount = readPositiveAmount('amount', text, about.currency).text;
+  return { about, proposal: { ...said, amount, commandId } };
+}
+
+async function propose(called: Called, kind: PaymentKind): Promise<DecisionView> {
+  const { ports, operations } = called.context;
+  const { proposal } = await proposalOf(called, kind);
+  const commandId = String(proposal.commandId);
+  // Printed before it is sent: if no answer arrives, people must know the id to repeat it with.
+  (called.options['json'] ? ports.printError : ports.print)(`proposing ${commandId}\n`);
+  const body = proposal as Proposal;
+  return operations.call(service, decisionOperations.propose, { body }).catch((error: unknown) => {
+    throw error instanceof RefusedError ? error : withRetryHint(error, commandId, 'it may have been taken');
+  });
+}
+
+/** What would be proposed, as the reconciler judges it. */
+async function foresee(called: Called, kind: PaymentKind) {
+  const { about, proposal } = await proposalOf(called, kind);
+  const body = { ...proposal, dryRun: true } as Proposal;
+  const { call } = called.context.operations;
+  const answer = await call(service, dryRunOf(decisionOperations.propose), { body });
+  const { reference, outcome, amount, currency } = answer;
+  const what = outcome ?? `received ${displayAmount(amount, currency)}`;
+  const found = `open break: ${inWords(about.kind)}: ${about.detail}`;
+  return { answer, text: `would propose: ${reference} ${what}\n${found}\n${decisionGrounds(answer)}` };
 }
 
 /** The open break about a payment that people must decide before it can end; without one, throws an error that says why. */
@@ -199,37 +213,6 @@ async function whyNothingToDecide(
   return new CliError(
     `reference: ${reference} is open, and none of its breaks waits for a decision${next}: see pesewa timeline ${reference}`,
   );
-}
-
-type Proposal = CallOf<typeof decisionOperations.propose>['body'] & { readonly commandId: string };
-
-/** Sends a proposal and prints the next step; or, with a dry run, what would be proposed, as the reconciler judges it. */
-async function sendProposal(
-  { ports, operations }: { readonly ports: CliPorts; readonly operations: Pick<FileCaller, 'call'> },
-  proposal: Proposal,
-  about: Pick<BreakView, 'kind' | 'detail'>,
-  isDryRun = false,
-): Promise<void> {
-  const { propose } = decisionOperations;
-  if (isDryRun) {
-    const body = { ...proposal, dryRun: true };
-    const foreseen = await operations.call(service, dryRunOf(propose), { body });
-    const { reference, outcome, amount, currency } = foreseen;
-    const what = outcome ?? `received ${displayAmount(amount, currency)}`;
-    const found = `open break: ${inWords(about.kind)}: ${about.detail}`;
-    ports.print(
-      `would propose: ${reference} ${what}\n${found}\n${decisionGrounds(foreseen)}nothing was proposed\n`,
-    );
-    return;
-  }
-  // Printed before it is sent: if no answer arrives, people must know the id to repeat it with.
-  ports.print(`proposing ${proposal.commandId}\n`);
-  const proposed = await operations.call(service, propose, { body: proposal }).catch((error: unknown) => {
-    throw error instanceof RefusedError
-      ? error
-      : withRetryHint(error, proposal.commandId, 'it may have been taken');
-  });
-  ports.print(`${details(proposed)}${nextStep(proposed)}`);
 }
 
 /** A decision with what both operators judge it by. */

@@ -89,7 +89,7 @@ function addDecidingCommands(parked: Command, ports: CliPorts): void {
     description: 'ends a proposal to discard, your own too: the message stays parked',
     before: async (called) => {
       const found = await readProposal(called);
-      ports.print(details(found));
+      if (!called.options['json']) ports.print(details(found));
       return { ...called.given, requestedAt: found.discard?.requestedAt };
     },
     said: ({ id, state, discard }) =>
