@@ -4,8 +4,10 @@ import { kindOf } from './fields.ts';
 import { amountCell, type Cell, cellText, formatJson, formatTable } from './print.ts';
 import { inZone } from './time-zones.ts';
 
-/** A column of a table: a field, or a heading and what stands under it. */
-export type Column<Item> = (keyof Item & string) | readonly [heading: string, cell: (item: Item) => Cell];
+/** A column of a table: a field, or a heading and what stands under it, perhaps as numbers. */
+export type Column<Item> =
+  | (keyof Item & string)
+  | readonly [heading: string, cell: (item: Item) => Cell, side?: 'right'];
 
 type Schemas = Readonly<Record<string, z.ZodType>>;
 
@@ -32,6 +34,7 @@ export function tableOf<Item>(
     ),
   );
   const right = headings.filter((_, column) => {
+    if (columns[column]?.[2] === 'right') return true;
     const cells = rows.map((row) => row[column]).filter((cell) => cell !== null && cell !== undefined);
     return cells.length > 0 && cells.every((cell) => typeof cell === 'number' || NUMBER.test(cell));
   });
