@@ -1,8 +1,8 @@
 // Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's
 // configuration table from its `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from
 // its `domain/break-kinds.ts`, the table of crash points from the places of these in the code, the OpenAPI documents from the
-// routes' own operations, and those of operator APIs, with their lists in the services' READMEs, from the contracts. With
-// `--check` nothing is written: each file that differs is named, and the exit code is 1.
+// routes' own operations, and the lists of operator APIs in the services' READMEs from the contracts. With `--check` nothing is
+// written: each file that differs is named, and the exit code is 1.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,12 +20,7 @@ import { errorTables } from './docs/error-codes.ts';
 import { renderEvents } from './docs/events.ts';
 import { replaceBlock } from './docs/markdown.ts';
 import { documentedApis, renderOpenApi } from './docs/openapi.ts';
-import {
-  operatedServices,
-  renderOperatorApi,
-  renderOperatorDocument,
-  renderOperatorOverview,
-} from './docs/operator-apis.ts';
+import { operatedServices, renderOperatorApi, renderOperatorOverview } from './docs/operator-apis.ts';
 import { loadSettings, serviceNames } from './docs/services.ts';
 import { renderTestNumbers } from './docs/test-numbers.ts';
 
@@ -101,12 +96,6 @@ const generated: readonly Generated[] = [
   ...(await Promise.all(serviceNames().map(generateReadme))),
   ...(await Promise.all(documentedApis.map(generateOpenApi))),
   { file: 'docs/operators/README.md', content: { ok: true, text: renderOperatorOverview() } },
-  ...operatedServices.map(
-    (service): Generated => ({
-      file: `docs/operators/${service}.openapi.json`,
-      content: { ok: true, text: renderOperatorDocument(service) },
-    }),
-  ),
 ];
 
 let complaints = 0;

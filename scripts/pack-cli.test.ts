@@ -58,7 +58,7 @@ describe('the packed command line', { timeout: 30_000 }, () => {
     await writeFile(path.join(folder, 'run.json'), 'not read');
     const { code, stderr } = await pesewa(['drift']);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^pesewa: --reconciler-url: .* isn't known/);
+    expect(stderr).toMatch(/^pesewa: RECONCILER_URL: .* isn't known/);
   });
 
   it('loads kafkajs after its patches', async () => {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 const ignoredNames = new Set(['node_modules', '.git', '.pesewa', '.turbo', 'coverage']);
-const ignoredPaths = new Set(['test/architecture/violations', 'docs/api', 'docs/operators']);
+const ignoredPaths = new Set(['test/architecture/violations', 'docs/api']);
 
 /** Paths of all files under a directory, relative to it with `/`, without generated and fetched ones. */
 export const listSourceFiles = (root: string, directory = ''): readonly string[] =>

@@ -40,9 +40,13 @@ afterAll(() => closers.disposeAsync());
 
 /** Runs the command line as a program against this stack. */
 function pesewa(...call: readonly string[]) {
+  return pesewaWith({}, ...call);
+}
+
+function pesewaWith(variables: Readonly<Record<string, string>>, ...call: readonly string[]) {
   return new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>(
     (resolve) => {
-      const env = { PATH: process.env['PATH'] ?? '' };
+      const env = { PATH: process.env['PATH'] ?? '', ...variables };
       execFile(
         process.execPath,
         [program, '--run-file', runFile, ...call],
@@ -174,8 +178,8 @@ it('names a service that does not answer, and shows what the others know', async
   const reference = scenario.reference('alone');
   await scenario.demo.requestPayout({ ...small, reference });
   const ours = await scenario.payoutBecomes(reference, 'COMPLETED');
-  const nowhere = ['--webhook-dispatcher-url', 'http://127.0.0.1:1'];
-  const { code, stdout, stderr } = await pesewa(...nowhere, 'reconcile', 'timeline', ours);
+  const nowhere = { WEBHOOK_DISPATCHER_URL: 'http://127.0.0.1:1' };
+  const { code, stdout, stderr } = await pesewaWith(nowhere, 'reconcile', 'timeline', ours);
   expect(code).toBe(1);
   expect(stdout).toContain('request accepted');
   expect(stdout).toContain('missing: what webhook-dispatcher knows');

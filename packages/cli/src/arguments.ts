@@ -1,7 +1,7 @@
 import { countryCode, currencyCode, firstProblem, isCommandId, reference, seenLine } from '@pesewa/contracts';
 import { amountProblem, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
 import { startOfDay, UTC } from '@pesewa/operator-client';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { CliError } from './errors.ts';
 import type { CliPorts } from './ports.ts';
 
@@ -129,11 +129,6 @@ export function readLine(field: string, text: string, lengthMax: number): string
   const parsed = seenLine(lengthMax).safeParse(text);
   if (parsed.success) return parsed.data;
   throw new CliError(`${field}: ${firstProblem(parsed.error).message}`);
-}
-
-/** Adds the options of every list. */
-export function asList(command: Command): Command {
-  return command.option('--limit <count>', 'how many at most', '50').option('--json', 'print JSON');
 }
 
 /** The option of a file's format; {@link formatOf} reads it. */

@@ -7,7 +7,7 @@ import {
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { inWords, pendingOf } from '@pesewa/operator-client';
-import { amountCell, formatTable } from './print.ts';
+import { namedLines } from './views.ts';
 
 /** A break in one line. */
 export function breakSummary(found: BreakView): string {
@@ -19,23 +19,6 @@ export function breakSummary(found: BreakView): string {
 
 function amountOf({ amount, currency }: BreakView): string {
   return amount === null ? '' : `${displayAmount(amount, currency ?? '')}, `;
-}
-
-/** Breaks as a table. */
-export function breaksTable(found: readonly BreakView[], colours: boolean): string {
-  return formatTable(
-    ['BREAK', 'STATUS', 'AMOUNT', 'RAIL', 'OWNER', 'SINCE', 'DETAIL'],
-    found.map(({ id, status, amount, currency, rail, owner, since, detail }) => [
-      id,
-      status,
-      amountCell(amount, currency),
-      rail,
-      owner,
-      since,
-      detail,
-    ]),
-    { colours, empty: 'no such breaks', right: ['AMOUNT'] },
-  );
 }
 
 /** Breaks as CSV, in the columns of the reconciler's own export. */
@@ -54,7 +37,7 @@ export function breakDetails(found: ShownBreakView): string {
       ? displayAmount(value, currency)
       : value && inWords(value);
   const pending = pendingOf(found);
-  const lines: readonly (readonly [string, string | null])[] = [
+  const fields = namedLines([
     ['break', found.id],
     ['status', found.status],
     ['kind', inWords(found.kind)],
@@ -88,15 +71,13 @@ export function breakDetails(found: ShownBreakView): string {
       'waits for',
       pending ? `the order ${pending.commandId}: see pesewa orders show ${pending.commandId}` : null,
     ],
-  ];
-  const shown = lines.filter(([, value]) => value !== null);
+  ]);
   const history = found.history.map(({ at, by, what, text, amount: then }) => {
     const sum = then === null ? '' : ` ${displayAmount(then, currency ?? '')}`;
     return `  ${at}  ${what}${by === null ? '' : ` by ${by}`}${sum}${text === null ? '' : `: ${text}`}\n`;
   });
   const links = found.links.flatMap((link) => commandFor(link) ?? []).map((more) => `  ${more}\n`);
-  const fields = shown.map(([name, value]) => `${name.padEnd(13)}${value ?? ''}\n`);
-  return [...fields, '\nhistory\n', ...history, '\nmore\n', ...links].join('');
+  return [fields, '\nhistory\n', ...history, '\nmore\n', ...links].join('');
 }
 
 /** The command that approves the resolution of a break as it is proposed now; null if none is. */

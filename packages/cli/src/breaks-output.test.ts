@@ -117,11 +117,11 @@ it('the details of a break have both sides, the difference, the lines that say s
   const program = commandLine([ok({ ...shown, id: 'po-1/amount', adjustments: [], ...sides })]);
   await program.run('reconcile', 'breaks', 'show', 'po-1/amount');
   for (const said of [
-    'ours         100.00 GHS\n',
-    'theirs       112.50 GHS\n',
-    'difference   +12.50 GHS\n',
-    'found in     statement st-1, line 17, receipt MP2\n',
-    'to book it   pesewa reconcile breaks adjust po-1/amount --suspense --amount -12.5 --reason "…" --dry-run\n',
+    'ours           100.00 GHS\n',
+    'theirs         112.50 GHS\n',
+    'difference     +12.50 GHS\n',
+    'found in       statement st-1, line 17, receipt MP2\n',
+    'to book it     pesewa reconcile breaks adjust po-1/amount --suspense --amount -12.5 --reason "…" --dry-run\n',
   ])
     expect(program.printed()).toContain(said);
 });

@@ -72,7 +72,7 @@ describe('breaks', () => {
     ];
     expect(await program.run('reconcile', 'breaks', 'list', ...filters, ...more, '--json')).toBe(0);
     const query =
-      'reference=upstream%3AGHS&kind=wallet.drift&rail=upstream&currency=GHS&owner=ama&olderThan=7d&waitsForApproval=true';
+      'reference=upstream%3AGHS&kind=wallet.drift&rail=upstream&currency=GHS&owner=ama&waitsForApproval=true&olderThan=7d';
     expect(program.requests).toEqual([
       `http://reconciler/breaks?${query}&limit=200`,
       `http://reconciler/breaks?${query}&limit=200&cursor=5.x%2Fy`,
@@ -88,7 +88,7 @@ describe('breaks', () => {
     [
       'an age',
       ['--older-than', 'week'],
-      '--older-than: week is no age: write minutes, hours or days, such as 90m, 12h or 7d',
+      '--older-than: must be minutes, hours or days, such as 90m, 12h or 7d',
     ],
     ['a count', ['--limit', '0'], '--limit: 0 is no count: write a whole number from 1'],
   ])('name the option for %s that is none', async (_name, call, message) => {
@@ -121,10 +121,10 @@ describe('breaks', () => {
     expect(program.requests).toEqual([url]);
     expect(program.printed().split('\n')).toEqual(
       expect.arrayContaining([
-        'kind         wallet: drift',
-        'difference   -12.50 GHS',
-        'owner        ama',
-        'waits for    the order bk-1: see pesewa orders show bk-1',
+        'kind           wallet: drift',
+        'difference     -12.50 GHS',
+        'owner          ama',
+        'waits for      the order bk-1: see pesewa orders show bk-1',
         '  2026-11-01T08:00:00.000Z  opened -12.50 GHS',
         '  2026-11-02T08:00:00.000Z  assigned by kofi: ama',
         '  pesewa drift',

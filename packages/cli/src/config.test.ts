@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { resolveAddresses } from './config.ts';
+import { resolveSurroundings } from './config.ts';
 
 let directory: string;
 let runFile: string;
@@ -23,27 +23,28 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-const tokens = async (options: Record<string, string>, env: Record<string, string>) => {
-  const { operatorToken, approverToken } = await resolveAddresses({ ...options, runFile }, env);
-  return [operatorToken, approverToken];
-};
+const resolved = async (env: Record<string, string>) => (await resolveSurroundings(runFile, env)).values;
 
 it('both tokens come from the running stack', async () => {
-  expect(await tokens({}, {})).toEqual(['token-of-the-stack', 'approver-of-the-stack']);
+  expect(await resolved({})).toMatchObject({
+    OPERATOR_TOKEN: 'token-of-the-stack',
+    PESEWA_APPROVER_TOKEN: 'approver-of-the-stack',
+  });
 });
 
 it('an operator with their own token never approves in the name of the stack’s second operator', async () => {
-  expect(await tokens({}, { OPERATOR_TOKEN: 'mine' })).toEqual(['mine', undefined]);
-  expect(await tokens({ operatorToken: 'mine' }, { PESEWA_APPROVER_TOKEN: 'theirs' })).toEqual([
-    'mine',
-    'theirs',
-  ]);
+  const alone = await resolved({ OPERATOR_TOKEN: 'mine' });
+  expect([alone['OPERATOR_TOKEN'], alone['PESEWA_APPROVER_TOKEN']]).toEqual(['mine', undefined]);
+  expect(await resolved({ OPERATOR_TOKEN: 'mine', PESEWA_APPROVER_TOKEN: 'theirs' })).toMatchObject({
+    OPERATOR_TOKEN: 'mine',
+    PESEWA_APPROVER_TOKEN: 'theirs',
+  });
 });
 
-it('an option wins over a variable, a variable over the run file', async () => {
-  const addresses = await resolveAddresses(
-    { ledgerUrl: 'http://option', runFile },
-    { LEDGER_URL: 'http://variable' },
-  );
-  expect(addresses).toMatchObject({ ledgerUrl: 'http://option', kafkaBrokers: 'one:9092,two:9092' });
+it('a variable wins over the run file', async () => {
+  expect(await resolved({ LEDGER_URL: 'http://variable' })).toMatchObject({
+    LEDGER_URL: 'http://variable',
+    RECONCILER_URL: 'http://reconciler',
+    KAFKA_BROKERS: 'one:9092,two:9092',
+  });
 });

@@ -1,94 +1,41 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type MessagingService, messagingServices } from '@pesewa/contracts';
 import { ConfigError, resolveFileVariables } from '@pesewa/runtime';
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 
-/** The addresses that commands may need; a missing one is reported only by a command that needs it. */
-export interface Addresses {
-  readonly mongodbUrl: string | undefined;
-  readonly ledgerUrl: string | undefined;
-  readonly reconcilerUrl: string | undefined;
-  readonly webhookIngressUrl: string | undefined;
-  readonly payoutGatewayUrl: string | undefined;
-  readonly collectionGatewayUrl: string | undefined;
-  readonly webhookDispatcherUrl: string | undefined;
-  readonly operatorToken: string | undefined;
-  /** The token of another approver. */
-  readonly approverToken: string | undefined;
-  readonly kafkaBrokers: string | undefined;
-  readonly schemaRegistryUrl: string | undefined;
-}
+const described = {
+  MONGODB_URL: 'the address of MongoDB',
+  KAFKA_BROKERS: 'the addresses of Kafka',
+  SCHEMA_REGISTRY_URL: 'the address of the schema registry',
+  OPERATOR_TOKEN: 'your operator token',
+  PESEWA_APPROVER_TOKEN: "another approver's token, to approve with",
+} as const;
 
-/** The name of an address. */
-export type AddressName = keyof Addresses;
+/** The variable that has the address of a service's operations API, such as `LEDGER_URL`. */
+const variableOf = (service: MessagingService) => `${service.toUpperCase().replaceAll('-', '_')}_URL`;
 
-/** Addresses, and which of them come from a running stack. */
-export interface ResolvedAddresses extends Addresses {
-  readonly ofRunningStack: ReadonlySet<AddressName>;
-}
-
-/** Where each address comes from: the option, then the variable, then the run file of a running stack. */
-export const addressSources: Readonly<
-  Record<AddressName, { readonly option: string; readonly variable: string; readonly what: string }>
-> = {
-  mongodbUrl: { option: '--mongodb-url', variable: 'MONGODB_URL', what: 'the address of MongoDB' },
-  ledgerUrl: {
-    option: '--ledger-url',
-    variable: 'LEDGER_URL',
-    what: "the address of the ledger's operations API",
-  },
-  reconcilerUrl: {
-    option: '--reconciler-url',
-    variable: 'RECONCILER_URL',
-    what: "the address of the reconciler's operations API",
-  },
-  webhookIngressUrl: {
-    option: '--webhook-ingress-url',
-    variable: 'WEBHOOK_INGRESS_URL',
-    what: "the address of webhook-ingress's operations API",
-  },
-  payoutGatewayUrl: {
-    option: '--payout-gateway-url',
-    variable: 'PAYOUT_GATEWAY_URL',
-    what: "the address of payout-gateway's operations API",
-  },
-  collectionGatewayUrl: {
-    option: '--collection-gateway-url',
-    variable: 'COLLECTION_GATEWAY_URL',
-    what: "the address of collection-gateway's operations API",
-  },
-  webhookDispatcherUrl: {
-    option: '--webhook-dispatcher-url',
-    variable: 'WEBHOOK_DISPATCHER_URL',
-    what: "the address of webhook-dispatcher's operations API",
-  },
-  operatorToken: { option: '--operator-token', variable: 'OPERATOR_TOKEN', what: 'your operator token' },
-  approverToken: {
-    option: '--approver-token',
-    variable: 'PESEWA_APPROVER_TOKEN',
-    what: "another approver's token, to approve with",
-  },
-  kafkaBrokers: { option: '--kafka-brokers', variable: 'KAFKA_BROKERS', what: 'the addresses of Kafka' },
-  schemaRegistryUrl: {
-    option: '--schema-registry-url',
-    variable: 'SCHEMA_REGISTRY_URL',
-    what: 'the address of the schema registry',
-  },
+/** The variables that commands may need, with what each has; a missing one is reported only by a command that needs it. */
+export const variables: Readonly<Record<string, string>> = {
+  ...described,
+  ...Object.fromEntries(
+    messagingServices.map((service) => [
+      variableOf(service),
+      `the address of the operations API of ${service}`,
+    ]),
+  ),
 };
 
-const addressNames = Object.keys(addressSources) as AddressName[];
+/** Addresses and tokens by variable, and which of them come from a running stack. */
+export interface Surroundings {
+  readonly values: Readonly<Record<string, string | undefined>>;
+  readonly ofRunningStack: ReadonlySet<string>;
+}
 
 const runFile = z.object({
   mongodbUrl: z.string(),
-  operations: z.object({
-    ledger: z.string(),
-    reconciler: z.string(),
-    'webhook-ingress': z.string().optional(),
-    'payout-gateway': z.string().optional(),
-    'collection-gateway': z.string().optional(),
-    'webhook-dispatcher': z.string().optional(),
-  }),
+  operations: z.record(z.string(), z.string()),
   operatorToken: z.string(),
   approverToken: z.string().optional(),
   kafkaBrokers: z.array(z.string()),
@@ -103,41 +50,29 @@ const defaultRunFile = import.meta.filename.endsWith('.ts')
 /** The environment of this process; no other file reads it. */
 export const environment = process.env;
 
-/** Resolves every address; an option takes precedence over a variable, and a variable over the run file. */
-export async function resolveAddresses(
-  options: Partial<Record<AddressName, string>> & { readonly runFile?: string },
+/** Resolves every address and token; a variable takes precedence over the run file. */
+export async function resolveSurroundings(
+  runFilePath: string | undefined,
   env: NodeJS.ProcessEnv,
-): Promise<ResolvedAddresses> {
-  const running = await readRunFile(options.runFile);
-  const variables = readVariables(env);
-  const given = (name: AddressName): string | undefined =>
-    present(options[name]) ?? present(variables[addressSources[name].variable]);
-  const pick = (name: AddressName): string | undefined => given(name) ?? running?.[name];
-  // An operator with a token of their own approves in their own name, not in that of the stack's second operator.
-  const isOwnToken = given('operatorToken') !== undefined;
+): Promise<Surroundings> {
+  const running = await readRunFile(runFilePath);
+  const set = Object.entries(readVariables(env)).filter(([, value]) => value?.trim());
+  const given = Object.fromEntries(set.map(([name, value]) => [name, value?.trim()]));
   return {
-    mongodbUrl: pick('mongodbUrl'),
-    ledgerUrl: pick('ledgerUrl'),
-    reconcilerUrl: pick('reconcilerUrl'),
-    webhookIngressUrl: pick('webhookIngressUrl'),
-    payoutGatewayUrl: pick('payoutGatewayUrl'),
-    collectionGatewayUrl: pick('collectionGatewayUrl'),
-    webhookDispatcherUrl: pick('webhookDispatcherUrl'),
-    operatorToken: pick('operatorToken'),
-    approverToken: isOwnToken ? given('approverToken') : pick('approverToken'),
-    kafkaBrokers: pick('kafkaBrokers'),
-    schemaRegistryUrl: pick('schemaRegistryUrl'),
-    ofRunningStack: new Set(addressNames.filter((name) => given(name) === undefined)),
+    values: {
+      ...running,
+      // An operator with a token of their own approves in their own name, not in that of the stack's second operator.
+      ...(given['OPERATOR_TOKEN'] !== undefined && { PESEWA_APPROVER_TOKEN: undefined }),
+      ...given,
+    },
+    ofRunningStack: new Set(Object.keys(variables).filter((name) => given[name] === undefined)),
   };
 }
 
 /** The variables, with the content of files for those that are given with `_FILE`. */
 function readVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string | undefined>> {
   try {
-    return resolveFileVariables(
-      addressNames.map((name) => addressSources[name].variable),
-      env,
-    );
+    return resolveFileVariables(Object.keys(variables), env);
   } catch (error) {
     throw inOneLine(error);
   }
@@ -150,34 +85,38 @@ export function inOneLine(error: unknown): unknown {
   return new CliError(problems.map((problem) => problem.trim()).join('; '));
 }
 
-/** The address; if it is missing, throws an error that says how to set it. */
-export function requireAddress(addresses: Addresses, name: AddressName): string {
-  const address = addresses[name];
-  if (address !== undefined) return address;
-  const { option, variable, what } = addressSources[name];
-  throw new CliError(`${option}: ${what} isn't known: run npm start, or set ${variable}`);
+/** What a variable has; if it is missing, throws an error that says how to set it. */
+export function requireVariable({ values }: Pick<Surroundings, 'values'>, name: string): string {
+  const value = values[name];
+  if (value !== undefined) return value;
+  throw new CliError(`${name}: ${variables[name]} isn't known: run npm start, or set it`);
 }
 
-async function readRunFile(path: string | undefined): Promise<Addresses | undefined> {
+/** The address of a service's operations API, without a slash at the end. */
+export function requireService(surroundings: Surroundings, service: MessagingService): string {
+  return requireVariable(surroundings, variableOf(service)).replace(/\/+$/, '');
+}
+
+async function readRunFile(path: string | undefined): Promise<Surroundings['values']> {
   const file = path ?? defaultRunFile;
   const text = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) {
-    if (path === undefined) return undefined;
+    if (path === undefined) return {};
     throw new CliError(`--run-file: there is no ${path}: start a stack, or leave the option out`);
   }
   const parsed = runFile.safeParse(parse(text));
   if (!parsed.success) throw new CliError('the run file is malformed: stop the stack and start it again');
-  const { operations, kafkaBrokers, approverToken, ...rest } = parsed.data;
+  const { mongodbUrl, operations, operatorToken, approverToken, kafkaBrokers, schemaRegistryUrl } =
+    parsed.data;
   return {
-    ...rest,
-    approverToken,
-    ledgerUrl: operations.ledger,
-    reconcilerUrl: operations.reconciler,
-    webhookIngressUrl: operations['webhook-ingress'],
-    payoutGatewayUrl: operations['payout-gateway'],
-    collectionGatewayUrl: operations['collection-gateway'],
-    webhookDispatcherUrl: operations['webhook-dispatcher'],
-    kafkaBrokers: kafkaBrokers.join(','),
+    MONGODB_URL: mongodbUrl,
+    KAFKA_BROKERS: kafkaBrokers.join(','),
+    SCHEMA_REGISTRY_URL: schemaRegistryUrl,
+    OPERATOR_TOKEN: operatorToken,
+    PESEWA_APPROVER_TOKEN: approverToken,
+    ...Object.fromEntries(
+      messagingServices.map((service) => [variableOf(service), operations[service]] as const),
+    ),
   };
 }
 
@@ -187,8 +126,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function present(value: string | undefined): string | undefined {
-  return value === undefined || value.trim() === '' ? undefined : value.trim();
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { resolveAddresses } from './config.ts';
+import { resolveSurroundings } from './config.ts';
 import { requireConnections, requireMongodbUrl } from './connections.ts';
 import { commandLine } from './program.fixture.ts';
 import { runProgram } from './program.ts';
@@ -32,14 +32,14 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 it('a running stack is on this machine, and may be plain', async () => {
-  const addresses = await resolveAddresses({ runFile }, {});
+  const addresses = await resolveSurroundings(runFile, {});
   expect(requireMongodbUrl(addresses, {})).toBe('mongodb://127.0.0.1:27017');
   expect(requireConnections(addresses, {})).toMatchObject({ KAFKA_BROKERS: ['127.0.0.1:9092'] });
 });
 
 it('what is named must be secure where nothing says that it is for development', async () => {
   const env = { MONGODB_URL: `mongodb://hub:${canary}@db.example.com/` };
-  const addresses = await resolveAddresses({ runFile }, env);
+  const addresses = await resolveSurroundings(runFile, env);
   const expected =
     'MONGODB_URL: production needs TLS: put tls=true into it, or put mongodb into ALLOW_INSECURE';
   expect(() => requireMongodbUrl(addresses, env)).toThrow(expected);
@@ -50,11 +50,11 @@ it('what is named must be secure where nothing says that it is for development',
 
 it('secrets may be given as files', async () => {
   const env = { OPERATOR_TOKEN_FILE: join(directory, 'token'), MONGODB_URL_FILE: join(directory, 'url') };
-  const addresses = await resolveAddresses({ runFile }, env);
-  expect(addresses.operatorToken).toBe('token-of-a-file');
+  const addresses = await resolveSurroundings(runFile, env);
+  expect(addresses.values['OPERATOR_TOKEN']).toBe('token-of-a-file');
   expect(requireMongodbUrl(addresses, env)).toContain('db.example.com');
   expect(requireConnections(addresses, env).MONGODB_URL).toContain('db.example.com');
-  await expect(resolveAddresses({ runFile }, { MONGODB_URL_FILE: '/no/such' })).rejects.toThrow(
+  await expect(resolveSurroundings(runFile, { MONGODB_URL_FILE: '/no/such' })).rejects.toThrow(
     "MONGODB_URL_FILE: the file can't be read (ENOENT): check the path and its rights",
   );
 });
@@ -64,9 +64,11 @@ it.each(['merchants list', 'ledger verify', 'prepare'])(
   async (call) => {
     const { ports, complained } = commandLine();
     ports.environment['NODE_ENV'] = 'production';
-    const brokers = ['--kafka-brokers', 'kafka:9092', '--schema-registry-url', 'https://registry'];
-    const run = (url: string) =>
-      runProgram(ports, [...brokers, ...call.split(' '), '--run-file', runFile, '--mongodb-url', url]);
+    const given = { KAFKA_BROKERS: 'kafka:9092', SCHEMA_REGISTRY_URL: 'https://registry' };
+    const run = (url: string) => {
+      Object.assign(ports.environment, { ...given, MONGODB_URL: url });
+      return runProgram(ports, [...call.split(' '), '--run-file', runFile]);
+    };
     expect(await run(`mongodb://hub:${canary}@db.example.com/`)).toBe(1);
     expect(complained()).toMatch(/^pesewa: [^\n]*MONGODB_URL: production needs TLS[^\n]*\n$/);
     expect(await run(`mongodb://hub:${canary}@@db.example.com/`)).toBe(1);
@@ -76,14 +78,14 @@ it.each(['merchants list', 'ledger verify', 'prepare'])(
 );
 
 it.each([
-  ['brokers that are named', ['--kafka-brokers', 'kafka:9092'], 'production', true],
-  ['the same in development', ['--kafka-brokers', 'kafka:9092'], 'development', false],
-  ["a running stack's", [], 'production', false],
+  ['brokers that are named', { KAFKA_BROKERS: 'kafka:9092' }, 'production', true],
+  ['the same in development', { KAFKA_BROKERS: 'kafka:9092' }, 'development', false],
+  ["a running stack's", {}, 'production', false],
 ])('prepare judges %s by the rules of production or not', async (_what, brokers, environment, expected) => {
   const { ports } = commandLine();
-  Object.assign(ports.environment, { NODE_ENV: environment, ALLOW_INSECURE: 'kafka' });
+  Object.assign(ports.environment, { NODE_ENV: environment, ALLOW_INSECURE: 'kafka', ...brokers });
   const judged: boolean[] = [];
   const prepare: typeof ports.prepare = async ({ isProduction }) => void judged.push(isProduction);
-  expect(await runProgram({ ...ports, prepare }, [...brokers, 'prepare', '--run-file', runFile])).toBe(0);
+  expect(await runProgram({ ...ports, prepare }, ['prepare', '--run-file', runFile])).toBe(0);
   expect(judged).toEqual([expected]);
 });

@@ -7,19 +7,19 @@ import {
   parseConfig,
 } from '@pesewa/runtime';
 import type { z } from 'zod';
-import { type AddressName, inOneLine, type ResolvedAddresses, requireAddress } from './config.ts';
+import { inOneLine, requireVariable, type Surroundings } from './config.ts';
 
 /**
- * The address of MongoDB, by the rules of the services (docs/connections.md): an address from an option or a variable
- * must be secure in production; that of a running stack is on this machine.
+ * The address of MongoDB, by the rules of the services (docs/connections.md): an address from a variable must be secure in
+ * production; that of a running stack is on this machine.
  */
-export function requireMongodbUrl(addresses: ResolvedAddresses, env: NodeJS.ProcessEnv): string {
-  const url = requireAddress(addresses, 'mongodbUrl');
-  if (addresses.ofRunningStack.has('mongodbUrl')) return url;
+export function requireMongodbUrl(surroundings: Surroundings, env: NodeJS.ProcessEnv): string {
+  const url = requireVariable(surroundings, 'MONGODB_URL');
+  if (surroundings.ofRunningStack.has('MONGODB_URL')) return url;
   const schema = connectionSettings
     .pick({ MONGODB_URL: true, ALLOW_INSECURE: true })
     .extend({ NODE_ENV: environmentSetting });
-  judge(read(schema, { ...withoutFiles(env, ['MONGODB_URL']), MONGODB_URL: url }));
+  judge(read(schema, env, { MONGODB_URL: url }));
   return url;
 }
 
@@ -29,29 +29,13 @@ export interface CheckedConnections extends ConnectionSettings {
 }
 
 /** All settings of connections, by the same rules. */
-export function requireConnections(addresses: ResolvedAddresses, env: NodeJS.ProcessEnv): CheckedConnections {
-  const variables = {
-    mongodbUrl: 'MONGODB_URL',
-    kafkaBrokers: 'KAFKA_BROKERS',
-    schemaRegistryUrl: 'SCHEMA_REGISTRY_URL',
-  } as const satisfies Partial<Record<AddressName, keyof ConnectionSettings>>;
-  const names = ['mongodbUrl', 'kafkaBrokers', 'schemaRegistryUrl'] as const;
-  const given = Object.fromEntries(names.map((name) => [variables[name], requireAddress(addresses, name)]));
-  const settings = read(connectionSettings.extend({ NODE_ENV: environmentSetting }), {
-    ...withoutFiles(env, Object.keys(given)),
-    ...given,
-  });
-  const ofRunningStack = names.filter((name) => addresses.ofRunningStack.has(name));
-  judge({
-    ...settings,
-    ...Object.fromEntries(ofRunningStack.map((name) => [variables[name], undefined])),
-  });
+export function requireConnections(surroundings: Surroundings, env: NodeJS.ProcessEnv): CheckedConnections {
+  const names = ['MONGODB_URL', 'KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL'];
+  const given = Object.fromEntries(names.map((name) => [name, requireVariable(surroundings, name)]));
+  const settings = read(connectionSettings.extend({ NODE_ENV: environmentSetting }), env, given);
+  const ofRunningStack = names.filter((name) => surroundings.ofRunningStack.has(name));
+  judge({ ...settings, ...Object.fromEntries(ofRunningStack.map((name) => [name, undefined])) });
   return settings;
-}
-
-/** The variables without the files of addresses, which were read when the addresses were resolved. */
-function withoutFiles(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
-  return { ...env, ...Object.fromEntries(names.map((name) => [`${name}_FILE`, undefined])) };
 }
 
 function judge(settings: Parameters<typeof connectionProblems>[0]): void {
@@ -59,9 +43,15 @@ function judge(settings: Parameters<typeof connectionProblems>[0]): void {
   if (problems.length > 0) throw inOneLine(configError(problems));
 }
 
-function read<Schema extends z.ZodType>(schema: Schema, env: NodeJS.ProcessEnv): z.output<Schema> {
+/** Reads settings with these resolved values, whose files were read already. */
+function read<Schema extends z.ZodType>(
+  schema: Schema,
+  env: NodeJS.ProcessEnv,
+  given: Readonly<Record<string, string>>,
+): z.output<Schema> {
+  const files = Object.keys(given).map((name) => [`${name}_FILE`, undefined] as const);
   try {
-    return parseConfig(schema, env);
+    return parseConfig(schema, { ...env, ...Object.fromEntries(files), ...given });
   } catch (error) {
     throw inOneLine(error);
   }

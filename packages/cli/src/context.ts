@@ -1,34 +1,33 @@
 import type { Merchant } from '@pesewa/directory';
 import type { Command } from 'commander';
-import { createOperations, type Operations } from './clients/operations.ts';
-import { type AddressName, type ResolvedAddresses, resolveAddresses } from './config.ts';
+import { createFileCaller, type FileCaller } from './clients/call.ts';
+import { resolveSurroundings, type Surroundings } from './config.ts';
 import { requireMongodbUrl } from './connections.ts';
 import { CliError } from './errors.ts';
 import type { CliPorts, OpenedDirectory } from './ports.ts';
 
-/** The options that every command accepts. */
-export type GlobalOptions = Partial<Record<AddressName, string>> & { readonly runFile?: string };
-
-/** What a command works with: the ports and the resolved addresses. */
+/** What a command works with: the ports, and where services are. */
 export interface CommandContext {
   readonly ports: CliPorts;
-  readonly addresses: ResolvedAddresses;
-  readonly operations: Operations;
+  readonly surroundings: Surroundings;
+  /** The operator APIs that commands talk to (ADR 60). */
+  readonly operations: FileCaller;
   /** Opens the directory, runs the work, and always closes the directory. */
   readonly withDirectory: <Value>(
     work: (admin: OpenedDirectory['admin']) => Promise<Value>,
   ) => Promise<Value>;
 }
 
-/** Resolves the addresses of one call and builds its context. */
+/** Resolves the addresses and tokens of one call and builds its context. */
 export async function openContext(ports: CliPorts, command: Command): Promise<CommandContext> {
-  const addresses = await resolveAddresses(command.optsWithGlobals<GlobalOptions>(), ports.environment);
+  const { runFile } = command.optsWithGlobals<{ readonly runFile?: string }>();
+  const surroundings = await resolveSurroundings(runFile, ports.environment);
   return {
     ports,
-    addresses,
-    operations: createOperations(ports, addresses),
+    surroundings,
+    operations: createFileCaller(ports, surroundings),
     withDirectory: async (work) => {
-      await using directory = await ports.openDirectory(requireMongodbUrl(addresses, ports.environment));
+      await using directory = await ports.openDirectory(requireMongodbUrl(surroundings, ports.environment));
       return await work(directory.admin);
     },
   };

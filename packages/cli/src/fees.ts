@@ -6,7 +6,7 @@ const PERCENT = /^(\d{1,3})(?:\.(\d{1,2}))?%?$/;
 const BASIS_POINTS_MAX = 10_000n;
 
 /** How a fee is written on the command line, for help texts. */
-export const feeForm = '1.5% or percent=1.5,fixed=0.50,min=0.10,max=100';
+const feeForm = '1.5% or percent=1.5,fixed=0.50,min=0.10,max=100';
 
 /**
  * Reads a fee: only a percentage, or `percent`, `fixed`, `min` and `max` separated by commas, with amounts in the

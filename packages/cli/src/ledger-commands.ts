@@ -1,4 +1,4 @@
-import { type OrderView } from '@pesewa/contracts';
+import { type OrderView, orderOperations, proposalOperations } from '@pesewa/contracts';
 import {
   describeOrder,
   foreseeOrder,
@@ -8,7 +8,7 @@ import {
 } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCommandId, readLine } from './arguments.ts';
-import { requireAddress } from './config.ts';
+import { requireVariable } from './config.ts';
 import type { CommandContext } from './context.ts';
 import { CliError } from './errors.ts';
 
@@ -48,7 +48,8 @@ export async function proposeOrder(
   options: OrderOptions,
   again?: string,
 ): Promise<void> {
-  const { ports, operations, addresses } = context;
+  const { ports, operations, surroundings } = context;
+  const { call } = operations;
   const { kind, account, currency, amount, direction } = request;
   const reason =
     options.reason === undefined ? undefined : readLine('--reason', options.reason, REASON_LENGTH_MAX);
@@ -73,10 +74,12 @@ export async function proposeOrder(
     return;
   }
   // Required before anything is sent, so that an order is not left half done because a token is missing.
-  if (options.approve) requireAddress(addresses, 'approverToken');
+  if (options.approve) requireVariable(surroundings, 'PESEWA_APPROVER_TOKEN');
   // Printed before the first request: if no answer arrives, people need the id, or they would order it twice.
   ports.print(`ordering ${commandId}\n`);
-  const proposed = await operations.orders.propose({ kind, body }).catch((error: unknown) => {
+  // Which fields go with which kind is known to the commands, and judged by the ledger.
+  const proposal = call('ledger', proposalOperations[kind], { body: body as never });
+  const proposed = await proposal.catch((error: unknown) => {
     throw error instanceof RefusedError
       ? error
       : withRetryHint(error, commandId, 'it may have been taken', again);
@@ -85,13 +88,39 @@ export async function proposeOrder(
     ports.print(`${summary(proposed)}${nextStep(proposed)}`);
     return;
   }
-  const { approve, ended } = operations.orders;
-  const followed = await approve(commandId)
-    .then(() => ended(commandId))
-    .catch((error: unknown) => {
-      throw withRetryHint(error, commandId, 'the order was taken', again);
-    });
-  reportEnded(context, followed);
+  const followed = await approveOrder(context, commandId).catch((error: unknown) => {
+    throw withRetryHint(error, commandId, 'the order was taken', again);
+  });
+  ports.print(summary(requireApplied(followed)));
+}
+
+const ENDED_TIMEOUT_MS = 30_000;
+const PAUSE_MS = 150;
+
+/** Approves an order; resolves once the ledger has applied or refused it. */
+export async function approveOrder(
+  { ports, operations: { call } }: CommandContext,
+  commandId: string,
+): Promise<OrderView> {
+  const of = { parameters: { commandId } };
+  await call('ledger', orderOperations.approve, of);
+  const startMs = ports.clock.nowMs();
+  try {
+    for (;;) {
+      const seen = await call('ledger', orderOperations.show, of);
+      if (seen.status !== 'approved') return seen;
+      const waitedMs = ports.clock.nowMs() - startMs;
+      if (waitedMs > ENDED_TIMEOUT_MS) {
+        throw new CliError(
+          `${commandId} is approved but not applied yet: the ledger will; look with pesewa orders show ${commandId}`,
+        );
+      }
+      ports.progress(`${commandId} is approved, the ledger applies it … ${Math.floor(waitedMs / 1000)} s`);
+      await ports.clock.sleep(PAUSE_MS);
+    }
+  } finally {
+    ports.progress('');
+  }
 }
 
 /** The error, with what may have happened all the same and the id with which a repetition is the same order. */
@@ -104,14 +133,12 @@ export function withRetryHint(
   return new CliError(`${messageOf(error)}; ${despite}: ${again}`);
 }
 
-/** Prints an order's outcome in the ledger; a refused order is an error. */
-export function reportEnded(context: CommandContext, order: OrderView): void {
-  if (order.status === 'refused') {
-    throw new CliError(
-      `the ledger refused ${order.commandId}: ${order.refusedFor ?? 'no reason given'}; nothing moved`,
-    );
-  }
-  context.ports.print(summary(order));
+/** An order that the ledger has applied; a refused one is an error. */
+export function requireApplied(order: OrderView): OrderView {
+  if (order.status !== 'refused') return order;
+  throw new CliError(
+    `the ledger refused ${order.commandId}: ${order.refusedFor ?? 'no reason given'}; nothing moved`,
+  );
 }
 
 /** An order in one line. */

@@ -28,9 +28,7 @@ process.exitCode = await runProgram(
         database: `${prefix}directory`,
         appName: 'pesewa-cli',
       }).catch(() => {
-        throw new CliError(
-          'MongoDB does not answer as a replica set: check --mongodb-url, or start the stack',
-        );
+        throw new CliError('MongoDB does not answer as a replica set: check MONGODB_URL, or start the stack');
       });
       return {
         admin: createDirectoryAdmin(database.db),
@@ -52,7 +50,7 @@ process.exitCode = await runProgram(
       }).catch((error: unknown) => {
         if (error instanceof CheckpointError) throw new CliError(`${checkpointFile}: ${error.message}`);
         if (!(error instanceof Error) || error.name !== 'MongoServerSelectionError') throw error;
-        throw new CliError('MongoDB does not answer: check --mongodb-url, or start the stack');
+        throw new CliError('MongoDB does not answer: check MONGODB_URL, or start the stack');
       }),
     clock: systemClock,
     ids: createIds(systemClock, systemRandom),

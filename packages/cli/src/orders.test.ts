@@ -64,6 +64,11 @@ describe('an order', () => {
     let ids = 0;
     const ports: CliPorts = {
       ...line.ports,
+      environment: {
+        ...line.ports.environment,
+        MONGODB_URL: 'mongodb://unused',
+        LEDGER_URL: 'http://ledger',
+      },
       ids: { next: (prefix) => `${prefix}-${++ids}` },
       exchange: ({ body }) => {
         const [, announced] = /^ordering (.+)\n$/.exec(line.printed()) ?? [];
@@ -72,8 +77,8 @@ describe('an order', () => {
         return isLost ? Promise.reject(new Error('the connection was reset')) : Promise.resolve(proposed);
       },
     };
-    const call = ['fund', 'wallet', 'demo', 'GHS', '2500.50', '--mongodb-url', 'mongodb://unused'];
-    const run = (...more: string[]) => runProgram(ports, [...call, '--ledger-url', 'http://ledger', ...more]);
+    const call = ['fund', 'wallet', 'demo', 'GHS', '2500.50'];
+    const run = (...more: string[]) => runProgram(ports, [...call, ...more]);
     expect(await run()).toBe(1);
     expect(line.complained()).toBe(
       'pesewa: the connection was reset; it may have been taken: repeat with --command-id cm-1\n',

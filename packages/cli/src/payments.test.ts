@@ -29,6 +29,7 @@ it('lists payments of one gateway, by merchant, status and time', async () => {
     status: 'FAILED',
     from: '2026-01-02T00:00:00.000Z',
     to: '2026-01-03T00:00:00.000Z',
+    limit: '50',
   });
   expect(asked).toMatch(/^http:\/\/payouts\/payments\/list\?/);
   for (const shown of ['po-1', 'order-1', '1,200.50 KES', 'FAILED', 'the route is delayed'])
@@ -38,20 +39,20 @@ it('lists payments of one gateway, by merchant, status and time', async () => {
 it.each(['payouts', 'collections'])('lists %s at a rail that have not ended', async (what) => {
   const line = commandLine([page([{ ...payout, step: 'awaitingOtp' }])]);
   expect(await line.run('payments', 'list', what, '--open', '--rail', 'upstream')).toBe(0);
-  expect(line.requests).toEqual([`http://${what}/payments/list?rail=upstream&open=true`]);
+  expect(line.requests).toEqual([`http://${what}/payments/list?rail=upstream&open=true&limit=50`]);
   expect(line.printed()).toContain('awaiting OTP');
 });
 
 it('lists those with a reference of a merchant that need not be named', async () => {
   const line = commandLine([page([payout])]);
   expect(await line.run('payments', 'list', 'payouts', '--reference', 'order-1')).toBe(0);
-  expect(line.requests).toEqual(['http://payouts/payments/list?merchantReference=order-1']);
+  expect(line.requests).toEqual(['http://payouts/payments/list?merchantReference=order-1&limit=50']);
 });
 
 it('says that there are more', async () => {
   const line = commandLine([page([payout, { ...payout, reference: 'po-0' }], 'po-0')]);
   expect(await line.run('payments', 'list', 'collections', '--limit', '1')).toBe(0);
-  expect(line.requests).toEqual(['http://collections/payments/list']);
+  expect(line.requests).toEqual(['http://collections/payments/list?limit=1']);
   expect(line.printed()).toContain('there are more: raise --limit, or narrow --from and --to');
 });
 

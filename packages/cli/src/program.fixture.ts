@@ -45,22 +45,15 @@ const demo: Merchant = {
 };
 
 /** Unused addresses, so that a running stack is never asked. */
-const addresses = [
-  '--mongodb-url',
-  'mongodb://unused',
-  '--ledger-url',
-  'http://ledger',
-  '--reconciler-url',
-  'http://reconciler',
-  '--webhook-ingress-url',
-  'http://ingress',
-  '--payout-gateway-url',
-  'http://payouts',
-  '--collection-gateway-url',
-  'http://collections',
-  '--webhook-dispatcher-url',
-  'http://webhooks',
-];
+const addresses = {
+  MONGODB_URL: 'mongodb://unused',
+  LEDGER_URL: 'http://ledger',
+  RECONCILER_URL: 'http://reconciler',
+  WEBHOOK_INGRESS_URL: 'http://ingress',
+  PAYOUT_GATEWAY_URL: 'http://payouts',
+  COLLECTION_GATEWAY_URL: 'http://collections',
+  WEBHOOK_DISPATCHER_URL: 'http://webhooks',
+};
 
 /** A directory with one merchant. */
 const directory: OpenedDirectory['admin'] = {
@@ -149,7 +142,8 @@ export function commandLine(
     ids: { next: (prefix) => `${prefix}-1` },
   };
   return {
-    run: (...call: string[]) => runProgram(ports, [...call, ...addresses]),
+    run: (...call: string[]) =>
+      runProgram({ ...ports, environment: { ...addresses, ...ports.environment } }, call),
     printed: () => printed.join(''),
     complained: () => complained.join(''),
     /** The temporary lines shown while waiting. */

@@ -159,7 +159,7 @@ describe('keys', () => {
         body: { scopes: ['payouts', 'collections'], expiresAt: '2027-01-31T00:00:00.000Z' },
       },
     ]);
-    expect(line.printed()).toContain('public key       a-public-key-that-was-made\n');
+    expect(line.printed()).toContain('public key     a-public-key-that-was-made\n');
   });
 
   it.each([
@@ -200,7 +200,7 @@ it.each([
   expect(line.requests).toEqual([
     { url: 'http://ledger/merchants/demo/changes/signatures', token: 'operator-token-of-tests', body },
   ]);
-  expect(line.printed()).toContain('signing secret   rqsec_shown\n');
+  expect(line.printed()).toContain('signing secret  rqsec_shown\n');
 });
 
 it('signatures are not set to nothing', async () => {

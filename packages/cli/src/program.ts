@@ -1,5 +1,5 @@
 import { messageOf } from '@pesewa/operator-client';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { addAccountsCommand } from './commands/accounts.ts';
 import { addActionsCommand } from './commands/actions.ts';
@@ -26,7 +26,7 @@ import { addStatementCommand } from './commands/statement.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
 import { addModuleCommand } from './commands/x-module.ts';
-import { addressSources } from './config.ts';
+import { variables } from './config.ts';
 import { explainEveryCommand, helpGroups, withExitCodes } from './help.ts';
 import type { CliPorts } from './ports.ts';
 
@@ -46,7 +46,7 @@ export async function runProgram(ports: CliPorts, callArguments: readonly string
 export function createProgram(ports: CliPorts): Command {
   const program = new Command('pesewa')
     .description(
-      'Operates a Pesewa installation. Addresses and tokens come from options, else variables, else a running npm start.',
+      'Operates a Pesewa installation. Addresses and tokens come from variables, else from a running npm start.',
     )
     .version(manifest.version, '--version', 'print the version')
     .optionsGroup('Where services are, and who you are:')
@@ -63,10 +63,6 @@ export function createProgram(ports: CliPorts): Command {
             .replace(/[.:]+$/, '')}: see --help\n`,
         ),
     });
-  for (const { option, variable, what } of Object.values(addressSources)) {
-    const value = /-(url|token)$/.exec(option)?.[1] ?? 'list';
-    program.addOption(new Option(`${option} <${value}>`, `${what}; else ${variable}`));
-  }
   program.option(
     '--run-file <file>',
     'run file of a running stack (default: .pesewa/run.json of this checkout)',
@@ -107,6 +103,8 @@ export function createProgram(ports: CliPorts): Command {
   addPrepareCommand(program, ports);
   addCompletionCommand(program, ports);
   explainEveryCommand(program);
+  const names = Object.entries(variables).map(([name, what]) => `  ${name.padEnd(23)} ${what}\n`);
+  program.addHelpText('after', `\nVariables, or with _FILE the file that has it:\n${names.join('')}`);
   withExitCodes(
     program,
     '0 if it is done and well; else 1, and one line on stderr says what was refused, was not answered, or is not well.',

@@ -1,74 +1,101 @@
-import type { ChangeView, FieldChangeView } from '@pesewa/contracts';
+import {
+  type CallOf,
+  type ChangeKind,
+  type ChangeView,
+  changeOperations,
+  dryRunOf,
+  type FieldChangeView,
+  settingsOperations,
+} from '@pesewa/contracts';
 import { inWords, messageOf, RefusedError, settingLabel, settingText } from '@pesewa/operator-client';
 import type { Command } from 'commander';
-import { readLine } from './arguments.ts';
-import type { WantedChange } from './clients/settings.ts';
-import { requireAddress } from './config.ts';
-import { openContext } from './context.ts';
+import { requireVariable } from './config.ts';
+import { begin, type Called, type Declared, onCall } from './declared.ts';
 import { CliError } from './errors.ts';
 import type { CliPorts } from './ports.ts';
 import { cellText } from './print.ts';
+import { namedLines } from './views.ts';
 
-/** The options of every change of settings. */
-interface ChangeOptions {
-  readonly reason?: string;
-  readonly dryRun?: boolean;
-  readonly approve?: boolean;
+/** A command that asks for a change of a merchant's settings. */
+interface ChangeCommand extends Omit<Declared<(typeof changeOperations)['limits']>, 'operation' | 'service'> {
+  readonly kind: ChangeKind;
+  /** Whether one operator is enough. */
+  readonly by: 'one' | 'two';
+  /** Warns of what is asked for, before it is. */
+  readonly warn?: (body: Readonly<Record<string, unknown>>) => Promise<void>;
 }
 
-const REASON_LENGTH_MAX = 200;
-
-/** Adds the options of a change; `by` says whether one operator is enough for it. */
-export function addChangeOptions(command: Command, by: 'one' | 'two'): Command {
-  command.option('--reason <text>', `why, in one line of at most ${REASON_LENGTH_MAX} characters`);
-  if (by === 'two')
+/** Adds a command that asks for a change, or shows what it would do; with `--approve` it also approves it. */
+export function addChange(parent: Command, ports: CliPorts, spec: ChangeCommand): Command {
+  // The kind and what it takes belong together by their type.
+  const operation = changeOperations[spec.kind] as unknown as (typeof changeOperations)['limits'];
+  const declared = {
+    ...spec,
+    operation,
+    service: 'ledger',
+    names: { merchantId: 'merchant', ...spec.names },
+    without: ['changeId', ...(spec.without ?? [])],
+  } as const;
+  const command = begin(parent, declared);
+  if (spec.by === 'two')
     command.option('--approve', "approve it too, with another approver's token, so that it applies at once");
-  return command.option('--dry-run', 'show what would change, and change nothing');
+  onCall(command, ports, declared, async (called) => {
+    const { merchantId, dryRun: _, ...body } = called.given;
+    await spec.warn?.(body);
+    await requestChange(
+      called,
+      String(merchantId),
+      operation,
+      spec.kind === 'create' ? { merchantId, ...body } : body,
+    );
+  });
+  return command;
 }
 
-/** Asks for a change of a merchant's settings, or shows what it would do; with `--approve` it also approves it. */
-export async function requestChange(
-  ports: CliPorts,
-  command: Command,
+async function requestChange(
+  { context, given: { dryRun }, options: { approve } }: Called,
   merchantId: string,
-  { kind, body }: WantedChange,
+  operation: (typeof changeOperations)['limits'],
+  asked: NonNullable<CallOf<(typeof changeOperations)['limits']>['body']>,
 ): Promise<void> {
-  const options = command.opts<ChangeOptions>();
-  const { operations, addresses } = await openContext(ports, command);
-  const reason =
-    options.reason === undefined ? undefined : readLine('--reason', options.reason, REASON_LENGTH_MAX);
-  const asked = { kind, body: { ...body, ...(reason !== undefined && { reason }) } } as WantedChange;
-  if (options.dryRun) {
-    const fields = await operations.settings.foresee(merchantId, asked);
+  const { ports, operations, surroundings } = context;
+  const { call } = operations;
+  const of = { parameters: { merchantId } };
+  if (dryRun) {
+    const { fields } = await call('ledger', dryRunOf(operation), { ...of, body: { ...asked, dryRun: true } });
     ports.print(`would change ${merchantId}:\n${fieldLines(fields)}nothing was changed\n`);
     return;
   }
   // Required before anything is sent, so that a change is not left half done because a token is missing.
-  if (options.approve) requireAddress(addresses, 'approverToken');
-  const { made, ...taken } = await operations.settings.take(merchantId, asked).catch((error: unknown) => {
-    if (error instanceof RefusedError) throw error;
-    throw new CliError(
-      `${messageOf(error)}; it may have been taken: see pesewa merchants history ${merchantId}`,
-    );
-  });
+  if (approve) requireVariable(surroundings, 'PESEWA_APPROVER_TOKEN');
+  const { made, ...taken } = await call('ledger', operation, { ...of, body: asked }).catch(
+    (error: unknown) => {
+      if (error instanceof RefusedError) throw error;
+      throw new CliError(
+        `${messageOf(error)}; it may have been taken: see pesewa merchants history ${merchantId}`,
+      );
+    },
+  );
   // Printed before the approval, which may fail: it can't be shown again.
-  if (made.publicKey !== undefined) ports.print(`public key       ${made.publicKey}\n`);
-  if (made.publicKeys !== undefined) {
-    ports.print(
-      `payouts key      ${made.publicKeys.payouts}\ncollections key  ${made.publicKeys.collections}\n`,
-    );
-  }
-  if (made.webhookSecret !== undefined) ports.print(`webhook secret   ${made.webhookSecret}\n`);
-  if (made.signingSecret !== undefined) ports.print(`signing secret   ${made.signingSecret}\n`);
+  ports.print(
+    namedLines([
+      ['public key', made.publicKey],
+      ['payouts key', made.publicKeys?.payouts],
+      ['collections key', made.publicKeys?.collections],
+      ['webhook secret', made.webhookSecret],
+      ['signing secret', made.signingSecret],
+    ]),
+  );
   if (taken.status === 'applied') {
     ports.print(`${summary(taken)}seen everywhere within five seconds\n`);
     return;
   }
-  if (!options.approve) {
+  if (!approve) {
     ports.print(`${summary(taken)}${fieldLines(taken.fields)}${nextStep(taken)}`);
     return;
   }
-  ports.print(approvedText(await operations.settings.approve(taken.id)));
+  const approved = await call('ledger', settingsOperations.approve, { parameters: { id: taken.id } });
+  ports.print(approvedText(approved));
 }
 
 /** What is printed of a change that was approved. */
@@ -84,7 +111,7 @@ export function summary({ id, status, kind, merchantId, requestedBy, approvedBy 
 
 /** A change with everything that is known of it. */
 export function details(change: ChangeView): string {
-  const lines: readonly (readonly [string, string | undefined])[] = [
+  const lines = namedLines([
     ['change', change.id],
     ['status', change.status],
     ['of', `${change.merchantId}: ${inWords(change.kind)}`],
@@ -98,9 +125,8 @@ export function details(change: ChangeView): string {
         `${change.rejectedBy} at ${change.rejectedAt ?? '?'}: ${change.rejectedFor ?? '?'}`,
     ],
     ['approve until', change.expiresAt],
-  ];
-  const known = lines.filter(([, value]) => value !== undefined);
-  return `${known.map(([name, value]) => `${name.padEnd(15)}${cellText(value)}\n`).join('')}${fieldLines(change.fields)}`;
+  ]);
+  return `${lines}${fieldLines(change.fields)}`;
 }
 
 /** From what to what each setting changes, in a line each. */

@@ -16,11 +16,11 @@ export interface Caller {
     operation: One,
     given: CallOf<One>,
   ) => Promise<AnswerOf<One>>;
-  /** The items of a list, page by page, until it ends or `limit` items are read, and whether there are more. */
+  /** The items of a list from its first page or a given cursor on, until it ends or `limit` items are read, and whether there are more. */
   readonly list: <One extends ListOperation>(
     service: MessagingService,
     operation: One,
-    query: Omit<QueryOf<One>, 'cursor' | 'after'>,
+    query: QueryOf<One>,
     limit: number,
   ) => Promise<{ readonly items: readonly ItemOf<One>[]; readonly hasMore: boolean }>;
 }
@@ -77,7 +77,7 @@ export function createCaller({ exchange, addressOf, tokenFor }: CallerDeps): Cal
     list: async (service, operation, query, limit) => {
       type Listed = typeof operation;
       const items: ItemOf<Listed>[] = [];
-      let cursor: string | null | undefined;
+      let cursor = (query as Readonly<Record<string, string | null | undefined>>)[operation.pages];
       while (cursor !== null && items.length < limit) {
         const given = { query: { ...query, [operation.pages]: cursor } } as unknown as CallOf<Listed>;
         const page = (await call(service, operation, given)) as {

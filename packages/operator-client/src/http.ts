@@ -4,15 +4,23 @@ import { ClientError } from './errors.ts';
 const TIMEOUT_MS = 10_000;
 
 /** Talks to an operations API over HTTP; if it does not answer, the error names its address. */
-export const exchangeHttp: OperationsExchange = async ({
+export const exchangeHttp: OperationsExchange = async ({ timeoutMs = TIMEOUT_MS, ...request }) => {
+  const response = await requestHttp({ ...request, signal: AbortSignal.timeout(timeoutMs) });
+  const text = await response.text().catch(() => silence(request.url));
+  return { status: response.status, body: parseAnswer(text) };
+};
+
+/** Sends one request with an operator's token; gives the answer before its body has arrived. */
+export async function requestHttp({
   url,
   token,
   method,
   body,
-  timeoutMs = TIMEOUT_MS,
-}) => {
-  const silent = () => silence(url);
-  const response = await fetch(url, {
+  signal,
+}: Omit<Parameters<OperationsExchange>[0], 'timeoutMs'> & {
+  readonly signal: AbortSignal;
+}): Promise<Response> {
+  return fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
       authorization: `Bearer ${token}`,
@@ -20,11 +28,9 @@ export const exchangeHttp: OperationsExchange = async ({
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
-  }).catch(silent);
-  const text = await response.text().catch(silent);
-  return { status: response.status, body: parseAnswer(text) };
-};
+    signal,
+  }).catch(() => silence(url));
+}
 
 /** Throws the error of a service that gives no answer. */
 export function silence(url: string): never {

@@ -1,8 +1,9 @@
+import { type Operations, operatorApis } from '@pesewa/contracts';
 import { Registry } from 'prom-client';
 import { expect, it, vi } from 'vitest';
 import { createHealth } from './health.ts';
 import { createLogger } from './logger.ts';
-import { createOperationsApp, mountOperator } from './operations.ts';
+import { createOperationsApp, mountOperator, serveOperatorDocument } from './operations.ts';
 import { createOperators } from './operators.ts';
 
 const TOKEN = 'the-main-token-of-tests';
@@ -77,3 +78,27 @@ it('operator requests end: those in progress are awaited, others are refused, an
   expect(await (await slow).text()).toBe('done');
   await ending;
 });
+
+it.each(Object.entries(operatorApis))(
+  'serves the OpenAPI document of %s to operators',
+  async (service, api) => {
+    const logger = createLogger({ name: 'test', level: 'fatal' });
+    const operations = createOperationsApp({ health: createHealth(), metrics: new Registry(), logger });
+    serveOperatorDocument(operations, service);
+    mountOperator(operations, createOperators(TOKEN));
+    expect((await operations.app.request('/openapi.json')).status).toBe(401);
+    const answer = await operations.app.request('/openapi.json', {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    expect(answer.status).toBe(200);
+    const { openapi, paths } = (await answer.json()) as { openapi: string; paths: Record<string, object> };
+    expect(openapi).toBe('3.1.0');
+    const documented = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    const declared = Object.values<Operations>(api).flatMap((part) =>
+      Object.values(part).map(({ method, path }) => `${method} ${path}`),
+    );
+    expect(documented.toSorted()).toEqual(declared.toSorted());
+  },
+);

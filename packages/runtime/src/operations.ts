@@ -1,4 +1,4 @@
-import { callerOperations } from '@pesewa/contracts';
+import { callerOperations, type OperatorApi, operatorApis } from '@pesewa/contracts';
 import { Hono } from 'hono';
 import type { Registry } from 'prom-client';
 import type { Health, HealthReport } from './health.ts';
@@ -58,6 +58,17 @@ export function createOperationsApp(options: {
  */
 function isTransientByName({ name }: Error): boolean {
   return /^Mongo.*(?:Network|ServerSelection|WaitQueue|PoolCleared|NotConnected|Timeout)/.test(name);
+}
+
+/** Serves the OpenAPI document of a service's operator API, if it has one, among its operator routes. */
+export function serveOperatorDocument({ operator }: Pick<OperationsApp, 'operator'>, service: string): void {
+  const api = (operatorApis as Readonly<Record<string, OperatorApi>>)[service];
+  if (api === undefined) return;
+  operator.get('/openapi.json', async (context) => {
+    // Loaded when it is asked for: a process that nobody asks needs no library that writes such documents.
+    const { buildOperatorDocument } = await import('./operator-document.ts');
+    return answerJson(context, 200, buildOperatorDocument(service, api));
+  });
 }
 
 /**

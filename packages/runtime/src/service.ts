@@ -8,7 +8,7 @@ import { type CrashPoint, createCrashPoints } from './crash-points.ts';
 import { createHealth, type Health } from './health.ts';
 import { serveHttp } from './http.ts';
 import { createLogger, type Logger } from './logger.ts';
-import { createOperationsApp, mountOperator } from './operations.ts';
+import { createOperationsApp, mountOperator, serveOperatorDocument } from './operations.ts';
 import { createTokenVerifier } from './operator-tokens.ts';
 import { createOperators, operatorsProblem } from './operators.ts';
 import { createRequestMeter, type RequestMeter } from './requests.ts';
@@ -141,6 +141,7 @@ function openService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>
         config.NODE_ENV !== 'production',
         createTokenVerifier(config, { clock, monotonicMs, logger }),
       );
+      serveOperatorDocument(operations, name);
       await shutdown.open('operator requests', mountOperator(operations, operators));
       const { OPERATIONS_HOST: host = config.HOST, OPERATIONS_PORT: operationsPort } = config;
       // Probes and scrapes would bury the traces of payments; operators' requests have their spans once it is known whose they are.

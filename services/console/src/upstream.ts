@@ -20,9 +20,9 @@ import {
   parseAnswer,
   RefusedError,
   readBody,
+  requestHttp,
   requireAccepted,
   sendFile,
-  silence,
 } from '@pesewa/operator-client';
 
 /** Where each service's operator API is. */
@@ -76,10 +76,7 @@ const overHttp: Files = {
   fetch: async (url, token) => {
     const silent = new AbortController();
     const timer = setTimeout(() => silent.abort(), CALL_TIMEOUT_MS);
-    const headers = { authorization: `Bearer ${token}` };
-    return fetch(url, { headers, redirect: 'error', signal: silent.signal })
-      .catch(() => silence(url))
-      .finally(() => clearTimeout(timer));
+    return requestHttp({ url, token, signal: silent.signal }).finally(() => clearTimeout(timer));
   },
   send: sendFile,
 };

@@ -1,5 +1,4 @@
-import type { ConsumerGroup, MessagingService } from '@pesewa/contracts';
-import { consumerGroups } from '@pesewa/contracts';
+import type { MessagingService } from '@pesewa/contracts';
 import { messageOf } from '@pesewa/operator-client';
 import { CliError } from '../errors.ts';
 
@@ -22,14 +21,6 @@ export async function askServices<Service extends MessagingService, Item>(
     return answer?.status === 'rejected' ? [{ service, why: messageOf(answer.reason) }] : [];
   });
   return { items, missing };
-}
-
-/** Asks one service that consumes topics, or all of them at once. */
-export function askEveryService<Item>(
-  service: ConsumerGroup | undefined,
-  ask: (service: ConsumerGroup) => Promise<readonly Item[]>,
-): Promise<Answers<Item>> {
-  return askServices(service ? [service] : consumerGroups, ask);
 }
 
 /** Fails the command if a service gave no answer. */

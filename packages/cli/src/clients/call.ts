@@ -6,17 +6,8 @@ import {
   requestOf,
 } from '@pesewa/contracts';
 import { type Caller, createCaller, readBody, requireAccepted } from '@pesewa/operator-client';
-import { type Addresses, type AddressName, requireAddress } from '../config.ts';
+import { requireService, requireVariable, type Surroundings } from '../config.ts';
 import type { CliPorts } from '../ports.ts';
-
-const addressNames = {
-  ledger: 'ledgerUrl',
-  reconciler: 'reconcilerUrl',
-  'webhook-ingress': 'webhookIngressUrl',
-  'payout-gateway': 'payoutGatewayUrl',
-  'collection-gateway': 'collectionGatewayUrl',
-  'webhook-dispatcher': 'webhookDispatcherUrl',
-} as const satisfies Record<MessagingService, AddressName>;
 
 /** Calls operations, and those that take or give files. */
 export interface FileCaller extends Caller {
@@ -40,13 +31,13 @@ export interface FileCaller extends Caller {
 /** Builds {@link FileCaller} over the resolved addresses; a missing one matters only when it is used. */
 export function createFileCaller(
   ports: Pick<CliPorts, 'exchange' | 'download' | 'upload' | 'progress'>,
-  addresses: Addresses,
+  surroundings: Surroundings,
 ): FileCaller {
-  const addressOf = (service: MessagingService) =>
-    requireAddress(addresses, addressNames[service]).replace(/\/+$/, '');
+  const addressOf = (service: MessagingService) => requireService(surroundings, service);
   const tokenFor = ({ caller }: Operation) =>
     // Without a second token the caller's own is used, because they may be the second operator.
-    (caller === 'second' ? addresses.approverToken : undefined) ?? requireAddress(addresses, 'operatorToken');
+    (caller === 'second' ? surroundings.values['PESEWA_APPROVER_TOKEN'] : undefined) ??
+    requireVariable(surroundings, 'OPERATOR_TOKEN');
   return {
     ...createCaller({ exchange: ports.exchange, addressOf, tokenFor }),
     save: async (service, operation, given, file) => {

@@ -54,6 +54,13 @@ it('leaves the file as it was where the answer breaks off, or is a refusal', asy
   expect(await readdir(refused.folder)).toEqual([]);
 });
 
+it('names a service that does not answer, not the file', async () => {
+  const { request } = await serve((_, response) => void response.destroy());
+  await expect(downloadHttp(request)).rejects.toThrow(
+    'does not answer: start the service, or give its address',
+  );
+});
+
 it('shows how many rows have arrived, and of how many where the service says so', async () => {
   const csv = await serve((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/csv; charset=utf-8', 'x-total-rows': '2' });

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { TOTAL_ROWS_HEADER } from '@pesewa/contracts';
-import { parseAnswer, silence } from '@pesewa/operator-client';
+import { ClientError, parseAnswer, requestHttp } from '@pesewa/operator-client';
 import { CliError } from '../errors.ts';
 import type { OperationsDownload, WebhookForward } from '../ports.ts';
 
@@ -32,10 +32,7 @@ export const downloadHttp: OperationsDownload = async ({ url, token, file, progr
   const timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT_MS);
   const partial = `${file}.part`;
   try {
-    const headers = { authorization: `Bearer ${token}` };
-    const response = await fetch(url, { headers, redirect: 'error', signal: idle.signal }).catch(() =>
-      silence(url),
-    );
+    const response = await requestHttp({ url, token, signal: idle.signal });
     if (!response.ok || !response.body) {
       return { status: response.status, body: parseAnswer(await response.text()) };
     }
@@ -53,7 +50,7 @@ export const downloadHttp: OperationsDownload = async ({ url, token, file, progr
     return { status: response.status, body: undefined };
   } catch (error) {
     await rm(partial, { force: true }).catch(() => undefined);
-    if (error instanceof CliError) throw error;
+    if (error instanceof ClientError) throw error;
     throw new CliError(
       `${file}: it could not be written completely: check the free space and repeat the command`,
     );

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import { formatJson, formatTable } from '../print.ts';
+import { formatJson } from '../print.ts';
+import { type Column, tableOf } from '../views.ts';
 
 const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 
@@ -19,39 +20,34 @@ export function addAvailabilityCommand(program: Command, ports: CliPorts): void 
       const found = [];
       for (const [payments, service] of Object.entries(gateways))
         found.push({ payments, ...(await operations.call(service, availabilityOperations.show, {})) });
-      const rows = found.flatMap(({ payments, items }) => items.map((one) => [payments, ...cellsOf(one)]));
+      const rows = found.flatMap(({ payments, items }) => items.map((one) => ({ payments, ...one })));
       const times = found.map(
         ({ payments, from, at, isSample }) =>
           `${payments}: accepted from ${from} to ${at}${isSample ? ', a sample of them' : ''}\n`,
       );
-      const table = formatTable(HEADING, rows, { colours: ports.colours, empty: 'no rail is configured' });
+      const table = tableOf(COLUMNS, rows, {}, { colours: ports.colours, empty: 'no rail is configured' });
       ports.print(json ? formatJson(found) : [table, ...times].join(''));
     });
   withExamples(availability, ['pesewa availability', 'pesewa availability --json']);
 }
 
-const HEADING = [
-  'PAYMENTS',
-  'RAIL',
-  'MOBILE OPERATOR',
-  'SUCCEEDED',
-  'RATE',
-  'MEDIAN',
-  '95 OF 100',
-  'FAILS MOST',
-  'OPEN TOO LONG',
-];
+type Shown = RailAvailabilityView & { readonly payments: string };
 
-const cellsOf = (one: RailAvailabilityView) => [
-  one.rail,
-  one.operatorCode ?? 'all',
-  `${one.completed} of ${endedOf(one)}`,
-  describeRate(one.successRate),
-  describeLength(one.medianMs),
-  describeLength(one.p95Ms),
+const COLUMNS: readonly Column<Shown>[] = [
+  'payments',
+  'rail',
+  ['MOBILE OPERATOR', ({ operatorCode }) => operatorCode ?? 'all'],
+  ['SUCCEEDED', (one) => `${one.completed} of ${endedOf(one)}`],
+  ['RATE', ({ successRate }) => describeRate(successRate)],
+  ['MEDIAN', ({ medianMs }) => describeLength(medianMs)],
+  ['95 OF 100', ({ p95Ms }) => describeLength(p95Ms)],
   [
-    ...(one.topFailure ? [`${one.topFailure.reason} (${one.topFailure.count})`] : []),
-    ...(one.reversed > 0 ? [`${one.reversed} reversed`] : []),
-  ].join(', '),
-  `${one.openTooLong.count}${one.openTooLong.isCut ? ' or more' : ''}`,
+    'FAILS MOST',
+    ({ topFailure, reversed }) =>
+      [
+        ...(topFailure ? [`${topFailure.reason} (${topFailure.count})`] : []),
+        ...(reversed > 0 ? [`${reversed} reversed`] : []),
+      ].join(', '),
+  ],
+  ['OPEN TOO LONG', ({ openTooLong: { count, isCut } }) => `${count}${isCut ? ' or more' : ''}`],
 ];

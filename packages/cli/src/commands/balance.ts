@@ -1,4 +1,5 @@
 import { displayAmount } from '@pesewa/kernel';
+import { readWallet } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCurrency } from '../arguments.ts';
 import { findMerchant, openContext } from '../context.ts';
@@ -30,7 +31,9 @@ export function addBalanceCommand(program: Command, ports: CliPorts): void {
                 (await findMerchant(admin, id)).wallets.map(({ currency }) => currency),
               )
             : [readCurrency('currency', currencyText)];
-        const accounts = await Promise.all(currencies.map((currency) => operations.account(id, currency)));
+        const accounts = await Promise.all(
+          currencies.map((currency) => readWallet(operations, id, currency)),
+        );
         // The ledger knows only wallets that have entries: one that has none may not exist at all.
         for (const { currency, sequence } of accounts)
           if (sequence === 0 && currencyText !== undefined) await requireWallet(context, id, currency);

@@ -1,33 +1,27 @@
 import {
   type BreakView,
+  breakOperations,
+  type CallOf,
   type DecisionView,
-  decidedOutcomes,
-  decisionStatuses,
+  decisionOperations,
+  dryRunOf,
   type PaymentKind,
   timelineOperations,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { inWords, RefusedError } from '@pesewa/operator-client';
-import { Argument, type Command, Option } from 'commander';
-import { asList, readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
-import type { Operations } from '../clients/operations.ts';
-import { openContext } from '../context.ts';
+import { breakToDecide, inWords, RefusedError } from '@pesewa/operator-client';
+import type { Command } from 'commander';
+import { readCommandId, readPositiveAmount } from '../arguments.ts';
+import type { FileCaller } from '../clients/call.ts';
 import { decisionGrounds, decisionSummary } from '../decision-output.ts';
+import type { Called } from '../declared.ts';
 import { CliError } from '../errors.ts';
-import { withExamples } from '../help.ts';
 import { withRetryHint } from '../ledger-commands.ts';
+import { addAct, addList, addShow } from '../operation-commands.ts';
 import type { CliPorts } from '../ports.ts';
-import { amountCell, formatJson, formatTable } from '../print.ts';
-import { addDecidingCommands, type ProposalKind } from './proposals.ts';
+import { addDecidingCommands } from './proposals.ts';
 
-const TEXT_LENGTH_MAX = 200;
-
-interface ListOptions {
-  readonly status?: DecisionView['status'];
-  readonly reference?: string;
-  readonly limit: string;
-  readonly json?: boolean;
-}
+const service = 'reconciler';
 
 /**
  * Adds `decisions …`: what a customer paid if the rail's callback names another amount than was asked (ADR 23), and the
@@ -39,140 +33,163 @@ export function addDecisionCommands(program: Command, ports: CliPorts): void {
     .description(
       'decisions on what customers paid and how payouts ended; without a verb it lists the newest',
     );
-  addListCommand(decisions, ports);
+  addList(decisions, ports, {
+    name: 'list',
+    isDefault: true,
+    operation: decisionOperations.list,
+    service,
+    columns: [
+      ['DECISION', ({ id }) => id],
+      'status',
+      ['PAYMENT', ({ reference }) => reference],
+      'asked',
+      'amount',
+      'outcome',
+      ['PROPOSED BY', ({ requestedBy }) => requestedBy],
+      ['AT', ({ requestedAt }) => requestedAt],
+      ['DECIDED BY', ({ approvedBy, rejectedBy }) => approvedBy ?? rejectedBy],
+      'note',
+      'despite',
+    ],
+    empty: ({ status, reference }) =>
+      (status ?? reference) === undefined ? 'no decisions yet' : 'no such decisions',
+    examples: ['', '--status proposed', '--reference co-0193e5c1 --json'],
+  });
+  addShow(decisions, ports, {
+    name: 'show',
+    operation: decisionOperations.show,
+    service,
+    text: details,
+    examples: ['dc-0193e5c1'],
+  });
   addProposeCommand(decisions, ports);
   addOutcomeCommand(decisions, ports);
-  addDecidingCommands(decisions, ports, deciding);
+  addDecidingCommands<DecisionView>(decisions, ports, {
+    operations: decisionOperations,
+    service,
+    exampleId: 'dc-0193e5c1',
+    approving: 'approves the proposal of another operator: the payment ends by it, which cannot be undone',
+    rejecting: 'ends a proposal for good, your own too; the payment goes on waiting',
+    exampleReason: 'another amount',
+    approved: details,
+    details,
+    summary: decisionSummary,
+  });
 }
 
-const deciding: ProposalKind<DecisionView> = {
-  noun: 'decision',
-  exampleId: 'dc-0193e5c1',
-  approving: 'approves the proposal of another operator: the payment ends by it, which cannot be undone',
-  rejecting: 'ends a proposal for good, your own too; the payment goes on waiting',
-  exampleReason: 'another amount',
-  of: ({ operations }) => operations.decisions,
-  approve: async ({ ports, operations }, id) => {
-    ports.print(details(await operations.decisions.approve(id)));
+/** What both proposals have: the operation, and the options that go with any amount or outcome. */
+const proposing = {
+  operation: decisionOperations.propose,
+  service,
+  without: ['breakId', 'dryRun'],
+  said: (decision: DecisionView) => `${details(decision)}${nextStep(decision)}`,
+  help: {
+    reference: "our transactionReference, not the merchant's",
+    amount: 'in major units, such as 100.50',
+    outcome: 'failed: the rail has not paid and will not; completed: it paid the requested amount',
+    note: 'how you made sure, in one line of at most 200 characters, without names or numbers of people',
+    despite: 'why an amount is right that is more than twice what was asked',
+    commandId: 'id of the decision: the same proposal under the same id is one decision',
   },
-  details,
-  summary: decisionSummary,
-};
-
-function addListCommand(decisions: Command, ports: CliPorts): void {
-  const list = asList(decisions.command('list', { isDefault: true }))
-    .description('the newest decisions, with who proposed and who decided')
-    .addOption(new Option('--status <status>', 'only those with this status').choices(decisionStatuses))
-    .option('--reference <reference>', 'only those of one payment, by our transactionReference')
-    .action(async (options: ListOptions, command: Command) => {
-      const { status, reference } = options;
-      const limit = readCount('--limit', options.limit);
-      const { operations } = await openContext(ports, command);
-      const found = await operations.decisions.list({ status, reference }, limit);
-      const empty = (status ?? reference) ? 'no such decisions' : 'no decisions yet';
-      ports.print(options.json ? formatJson(found) : table(found, ports.colours, empty));
-    });
-  withExamples(list, [
-    'pesewa decisions list',
-    'pesewa decisions list --status proposed',
-    'pesewa decisions list --reference co-0193e5c1 --json',
-  ]);
-}
-
-const commandIdOption = () =>
-  new Option('--command-id <id>', 'id of the decision: the same proposal under the same id is one decision');
-const dryRunOption = () => new Option('--dry-run', 'show what would be proposed, and send nothing');
-
-interface ProposeOptions {
-  readonly note?: string;
-  readonly despite?: string;
-  readonly commandId?: string;
-  readonly dryRun?: boolean;
-}
+  read: { commandId: (_: string, text: string) => readCommandId(text) },
+} as const;
 
 function addProposeCommand(decisions: Command, ports: CliPorts): void {
-  const propose = decisions
-    .command('propose')
-    .description('proposes what the customer of a waiting collection paid; another approver approves it')
-    .argument('<reference>', "our transactionReference, not the merchant's")
-    .argument('<amount>', 'what the customer paid, in major units')
-    .option('--note <text>', 'why, in one line of at most 200 characters, without names or numbers of people')
-    .option('--despite <reason>', 'why an amount is right that is more than twice what was asked')
-    .addOption(commandIdOption())
-    .addOption(dryRunOption())
-    .action(async (reference: string, text: string, options: ProposeOptions, command: Command) => {
-      const note = options.note === undefined ? undefined : readLine('--note', options.note, TEXT_LENGTH_MAX);
-      const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
-      const { operations } = await openContext(ports, command);
-      const about = await operations.decisions.openBreak(reference);
-      if (!about?.currency) throw await whyNothingToDecide(operations, reference, 'collection');
-      const amount = readPositiveAmount('amount', text, about.currency).text;
-      const despite =
-        options.despite === undefined ? undefined : readLine('--despite', options.despite, TEXT_LENGTH_MAX);
-      const said = { ...(note !== undefined && { note }), ...(despite !== undefined && { despite }) };
-      const proposal = { reference, amount, commandId, ...said };
-      if (options.dryRun) await previewProposal({ ports, operations }, proposal, about);
-      else await sendProposal({ ports, operations }, proposal);
-    });
-  withExamples(propose, [
-    'pesewa decisions propose co-0193e5c1 100.50 --dry-run',
-    'pesewa decisions propose co-0193e5c1 100.50 --note "the statement of the rail says so"',
-  ]);
-}
-
-interface OutcomeOptions {
-  readonly reason: string;
-  readonly commandId?: string;
-  readonly dryRun?: boolean;
+  addAct(decisions, ports, {
+    ...proposing,
+    name: 'propose',
+    description: 'proposes what a customer paid, as made sure of with the rail; another approver approves it',
+    arguments: ['reference', 'amount'],
+    mayLack: ['breakId', 'reference', 'outcome'],
+    without: [...proposing.without, 'outcome'],
+    ...carriedOut('collection'),
+    examples: [
+      'co-0193e5c1 100.50 --dry-run',
+      'co-0193e5c1 100.50 --note "the statement of the rail says so"',
+    ],
+  });
 }
 
 function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
-  const outcome = decisions
-    .command('outcome')
-    .description('proposes how a payout ended that its rail never ends; another approver approves it')
-    .argument('<reference>', "our transactionReference, not the merchant's")
-    .addArgument(
-      new Argument(
-        '<outcome>',
-        'failed: the rail has not paid and will not; completed: it paid the requested amount',
-      ).choices(decidedOutcomes),
-    )
-    .requiredOption(
-      '--reason <text>',
-      'how you made sure, in one line of at most 200 characters, without names or numbers of people',
-    )
-    .addOption(commandIdOption())
-    .addOption(dryRunOption())
-    .action(
-      async (
-        reference: string,
-        end: (typeof decidedOutcomes)[number],
-        options: OutcomeOptions,
-        command: Command,
-      ) => {
-        const note = readLine('--reason', options.reason, TEXT_LENGTH_MAX);
-        const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
-        const { operations } = await openContext(ports, command);
-        const about = await operations.decisions.stuckBreak(reference);
-        if (!about) throw await whyNothingToDecide(operations, reference, 'payout');
-        const proposal = { reference, outcome: end, note, commandId };
-        if (options.dryRun) await previewProposal({ ports, operations }, proposal, about);
-        else await sendProposal({ ports, operations }, proposal);
-      },
-    );
-  withExamples(outcome, [
-    'pesewa decisions outcome po-0193e5c1 failed --reason "the rail confirmed it in writing" --dry-run',
-    'pesewa decisions outcome po-0193e5c1 completed --reason "line 17 of the statement of today"',
-  ]);
+  addAct(decisions, ports, {
+    ...proposing,
+    name: 'outcome',
+    description: 'proposes how a payout ended that its rail never ends; another approver approves it',
+    arguments: ['reference', 'outcome'],
+    names: { note: 'reason' },
+    mustHave: ['note'],
+    without: [...proposing.without, 'amount', 'despite'],
+    ...carriedOut('payout'),
+    examples: [
+      'po-0193e5c1 failed --reason "the rail confirmed it in writing" --dry-run',
+      'po-0193e5c1 completed --reason "line 17 of the statement of today"',
+    ],
+  });
+}
+
+/** How a proposal about a kind of payment is sent, or with a dry run only shown. */
+const carriedOut = (kind: PaymentKind) =>
+  ({
+    act: (called: Called) => propose(called, kind),
+    dryRun: [(called: Called) => foresee(called, kind), 'proposed'],
+  }) as const;
+
+type Proposal = NonNullable<CallOf<typeof decisionOperations.propose>['body']>;
+
+/** A proposal with the break that it is about; its amount is read in the currency of the break. */
+async function proposalOf({ context, given }: Called, kind: PaymentKind) {
+  const about = await breakOf(context.operations, String(given['reference']), kind);
+  const { amount: text, commandId = context.ports.ids.next('dc'), ...said } = given;
+  if (typeof text !== 'string') return { about, proposal: { ...said, commandId } };
+  if (!about.currency) throw await whyNothingToDecide(context.operations, String(given['reference']), kind);
+  const amount = readPositiveAmount('amount', text, about.currency).text;
+  return { about, proposal: { ...said, amount, commandId } };
+}
+
+async function propose(called: Called, kind: PaymentKind): Promise<DecisionView> {
+  const { ports, operations } = called.context;
+  const { proposal } = await proposalOf(called, kind);
+  const commandId = String(proposal.commandId);
+  // Printed before it is sent: if no answer arrives, people must know the id to repeat it with.
+  (called.options['json'] ? ports.printError : ports.print)(`proposing ${commandId}\n`);
+  const body = proposal as Proposal;
+  return operations.call(service, decisionOperations.propose, { body }).catch((error: unknown) => {
+    throw error instanceof RefusedError ? error : withRetryHint(error, commandId, 'it may have been taken');
+  });
+}
+
+/** What would be proposed, as the reconciler judges it. */
+async function foresee(called: Called, kind: PaymentKind) {
+  const { about, proposal } = await proposalOf(called, kind);
+  const body = { ...proposal, dryRun: true } as Proposal;
+  const { call } = called.context.operations;
+  const answer = await call(service, dryRunOf(decisionOperations.propose), { body });
+  const { reference, outcome, amount, currency } = answer;
+  const what = outcome ?? `received ${displayAmount(amount, currency)}`;
+  const found = `open break: ${inWords(about.kind)}: ${about.detail}`;
+  return { answer, text: `would propose: ${reference} ${what}\n${found}\n${decisionGrounds(answer)}` };
+}
+
+/** The open break about a payment that people must decide before it can end; without one, throws an error that says why. */
+async function breakOf(
+  operations: Pick<FileCaller, 'call'>,
+  reference: string,
+  kind: PaymentKind,
+): Promise<BreakView> {
+  const query = { reference, status: 'unresolved' } as const;
+  const { items } = await operations.call(service, breakOperations.list, { query });
+  const found = breakToDecide(kind, items);
+  if (found) return found;
+  throw await whyNothingToDecide(operations, reference, kind);
 }
 
 /** An error that says where a payment stands about which people have nothing to decide, and what to do instead. */
 async function whyNothingToDecide(
-  { call }: Operations,
+  { call }: Pick<FileCaller, 'call'>,
   reference: string,
   kind: PaymentKind,
 ): Promise<CliError> {
-  const known = await call('reconciler', timelineOperations.show, { query: { reference } }).catch(
+  const known = await call(service, timelineOperations.show, { query: { reference } }).catch(
     (error: unknown) => {
       if (!(error instanceof RefusedError) || error.status !== 404) throw error;
     },
@@ -198,36 +215,6 @@ async function whyNothingToDecide(
   );
 }
 
-/** Shows what would be proposed, as the reconciler judges it. */
-async function previewProposal(
-  { ports, operations }: { readonly ports: CliPorts; readonly operations: Operations },
-  proposal: Parameters<Operations['decisions']['propose']>[0],
-  about: Pick<BreakView, 'kind' | 'detail'>,
-): Promise<void> {
-  const foreseen = await operations.decisions.preview(proposal);
-  const { reference, outcome, amount, currency } = foreseen;
-  const what = outcome ?? `received ${displayAmount(amount, currency)}`;
-  const found = `open break: ${inWords(about.kind)}: ${about.detail}`;
-  ports.print(
-    `would propose: ${reference} ${what}\n${found}\n${decisionGrounds(foreseen)}nothing was proposed\n`,
-  );
-}
-
-/** Sends a proposal and prints the next step. */
-async function sendProposal(
-  { ports, operations }: { readonly ports: CliPorts; readonly operations: Operations },
-  proposal: Parameters<Operations['decisions']['propose']>[0],
-): Promise<void> {
-  // Printed before it is sent: if no answer arrives, people must know the id to repeat it with.
-  ports.print(`proposing ${proposal.commandId}\n`);
-  const proposed = await operations.decisions.propose(proposal).catch((error: unknown) => {
-    throw error instanceof RefusedError
-      ? error
-      : withRetryHint(error, proposal.commandId, 'it may have been taken');
-  });
-  ports.print(`${details(proposed)}${nextStep(proposed)}`);
-}
-
 /** A decision with what both operators judge it by. */
 function details(decision: DecisionView): string {
   return `${decisionSummary(decision)}${decisionGrounds(decision)}`;
@@ -237,36 +224,4 @@ function nextStep({ id, status, expiresAt }: DecisionView): string {
   if (status !== 'proposed') return '';
   const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
   return `waiting for another approver${until}: pesewa decisions approve ${id}\n`;
-}
-
-function table(decisions: readonly DecisionView[], colours: boolean, empty: string): string {
-  return formatTable(
-    [
-      'DECISION',
-      'STATUS',
-      'PAYMENT',
-      'ASKED',
-      'AMOUNT',
-      'OUTCOME',
-      'PROPOSED BY',
-      'AT',
-      'DECIDED BY',
-      'NOTE',
-      'DESPITE',
-    ],
-    decisions.map((decision) => [
-      decision.id,
-      decision.status,
-      decision.reference,
-      amountCell(decision.asked, decision.currency),
-      amountCell(decision.amount, decision.currency),
-      decision.outcome,
-      decision.requestedBy,
-      decision.requestedAt,
-      decision.approvedBy ?? decision.rejectedBy,
-      decision.note,
-      decision.despite,
-    ]),
-    { colours, empty, right: ['ASKED', 'AMOUNT'] },
-  );
 }

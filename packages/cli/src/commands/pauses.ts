@@ -4,9 +4,11 @@ import { Argument, type Command, Option } from 'commander';
 import { approveOption, collect, readLine, readSeenTime, refuseUnseen, seenOption } from '../arguments.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { schemaOf } from '../fields.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import { formatJson, formatTable } from '../print.ts';
+import { formatJson } from '../print.ts';
+import { type Column, tableOf } from '../views.ts';
 
 const REASON_LENGTH_MAX = 200;
 
@@ -26,6 +28,15 @@ interface SubjectOptions {
   readonly merchant?: string;
 }
 
+const COLUMNS: readonly Column<PauseView & { readonly paused: string }>[] = [
+  'paused',
+  ['WHERE', ({ scope, name }) => (name === null ? scope : `${scope} ${name}`)],
+  ['SINCE', ({ pausedAt }) => pausedAt],
+  ['BY', ({ pausedBy }) => pausedBy],
+  'reason',
+  'resumeProposedBy',
+];
+
 /** Adds `pause`, `resume` and `pauses`: what goes to no rail until two operators resume it (ADR 77). */
 export function addPauseCommands(program: Command, ports: CliPorts): void {
   addPauseCommand(program, ports);
@@ -42,7 +53,9 @@ export function addPauseCommands(program: Command, ports: CliPorts): void {
         found.push(...items.map((item) => ({ paused: noun[service], ...item })));
       }
       const approvals = found.map((one) => describeApproval(one.paused, one));
-      ports.print(json ? formatJson(found) : [pauseTable(found, ports.colours), ...approvals].join(''));
+      const schemas = schemaOf(pauseOperations.list, 'items');
+      const table = tableOf(COLUMNS, found, schemas, { colours: ports.colours, empty: 'nothing is paused' });
+      ports.print(json ? formatJson(found) : [table, ...approvals].join(''));
     });
   withExamples(pauses, ['pesewa pauses', 'pesewa pauses --json']);
 }
@@ -182,19 +195,4 @@ const describeApproval = (paused: string, pause: PauseView): string =>
 function approvalOf(paused: string, { scope, name, pausedAt, resumeProposedBy: by }: PauseView): string {
   const where = name === null ? ' --all' : ` --${scope} ${name}`;
   return `pesewa resume ${paused}${where} --approve ${by} --seen ${pausedAt}`;
-}
-
-function pauseTable(found: readonly (PauseView & { readonly paused: string })[], colours: boolean): string {
-  return formatTable(
-    ['PAUSED', 'WHERE', 'SINCE', 'BY', 'REASON', 'RESUME PROPOSED BY'],
-    found.map(({ paused, scope, name, pausedAt, pausedBy, reason, resumeProposedBy }) => [
-      paused,
-      name === null ? scope : `${scope} ${name}`,
-      pausedAt,
-      pausedBy,
-      reason,
-      resumeProposedBy ?? '',
-    ]),
-    { colours, empty: 'nothing is paused' },
-  );
 }

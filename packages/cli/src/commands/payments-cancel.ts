@@ -2,7 +2,7 @@ import { cancellationOperations, dryRunOf, type PayoutView, paymentOperations } 
 import { RefusedError } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCount } from '../arguments.ts';
-import type { Operations } from '../clients/operations.ts';
+import type { FileCaller } from '../clients/call.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
@@ -50,7 +50,7 @@ interface Named {
 }
 
 /** Cancels one; gives what is to be printed. */
-async function cancelOne(operations: Operations, named: Named, dryRun: boolean): Promise<string> {
+async function cancelOne(operations: FileCaller, named: Named, dryRun: boolean): Promise<string> {
   const { cancel } = cancellationOperations;
   if (dryRun) {
     const found = await operations.call(SERVICE, dryRunOf(cancel), { body: { ...named, dryRun } });
@@ -64,7 +64,7 @@ async function cancelOne(operations: Operations, named: Named, dryRun: boolean):
 /** Cancels what of the merchant can be; whatever can not is said, and hinders no other. */
 async function cancelAll(
   ports: CliPorts,
-  operations: Operations,
+  operations: FileCaller,
   { reference, merchant, limit, dryRun = false }: CancelOptions & { readonly reference: string | undefined },
 ): Promise<void> {
   if (merchant === undefined || reference !== undefined)

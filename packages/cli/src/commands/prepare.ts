@@ -12,10 +12,10 @@ export function addPrepareCommand(program: Command, ports: CliPorts): void {
       'creates the missing topics, registers the schemas and indexes the directory; repeating it is safe',
     )
     .action(async (_options: unknown, command: Command) => {
-      const { addresses, withDirectory } = await openContext(ports, command);
-      const settings = requireConnections(addresses, ports.environment);
+      const { surroundings, withDirectory } = await openContext(ports, command);
+      const settings = requireConnections(surroundings, ports.environment);
       const isProduction =
-        settings.NODE_ENV === 'production' && !addresses.ofRunningStack.has('kafkaBrokers');
+        settings.NODE_ENV === 'production' && !surroundings.ofRunningStack.has('KAFKA_BROKERS');
       await ports.prepare({ settings, isProduction, log: (line) => ports.print(`${line}\n`) });
       await withDirectory((admin) => admin.ensureIndexes());
       ports.print('the directory is indexed\n');

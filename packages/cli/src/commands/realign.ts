@@ -1,21 +1,31 @@
 import {
   type ConsumerGroup,
   consumerGroups,
+  dryRunOf,
   type PositionView,
+  positionOperations,
   type RealignmentView,
 } from '@pesewa/contracts';
 import { describeRealignment } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readLine, readSeenTime, refuseUnseen, seenOption } from '../arguments.ts';
-import { requireAllAnswers } from '../clients/ask-services.ts';
-import type { PositionList, ServicePartition } from '../clients/positions.ts';
+import { askServices, requireAllAnswers } from '../clients/ask-services.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { schemaOf } from '../fields.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import { formatJson, formatTable } from '../print.ts';
+import { formatJson } from '../print.ts';
+import { tableOf } from '../views.ts';
 
 const REASON_LENGTH_MAX = 200;
+
+/** A partition of a topic that a service consumes. */
+interface ServicePartition {
+  readonly service: ConsumerGroup;
+  readonly topic: string;
+  readonly partition: number;
+}
 
 interface RealignOptions {
   readonly service?: ConsumerGroup;
@@ -87,32 +97,38 @@ async function list(ports: CliPorts, options: RealignOptions, command: Command):
   if (to !== undefined || approve || reject || seen !== undefined || dryRun)
     throw new CliError('service, topic, partition: name the partition, as listed by pesewa realign');
   const { operations } = await openContext(ports, command);
-  const { items, missing } = await operations.positions.list(options.service);
+  const { service } = options;
+  const { items, missing } = await askServices(service ? [service] : consumerGroups, async (name) => {
+    const found = await operations.call(name, positionOperations.list, {});
+    return found.items.map((item) => ({ ...item, service: name }));
+  });
   const shown = options.all ? items : items.filter(({ state }) => state === 'stopped');
   ports.print(options.json ? formatJson({ items: shown, missing }) : describe(shown, ports.colours));
   requireAllAnswers({ missing });
 }
 
-function describe(items: PositionList['items'], colours: boolean): string {
-  const table = formatTable(
-    ['SERVICE', 'TOPIC', 'PARTITION', 'STATE', 'NEXT', 'LOW', 'HIGH', 'COMMITTED', 'LAG', 'PROPOSED'],
-    items.map(({ service, topic, partition, state, mismatch, stored, kafka, lag, realignment }) => [
-      service,
-      topic,
-      partition,
-      mismatch ? `${state}: ${mismatch}` : state,
-      stored?.next,
-      kafka.low,
-      kafka.high,
-      kafka.committed,
-      lag,
-      realignment?.status === 'proposed' ? `${realignment.next} by ${realignment.requestedBy}` : null,
-    ]),
-    {
-      colours,
-      empty: 'no partition is stopped',
-      right: ['PARTITION', 'NEXT', 'LOW', 'HIGH', 'COMMITTED', 'LAG'],
-    },
+type Position = PositionView & { readonly service: ConsumerGroup };
+
+function describe(items: readonly Position[], colours: boolean): string {
+  const table = tableOf(
+    [
+      'service',
+      'topic',
+      'partition',
+      ['STATE', ({ state, mismatch }) => (mismatch ? `${state}: ${mismatch}` : state)],
+      ['NEXT', ({ stored }) => stored?.next, 'right'],
+      ['LOW', ({ kafka }) => kafka.low, 'right'],
+      ['HIGH', ({ kafka }) => kafka.high, 'right'],
+      ['COMMITTED', ({ kafka }) => kafka.committed, 'right'],
+      ['LAG', ({ lag }) => lag, 'right'],
+      [
+        'PROPOSED',
+        ({ realignment: one }) => (one?.status === 'proposed' ? `${one.next} by ${one.requestedBy}` : null),
+      ],
+    ],
+    items,
+    schemaOf(positionOperations.list, 'items'),
+    { colours, empty: 'no partition is stopped' },
   );
   const remedies = items
     .filter(({ state }) => state === 'stopped')
@@ -130,18 +146,23 @@ async function start(
   command: Command,
 ): Promise<void> {
   const { approve, reject, dryRun } = options;
-  const { positions } = (await openContext(ports, command)).operations;
-  if (approve || reject) return decide(ports, positions, at, options);
+  const { operations } = await openContext(ports, command);
+  if (approve || reject) return decide(ports, operations, at, options);
   if (options.seen !== undefined) throw new CliError('--seen: it goes with --approve or --reject');
+  const { service, ...place } = at;
   const to = readTarget(options.to);
   if (dryRun) {
-    const { plan, ...standing } = await positions.plan(at, to, 'a dry run');
+    const body = { ...place, to, reason: 'a dry run', dryRun: true };
+    const { plan, ...standing } = await operations.call(service, dryRunOf(positionOperations.realign), {
+      body,
+    });
     ports.print(
       `${whyOf(standing)}would make ${describeRealignment(plan)}\nneeds ${plan.operators} operator(s); nothing was changed\n`,
     );
     return;
   }
-  const done = await positions.realign(at, to, reasonOf(options));
+  const body = { ...place, to, reason: reasonOf(options) };
+  const done = await operations.call(service, positionOperations.realign, { body });
   ports.print(
     done.status === 'proposed'
       ? `proposed by ${done.requestedBy}: ${describeRealignment(done)}; another approver approves it with ${approvalOf(at, done)}\n`
@@ -152,7 +173,7 @@ async function start(
 /** Rejects what is proposed, or approves what is named as it was read. */
 async function decide(
   ports: CliPorts,
-  positions: CommandContext['operations']['positions'],
+  { call }: CommandContext['operations'],
   at: ServicePartition,
   { approve, reject, ...options }: RealignOptions,
 ): Promise<void> {
@@ -161,15 +182,20 @@ async function decide(
     throw new CliError('--dry-run: it goes with --to; what is proposed is listed by pesewa realign');
   const why = approve ? undefined : reasonOf(options);
   const seen = options.seen === undefined ? undefined : readSeenTime(options.seen);
-  const last = seen === undefined ? await positions.last(at) : undefined;
+  const { service, ...place } = at;
+  const isOf = (one: PositionView) => one.topic === place.topic && one.partition === place.partition;
+  const last =
+    seen === undefined
+      ? (await call(service, positionOperations.list, {})).items.find(isOf)?.realignment
+      : undefined;
   const requestedAt = seen ?? last?.requestedAt;
   if (requestedAt === undefined || (approve && last && last.status !== 'proposed'))
     throw new CliError(`no realignment of ${at.topic} ${at.partition} is proposed: see pesewa realign`);
   if (approve && last) refuseUnseen(ports, proposal(at, last));
   const decided =
     why === undefined
-      ? await positions.approve(at, requestedAt)
-      : await positions.reject(at, requestedAt, why);
+      ? await call(service, positionOperations.approve, { body: { ...place, requestedAt } })
+      : await call(service, positionOperations.reject, { body: { ...place, requestedAt, reason: why } });
   ports.print(`${describeProposal(decided)}${decided.status} by ${decided.decidedBy ?? '?'}\n`);
 }
 

@@ -1,4 +1,10 @@
-import { type AdjustmentView, type BreakDetailView } from '@pesewa/contracts';
+import {
+  type AdjustmentView,
+  type BreakDetailView,
+  breakChanges,
+  breakOperations,
+  orderOperations,
+} from '@pesewa/contracts';
 import {
   correctionOf,
   mayBeBooked,
@@ -12,7 +18,7 @@ import {
 } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readCurrency, readLine, readSignedAmount, type SignedAmount } from '../arguments.ts';
-import { requireAddress } from '../config.ts';
+import { requireVariable } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
@@ -53,7 +59,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
     .option('--dry-run', 'show what would be ordered and what would be left, and send nothing')
     .action(async (id: string, options: AdjustOptions, command: Command) => {
       const context = await openContext(ports, command);
-      const found = await context.operations.breaks.show(id);
+      const found = await context.operations.call('reconciler', breakOperations.show, { parameters: { id } });
       const { request, amount } = await requestOf(context, found, options);
       const aboutLength = reasonForBreak('', id).length;
       const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX - aboutLength);
@@ -68,7 +74,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       };
       const place = () => proposeOrder(context, request, order, 'repeat the same call');
       if (options.dryRun) return place();
-      if (options.approve) requireAddress(context.addresses, 'approverToken');
+      if (options.approve) requireVariable(context.surroundings, 'PESEWA_APPROVER_TOKEN');
       await placeAdjustment(context.operations, id, { commandId, request, explanation: reason }, place);
     });
   withExamples(adjust, [
@@ -134,10 +140,12 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
     .option('--dry-run', 'show whether it can be withdrawn, and change nothing')
     .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const pending = pendingOf(await operations.breaks.show(id));
+      const of = { parameters: { id } };
+      const pending = pendingOf(await operations.call('reconciler', breakOperations.show, of));
       if (!pending) throw new CliError(`${id}: no adjustment waits`);
       const { commandId } = pending;
-      const order = await operations.orders.show(commandId).catch((error: unknown) => {
+      const shown = operations.call('ledger', orderOperations.show, { parameters: { commandId } });
+      const order = await shown.catch((error: unknown) => {
         if (!(error instanceof RefusedError) || error.status !== 404) throw error;
         throw new CliError(
           `${commandId} was never ordered: repeat the command that proposed it, then reject the order`,
@@ -154,7 +162,8 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
         ports.print(`${id}: ${commandId} would be withdrawn; nothing was changed\n`);
         return;
       }
-      const { status } = await operations.breaks.change(id, { verb: 'withdraw', body: { commandId } });
+      const withdrawal = { ...of, body: { commandId } };
+      const { status } = await operations.call('reconciler', breakChanges.withdraw, withdrawal);
       ports.print(`${status} ${id}: ${commandId} is withdrawn\n`);
     });
   withExamples(withdraw, [

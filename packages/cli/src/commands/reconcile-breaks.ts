@@ -1,17 +1,17 @@
-import type { BreakDetailView, BreakView } from '@pesewa/contracts';
-import type { Command } from 'commander';
-import { approveOption, readCount, readLine, refuseUnseen, seenOption } from '../arguments.ts';
-import { approvalOf, breakDetails, breakSummary } from '../break-output.ts';
-import type { BreakChange } from '../clients/breaks.ts';
-import { openContext } from '../context.ts';
+import { type BreakDetailView, breakChanges, breakOperations, type ShownBreakView } from '@pesewa/contracts';
+import { type Command, Option } from 'commander';
+import { formatOf, formatOption, readCount, readCurrency, refuseUnseen } from '../arguments.ts';
+import { approvalOf, breakDetails, breakSummary, breaksCsv } from '../break-output.ts';
+import { begin, type Called, onCall } from '../declared.ts';
 import { CliError } from '../errors.ts';
-import { withExamples } from '../help.ts';
+import { addAct, addList, addShow } from '../operation-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson } from '../print.ts';
 import { addAdjustCommand, addWithdrawCommand } from './reconcile-adjust.ts';
-import { addExportCommand, addListCommand } from './reconcile-breaks-list.ts';
 
-const TEXT_LENGTH_MAX = 500;
+const EXAMPLE = 'po-0193e5c1/status';
+const service = 'reconciler';
+const SEEN_VERSION = 'what you have read and approve, by its version: nothing else is approved';
 
 /** Adds `breaks …`: discrepancies, and what people do with them (ADR 70). */
 export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
@@ -21,185 +21,164 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
       'what differs between a rail, our books and our records; without a verb it lists what is not resolved',
     );
   addListCommand(breaks, ports);
-  addShowCommand(breaks, ports);
-  addAssignCommand(breaks, ports);
-  addTextCommand(breaks, ports, {
-    verb: 'note',
-    description: 'adds a note to a break, also to a resolved one',
-    argument: 'what is known',
-    example: '"asked the rail, ticket 4711"',
-    changeOf: (text) => ({ verb: 'notes', body: { text } }),
+  addShow(breaks, ports, {
+    name: 'show',
+    operation: breakOperations.show,
+    service,
+    description: 'one break: what differs, who has it, its history, and where to read more',
+    text: breakDetails,
+    examples: [EXAMPLE, 'upstream:GHS/balance --json'],
   });
-  addTextCommand(breaks, ports, {
-    verb: 'explain',
-    description: 'explains why it differs; the break stays until its cause is gone, or somebody resolves it',
-    argument: 'why it differs',
-    example: '"a fee that the rail took twice"',
-    changeOf: (explanation) => ({ verb: 'explain', body: { explanation } }),
-  });
+  addChange(breaks, ports, 'assign', 'assign', 'operator', 'ama');
+  addChange(breaks, ports, 'note', 'notes', 'text', '"asked the rail, ticket 4711"');
+  addChange(breaks, ports, 'explain', 'explain', 'explanation', '"a fee that the rail took twice"');
   addResolveCommand(breaks, ports);
-  addTextCommand(breaks, ports, {
-    verb: 'reject',
-    description: 'ends a proposal to resolve a break, your own too; it can be resolved anew',
-    argument: 'why not',
-    example: '"ask the rail first"',
-    changeOf:
-      (reason) =>
-      ({ version }) => ({ verb: 'reject', body: { reason, version } }),
-  });
-  addTextCommand(breaks, ports, {
-    verb: 'reopen',
-    description: 'opens a resolved break again, with its history',
-    argument: 'why it is open after all',
-    example: '"the rail took it back again"',
-    changeOf: (reason) => ({ verb: 'reopen', body: { reason } }),
-  });
+  addRejectCommand(breaks, ports);
+  addChange(breaks, ports, 'reopen', 'reopen', 'reason', '"the rail took it back again"');
   addAdjustCommand(breaks, ports);
   addWithdrawCommand(breaks, ports);
   addExportCommand(breaks, ports);
 }
 
-function addShowCommand(breaks: Command, ports: CliPorts): void {
-  const show = breaks
-    .command('show')
-    .description('one break: what differs, who has it, its history, and where to read more')
-    .argument('<id>', 'its id')
-    .option('--json', 'print JSON')
-    .action(async (id: string, options: { readonly json?: boolean }, command: Command) => {
-      const { operations } = await openContext(ports, command);
-      const found = await operations.breaks.show(id);
-      ports.print(options.json ? formatJson(found) : breakDetails(found));
-    });
-  withExamples(show, [
-    'pesewa reconcile breaks show po-0193e5c1/status',
-    'pesewa reconcile breaks show upstream:GHS/balance --json',
-  ]);
+const filters = {
+  service,
+  usually: { status: ['unresolved', 'all'] },
+  read: { currency: readCurrency },
+} as const;
+
+function addListCommand(breaks: Command, ports: CliPorts): void {
+  addList(breaks, ports, {
+    ...filters,
+    name: 'list',
+    isDefault: true,
+    operation: breakOperations.list,
+    columns: [['BREAK', ({ id }) => id], 'status', 'amount', 'rail', 'owner', 'since', 'detail'],
+    empty: 'no such breaks',
+    more: (_, hasMore) =>
+      hasMore
+        ? 'there are more: raise --limit, or write all of them with pesewa reconcile breaks export breaks.csv'
+        : undefined,
+    text: (items, { csv }) => (csv ? breaksCsv(items) : undefined),
+    examples: [
+      '',
+      '--status open --older-than 1d',
+      '--kind wallet.drift --rail upstream --status all --json',
+      '--owner ama --limit 500 --csv',
+    ],
+  }).addOption(new Option('--csv', 'print CSV').conflicts('json'));
 }
 
-function addAssignCommand(breaks: Command, ports: CliPorts): void {
-  const assign = breaks
-    .command('assign')
-    .description('gives a break to an operator, yourself or another')
-    .argument('<id>', 'its id')
-    .argument('<operator>', 'a name of OPERATORS')
-    .option('--dry-run', 'show the break and change nothing')
-    .option('--json', 'print JSON: the break as it is then')
-    .action(async (id: string, operator: string, options: ChangeOptions, command: Command) => {
-      await carryOut(ports, command, id, { verb: 'assign', body: { operator } }, options);
-    });
-  withExamples(assign, ['pesewa reconcile breaks assign po-0193e5c1/status ama']);
+function addExportCommand(breaks: Command, ports: CliPorts): void {
+  const spec = {
+    ...filters,
+    name: 'export',
+    operation: breakOperations.export,
+    description: 'writes breaks to a file, however many there are',
+    without: ['format'],
+    examples: ['breaks.csv', 'november.json --status all --older-than 30d'],
+  };
+  const command = begin(breaks, spec)
+    .argument('<file>', 'its path; an existing file is replaced once the new one is complete')
+    .addOption(formatOption());
+  onCall(command, ports, spec, async ({ context, given, options, words: [file = ''] }) => {
+    const format = formatOf(file, options['format'] as 'csv' | 'json' | undefined);
+    await context.operations.save(service, spec.operation, { query: { ...given, format } }, file);
+    ports.print(`the breaks are in ${file}\n`);
+  });
+}
+
+/** What is printed of a break that was changed. */
+function changed(found: BreakDetailView): string {
+  const approval = approvalOf(found);
+  const waits =
+    approval === null ? '' : `it is of so much money that an approver must approve that, with ${approval}\n`;
+  return `${breakSummary(found)}${waits}`;
+}
+
+const readBreak = ({ context, given }: Called): Promise<ShownBreakView> =>
+  context.operations.call(service, breakOperations.show, { parameters: { id: String(given['id']) } });
+
+/** What every change of a break has: a dry run that shows the break, and the break as it is then. */
+const changing = {
+  service,
+  said: changed,
+  dryRun: [
+    async (called: Called) => {
+      const answer = await readBreak(called);
+      return { answer, text: changed(answer) };
+    },
+    'changed',
+  ],
+} as const;
+
+function addChange(
+  breaks: Command,
+  ports: CliPorts,
+  name: string,
+  verb: 'assign' | 'notes' | 'explain' | 'reopen',
+  field: string,
+  example: string,
+): void {
+  addAct(breaks, ports, {
+    ...changing,
+    name,
+    operation: breakChanges[verb],
+    arguments: [field],
+    names: field === 'operator' ? {} : { [field]: 'text' },
+    without: ['version'],
+    examples: [`${EXAMPLE} ${example}`, `${EXAMPLE} ${example} --dry-run`],
+  });
 }
 
 function addResolveCommand(breaks: Command, ports: CliPorts): void {
-  const id = 'po-0193e5c1/status';
-  const resolve = breaks
-    .command('resolve')
-    .description(
+  addAct(breaks, ports, {
+    ...changing,
+    name: 'resolve',
+    operation: breakChanges.resolve,
+    description:
       'closes a break, or proposes to if it is of much money; if the next run finds the difference again, the break opens again with its history',
-    )
-    .argument('<id>', 'its id')
-    .argument('[text]', `what became of it, in one line of at most ${TEXT_LENGTH_MAX} characters`)
-    .addOption(approveOption('close it'))
-    .addOption(seenOption('its version'))
-    .option('--dry-run', 'show the break and change nothing')
-    .option('--json', 'print JSON: the break as it is then')
-    .action(
-      async (
-        id: string,
-        text: string | undefined,
-        { approve: approves, seen, ...options }: ChangeOptions & ApprovalOptions,
-        called: Command,
-      ) => {
-        if ((text === undefined) === (approves === undefined))
-          throw new CliError('say what became of it, or --approve whose words you approve');
-        const resolution = text === undefined ? undefined : readLine('text', text, TEXT_LENGTH_MAX);
-        const version = seen === undefined ? undefined : readCount('--seen', seen);
-        if (approves !== undefined && version === undefined && !options.dryRun)
-          return refuseApproval(ports, called, id, options);
-        const change = { verb: 'resolve', body: { resolution, approves, version } } as const;
-        return carryOut(ports, called, id, change, options);
+    arguments: ['[resolution]'],
+    names: { resolution: 'text', approves: 'approve', version: 'seen' },
+    help: { approves: 'close it, as this operator has proposed', version: SEEN_VERSION },
+    read: { version: readCount },
+    complete: (given) => {
+      if ((given['resolution'] === undefined) === (given['approves'] === undefined))
+        throw new CliError('say what became of it, or --approve whose words you approve');
+      return given;
+    },
+    before: async (called) => {
+      const { given, options } = called;
+      if (given['approves'] === undefined || given['version'] !== undefined) return given;
+      const found = await readBreak(called);
+      if (found.resolutionProposedBy === null)
+        throw new CliError(`id: nobody has proposed to resolve ${found.id}`);
+      return refuseUnseen(ports, options['json'] ? formatJson(found) : breakDetails(found));
+    },
+    examples: [`${EXAMPLE} "the rail paid it back on 2026-11-03"`, `${EXAMPLE} --approve ama --seen 3`],
+  });
+}
+
+function addRejectCommand(breaks: Command, ports: CliPorts): void {
+  addAct(breaks, ports, {
+    ...changing,
+    name: 'reject',
+    operation: breakChanges.reject,
+    description: 'ends a proposal to resolve a break, your own too; it can be resolved anew',
+    arguments: ['reason'],
+    names: { reason: 'text' },
+    without: ['version'],
+    before: async (called) => {
+      const seen = await readBreak(called);
+      if (!called.options['json']) ports.print(breakDetails(seen));
+      return { ...called.given, version: seen.version };
+    },
+    dryRun: [
+      async (called) => {
+        const answer = await readBreak(called);
+        return { answer, text: `${breakDetails(answer)}${changed(answer)}` };
       },
-    );
-  withExamples(resolve, [
-    `pesewa reconcile breaks resolve ${id} "the rail paid it back on 2026-11-03"`,
-    `pesewa reconcile breaks resolve ${id} --approve ama --seen 3`,
-  ]);
-}
-
-interface ApprovalOptions {
-  readonly approve?: string;
-  readonly seen?: string;
-}
-
-async function refuseApproval(
-  ports: CliPorts,
-  command: Command,
-  id: string,
-  { json }: ChangeOptions,
-): Promise<never> {
-  const { breaks } = (await openContext(ports, command)).operations;
-  const found = await breaks.show(id);
-  if (found.resolutionProposedBy === null) throw new CliError(`id: nobody has proposed to resolve ${id}`);
-  return refuseUnseen(ports, json ? formatJson(found) : breakDetails(found));
-}
-
-/** A change that decides about what was proposed: about the break that was seen, and no other. */
-type ChangeOf = (seen: Pick<BreakView, 'version'>) => BreakChange;
-
-interface ChangeOptions {
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
-
-function addTextCommand(
-  breaks: Command,
-  ports: CliPorts,
-  what: {
-    readonly verb: string;
-    readonly description: string;
-    readonly argument: string;
-    readonly example: string;
-    readonly changeOf: (text: string) => BreakChange | ChangeOf;
-  },
-): void {
-  const command = breaks
-    .command(what.verb)
-    .description(what.description)
-    .argument('<id>', 'its id')
-    .argument('<text>', `${what.argument}, in one line of at most ${TEXT_LENGTH_MAX} characters`)
-    .option('--dry-run', 'show the break and change nothing')
-    .option('--json', 'print JSON: the break as it is then')
-    .action(async (id: string, text: string, options: ChangeOptions, called: Command) => {
-      const change = what.changeOf(readLine('text', text, TEXT_LENGTH_MAX));
-      await carryOut(ports, called, id, change, options);
-    });
-  const id = 'po-0193e5c1/status';
-  withExamples(command, [
-    `pesewa reconcile breaks ${what.verb} ${id} ${what.example}`,
-    `pesewa reconcile breaks ${what.verb} ${id} ${what.example} --dry-run`,
-  ]);
-}
-
-async function carryOut(
-  ports: CliPorts,
-  command: Command,
-  id: string,
-  change: BreakChange | ChangeOf,
-  { dryRun, json }: ChangeOptions,
-): Promise<void> {
-  const { breaks } = (await openContext(ports, command)).operations;
-  const print = (found: BreakDetailView) => {
-    const unchanged = dryRun ? 'nothing was changed\n' : '';
-    const approval = approvalOf(found);
-    const waits =
-      approval === null
-        ? ''
-        : `it is of so much money that an approver must approve that, with ${approval}\n`;
-    ports.print(json ? formatJson(found) : `${breakSummary(found)}${waits}${unchanged}`);
-  };
-  if (typeof change !== 'function')
-    return print(dryRun ? await breaks.show(id) : await breaks.change(id, change));
-  const seen = await breaks.show(id);
-  if (!json) ports.print(breakDetails(seen));
-  return print(dryRun ? seen : await breaks.change(id, change(seen)));
+      'changed',
+    ],
+    examples: [`${EXAMPLE} "ask the rail first"`, `${EXAMPLE} "ask the rail first" --dry-run`],
+  });
 }

@@ -1,4 +1,11 @@
-import type { ClosePreviewView, CloseRecordView, CloseRequest, CloseView } from '@pesewa/contracts';
+import {
+  type ClosePreviewView,
+  type CloseRecordView,
+  type CloseRequest,
+  type CloseView,
+  closeOperations,
+  dryRunOf,
+} from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { CLOSE_MATCHES, dayAt, inWords, nextDay, showTime, startOfDay, UTC } from '@pesewa/operator-client';
 import type { Command } from 'commander';
@@ -11,7 +18,7 @@ import {
   readTime,
   requireBefore,
 } from '../arguments.ts';
-import { type Closes, unmatchedResults } from '../clients/closes.ts';
+import type { FileCaller } from '../clients/call.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
@@ -29,6 +36,9 @@ interface CloseOptions extends FileOptions {
   readonly json?: boolean;
 }
 
+const service = 'reconciler';
+/** The results of a close that people must look at. */
+const unmatchedResults = ['differs', 'not_at_rail', 'unclear'] as const;
 const LOOK_MS = 1_000;
 /** How many payments of each result are printed. */
 const SHOWN = 20;
@@ -55,13 +65,13 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
       checkFile(options);
       const { operations } = await openContext(ports, command);
       if (options.dryRun) {
-        await preview(ports, operations.closes, request, options);
+        await preview(ports, operations, request, options);
         return;
       }
-      const opened = await operations.closes.open(request);
-      const found = options.wait ? await untilDone(ports, operations.closes, opened) : opened;
-      if (options.export !== undefined) await write(operations.closes, found, options, options.export);
-      const records = await openRecords(operations.closes, found);
+      const opened = await operations.call(service, closeOperations.open, { body: request });
+      const found = options.wait ? await untilDone(ports, operations, opened) : opened;
+      if (options.export !== undefined) await write(operations, found, options, options.export);
+      const records = await openRecords(operations, found);
       ports.print(
         options.json ? formatJson({ ...found, records }) : describe(found, records, options, ports.colours),
       );
@@ -83,15 +93,21 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
 /** Shows what a close would ask for; where it is made already, its end is that of the real one. */
 async function preview(
   ports: CliPorts,
-  closes: Closes,
+  operations: FileCaller,
   request: CloseRequest,
   options: CloseOptions,
 ): Promise<void> {
-  const foreseen = await closes.preview(request);
-  const made = foreseen.exists ? await closes.show(foreseen.id) : undefined;
+  const foreseen = await operations.call(service, dryRunOf(closeOperations.open), {
+    query: { dryRun: 'true' },
+    body: request,
+  });
+  const made = foreseen.exists ? await showClose(operations, foreseen.id) : undefined;
   ports.print(options.json ? formatJson(foreseen) : describePreview(foreseen, made, ports.colours));
   if (made) requireMatched(made);
 }
+
+const showClose = ({ call }: FileCaller, id: string): Promise<CloseView> =>
+  call(service, closeOperations.show, { parameters: { id } });
 
 /** Refuses a close that is done and left a payment unmatched. */
 function requireMatched(close: CloseView): void {
@@ -125,13 +141,13 @@ function requestOf({ date, from, to, rail, tz }: CloseOptions, nowMs: number): C
   return { from: start.toISOString(), to: end.toISOString(), ...at };
 }
 
-async function untilDone(ports: CliPorts, closes: Closes, opened: CloseView): Promise<CloseView> {
+async function untilDone(ports: CliPorts, operations: FileCaller, opened: CloseView): Promise<CloseView> {
   let current = opened;
   try {
     while (current.status !== 'done') {
       ports.progress(`${current.id}: ${progress(current)}${waitingOf(current)} …`);
       await ports.clock.sleep(LOOK_MS);
-      current = await closes.show(current.id);
+      current = await showClose(operations, current.id);
     }
     return current;
   } finally {
@@ -139,21 +155,31 @@ async function untilDone(ports: CliPorts, closes: Closes, opened: CloseView): Pr
   }
 }
 
-async function write(closes: Closes, close: CloseView, options: CloseOptions, file: string): Promise<void> {
+async function write(
+  operations: FileCaller,
+  close: CloseView,
+  options: CloseOptions,
+  file: string,
+): Promise<void> {
   if (close.status !== 'done') {
     throw new CliError(
       `--export: ${close.id} is not done (${progress(close)}): add --wait, or repeat it later`,
     );
   }
-  await closes.export(close.id, formatOf(file, options.format), file);
+  const query = { format: formatOf(file, options.format) };
+  await operations.save(service, closeOperations.export, { parameters: { id: close.id }, query }, file);
 }
 
 /** The first payments of each result that people must look at. */
-async function openRecords(closes: Closes, { id, results }: CloseView): Promise<readonly CloseRecordView[]> {
+async function openRecords(
+  operations: FileCaller,
+  { id, results }: CloseView,
+): Promise<readonly CloseRecordView[]> {
   const found: CloseRecordView[] = [];
   for (const result of unmatchedResults) {
     if (results === null || results[result] === 0) continue;
-    found.push(...(await closes.records(id, result, SHOWN)));
+    const of = { parameters: { id }, query: { result, limit: SHOWN } };
+    found.push(...(await operations.call(service, closeOperations.records, of)).items);
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { type WalletComparisonView } from '@pesewa/contracts';
+import { comparisonOperations, type WalletComparisonView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { describeDrift, describeOverdue, isUnexplained } from '@pesewa/operator-client';
 import type { Command } from 'commander';
@@ -17,7 +17,7 @@ export function addDriftCommand(parent: Command, ports: CliPorts): void {
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const runs = await operations.reconciliation.drift();
+      const { items: runs } = await operations.call('reconciler', comparisonOperations.drift, {});
       ports.print(options.json ? formatJson(runs) : describeRuns(runs, ports.colours));
     });
   const path = pathOf(drift);

@@ -1,9 +1,12 @@
 import { access, readFile } from 'node:fs/promises';
-import type {
-  RailStatementPreviewView,
-  RailStatementRecordView,
-  RailStatementView,
-  StatementMappingBody,
+import {
+  dryRunOf,
+  type RailStatementPreviewView,
+  type RailStatementRecordView,
+  type RailStatementView,
+  railStatementOperations,
+  type StatementMappingBody,
+  type StatementTermsQuery,
 } from '@pesewa/contracts';
 import { describeLines, inWords, whyUnmatched } from '@pesewa/operator-client';
 import type { Command } from 'commander';
@@ -16,7 +19,7 @@ import {
   readTime,
   requireBefore,
 } from '../arguments.ts';
-import { discrepantResults, type RailStatements, type StatementRequest } from '../clients/rail-statements.ts';
+import type { FileCaller } from '../clients/call.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
@@ -32,6 +35,9 @@ interface MatchOptions extends FileOptions {
   readonly json?: boolean;
 }
 
+const service = 'reconciler';
+/** The results of a statement's records that are discrepancies. */
+const discrepantResults = ['differs', 'not_in_books', 'not_on_statement', 'duplicate', 'unreadable'] as const;
 const LOOK_MS = 1_000;
 /** How many records of each result are printed. */
 const SHOWN = 20;
@@ -68,16 +74,16 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
       checkFile(options);
       const request = await requestOf(file, options);
       const { operations } = await openContext(ports, command);
-      const { railStatements } = operations;
       const statement = options.dryRun
-        ? await tryOut(ports, railStatements, request)
-        : await matchWhole(ports, railStatements, request);
+        ? await tryOut(ports, operations, request)
+        : await matchWhole(ports, operations, request);
       const { id } = statement;
       if (options.export !== undefined && id !== null) {
-        await railStatements.export(id, formatOf(options.export, options.format), options.export);
+        const query = { format: formatOf(options.export, options.format) };
+        const of = { parameters: { id }, query };
+        await operations.save(service, railStatementOperations.export, of, options.export);
       }
-      const records =
-        statement.id === null ? statement.problems : await problemsOf(railStatements, statement);
+      const records = statement.id === null ? statement.problems : await problemsOf(operations, statement);
       ports.print(
         options.json
           ? formatJson({ ...statement, problems: records })
@@ -137,12 +143,22 @@ export async function readMappingFile(path: string): Promise<StatementMappingBod
   }
 }
 
-async function tryOut(
+/** How a file is matched. */
+interface StatementRequest extends StatementTermsQuery {
+  readonly file: string;
+}
+
+/** Matches the file and keeps nothing. */
+function tryOut(
   ports: CliPorts,
-  statements: RailStatements,
-  request: StatementRequest,
+  operations: FileCaller,
+  { file, ...terms }: StatementRequest,
 ): Promise<RailStatementPreviewView> {
-  return statements.tryOut(request, sending(ports, 'matching')).finally(() => ports.progress(''));
+  const given = (sha256: string) => ({ query: { ...terms, sha256, dryRun: 'true' as const } });
+  const sent = { file, progress: sending(ports, 'matching'), given };
+  return operations
+    .send(service, dryRunOf(railStatementOperations.upload), sent)
+    .finally(() => ports.progress(''));
 }
 
 /** Shows how much of the file is sent, and then what comes next. */
@@ -155,18 +171,22 @@ function sending(ports: CliPorts, next: string): (sent: number, size: number) =>
 
 async function matchWhole(
   ports: CliPorts,
-  statements: RailStatements,
-  request: StatementRequest,
+  operations: FileCaller,
+  { file, ...terms }: StatementRequest,
 ): Promise<RailStatementView> {
   try {
-    let current = await statements.upload(request, sending(ports, 'the last lines'));
+    let current = await operations.send(service, railStatementOperations.upload, {
+      file,
+      progress: sending(ports, 'the last lines'),
+      given: (sha256) => ({ query: { ...terms, sha256 } }),
+    });
     while (current.status !== 'done') {
       const { id, lines, stage } = current;
       if (current.status === 'dropped')
         throw new CliError(`FILE: ${id} was dropped meanwhile: send it again`);
       ports.progress(`matching ${lines.toLocaleString('en-GB')} lines: ${stage ?? current.status} …`);
       await ports.clock.sleep(LOOK_MS);
-      current = await statements.show(id);
+      current = await operations.call(service, railStatementOperations.show, { parameters: { id } });
     }
     return current;
   } finally {
@@ -175,12 +195,14 @@ async function matchWhole(
 }
 
 async function problemsOf(
-  statements: RailStatements,
+  operations: FileCaller,
   { id, counts }: RailStatementView,
 ): Promise<readonly RailStatementRecordView[]> {
   const found: RailStatementRecordView[] = [];
   for (const result of discrepantResults) {
-    if (counts?.[result]) found.push(...(await statements.records(id, result, SHOWN)));
+    if (!counts?.[result]) continue;
+    const of = { parameters: { id }, query: { result, limit: SHOWN } };
+    found.push(...(await operations.call(service, railStatementOperations.records, of)).items);
   }
   return found;
 }

@@ -1,13 +1,19 @@
-import { consumerGroups, type ParkedView, type StatusView } from '@pesewa/contracts';
-import { inWords } from '@pesewa/operator-client';
+import {
+  consumerGroups,
+  type ParkedView,
+  parkedOperations,
+  type StatusView,
+  statusOperations,
+} from '@pesewa/contracts';
+import { createWaiting, inWords } from '@pesewa/operator-client';
 import type { Command } from 'commander';
-import type { Answers } from '../clients/ask-services.ts';
-import { serviceOf } from '../clients/parked.ts';
+import { type Answers, askServices } from '../clients/ask-services.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
+import { serviceOf } from '../service-of.ts';
 import { describeWaiting, describeWhole } from '../waiting-output.ts';
 
 /** The number at which the reconciler stops counting due polls. */
@@ -25,11 +31,13 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const waiting = { state: 'parked', limit: PARKED_COUNT_MAX } as const;
       const [found, parked, forPeople] = await Promise.all([
-        operations.reconciliation.status(),
-        operations.parked.list(waiting),
-        operations.waiting.read(),
+        operations.call('reconciler', statusOperations.show, {}),
+        askServices(consumerGroups, async (service) => {
+          const query = { state: 'parked' } as const;
+          return (await operations.list(service, parkedOperations.list, query, PARKED_COUNT_MAX)).items;
+        }),
+        createWaiting(operations).read(),
       ]);
       const since = (at: string | null) => (at === null ? null : age(Date.parse(found.at) - Date.parse(at)));
       const parts = [

@@ -1,5 +1,5 @@
 import { displayAmount } from '@pesewa/kernel';
-import { inWords, type Timeline } from '@pesewa/operator-client';
+import { createTimelines, inWords, type Timeline } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { readReference } from '../arguments.ts';
 import { openContext } from '../context.ts';
@@ -32,7 +32,7 @@ export function addTimelineCommand(parent: Command, ports: CliPorts): void {
     .action(async (text: string, { merchant, json }: TimelineOptions, command: Command) => {
       const reference = readReference('reference', text);
       const { operations } = await openContext(ports, command);
-      const found = await operations.timelines.of({ reference, merchantId: merchant });
+      const found = await createTimelines(operations).of({ reference, merchantId: merchant });
       ports.print(json ? formatJson(found) : describe(found, ports.colours));
       const [gap, ...others] = found.missing;
       if (!gap) return;

@@ -2,7 +2,7 @@ import { formatCsv, growsByDebits } from '@pesewa/contracts';
 import { dayAt, describeAccount, inWords, nextDay, showTime, startOfDay, UTC } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCurrency, readDay, readTime, requireBefore } from '../arguments.ts';
-import type { Statement } from '../clients/statements.ts';
+import { createStatements, type Statement } from '../clients/statements.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
@@ -50,8 +50,9 @@ export function addStatementCommand(program: Command, ports: CliPorts): void {
         const zone = readZone(options.tz);
         const period = periodOf(options, zone, ports.clock.nowMs());
         const { operations } = await openContext(ports, command);
-        const found = await operations.statements.of({ account, ...period });
-        const { known, missing } = await operations.statements.merchantReferences(
+        const statements = createStatements(ports, operations);
+        const found = await statements.of({ account, ...period });
+        const { known, missing } = await statements.merchantReferences(
           found.items.map(({ reference }) => reference),
         );
         for (const why of missing) ports.printError(`${why}: merchants' references are left out\n`);

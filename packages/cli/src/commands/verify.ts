@@ -50,12 +50,12 @@ export function addVerifyCommand(program: Command, ports: CliPorts): void {
     .option('--since <file>', 'an earlier report (--json): its chains must still be there, unchanged')
     .option('--json', 'print JSON, with the newest page of each chain')
     .action(async (options: VerifyOptions, command: Command) => {
-      const { addresses } = await openContext(ports, command);
-      const mongodbUrl = requireMongodbUrl(addresses, ports.environment);
+      const { surroundings } = await openContext(ports, command);
+      const mongodbUrl = requireMongodbUrl(surroundings, ports.environment);
       const checkpointFile =
         options.checkpoint ??
         // A stack of npm start comes and goes with its databases.
-        (addresses.ofRunningStack.has('mongodbUrl')
+        (surroundings.ofRunningStack.has('MONGODB_URL')
           ? undefined
           : defaultCheckpointFile(
               ports.environment['HOME'] ?? homedir(),

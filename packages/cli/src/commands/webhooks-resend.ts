@@ -1,89 +1,87 @@
-import { type DeliveryView, deliveryOperations } from '@pesewa/contracts';
+import { deliveryOperations } from '@pesewa/contracts';
 import { messageOf, RefusedError } from '@pesewa/operator-client';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { readCount } from '../arguments.ts';
-import { collectDeliveries, type DeliveryFilter } from '../clients/deliveries.ts';
-import { type CommandContext, openContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { begin, type Called, onCall } from '../declared.ts';
 import { CliError } from '../errors.ts';
-import { withExamples, withExitCodes } from '../help.ts';
+import type { Given } from '../fields.ts';
+import { withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
-import { addPeriodOptions, addTimeOptions, type PeriodOptions, readPeriod } from '../webhook-periods.ts';
+import { checkPeriod } from '../webhook-periods.ts';
 
 const SERVICE = 'webhook-dispatcher';
 /** How many webhooks one call sends again; for more, go on with --after. */
 const RESENT_MAX = 100_000;
 const NOT_FOUND = 404;
 
-interface SendOptions {
-  readonly perSecond: string;
-  readonly dryRun?: boolean;
-}
-
-interface ResendOptions extends SendOptions, PeriodOptions {
-  readonly state?: DeliveryView['state'];
-}
+const filters = {
+  operation: deliveryOperations.list,
+  service: SERVICE,
+  names: { merchantId: 'merchant' },
+  without: ['reference', 'endpoint'],
+} as const;
+const AFTER = 'only those that the list has after this webhook: to go on from there';
+const EXIT_CODES =
+  '1 if one is gone, or the service stopped answering: what was printed is done, and --after with the last id goes on.';
 
 /** Adds `webhooks resend` and `webhooks replay`: what was not delivered, and what was, once more. */
 export function addResendCommands(webhooks: Command, ports: CliPorts): void {
-  const resend = webhooks
-    .command('resend')
-    .description(
+  const again = {
+    ...filters,
+    name: 'resend',
+    description:
       'sends webhooks again that were not delivered, under the same ids and with all their attempts',
-    )
-    .argument('[ids...]', 'their ids')
-    .addOption(
-      new Option(
-        '--state <state>',
-        'instead of ids: those in this state (with --merchant: exhausted)',
-      ).choices(['exhausted', 'discarded', 'pending']),
-    );
-  addSendOptions(addPeriodOptions(resend, 'instead of ids: those of this merchant')).action(
-    async (ids: readonly string[], options: ResendOptions, command: Command) => {
-      const { after, ...period } = readPeriod(options, ports.clock);
-      const isFiltered = (period.merchantId ?? options.state) !== undefined;
-      if (isFiltered === ids.length > 0 || (!isFiltered && after !== undefined))
-        throw new CliError('ids: give ids, or --merchant or --state with its filters, and not both');
-      const context = await openContext(ports, command);
-      const chosen = isFiltered
-        ? await choose(context, { ...period, state: options.state ?? 'exhausted' }, after)
-        : { ids, hasMore: false };
-      await sendAll(context, chosen, options);
+    choices: { state: ['exhausted', 'discarded', 'pending'] },
+    help: {
+      state: 'instead of ids: those in this state (with --merchant: exhausted)',
+      merchantId: 'instead of ids: those of this merchant',
+      after: AFTER,
     },
-  );
-  withExamples(resend, [
-    'pesewa webhooks resend po-0193e5c1-completed',
-    'pesewa webhooks resend --merchant demo --dry-run',
-    'pesewa webhooks resend --merchant demo --state discarded --from 2026-11-01 --per-second 50',
-  ]);
+    examples: [
+      'po-0193e5c1-completed',
+      '--merchant demo --dry-run',
+      '--merchant demo --state discarded --from 2026-11-01 --per-second 50',
+    ],
+  };
+  const resend = addSendOptions(begin(webhooks, again).argument('[ids...]', 'their ids'));
+  onCall(resend, ports, again, async ({ context, given, options, words: [written] }) => {
+    const ids = [written ?? []].flat();
+    checkPeriod(given, ports.clock);
+    const isFiltered = (given['merchantId'] ?? given['state']) !== undefined;
+    if (isFiltered === ids.length > 0 || (!isFiltered && given['after'] !== undefined))
+      throw new CliError('ids: give ids, or --merchant or --state with its filters, and not both');
+    const chosen = isFiltered
+      ? await choose(context, { state: 'exhausted', ...given })
+      : { ids, hasMore: false };
+    await sendAll(context, chosen, options);
+  });
+  withExitCodes(resend, EXIT_CODES);
   addReplayCommand(webhooks, ports);
-  for (const command of webhooks.commands.slice(-2)) {
-    withExitCodes(
-      command,
-      '1 if one is gone, or the service stopped answering: what was printed is done, and --after with the last id goes on.',
-    );
-  }
 }
 
 function addReplayCommand(webhooks: Command, ports: CliPorts): void {
-  const replay = webhooks
-    .command('replay')
-    .description(
+  const spec = {
+    ...filters,
+    name: 'replay',
+    description:
       'sends again what a merchant has had already, such as after it lost data: the same ids and bodies',
-    )
-    .argument('<merchant>', 'its id');
-  addSendOptions(addTimeOptions(replay, { isFromRequired: true })).action(
-    async (merchant: string, options: SendOptions & PeriodOptions, command: Command) => {
-      const { after, ...period } = readPeriod({ ...options, merchant }, ports.clock);
-      const context = await openContext(ports, command);
-      const chosen = await choose(context, { ...period, state: 'delivered' }, after);
-      await sendAll(context, chosen, options);
-    },
-  );
-  withExamples(replay, [
-    'pesewa webhooks replay demo --from 2026-11-01T08:00:00Z --to 2026-11-01T12:00:00Z --dry-run',
-    'pesewa webhooks replay demo --from 2026-11-01 --per-second 5',
-    'pesewa webhooks replay demo --from 2026-11-01 --after po-0193e5c1-completed',
-  ]);
+    arguments: ['merchantId'],
+    without: [...filters.without, 'state'],
+    mustHave: ['from'],
+    help: { after: AFTER },
+    examples: [
+      'demo --from 2026-11-01T08:00:00Z --to 2026-11-01T12:00:00Z --dry-run',
+      'demo --from 2026-11-01 --per-second 5',
+      'demo --from 2026-11-01 --after po-0193e5c1-completed',
+    ],
+  };
+  const replay = addSendOptions(begin(webhooks, spec));
+  onCall(replay, ports, spec, async ({ context, given, options }) => {
+    checkPeriod(given, ports.clock);
+    await sendAll(context, await choose(context, { ...given, state: 'delivered' }), options);
+  });
+  withExitCodes(replay, EXIT_CODES);
 }
 
 function addSendOptions(command: Command): Command {
@@ -98,13 +96,9 @@ interface Chosen {
 }
 
 /** All that is asked for, before any is sent: sending changes what a filter finds. */
-async function choose(
-  { operations, ports }: CommandContext,
-  filter: DeliveryFilter,
-  after: string | undefined,
-): Promise<Chosen> {
+async function choose({ operations, ports }: CommandContext, query: Given): Promise<Chosen> {
   ports.progress('looking for webhooks …');
-  const { items, hasMore } = await collectDeliveries(operations, filter, { after, limit: RESENT_MAX });
+  const { items, hasMore } = await operations.list(SERVICE, deliveryOperations.list, query, RESENT_MAX);
   ports.progress('');
   return { ids: items.map(({ id }) => id), hasMore };
 }
@@ -112,11 +106,11 @@ async function choose(
 async function sendAll(
   { operations, ports }: CommandContext,
   { ids, hasMore }: Chosen,
-  options: SendOptions,
+  options: Called['options'],
 ): Promise<void> {
-  const perSecond = readCount('--per-second', options.perSecond);
+  const perSecond = readCount('--per-second', String(options['perSecond']));
   const more = hasMore ? ` after which there are more: go on with --after ${ids.at(-1)}` : '';
-  if (options.dryRun) {
+  if (options['dryRun']) {
     ports.print(`${countOf(ids.length)} would be sent again${more && `,${more}`}\n`);
     return;
   }

@@ -1,5 +1,11 @@
 import { addressProblems, readHttpUrl } from '@pesewa/addresses';
-import { type DeliveryView, deliveryOperations, type TestView, testKinds } from '@pesewa/contracts';
+import {
+  type AnswerOf,
+  type DeliveryView,
+  deliveryOperations,
+  type TestView,
+  testKinds,
+} from '@pesewa/contracts';
 import {
   ClientError,
   describeConnection,
@@ -10,7 +16,6 @@ import {
 } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount, readTime } from '../arguments.ts';
-import { pagesOfDeliveries } from '../clients/deliveries.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
@@ -177,8 +182,15 @@ async function* unseen(
   },
 ): AsyncGenerator<DeliveryView> {
   const filter = { merchantId: from.merchant, from: new Date(from.fromMs).toISOString() };
-  for await (const page of pagesOfDeliveries(operations, filter)) {
-    for (const delivery of page) if (!from.seen.has(delivery.id)) yield delivery;
+  let after: string | null | undefined;
+  while (after !== null) {
+    const page: AnswerOf<typeof deliveryOperations.list> = await operations.call(
+      SERVICE,
+      deliveryOperations.list,
+      { query: { ...filter, after } },
+    );
+    for (const delivery of page.items) if (!from.seen.has(delivery.id)) yield delivery;
+    after = page.next;
   }
 }
 

@@ -28,12 +28,14 @@ export const actionOperations = declareOperations({
     path: '/actions',
     summary: 'Lists what operators did, refused actions too, the newest first',
     query: z.object({
-      operator: z.string().max(NAME_LENGTH_MAX).optional(),
-      /** An id, a reference or a name that the action was about. */
-      object: z.string().max(NAME_LENGTH_MAX).optional(),
-      /** From this time on, and before that one. */
-      from: instant.optional(),
-      to: instant.optional(),
+      operator: z.string().max(NAME_LENGTH_MAX).optional().describe('only what this operator did'),
+      object: z
+        .string()
+        .max(NAME_LENGTH_MAX)
+        .optional()
+        .describe('only what was about this id, reference or name'),
+      from: instant.optional().describe('only what was done at this time or later'),
+      to: instant.optional().describe('only what was done before this time'),
       cursor: pageCursor.optional(),
       limit: pageLimit(200, 50),
     }),

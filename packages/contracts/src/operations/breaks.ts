@@ -115,23 +115,28 @@ export type ShownBreakView = z.output<typeof shownBreakView>;
 export type AdjustmentView = z.output<typeof adjustmentView>;
 
 const filters = z.object({
-  reference: z.string().max(120).optional(),
+  reference: z
+    .string()
+    .max(120)
+    .optional()
+    .describe('only those of one payment, by our transactionReference, or of one wallet'),
   status: z
     .enum([...breakStatuses, 'unresolved'], {
-      error: `status must be one of ${breakStatuses.join(', ')}, unresolved`,
+      error: `must be one of ${breakStatuses.join(', ')}, unresolved`,
     })
-    .optional(),
+    .optional()
+    .describe('only those with this status'),
   /** Of which an observation is among theirs. */
-  kind: z.string().optional(),
-  rail: z.string().max(40).optional(),
-  currency: z.string().max(3).optional(),
-  owner: z.string().max(40).optional(),
-  /** Whose resolution an approver must approve. */
-  waitsForApproval: onlyIfTrue,
+  kind: z.string().optional().describe('only those of a kind, such as wallet.drift'),
+  rail: z.string().max(40).optional().describe('only those of a rail'),
+  currency: z.string().max(3).optional().describe('only those in a currency'),
+  owner: z.string().max(40).optional().describe('only those that an operator has'),
+  waitsForApproval: onlyIfTrue.describe('only those whose resolution an approver must approve'),
   olderThan: z
     .string()
-    .regex(/^\d{1,5}[mhd]$/, { error: 'olderThan must be minutes, hours or days, such as 90m, 12h or 7d' })
-    .optional(),
+    .regex(/^\d{1,5}[mhd]$/, { error: 'must be minutes, hours or days, such as 90m, 12h or 7d' })
+    .optional()
+    .describe('only those opened longer ago than minutes, hours or days, such as 90m, 12h or 7d'),
 });
 
 /** Which breaks are listed; each field narrows the list. */
@@ -148,7 +153,9 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
     (names) => `${names.join(', ')} is no field of this request: your token says who you are`,
   );
 
-const said = seenLine(TEXT_LENGTH_MAX);
+const said = seenLine(TEXT_LENGTH_MAX).describe(
+  `what is known or was done, in one line of at most ${TEXT_LENGTH_MAX} characters`,
+);
 const breakCommand = commandId.refine(isBreakCommand, { error: 'must begin with bk-' });
 
 const adjustmentBody = fields({
@@ -228,7 +235,7 @@ export const breakChanges = declareOperations({
   assign: change(
     'assign',
     'Assigns a break to an operator',
-    fields({ operator: seenLine(OPERATOR_LENGTH_MAX) }),
+    fields({ operator: seenLine(OPERATOR_LENGTH_MAX).describe('a name of OPERATORS') }),
   ),
   notes: change('notes', 'Adds a note to a break', fields({ text: said })),
   explain: change('explain', 'Explains a break', fields({ explanation: said })),
@@ -241,7 +248,7 @@ export const breakChanges = declareOperations({
     'Rejects a proposed resolution',
     fields({ reason: said, version: smallNumber }),
   ),
-  reopen: change('reopen', 'Reopens a break', fields({ reason: said })),
+  reopen: change('reopen', 'Reopens a resolved break, with its history', fields({ reason: said })),
   adjustment: change('adjustment', 'Notes the ledger order that fixes a break', adjustmentBody),
   withdraw: change(
     'withdraw',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { referencePattern } from '../text.ts';
+import { reference } from '../text.ts';
 import { pageOf, timeOrDate } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
@@ -89,11 +89,11 @@ export const callbackOperations = declareOperations({
     summary: 'Lists callbacks by our reference, state, or both, oldest first',
     query: z
       .object({
-        reference: z.string().regex(referencePattern).optional(),
+        reference: reference.optional().describe("our transactionReference, not the merchant's"),
         state: z.enum(callbackStates).optional(),
         after,
       })
-      .refine(({ reference, state }) => reference !== undefined || state !== undefined, {
+      .refine((asked) => (asked.reference ?? asked.state) !== undefined, {
         error: `ask by our transaction reference, by state (${callbackStates.join(', ')}), or both`,
       }),
     answers: { 200: pageOf(callbackView) },
@@ -104,8 +104,11 @@ export const callbackOperations = declareOperations({
     path: '/callbacks/rejected',
     summary: 'Lists refused requests with reason and addresses, newest first',
     query: z.object({
-      rail: z.string().max(32).optional(),
-      reason: z.enum(rejectionReasons, { error: `must be one of ${rejectionReasons.join(', ')}` }).optional(),
+      rail: z.string().max(32).optional().describe('only what came for this rail'),
+      reason: z
+        .enum(rejectionReasons, { error: `must be one of ${rejectionReasons.join(', ')}` })
+        .optional()
+        .describe('only what was refused for this'),
       after,
     }),
     answers: { 200: pageOf(rejectedView) },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commandId, reference, seenLine } from '../text.ts';
 import { pageCursor, pageOf } from './lists.ts';
-import { declareOperations, strictFields } from './operation.ts';
+import { declareOperations, reasonLine, strictFields } from './operation.ts';
 
 const NOTE_LENGTH_MAX = 200;
 const BREAK_ID_LENGTH_MAX = 120;
@@ -99,8 +99,12 @@ export const decisionOperations = declareOperations({
     path: '/decisions',
     summary: 'Lists decisions, newest first',
     query: z.object({
-      status: z.enum(decisionStatuses).optional(),
-      reference: z.string().max(120).optional(),
+      status: z.enum(decisionStatuses).optional().describe('only those with this status'),
+      reference: z
+        .string()
+        .max(120)
+        .optional()
+        .describe('only those of one payment, by our transactionReference'),
       cursor: pageCursor.optional(),
     }),
     answers: { 200: pageOf(decisionView) },
@@ -134,7 +138,7 @@ export const decisionOperations = declareOperations({
     method: 'post',
     path: '/decisions/{id}/reject',
     summary: 'Rejects a proposal',
-    body: fields({ reason: seenLine(NOTE_LENGTH_MAX) }),
+    body: fields({ reason: reasonLine }),
     answers: { 200: decisionView },
     refusals,
   },

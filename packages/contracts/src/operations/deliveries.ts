@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { referencePattern } from '../text.ts';
+import { reference } from '../text.ts';
 import { ENDPOINT_LENGTH_MAX } from './endpoints.ts';
 import { pageOf } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
@@ -160,17 +160,19 @@ export const deliveryOperations = declareOperations({
       "Lists webhooks by a payment's reference, ours or the merchant's, by merchant and time, or by state",
     query: z
       .object({
-        reference: z.string().regex(referencePattern).optional(),
-        state: z.enum(deliveryStates).optional(),
-        merchantId: z.string().max(32).optional(),
-        /** One of the merchant's: `payouts`, `collections`, or an origin. */
-        endpoint: z.string().max(ENDPOINT_LENGTH_MAX).optional(),
-        /** Created at or after this time, and before that; both in UTC. */
-        from: z.iso.datetime().optional(),
-        to: z.iso.datetime().optional(),
+        reference: reference.optional().describe("our transactionReference, or the merchant's"),
+        state: z.enum(deliveryStates).optional().describe('only those in this state'),
+        merchantId: z.string().max(32).optional().describe('only those of this merchant'),
+        endpoint: z
+          .string()
+          .max(ENDPOINT_LENGTH_MAX)
+          .optional()
+          .describe('with a merchant: only those of payouts, collections, or an origin'),
+        from: z.iso.datetime().optional().describe('with a merchant: created at or after this time'),
+        to: z.iso.datetime().optional().describe('with a merchant: created before this time'),
         after: z.string().max(200).optional(),
       })
-      .refine(({ reference, state, merchantId }) => (reference ?? state ?? merchantId) !== undefined, {
+      .refine((asked) => (asked.reference ?? asked.state ?? asked.merchantId) !== undefined, {
         error: "ask by reference (ours or the merchant's), by merchantId, or by state",
       })
       .refine(({ merchantId, endpoint }) => merchantId !== undefined || endpoint === undefined, {

@@ -27,10 +27,14 @@ export const endpointOperations = declareOperations({
     summary: 'Enables a disabled endpoint, which then gets what was kept; `dryRun` counts it',
     body: strictFields(
       {
-        merchantId: seenLine(NAME_LENGTH_MAX),
-        /** `payouts`, `collections`, or an origin. */
-        endpoint: seenLine(ENDPOINT_LENGTH_MAX),
-        dryRun: z.boolean({ error: 'must be true or false' }).optional(),
+        merchantId: seenLine(NAME_LENGTH_MAX).describe('whose endpoint it is'),
+        endpoint: seenLine(ENDPOINT_LENGTH_MAX).describe(
+          'payouts, collections, or the origin of the address',
+        ),
+        dryRun: z
+          .boolean({ error: 'must be true or false' })
+          .optional()
+          .describe('say how many webhooks wait for it, and enable nothing'),
       },
       (names) => `${names.join(', ')} is no field of this request: it has merchantId, endpoint and dryRun`,
     ),

@@ -61,6 +61,13 @@ interface Approval {
   readonly approves?: unknown;
 }
 
+const REASON_LENGTH_MAX = 200;
+
+/** Why an operator does something. */
+export const reasonLine = seenLine(REASON_LENGTH_MAX).describe(
+  `why, in one line of at most ${REASON_LENGTH_MAX} characters, without names or numbers of people`,
+);
+
 /** The field `approves` of a body: the operator whose proposal this carries out. */
 export const approvesField = seenLine(OPERATOR_LENGTH_MAX).optional();
 

@@ -36,7 +36,10 @@ const gateway = {
   availability: availabilityOperations,
 } as const;
 
-/** The operator API of each service, in parts by name. */
+/** The operations of a service, in parts by name. */
+export type OperatorApi = Readonly<Record<string, Operations>>;
+
+/** The operator API of each service. */
 export const operatorApis = {
   'payout-gateway': { ...gateway, cancellations: cancellationOperations, ...consuming },
   'collection-gateway': { ...gateway, ...consuming },
@@ -61,4 +64,4 @@ export const operatorApis = {
     ...consuming,
   },
   'webhook-dispatcher': { deliveries: deliveryOperations, endpoints: endpointOperations, ...consuming },
-} as const satisfies Readonly<Record<MessagingService | ConsumerGroup, Readonly<Record<string, Operations>>>>;
+} as const satisfies Readonly<Record<MessagingService | ConsumerGroup, OperatorApi>>;

@@ -1,10 +1,8 @@
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
-import { commandId, seenLine } from '../text.ts';
+import { commandId } from '../text.ts';
 import { pageOf } from './lists.ts';
-import { declareOperations, strictFields } from './operation.ts';
-
-const REASON_LENGTH_MAX = 200;
+import { declareOperations, reasonLine as reason, strictFields } from './operation.ts';
 
 /** The statuses of orders, in the order in which an order passes through them. */
 export const orderStatuses = ['proposed', 'approved', 'rejected', 'applied', 'refused'] as const;
@@ -54,7 +52,6 @@ const common = {
 };
 const wallet = { ...common, merchantId: name };
 const float = { ...common, rail: name };
-const reason = seenLine(REASON_LENGTH_MAX);
 const oneOf = <const Names extends readonly string[]>(...names: Names) =>
   z.enum(names, { error: `must be ${names.join(' or ')}` });
 
@@ -119,7 +116,8 @@ export const orderOperations = declareOperations({
     query: z.object({
       status: z
         .enum(['', ...orderStatuses], { error: `must be one of ${orderStatuses.join(', ')}` })
-        .optional(),
+        .optional()
+        .describe('only those with this status'),
       cursor: z.string().optional(),
     }),
     answers: { 200: pageOf(orderView) },
@@ -129,7 +127,7 @@ export const orderOperations = declareOperations({
   show: {
     method: 'get',
     path: '/commands/{commandId}',
-    summary: 'Shows an order',
+    summary: 'Shows an order, and what became of it',
     answers: { 200: orderView },
     refusals: { not_found: 404 },
   },

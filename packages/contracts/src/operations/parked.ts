@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { seenLine } from '../text.ts';
 import { instant, onlyIfTrue, pageCursor, pageOf } from './lists.ts';
-import { declareOperations } from './operation.ts';
-
-const REASON_LENGTH_MAX = 200;
+import { declareOperations, reasonLine } from './operation.ts';
 
 /** Every state of a parked message; it leaves the first one for good. */
 export const parkedStates = ['parked', 'replayed', 'discarded'] as const;
@@ -64,9 +61,11 @@ const discardRefusals = {
   decided: 409,
 } as const;
 
-const reason = seenLine(REASON_LENGTH_MAX);
-/** Names the proposal that was seen, so that no other one is decided. */
-const seen = { requestedAt: instant };
+const seen = {
+  requestedAt: instant.describe(
+    'when what you have read and decide about was proposed: nothing else is decided',
+  ),
+};
 
 /** The messages that a service could not apply (ADR 8). */
 export const parkedOperations = declareOperations({
@@ -75,10 +74,14 @@ export const parkedOperations = declareOperations({
     path: '/parked',
     summary: 'Lists parked messages, newest first',
     query: z.object({
-      state: z.enum(parkedStates).optional(),
-      topic: z.string().min(1).max(200).optional(),
-      /** Only those that wait, and that it is proposed to discard. */
-      proposed: onlyIfTrue,
+      state: z.enum(parkedStates).optional().describe('only those in this state'),
+      topic: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe('only those of this topic, such as payouts.events.v1'),
+      proposed: onlyIfTrue.describe('only those that wait, and that it is proposed to discard'),
       cursor: pageCursor.optional(),
     }),
     answers: { 200: pageOf(parkedView) },
@@ -102,7 +105,7 @@ export const parkedOperations = declareOperations({
     method: 'post',
     path: '/parked/{id}/discard',
     summary: 'Proposes to discard a message',
-    body: z.strictObject({ reason }, { error: 'the body must be { "reason": "…" }' }),
+    body: z.strictObject({ reason: reasonLine }, { error: 'the body must be { "reason": "…" }' }),
     answers: { 202: parkedView },
     refusals: discardRefusals,
   },
@@ -119,7 +122,7 @@ export const parkedOperations = declareOperations({
     method: 'post',
     path: '/parked/{id}/discard/reject',
     summary: 'Rejects a proposed discard',
-    body: z.strictObject({ ...seen, reason }),
+    body: z.strictObject({ ...seen, reason: reasonLine }),
     answers: { 200: parkedView },
     refusals: discardRefusals,
   },

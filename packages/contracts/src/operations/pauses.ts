@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { seenLine } from '../text.ts';
 import { instant, pageOf } from './lists.ts';
-import { approvesField, declareOperations, strictFields } from './operation.ts';
+import { approvesField, declareOperations, reasonLine, strictFields } from './operation.ts';
 
-const REASON_LENGTH_MAX = 200;
 const NAME_LENGTH_MAX = 64;
 
 /** What can be paused at a gateway: everything, one rail, or one merchant. */
@@ -48,7 +47,7 @@ export const pauseOperations = declareOperations({
     method: 'post',
     path: '/pauses',
     summary: 'Pauses everything, a rail or a merchant at once, on all replicas',
-    body: body({ reason: seenLine(REASON_LENGTH_MAX) }),
+    body: body({ reason: reasonLine }),
     answers: { 200: pauseView },
     refusals: { invalid: 400, not_found: 404 },
   },

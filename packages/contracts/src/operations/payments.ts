@@ -124,18 +124,28 @@ export const paymentOperations = declareOperations({
     summary: 'Lists payments by acceptance, newest first, without archived ones',
     query: z
       .object({
-        merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
-        /** The merchant's own, also without the merchant. */
-        merchantReference: reference.optional(),
-        rail: z.string().max(RAIL_LENGTH_MAX).optional(),
-        /** The mobile operator; only collections have one. */
-        operatorCode: z.string().max(RAIL_LENGTH_MAX).optional(),
-        /** Those that have not ended. */
-        open: onlyIfTrue,
-        status: z.enum(paymentStatuses, { error: `must be one of ${paymentStatuses.join(', ')}` }).optional(),
-        /** From this time on, and before that one. */
-        from: instant.optional(),
-        to: instant.optional(),
+        merchant: z
+          .string()
+          .min(1)
+          .max(MERCHANT_LENGTH_MAX)
+          .optional()
+          .describe('only those of one merchant'),
+        merchantReference: reference
+          .optional()
+          .describe('only those with this reference of their merchant, also without the merchant'),
+        rail: z.string().max(RAIL_LENGTH_MAX).optional().describe('only those at one rail'),
+        operatorCode: z
+          .string()
+          .max(RAIL_LENGTH_MAX)
+          .optional()
+          .describe('only those of one mobile operator, which only collections have'),
+        open: onlyIfTrue.describe('only those that have not ended'),
+        status: z
+          .enum(paymentStatuses, { error: `must be one of ${paymentStatuses.join(', ')}` })
+          .optional()
+          .describe('only those with this status'),
+        from: instant.optional().describe('only those accepted at this time or later'),
+        to: instant.optional().describe('only those accepted before this time'),
         after: reference.optional(),
         limit: pageLimit(500, 50),
       })

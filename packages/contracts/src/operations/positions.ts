@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { seenLine } from '../text.ts';
 import { instant, onlyIfTrue, pageOf, smallNumber } from './lists.ts';
-import { declareOperations } from './operation.ts';
+import { declareOperations, reasonLine } from './operation.ts';
 
-const REASON_LENGTH_MAX = 200;
 const OFFSET = /^\d{1,18}$/;
 
 const planView = z.object({
@@ -84,14 +82,13 @@ const decisionRefusals = {
 
 /** Names the proposal that was seen, so that no other one is decided. */
 const approvalBody = z.strictObject({ ...place, requestedAt: instant });
-const reason = seenLine(REASON_LENGTH_MAX);
 
 const realignBody = z.strictObject({
   ...place,
   to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(OFFSET)], {
     error: 'must be "stored", "start", "end", or an offset as decimal text',
   }),
-  reason,
+  reason: reasonLine,
   dryRun: z.boolean().optional(),
 });
 
@@ -128,7 +125,7 @@ export const positionOperations = declareOperations({
     method: 'post',
     path: '/positions/realign/reject',
     summary: 'Rejects a proposed realignment',
-    body: approvalBody.extend({ reason }),
+    body: approvalBody.extend({ reason: reasonLine }),
     answers: { 200: realignmentView },
     refusals: decisionRefusals,
   },

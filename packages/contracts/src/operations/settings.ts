@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { seenLine } from '../text.ts';
 import { pageLimit, pageOf } from './lists.ts';
-import { declareOperations } from './operation.ts';
+import { declareOperations, reasonLine } from './operation.ts';
 import { type ChangeKind, changeKinds, fields, wantedShapes } from './wanted-settings.ts';
 
-const REASON_LENGTH_MAX = 200;
 const SEARCH_LENGTH_MAX = 64;
 
 /** The statuses of changes of settings, in the order in which a change passes through them. */
@@ -89,8 +87,8 @@ const about = {
     .string()
     .regex(/^sc-[0-9a-f]{32}$/, { error: 'must be sc- and 32 hex digits, new for each change' })
     .optional(),
-  reason: seenLine(REASON_LENGTH_MAX).optional(),
-  dryRun: z.boolean().optional(),
+  reason: reasonLine.optional(),
+  dryRun: z.boolean().optional().describe('show what would change, and change nothing'),
 };
 
 const refusals = {
@@ -185,8 +183,9 @@ export const settingsOperations = declareOperations({
     query: z.object({
       status: z
         .enum(['', ...changeStatuses], { error: `must be one of ${changeStatuses.join(', ')}` })
-        .optional(),
-      merchant: z.string().max(32).optional(),
+        .optional()
+        .describe('only those with this status'),
+      merchant: z.string().max(32).optional().describe('only those of one merchant, by its id'),
       cursor: z.string().optional(),
     }),
     answers: { 200: pageOf(changeView) },
@@ -212,7 +211,7 @@ export const settingsOperations = declareOperations({
     method: 'post',
     path: '/changes/{id}/reject',
     summary: 'Rejects a proposed change',
-    body: fields({ reason: seenLine(REASON_LENGTH_MAX) }),
+    body: fields({ reason: reasonLine }),
     answers: { 200: changeView },
     refusals: decisionRefusals,
   },

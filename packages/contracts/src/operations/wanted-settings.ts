@@ -42,9 +42,17 @@ const currency = z.string({ error: 'is required' }).refine(isCurrency, { error: 
 const amount = z
   .string({ error: 'must be a decimal text' })
   .regex(/^\d{1,20}(?:\.\d{1,4})?$/, { error: 'must be a decimal text' });
-const limitAmounts = z.record(currency, amount.nullable()).optional();
-const webAddress = seenLine(URL_LENGTH_MAX).nullable().optional();
-const publicKey = z.string({ error: 'must be a string' }).optional();
+const limitAmounts = (what: string) =>
+  z
+    .record(currency, amount.nullable())
+    .optional()
+    .describe(`${what}, as GHS:5000, or GHS:none; may be given several times`);
+const webAddress = (what: string) =>
+  seenLine(URL_LENGTH_MAX).nullable().optional().describe(`address of ${what} webhooks, or none`);
+const publicKey = z
+  .string({ error: 'must be a string' })
+  .optional()
+  .describe('the key: 16 to 128 letters, digits, - and _ (default: a new one)');
 
 const fee = fields({
   percent: z.string().regex(/^(?:100(?:\.0{1,2})?|\d{1,2}(?:\.\d{1,2})?)$/, {
@@ -58,64 +66,96 @@ const fee = fields({
 /** A price for moving money; its amounts are decimal text, and absent ones mean none. */
 export type FeeBody = z.output<typeof fee>;
 
-const wallet = { currency, country: seenLine(3), payoutFee: fee.optional(), collectionFee: fee.optional() };
+const FEE = '1.5% or percent=1.5,fixed=0.50,min=0.10,max=100';
+const wallet = {
+  currency: currency.describe('ISO 4217 code'),
+  country: seenLine(3).describe('name or ISO 3166 code'),
+  payoutFee: fee.optional().describe(`price of a payout: ${FEE}`),
+  collectionFee: fee.optional().describe(`price of a collection: ${FEE}`),
+};
 /** The limits on amounts, by currency; null takes a limit away. */
 const amountLimits = {
-  perPayoutMin: limitAmounts,
-  perPayoutMax: limitAmounts,
-  perDayMax: limitAmounts,
-  perBeneficiaryPerDayMax: limitAmounts,
-  perCollectionMin: limitAmounts,
-  perCollectionMax: limitAmounts,
-  collectionsPerDayMax: limitAmounts,
+  perPayoutMin: limitAmounts('smallest single payout'),
+  perPayoutMax: limitAmounts('largest single payout'),
+  perDayMax: limitAmounts('most that is accepted for payouts in one UTC day'),
+  perBeneficiaryPerDayMax: limitAmounts('most for payouts to one account in one UTC day'),
+  perCollectionMin: limitAmounts('smallest collection'),
+  perCollectionMax: limitAmounts('largest collection'),
+  collectionsPerDayMax: limitAmounts('most that is accepted for collections in one UTC day'),
 };
 
 /** One of the limits on amounts. */
 export type AmountLimit = keyof typeof amountLimits;
 
 const limits = {
-  requestsPerSecond: smallNumber.optional(),
-  nameEnquiriesPerMinute: smallNumber.optional(),
-  collectionsPerNumberPerHour: smallNumber.optional(),
-  /** Of payouts to one account within one UTC day; null takes the limit away. */
-  payoutsPerBeneficiaryPerDay: smallNumber.nullable().optional(),
+  requestsPerSecond: smallNumber.optional().describe('how many requests it may send'),
+  nameEnquiriesPerMinute: smallNumber.optional().describe('how many name enquiries it may make'),
+  collectionsPerNumberPerHour: smallNumber
+    .optional()
+    .describe("how often it may ask one customer's number to pay; 1000000 is no limit"),
+  payoutsPerBeneficiaryPerDay: smallNumber
+    .nullable()
+    .optional()
+    .describe('how many payouts to one account are accepted in one UTC day, or none for no limit'),
   ...amountLimits,
 };
 
 /** What each kind of change takes. */
 export const wantedShapes = {
   create: {
-    merchantId: seenLine(32),
-    name: seenLine(140),
+    merchantId: seenLine(32).describe('its id: 2 to 32 of a-z, 0-9, -'),
+    name: seenLine(140).describe('its name'),
     wallets: z.array(fields(wallet)).max(20),
     limits: fields(limits),
-    payoutsUrl: webAddress,
-    collectionsUrl: webAddress,
+    payoutsUrl: webAddress('payout'),
+    collectionsUrl: webAddress('collection'),
     publicKey,
   },
   wallet,
   limits,
   webhooks: {
-    payoutsUrl: webAddress,
-    collectionsUrl: webAddress,
-    rotateSecret: z.boolean().optional(),
-    /** How long the secrets before a new one sign too, in hours; 24 if it is left out. */
-    graceHours: numberBetween(0, 168).optional(),
+    payoutsUrl: webAddress('payout'),
+    collectionsUrl: webAddress('collection'),
+    rotateSecret: z
+      .boolean()
+      .optional()
+      .describe(
+        'make a new secret and show it now; webhooks are also signed with the one before it for a grace time',
+      ),
+    graceHours: numberBetween(0, 168)
+      .optional()
+      .describe(
+        'with a new secret: how long, up to 168 hours; 0 ends the one before it at once (default: 24)',
+      ),
   },
-  access: { allowedAddresses: z.array(seenLine(50), { error: 'is required' }).max(64) },
+  access: {
+    allowedAddresses: z
+      .array(seenLine(50), { error: 'is required' })
+      .max(64)
+      .describe('addresses and CIDR ranges, separated by commas, in place of the present ones; or any'),
+  },
   signatures: {
-    /** Whether requests without a signature are refused. */
-    required: z.boolean().optional(),
-    addSecret: z.boolean().optional(),
+    required: z
+      .boolean()
+      .optional()
+      .describe('required: refuse requests without a right signature; optional: take them'),
+    addSecret: z.boolean().optional().describe('make a new secret and show it now; two may live at a time'),
     removeSecret: z
       .string()
       .regex(/^[0-9a-f]{12}$/, { error: "must be the first 12 digits of the secret's SHA-256 in hex" })
-      .optional(),
+      .optional()
+      .describe('end a secret at once: the first 12 digits of its SHA-256, as the settings show'),
   },
   'add-key': {
     publicKey,
-    scopes: z.array(z.enum(keyScopes), { error: 'is required' }).min(1).max(keyScopes.length),
-    expiresAt: instant.optional(),
+    scopes: z
+      .array(z.enum(keyScopes), { error: 'is required' })
+      .min(1)
+      .max(keyScopes.length)
+      .describe('what the key is for'),
+    expiresAt: instant
+      .optional()
+      .describe('when it ends, as 2026-11-01 or 2026-11-01T08:00:00Z (default: never)'),
   },
   'remove-key': {
     keyHash: z.string({ error: 'is required' }).regex(/^[0-9a-f]{12}(?:[0-9a-f]{52})?$/, {
