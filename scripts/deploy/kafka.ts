@@ -1,8 +1,6 @@
 import {
-  consumerGroups,
   type MessagingService,
   messagingServices,
-  parkedTopic,
   services,
   type Topic,
   type TopicName,
@@ -24,10 +22,7 @@ const part = { component: 'platform', of: 'kafka', labels: clusterLabel } as con
 export const kafkaUsers = { prepare: 'prepare', keda: 'keda' } as const;
 
 /** Every topic of an installation. */
-export const allTopics = (): readonly Topic[] => [
-  ...Object.values(topics),
-  ...consumerGroups.map(parkedTopic),
-];
+export const allTopics = (): readonly Topic[] => Object.values(topics);
 
 /** A topic as the code declares it, on three brokers; two must have a message before it is acknowledged. */
 export const topicManifest = ({ name, partitions, cleanup, retentionDays }: Topic): Manifest =>
@@ -72,12 +67,7 @@ function aclsOf(name: MessagingService): readonly Acl[] {
     ...[...operations].map(
       ([topic, allowed]): Acl => ({ type: 'topic', name: topic, operations: [...allowed] }),
     ),
-    ...(isConsumer
-      ? ([
-          { type: 'topic', name: parkedTopic(name).name, operations: [...SEES, 'Write'] },
-          { type: 'group', name, operations: ['Describe', 'Read'] },
-        ] as const)
-      : []),
+    ...(isConsumer ? [{ type: 'group', name, operations: ['Describe', 'Read'] } as const] : []),
     ...asksProgressOf.map((group): Acl => ({ type: 'group', name: group, operations: ['Describe'] })),
   ];
 }

@@ -1,8 +1,6 @@
 import {
-  consumerGroups,
   type MessagingService,
   messagingServices,
-  parkedTopic,
   services,
   type TopicName,
   topics,
@@ -24,7 +22,7 @@ import {
 } from './rendered.ts';
 
 const DAY_MS = 86_400_000;
-const declaredTopics = [...Object.values(topics), ...consumerGroups.map(parkedTopic)];
+const declaredTopics = Object.values(topics);
 
 /** A right in one line, as `Read topic payouts.events.v1`. */
 const rightsOf = (user: Rendered | undefined): readonly string[] =>
@@ -45,16 +43,7 @@ function neededBy(name: MessagingService): readonly string[] {
       `Describe topic ${topics[topic].name}`,
       `DescribeConfigs topic ${topics[topic].name}`,
     ]);
-  const own =
-    consumes.length === 0
-      ? []
-      : [
-          `Read group ${name}`,
-          `Describe group ${name}`,
-          `Write topic ${name}.parked.v1`,
-          `Describe topic ${name}.parked.v1`,
-          `DescribeConfigs topic ${name}.parked.v1`,
-        ];
+  const own = consumes.length === 0 ? [] : [`Read group ${name}`, `Describe group ${name}`];
   return [
     ...new Set([
       ...rights('Write', produces),

@@ -13,7 +13,7 @@ import { startHeartbeat, startSweeper } from './sweeper.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment([]);
+  config = await prepareTestEnvironment();
 });
 
 const logger = createLogger({ name: 'test', level: 'silent' });

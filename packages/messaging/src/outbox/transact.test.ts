@@ -1,11 +1,11 @@
 import { MongoError, MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
+import type { Transaction } from './outbox.ts';
 import {
   createSerialiser,
   createSharedTransact,
   createTransact,
   createTransactAll,
-  type RawTransaction,
   type TransactAll,
 } from './transact.ts';
 
@@ -22,7 +22,7 @@ function share(gate: Promise<void> = Promise.resolve()) {
     try {
       await gate;
       const values: unknown[] = [];
-      for (const { work } of jobs) values.push(await work({} as RawTransaction));
+      for (const { work } of jobs) values.push(await work({} as Transaction));
       return values.map((value) => ({ value, sent: Promise.resolve() }));
     } finally {
       running -= 1;

@@ -27,11 +27,6 @@ export interface Committed<Value> {
   readonly sent: Promise<void>;
 }
 
-/** A transaction that can also send messages that are encoded already. */
-export interface RawTransaction extends Transaction {
-  readonly send: (message: EncodedMessage) => void;
-}
-
 /**
  * Runs work in one majority transaction whose events are published if and only if it commits; conflicts are retried.
  */
@@ -39,7 +34,7 @@ export type Transact = <Value>(
   /** The name of its crash points; null for work that has none. */
   name: string | null,
   origin: OutboxRecordOrigin,
-  work: (transaction: RawTransaction) => Promise<Value>,
+  work: (transaction: Transaction) => Promise<Value>,
   conflicts?: Conflicts,
 ) => Promise<Committed<Value>>;
 
@@ -66,7 +61,7 @@ export function createTransact(transactAll: TransactAll): Transact {
 export interface Job {
   readonly name: string | null;
   readonly origin: OutboxRecordOrigin;
-  readonly work: (transaction: RawTransaction) => Promise<unknown>;
+  readonly work: (transaction: Transaction) => Promise<unknown>;
 }
 
 /** Runs several pieces of work, in their order, in one transaction as {@link Transact} does one. */
@@ -140,7 +135,6 @@ async function run(
       messages.push(encoder.event(event, traceparent));
       types.push(event.type);
     },
-    send: (message) => void messages.push(message),
     afterCommit: (action) => void actions.push(action),
     afterRollback,
   });
