@@ -37,6 +37,7 @@ function openFakeRelay(outbox: ReturnType<typeof outboxOf>) {
   const sent: string[] = [];
   const relay = {
     isPending: () => false,
+    sendIfCommitted: () => undefined,
     oldestPendingSinceMs: () => undefined,
     release: () => Promise.resolve(),
     send: async ({ _id }: { readonly _id: string }) => {

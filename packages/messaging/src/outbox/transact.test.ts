@@ -1,6 +1,7 @@
-import { MongoError, MongoServerError } from 'mongodb';
+import { MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { expect, it } from 'vitest';
 import type { Transaction } from './outbox.ts';
+import { type OutgoingEvent, outboxRecordId } from './outbox.ts';
 import {
   createSerialiser,
   createSharedTransact,
@@ -136,4 +137,30 @@ it('has crash points around the commit of named work only', async () => {
   );
   for (const name of [null, 'a']) await transact(name, { source: 's', sequence: 1 }, async () => undefined);
   expect(points).toEqual(['a.before-commit', 'a.after-commit']);
+});
+
+it('gives the relay what may have been committed, but not what a partition begins with when it is opened again', async () => {
+  const given: (readonly string[])[] = [];
+  const session = {
+    startTransaction: () => undefined,
+    inTransaction: () => false,
+    commitTransaction: () => Promise.reject(new MongoServerSelectionError('no primary', {} as never)),
+  };
+  const deps = {
+    clock: { nowMs: () => Date.now(), sleep: async () => undefined },
+    random: { fraction: () => 0 },
+    crashPoint: () => undefined,
+    client: { withSession: (work: (of: typeof session) => unknown) => work(session) },
+    encoder: { event: () => ({ topic: 't', key: 'k', body: Buffer.of(1) }) },
+    outbox: { insertMany: async () => undefined },
+    relay: { sendIfCommitted: (ids: readonly string[]) => void given.push(ids) },
+  };
+  const transact = createTransact(
+    createTransactAll(deps as unknown as Parameters<typeof createTransactAll>[0]),
+  );
+  for (const source of ['commit/test/me', 'group/topic/0'])
+    await expect(
+      transact(null, { source, sequence: 1 }, async ({ emit }) => emit({} as OutgoingEvent)),
+    ).rejects.toThrow('no primary');
+  expect(given).toEqual([[outboxRecordId('commit/test/me', 1)], []]);
 });

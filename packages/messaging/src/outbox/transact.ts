@@ -2,11 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { steady } from '@pesewa/kernel';
 import type { CrashPoint } from '@pesewa/runtime';
 import type { ClientSession, MongoClient } from 'mongodb';
-import { isTransactionExpired, isTransientMongoError, isWriteConflict } from '../database/mongo.ts';
+import {
+  isCommitUnknown,
+  isTransactionExpired,
+  isTransientMongoError,
+  isWriteConflict,
+} from '../database/mongo.ts';
 import { type Conflicts, runTransaction, type TransactionDeps } from '../database/transaction.ts';
 import type { MessageEncoder } from './message-encoder.ts';
 import {
   type EncodedMessage,
+  isGroupCommit,
   type Outbox,
   type OutboxRecord,
   packOutboxRecord,
@@ -92,12 +98,13 @@ export function createTransactAll(options: TransactOptions): TransactAll {
     const rollBack = () => {
       for (const action of rollbacks.splice(0)) action();
     };
+    let records: readonly OutboxRecord[] = [];
     const work = async (session: ClientSession) => {
       rollBack();
       const done: Done[] = [];
       for (const job of jobs)
         done.push(await run(options, job, session, (action) => void rollbacks.push(action)));
-      const records = done.flatMap((one) => one.records);
+      records = done.flatMap((one) => one.records);
       if (records.length > 0) await options.outbox.insertMany(records.map(packOutboxRecord), { session });
       crash(jobs, 'before-commit');
       return done;
@@ -106,13 +113,16 @@ export function createTransactAll(options: TransactOptions): TransactAll {
       .withSession((session) => runTransaction(durations, session, conflicts, () => work(session)))
       .catch((error: unknown) => {
         rollBack();
+        // A partition is opened again, and begins with what it has left.
+        if (isCommitUnknown(error))
+          options.relay.sendIfCommitted(records.map(({ _id }) => _id).filter(isGroupCommit));
         throw error;
       });
     crash(jobs, 'after-commit');
-    return all.map(({ value, records, actions, types }) => {
+    return all.map(({ value, records: own, actions, types }) => {
       for (const action of actions) action();
       options.emitted(types);
-      const sent = Promise.all(records.map(options.relay.send)).then(() => undefined);
+      const sent = Promise.all(own.map(options.relay.send)).then(() => undefined);
       // Callers that need to know await `sent`; for all others the sweeper repeats a failed send.
       sent.catch(() => undefined);
       return { value, sent };
