@@ -1,8 +1,6 @@
 import {
-  consumerGroups,
   type MessagingService,
   messagingServices,
-  parkedTopic,
   services,
   type Topic,
   type TopicName,
@@ -22,7 +20,7 @@ interface Acl {
 }
 
 /** Every topic of an installation. */
-export const allTopics: readonly Topic[] = [...Object.values(topics), ...consumerGroups.map(parkedTopic)];
+export const allTopics: readonly Topic[] = Object.values(topics);
 
 /** The topics as the code declares them. */
 export const kafkaTopics = (): readonly object[] =>
@@ -50,15 +48,11 @@ function aclsOf(name: MessagingService): readonly Acl[] {
   allow(consumes, 'Read');
   allow(readsOutsideGroup, 'Read');
   allow(produces, 'Write');
-  const ofConsumer: readonly Acl[] = [
-    { type: 'topic', name: parkedTopic(name).name, operations: [...SEES, 'Write'] },
-    { type: 'group', name, operations: ['Describe', 'Read'] },
-  ];
   return [
     ...[...operations].map(
       ([topic, allowed]): Acl => ({ type: 'topic', name: topic, operations: [...allowed] }),
     ),
-    ...(consumes.length > 0 ? ofConsumer : []),
+    ...(consumes.length > 0 ? [{ type: 'group', name, operations: ['Describe', 'Read'] } as const] : []),
     ...asksProgressOf.map((group): Acl => ({ type: 'group', name: group, operations: ['Describe'] })),
   ];
 }

@@ -1,12 +1,5 @@
 import specs from '@asyncapi/specs';
-import {
-  allSchemas,
-  consumerGroups,
-  messagingServices,
-  services,
-  type Topic,
-  topics,
-} from '@pesewa/contracts';
+import { allSchemas, messagingServices, services, type Topic, topics } from '@pesewa/contracts';
 import { Ajv, type SchemaObject } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { createAsyncApiDocument } from './asyncapi.ts';
@@ -64,6 +57,6 @@ describe('the AsyncAPI document', () => {
     });
     const operations = at('#/operations') as Readonly<Record<string, unknown>>;
     const used = counts.reduce((sum, count) => sum + count, 0);
-    expect(Object.keys(operations)).toHaveLength(used + consumerGroups.length);
+    expect(Object.keys(operations)).toHaveLength(used);
   });
 });

@@ -1,11 +1,9 @@
 import {
   type AvroRecord,
   allSchemas,
-  consumerGroups,
   type DeclaredMessaging,
   fullName,
   messagingServices,
-  parkedTopic,
   services,
   subjectOf,
   type Topic,
@@ -17,8 +15,6 @@ import { messageHeaders, messageParts } from './message-format.ts';
 const BINDING = '0.5.0';
 const AVRO = 'application/vnd.apache.avro+json;version=1.9.0';
 const DAY_MS = 86_400_000;
-/** The address of parked messages; AsyncAPI writes parameters in braces. */
-const parked = parkedTopic('{consumerGroup}');
 
 const refTo = (...path: readonly string[]) => ({ $ref: `#/${path.join('/')}` });
 
@@ -53,13 +49,6 @@ const channel = (topic: Topic) => ({
     },
   },
 });
-
-const parkedChannel = {
-  ...channel(parked),
-  parameters: {
-    consumerGroup: { description: 'The group that could not process the messages.', enum: consumerGroups },
-  },
-};
 
 const tagged = (service: string) => ({ tags: [{ name: service }] });
 
@@ -116,18 +105,12 @@ export const createAsyncApiDocument = () => ({
     description: messageParts.map(({ name, meaning }) => `- **${name}**: ${meaning}\n`).join(''),
   },
   defaultContentType: 'application/vnd.apache.avro',
-  channels: {
-    ...Object.fromEntries(Object.entries<Topic>(topics).map(([name, topic]) => [name, channel(topic)])),
-    parked: parkedChannel,
-  },
-  operations: Object.fromEntries([
-    ...messagingServices.flatMap(operationsOf),
-    ...consumerGroups.map((group) => [`${group}.sends.parked`, sends(group, 'parked')] as const),
-  ]),
+  channels: Object.fromEntries(Object.entries<Topic>(topics).map(([name, topic]) => [name, channel(topic)])),
+  operations: Object.fromEntries(messagingServices.flatMap(operationsOf)),
   components: {
     schemas: {
       headers,
-      ...Object.fromEntries([...allSchemas(), ...parked.events].map(payload)),
+      ...Object.fromEntries(allSchemas().map(payload)),
     },
   },
 });

@@ -10,7 +10,6 @@ import {
   eventCauses,
   fullName,
   messagingServices,
-  parkedTopic,
   services,
   type Topic,
   topics,
@@ -19,7 +18,6 @@ import { repositoryRoot } from '../command.ts';
 import { renderTable } from './markdown.ts';
 import { messageHeaders, messageParts } from './message-format.ts';
 
-const PARKED_BY = '<consumer group>';
 /** In how many events a field stands before it is explained once for all. */
 const COMMON_MIN = 3;
 
@@ -46,7 +44,7 @@ const describeField = (field: AvroField): string => {
 
 const listItem = (field: AvroField): string => `- ${describeField(field)}\n`;
 
-const allTopics: readonly Topic[] = [...Object.values(topics), parkedTopic(PARKED_BY)];
+const allTopics: readonly Topic[] = Object.values(topics);
 const allEvents: readonly AvroRecord[] = [...new Set(allTopics.flatMap(({ events }) => events))];
 
 /** The fields that many events describe in the same way; they are explained once, as most events describe them. */
@@ -105,8 +103,6 @@ const usersOf = (topic: Topic, use: 'produces' | 'consumes'): string => {
   return users.join(', ') || '–';
 };
 
-const isParked = ({ name }: Topic): boolean => name.startsWith(PARKED_BY);
-
 /** A topic's events; one that an earlier topic carries too is explained there. */
 const renderTopic = (topic: Topic, index: number): string => {
   const earlier = new Set(allTopics.slice(0, index).flatMap(({ events }) => events));
@@ -138,7 +134,7 @@ const renderOverview = (): string =>
       topic.key,
       String(topic.partitions),
       topic.cleanup === 'compact' ? 'compacted' : `${topic.retentionDays} d`,
-      isParked(topic) ? 'the group' : usersOf(topic, 'produces'),
+      usersOf(topic, 'produces'),
       usersOf(topic, 'consumes'),
     ]),
   );
@@ -146,7 +142,7 @@ const renderOverview = (): string =>
 const renderCommonFields = (): string => `## Events
 
 *Cause* names what may have caused the event: other events, a *request* from outside (of a merchant, a rail or an
-operator), a *time* at which we check something ourselves, or the *message* that the event is about. A field that may be null is null by default.
+operator), or a *time* at which we check something ourselves. A field that may be null is null by default.
 
 These fields are in many events. Each event names those that it has, except ${listNames(fieldsOfAll)}: every event has them.
 

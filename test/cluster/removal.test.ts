@@ -46,7 +46,7 @@ const funded: OutgoingEvent = {
 
 it('an outbox record that a primary removed alone, before it was lost, is removed again, and not sent again', async () => {
   const { env, members } = await sharedCluster();
-  const config = await prepareTestEnvironment(['ledger'], (name) => env[name]);
+  const config = await prepareTestEnvironment((name) => env[name]);
   const { primary, secondaries } = await primaryOf(members);
   const alone = Promise.withResolvers<void>();
   let isArmed = true;

@@ -42,7 +42,7 @@ export interface Road extends AsyncDisposable {
  * busy, messages are under way. Resolves once the first ones are committed.
  */
 export async function openRoad(addresses: Addresses): Promise<Road> {
-  const config = await prepareTestEnvironment(['ledger'], (name) => addresses[name]);
+  const config = await prepareTestEnvironment((name) => addresses[name]);
   const workerData: SenderData = { config, keys };
   const sender = new Worker(new URL('./road-sender.ts', import.meta.url), { workerData });
   const committed: bigint[] = [];

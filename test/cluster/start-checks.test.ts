@@ -17,7 +17,7 @@ let config: TestConfig;
 
 beforeAll(async () => {
   cluster = await sharedCluster();
-  const names = await prepareTestEnvironment(['ledger'], (name) => cluster.env[name]);
+  const names = await prepareTestEnvironment((name) => cluster.env[name]);
   config = { ...names, TOPIC_PREFIX: `${prefix}.`, NODE_ENV: 'production' };
   const settings = plainSettings(cluster.env);
   await prepareTopics({

@@ -8,7 +8,7 @@ import { beforeAll, expect, it } from 'vitest';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['sender']);
+  config = await prepareTestEnvironment();
   await using scope = openTestScope(config);
   const messaging = await openMessagingAs(scope, {
     service: 'sender',

@@ -1,6 +1,6 @@
 // This import comes first, because it patches kafkajs before kafkajs is loaded.
 import { setTimeout as delay } from 'node:timers/promises';
-import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
+import { type Topic, topics } from '@pesewa/contracts';
 import { DAY_MS } from '@pesewa/kernel';
 import { type Admin, Kafka, type KafkaConfig, logLevel } from './kafkajs.ts';
 import { type KafkaConnection, kafkaRemedy } from './security.ts';
@@ -102,7 +102,6 @@ export async function createTopics(options: {
   /** How many brokers the cluster has in total; fewer may be up now. */
   readonly brokers: number;
   readonly topicPrefix: string;
-  readonly consumerGroups: readonly string[];
   /** The least number of replicas; it rejects before it creates a topic with fewer. */
   readonly replicasMin?: number;
 }): Promise<{ readonly all: readonly string[]; readonly created: readonly string[] }> {
@@ -117,7 +116,7 @@ export async function createTopics(options: {
         `Kafka has ${replicas} broker(s), and production needs ${options.replicasMin}: add brokers`,
       );
     const existing = new Set(await admin.listTopics());
-    const wanted: Topic[] = [...Object.values(topics), ...options.consumerGroups.map(parkedTopic)];
+    const wanted: readonly Topic[] = Object.values(topics);
     const missing = wanted.filter((topic) => !existing.has(options.topicPrefix + topic.name));
     if (missing.length > 0) {
       await admin.createTopics({

@@ -275,11 +275,9 @@ function kafkaOptions(
   };
 }
 
-const PARKED_PARTITIONS = 1;
-
 /** How many partitions a topic has for ever, by its full name. Kafka's own answer may be wrong or changed. */
 function partitionCounts(prefix: string): (topic: string) => number {
   const counts = new Map(Object.values(topics).map(({ name, partitions }) => [prefix + name, partitions]));
-  // All other topics are those of parked messages.
-  return (topic) => counts.get(topic) ?? PARKED_PARTITIONS;
+  // What an earlier version has left may go to a topic of one partition that it parked messages in.
+  return (topic) => counts.get(topic) ?? 1;
 }

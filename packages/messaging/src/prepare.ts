@@ -1,4 +1,4 @@
-import { consumerGroups, type MessagingService, services } from '@pesewa/contracts';
+import { type MessagingService, services } from '@pesewa/contracts';
 import {
   checkKafkaAccess,
   checkTopics,
@@ -63,10 +63,9 @@ export async function prepareTopics(options: {
       kafka,
       brokers: settings.KAFKA_BROKERS.length,
       topicPrefix,
-      consumerGroups,
       replicasMin: isProduction ? REPLICAS_MIN : 1,
     }),
-    registerSchemas({ ...registryConnection(settings), topicPrefix, consumerGroups }),
+    registerSchemas({ ...registryConnection(settings), topicPrefix }),
   ]);
   log(`${topics.created.length} topics created, ${schemas} schemas registered`);
   if (!isProduction) return;

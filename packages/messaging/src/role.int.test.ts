@@ -5,7 +5,7 @@ import { handleTopic, openMessaging } from './index.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['webhook-dispatcher']);
+  config = await prepareTestEnvironment();
 });
 
 it('a service neither consumes, reads nor emits beyond what it is declared to use', async () => {

@@ -1,7 +1,6 @@
 import {
   type DatabaseName,
   type MessagingService,
-  parkedTopic,
   services,
   type Topic,
   type TopicName,
@@ -38,10 +37,9 @@ export function roleOf(service: MessagingService): MessagingRole {
   return { service, readyOnceJoined: !isPublic, ...messaging };
 }
 
-/** The topics that a role writes to, with that of parked messages if it consumes any. */
-export function topicsWritten({ service, produces, consumes }: MessagingRole): readonly Topic[] {
-  const parked = consumes?.length === 0 ? [] : [parkedTopic(service)];
-  return [...produces.map((name) => topics[name]), ...parked];
+/** The topics that a role writes to. */
+export function topicsWritten({ produces }: Pick<MessagingRole, 'produces'>): readonly Topic[] {
+  return produces.map((name) => topics[name]);
 }
 
 /** Throws if the handlers' topics are not those that the role consumes, because the rights in Kafka follow the role. */

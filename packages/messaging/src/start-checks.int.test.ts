@@ -8,20 +8,19 @@ const databaseSchema: readonly CollectionSchema[] = [
   { name: 'payments', indexes: [{ key: { reference: 1 }, unique: true }] },
 ];
 const own = ['outbox', 'consumer_offsets', 'leases', 'realignments', 'parked', 'operator_actions'];
-/** All topics that the ledger writes, consumes and parks in. */
+/** All topics that the ledger writes and consumes. */
 const topics = [
   'ledger.events.v1',
   'wallets.balances.v1',
   'ledger.commands.v1',
   'payouts.events.v1',
   'collections.events.v1',
-  'ledger.parked.v1',
 ];
 
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = { ...(await prepareTestEnvironment(['ledger'])), NODE_ENV: 'production' };
+  config = { ...(await prepareTestEnvironment()), NODE_ENV: 'production' };
 });
 
 /** A line of the log. */

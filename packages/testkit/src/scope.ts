@@ -37,7 +37,6 @@ function required(name: string): string {
  * runner unless others are given.
  */
 export async function prepareTestEnvironment(
-  consumerGroups: readonly string[],
   addresses: (name: keyof Addresses) => string = required,
 ): Promise<TestConfig> {
   const prefix = `t${randomBytes(4).toString('hex')}`;
@@ -53,7 +52,7 @@ export async function prepareTestEnvironment(
     NODE_ENV: 'test',
   };
   const kafka = createTestKafka(config);
-  const names = { topicPrefix: config.TOPIC_PREFIX, consumerGroups };
+  const names = { topicPrefix: config.TOPIC_PREFIX };
   await Promise.all([
     createTopics({ kafka, brokers: config.KAFKA_BROKERS.length, ...names }),
     registerSchemas({ registryUrl: config.SCHEMA_REGISTRY_URL, ...names }),

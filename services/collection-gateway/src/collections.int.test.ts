@@ -45,7 +45,7 @@ async function initiatedEvents(matches: (merchantReference: string) => boolean) 
 }
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['collection-gateway']);
+  config = await prepareTestEnvironment();
   left = await open();
   right = await open();
 });

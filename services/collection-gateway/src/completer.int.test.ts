@@ -62,7 +62,7 @@ async function closedEvents(merchantReference: string) {
 }
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['collection-gateway']);
+  config = await prepareTestEnvironment();
   // A long deadline, so that waiting for the lock does not fail because the machine is slow.
   left = await open({ deadlineMs: 30_000 });
   right = await open({ deadlineMs: 30_000 });

@@ -13,7 +13,7 @@ let scope: ReturnType<typeof openTestScope>;
 let replica: Replica;
 
 beforeAll(async () => {
-  scope = resources.use(openTestScope(await prepareTestEnvironment(['collection-gateway'])));
+  scope = resources.use(openTestScope(await prepareTestEnvironment()));
   // Accepted long ago, according to its reference.
   const then = { ...systemClock, nowMs: () => systemClock.nowMs() - 401 * DAY_MS };
   replica = await openReplica({ ...scope, ids: createIds(then, scope.random) }, { rail: createTestRail() });

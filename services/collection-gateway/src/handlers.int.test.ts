@@ -46,7 +46,7 @@ async function startReplicas(): Promise<void> {
 }
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['collection-gateway', 'reconciler']);
+  config = await prepareTestEnvironment();
   const scope = openTestScope(config);
   scopes.push(scope);
   reconciler = await openMessagingAs(scope, {

@@ -34,7 +34,7 @@ async function submitted(replica: Replica, merchantReference: string): Promise<s
 }
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['collection-gateway', 'reconciler']);
+  config = await prepareTestEnvironment();
 });
 
 beforeEach(() => {

@@ -10,7 +10,7 @@ let replica: Awaited<ReturnType<typeof openReplica>>;
 let store: CollectionStore;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment(['collection-gateway']);
+  const config = await prepareTestEnvironment();
   replica = await openReplica(resources.use(openTestScope(config)), { rail: createTestRail() });
   const client = new MongoClient(config.MONGODB_URL, { useBigInt64: true, monitorCommands: true });
   resources.defer(() => client.close());

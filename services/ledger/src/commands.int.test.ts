@@ -32,7 +32,7 @@ const scopes: TestScope[] = [];
 let aheadMs = 0;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['ledger']);
+  config = await prepareTestEnvironment();
   replicas = [await openReplica(), await openReplica()];
   readTopic = await createTopicReader(config);
 });

@@ -34,7 +34,7 @@ let publish: (...events: readonly OutgoingEvent[]) => Promise<void>;
 const scopes: TestScope[] = [];
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['ledger', 'source']);
+  config = await prepareTestEnvironment();
   const scope = openTestScope(config);
   scopes.push(scope);
   source = await openMessagingAs(scope, {

@@ -16,7 +16,7 @@ let pages: Collection<PageDocument>;
 let nowMs = 1_000_000;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const name = `${config.DATABASE_PREFIX}pages`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
   pages = database.db.collection<PageDocument>('pages');

@@ -1,14 +1,11 @@
-import { parkedTopic } from '@pesewa/contracts';
 import { type OutgoingEvent, openMessaging, openMessagingAs, outboxOf } from '@pesewa/messaging';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import {
-  createTopicReader,
   eventually,
   openTestScope,
   prepareTestEnvironment,
   type TestConfig,
   type TestScope,
-  type TopicReader,
 } from '@pesewa/testkit';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -26,14 +23,13 @@ import { openLedgerStore } from './store.ts';
 
 let config: TestConfig;
 let db: Db;
-let readTopic: TopicReader;
 let call: (method: 'GET' | 'POST', path: string) => Promise<Record<string, unknown>>;
 let publish: (...events: readonly OutgoingEvent[]) => Promise<void>;
 let parkedBefore = 0;
 const scopes: TestScope[] = [];
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['ledger', 'source']);
+  config = await prepareTestEnvironment();
   const scope = openTestScope(config);
   scopes.push(scope);
   const produces = ['ledgerCommands', 'collections'] as const;
@@ -43,7 +39,6 @@ beforeAll(async () => {
     return lists.map(() => undefined);
   });
   publish = (...events) => publishing.submit(events);
-  readTopic = await createTopicReader(config);
   await openLedger();
 });
 
@@ -75,8 +70,8 @@ async function openLedger(): Promise<void> {
 }
 
 async function reasons(): Promise<readonly unknown[]> {
-  const messages = await readTopic(config.TOPIC_PREFIX + parkedTopic('ledger').name);
-  return messages.map(({ payload }) => payload['reason']);
+  const found = await db.collection('parked').find().sort({ parkedAt: 1, _id: 1 }).toArray();
+  return found.map(({ reason }): unknown => reason);
 }
 
 const parked = async () => (await reasons()).slice(parkedBefore);

@@ -12,7 +12,7 @@ let payouts: BatchLedger;
 let commands: BatchLedger;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const name = `${config.DATABASE_PREFIX}races`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
   payouts = await openBatchLedger(database, () => Date.now());

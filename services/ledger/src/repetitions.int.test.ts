@@ -9,7 +9,7 @@ let ledger: BatchLedger;
 let nowMs = 1_000_000;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const name = `${config.DATABASE_PREFIX}repetitions`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
 });

@@ -45,7 +45,7 @@ let source: TestScope;
 let publish: (...events: readonly OutgoingEvent[]) => Promise<void>;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['ledger', 'source']);
+  config = await prepareTestEnvironment();
   source = openTestScope(config);
   // Only the ledger may write to its topic; here somebody else has the right too.
   const produces = ['payouts', 'collections', 'ledger'] as const;

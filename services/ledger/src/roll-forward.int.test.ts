@@ -22,7 +22,7 @@ let ledger: BatchLedger;
 let topic: OwnEvent[];
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const name = `${config.DATABASE_PREFIX}forward`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
 });

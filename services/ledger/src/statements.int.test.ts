@@ -49,7 +49,7 @@ function order(reference: string) {
 }
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const name = `${config.DATABASE_PREFIX}statements`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
   ledger = await openBatchLedger(database, () => nowMs);

@@ -23,7 +23,7 @@ let ledger: BatchLedger;
 let backup: Backup;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const name = `${config.DATABASE_PREFIX}strange`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
 });

@@ -21,7 +21,7 @@ const ids = createIds(systemClock, systemRandom);
 const logger = createLogger({ name: 'test', level: 'silent' });
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['payout-gateway', 'ledger']);
+  config = await prepareTestEnvironment();
   scope = openTestScope(config);
   ledger = await openMessagingAs(scope, { service: 'ledger', database: 'ledger', produces: ['wallets'] });
 });

@@ -18,7 +18,7 @@ const open = () => {
 };
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['payout-gateway']);
+  config = await prepareTestEnvironment();
   left = await open();
   right = await open();
 });

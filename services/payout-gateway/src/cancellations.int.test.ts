@@ -94,7 +94,7 @@ async function endsOf(references: readonly string[]) {
 }
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['payout-gateway']);
+  config = await prepareTestEnvironment();
   open = await openAll();
 });
 

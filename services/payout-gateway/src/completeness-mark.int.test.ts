@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { completenessMarkOf } from './rebuilding.ts';
 
 it('is as young as the database’s clock says', async () => {
-  const { MONGODB_URL: url, DATABASE_PREFIX: prefix } = await prepareTestEnvironment(['payout-gateway']);
+  const { MONGODB_URL: url, DATABASE_PREFIX: prefix } = await prepareTestEnvironment();
   await using database = await openDatabase({ url, database: `${prefix}payouts`, appName: 'test' });
   const mark = completenessMarkOf(database.db);
   expect(await mark.isYounger(30_000)).toBe(false);

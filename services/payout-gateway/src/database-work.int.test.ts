@@ -15,7 +15,7 @@ let answersRecorded = 0;
 const onlyAtBirth = { pauseMs: 600_000 };
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment(['payout-gateway', 'ledger']);
+  const config = await prepareTestEnvironment();
   await openLedger(closers.use(openTestScope(config)));
   const answer = async (reference: string) => {
     await beforeAnswer(reference);

@@ -84,7 +84,7 @@ async function endsOf(reference: string) {
 }
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['payout-gateway']);
+  config = await prepareTestEnvironment();
   replicas.push(await open(), await open());
 });
 

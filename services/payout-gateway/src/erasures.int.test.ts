@@ -12,7 +12,7 @@ let scope: ReturnType<typeof openTestScope>;
 let replica: Awaited<ReturnType<typeof openReplica>>;
 
 beforeAll(async () => {
-  scope = resources.use(openTestScope(await prepareTestEnvironment(['payout-gateway'])));
+  scope = resources.use(openTestScope(await prepareTestEnvironment()));
   // Accepted long ago, according to its reference.
   const then = { ...systemClock, nowMs: () => systemClock.nowMs() - 401 * DAY_MS };
   replica = await openReplica({ ...scope, ids: createIds(then, scope.random) });

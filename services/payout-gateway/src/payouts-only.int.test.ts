@@ -23,7 +23,7 @@ afterAll(() => closers.disposeAsync());
 
 /** The whole gateway over the rail, the ledger's answers, a merchant with money, and what publishes facts. */
 async function openGateway() {
-  const names = await prepareTestEnvironment(['payout-gateway', 'ledger', 'reconciler']);
+  const names = await prepareTestEnvironment();
   const read = parseConfig(settings, {
     ...process.env,
     OPERATOR_TOKEN: 'a-token-of-these-tests',

@@ -40,7 +40,7 @@ async function acceptedEvents(matches: (merchantReference: string) => boolean) {
 }
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['payout-gateway']);
+  config = await prepareTestEnvironment();
   left = await open();
   right = await open();
 });

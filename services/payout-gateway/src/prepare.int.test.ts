@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from 'vitest';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['payout-gateway']);
+  config = await prepareTestEnvironment();
 });
 
 /** Runs the service's process until it ends. */

@@ -40,7 +40,7 @@ async function openSlow() {
 }
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['payout-gateway']);
+  config = await prepareTestEnvironment();
   rich = await open();
   poor = await open({ canSpend: async () => false });
   slow = await openSlow();

@@ -36,7 +36,7 @@ let config: TestConfig;
 const closers = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['payout-gateway', 'ledger']);
+  config = await prepareTestEnvironment();
   await openLedger(closers.use(openTestScope(config)));
 });
 

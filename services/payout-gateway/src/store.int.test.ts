@@ -14,7 +14,7 @@ let replica: Awaited<ReturnType<typeof openReplica>>;
 let store: PayoutStore;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment(['payout-gateway']);
+  const config = await prepareTestEnvironment();
   replica = await openReplica(resources.use(openTestScope(config)));
   const client = new MongoClient(config.MONGODB_URL, { useBigInt64: true, monitorCommands: true });
   resources.defer(() => client.close());

@@ -60,7 +60,7 @@ async function payout(hour: number, reference: string, merchantId?: string): Pro
 }
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   client = new MongoClient(config.MONGODB_URL, { useBigInt64: true });
   const open = (name: string) => client.db(`${config.DATABASE_PREFIX}statement-${name}`);
   dbs = { ledger: open('ledger'), payouts: open('payouts'), collections: open('collections') };

@@ -11,7 +11,7 @@ let client: Database['client'];
 let working: WorkingStore;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}working`;
   ({ db, client } = await scope.open(

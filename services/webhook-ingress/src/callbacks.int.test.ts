@@ -22,7 +22,7 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['webhook-ingress']);
+  config = await prepareTestEnvironment();
 });
 
 /** One instance of the service, without its process. */

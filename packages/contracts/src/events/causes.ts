@@ -3,9 +3,8 @@ import type { EventType } from './identities.ts';
 /**
  * What makes an event happen: another event, whose id is in the header `causation-id`; or, without that header, a
  * request from outside (of a merchant, a rail or an operator) or a time at which we check something ourselves.
- * `message`: the event that this one is about, of whatever type.
  */
-export type EventCause = EventType | 'request' | 'time' | 'message';
+export type EventCause = EventType | 'request' | 'time';
 
 const HOLD = ['pesewa.ledger.HoldPlaced'] as const;
 const FACT = ['pesewa.rails.RailStatusObserved'] as const;
@@ -114,8 +113,6 @@ export const eventCauses = {
   'pesewa.webhooks.WebhookEndpointDisabled': ENDED,
   // The address of the merchant is compared from time to time.
   'pesewa.webhooks.WebhookEndpointEnabled': ['request', 'time'],
-  // An unreadable message has no known event as its cause.
-  'pesewa.messaging.MessageParked': ['message', 'time'],
 } as const satisfies { readonly [Type in EventType]: readonly [EventCause, ...EventCause[]] };
 
 /** Whether an event may have no `causation-id`. */

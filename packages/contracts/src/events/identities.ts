@@ -1,14 +1,8 @@
 import { eventIdFrom } from '@pesewa/kernel';
-import type { AvroPayload, AvroRecord, FullName } from './avro.ts';
-import type { parkedEvents } from './parked.ts';
 import type { TopicEvent, TopicName } from './topics.ts';
 
-type Parked<Schema> = Schema extends AvroRecord
-  ? { readonly type: FullName<Schema>; readonly payload: AvroPayload<Schema> }
-  : never;
-
 /** Every event that is published, on any topic. */
-export type PublishedEvent = TopicEvent<TopicName> | Parked<(typeof parkedEvents)[number]>;
+export type PublishedEvent = TopicEvent<TopicName>;
 
 /** The full record name of an event. */
 export type EventType = PublishedEvent['type'];
@@ -96,7 +90,6 @@ export const eventIdentities = {
   'pesewa.webhooks.WebhookEndpointWarned': ENDPOINT,
   'pesewa.webhooks.WebhookEndpointDisabled': ENDPOINT,
   'pesewa.webhooks.WebhookEndpointEnabled': ENDPOINT,
-  'pesewa.messaging.MessageParked': ['consumerGroup', 'topic', 'partition', 'offset'],
 } as const satisfies { readonly [Type in EventType]: Identity<Type> };
 
 /** What the id of an event is derived from: its type, its content and its version. */

@@ -1,7 +1,6 @@
 import { type AvroPayload, type AvroRecord, type FullName, fullName } from './avro.ts';
 import { collectionEvents } from './collections.ts';
 import { ledgerCommands, ledgerEvents, walletEvents } from './ledger.ts';
-import { parkedEvents } from './parked.ts';
 import { payoutEvents } from './payouts.ts';
 import { collectionFacts, payoutFacts, railCallbacks } from './rails.ts';
 import { reconciliationEvents } from './reconciliation.ts';
@@ -107,18 +106,6 @@ export const topics = {
 
 /** The name of a topic in {@link topics}. */
 export type TopicName = keyof typeof topics;
-
-/** The topic that a consumer group parks messages in (ADR 8). */
-export function parkedTopic(group: string): Topic {
-  return {
-    name: `${group}.parked.v1`,
-    key: 'as the original',
-    partitions: 1,
-    cleanup: 'delete',
-    retentionDays: 90,
-    events: parkedEvents,
-  };
-}
 
 type SchemaOf<Name extends TopicName> = (typeof topics)[Name]['events'][number];
 

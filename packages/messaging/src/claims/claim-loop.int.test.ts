@@ -27,7 +27,7 @@ let jobs: Collection<Job>;
 
 beforeAll(async () => {
   resources = new AsyncDisposableStack();
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}claims`;
   const { db } = await scope.open(

@@ -19,7 +19,7 @@ let db: Db;
 let things: Collection<Thing>;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}erasing`;
   ({ db } = await scope.open(

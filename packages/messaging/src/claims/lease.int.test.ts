@@ -4,7 +4,7 @@ import { leasesOf, openDatabase, takeLease } from '../index.ts';
 import { endLease } from './lease.ts';
 
 it('a lease has one owner until it runs out by the clock of the server (R2)', async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   await using scope = openTestScope(config);
   const database = await scope.open(
     'database',

@@ -8,7 +8,7 @@ const options = { service: 'clocked', database: 'clocked', produces: ['ledger'] 
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['clocked']);
+  config = await prepareTestEnvironment();
 });
 
 /** A clock that can be wrong and whose pauses are short. */

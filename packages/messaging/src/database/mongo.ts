@@ -6,6 +6,7 @@ import {
   type FindOptions,
   MongoClient,
   MongoError,
+  MongoServerError,
   type TransactionOptions,
 } from 'mongodb';
 import { assertClockSkew, measureClockSkewMs } from './clock-guard.ts';
@@ -136,6 +137,15 @@ const COMMIT_UNKNOWN = 'UnknownTransactionCommitResult';
 /** Whether a commit's outcome is unknown: the commit may be sent again, but the work must not be repeated. */
 export function isCommitUnknown(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel(COMMIT_UNKNOWN);
+}
+
+/**
+ * Marks the error of a commit that no server has answered as {@link isCommitUnknown}. The driver marks only what it would
+ * retry, which the lack of a primary is not.
+ */
+export function markUnanswered(error: unknown): void {
+  if (error instanceof MongoError && !(error instanceof MongoServerError) && !error.hasErrorLabel(TRANSIENT))
+    error.addErrorLabel(COMMIT_UNKNOWN);
 }
 
 /** Whether a transaction is known to have left nothing behind, so that all of it may be repeated. */

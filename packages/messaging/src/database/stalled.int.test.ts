@@ -5,7 +5,7 @@ import { openDatabase, openMessagingAs } from '../index.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['stalled']);
+  config = await prepareTestEnvironment();
 });
 
 it('work on a database that stalls without a word fails within twenty seconds', async () => {

@@ -1,4 +1,4 @@
-import { type ClientSession, MongoServerError } from 'mongodb';
+import { type ClientSession, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { expect, it } from 'vitest';
 import { type Conflicts, runTransaction } from './transaction.ts';
 
@@ -85,4 +85,11 @@ it('does not ask again for a commit that had all the time it was given', async (
   const { calls, run } = openSession({ commit: [failure(50, 'UnknownTransactionCommitResult')] });
   await expect(run()).rejects.toThrow('failed');
   expect(calls).toEqual(['work', 'commit']);
+});
+
+it('asks for a commit again that no server was there to answer', async () => {
+  const gone = new MongoServerSelectionError('no primary', {} as never);
+  const { calls, run } = openSession({ commit: [gone] });
+  await run();
+  expect(calls).toEqual(['work', 'commit', 'commit']);
 });

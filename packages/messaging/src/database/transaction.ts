@@ -1,6 +1,12 @@
 import type { Clock, Random } from '@pesewa/kernel';
 import type { ClientSession } from 'mongodb';
-import { isCommitUnknown, isRepeatable, isWriteConflict, transactionOptions } from './mongo.ts';
+import {
+  isCommitUnknown,
+  isRepeatable,
+  isWriteConflict,
+  markUnanswered,
+  transactionOptions,
+} from './mongo.ts';
 
 /** Less than the time within which a request is answered, so that no work begins after its caller was answered `91`. */
 const RETRY_FOR_MS = 8_000;
@@ -59,6 +65,7 @@ async function commit(deps: TransactionDeps, session: ClientSession, lastTryMs: 
       await session.commitTransaction();
       return;
     } catch (error) {
+      markUnanswered(error);
       const expired = error instanceof Error && 'code' in error && error.code === MAX_TIME_EXPIRED;
       if (!isCommitUnknown(error) || expired || deps.clock.nowMs() >= lastTryMs) throw error;
     }

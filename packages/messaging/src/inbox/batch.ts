@@ -84,7 +84,6 @@ export function createBatches(
         const counted = countConsecutiveParked(deps, place, wanted, unfit, consecutiveParked.count);
         for (const [reading, reason] of unfit) {
           await parking.store(reading, reason, transaction.session);
-          transaction.send(parking.encodePointer(reading, reason));
           transaction.afterCommit(() => parking.report(reading, reason));
         }
         transaction.afterCommit(() => {

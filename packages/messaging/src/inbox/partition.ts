@@ -16,6 +16,7 @@ import { type Reading, readMessages, type TopicHandler } from './topic-handler.t
 /** What the partitions of a service's consumer share. */
 export interface PartitionDeps extends BatchDeps {
   readonly codec: Codec;
+  readonly topicPrefix: string;
   readonly outbox: Outbox;
   readonly relay: Relay;
 }

@@ -10,7 +10,7 @@ import {
 const GROUP = 'looker';
 
 async function openDamage() {
-  const config = await prepareTestEnvironment([GROUP]);
+  const config = await prepareTestEnvironment();
   const topic = await openDamagedTopic(config);
   return { topic, openService: () => openServiceWithPositions(config, GROUP) };
 }

@@ -15,7 +15,7 @@ const EVENT_MS = 150;
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = { ...(await prepareTestEnvironment(['outlived'])), CONSUMER_SESSION_TIMEOUT_MS: 60_000 };
+  config = { ...(await prepareTestEnvironment()), CONSUMER_SESSION_TIMEOUT_MS: 60_000 };
 });
 
 it('a batch that takes longer than a transaction may live is applied in halves, each event once', async () => {

@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import * as present from '../index.ts';
 import { FUNDED, funded, openSender, outboxIsEmpty } from '../sender.fixture.ts';
 
-const GROUPS = ['reader', 'rollout'];
 const AUDITED = 'pesewa.ledger.WalletAudited';
 
 let config: TestConfig;
@@ -28,10 +27,10 @@ async function loadNextVersion(): Promise<typeof present> {
 }
 
 beforeAll(async () => {
-  config = { ...(await prepareTestEnvironment(['sender', ...GROUPS])), CONSUMER_SESSION_TIMEOUT_MS: 60_000 };
+  config = { ...(await prepareTestEnvironment()), CONSUMER_SESSION_TIMEOUT_MS: 60_000 };
   next = await loadNextVersion();
   const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
-  await next.registerSchemas({ registryUrl, topicPrefix, consumerGroups: GROUPS });
+  await next.registerSchemas({ registryUrl, topicPrefix });
 });
 
 /** What a later version sends: a funding with a note, or an event of a type that this version does not know. */

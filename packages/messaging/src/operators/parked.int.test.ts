@@ -17,7 +17,7 @@ import { FUNDED } from '../sender.fixture.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['publisher', 'keeper', 'rower', 'looker']);
+  config = await prepareTestEnvironment();
 });
 
 function funded(eventId: string, merchantId: string): OutgoingEvent {

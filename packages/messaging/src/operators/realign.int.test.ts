@@ -9,7 +9,7 @@ import {
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['stayer', 'starter', 'skipper']);
+  config = await prepareTestEnvironment();
 });
 
 type Topic = Awaited<ReturnType<typeof openDamagedTopic>>;

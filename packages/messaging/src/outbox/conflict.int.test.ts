@@ -9,7 +9,7 @@ interface Written {
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['contender']);
+  config = await prepareTestEnvironment();
 });
 
 it('a key that another transaction is about to take delays only items with that key', async () => {

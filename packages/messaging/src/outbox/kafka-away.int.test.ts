@@ -21,7 +21,7 @@ let config: TestConfig;
 
 beforeAll(async () => {
   cluster = await openBreakableDaemons();
-  const names = await prepareTestEnvironment(['away'], (name) => cluster.env[name]);
+  const names = await prepareTestEnvironment((name) => cluster.env[name]);
   config = { ...names, OUTBOX_WAITING_BYTES_MAX: BOUND_BYTES };
 }, 120_000);
 

@@ -4,7 +4,7 @@ import type { Codec } from '../schemas/codec.ts';
 import { type EncodedMessage, idOf, type OutgoingEvent } from './outbox.ts';
 
 /** The parts of a message. */
-export interface MessageInput {
+interface MessageInput {
   /** The topic's name, with the prefix. */
   readonly topic: string;
   readonly key: string;

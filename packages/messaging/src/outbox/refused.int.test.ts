@@ -14,7 +14,7 @@ import { FUNDED, funded, openSender, outboxIsEmpty } from '../sender.fixture.ts'
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment(['sender', 'stuck']);
+  config = await prepareTestEnvironment();
 });
 
 const TOPIC_RESOURCE = 2;

@@ -11,6 +11,7 @@ import {
   type OutboxRecordDocument,
   outboxRecordId,
   packOutboxRecord,
+  sourceOf,
 } from './outbox.ts';
 import { openRelay } from './relay.ts';
 
@@ -185,6 +186,40 @@ it('keeps the order though a new primary does not know yet that a majority has w
   await relay.send(three);
   first.resolve();
   await eventually(() => expect(removed).toEqual(outboxRecords.map(({ _id }) => _id)));
+});
+
+it('sends what may have been committed before what is newer, if it was', async () => {
+  const outboxRecords = [1, 2, 3].map((sequence) =>
+    outboxRecord(groupCommitSource(`test-${sequence}`, 'me'), sequence),
+  );
+  const [committed, never, newer] = outboxRecords;
+  if (!committed || !never || !newer) throw new Error('no outbox records');
+  const stored = new Map([committed, newer].map((one) => [one._id, packOutboxRecord(one)]));
+  const sent: string[] = [];
+  await using relay = openRelay({
+    producer: {
+      produce: async ({ source }) => void sent.push(source),
+      drop: async () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    outbox: {
+      deleteMany: async ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) => {
+        for (const id of _id.$in) stored.delete(id);
+      },
+      find: ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) => ({
+        toArray: async () => _id.$in.flatMap((id) => stored.get(id) ?? []),
+      }),
+    } as unknown as Outbox,
+    clock: systemClock,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    crashPoint: () => undefined,
+  });
+  relay.sendIfCommitted([committed._id, never._id]);
+  expect(relay.isPending(committed._id)).toBe(true);
+  await relay.send(newer);
+  await eventually(() => expect(stored.size).toBe(0));
+  expect(sent).toEqual([committed, newer].map(({ _id }) => sourceOf(_id)));
+  expect(relay.isPending(never._id)).toBe(false);
 });
 
 it('does not say that it has sent what it was given after it was closed', async () => {

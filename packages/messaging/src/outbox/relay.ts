@@ -15,6 +15,11 @@ export interface Relay extends AsyncDisposable {
   /** Takes over a committed outbox record; resolves once Kafka has it on every in-sync replica. */
   readonly send: (outboxRecord: OutboxRecord) => Promise<void>;
   /**
+   * Sends outbox records of group commits whose commit has no known outcome, if the outbox has them, before anything of a
+   * group commit that is newer.
+   */
+  readonly sendIfCommitted: (ids: readonly string[]) => void;
+  /**
    * Drops the waiting outbox records of a partition that was taken away, which stay in the outbox, and waits for those being
    * sent.
    */
@@ -65,8 +70,8 @@ export function openRelay(options: RelayOptions): Relay {
   const overflow = createOverflow(options, {
     hasRoom,
     sendNow: (outboxRecord) => void sendNow(outboxRecord).catch(() => undefined),
-    // It was not removed here, so another replica has sent it after this process was taken for dead.
-    sentElsewhere: (id) => pendingSinceMs.delete(id),
+    // It was never committed, or another replica has sent it after this process was taken for dead.
+    isGone: (id) => pendingSinceMs.delete(id),
   });
 
   function sendNow(outboxRecord: OutboxRecord): Promise<void> {
@@ -94,16 +99,20 @@ export function openRelay(options: RelayOptions): Relay {
     }
   }
 
+  const sendLater = (id: string) => {
+    addPending(id);
+    overflow.add(id);
+  };
+
   return {
     send: async (outboxRecord) => {
       // Not sent, so its caller must not hear that it is: the next owner of its source sends it.
       if (closed) return new Promise(() => undefined);
       // Only group commits are bounded here: a consumer waits for its own events and so bounds itself.
-      if (isGroupCommit(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) {
-        addPending(outboxRecord._id);
-        overflow.add(outboxRecord._id);
-      } else await sendNow(outboxRecord);
+      if (isGroupCommit(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) sendLater(outboxRecord._id);
+      else await sendNow(outboxRecord);
     },
+    sendIfCommitted: (ids) => ids.forEach(sendLater),
     release: async (source) => {
       await producer.drop(source);
       for (const id of queues.drop(source)) pendingSinceMs.delete(id);
@@ -152,13 +161,13 @@ function createSendQueues(done: (id: string) => void) {
   };
 }
 
-/** The ids of outbox records for which there was no memory, in the order in which they were committed. */
+/** The ids of outbox records that are read again before they are sent, in the order in which they were committed. */
 function createOverflow(
   options: RelayOptions,
   relay: {
     readonly hasRoom: () => boolean;
     readonly sendNow: (outboxRecord: OutboxRecord) => void;
-    readonly sentElsewhere: (id: string) => void;
+    readonly isGone: (id: string) => void;
   },
 ) {
   const { outbox, clock, logger } = options;
@@ -172,7 +181,7 @@ function createOverflow(
       for (const [index, id] of ids.splice(0, some.length).entries()) {
         const outboxRecord = outboxRecords[index];
         if (outboxRecord) relay.sendNow(outboxRecord);
-        else relay.sentElsewhere(id);
+        else relay.isGone(id);
       }
     }
   }

@@ -13,7 +13,7 @@ import { startHeartbeat, startSweeper } from './sweeper.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestEnvironment([]);
+  config = await prepareTestEnvironment();
 });
 
 const logger = createLogger({ name: 'test', level: 'silent' });
@@ -37,6 +37,7 @@ function openFakeRelay(outbox: ReturnType<typeof outboxOf>) {
   const sent: string[] = [];
   const relay = {
     isPending: () => false,
+    sendIfCommitted: () => undefined,
     oldestPendingSinceMs: () => undefined,
     release: () => Promise.resolve(),
     send: async ({ _id }: { readonly _id: string }) => {

@@ -1,11 +1,12 @@
-import { MongoError, MongoServerError } from 'mongodb';
+import { MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { expect, it } from 'vitest';
+import type { Transaction } from './outbox.ts';
+import { type OutgoingEvent, outboxRecordId } from './outbox.ts';
 import {
   createSerialiser,
   createSharedTransact,
   createTransact,
   createTransactAll,
-  type RawTransaction,
   type TransactAll,
 } from './transact.ts';
 
@@ -22,7 +23,7 @@ function share(gate: Promise<void> = Promise.resolve()) {
     try {
       await gate;
       const values: unknown[] = [];
-      for (const { work } of jobs) values.push(await work({} as RawTransaction));
+      for (const { work } of jobs) values.push(await work({} as Transaction));
       return values.map((value) => ({ value, sent: Promise.resolve() }));
     } finally {
       running -= 1;
@@ -136,4 +137,30 @@ it('has crash points around the commit of named work only', async () => {
   );
   for (const name of [null, 'a']) await transact(name, { source: 's', sequence: 1 }, async () => undefined);
   expect(points).toEqual(['a.before-commit', 'a.after-commit']);
+});
+
+it('gives the relay what may have been committed, but not what a partition begins with when it is opened again', async () => {
+  const given: (readonly string[])[] = [];
+  const session = {
+    startTransaction: () => undefined,
+    inTransaction: () => false,
+    commitTransaction: () => Promise.reject(new MongoServerSelectionError('no primary', {} as never)),
+  };
+  const deps = {
+    clock: { nowMs: () => Date.now(), sleep: async () => undefined },
+    random: { fraction: () => 0 },
+    crashPoint: () => undefined,
+    client: { withSession: (work: (of: typeof session) => unknown) => work(session) },
+    encoder: { event: () => ({ topic: 't', key: 'k', body: Buffer.of(1) }) },
+    outbox: { insertMany: async () => undefined },
+    relay: { sendIfCommitted: (ids: readonly string[]) => void given.push(ids) },
+  };
+  const transact = createTransact(
+    createTransactAll(deps as unknown as Parameters<typeof createTransactAll>[0]),
+  );
+  for (const source of ['commit/test/me', 'group/topic/0'])
+    await expect(
+      transact(null, { source, sequence: 1 }, async ({ emit }) => emit({} as OutgoingEvent)),
+    ).rejects.toThrow('no primary');
+  expect(given).toEqual([[outboxRecordId('commit/test/me', 1)], []]);
 });

@@ -2,11 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { steady } from '@pesewa/kernel';
 import type { CrashPoint } from '@pesewa/runtime';
 import type { ClientSession, MongoClient } from 'mongodb';
-import { isTransactionExpired, isTransientMongoError, isWriteConflict } from '../database/mongo.ts';
+import {
+  isCommitUnknown,
+  isTransactionExpired,
+  isTransientMongoError,
+  isWriteConflict,
+} from '../database/mongo.ts';
 import { type Conflicts, runTransaction, type TransactionDeps } from '../database/transaction.ts';
 import type { MessageEncoder } from './message-encoder.ts';
 import {
   type EncodedMessage,
+  isGroupCommit,
   type Outbox,
   type OutboxRecord,
   packOutboxRecord,
@@ -27,11 +33,6 @@ export interface Committed<Value> {
   readonly sent: Promise<void>;
 }
 
-/** A transaction that can also send messages that are encoded already. */
-export interface RawTransaction extends Transaction {
-  readonly send: (message: EncodedMessage) => void;
-}
-
 /**
  * Runs work in one majority transaction whose events are published if and only if it commits; conflicts are retried.
  */
@@ -39,7 +40,7 @@ export type Transact = <Value>(
   /** The name of its crash points; null for work that has none. */
   name: string | null,
   origin: OutboxRecordOrigin,
-  work: (transaction: RawTransaction) => Promise<Value>,
+  work: (transaction: Transaction) => Promise<Value>,
   conflicts?: Conflicts,
 ) => Promise<Committed<Value>>;
 
@@ -66,7 +67,7 @@ export function createTransact(transactAll: TransactAll): Transact {
 export interface Job {
   readonly name: string | null;
   readonly origin: OutboxRecordOrigin;
-  readonly work: (transaction: RawTransaction) => Promise<unknown>;
+  readonly work: (transaction: Transaction) => Promise<unknown>;
 }
 
 /** Runs several pieces of work, in their order, in one transaction as {@link Transact} does one. */
@@ -97,12 +98,13 @@ export function createTransactAll(options: TransactOptions): TransactAll {
     const rollBack = () => {
       for (const action of rollbacks.splice(0)) action();
     };
+    let records: readonly OutboxRecord[] = [];
     const work = async (session: ClientSession) => {
       rollBack();
       const done: Done[] = [];
       for (const job of jobs)
         done.push(await run(options, job, session, (action) => void rollbacks.push(action)));
-      const records = done.flatMap((one) => one.records);
+      records = done.flatMap((one) => one.records);
       if (records.length > 0) await options.outbox.insertMany(records.map(packOutboxRecord), { session });
       crash(jobs, 'before-commit');
       return done;
@@ -111,13 +113,16 @@ export function createTransactAll(options: TransactOptions): TransactAll {
       .withSession((session) => runTransaction(durations, session, conflicts, () => work(session)))
       .catch((error: unknown) => {
         rollBack();
+        // A partition is opened again, and begins with what it has left.
+        if (isCommitUnknown(error))
+          options.relay.sendIfCommitted(records.map(({ _id }) => _id).filter(isGroupCommit));
         throw error;
       });
     crash(jobs, 'after-commit');
-    return all.map(({ value, records, actions, types }) => {
+    return all.map(({ value, records: own, actions, types }) => {
       for (const action of actions) action();
       options.emitted(types);
-      const sent = Promise.all(records.map(options.relay.send)).then(() => undefined);
+      const sent = Promise.all(own.map(options.relay.send)).then(() => undefined);
       // Callers that need to know await `sent`; for all others the sweeper repeats a failed send.
       sent.catch(() => undefined);
       return { value, sent };
@@ -140,7 +145,6 @@ async function run(
       messages.push(encoder.event(event, traceparent));
       types.push(event.type);
     },
-    send: (message) => void messages.push(message),
     afterCommit: (action) => void actions.push(action),
     afterRollback,
   });

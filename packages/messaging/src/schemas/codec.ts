@@ -1,13 +1,5 @@
 import { type SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
-import {
-  type AvroRecord,
-  allSchemas,
-  fullName,
-  parkedTopic,
-  subjectOf,
-  type Topic,
-  topics,
-} from '@pesewa/contracts';
+import { type AvroRecord, allSchemas, fullName, subjectOf, type Topic, topics } from '@pesewa/contracts';
 import avro from 'avsc';
 import { longAsBigint } from './avro-long.ts';
 import { explainRefusal, openRegistry, type RegistryConnection } from './registry.ts';
@@ -71,8 +63,7 @@ export async function openCodec(
 ): Promise<Codec> {
   const registry = openRegistry(options);
   const readers = new Map<string, avro.Type>();
-  const known = [...allSchemas(), ...parkedTopic('any').events];
-  for (const schema of known) readers.set(fullName(schema), typeOf(schema));
+  for (const schema of allSchemas()) readers.set(fullName(schema), typeOf(schema));
   const encoderOf = await loadEncoders(registry, options).catch(explainRefusal);
   const writers = new Map<number, Writer>();
 
@@ -188,14 +179,12 @@ function isUnknownSchema(error: unknown): boolean {
  * names the schema.
  */
 export async function registerSchemas(
-  options: RegistryConnection & {
-    readonly topicPrefix: string;
-    readonly consumerGroups: readonly string[];
-  },
+  options: RegistryConnection & { readonly topicPrefix: string },
 ): Promise<number> {
   const registry = openRegistry(options);
-  const all: Topic[] = [...Object.values(topics), ...options.consumerGroups.map(parkedTopic)];
-  const pairs = all.flatMap((topic) => topic.events.map((schema) => ({ topic, schema })));
+  const pairs = Object.values<Topic>(topics).flatMap((topic) =>
+    topic.events.map((schema) => ({ topic, schema })),
+  );
   await Promise.all(
     pairs.map(({ topic, schema }) =>
       registry.register(

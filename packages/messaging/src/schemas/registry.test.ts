@@ -41,7 +41,6 @@ const register = (overrides: Partial<RegistrySettings> = {}) =>
   registerSchemas({
     ...registryConnection({ ...settings, ...overrides }),
     topicPrefix: '',
-    consumerGroups: [],
   });
 
 it('is asked over TLS, with credentials', async () => {

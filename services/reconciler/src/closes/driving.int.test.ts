@@ -33,7 +33,7 @@ const endless: WindowPayments['read'] = async (_window, after, limit) => {
 };
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}gathering`;
   database = await scope.open(

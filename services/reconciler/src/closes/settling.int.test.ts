@@ -44,7 +44,7 @@ let nowMs: number;
 let counted: number;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}settling`;
   database = await scope.open(

@@ -14,7 +14,7 @@ let database: Database;
 let scope: ReturnType<typeof openTestScope>;
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}runs`;
   database = await scope.open(

@@ -10,7 +10,7 @@ let first: RailRateLimit;
 
 beforeAll(async () => {
   resources = new AsyncDisposableStack();
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const scope = resources.use(openTestScope(config));
   const open = () =>
     scope.open(

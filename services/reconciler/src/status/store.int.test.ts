@@ -17,7 +17,7 @@ let status: StatusStore;
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
 
 beforeAll(async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}status`;
   ({ db } = await scope.open(

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { type FloatMove, openWalletStore } from './store.ts';
 
 it('adds up the movements of a partition, and those of an order once, also if its id is the number of a partition', async () => {
-  const config = await prepareTestEnvironment([]);
+  const config = await prepareTestEnvironment();
   await using scope = openTestScope(config);
   const database = `${config.DATABASE_PREFIX}floats`;
   const { client, db } = await scope.open(
