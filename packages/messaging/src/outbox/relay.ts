@@ -112,7 +112,9 @@ export function openRelay(options: RelayOptions): Relay {
       if (isGroupCommit(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) sendLater(outboxRecord._id);
       else await sendNow(outboxRecord);
     },
-    sendIfCommitted: (ids) => ids.forEach(sendLater),
+    sendIfCommitted: (ids) => {
+      for (const id of ids) sendLater(id);
+    },
     release: async (source) => {
       await producer.drop(source);
       for (const id of queues.drop(source)) pendingSinceMs.delete(id);
