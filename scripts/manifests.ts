@@ -1,5 +1,6 @@
 // Writes the parts of `deploy` that the code knows: topics, rights, roles and settings. With `--check` nothing is
-// written: it names each file that differs, and the exit code is 1.
+// written: it names each file that differs, and the exit code is 1. With the folders of overlays it only names what
+// breaks a rule in them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -8,6 +9,8 @@ import { repositoryRoot } from './command.ts';
 import { configurations } from './deploy/configuration.ts';
 import { kafkaTopics, kafkaUsers } from './deploy/kafka.ts';
 import { mongodbUsers } from './deploy/mongodb.ts';
+import { render } from './deploy/rendered.ts';
+import { faultsOf } from './deploy/rules.ts';
 
 const HEADER = '# Written by npm run manifests.\n';
 
@@ -53,8 +56,13 @@ const derived: Readonly<Record<string, string>> = {
   ),
 };
 
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-const differing = Object.entries(derived).filter(
+const { values, positionals } = parseArgs({
+  options: { check: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const faults = positionals.flatMap((folder) => faultsOf(render(path.resolve(folder))));
+process.stdout.write(faults.map((fault) => `${fault}\n`).join(''));
+const differing = Object.entries(positionals.length > 0 ? {} : derived).filter(
   ([file, text]) => readFileSync(absolute(file), 'utf8') !== text,
 );
 for (const [file, text] of differing) {
@@ -65,4 +73,4 @@ for (const [file, text] of differing) {
       : `deploy/${file} is written\n`,
   );
 }
-process.exitCode = values.check && differing.length > 0 ? 1 : 0;
+process.exitCode = faults.length > 0 || (values.check && differing.length > 0) ? 1 : 0;

@@ -1,108 +1,177 @@
-import { BlockList, isIPv6 } from 'node:net';
-import { type Service, services } from '@pesewa/contracts';
-import { at, type Fields, fieldsAt, listAt, ofKind, type Pod, type Rendered } from './rendered.ts';
+import { messagingServices, type Service, services } from '@pesewa/contracts';
+import { table } from './pods.ts';
+import {
+  at,
+  type Fields,
+  fieldsAt,
+  type Installation,
+  listAt,
+  named,
+  ofKind,
+  type Rendered,
+} from './rendered.ts';
 
-/** Addresses inside networks and clouds, some of which give out a machine's secrets. */
+type Objects = readonly Rendered[];
+
+/** Ranges inside networks and clouds, some of which give out a machine's secrets; NAT64 and 6to4 lead to them. */
 const INSIDE = {
-  ipv4: [
-    '10.0.0.1',
-    '172.16.0.1',
-    '192.168.0.1',
-    '100.64.0.1',
-    '127.0.0.1',
-    '169.254.169.254',
-    '168.63.129.16',
-  ],
-  ipv6: ['::1', 'fd00:ec2::254', 'fe80::1', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::1'],
-} as const;
+  ipv4: '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 168.63.129.16/32',
+  ipv6: '::1/128 fc00::/7 fe80::/10 64:ff9b::/96 2002::/16',
+};
 
-/** Who may reach operator APIs and metrics. */
-const OPERATORS = ['prometheus', 'operator-tools', 'console'];
+/** A range inside private networks: an installation says where its own endpoints are. */
+const PRIVATE =
+  /^(?:10\..*\/(?:[89]|[1-3]\d)|172\.(?:1[6-9]|2\d|3[01])\..*\/(?:1[2-9]|[23]\d)|192\.168\..*\/(?:1[6-9]|[23]\d))$/;
 
-interface IpBlock {
-  readonly cidr: string;
-  readonly except?: readonly string[];
+/** A range as text, which says if it leads to addresses inside. */
+function blockText(block: unknown): string {
+  const cidr = String(at(block, 'cidr'));
+  const inside = INSIDE[cidr.includes(':') ? 'ipv6' : 'ipv4'].split(' ');
+  const excepted = (at(block, 'except') ?? []) as readonly string[];
+  const isSafe = PRIVATE.test(cidr) || inside.every((range) => excepted.includes(range));
+  return isSafe ? cidr : `${cidr} with what is inside`;
 }
 
-const isInternetOnly = ({ cidr, except = [] }: IpBlock): boolean => {
-  const family = isIPv6(cidr.replace(/\/.*/, '')) ? 'ipv6' : 'ipv4';
-  const excepted = new BlockList();
-  for (const range of except) {
-    const [base = '', length] = range.split('/');
-    excepted.addSubnet(base, Number(length), family);
-  }
-  return INSIDE[family].every((address) => excepted.check(address, family));
-};
+const NAME = 'app.kubernetes.io/name';
 
-/** Whether a policy is for a Pod by its labels; those for every Pod are left out. */
-const selects = (policy: Rendered, labels: Pod['labels']): boolean => {
-  const wanted = Object.entries(fieldsAt(policy, 'spec.podSelector.matchLabels'));
-  const expressions = listAt(policy, 'spec.podSelector.matchExpressions');
-  return (
-    wanted.length + expressions.length > 0 &&
-    wanted.every(([label, value]) => labels[label] === value) &&
-    expressions.every(({ key, values }) => (values as string[]).includes(labels[String(key)] ?? ''))
+/** What a selector finds, as texts: a name and other labels, one text for each name of a list; `*` is everything. */
+function found(selector: unknown, nameLabel = NAME): readonly string[] {
+  const labels = Object.entries(fieldsAt(selector, 'matchLabels')).map(
+    ([key, value]) => `${key === nameLabel ? '' : key}=${String(value)}`,
   );
-};
+  const [expression, ...others] = listAt(selector, 'matchExpressions');
+  if (expression === undefined) return [labels.toSorted().join().replace(/^=/, '') || '*'];
+  const { key, operator, values } = expression;
+  const isList = labels.length + others.length === 0 && key === NAME && operator === 'In';
+  return isList ? (values as string[]) : [JSON.stringify(selector)];
+}
 
-/** What policies allow a Pod: each peer with each port. */
-function openings(policies: readonly Rendered[], direction: 'ingress' | 'egress') {
-  const rules = policies.flatMap((policy) => listAt(policy, `spec.${direction}`));
-  return rules.flatMap((rule) =>
-    listAt(rule, direction === 'ingress' ? 'from' : 'to').flatMap((peer) =>
-      listAt(rule, 'ports').map(({ port }) => ({ peer, port })),
+/** A peer as texts: a range, Pods of this namespace, or Pods of another (`namespace/Pods`). */
+function peerTexts(peer: Fields): readonly string[] {
+  if ('ipBlock' in peer) return [blockText(peer['ipBlock'])];
+  const pods = found(peer['podSelector']);
+  if (!('namespaceSelector' in peer)) return 'podSelector' in peer ? pods : ['anybody'];
+  return found(peer['namespaceSelector'], 'kubernetes.io/metadata.name').flatMap((namespace) =>
+    pods.map((pod) => `${namespace}/${pod}`),
+  );
+}
+
+const portText = ({ port, endPort, protocol = 'TCP' }: Fields): string =>
+  [[port, endPort].filter(Boolean).join('-'), protocol].join(' ').replace(/ TCP$/, '');
+
+/** What is allowed, one line for each: who, the direction, a peer and a port. */
+function lines(
+  who: readonly string[],
+  direction: 'to' | 'from',
+  rules: readonly Fields[],
+): readonly string[] {
+  const allowed = rules.flatMap((rule) => {
+    const peers = listAt(rule, direction);
+    const ports = listAt(rule, 'ports');
+    return (peers.length > 0 ? peers : [{}])
+      .flatMap(peerTexts)
+      .flatMap((peer) =>
+        (ports.length > 0 ? ports : [{ port: 'all' }]).map((port) => `${peer} ${portText(port)}`),
+      );
+  });
+  return who.flatMap((one) =>
+    (allowed.length > 0 ? allowed : ['nobody']).map((line) => `${one} ${direction} ${line}`),
+  );
+}
+
+const KAFKA = 'strimzi.io/cluster=pesewa';
+const MONGODB = 'app=pesewa-mongodb-svc';
+const TOOLS = 'operator-tools,app.kubernetes.io/component=maintenance,app.kubernetes.io/part-of=pesewa';
+
+/** What the policies of an installation allow; Strimzi makes one of each listener. */
+const allowedLines = (objects: Objects): readonly string[] => [
+  ...ofKind(objects, 'NetworkPolicy').flatMap((policy) => {
+    const who = found(at(policy, 'spec.podSelector'));
+    return (at(policy, 'spec.policyTypes') as string[]).flatMap((type) =>
+      type === 'Egress'
+        ? lines(who, 'to', listAt(policy, 'spec.egress'))
+        : lines(who, 'from', listAt(policy, 'spec.ingress')),
+    );
+  }),
+  ...ofKind(objects, 'Kafka')
+    .flatMap((kafka) => listAt(kafka, 'spec.kafka.listeners'))
+    .flatMap(({ port, networkPolicyPeers }) =>
+      lines([KAFKA], 'from', [{ from: networkPolicyPeers, ports: [{ port }] }]),
     ),
-  );
+];
+
+/** What a service of the table must be allowed. */
+function linesOfService(name: string, { port, operationsPort, ...service }: Service): readonly string[] {
+  const isSimulator = name === 'provider-simulator';
+  const gateway = name === 'console' ? 'gateway-internal' : 'gateway-system';
+  return [
+    `${name} from monitoring/prometheus ${operationsPort}`,
+    ...(service.isPublic && !isSimulator ? [`${name} from ${gateway}/* ${port}`] : []),
+    ...(name === 'console' ? [] : [`${name} from ${TOOLS} ${operationsPort}`]),
+    ...(service.callsOutside === 'nothing' ? [] : [`${name} to 0.0.0.0/0 443`, `${name} to ::/0 443`]),
+    ...service.calls.flatMap((called) => [
+      `${name} to ${called} ${table[called]?.port}`,
+      `${called} from ${name} ${table[called]?.port}`,
+    ]),
+    ...(service.messaging
+      ? [
+          `${name} from console,app.kubernetes.io/component=service ${operationsPort}`,
+          `console to ${name},app.kubernetes.io/component=service ${operationsPort}`,
+          ...messagingServices.map((one) => `${TOOLS} to ${name} ${services[one].operationsPort}`),
+        ]
+      : []),
+    ...(isSimulator
+      ? Object.keys(table)
+          .filter((caller) => table[caller]?.callsOutside !== 'nothing')
+          .flatMap((caller) => [`${caller} to ${name} ${port}`, `${name} from ${caller} ${port}`])
+      : []),
+  ];
 }
+
+/** Exactly what an installation must allow, and nothing else. */
+const neededLines = (isOurs: boolean, isDev: boolean): readonly string[] => [
+  '* from nobody',
+  '* to nobody',
+  ...['53', '53 UDP'].map((port) => `* to kube-system/k8s-app=kube-dns ${port}`),
+  ...Object.entries(table)
+    .filter(([name]) => isDev || name !== 'provider-simulator')
+    .flatMap(([name, service]) => linesOfService(name, service)),
+  `${TOOLS} to ${MONGODB} 27017`,
+  ...[...messagingServices, 'prepare'].flatMap((name) => [
+    `${name} to ${MONGODB} 27017`,
+    `${name} to ${KAFKA},strimzi.io/kind=Kafka 9093`,
+    `${name} to schema-registry/* 8081`,
+    ...(isOurs ? [`${MONGODB} from ${name} 27017`, `${KAFKA} from ${name} 9093`] : []),
+  ]),
+  ...(isOurs
+    ? [
+        ...['mongodb-backup', TOOLS, MONGODB].map((name) => `${MONGODB} from ${name} 27017`),
+        ...['mongodb-backup', MONGODB].map((name) => `${name} to ${MONGODB} 27017`),
+        ...['9090', '9091', '9093'].map((port) => `${KAFKA} to ${KAFKA} ${port}`),
+        `${KAFKA} from keda/* 9093`,
+      ]
+    : []),
+];
 
 /**
- * Whether a Pod has a policy, is reached by strangers at its public port through its Gateway alone and at its operations port by operators, and reaches the
- * internet, and nothing inside by it, only if it calls rails or merchants.
+ * The connections that policies allow too many or lack, by the table of services. An installation may add private
+ * ranges, one port each; what is managed elsewhere may have many.
  */
-export function isIsolated(objects: readonly Rendered[], { labels }: Pod): boolean {
-  const name = labels['app.kubernetes.io/name'] ?? '';
-  const service = (services as Readonly<Record<string, Service>>)[name];
-  const policies = ofKind(objects, 'NetworkPolicy').filter((policy) => selects(policy, labels));
-  const blocks = openings(policies, 'egress').flatMap(({ peer }) =>
-    'ipBlock' in peer ? [peer['ipBlock'] as IpBlock] : [],
-  );
-  // What is managed elsewhere has private endpoints.
-  const internet = blocks.filter(({ cidr }) => cidr.endsWith('/0'));
-  const gateway = name === 'console' ? 'gateway-internal' : 'gateway-system';
-  const reachedBy = openings(policies, 'ingress');
-  const ofOperations = reachedBy.filter(({ port }) => service && port === service.operationsPort);
-  const isOperator = ({ peer }: { readonly peer: Fields }) =>
-    OPERATORS.includes(String(fieldsAt(peer, 'podSelector.matchLabels')['app.kubernetes.io/name']));
-  const strangers = reachedBy
-    .filter(({ peer }) => !('podSelector' in peer))
-    .map(
-      ({ peer, port }) =>
-        `${String(fieldsAt(peer, 'namespaceSelector.matchLabels')['kubernetes.io/metadata.name'])} ${String(port)}`,
-    );
-  const isOpen = service?.isPublic === true && name !== 'provider-simulator';
-  return (
-    policies.length > 0 &&
-    internet.length === (service && service.callsOutside !== 'nothing' ? 2 : 0) &&
-    internet.every(isInternetOnly) &&
-    ofOperations.every(isOperator) &&
-    strangers.join() === (isOpen ? `${gateway} ${service.port}` : '')
-  );
-}
-
-/** Whether nothing connects without a policy, and no policy forgets to say with whom or where. */
-export function isDenied(objects: readonly Rendered[]): boolean {
-  const policies = ofKind(objects, 'NetworkPolicy');
-  const rules = policies.flatMap((policy) => [
-    ...listAt(policy, 'spec.ingress'),
-    ...listAt(policy, 'spec.egress'),
-  ]);
-  const forAll = policies.filter((policy) => JSON.stringify(at(policy, 'spec.podSelector')) === '{}');
-  const denies = ({ metadata, ...policy }: Rendered) =>
-    metadata.name === 'default-deny' && String(at(policy, 'spec.policyTypes')) === 'Ingress,Egress';
-  return (
-    forAll.some(denies) &&
-    openings(forAll, 'ingress').length === 0 &&
-    openings(forAll, 'egress').every(({ port }) => port === 53) &&
-    rules.every((rule: Fields) => listAt(rule, 'ports').length > 0 && ('from' in rule || 'to' in rule))
-  );
+export function networkFaults({ name: installation, objects }: Installation): readonly string[] {
+  const isOurs = named(objects, 'Kafka', 'pesewa') !== undefined;
+  const allowed = allowedLines(objects);
+  const needed = neededLines(isOurs, installation === 'dev');
+  const isOwn = (line: string): boolean => {
+    const [, direction, range = '', port = ''] = line.split(' ');
+    return direction === 'to' && PRIVATE.test(range) && (isOurs ? /^\d+$/ : /^\d+(?:-\d+)?$/).test(port);
+  };
+  const own = allowed.filter(isOwn);
+  const managed = isOurs ? [] : [...messagingServices, 'prepare', 'operator-tools'];
+  return [
+    ...allowed.filter((line) => !needed.includes(line) && !isOwn(line)).map((line) => `allowed: ${line}`),
+    ...needed.filter((line) => !allowed.includes(line)).map((line) => `not allowed: ${line}`),
+    ...managed
+      .filter((name) => !own.some((line) => line.startsWith(`${name} to `)))
+      .map((name) => `not allowed: ${name} to what is managed`),
+  ];
 }

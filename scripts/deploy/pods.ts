@@ -47,7 +47,7 @@ export function isLimited(container: Fields): boolean {
   );
 }
 
-/** A service has its probes, its ports of the table, and time for its pause, its drain (ADR 52) and its end. */
+/** A service has its ports of the table, and time for its pause, its drain (ADR 52) and its end. */
 export function isServing(objects: Objects, { owner, spec, containers: [container = {}] }: Pod): boolean {
   const { port, operationsPort, isPublic } = table[owner.metadata.name] ?? {};
   const configuration = configurationOf(objects, container);
@@ -58,9 +58,6 @@ export function isServing(objects: Objects, { owner, spec, containers: [containe
     (one) => one['port'],
   );
   return (
-    ['startupProbe', 'readinessProbe', 'livenessProbe'].every(
-      (probe) => at(container, `${probe}.httpGet`) !== undefined,
-    ) &&
     [opened, served].every((ports) => same(ports, isPublic ? [port, operationsPort] : [operationsPort])) &&
     Number(spec['terminationGracePeriodSeconds']) >= neededSeconds
   );
@@ -88,14 +85,16 @@ export function isAvailable(objects: Objects, { owner }: Pod): boolean {
   const [scaler, ...others] = scalersOf(objects, name);
   const lagging = scaledByLag.find((one) => one === name);
   const consumed = lagging ? services[lagging].messaging.consumes.map((topic) => topics[topic]) : [];
-  const asked = listAt(scaler, 'spec.triggers').map((trigger) => String(at(trigger, 'metadata.topic')));
+  const asked = listAt(scaler, 'spec.triggers').map(
+    ({ metadata }) => `${String(at(metadata, 'consumerGroup'))} ${String(at(metadata, 'topic'))}`,
+  );
   const budget = named(objects, 'PodDisruptionBudget', name);
   return (
     others.length === 0 &&
     at(owner, 'spec.replicas') === undefined &&
     replicas(scaler, 'min') >= 2 &&
     replicas(scaler, 'max') <= Math.min(...consumed.map(({ partitions }) => partitions), 100) &&
-    same(asked.toSorted(), consumed.map((topic) => topic.name).toSorted()) &&
+    same(asked.toSorted(), consumed.map((topic) => `${name} ${topic.name}`).toSorted()) &&
     at(budget, 'spec.maxUnavailable') === 1 &&
     same(at(budget, 'spec.selector'), at(owner, 'spec.selector'))
   );

@@ -24,14 +24,21 @@ export const kustomize = [
   ['kustomize', 'build'],
 ].find(([command = '', argument = '']) => spawnSync(command, [argument, '--help']).status === 0);
 
-/** Renders an overlay; whatever kustomize warns of is an error. */
-export function render(name: string): Installation {
-  const [command = '', argument = ''] = kustomize ?? [];
-  const directory = path.join(repositoryRoot, 'deploy', 'kubernetes', 'overlays', name);
+/** The folder of one of our overlays. */
+export const overlay = (name: string): string =>
+  path.join(repositoryRoot, 'deploy', 'kubernetes', 'overlays', name);
+
+/** Renders the overlay of a folder; whatever kustomize warns of is an error. */
+export function render(directory: string): Installation {
+  const [command, argument = ''] = kustomize ?? [];
+  if (command === undefined) throw new Error('Rendering needs kubectl or kustomize: install one of them.');
   const { stdout, stderr } = spawnSync(command, [argument, directory], { encoding: 'utf8', maxBuffer: 1e8 });
   if (stderr !== '') throw new Error(stderr);
   const documents = parseAllDocuments(stdout, { version: '1.1' });
-  return { name, objects: documents.map((document) => document.toJS() as Rendered) };
+  return {
+    name: path.basename(directory),
+    objects: documents.map((document) => document.toJS() as Rendered),
+  };
 }
 
 /** The value at a path of names and indexes separated by dots. */
