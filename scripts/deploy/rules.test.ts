@@ -79,6 +79,7 @@ const refused = parse(
   readFileSync(path.join(import.meta.dirname, 'fixtures', 'refused.yaml'), 'utf8'),
 ) as Refused[];
 
+// Only kustomize renders overlays.
 describe.runIf(kustomize)(`an installation is refused${leftOut}`, () => {
   it.each(refused.map((one) => ({ words: one[0], one })))(
     '$words',
@@ -167,10 +168,8 @@ it('marks settings as secret whose names say it', async () => {
 
 it('gives the command line variables that it knows', async () => {
   const file = path.join(repositoryRoot, 'packages', 'cli', 'src', 'config.ts');
-  const { addressSources } = (await import(file)) as {
-    readonly addressSources: Readonly<Record<string, { readonly variable: string }>>;
-  };
-  const known = Object.values(addressSources).map(({ variable }) => variable);
+  const { variables } = (await import(file)) as { readonly variables: Readonly<Record<string, string>> };
+  const known = Object.keys(variables);
   const { 'operator-tools': text = '' } = await configurations();
   const given = [...text.matchAll(/^(\w+?)(?:_FILE)?=/gm)].map(([, name]) => name);
   expect(given).toHaveLength(7);
