@@ -47,7 +47,7 @@ describe('the packed command line', { timeout: 30_000 }, () => {
     const { code, stdout, stderr } = await pesewa(['drift'], environment);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
-      'pesewa: http://127.0.0.1:1 does not answer: start the service, or give its address\n',
+      'pesewa: http://127.0.0.1:1 does not answer: start the service, or set its address\n',
     );
   });
 

@@ -1,4 +1,13 @@
-import { countryCode, currencyCode, firstProblem, isCommandId, reference, seenLine } from '@pesewa/contracts';
+import {
+  countryCode,
+  currencyCode,
+  firstProblem,
+  isCommandId,
+  REASON_LENGTH_MAX,
+  reasonLine,
+  reference,
+  seenLine,
+} from '@pesewa/contracts';
 import { amountProblem, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
 import { startOfDay, UTC } from '@pesewa/operator-client';
 import { Option } from 'commander';
@@ -124,11 +133,14 @@ export function readTime(field: string, text: string, zone = UTC): Date {
   throw new CliError(`${field}: ${text} is no time: write 2026-11-01 or 2026-11-01T08:00:00Z`);
 }
 
-/** Reads one line of text for people, at most `lengthMax` characters. */
-export function readLine(field: string, text: string, lengthMax: number): string {
+/** The option of why an operator does something; {@link readReason} reads it. */
+export const reasonOption = () => new Option('--reason <text>', reasonLine.description);
+
+/** Reads a reason, perhaps one that must be shorter than others. */
+export function readReason(text: string, lengthMax = REASON_LENGTH_MAX): string {
   const parsed = seenLine(lengthMax).safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new CliError(`${field}: ${firstProblem(parsed.error).message}`);
+  throw new CliError(`--reason: ${firstProblem(parsed.error).message}`);
 }
 
 /** The option of a file's format; {@link formatOf} reads it. */

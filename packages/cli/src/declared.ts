@@ -42,7 +42,7 @@ export interface Declared<One extends Operation> {
   /** Fields that people must give, though the declaration takes a request without them. */
   readonly mustHave?: readonly string[];
   /** What a field is if it is not given, and the word for all. */
-  readonly usually?: Readonly<Record<string, readonly [usual: string, all: string]>>;
+  readonly usually?: Readonly<Record<string, readonly [usual: string, all?: string]>>;
   /** Words that stand for what a field has. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** How fields are read, if not as a text that the declaration takes. */
@@ -111,18 +111,18 @@ export function begin<One extends Operation>(parent: Command, spec: Declared<One
   }
   for (const { field, isOptional } of argumentsOf(spec)) {
     const shown = nameOf(spec, field);
-    const what = spec.help?.[field.name] ?? field.description ?? `its ${shown}`;
+    const what =
+      spec.help?.[field.name] ?? field.description ?? `its ${/id$/i.test(field.name) ? 'id' : shown}`;
     const argument = new Argument(isOptional ? `[${shown}]` : `<${shown}>`, what);
     command.addArgument(field.choices ? argument.choices(field.choices) : argument);
   }
   for (const field of optionsOf(spec)) command.addOption(optionOf(spec, field));
   if (Array.isArray(service))
     command.addOption(new Option('--service <service>', 'only at this service').choices(service as string[]));
-  const path = pathOf(command);
-  return withExamples(
-    command,
-    spec.examples.map((words) => `${path} ${words}`.trim()),
-  );
+  const examples = spec.examples.map((words) => `${pathOf(command)} ${words}`.trim());
+  // Another operator calls it than proposed what it decides.
+  if (operation.caller === 'second') examples.push(`PESEWA_APPROVER_TOKEN=… ${examples[0]}`);
+  return withExamples(command, examples);
 }
 
 function optionOf<One extends Operation>(spec: Declared<One>, field: Field): Option {
@@ -131,10 +131,7 @@ function optionOf<One extends Operation>(spec: Declared<One>, field: Field): Opt
   const choices = spec.choices?.[field.name] ?? field.choices;
   if (field.flag !== undefined && choices === undefined) return new Option(`--${name}`, what);
   const isVariadic = field.isMany && choices !== undefined;
-  const option = new Option(
-    `--${name} <${field.isTime ? 'time' : kebab(field.name)}${isVariadic ? '...' : ''}>`,
-    what,
-  );
+  const option = new Option(`--${name} <${field.placeholder ?? name}${isVariadic ? '...' : ''}>`, what);
   const [usual, all] = spec.usually?.[field.name] ?? [];
   if (choices) option.choices(all === undefined ? choices : [...choices, all]);
   else if (field.isMany) option.argParser(collect);

@@ -15,6 +15,8 @@ export interface Field {
   readonly choices: readonly string[] | undefined;
   /** What a field is that is there or not. */
   readonly flag: true | 'true' | undefined;
+  /** What stands for its value in help, if not its name. */
+  readonly placeholder: string | undefined;
   readonly isTime: boolean;
   readonly isCount: boolean;
   /** Whether `none` takes it away. */
@@ -34,10 +36,22 @@ export function fieldsOf({ path, query, body }: Operation): readonly Field[] {
   ];
 }
 
+const placeholders: Readonly<Record<string, string>> = {
+  approves: 'operator',
+  payoutsUrl: 'url',
+  collectionsUrl: 'url',
+  reason: 'text',
+  note: 'text',
+  despite: 'text',
+  version: 'version',
+};
+
 function fieldOf(name: string, part: Field['part'], schema: z.ZodType): Field {
   const { core, meta } = unwrap(schema);
   const { type, format, values } = core._zod.def as { type: string; format?: string; values?: unknown[] };
   const codes = core instanceof z.ZodArray ? unwrap(core.element).core : core;
+  const isTime = type === 'string' && format === 'datetime';
+  const isCount = part === 'body' && meta?.['type'] === 'number';
   return {
     name,
     part,
@@ -51,8 +65,11 @@ function fieldOf(name: string, part: Field['part'], schema: z.ZodType): Field {
         : type === 'literal'
           ? 'true'
           : undefined,
-    isTime: type === 'string' && format === 'datetime',
-    isCount: part === 'body' && meta?.['type'] === 'number',
+    placeholder:
+      placeholders[name] ??
+      (isTime ? 'time' : isCount ? 'count' : type === 'record' ? 'currency:amount' : undefined),
+    isTime,
+    isCount,
     isNullable: schema.safeParse(null).success,
     isMany: type === 'array' || type === 'record',
     most: typeof meta?.['maximum'] === 'number' ? meta['maximum'] : undefined,

@@ -75,6 +75,18 @@ it.each([
   expect(await helpOf(...words)).toMatch(/\nExit code: [01] /);
 });
 
+it.each([
+  ['merchants create', 'price of a payout: .* \\(default: "1%"\\)'],
+  ['merchants set-limits', '--beneficiary-day-max <currency:amount>'],
+  ['merchants set-webhooks', '--payouts-url <url>'],
+  ['merchants history', 'merchant its id'],
+  ['reconcile breaks resolve', '--approve <operator>'],
+  ['reconcile breaks explain', 'the break stays until .* why it differs'],
+  ['settings approve', 'PESEWA_APPROVER_TOKEN=… pesewa settings approve'],
+])('the help of pesewa %s says %s', async (words, said) => {
+  expect((await helpOf(...words.split(' '))).replace(/\s+/g, ' ')).toMatch(new RegExp(said));
+});
+
 it('reconcile --help lists its groups among its commands', async () => {
   const [, groups = ''] = (await helpOf('reconcile')).split('Payments that do not end');
   expect(groups.split('\n\n', 1)[0]).toMatch(/\n {2}breaks /);

@@ -6,8 +6,8 @@ import {
   type OrderRequest,
   RefusedError,
 } from '@pesewa/operator-client';
-import { type Command, Option } from 'commander';
-import { readCommandId, readLine } from './arguments.ts';
+import type { Command } from 'commander';
+import { readCommandId, readReason, reasonOption } from './arguments.ts';
 import { requireVariable } from './config.ts';
 import type { CommandContext } from './context.ts';
 import { CliError } from './errors.ts';
@@ -20,17 +20,10 @@ export interface OrderOptions {
   readonly dryRun?: boolean;
 }
 
-const REASON_LENGTH_MAX = 200;
-
 /** Adds the options of an order; a correction requires a reason, other orders may have one. */
 export function addOrderOptions(command: Command, reason: 'required' | 'optional'): Command {
-  const why = new Option(
-    '--reason <text>',
-    'why, in one line of at most 200 characters, without names or numbers of people',
-  );
-  if (reason === 'required') why.makeOptionMandatory();
   return command
-    .addOption(why)
+    .addOption(reasonOption().makeOptionMandatory(reason === 'required'))
     .option('--approve', "approve it too, with another approver's token, and wait until it is applied")
     .option('--command-id <id>', 'id of the order: the same order under the same id is one order')
     .option('--dry-run', 'show what would be ordered and what would be left, and send nothing');
@@ -51,8 +44,7 @@ export async function proposeOrder(
   const { ports, operations, surroundings } = context;
   const { call } = operations;
   const { kind, account, currency, amount, direction } = request;
-  const reason =
-    options.reason === undefined ? undefined : readLine('--reason', options.reason, REASON_LENGTH_MAX);
+  const reason = options.reason === undefined ? undefined : readReason(options.reason);
   const commandId = readCommandId(options.commandId) ?? ports.ids.next('cm');
   const body = {
     ...account,

@@ -1,9 +1,17 @@
-import type { AnswerOf, CallOf, MessagingService, Operation } from '@pesewa/contracts';
+import {
+  type AnswerOf,
+  type CallOf,
+  describeProblem,
+  firstProblem,
+  type MessagingService,
+  type Operation,
+} from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { readCount } from './arguments.ts';
 import { askServices, requireAllAnswers } from './clients/ask-services.ts';
 import type { CommandContext } from './context.ts';
 import { begin, type Called, type Declared, onCall, splitCall } from './declared.ts';
+import { CliError } from './errors.ts';
 import { type Given, schemaOf } from './fields.ts';
 import { withExitCodes } from './help.ts';
 import type { CliPorts } from './ports.ts';
@@ -56,6 +64,9 @@ export function addList<One extends Operation>(
     const { operations } = context;
     const limit = operation.pages === undefined ? 0 : readCount('--limit', `${options['limit']?.toString()}`);
     const { query = {}, ...call } = splitCall(operation, given, limit);
+    const asText = Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]));
+    const { error } = operation.query?.safeParse(asText) ?? {};
+    if (error) throw new CliError(describeProblem(firstProblem(error)));
     let hasMore = false;
     const ask = async (service: MessagingService): Promise<readonly ItemOf<One>[]> => {
       if (operation.pages === undefined) {

@@ -47,15 +47,19 @@ it('lists what became of messages, of one service and topic', async () => {
 
 it('shows one message whole', async () => {
   const lastReplay = { by: 'ama', at: '2026-01-02T03:05:05.000Z', failure: 'the handler failed: TypeError' };
-  const headers = { 'event-id': 'ev-17', 'event-type': 'pesewa.\u001b[2Jpayouts' };
-  const message = { ...parkedMessage(ID, { lastReplay }), headers, payload: { amount: '9007199254740993' } };
+  const headers = { 'event-id': 'ev-17', 'event-type': 'pesewa.\u001b[2Jpayouts', 'k\u001b[2J': 'v' };
+  const payload = { amount: '9007199254740993', name: '\u009b2J\u202egod' };
+  const message = { ...parkedMessage(ID, { lastReplay }), headers, payload };
   const line = commandLine([ok(message)]);
   expect(await line.run('parked', 'show', ID)).toBe(0);
   expect(line.requests).toEqual([URL_OF_ID]);
   for (const shown of [/^last replay by +ama$/m, /^last replay failure +the handler failed: TypeError$/m])
     expect(line.printed()).toMatch(shown);
   expect(line.printed()).toContain('"amount": "9007199254740993"');
-  expect(line.printed()).not.toContain('\u001b');
+  expect(line.printed()).not.toMatch(/[\u001b\u009b\u202e]/);
+  const headless = commandLine([ok({ ...message, headers: null })]);
+  expect(await headless.run('parked', 'show', ID)).toBe(0);
+  expect(headless.printed()).toMatch(/^headers +too many to be kept/m);
 });
 
 it('replays one message at the service that parked it', async () => {
@@ -85,6 +89,11 @@ it('replays all of a service in the order of their topics, past those that fail'
   expect(line.complained()).toContain('1 of 3 stay parked');
   expect(await line.run('parked', 'replay')).toBe(1);
   expect(await line.run('parked', 'replay', ID, '--service', 'ledger')).toBe(1);
+  const asked = line.requests.length;
+  for (const service of [ID, 'ledgre'])
+    expect(await line.run('parked', 'replay', '--service', service)).toBe(1);
+  expect(line.complained()).toContain("'--service <service>' argument 'ledgre' is invalid");
+  expect(line.requests).toHaveLength(asked);
 });
 
 const discard = {

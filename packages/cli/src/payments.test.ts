@@ -49,6 +49,18 @@ it('lists those with a reference of a merchant that need not be named', async ()
   expect(line.requests).toEqual(['http://payouts/payments/list?merchantReference=order-1&limit=50']);
 });
 
+it.each([
+  [['payments', 'list', 'payouts', '--open', '--status', 'FAILED'], 'either open or status, and not both'],
+  [['payments', 'list', 'payouts', '--merchant', ''], '--merchant: must not be empty'],
+  [['payments', 'list', 'payouts', '--rail', 'r'.repeat(41)], '--rail: must have at most 40 characters'],
+  [['webhooks', 'list', '--endpoint', 'payouts'], 'name the merchant as well'],
+])('refuses what the list does not take, before it asks: %j', async (words, why) => {
+  const line = commandLine([page([])]);
+  expect(await line.run(...words)).toBe(1);
+  expect(line.complained()).toContain(why);
+  expect(line.requests).toEqual([]);
+});
+
 it('says that there are more', async () => {
   const line = commandLine([page([payout, { ...payout, reference: 'po-0' }], 'po-0')]);
   expect(await line.run('payments', 'list', 'collections', '--limit', '1')).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatTable } from './print.ts';
+import { formatJson, formatTable } from './print.ts';
 
 const heading = ['REFERENCE', 'STATUS', 'AMOUNT', 'WHY'];
 const rows = [
@@ -13,6 +13,14 @@ const rows = [
 ];
 const options = { colours: false, empty: 'nothing', right: ['AMOUNT'] };
 const plain = formatTable(heading, rows, options);
+
+it('JSON has characters that are not seen as escapes, and says the same', () => {
+  const value = { 'k\u009b2J': ['\u202edeteled', '\u200b', '\ufeff', '\u2028', '\u{e0001}', 'é\n\t"'] };
+  const text = formatJson(value);
+  expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  expect(text).toContain('é');
+  expect(JSON.parse(text)).toEqual(value);
+});
 
 describe('a table', () => {
   it('is as wide as it must be where it is piped, one line for each row', () => {

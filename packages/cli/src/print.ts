@@ -103,11 +103,14 @@ function wrap(text: string, width: number): readonly string[] {
   return [...lines, rest];
 }
 
-/** Prints any value as JSON; whole numbers keep every digit. */
+const escapeOf = (half: string) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Prints any value as JSON; whole numbers keep every digit, and characters that are not seen become escapes. */
 export function formatJson(value: unknown): string {
   const exact = (_key: string, part: unknown): unknown =>
     typeof part === 'bigint' ? jsonNumber(part.toString()) : part;
-  return `${JSON.stringify(value, exact, 2)}\n`;
+  const escaped = (unseen: string) => (unseen === '\n' ? unseen : unseen.replaceAll(/[^]/g, escapeOf));
+  return `${replaceInvisible(JSON.stringify(value, exact, 2), escaped)}\n`;
 }
 
 /** An amount as a cell. */

@@ -163,10 +163,10 @@ describe('keys', () => {
   });
 
   it.each([
-    [[], "required option '--scope <scopes...>' not specified: see --help"],
+    [[], "required option '--scope <scope...>' not specified: see --help"],
     [
       ['--scope', 'refunds'],
-      "option '--scope <scopes...>' argument 'refunds' is invalid. Allowed choices are payouts, collections: see --help",
+      "option '--scope <scope...>' argument 'refunds' is invalid. Allowed choices are payouts, collections: see --help",
     ],
   ])('are not added with %j', async (options, message) => {
     const line = commandLine();

@@ -189,6 +189,7 @@ describe('reconcile mappings', () => {
     const show = commandLine([{ status: 200, body: kept }]);
     expect(await show.run('reconcile', 'mappings', 'show', 'upstream-daily')).toBe(0);
     expect(JSON.parse(show.printed())).toEqual(kept.mapping);
+    expect(await show.run('reconcile', 'mappings', 'show', 'upstream-daily', '--json')).toBe(1);
   });
 
   it('refuses a file that is no mapping before anything is sent', async () => {

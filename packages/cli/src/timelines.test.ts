@@ -46,7 +46,7 @@ function installation(changes: Readonly<Record<string, () => ReturnType<typeof o
 }
 
 const silent = () => {
-  throw new CliError('http://webhooks does not answer: start the service, or give its address');
+  throw new CliError('http://webhooks does not answer: start the service, or set its address');
 };
 
 describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
@@ -92,7 +92,7 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
     expect(line.printed()).toContain('entry capture');
     expect(line.printed()).toContain('missing: what webhook-dispatcher knows\n');
     expect(line.complained()).toBe(
-      'pesewa: what is shown is without that of webhook-dispatcher: http://webhooks does not answer: start the service, or give its address\n',
+      'pesewa: what is shown is without that of webhook-dispatcher: http://webhooks does not answer: start the service, or set its address\n',
     );
   });
 

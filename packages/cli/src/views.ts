@@ -61,9 +61,11 @@ function cellOf(item: Fields, field: string, schemas: Schemas, zone: string): Ce
 
 /** Named values in lines, those without a value left out. */
 export function namedLines(lines: readonly (readonly [name: string, value: Cell])[]): string {
-  const known = lines.filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const known = lines
+    .filter(([, value]) => value !== undefined && value !== null && value !== '')
+    .map(([name, value]) => [cellText(name), cellText(value)] as const);
   const width = Math.max(13, ...known.map(([name]) => name.length)) + 2;
-  return known.map(([name, value]) => `${name.padEnd(width)}${cellText(value)}\n`).join('');
+  return known.map(([name, value]) => `${name.padEnd(width)}${value}\n`).join('');
 }
 
 /** Everything that is known of something, a line for each field; what may be anything comes last, as JSON. */

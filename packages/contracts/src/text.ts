@@ -7,8 +7,8 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** A text with something else in place of each character that is not seen. */
-export function replaceInvisible(text: string, by: string): string {
-  return text.replaceAll(UNSEEN, by);
+export function replaceInvisible(text: string, by: string | ((character: string) => string)): string {
+  return text.replaceAll(UNSEEN, typeof by === 'string' ? () => by : by);
 }
 
 /** A character that is seen; those by their numbers are blank, though Unicode has them among letters and symbols. */

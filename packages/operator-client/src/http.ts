@@ -34,7 +34,7 @@ export async function requestHttp({
 
 /** Throws the error of a service that gives no answer. */
 export function silence(url: string): never {
-  throw new ClientError(`${new URL(url).origin} does not answer: start the service, or give its address`);
+  throw new ClientError(`${new URL(url).origin} does not answer: start the service, or set its address`);
 }
 
 /** The value of a JSON text; undefined if it is none. */

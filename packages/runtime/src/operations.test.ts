@@ -4,7 +4,10 @@ import { expect, it, vi } from 'vitest';
 import { createHealth } from './health.ts';
 import { createLogger } from './logger.ts';
 import { createOperationsApp, mountOperator, serveOperatorDocument } from './operations.ts';
+import { buildOperatorDocument } from './operator-document.ts';
 import { createOperators } from './operators.ts';
+
+vi.mock(import('./operator-document.ts'), { spy: true });
 
 const TOKEN = 'the-main-token-of-tests';
 
@@ -80,17 +83,18 @@ it('operator requests end: those in progress are awaited, others are refused, an
 });
 
 it.each(Object.entries(operatorApis))(
-  'serves the OpenAPI document of %s to operators',
+  'serves the OpenAPI document of %s to operators, and builds it once',
   async (service, api) => {
     const logger = createLogger({ name: 'test', level: 'fatal' });
     const operations = createOperationsApp({ health: createHealth(), metrics: new Registry(), logger });
     serveOperatorDocument(operations, service);
     mountOperator(operations, createOperators(TOKEN));
     expect((await operations.app.request('/openapi.json')).status).toBe(401);
-    const answer = await operations.app.request('/openapi.json', {
-      headers: { authorization: `Bearer ${TOKEN}` },
-    });
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    await operations.app.request('/openapi.json', { headers });
+    const answer = await operations.app.request('/openapi.json', { headers });
     expect(answer.status).toBe(200);
+    expect(vi.mocked(buildOperatorDocument).mock.calls.filter(([name]) => name === service)).toHaveLength(1);
     const { openapi, paths } = (await answer.json()) as { openapi: string; paths: Record<string, object> };
     expect(openapi).toBe('3.1.0');
     const documented = Object.entries(paths).flatMap(([path, methods]) =>

@@ -64,10 +64,12 @@ function isTransientByName({ name }: Error): boolean {
 export function serveOperatorDocument({ operator }: Pick<OperationsApp, 'operator'>, service: string): void {
   const api = (operatorApis as Readonly<Record<string, OperatorApi>>)[service];
   if (api === undefined) return;
+  let document: object | undefined;
   operator.get('/openapi.json', async (context) => {
     // Loaded when it is asked for: a process that nobody asks needs no library that writes such documents.
     const { buildOperatorDocument } = await import('./operator-document.ts');
-    return answerJson(context, 200, buildOperatorDocument(service, api));
+    document ??= buildOperatorDocument(service, api);
+    return answerJson(context, 200, document);
   });
 }
 

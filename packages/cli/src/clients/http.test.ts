@@ -57,7 +57,7 @@ it('leaves the file as it was where the answer breaks off, or is a refusal', asy
 it('names a service that does not answer, not the file', async () => {
   const { request } = await serve((_, response) => void response.destroy());
   await expect(downloadHttp(request)).rejects.toThrow(
-    'does not answer: start the service, or give its address',
+    'does not answer: start the service, or set its address',
   );
 });
 

@@ -57,7 +57,8 @@ function addCreateCommand(merchants: Command, ports: CliPorts): void {
       wallets: (label, _, all) =>
         all.map((text) => readPair(label, text, 'currency:country, such as GHS:GHA')),
     },
-    complete: ({ wallets = [], payoutFee = DEFAULT_FEE, collectionFee = DEFAULT_FEE, ...given }) => {
+    usually: { payoutFee: [DEFAULT_FEE], collectionFee: [DEFAULT_FEE] },
+    complete: ({ wallets = [], payoutFee, collectionFee, ...given }) => {
       const limits = Object.entries(given).filter(([name]) => name in wantedShapes.limits);
       const others = Object.entries(given).filter(([name]) => !(name in wantedShapes.limits));
       return {
@@ -99,6 +100,7 @@ function addShowCommands(merchants: Command, ports: CliPorts): void {
     service: 'ledger',
     description: "the newest changes of a merchant's settings: who, when, why, and from what to what",
     arguments: ['merchant'],
+    help: { merchant: 'its id' },
     without: ['status'],
     columns: [],
     empty: ({ merchant }) => `no changes of ${String(merchant)}: see pesewa merchants list`,

@@ -1,6 +1,12 @@
-import { consumerGroups, type ParkedDetailView, type ParkedView, parkedOperations } from '@pesewa/contracts';
+import {
+  type ConsumerGroup,
+  consumerGroups,
+  type ParkedDetailView,
+  type ParkedView,
+  parkedOperations,
+} from '@pesewa/contracts';
 import { describeParked, RefusedError } from '@pesewa/operator-client';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { refuseUnseen } from '../arguments.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { type Called } from '../declared.ts';
@@ -29,6 +35,7 @@ export function addParkedCommands(program: Command, ports: CliPorts): void {
     isDefault: true,
     operation: parkedOperations.list,
     service: consumerGroups,
+    description: 'the messages that wait for people, the newest first',
     usually: { state: ['parked', 'any'] },
     limit: 100,
     columns: [
@@ -48,6 +55,7 @@ export function addParkedCommands(program: Command, ports: CliPorts): void {
     ...common,
     name: 'show',
     operation: parkedOperations.show,
+    description: 'one message: why it is parked, its headers, what it holds, what operators did with it',
     text: details,
     examples: [EXAMPLE, `${EXAMPLE} --json`],
   });
@@ -112,10 +120,13 @@ const approvalOf = ({ id, discard }: ParkedView): string | undefined =>
   discard?.status === 'proposed' ? `pesewa parked approve ${id} --seen ${discard.requestedAt}` : undefined;
 
 const details = (one: ParkedDetailView): string =>
-  `${namedLines([['approve with', approvalOf(one)]])}${linesOf(one, schemaOf(parkedOperations.show))}`;
+  `${namedLines([
+    ['approve with', approvalOf(one)],
+    ['headers', one.headers === null ? 'too many to be kept: they lie in the topic alone' : null],
+  ])}${linesOf(one, schemaOf(parkedOperations.show))}`;
 
 interface ReplayOptions {
-  readonly service?: string;
+  readonly service?: ConsumerGroup;
   readonly topic?: string;
 }
 
@@ -124,9 +135,11 @@ function addReplayCommand(parked: Command, ports: CliPorts): void {
     .command('replay')
     .description('applies messages again, each once; one that fails stays parked')
     .argument('[id]', ID)
-    .option(
-      '--service <service>',
-      'instead of an id: all that wait at this service, in the order of their topics',
+    .addOption(
+      new Option(
+        '--service <service>',
+        'instead of an id: all that wait at this service, in the order of their topics',
+      ).choices(consumerGroups),
     )
     .option('--topic <topic>', 'with --service: only those of this topic')
     .action(async (id: string | undefined, options: ReplayOptions, command: Command) => {
@@ -150,13 +163,11 @@ async function idsOf(
   id: string | undefined,
   { service, topic }: ReplayOptions,
 ): Promise<readonly string[]> {
-  if ((id === undefined) === (service === undefined)) {
+  if (id !== undefined && service === undefined) return [id];
+  if (id !== undefined || service === undefined)
     throw new CliError('id: name one message, or a --service, and not both');
-  }
-  if (id !== undefined) return [id];
   const query = { state: 'parked', topic } as const;
-  const group = serviceOf(`${service}/`);
-  const { items } = await operations.list(group, parkedOperations.list, query, REPLAYED_MAX);
+  const { items } = await operations.list(service, parkedOperations.list, query, REPLAYED_MAX);
   const place = (one: ParkedView) => `${one.topic}/${one.partition}`;
   return items
     .toSorted(

@@ -1,7 +1,15 @@
 import { type PauseView, pauseOperations } from '@pesewa/contracts';
 import { describeScope } from '@pesewa/operator-client';
 import { Argument, type Command, Option } from 'commander';
-import { approveOption, collect, readLine, readSeenTime, refuseUnseen, seenOption } from '../arguments.ts';
+import {
+  approveOption,
+  collect,
+  readReason,
+  readSeenTime,
+  reasonOption,
+  refuseUnseen,
+  seenOption,
+} from '../arguments.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { schemaOf } from '../fields.ts';
@@ -9,8 +17,6 @@ import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson } from '../print.ts';
 import { type Column, tableOf } from '../views.ts';
-
-const REASON_LENGTH_MAX = 200;
 
 /** What can be paused, and the gateways that pause it. */
 const gateways = {
@@ -83,7 +89,7 @@ function addPauseCommand(program: Command, ports: CliPorts): void {
         'passes nothing more on to rails, on all replicas within a second; what is accepted waits',
       ),
   )
-    .requiredOption('--reason <text>', `why, in one line of at most ${REASON_LENGTH_MAX} characters`)
+    .addOption(reasonOption().makeOptionMandatory())
     .option('--dry-run', 'say what would be paused, and send nothing')
     .action(
       async (
@@ -92,7 +98,7 @@ function addPauseCommand(program: Command, ports: CliPorts): void {
         command: Command,
       ) => {
         const subject = subjectOf(options);
-        const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
+        const reason = readReason(options.reason);
         const { operations } = await openContext(ports, command);
         for (const service of gateways[what]) {
           if (!options.dryRun)

@@ -8,7 +8,7 @@ import {
 } from '@pesewa/contracts';
 import { describeRealignment } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
-import { readLine, readSeenTime, refuseUnseen, seenOption } from '../arguments.ts';
+import { readReason, readSeenTime, reasonOption, refuseUnseen, seenOption } from '../arguments.ts';
 import { askServices, requireAllAnswers } from '../clients/ask-services.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -17,8 +17,6 @@ import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson } from '../print.ts';
 import { tableOf } from '../views.ts';
-
-const REASON_LENGTH_MAX = 200;
 
 /** A partition of a topic that a service consumes. */
 interface ServicePartition {
@@ -51,10 +49,7 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
       '--to <where>',
       'which message comes next: stored (where our database stands), start or end (of what Kafka keeps), or an offset',
     )
-    .option(
-      '--reason <text>',
-      'why, in one line of at most 200 characters, without names or numbers of people',
-    )
+    .addOption(reasonOption())
     .option('--dry-run', 'show how many messages would be applied again or skipped, and change nothing')
     .option('--approve', 'approve the proposal of another operator: skipped messages never have an effect')
     .addOption(seenOption('when it was proposed'))
@@ -214,7 +209,7 @@ const proposal = (at: ServicePartition, one: RealignmentView | undefined): strin
 
 function reasonOf({ reason }: RealignOptions): string {
   if (reason === undefined) throw new CliError('--reason: say why, in one line');
-  return readLine('--reason', reason, REASON_LENGTH_MAX);
+  return readReason(reason);
 }
 
 const whyOf = ({ reason }: PositionView): string => (reason === undefined ? '' : `stopped: ${reason}\n`);

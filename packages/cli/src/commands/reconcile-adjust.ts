@@ -4,6 +4,7 @@ import {
   breakChanges,
   breakOperations,
   orderOperations,
+  REASON_LENGTH_MAX,
 } from '@pesewa/contracts';
 import {
   correctionOf,
@@ -17,7 +18,7 @@ import {
   whyWrongSign,
 } from '@pesewa/operator-client';
 import type { Command } from 'commander';
-import { readCurrency, readLine, readSignedAmount, type SignedAmount } from '../arguments.ts';
+import { readCurrency, readReason, readSignedAmount, reasonOption, type SignedAmount } from '../arguments.ts';
 import { requireVariable } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -25,9 +26,6 @@ import { withExamples } from '../help.ts';
 import { proposeOrder } from '../ledger-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { requireWallet } from './money.ts';
-
-/** The longest reason that the ledger accepts for an order. */
-const REASON_LENGTH_MAX = 200;
 
 interface AdjustOptions {
   readonly wallet?: string;
@@ -54,7 +52,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
     )
     .requiredOption('--amount <amount>', 'with its sign: +12.50 where the wallet, or our float, gets more')
     .option('--currency <currency>', 'ISO 4217 code (default: that of the break)')
-    .requiredOption('--reason <text>', 'why, in one line, without names or numbers of people')
+    .addOption(reasonOption().makeOptionMandatory())
     .option('--approve', "approve it too, with another approver's token, and wait until it is applied")
     .option('--dry-run', 'show what would be ordered and what would be left, and send nothing')
     .action(async (id: string, options: AdjustOptions, command: Command) => {
@@ -62,7 +60,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       const found = await context.operations.call('reconciler', breakOperations.show, { parameters: { id } });
       const { request, amount } = await requestOf(context, found, options);
       const aboutLength = reasonForBreak('', id).length;
-      const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX - aboutLength);
+      const reason = readReason(options.reason, REASON_LENGTH_MAX - aboutLength);
       const commandId = commandIdOf(found, request, amount);
       const wrong = options.dryRun ? undefined : whyWrongSign(found, request);
       if (wrong !== undefined) throw new CliError(`--amount: ${wrong}; --dry-run shows the drift after it`);

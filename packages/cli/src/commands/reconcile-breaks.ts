@@ -111,11 +111,18 @@ const changing = {
   ],
 } as const;
 
+const described = {
+  assign: 'gives a break to an operator, yourself or another',
+  notes: 'adds a note to a break, also to a resolved one',
+  explain: 'explains why it differs; the break stays until its cause is gone, or somebody resolves it',
+  reopen: 'opens a resolved break again, with its history',
+} as const;
+
 function addChange(
   breaks: Command,
   ports: CliPorts,
   name: string,
-  verb: 'assign' | 'notes' | 'explain' | 'reopen',
+  verb: keyof typeof described,
   field: string,
   example: string,
 ): void {
@@ -123,6 +130,7 @@ function addChange(
     ...changing,
     name,
     operation: breakChanges[verb],
+    description: described[verb],
     arguments: [field],
     names: field === 'operator' ? {} : { [field]: 'text' },
     without: ['version'],

@@ -1,8 +1,9 @@
 import { statementMappingOperations } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
+import { begin, onCall } from '../declared.ts';
 import { withExamples } from '../help.ts';
-import { addList, addShow } from '../operation-commands.ts';
+import { addList } from '../operation-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson } from '../print.ts';
 import { readMappingFile } from './reconcile-match.ts';
@@ -23,13 +24,17 @@ export function addMappingCommands(reconcile: Command, ports: CliPorts): void {
     empty: 'no mapping is kept',
     examples: [''],
   });
-  addShow(mappings, ports, {
+  const shown = {
     name: 'show',
     operation: show,
     service,
     description: 'a mapping as JSON, which can be changed and kept again',
-    text: ({ mapping }) => formatJson(mapping),
     examples: ['upstream-daily'],
+  } as const;
+  onCall(begin(mappings, shown), ports, shown, async ({ context, given }) => {
+    const parameters = { name: String(given['name']) };
+    const { mapping } = await context.operations.call(service, show, { parameters });
+    ports.print(formatJson(mapping));
   });
   const kept = mappings
     .command('keep')

@@ -45,6 +45,7 @@ export function addEndpointCommands(webhooks: Command, ports: CliPorts): void {
     description: 'enables an endpoint that was disabled, and sends what was kept for it',
     arguments: ['merchantId', 'endpoint'],
     names: { merchantId: 'merchant' },
+    help: { endpoint: 'payouts, collections, or the origin of the address: see pesewa webhooks endpoints' },
     said: ({ merchantId, endpoint, enabled, waiting, failingSince }) =>
       `${endpoint} of ${merchantId} ${enabled ? 'is enabled' : 'would be enabled'}: webhooks that wait for it: ${waiting.toLocaleString('en')}; it had failed since ${failingSince}\n`,
     examples: ['demo payouts --dry-run', 'demo payouts', 'demo https://shop.example'],

@@ -69,7 +69,7 @@ function addReplayCommand(webhooks: Command, ports: CliPorts): void {
     arguments: ['merchantId'],
     without: [...filters.without, 'state'],
     mustHave: ['from'],
-    help: { after: AFTER },
+    help: { merchantId: 'its id', after: AFTER },
     examples: [
       'demo --from 2026-11-01T08:00:00Z --to 2026-11-01T12:00:00Z --dry-run',
       'demo --from 2026-11-01 --per-second 5',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reference } from '../text.ts';
-import { pageLimit, pageOf } from './lists.ts';
+import { pageLimit, pageOf, textUpTo } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
 const sharedAccountView = z.object({
@@ -158,7 +158,7 @@ export const accountOperations = declareOperations({
         account,
         from: time,
         to: time.optional(),
-        cursor: z.string().max(300).optional(),
+        cursor: textUpTo(300).optional(),
         limit: pageLimit(500, 100),
       })
       .refine(({ from, to }) => !to || from <= to, { error: 'must not be before from', path: ['to'] }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, pageCursor, pageLimit, pageOf } from './lists.ts';
+import { instant, pageCursor, pageLimit, pageOf, textUpTo } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
 const NAME_LENGTH_MAX = 120;
@@ -28,12 +28,8 @@ export const actionOperations = declareOperations({
     path: '/actions',
     summary: 'Lists what operators did, refused actions too, the newest first',
     query: z.object({
-      operator: z.string().max(NAME_LENGTH_MAX).optional().describe('only what this operator did'),
-      object: z
-        .string()
-        .max(NAME_LENGTH_MAX)
-        .optional()
-        .describe('only what was about this id, reference or name'),
+      operator: textUpTo(NAME_LENGTH_MAX).optional().describe('only what this operator did'),
+      object: textUpTo(NAME_LENGTH_MAX).optional().describe('only what was about this id, reference or name'),
       from: instant.optional().describe('only what was done at this time or later'),
       to: instant.optional().describe('only what was done before this time'),
       cursor: pageCursor.optional(),

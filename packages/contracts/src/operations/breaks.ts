@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { currencyCode } from '../iso-codes.ts';
 import { commandId, seenLine } from '../text.ts';
-import { exportFormat, onlyIfTrue, pageCursor, pageLimit, pageOf, smallNumber } from './lists.ts';
+import { exportFormat, onlyIfTrue, pageCursor, pageLimit, pageOf, smallNumber, textUpTo } from './lists.ts';
 import { approvesField, declareOperations, fileAnswer, strictFields } from './operation.ts';
 import { OPERATOR_LENGTH_MAX } from './roles.ts';
 
@@ -115,9 +115,7 @@ export type ShownBreakView = z.output<typeof shownBreakView>;
 export type AdjustmentView = z.output<typeof adjustmentView>;
 
 const filters = z.object({
-  reference: z
-    .string()
-    .max(120)
+  reference: textUpTo(120)
     .optional()
     .describe('only those of one payment, by our transactionReference, or of one wallet'),
   status: z
@@ -128,9 +126,9 @@ const filters = z.object({
     .describe('only those with this status'),
   /** Of which an observation is among theirs. */
   kind: z.string().optional().describe('only those of a kind, such as wallet.drift'),
-  rail: z.string().max(40).optional().describe('only those of a rail'),
-  currency: z.string().max(3).optional().describe('only those in a currency'),
-  owner: z.string().max(40).optional().describe('only those that an operator has'),
+  rail: textUpTo(40).optional().describe('only those of a rail'),
+  currency: textUpTo(3).optional().describe('only those in a currency'),
+  owner: textUpTo(40).optional().describe('only those that an operator has'),
   waitsForApproval: onlyIfTrue.describe('only those whose resolution an approver must approve'),
   olderThan: z
     .string()
@@ -153,9 +151,9 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
     (names) => `${names.join(', ')} is no field of this request: your token says who you are`,
   );
 
-const said = seenLine(TEXT_LENGTH_MAX).describe(
-  `what is known or was done, in one line of at most ${TEXT_LENGTH_MAX} characters`,
-);
+const said = (what: string) =>
+  seenLine(TEXT_LENGTH_MAX).describe(`${what}, in one line of at most ${TEXT_LENGTH_MAX} characters`);
+const explanation = said('why it differs');
 const breakCommand = commandId.refine(isBreakCommand, { error: 'must begin with bk-' });
 
 const adjustmentBody = fields({
@@ -164,7 +162,7 @@ const adjustmentBody = fields({
   rail: seenLine(40).optional(),
   currency: z.string().refine((text) => currencyCode(text) === text, { error: 'must be an ISO 4217 code' }),
   amount: z.string({ error: 'must be a decimal text with its sign' }),
-  explanation: said,
+  explanation,
 }).refine((body) => (body.merchantId === undefined) !== (body.rail === undefined), {
   error: 'either merchantId or rail is required, and not both',
 });
@@ -194,7 +192,7 @@ const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, s
     },
   }) as const;
 
-const resolution = fields({ resolution: said.optional(), approves: approvesField })
+const resolution = fields({ resolution: said('what became of it').optional(), approves: approvesField })
   .refine(({ resolution: proposed, approves }) => (proposed === undefined) !== (approves === undefined), {
     error: 'either resolution or approves is required, and not both: approves takes what was proposed',
   })
@@ -237,8 +235,8 @@ export const breakChanges = declareOperations({
     'Assigns a break to an operator',
     fields({ operator: seenLine(OPERATOR_LENGTH_MAX).describe('a name of OPERATORS') }),
   ),
-  notes: change('notes', 'Adds a note to a break', fields({ text: said })),
-  explain: change('explain', 'Explains a break', fields({ explanation: said })),
+  notes: change('notes', 'Adds a note to a break', fields({ text: said('what is known') })),
+  explain: change('explain', 'Explains a break', fields({ explanation })),
   resolve: {
     ...change('resolve', 'Resolves a break; with `approves`, as that operator proposed', resolution),
     caller: 'secondIfApproves',
@@ -246,9 +244,13 @@ export const breakChanges = declareOperations({
   reject: change(
     'resolve/reject',
     'Rejects a proposed resolution',
-    fields({ reason: said, version: smallNumber }),
+    fields({ reason: said('why not'), version: smallNumber }),
   ),
-  reopen: change('reopen', 'Reopens a resolved break, with its history', fields({ reason: said })),
+  reopen: change(
+    'reopen',
+    'Reopens a resolved break, with its history',
+    fields({ reason: said('why it is open after all') }),
+  ),
   adjustment: change('adjustment', 'Notes the ledger order that fixes a break', adjustmentBody),
   withdraw: change(
     'withdraw',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reference } from '../text.ts';
-import { pageOf, timeOrDate } from './lists.ts';
+import { pageOf, textUpTo, timeOrDate } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
 /** The states of callbacks. */
@@ -79,7 +79,7 @@ export type CallbackView = z.output<typeof callbackView>;
 /** A refused request, without its body. */
 export type RejectedView = z.output<typeof rejectedView>;
 
-const after = z.string().max(200).optional();
+const after = textUpTo(200).optional();
 
 /** The callbacks of rails. */
 export const callbackOperations = declareOperations({
@@ -104,7 +104,7 @@ export const callbackOperations = declareOperations({
     path: '/callbacks/rejected',
     summary: 'Lists refused requests with reason and addresses, newest first',
     query: z.object({
-      rail: z.string().max(32).optional().describe('only what came for this rail'),
+      rail: textUpTo(32).optional().describe('only what came for this rail'),
       reason: z
         .enum(rejectionReasons, { error: `must be one of ${rejectionReasons.join(', ')}` })
         .optional()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { commandId, reference, seenLine } from '../text.ts';
-import { pageCursor, pageOf } from './lists.ts';
+import { pageCursor, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, reasonLine, strictFields } from './operation.ts';
 
 const NOTE_LENGTH_MAX = 200;
@@ -100,11 +100,7 @@ export const decisionOperations = declareOperations({
     summary: 'Lists decisions, newest first',
     query: z.object({
       status: z.enum(decisionStatuses).optional().describe('only those with this status'),
-      reference: z
-        .string()
-        .max(120)
-        .optional()
-        .describe('only those of one payment, by our transactionReference'),
+      reference: textUpTo(120).optional().describe('only those of one payment, by our transactionReference'),
       cursor: pageCursor.optional(),
     }),
     answers: { 200: pageOf(decisionView) },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { reference } from '../text.ts';
 import { ENDPOINT_LENGTH_MAX } from './endpoints.ts';
-import { pageOf } from './lists.ts';
+import { pageOf, textUpTo } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 /** How many endpoints are listed at most. */
@@ -162,24 +162,22 @@ export const deliveryOperations = declareOperations({
       .object({
         reference: reference.optional().describe("our transactionReference, or the merchant's"),
         state: z.enum(deliveryStates).optional().describe('only those in this state'),
-        merchantId: z.string().max(32).optional().describe('only those of this merchant'),
-        endpoint: z
-          .string()
-          .max(ENDPOINT_LENGTH_MAX)
+        merchantId: textUpTo(32).optional().describe('only those of this merchant'),
+        endpoint: textUpTo(ENDPOINT_LENGTH_MAX)
           .optional()
           .describe('with a merchant: only those of payouts, collections, or an origin'),
         from: z.iso.datetime().optional().describe('with a merchant: created at or after this time'),
         to: z.iso.datetime().optional().describe('with a merchant: created before this time'),
-        after: z.string().max(200).optional(),
+        after: textUpTo(200).optional(),
       })
       .refine((asked) => (asked.reference ?? asked.state ?? asked.merchantId) !== undefined, {
         error: "ask by reference (ours or the merchant's), by merchantId, or by state",
       })
       .refine(({ merchantId, endpoint }) => merchantId !== undefined || endpoint === undefined, {
-        error: 'an endpoint is one of a merchant: give merchantId as well',
+        error: 'an endpoint is one of a merchant: name the merchant as well',
       })
       .refine(({ merchantId, from, to }) => merchantId !== undefined || (from ?? to) === undefined, {
-        error: 'from and to are times of one merchant: give merchantId as well',
+        error: 'from and to are times of one merchant: name the merchant as well',
       }),
     answers: { 200: pageOf(deliveryView) },
     refusals: { not_found: 404 },

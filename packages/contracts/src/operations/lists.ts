@@ -5,6 +5,10 @@ import { wholeNumber } from '../json.ts';
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next: z.string().nullable() });
 
+/** A text of at most so many characters. */
+export const textUpTo = (lengthMax: number) =>
+  z.string().max(lengthMax, { error: `must have at most ${lengthMax} characters` });
+
 /** The item after which the next page of a list begins; lists show the newest first. */
 export interface PageCursor {
   readonly atMs: number;
@@ -17,15 +21,12 @@ export function formatPageCursor({ atMs, id }: PageCursor): string {
 }
 
 /** The parameter `cursor` of a list. */
-export const pageCursor = z
-  .string()
-  .max(300)
-  .transform((text, context): PageCursor => {
-    const [, at, id] = /^(\d{1,15})\.(.+)$/s.exec(text) ?? [];
-    if (at !== undefined && id !== undefined) return { atMs: Number(at), id };
-    context.addIssue({ code: 'custom', message: 'is no cursor of this list' });
-    return z.NEVER;
-  });
+export const pageCursor = textUpTo(300).transform((text, context): PageCursor => {
+  const [, at, id] = /^(\d{1,15})\.(.+)$/s.exec(text) ?? [];
+  if (at !== undefined && id !== undefined) return { atMs: Number(at), id };
+  context.addIssue({ code: 'custom', message: 'is no cursor of this list' });
+  return z.NEVER;
+});
 
 /** A parameter of a list that narrows it if it is `true`. */
 export const onlyIfTrue = z.literal('true', { error: 'must be true, or left out' }).optional();
@@ -73,7 +74,7 @@ export const exportFormat = z
 export function recordQueries<const Results extends readonly [string, ...string[]]>(results: Results) {
   const result = z.enum(results, { error: `must be one of ${results.join(', ')}` }).optional();
   return {
-    page: z.object({ result, cursor: z.string().max(120).optional(), limit: pageLimit(500, 100) }),
+    page: z.object({ result, cursor: textUpTo(120).optional(), limit: pageLimit(500, 100) }),
     export: z.object({ result, format: exportFormat }),
   };
 }

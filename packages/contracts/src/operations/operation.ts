@@ -61,7 +61,8 @@ interface Approval {
   readonly approves?: unknown;
 }
 
-const REASON_LENGTH_MAX = 200;
+/** The longest reason that an operator gives. */
+export const REASON_LENGTH_MAX = 200;
 
 /** Why an operator does something. */
 export const reasonLine = seenLine(REASON_LENGTH_MAX).describe(

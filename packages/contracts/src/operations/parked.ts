@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, onlyIfTrue, pageCursor, pageOf } from './lists.ts';
+import { instant, onlyIfTrue, pageCursor, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, reasonLine } from './operation.ts';
 
 /** Every state of a parked message; it leaves the first one for good. */
@@ -75,10 +75,8 @@ export const parkedOperations = declareOperations({
     summary: 'Lists parked messages, newest first',
     query: z.object({
       state: z.enum(parkedStates).optional().describe('only those in this state'),
-      topic: z
-        .string()
-        .min(1)
-        .max(200)
+      topic: textUpTo(200)
+        .min(1, { error: 'must not be empty' })
         .optional()
         .describe('only those of this topic, such as payouts.events.v1'),
       proposed: onlyIfTrue.describe('only those that wait, and that it is proposed to discard'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reference, referencePattern } from '../text.ts';
-import { instant, onlyIfTrue, pageLimit, pageOf } from './lists.ts';
+import { instant, onlyIfTrue, pageLimit, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 const MERCHANT_LENGTH_MAX = 64;
@@ -91,7 +91,7 @@ export type ListedPayment = z.output<typeof listedPayment>;
 const named = {
   /** Ours, or with `merchant` the merchant's. */
   reference,
-  merchant: z.string().min(1).max(MERCHANT_LENGTH_MAX).optional(),
+  merchant: textUpTo(MERCHANT_LENGTH_MAX).min(1, { error: 'must not be empty' }).optional(),
 };
 
 /** How many references one request may name. */
@@ -124,19 +124,15 @@ export const paymentOperations = declareOperations({
     summary: 'Lists payments by acceptance, newest first, without archived ones',
     query: z
       .object({
-        merchant: z
-          .string()
-          .min(1)
-          .max(MERCHANT_LENGTH_MAX)
+        merchant: textUpTo(MERCHANT_LENGTH_MAX)
+          .min(1, { error: 'must not be empty' })
           .optional()
           .describe('only those of one merchant'),
         merchantReference: reference
           .optional()
           .describe('only those with this reference of their merchant, also without the merchant'),
-        rail: z.string().max(RAIL_LENGTH_MAX).optional().describe('only those at one rail'),
-        operatorCode: z
-          .string()
-          .max(RAIL_LENGTH_MAX)
+        rail: textUpTo(RAIL_LENGTH_MAX).optional().describe('only those at one rail'),
+        operatorCode: textUpTo(RAIL_LENGTH_MAX)
           .optional()
           .describe('only those of one mobile operator, which only collections have'),
         open: onlyIfTrue.describe('only those that have not ended'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, onlyIfTrue, pageOf, smallNumber } from './lists.ts';
+import { instant, onlyIfTrue, pageOf, smallNumber, textUpTo } from './lists.ts';
 import { declareOperations, reasonLine } from './operation.ts';
 
 const OFFSET = /^\d{1,18}$/;
@@ -61,7 +61,7 @@ export type RealignPlanView = z.output<typeof planView>;
 /** A position with what a realignment would do to it. */
 export type PlannedPositionView = z.output<typeof plannedView>;
 
-const place = { topic: z.string().min(1).max(300), partition: smallNumber };
+const place = { topic: textUpTo(300).min(1, { error: 'must not be empty' }), partition: smallNumber };
 
 const decisionRefusals = {
   not_found: 404,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reference } from '../text.ts';
-import { pageLimit, pageOf } from './lists.ts';
+import { pageLimit, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 /**
@@ -223,9 +223,9 @@ export const comparisonOperations = declareOperations({
     path: '/runs',
     summary: 'Lists comparisons, newest first',
     query: z.object({
-      rail: z.string().max(40).optional(),
-      currency: z.string().max(3).optional(),
-      cursor: z.string().max(240).optional(),
+      rail: textUpTo(40).optional(),
+      currency: textUpTo(3).optional(),
+      cursor: textUpTo(240).optional(),
       limit: pageLimit(200, 50),
     }),
     answers: { 200: pageOf(runView) },
@@ -265,7 +265,7 @@ export const coverageOperations = declareOperations({
     method: 'get',
     path: '/coverage',
     summary: 'Lists audits, newest first',
-    query: z.object({ cursor: z.string().max(240).optional(), limit: pageLimit(200, 50) }),
+    query: z.object({ cursor: textUpTo(240).optional(), limit: pageLimit(200, 50) }),
     answers: { 200: pageOf(coverageView) },
     pages: 'cursor',
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageLimit, pageOf } from './lists.ts';
+import { pageLimit, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, reasonLine } from './operation.ts';
 import { type ChangeKind, changeKinds, fields, wantedShapes } from './wanted-settings.ts';
 
@@ -160,9 +160,9 @@ export const settingsOperations = declareOperations({
     summary: 'Lists the merchants, by their ids',
     query: z.object({
       /** A part of the name, in any case, or the beginning of the id. */
-      search: z.string().min(1).max(SEARCH_LENGTH_MAX).optional(),
+      search: textUpTo(SEARCH_LENGTH_MAX).min(1, { error: 'must not be empty' }).optional(),
       /** The id after which the page begins. */
-      cursor: z.string().max(32).optional(),
+      cursor: textUpTo(32).optional(),
       limit: pageLimit(500, 100),
     }),
     answers: { 200: pageOf(merchantSummary) },
@@ -185,7 +185,7 @@ export const settingsOperations = declareOperations({
         .enum(['', ...changeStatuses], { error: `must be one of ${changeStatuses.join(', ')}` })
         .optional()
         .describe('only those with this status'),
-      merchant: z.string().max(32).optional().describe('only those of one merchant, by its id'),
+      merchant: textUpTo(32).optional().describe('only those of one merchant, by its id'),
       cursor: z.string().optional(),
     }),
     answers: { 200: pageOf(changeView) },
