@@ -75,7 +75,8 @@ const rules: readonly Rule[] = [
     advice: 'read a body with readJsonBody, readJsonText, readBytes or readUpload: they bound and check it',
   },
   {
-    applies: (file) => isProduct(file) && !/\/fixtures\/|\/runtime\/src\/(?:serve-)?operations\.ts$/.test(file),
+    applies: (file) =>
+      isProduct(file) && !/\/fixtures\/|\/runtime\/src\/(?:serve-)?operations\.ts$/.test(file),
     pattern: /\boperator\.(?:get|post|put|delete|patch|all|on)\(/,
     advice: 'declare operator routes and mount them with serveOperations, which checks the role and records',
   },
