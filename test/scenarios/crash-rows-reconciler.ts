@@ -78,5 +78,5 @@ export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
   // One step checks whether the file explains the breaks of earlier statements; the second opens a break.
   ...during('a statement is matched', ['reconciler.statement-breaks.before-commit', 3]),
   ...during('a step is looked at again', ...both('reconciler.steps')),
-  ...during('a posting is missing', ...both('reconciler.books')),
+  ...during('a posting is missing', ...both('reconciler.steps')),
 ];

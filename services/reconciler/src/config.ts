@@ -91,9 +91,6 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
     .describe("how long the ledger may lag behind a payment's end before a break opens"),
-  BOOKS_PAUSE_MS: wholeNumberSetting({ min: 10, max: 60_000 })
-    .default(1_000)
-    .describe('pause between searches for due ledger entries'),
   BREAKS_RESOLVED_ALONE_UP_TO: amountsSetting.describe(
     'amounts above which an approver must approve `resolve`, as `KES:250000.00,GHS:20000` (other currencies: one suffices)',
   ),

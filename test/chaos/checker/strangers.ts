@@ -33,7 +33,7 @@ export function checkStrangers(world: World): readonly Violation[] {
   ];
 }
 
-/** Breaks of wallets and services, whose subject is no payment. */
+/** Breaks of wallets, whose subject is no payment. */
 function isOfNoPayment(kind: string): boolean {
-  return kind === 'wallet.drift' || kind === 'books.ledger_behind';
+  return kind === 'wallet.drift';
 }

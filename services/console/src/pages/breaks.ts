@@ -30,7 +30,6 @@ const texts = [
 /** Where the payment or the wallet of a break is shown. */
 export function subjectPath({ id, reference }: Pick<BreakView, 'id' | 'reference'>): string {
   if (id.endsWith('/balance')) return pathToWallet(reference);
-  if (id.endsWith('/position')) return '/webhooks/parked';
   const isPayment = /^(?:po|co)-/.test(reference);
   return isPayment ? pathTo('payment', reference) : pathOf(['breaks'], { reference, status: 'any' });
 }

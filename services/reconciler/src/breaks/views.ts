@@ -90,7 +90,6 @@ function linksOf(one: Break) {
 }
 
 function subjectLinks(one: Break) {
-  if (one.field === 'position') return [{ service: one.reference, path: '/readyz' }];
   return one.field === 'balance' ? walletLinks(one) : paymentLinks(one);
 }
 

@@ -94,10 +94,7 @@ export function dueBooks(
   const isReported = finding === undefined || tracked.breaks.includes(finding.kind);
   const booksDueAtMs =
     isReported || isTooOld(tracked, at.nowMs) ? null : (tracked.booksDueAtMs ?? at.nowMs + at.booksGraceMs);
-  // Requests are counted anew for the next missing entry.
-  const entryRequests = finding === undefined ? 0 : tracked.entryRequests;
-  const isSame = booksDueAtMs === tracked.booksDueAtMs && entryRequests === tracked.entryRequests;
-  return isSame ? tracked : { ...tracked, booksDueAtMs, entryRequests };
+  return booksDueAtMs === tracked.booksDueAtMs ? tracked : { ...tracked, booksDueAtMs };
 }
 
 function isTooOld({ terms, timeline }: Tracked, nowMs: number): boolean {

@@ -1,17 +1,8 @@
 /**
  * What a break is about (ADR 70): a field of a payment, `existence` if only one side has the payment at all, or the
- * balance of a wallet, or the position of a service.
+ * balance of a wallet.
  */
-export type Field =
-  | 'status'
-  | 'amount'
-  | 'fee'
-  | 'currency'
-  | 'existence'
-  | 'entry'
-  | 'webhook'
-  | 'balance'
-  | 'position';
+export type Field = 'status' | 'amount' | 'fee' | 'currency' | 'existence' | 'entry' | 'webhook' | 'balance';
 
 /** Who says of a field other than we have; a callback counts as the rail's own word only if it is proven. */
 export type Observer = 'poll' | 'callback' | 'provenCallback' | 'close' | 'statement' | 'audit' | 'books';
@@ -175,13 +166,6 @@ export const breakKinds = {
     opens: 'the ledger has an entry for an unknown payment',
     closes: 'an event of the owner names the payment',
     manualResolution: 'final',
-  },
-  'books.ledger_behind': {
-    field: 'position',
-    opens:
-      'payments wait for entries, and the ledger has not applied events published a grace time ago; one break for all',
-    closes: 'the ledger has applied them',
-    manualResolution: 'again',
   },
   'wallet.drift': {
     field: 'balance',

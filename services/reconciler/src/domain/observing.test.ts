@@ -54,7 +54,6 @@ describe('the kinds of breaks', () => {
     ['statement.not_in_books', 'existence', 'statement'],
     ['books.unposted', 'entry', 'books'],
     ['wallet.drift', 'balance', 'audit'],
-    ['books.ledger_behind', 'position', 'books'],
   ] as const)('each say which field they are about, and who says it: %s', (kind, field, observer) => {
     expect(found(kind)).toMatchObject({ field, observer });
     expect(after(found(kind))._id).toBe(`po-1/${field}`);

@@ -6,8 +6,6 @@ import type { Finding } from './question.ts';
 
 /** How much one observer may say of a field: more than callbacks can claim. */
 const ABOUT_MAX = 40;
-/** The fields in which the same amount may differ twice: an order moves the float itself. */
-const MOVING: readonly Field[] = ['balance', 'position'];
 
 /** The `_id` of the break of a field. */
 export function breakId(reference: string, field: Field): string {
@@ -122,7 +120,8 @@ export function isFoundAgain(kind: BreakKind): boolean {
 function isSettled({ field, ...observation }: FoundBreak, { judged = [], adjustments = [] }: Break): boolean {
   const { amount } = observation;
   const booked = adjustments.filter(({ status }) => status === 'booked');
-  if (booked.some((one) => isCorrectedBy(one, amount)) && !MOVING.includes(field)) return true;
+  // A balance may differ by the same amount twice: an order moves the float itself.
+  if (booked.some((one) => isCorrectedBy(one, amount)) && field !== 'balance') return true;
   return keysOf(observation).every((key) => judged.includes(key));
 }
 

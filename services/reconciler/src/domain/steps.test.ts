@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { type FollowedStep, follow, found, hasBreak, keptUp, lookFromMs, stepText } from './steps.ts';
+import { type FollowedStep, findingOf, follow, found, lookFromMs } from './steps.ts';
+import { awaited } from './tracked.ts';
 
 const limits = { limitMs: 1_000, requestsMax: 3 };
+const at = (ms: number) => new Date(ms);
 const overdue = { reference: 'po-1', kind: 'payout', step: 'hold' } as const;
 
 /** The step after so many checks, each made as soon as it was due, with the step unfinished each time. */
 function afterLooks(looks: number): { readonly step: FollowedStep; readonly news: readonly boolean[] } {
-  let step = found(overdue, limits, 0);
+  let step = found(overdue, limits, at(0));
   const news: boolean[] = [];
   for (let look = 0; look < looks; look += 1) {
-    const next = follow(step, true, limits, step.dueAtMs);
+    const next = follow(step, true, limits, step.dueAt);
     if (next.kind === 'done') throw new Error('it stands');
     news.push(next.isNews);
     step = next.step;
@@ -19,30 +21,33 @@ function afterLooks(looks: number): { readonly step: FollowedStep; readonly news
 
 describe('an overdue step', () => {
   it('is asked for at once, and checked a limit later', () => {
-    expect(found(overdue, limits, 5_000)).toEqual({
+    expect(found(overdue, limits, at(5_000))).toEqual({
       ...overdue,
-      sinceMs: 5_000,
+      since: at(5_000),
       requests: 1,
-      dueAtMs: 6_000,
+      dueAt: at(6_000),
       isReported: false,
     });
   });
 
   it('is reported once, after the allowed number of requests, and asked for again and again', () => {
     expect(afterLooks(5)).toMatchObject({
-      step: { requests: 6, isReported: true, sinceMs: 0 },
+      step: { requests: 6, isReported: true, since: at(0) },
       news: [false, false, true, false, false],
     });
   });
 
   it('is asked for with pauses that double up to a bound', () => {
-    expect(afterLooks(2).step.dueAtMs).toBe(1_000 + 2_000 + 4_000);
-    expect(afterLooks(20).step.dueAtMs - afterLooks(19).step.dueAtMs).toBe(64_000);
+    expect(afterLooks(2).step.dueAt).toEqual(at(1_000 + 2_000 + 4_000));
+    expect(Number(afterLooks(20).step.dueAt) - Number(afterLooks(19).step.dueAt)).toBe(64_000);
   });
 
   it('is done once it is complete, and its break then closes', () => {
-    expect(follow(afterLooks(1).step, false, limits, 9_000)).toEqual({ kind: 'done', wasReported: false });
-    expect(follow(afterLooks(3).step, false, limits, 9_000)).toEqual({ kind: 'done', wasReported: true });
+    expect(follow(afterLooks(1).step, false, limits, at(9_000))).toEqual({
+      kind: 'done',
+      wasReported: false,
+    });
+    expect(follow(afterLooks(3).step, false, limits, at(9_000))).toEqual({ kind: 'done', wasReported: true });
   });
 
   it('is checked once, if its limit leaves enough time for events that are in time', () => {
@@ -51,14 +56,14 @@ describe('an overdue step', () => {
     expect(lookFromMs(500_000, 10_000)).toBe(490_000);
   });
 
-  it('is still asked for after it was reported elsewhere, and not reported again', () => {
-    const step = keptUp({ ...overdue, step: 'entry' }, 2, limits, 5_000);
-    expect(step).toMatchObject({ requests: 2, dueAtMs: 9_000, isReported: true });
-    expect(follow(step, true, limits, 9_000)).toMatchObject({ isNews: false, step: { isReported: true } });
-    expect([hasBreak(step), hasBreak({ ...step, step: 'hold' })]).toEqual([false, true]);
+  it('says what is missing, and what was tried', () => {
+    const { kind, detail } = findingOf({ step: 'delivery', requests: 4 }, undefined) ?? {};
+    expect([kind, detail]).toEqual(['webhook.missing', expect.stringMatching(/no webhook is owed.*4 times/)]);
   });
 
-  it('says what is missing, and what was tried', () => {
-    expect(stepText({ step: 'delivery', requests: 4 })).toMatch(/no webhook is owed.*4 times/);
+  it('says of entries how they differ by now, and nothing if they match', () => {
+    const entry = { step: 'entry', requests: 4 } as const;
+    expect(findingOf(entry, { ...awaited('po-1', 0), posted: true })?.kind).toBe('books.unexplained_entry');
+    expect(findingOf(entry, awaited('po-1', 0))).toBeUndefined();
   });
 });

@@ -1,16 +1,16 @@
 import type { PaymentKind } from '@pesewa/contracts';
+import { judgeBooks } from './books.ts';
 import type { BreakKind } from './break-kinds.ts';
+import type { Finding } from './question.ts';
+import type { Tracked } from './tracked.ts';
 
 /**
  * A step of ours that is followed until it is done: the payment's opening reaches us, its hold is answered,
  * its merchant is owed a webhook for its end, the ledger's entries match it.
  */
-export type Step = ReportedStep | 'entry';
+export type Step = keyof typeof stepKinds | 'entry';
 
-/** A step that people see by a break of its own; for entries the books report it. */
-export type ReportedStep = keyof typeof stepKinds;
-
-/** The breaks of steps; a missing opening is a payment that is missing in the working set. */
+/** The breaks of steps, but for entries; a missing opening is a payment that is missing in the working set. */
 export const stepKinds = {
   opening: 'coverage.missing',
   hold: 'hold.unanswered',
@@ -26,11 +26,11 @@ export interface Overdue {
 
 /** An overdue step that is followed. */
 export interface FollowedStep extends Overdue {
-  readonly sinceMs: number;
+  readonly since: Date;
   /** How often its owner was asked to publish again. */
   readonly requests: number;
   /** When it is checked again. */
-  readonly dueAtMs: number;
+  readonly dueAt: Date;
   /** Whether people were shown it. */
   readonly isReported: boolean;
 }
@@ -67,56 +67,36 @@ export function lookFromMs(seenUntilMs: number | undefined, limitMs: number): nu
 }
 
 /** A newly found overdue step: its owner is asked for the first time. */
-export function found(overdue: Overdue, { limitMs }: StepLimits, nowMs: number): FollowedStep {
-  return { ...overdue, sinceMs: nowMs, requests: 1, dueAtMs: nowMs + limitMs, isReported: false };
-}
-
-/** A step that people have been shown, with further requests after so many earlier ones. */
-export function keptUp(overdue: Overdue, requests: number, limits: StepLimits, nowMs: number): FollowedStep {
-  return {
-    ...overdue,
-    sinceMs: nowMs,
-    requests,
-    dueAtMs: nowMs + pauseAfter(requests, limits),
-    isReported: true,
-  };
-}
-
-/** Whether people see a step by a break of its own. */
-export function hasBreak(step: FollowedStep): step is FollowedStep & { readonly step: ReportedStep } {
-  return step.step in stepKinds;
+export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): FollowedStep {
+  const dueAt = new Date(now.getTime() + limitMs);
+  return { ...overdue, since: now, requests: 1, dueAt, isReported: false };
 }
 
 /**
  * Checks a step again. Requests continue for as long as the step is unfinished, with pauses that double, because its
  * cause may be repaired.
  */
-export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, nowMs: number): FollowUp {
+export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, now: Date): FollowUp {
   if (!stands) return { kind: 'done', wasReported: step.isReported };
   const isReported = step.isReported || step.requests >= limits.requestsMax;
-  const dueAtMs = nowMs + pauseAfter(step.requests, limits);
-  const next = { ...step, requests: step.requests + 1, dueAtMs, isReported };
+  const pauseMs = limits.limitMs * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
+  const dueAt = new Date(now.getTime() + pauseMs);
+  const next = { ...step, requests: step.requests + 1, dueAt, isReported };
   return { kind: 'goesOn', step: next, isNews: isReported && !step.isReported };
 }
 
-function pauseAfter(requests: number, { limitMs }: StepLimits): number {
-  return limitMs * 2 ** Math.min(requests, DOUBLINGS_MAX);
-}
-
-/** The text of an overdue step's break. */
-export function stepText({
-  step,
-  requests,
-}: {
-  readonly step: ReportedStep;
-  readonly requests: number;
-}): string {
-  const asked = `published again ${requests} times without effect`;
-  return `${texts[step]}; ${asked}`;
+/** What people are shown of an overdue step; undefined if the payment's entries match by now. */
+export function findingOf(
+  { step, requests }: Pick<FollowedStep, 'step' | 'requests'>,
+  tracked: Tracked | undefined,
+): Finding | undefined {
+  if (step === 'entry') return tracked && judgeBooks(tracked);
+  const detail = `${texts[step]}; published again ${requests} times without effect`;
+  return { kind: stepKinds[step], amount: tracked?.terms?.amount ?? null, detail };
 }
 
 const texts = {
   opening: 'the payment is open at its gateway, and is not known here',
   hold: 'the payout is accepted, and the ledger has not answered whether its money is held',
   delivery: 'the payment has ended, and no webhook is owed for it',
-} as const satisfies Record<ReportedStep, string>;
+} as const satisfies Record<keyof typeof stepKinds, string>;

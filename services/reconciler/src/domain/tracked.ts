@@ -103,8 +103,6 @@ export interface Tracked {
   readonly traceparent: string | null;
   /** The id of the latest event of its owner, or of a callback: whatever is found now is caused by it. */
   readonly causedBy: string | null;
-  /** How often its owner was asked to publish again because an entry is missing. */
-  readonly entryRequests: number;
   readonly timeline: readonly TimelineEntry[];
 }
 
@@ -173,7 +171,6 @@ export function awaited(reference: string, nowMs: number): Tracked {
     booksDueAtMs: null,
     traceparent: null,
     causedBy: null,
-    entryRequests: 0,
     timeline: [],
   };
 }

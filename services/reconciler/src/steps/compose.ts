@@ -8,9 +8,8 @@ import type { BreakStore } from '../breaks/store.ts';
 import type { settings } from '../config.ts';
 import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
 import type { WorkingStore } from '../store.ts';
-import { watchEntries } from './entries.ts';
+import { countAwaiting, watchEntries } from './entries.ts';
 import { type StepDeps, startSteps } from './steps.ts';
-import type { StepStore } from './store.ts';
 import { openStepWatches } from './watches.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
@@ -30,7 +29,7 @@ type Parts = Pick<
 export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   const { config } = scope;
   const { messaging, store } = parts;
-  gaugeSteps(scope.metrics, scope.clock, parts.stepStore);
+  gaugeSteps(scope.metrics, scope.clock, parts);
   await scope.open(
     'steps',
     startSteps({
@@ -46,7 +45,17 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   );
 }
 
-function gaugeSteps(registry: Registry, clock: Clock, stepStore: StepStore): void {
+function gaugeSteps(
+  registry: Registry,
+  clock: Clock,
+  { stepStore, store: { collection } }: Pick<Parts, 'stepStore' | 'store'>,
+): void {
+  gauge({
+    registry,
+    name: 'payments_awaiting_ledger',
+    help: 'Payments that still lack a ledger entry after the grace time and are not judged yet; no value while the database does not answer.',
+    read: () => readInTime(countAwaiting(collection, new Date(clock.nowMs()), METRIC_TIMEOUT_MS), clock),
+  });
   gauge({
     registry,
     name: 'oldest_overdue_step_seconds',

@@ -1,35 +1,64 @@
+import type { Collection } from 'mongodb';
+import { inPagesBy } from '../batches.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
-import { breakOfKind } from '../domain/observing.ts';
+import { breakId } from '../domain/observing.ts';
+import type { PollDocument } from '../poll-document.ts';
 import type { WorkingStore } from '../store.ts';
 import { toEntries, toOwners } from './hops.ts';
 import type { StepWatch } from './watches.ts';
 
+const WAITING_COUNTED_MAX = 1_000_000;
+
 /**
- * Payments with a break of the books, whose owners are asked until the ledger's entries match, or an order has
- * corrected the difference. The books find them, so nothing is searched here.
+ * The watch over payments that the ledger's entries do not match a grace time later. A reported one is followed until
+ * they match, or an order or a person has resolved its break.
  */
 export function watchEntries(
-  store: Pick<WorkingStore, 'load'>,
+  store: Pick<WorkingStore, 'load' | 'collection'>,
   breaks: Pick<BreakStore, 'findAll'>,
 ): StepWatch {
   return {
     name: 'entry',
     steps: ['entry'],
     hops: [...toOwners, ...toEntries],
-    look: async function* () {
-      // The books find these steps, so there is nothing to search.
+    // The grace time has passed by then.
+    overdueAfterMs: 0,
+    look: async function* look(_from, to) {
+      const pages = inPagesBy('booksDueAt', '_id', { $lte: to }, (where) =>
+        store.collection
+          .find(where)
+          .project<Pick<PollDocument, '_id' | 'booksDueAt' | 'terms'>>({ booksDueAt: 1, 'terms.kind': 1 }),
+      );
+      for await (const page of pages) {
+        const overdue = page.map(({ _id: reference, terms }) => {
+          const kind = terms?.kind ?? (reference.startsWith('co-') ? 'collection' : 'payout');
+          return { reference, kind, step: 'entry' } as const;
+        });
+        yield { overdue, until: page.at(-1)?.booksDueAt ?? to };
+      }
     },
     standing: async (steps) => {
       const payments = await store.load(steps.map(({ reference }) => reference));
-      const lacking = steps.flatMap((step) => {
-        const tracked = payments.get(step.reference);
-        const finding = tracked && judgeBooks(tracked);
-        return finding ? [{ step, id: breakOfKind(step.reference, finding.kind) }] : [];
+      const lacking = steps.filter(({ reference }) => {
+        const tracked = payments.get(reference);
+        return tracked && judgeBooks(tracked) !== undefined;
       });
-      const found = await breaks.findAll(lacking.map(({ id }) => id));
-      const resolved = new Set(found.filter(({ status }) => status === 'resolved').map(({ _id }) => _id));
-      return lacking.filter(({ id }) => !resolved.has(id)).map(({ step }) => step);
+      const reported = lacking.filter(({ isReported }) => isReported);
+      const found = await breaks.findAll(reported.map(({ reference }) => breakId(reference, 'entry')));
+      const over = new Set(found.filter(({ status }) => status === 'resolved').map(({ _id }) => _id));
+      return lacking.filter(
+        ({ reference, isReported }) => !isReported || !over.has(breakId(reference, 'entry')),
+      );
     },
   };
+}
+
+/** How many payments are due to be compared with their entries, and are not yet; counts to a million at most. */
+export function countAwaiting(
+  polls: Collection<PollDocument>,
+  before: Date,
+  maxTimeMS: number,
+): Promise<number> {
+  return polls.countDocuments({ booksDueAt: { $lte: before } }, { limit: WAITING_COUNTED_MAX, maxTimeMS });
 }

@@ -9,22 +9,22 @@ import {
 } from '@pesewa/messaging';
 import type { Logger, ReportProcessed } from '@pesewa/runtime';
 import type { CoverageSource } from '../audits/coverage-source.ts';
-import { applyReports } from '../breaks/reports.ts';
+import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
+import { judgeBooks } from '../domain/books.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import {
   type FollowedStep,
+  findingOf,
   follow,
   found,
-  hasBreak,
   lookFromMs,
   type Overdue,
-  type ReportedStep,
   type StepLimits,
   stepKinds,
-  stepText,
 } from '../domain/steps.ts';
+import type { Tracked } from '../domain/tracked.ts';
 import type { WorkingStore } from '../store.ts';
 import type { WorkingSet } from '../working-set.ts';
 import { createLevel, type LevelDeps } from './level.ts';
@@ -61,10 +61,11 @@ type Item =
 
 const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
+const DONE = 'the step is done: the missing event has arrived';
 
 /**
  * Finds payments at a step of ours for too long, asks their owners to publish again what their records prove, and shows
- * people where that does not help (ADR 27).
+ * people where that does not help (ADR 27); breaks over entries are closed by the events that come later.
  *
  * Each payment is checked when its longest time is over: a payment in order has moved on by then and costs one read at
  * most. A step counts as overdue only after everything that could still complete it has been applied. One replica
@@ -123,7 +124,7 @@ async function lookAt({
   levelAtMs,
   ...deps
 }: Look): Promise<void> {
-  const to = new Date(levelAtMs - deps.limitMs);
+  const to = new Date(levelAtMs - (watch.overdueAfterMs ?? deps.limitMs));
   const seenUntil = await stepStore.mark(watch.name);
   const from = new Date(lookFromMs(seenUntil?.getTime(), deps.limitMs));
   for await (const { overdue, until } of watch.look(from, to)) {
@@ -133,19 +134,19 @@ async function lookAt({
     signal.throwIfAborted();
   }
   await stepStore.setMark(watch.name, to);
-  const due = await stepStore.due(watch.steps, new Date(levelAtMs), BATCH);
-  if (due.length === 0) return;
-  const standing = new Set(await watch.standing(due));
-  const records = await recordsOf(deps, [...standing]);
-  await submit(
-    due.map((step) => ({
-      kind: 'observed',
-      step,
-      stands: standing.has(step),
-      record: records.get(step.reference),
-    })),
-  );
-  processed(due.length);
+  let due: readonly FollowedStep[];
+  do {
+    due = await stepStore.due(watch.steps, new Date(levelAtMs), BATCH);
+    const standing = new Set(due.length > 0 ? await watch.standing(due) : []);
+    const records = await recordsOf(deps, [...standing]);
+    await submit(
+      due.map((step) => {
+        const record = records.get(step.reference);
+        return { kind: 'observed', step, stands: standing.has(step), record };
+      }),
+    );
+    processed(due.length);
+  } while (due.length === BATCH && !signal.aborted);
 }
 
 /** The records of payments that are unknown here although their owners were asked repeatedly. */
@@ -164,74 +165,74 @@ async function recordsOf(
 }
 
 async function write(deps: StepDeps, items: readonly Item[], transaction: Transaction): Promise<void> {
-  const { stepStore, requestRepublication, clock } = deps;
-  const nowMs = clock.nowMs();
+  const { store, stepStore, requestRepublication, clock } = deps;
+  const { session } = transaction;
+  const now = new Date(clock.nowMs());
   const named = items.map((item) => (item.kind === 'found' ? item.overdue : item.step));
-  const known = await stepStore.load(named, transaction.session);
+  const known = await stepStore.load(named, session);
+  const payments = new Map(
+    await store.load(
+      named.map(({ reference }) => reference),
+      session,
+    ),
+  );
   const kept = new Map<string, FollowedStep>();
   const done: FollowedStep[] = [];
-  const outcome: FollowUps = { opened: [], closed: [], missing: [] };
+  const reports: BreakReport[] = [];
+  const missing: OwnerRecord[] = [];
   const ask = (step: FollowedStep) => {
     kept.set(stepId(step), step);
     requestRepublication(step, transaction);
   };
   for (const item of items) {
     if (item.kind === 'found') {
-      const id = stepId(item.overdue);
-      if (!known.has(id) && !kept.has(id)) ask(found(item.overdue, deps, nowMs));
+      const { overdue } = item;
+      const id = stepId(overdue);
+      const isNew = overdue.step === 'entry' ? takeEntry(payments, overdue) : !known.has(id) && !kept.has(id);
+      if (isNew) ask(found(overdue, deps, now));
       continue;
     }
     const { step, stands, record } = item;
     // Another replica has checked it meanwhile.
-    if (known.get(stepId(step))?.dueAtMs !== step.dueAtMs) continue;
-    const next = follow(step, stands, deps, nowMs);
+    if (known.get(stepId(step))?.dueAt.getTime() !== step.dueAt.getTime()) continue;
+    const next = follow(step, stands, deps, now);
     if (next.kind === 'goesOn' && record === undefined) {
       ask(next.step);
-      if (next.isNews && hasBreak(next.step)) outcome.opened.push(next.step);
+      if (next.isNews) reports.push(...reportsOf(next.step, payments.get(step.reference), now));
       continue;
     }
     done.push(step);
-    if (next.kind === 'goesOn' && record !== undefined) outcome.missing.push(record);
-    if (next.kind === 'done' && next.wasReported && hasBreak(step)) outcome.closed.push(step);
+    if (next.kind === 'goesOn' && record !== undefined) missing.push(record);
+    if (next.kind === 'done' && next.wasReported && step.step !== 'entry')
+      reports.push(toWithdrawal(step.reference, { kind: stepKinds[step.step], resolution: DONE }, now));
   }
-  await stepStore.save([...kept.values()], done, transaction.session);
-  await writeFollowUps(deps, outcome, nowMs, transaction);
+  await stepStore.save([...kept.values()], done, session);
+  await applyReports(deps.breaks, reports, payments, transaction);
+  await store.save([...payments.values()], session);
+  await addMissing(deps, missing, transaction);
 }
 
-/** The breaks to open and to close, and the payments to add. */
-interface FollowUps {
-  readonly opened: (FollowedStep & { readonly step: ReportedStep })[];
-  readonly closed: (FollowedStep & { readonly step: ReportedStep })[];
-  /** Payments that are unknown here: the working set adds them, with a break. */
-  readonly missing: OwnerRecord[];
+/** Whether a payment still lacks an entry that nobody was asked for; notes that it is followed from now on. */
+function takeEntry(payments: Map<string, Tracked>, { reference }: Overdue): boolean {
+  const tracked = payments.get(reference);
+  if (!tracked || tracked.booksDueAtMs === null) return false;
+  payments.set(reference, { ...tracked, booksDueAtMs: null });
+  const finding = judgeBooks(tracked);
+  return finding !== undefined && !tracked.breaks.includes(finding.kind);
 }
 
-async function writeFollowUps(
-  { store, breaks, workingSet }: StepDeps,
-  { opened, closed, missing }: FollowUps,
-  nowMs: number,
+function reportsOf(step: FollowedStep, tracked: Tracked | undefined, now: Date): readonly BreakReport[] {
+  const finding = findingOf(step, tracked);
+  const place = tracked?.terms ?? tracked?.booked ?? { currency: null };
+  return finding ? [toFoundBreak(step.reference, finding, place, now)] : [];
+}
+
+/** Adds payments that are unknown here to the working set, each with a break. */
+async function addMissing(
+  { workingSet }: StepDeps,
+  missing: readonly OwnerRecord[],
   transaction: Transaction,
 ): Promise<void> {
-  if (opened.length + closed.length + missing.length === 0) return;
-  const { session } = transaction;
-  const now = new Date(nowMs);
-  const ours = await store.load(
-    [...opened, ...closed].map(({ reference }) => reference),
-    session,
-  );
-  const payments = new Map(ours);
-  const found = opened.map((step) => {
-    const { reference } = step;
-    const terms = payments.get(reference)?.terms;
-    const finding = { kind: stepKinds[step.step], amount: terms?.amount ?? null, detail: stepText(step) };
-    return toFoundBreak(reference, finding, terms ?? { currency: null }, now);
-  });
-  const resolution = 'the step is done: the missing event has arrived';
-  const gone = closed.map(({ reference, step }) =>
-    toWithdrawal(reference, { kind: stepKinds[step], resolution }, now),
-  );
-  await applyReports(breaks, [...found, ...gone], payments, transaction);
-  await store.save([...payments.values()], session);
   const gap = 'coverage.missing' as const;
   const name = 'the record of its gateway';
   const observed = missing.map((record) => ({

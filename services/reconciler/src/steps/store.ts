@@ -2,11 +2,8 @@ import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
 import type { FollowedStep, Step } from '../domain/steps.ts';
 
 /** A followed step as MongoDB holds it. */
-interface StepDocument extends Omit<FollowedStep, 'sinceMs' | 'dueAtMs'> {
-  /** The payment and the step. */
+interface StepDocument extends FollowedStep {
   readonly _id: string;
-  readonly since: Date;
-  readonly dueAt: Date;
 }
 
 /** How far payments have been checked. */
@@ -15,59 +12,51 @@ interface MarkDocument {
   readonly until: Date;
 }
 
+/** A step of a payment. */
+type Named = Pick<FollowedStep, 'reference' | 'step'>;
+
 /** The followed steps; a payment in order has none. */
-export interface StepStore {
-  /** The due ones, the oldest first. */
-  readonly due: (steps: readonly Step[], before: Date, limit: number) => Promise<readonly FollowedStep[]>;
-  /** The existing ones among these. */
-  readonly load: (
-    steps: readonly Pick<FollowedStep, 'reference' | 'step'>[],
-    session: ClientSession,
-  ) => Promise<ReadonlyMap<string, FollowedStep>>;
-  readonly save: (
-    followed: readonly FollowedStep[],
-    done: readonly Pick<FollowedStep, 'reference' | 'step'>[],
-    session: ClientSession,
-  ) => Promise<void>;
-  /** How far a kind of payment has been checked; undefined before the first check. */
-  readonly mark: (name: string) => Promise<Date | undefined>;
-  readonly setMark: (name: string, until: Date) => Promise<void>;
-  /** How many are followed of each step, and since when the oldest is. */
-  readonly standing: (
-    timeoutMs: number,
-  ) => Promise<readonly { readonly step: Step; readonly count: number; readonly since: Date }[]>;
-}
+export type StepStore = ReturnType<typeof openStepStore>;
 
 /** The id of a step of a payment. */
-export function stepId({ reference, step }: Pick<FollowedStep, 'reference' | 'step'>): string {
+export function stepId({ reference, step }: Named): string {
   return `${reference}/${step}`;
 }
 
 /** Opens the store. */
-export function openStepStore(db: Db): StepStore {
+export function openStepStore(db: Db) {
   const steps = db.collection<StepDocument>('steps');
   const marks = db.collection<MarkDocument>('step_marks');
   return {
-    due: async (wanted, before, limit) => {
+    /** The due ones, the oldest first. */
+    due: (wanted: readonly Step[], before: Date, limit: number): Promise<readonly FollowedStep[]> => {
       const found = steps.find({ step: { $in: [...wanted] }, dueAt: { $lte: before } });
-      return (await found.sort({ dueAt: 1 }).limit(limit).toArray()).map(fromDocument);
+      return found.sort({ dueAt: 1 }).limit(limit).toArray();
     },
-    load: async (wanted, session) => {
+    /** The existing ones among these, by {@link stepId}. */
+    load: async (
+      wanted: readonly Named[],
+      session: ClientSession,
+    ): Promise<ReadonlyMap<string, FollowedStep>> => {
       const found = await steps.find({ _id: { $in: wanted.map(stepId) } }, { session }).toArray();
-      return new Map(found.map((document) => [document._id, fromDocument(document)]));
+      return new Map(found.map((step) => [step._id, step]));
     },
-    save: async (followed, done, session) => {
+    save: async (followed: readonly FollowedStep[], done: readonly Named[], session: ClientSession) => {
       const writes: AnyBulkWriteOperation<StepDocument>[] = [
-        ...followed.map(toReplacement),
+        ...followed.map((replacement) => ({
+          replaceOne: { filter: { _id: stepId(replacement) }, replacement, upsert: true },
+        })),
         ...done.map((step) => ({ deleteOne: { filter: { _id: stepId(step) } } })),
       ];
       if (writes.length > 0) await steps.bulkWrite(writes, { session, ordered: false });
     },
-    mark: async (name) => (await marks.findOne({ _id: name }))?.until,
-    setMark: async (name, until) => {
+    /** How far a kind of payment has been checked; undefined before the first check. */
+    mark: async (name: string) => (await marks.findOne({ _id: name }))?.until,
+    setMark: async (name: string, until: Date) => {
       await marks.updateOne({ _id: name }, { $max: { until } }, { upsert: true });
     },
-    standing: async (timeoutMs) => {
+    /** How many are followed of each step, and since when the oldest is. */
+    standing: async (timeoutMs: number) => {
       const counted = steps.aggregate<{ _id: Step; count: number; since: Date }>(
         [{ $group: { _id: '$step', count: { $sum: 1 }, since: { $min: '$since' } } }],
         { maxTimeMS: timeoutMs },
@@ -75,14 +64,4 @@ export function openStepStore(db: Db): StepStore {
       return (await counted.toArray()).map(({ _id, ...standing }) => ({ step: _id, ...standing }));
     },
   };
-}
-
-function toReplacement(followed: FollowedStep): AnyBulkWriteOperation<StepDocument> {
-  const { sinceMs, dueAtMs, ...rest } = followed;
-  const replacement = { ...rest, since: new Date(sinceMs), dueAt: new Date(dueAtMs) };
-  return { replaceOne: { filter: { _id: stepId(followed) }, replacement, upsert: true } };
-}
-
-function fromDocument({ _id, since, dueAt, ...rest }: StepDocument): FollowedStep {
-  return { ...rest, sinceMs: since.getTime(), dueAtMs: dueAt.getTime() };
 }

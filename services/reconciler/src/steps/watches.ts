@@ -21,6 +21,8 @@ export interface StepWatch {
   readonly steps: readonly Step[];
   /** The hops that must be complete before anything counts as missing. */
   readonly hops: readonly Hop[];
+  /** How long after its time a payment is overdue; the limit of steps, if left out. */
+  readonly overdueAfterMs?: number;
   /** Checks each payment that began or ended within the period, once. */
   readonly look: (from: Date, to: Date) => AsyncIterable<StepPage>;
   /** The steps that are still unfinished. */
