@@ -8,7 +8,7 @@ import {
 } from '@pesewa/messaging';
 import type { NotSent } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import type { AnyBulkWriteOperation, WithId } from 'mongodb';
+import type { AnyBulkWriteOperation, Condition, WithId } from 'mongodb';
 import { applyReports, reportsOfVerdict } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
@@ -17,7 +17,6 @@ import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedu
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import { railStatusObserved } from '../events.ts';
-import { allOf, startLoopByName } from '../loop-by-name.ts';
 import { ask, type PolledRail } from '../polling/polled-rail.ts';
 import type { WorkingStore } from '../store.ts';
 import { breaksOfRecord, type CloseFinding, reportsOfRecord } from './breaks.ts';
@@ -61,8 +60,6 @@ const CONCURRENCY = 8;
 const BATCH = 50;
 const LEASE_FACTOR = 2;
 const MARGIN_MS = 5_000;
-/** How long a read may take. */
-const READ_TIMEOUT_MS = 1_000;
 const LOST = 'the payment is not known here any more';
 
 /**
@@ -75,12 +72,12 @@ export function startAsking(deps: AskingDeps): Loop {
   const answers = deps.messaging.groupCommit<Asked, void>('reconciler.close', (asked, transaction) =>
     commitAnswers(deps, asked, transaction),
   );
-  const begin = (railName: string, rail?: PolledRail): Loop => {
+  const begin = (railName: string, waits: Condition<string>, rail?: PolledRail): Loop => {
     const workTimeoutMs = (rail?.capabilities.callDeadlineMs ?? 0) + MARGIN_MS;
     return startClaimLoop<CloseRecord>({
       name: `close of ${railName}`,
       collection: deps.closeStore.records,
-      open: { waits: railName },
+      open: { waits },
       // By the database's clock, as for polls.
       claimTimeField: 'askedAt',
       // While its circuit is open, or after it has turned a question away, the rail is not asked, and no try is
@@ -105,22 +102,18 @@ export function startAsking(deps: AskingDeps): Loop {
   };
   const names = deps.rails.map(({ name }) => name);
   const loops = [
-    ...deps.rails.map((rail) => begin(rail.name, rail)),
+    ...deps.rails.map((rail) => begin(rail.name, rail.name, rail)),
     // Rails that are not configured here can't be asked, which people are shown.
-    startLoopByName({
-      ...deps,
-      name: 'close of other rails',
-      found: async () => (await readWaiting(deps.closeStore.records)).filter((name) => !names.includes(name)),
-      begin: (name) => begin(name),
-    }),
+    begin('other rails', { $gt: '', $nin: names }),
   ];
-  return allOf(loops);
-}
-
-/** The rails that records wait for, configured or not, found by seeking from one rail's keys to the next. */
-async function readWaiting(records: CloseStore['records']): Promise<readonly string[]> {
-  const found = await records.distinct('waits', { waits: { $gt: '' } }, { maxTimeMS: READ_TIMEOUT_MS });
-  return found.filter((name) => name !== undefined);
+  return {
+    wake: () => {
+      for (const loop of loops) loop.wake();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
+    },
+  };
 }
 
 async function askAbout(

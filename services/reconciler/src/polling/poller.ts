@@ -17,11 +17,9 @@ import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from 
 import { remember, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
 import { railStatusObserved } from '../events.ts';
-import { allOf, startLoopByName } from '../loop-by-name.ts';
-import { fromDocument, type PollDocument, UNKNOWN_REFERENCE } from '../poll-document.ts';
+import { fromDocument, type PollDocument } from '../poll-document.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
-import { readWatched } from '../watched.ts';
 import { type ClaimDue, createClaimDue } from './claim-due.ts';
 import { ask, type PollAnswer, type PolledRail } from './polled-rail.ts';
 import { type RailRateLimit, retryAfterMs } from './rail-rate-limit.ts';
@@ -111,28 +109,21 @@ export function startPoller(deps: PollerDeps): Poller {
   const loops = new Map(
     deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, claimsOfRail(deps, rail), work)]),
   );
-  const names = [UNKNOWN_REFERENCE, ...rails.keys()];
-  const unasked = [
-    startPollLoop(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work),
-    // Rails that are not configured here. There should be none; people are shown them.
-    startLoopByName({
-      name: 'reconciler poller of other rails',
-      pauseMs: deps.pauseMs,
-      clock: deps.clock,
-      logger: deps.logger,
-      found: async () => (await readWatched(deps.store.collection)).filter((watch) => !names.includes(watch)),
-      begin: (watch) => startPollLoop(deps, watch, { open: { watch } }, work),
-    }),
-  ];
+  // Unknown references, and rails that are not configured here: there should be none, and people are shown them.
+  const unasked = startPollLoop(
+    deps,
+    'none',
+    { open: { watch: { $gt: '', $nin: [...rails.keys()] } } },
+    work,
+  );
   const wake = (watches: readonly string[]) => {
-    for (const watch of watches) loops.get(watch)?.wake();
-    if (watches.some((watch) => !rails.has(watch))) for (const loop of unasked) loop.wake();
+    for (const watch of watches) (loops.get(watch) ?? unasked).wake();
   };
   return {
     claimDue: createClaimDue(loops, wake),
-    [Symbol.asyncDispose]: () => {
+    [Symbol.asyncDispose]: async () => {
       isEnding = true;
-      return allOf([...loops.values(), ...unasked])[Symbol.asyncDispose]();
+      await Promise.all([...loops.values(), unasked].map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }

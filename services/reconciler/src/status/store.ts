@@ -5,7 +5,6 @@ import { type CloseDocument, dayCloses } from '../closes/store.ts';
 import { OPEN_KEY } from '../database-schema.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
 import type { PollDocument } from '../poll-document.ts';
-import { readWatched } from '../watched.ts';
 
 /** The open payment of a kind and state that began first. */
 export interface OldestPayment {
@@ -49,8 +48,14 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
       ]);
       return { due, overdue, oldestDueAt: oldest?.dueAt ?? null };
     },
-    /** The rails with payments to ask about, configured or not, from keys alone. */
-    watched: () => readWatched(polls),
+    /**
+     * The rails with payments to ask about, configured or not; found by seeking from one rail's keys to the next, however
+     * many payments there are.
+     */
+    watched: async () => {
+      const found = await polls.distinct('watch', { watch: { $gt: '' } }, LIMITS);
+      return found.filter((watch) => watch !== undefined);
+    },
     /** The oldest open payment of each kind and state that has any, the oldest of all first. */
     oldestOpen: async (): Promise<readonly OldestPayment[]> => {
       const all = (['payout', 'collection'] as const).flatMap((kind) =>
