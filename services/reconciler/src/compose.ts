@@ -91,7 +91,8 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const comparison = await composeComparison(scope, parts, rails);
   await composeAudits(scope, { ...parts, workingSet });
   await composeSteps(scope, { ...parts, workingSet });
-  const payments = openWindowPayments(store.collection);
+  const byStatement = rails.all.flatMap((rail) => (rail.capabilities.sendsStatements ? rail.name : []));
+  const payments = openWindowPayments(store.collection, byStatement);
   await composeCloses(scope, { ...parts, payments, proof, schedule }, polled, rateLimit);
   const decisions = createDecisions(parts);
   const life = createBreakLife({
@@ -99,7 +100,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     aloneUpTo: config.BREAKS_RESOLVED_ALONE_UP_TO,
     isOperator: (name) => mayBeOperator(config, name),
   });
-  await composeStatements(scope, { ...parts, payments, railNames });
+  await composeStatements(scope, { ...parts, payments, railNames, byStatement });
   const statusStore = openStatusStore(parts.db, store.collection);
   addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });

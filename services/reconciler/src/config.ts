@@ -103,12 +103,6 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   CLOSE_POLLS_PER_SECOND: wholeNumberSetting({ min: 1, max: 100_000 })
     .default(20)
     .describe("how often closes may ask a rail, over all replicas; at most half of the rail's own rate"),
-  CLOSE_STATEMENT_WAIT_MS: durationMsSetting
-    .default(32_400_000)
-    .describe("how long after a day's end its close waits for a rail's statement before it asks instead"),
-  CLOSE_SAMPLE_PERCENT: wholeNumberSetting({ min: 0, max: 100 })
-    .default(1)
-    .describe('share of payments right in a statement that a close still asks about'),
   CLOSE_TRIES_MAX: wholeNumberSetting({ min: 2, max: 1_000 })
     .default(12)
     .describe('unclear answers after which a payment is unclear in its close'),

@@ -74,7 +74,6 @@ export const close = {
   payments: 3,
   done: 3,
   results: { matched: 2, differs: 1, not_at_rail: 0, unclear: 0, pending: 0 },
-  statementsUntil: null,
   late: 0,
   requestedBy: EVIL,
   requestedAt: '2026-11-27T03:00:00.000Z',
@@ -107,7 +106,7 @@ const closePreview = {
   rail: null,
   exists: false,
   payments: 1200,
-  rails: [{ rail: 'upstream', payments: 1200, atLeastSeconds: 60, statementUntil: null }],
+  rails: [{ rail: 'upstream', payments: 1200, atLeastSeconds: 60 }],
 } satisfies ClosePreviewView;
 
 /** A statement that is done. */

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { DAY_MS } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
-import { settings } from '../config.ts';
 import { createCloses } from './closes.ts';
 import type { CloseDocument } from './store.ts';
 
@@ -69,11 +67,4 @@ describe('the nightly close', () => {
     await closes.openDue();
     expect([...made.keys()]).toEqual(['2026-11-19']);
   });
-});
-
-it('waits for a statement no longer than the alert about old closes allows, with hours left for questions', () => {
-  const rules = new URL('../../../../deploy/monitoring/reconciler.rules.yaml', import.meta.url);
-  const limit = /last_close_age_seconds\) > (\d+)/.exec(readFileSync(rules, 'utf8'))?.[1];
-  const ageMs = DAY_MS + settings.shape.CLOSE_STATEMENT_WAIT_MS.parse(undefined);
-  expect(Number(limit) * 1_000 - ageMs).toBeGreaterThanOrEqual(3 * 3_600_000);
 });

@@ -5,9 +5,7 @@ import type { WindowPayments } from '../matching/payments.ts';
 import type { PolledRail } from '../polling/polled-rail.ts';
 import { closeRateLimit, closesPerSecond, type RailRateLimit } from '../polling/rail-rate-limit.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
-import { openStatementStore } from '../statements/store.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
-import { createByStatement } from './by-statement.ts';
 import { createCloses } from './closes.ts';
 import { type DrivingDeps, startCloses } from './driving.ts';
 import { createCloseMetrics } from './metrics.ts';
@@ -49,15 +47,10 @@ export async function composeCloses(
       finished: metrics.finished,
     }),
   );
-  const shared = { ...parts, closeStore, finished: metrics.finished, gathered: asking.wake };
-  const byStatement = createByStatement({
-    ...shared,
-    statementStore: openStatementStore(parts.messaging.db),
-    rails: rails.filter(({ capabilities }) => capabilities.sendsStatements).map(({ name }) => name),
-    waitMs: config.CLOSE_STATEMENT_WAIT_MS,
-    samplePercent: config.CLOSE_SAMPLE_PERCENT,
-  });
-  const driving = await scope.open('driving of closes', startCloses({ ...shared, byStatement, pauseMs }));
+  const driving = await scope.open(
+    'driving of closes',
+    startCloses({ ...parts, closeStore, gathered: asking.wake, pauseMs }),
+  );
   const closes = createCloses({
     ...parts,
     closeStore,
@@ -77,12 +70,7 @@ export async function composeCloses(
     closeLagMs: config.CLOSE_LAG_MS,
     perSecondOf: (rail) => {
       const polling = rails.find(({ name }) => name === rail)?.capabilities.polling;
-      const perSecond = closesPerSecond(config.CLOSE_POLLS_PER_SECOND, polling?.perSecondMax ?? Infinity);
-      return (perSecond * 100) / (byStatement.sendsStatements(rail) ? config.CLOSE_SAMPLE_PERCENT : 100);
-    },
-    statementUntil: (rail, to) => {
-      const untilMs = to.getTime() + config.CLOSE_STATEMENT_WAIT_MS;
-      return byStatement.sendsStatements(rail) && untilMs > clock.nowMs() ? new Date(untilMs) : null;
+      return closesPerSecond(config.CLOSE_POLLS_PER_SECOND, polling?.perSecondMax ?? Infinity);
     },
   });
 }

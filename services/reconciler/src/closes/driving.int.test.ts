@@ -64,12 +64,11 @@ beforeAll(async () => {
   const { ids, logger } = scope;
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const messaging = { db: database.db, owner: 'test', groupCommit, caughtUp };
-  const { read } = openWindowPayments(database.db.collection<PollDocument>('polls'));
+  const { read } = openWindowPayments(database.db.collection<PollDocument>('polls'), ['by-statement']);
   const payments: Pick<WindowPayments, 'read'> = {
     read: (window, ...rest) => (window.rail === 'endless' ? endless : read)(window, ...rest),
   };
-  const byStatement = { sendsStatements: () => false, settle: async () => undefined };
-  const deps = { closeStore, byStatement, payments, messaging, clock, ids, logger, pauseMs: 20 };
+  const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
   resources.use(startCloses({ ...deps, gathered: () => undefined }));
 });
 
@@ -114,4 +113,20 @@ it('reads many payments in turns with those of other closes', async () => {
   );
   expect(await closeStore.find('2026-11-21.endless')).toMatchObject({ stage: 'gathering' });
   await closeStore.runs.deleteOne({ _id: '2026-11-21.endless' });
+});
+
+it('leaves out a rail whose statement is its close, unless it is of that rail', async () => {
+  const day = dayFrom(new Date('2026-11-22'), null);
+  const terms = { kind: 'payout', rail: 'by-statement', merchantId: 'demo', currency: 'KES' };
+  await database.db
+    .collection('polls')
+    .insertOne({ _id: 'po-2', terms, endedAt: day.from } as unknown as PollDocument & { _id: never });
+  await make('2026-11-22', day.from, null);
+  await eventually(async () =>
+    expect(await closeStore.find('2026-11-22')).toMatchObject({ stage: 'done', counts: {} }),
+  );
+  await make('2026-11-22.by-statement', day.from, 'by-statement');
+  await eventually(async () =>
+    expect(await closeStore.records.findOne({ reference: 'po-2' })).toMatchObject({ waits: 'by-statement' }),
+  );
 });

@@ -1,17 +1,14 @@
 import type { Loop, Messaging } from '@pesewa/messaging';
-import { sideOf } from '../domain/close.ts';
 import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
 import type { WindowPayment } from '../matching/payments.ts';
 import { type Keep, type RunDeps, startRuns } from '../matching/runs.ts';
 import { recordId } from '../matching/store.ts';
-import type { ByStatement } from './by-statement.ts';
 import type { CloseDocument, CloseRecord, CloseStore } from './store.ts';
 
 /** The dependencies of {@link startCloses}. */
 export interface DrivingDeps
   extends Omit<RunDeps<CloseDocument, CloseRecord>, 'name' | 'store' | 'inOrderBy' | 'step'> {
   readonly closeStore: CloseStore;
-  readonly byStatement: ByStatement;
   readonly payments: GatheringDeps<CloseDocument, CloseRecord>['payments'];
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit' | 'caughtUp'>;
   /** Called when payments to be asked about were found. */
@@ -37,7 +34,7 @@ export function startCloses(deps: DrivingDeps): Loop {
     store,
     recordsOf: async (close, payments) => {
       const dueAt = new Date(clock.nowMs());
-      return payments.flatMap((payment) => recordOf(deps, close, payment, dueAt));
+      return payments.flatMap((payment) => recordOf(close, payment, dueAt));
     },
     next: 'asking',
   });
@@ -48,7 +45,7 @@ export function startCloses(deps: DrivingDeps): Loop {
     // None has the last word over another.
     inOrderBy: '_id',
     step: (close, keep) =>
-      close.stage === 'gathering' ? gatherSlice(deps, gather, close, keep) : look(deps, close, keep),
+      close.stage === 'gathering' ? gatherSlice(deps, gather, close, keep) : look(deps, close),
   });
 }
 
@@ -66,12 +63,7 @@ async function gatherSlice(
 }
 
 /** The next step once all records are finished: read once more, or end if that brought nothing new. */
-async function look(
-  { closeStore: store, byStatement, messaging }: DrivingDeps,
-  close: CloseDocument,
-  keep: Keep,
-): Promise<void> {
-  await byStatement.settle(close, keep);
+async function look({ closeStore: store, messaging }: DrivingDeps, close: CloseDocument): Promise<void> {
   const { _id, claim, added, isLevel } = close;
   const mine = { _id, ...(claim !== undefined && { claim }) };
   const isPending = (await store.records.findOne({ run: _id, result: 'pending' })) !== null;
@@ -83,27 +75,20 @@ async function look(
     ]);
   } else if (!isPending && (await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
     const reading = { stage: 'gathering', added: 0, isLevel: true } as const;
-    await store.runs.updateOne(mine, { $set: reading, $unset: { settledBy: true } });
+    await store.runs.updateOne(mine, { $set: reading });
   } else {
     await store.runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', LOOK_MS] } } }]);
   }
 }
 
-/** A payment without a break waits for the statement of its rail, if that sends any; others are asked about at once. */
 function recordOf(
-  { byStatement }: DrivingDeps,
   { _id: run, keepUntil }: CloseDocument,
-  { _id: reference, terms, endedAt, status, received, charged, breaks = [] }: WindowPayment,
+  { _id: reference, terms, endedAt }: WindowPayment,
   dueAt: Date,
 ): readonly CloseRecord[] {
   if (!terms || !endedAt) return [];
   const { kind, rail, merchantId, currency } = terms;
   const about = { reference, kind, rail, merchantId, currency, endedAt };
-  const source =
-    byStatement.sendsStatements(rail) && breaks.length === 0
-      ? { ours: sideOf({ status, received: received ?? null, charged: charged ?? null }, terms) }
-      : { waits: rail, dueAt };
-  return [
-    { _id: recordId(run, reference), run, ...about, result: 'pending', tries: 0, ...source, keepUntil },
-  ];
+  const _id = recordId(run, reference);
+  return [{ _id, run, ...about, result: 'pending', tries: 0, waits: rail, dueAt, keepUntil }];
 }

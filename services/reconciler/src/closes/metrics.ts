@@ -9,7 +9,7 @@ export function createCloseMetrics(
   registry: Registry,
   store: Pick<CloseStore, 'newestDone'>,
   clock: Clock,
-): { readonly finished: (result: CloseResult, records?: number) => void } {
+): { readonly finished: (result: CloseResult) => void } {
   const records = new Counter({
     name: 'close_records_total',
     help: 'Payments that closes have compared with the rail, by result.',
@@ -25,5 +25,5 @@ export function createCloseMetrics(
       return newest && (clock.nowMs() - newest.getTime()) / 1_000;
     },
   });
-  return { finished: (result, count = 1) => void (result !== 'pending' && records.inc({ result }, count)) };
+  return { finished: (result) => void (result !== 'pending' && records.inc({ result })) };
 }

@@ -13,8 +13,6 @@ export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'gathering' | 'asking' | 'done';
   /** Set if the reading began after everything the owners had published was applied here. */
   readonly isLevel?: boolean;
-  /** What has been taken into account in the present reading: matched statements, and that no further one is waited for. */
-  readonly settledBy?: readonly string[];
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -26,7 +24,7 @@ export interface CloseRecord extends MatchRecord, Claimable {
   readonly currency: string;
   readonly endedAt: Date;
   readonly result: CloseResult;
-  /** The rail to ask, by which it is claimed. Absent once the result is known, and while it waits for a statement. */
+  /** The rail to ask, by which it is claimed; absent once the result is known. */
   readonly waits?: string;
   readonly tries: number;
   /** When the rail was last asked, by the database's clock. */
@@ -75,7 +73,7 @@ export function openCloseStore(db: Db): CloseStore {
         { _id: { $in: [...ids] }, stage: 'done' },
         {
           $set: { stage: 'gathering', running: true, rereading: true, added: 0, dueAt },
-          $unset: { after: true, isLevel: true, settledBy: true },
+          $unset: { after: true, isLevel: true },
         },
       );
     },

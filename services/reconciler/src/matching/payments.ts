@@ -2,7 +2,10 @@ import type { Collection } from 'mongodb';
 import { COUNT_TIMEOUT_MS, inTime } from '../batches.ts';
 import type { PollDocument } from '../poll-document.ts';
 
-/** The payments that a run is about: those that ended in a period, at one rail or, where it is null, at all. */
+/**
+ * The payments that a run is about: those that ended in a period, at one rail or, where it is null, at all that send no
+ * statements.
+ */
 export interface Window {
   readonly from: Date;
   readonly to: Date;
@@ -15,7 +18,7 @@ export interface WindowCursor {
   readonly reference: string;
 }
 
-const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, breaks: 1, endedAt: 1 } as const;
+const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, endedAt: 1 } as const;
 
 /** What a run reads of a payment. */
 export type WindowPayment = Pick<PollDocument, '_id' | keyof typeof FIELDS>;
@@ -23,9 +26,9 @@ export type WindowPayment = Pick<PollDocument, '_id' | keyof typeof FIELDS>;
 /** The ended payments of the working set. */
 export type WindowPayments = ReturnType<typeof openWindowPayments>;
 
-/** Opens {@link WindowPayments}. */
-export function openWindowPayments(polls: Collection<PollDocument>) {
-  const ofRail = ({ rail }: Window) => (rail === null ? {} : { 'terms.rail': rail });
+/** Opens {@link WindowPayments}; a window over all rails leaves out those whose statement is their close. */
+export function openWindowPayments(polls: Collection<PollDocument>, byStatement: readonly string[] = []) {
+  const ofRail = ({ rail }: Window) => ({ 'terms.rail': rail ?? { $nin: [...byStatement] } });
   return {
     /** The next payments of a window in the order of their ends; at most `limit`. */
     read: (

@@ -1,7 +1,9 @@
 import { DAY_MS } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
+import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
+import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayments } from '../matching/payments.ts';
 import { createStatementBreaks, type StatementBreakDeps } from './breaks.ts';
@@ -16,6 +18,8 @@ type Parts = Pick<StatementBreakDeps, 'statementStore' | 'store' | 'breaks' | 'c
     readonly payments: WindowPayments;
     readonly railFee: RailFee;
     readonly railNames: readonly string[];
+    /** The rails whose statement is their close. */
+    readonly byStatement: readonly string[];
   };
 
 /** Puts the statements of rails together; everything it opens closes with the scope. */
@@ -32,9 +36,35 @@ export async function composeStatements(
     statementKeepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
   });
   await scope.open('statements', statements);
+  gaugeStatements(scope.metrics, parts);
   addStatementRoutes(scope.operator, {
     ...parts,
     statements,
     mappings: openMappingStore(parts.messaging.db),
+  });
+}
+
+function gaugeStatements(registry: Registry, { statementStore, byStatement, clock }: Parts): void {
+  const startedMs = clock.nowMs();
+  const matched = { rail: { $in: [...byStatement] }, stage: 'done', trial: { $exists: false } };
+  const ofRail = { _id: '$rail', until: { $max: { $ifNull: ['$to', '$lastAt'] } } };
+  const readNewest = () =>
+    statementStore.runs
+      .aggregate<{ _id: string; until: Date | null }>([{ $match: matched }, { $group: ofRail }], {
+        maxTimeMS: METRIC_TIMEOUT_MS,
+      })
+      .toArray();
+  gauge({
+    registry,
+    name: 'last_statement_age_seconds',
+    help: 'Time since the end of what matched statements cover, by rail that sends them; since the start if there is none.',
+    labelNames: ['rail'],
+    read: async () => {
+      const found = await readInTime(readNewest(), clock);
+      const untilOf = new Map(found?.map(({ _id, until }) => [_id, until]));
+      return (
+        found && byStatement.map((rail) => [{ rail }, ageSeconds(untilOf.get(rail) ?? startedMs, clock)])
+      );
+    },
   });
 }
