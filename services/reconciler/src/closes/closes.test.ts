@@ -6,7 +6,7 @@ import type { CloseDocument } from './store.ts';
 /** Closes over a store that records what was made, at a time of the 21st. */
 function open(time: string, ...days: readonly string[]) {
   const made = new Map<string, CloseDocument>();
-  const readAgain: (readonly string[])[] = [];
+  const lookForLate: (readonly string[])[] = [];
   let opened = 0;
   const closes = createCloses({
     closeStore: {
@@ -17,7 +17,7 @@ function open(time: string, ...days: readonly string[]) {
       },
       find: async () => undefined,
       days: async () => [...days, ...made.keys()].toSorted(),
-      readAgain: async (ids) => void readAgain.push(ids),
+      lookForLate: async (ids) => void lookForLate.push(ids),
     },
     payments: { count: async () => new Map() },
     clock: { nowMs: () => Date.parse(`2026-11-21T${time}Z`) },
@@ -27,7 +27,7 @@ function open(time: string, ...days: readonly string[]) {
       opened += 1;
     },
   });
-  return { closes, made, readAgain, opened: () => opened };
+  return { closes, made, lookForLate, opened: () => opened };
 }
 
 describe('the nightly close', () => {
@@ -43,9 +43,9 @@ describe('the nightly close', () => {
   });
 
   it('reads those of the week once more, for what came late', async () => {
-    const { closes, readAgain } = open('03:00:00', '2026-11-01');
+    const { closes, lookForLate } = open('03:00:00', '2026-11-01');
     await closes.openDue();
-    expect(readAgain).toEqual([
+    expect(lookForLate).toEqual([
       ['2026-11-14', '2026-11-15', '2026-11-16', '2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20'],
     ]);
   });

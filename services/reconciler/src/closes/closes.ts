@@ -1,14 +1,7 @@
 import { accept, type Clock, DAY_MS, type Result } from '@pesewa/kernel';
 import type { Window, WindowPayments } from '../matching/payments.ts';
 import type { CloseDocument, CloseStore } from './store.ts';
-import {
-  closeIdOf,
-  dayFrom,
-  daysToClose,
-  daysToReadAgain,
-  judgeWindow,
-  type WindowRefusal,
-} from './window.ts';
+import { closeIdOf, dayFrom, daysToClose, daysWithLate, judgeWindow, type WindowRefusal } from './window.ts';
 
 /** What a close over a window would check. */
 export interface ClosePreview {
@@ -31,7 +24,7 @@ export interface Closes {
   readonly preview: (window: Window) => Promise<Result<ClosePreview, WindowRefusal>>;
   /**
    * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last week
-   * are read once more, so that ends reported late are in a close too.
+   * get the ends that were reported late.
    */
   readonly openDue: () => Promise<void>;
 }
@@ -41,7 +34,7 @@ const NIGHTLY = 'nightly';
 
 /** Builds {@link Closes}. */
 export function createCloses(deps: {
-  readonly closeStore: Pick<CloseStore, 'create' | 'find' | 'days' | 'readAgain'>;
+  readonly closeStore: Pick<CloseStore, 'create' | 'find' | 'days' | 'lookForLate'>;
   readonly payments: Pick<WindowPayments, 'count'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** How long the owners' events of a window may be late. */
@@ -63,7 +56,6 @@ export function createCloses(deps: {
       stage: 'gathering',
       running: true,
       dueAt: requestedAt,
-      added: 0,
       keepUntil: new Date(requestedAt.getTime() + keepDays * DAY_MS),
     });
     if (made.isNew) deps.opened();
@@ -84,7 +76,7 @@ export function createCloses(deps: {
       for (const day of daysToClose(await closeStore.days(), nowMs)) {
         await open(dayFrom(day, null), NIGHTLY);
       }
-      await closeStore.readAgain(daysToReadAgain(nowMs), new Date(clock.nowMs()));
+      await closeStore.lookForLate(daysWithLate(nowMs), new Date(clock.nowMs()));
       deps.opened();
     },
   };

@@ -64,8 +64,9 @@ beforeAll(async () => {
   const { ids, logger } = scope;
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const messaging = { db: database.db, owner: 'test', groupCommit, caughtUp };
-  const { read } = openWindowPayments(database.db.collection<PollDocument>('polls'), ['by-statement']);
-  const payments: Pick<WindowPayments, 'read'> = {
+  const { read, late } = openWindowPayments(database.db.collection<PollDocument>('polls'), ['by-statement']);
+  const payments: Pick<WindowPayments, 'read' | 'late'> = {
+    late,
     read: (window, ...rest) => (window.rail === 'endless' ? endless : read)(window, ...rest),
   };
   const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
@@ -80,20 +81,23 @@ afterAll(async () => {
 /** A close that is due. */
 async function make(_id: string, midnight: Date, rail: string | null): Promise<void> {
   const now = new Date();
-  const due = { stage: 'gathering', running: true, dueAt: now, added: 0 } as const;
+  const due = { stage: 'gathering', running: true, dueAt: now } as const;
   const made = { requestedBy: 'ama', requestedAt: now, keepUntil: new Date('2100-01-01') };
   await closeStore.create({ _id, ...dayFrom(midnight, rail), ...made, ...due });
 }
 
-it('is not done before what the owners have published is applied, and reads its window after that', async () => {
+it('is not done before what the owners have published is applied, and adds what was reported late after that', async () => {
   const day = dayFrom(new Date('2026-11-20'), null);
   await make('2026-11-20', day.from, null);
   await eventually(async () => expect(looks).toBeGreaterThan(1));
   expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'asking' });
   const terms = { kind: 'payout', rail: 'upstream', merchantId: 'demo', currency: 'KES' };
-  await database.db
-    .collection('polls')
-    .insertOne({ _id: 'po-1', terms, endedAt: day.from } as unknown as PollDocument & { _id: never });
+  await database.db.collection('polls').insertOne({
+    _id: 'po-1',
+    terms,
+    endedAt: day.from,
+    endHeardAt: new Date(),
+  } as unknown as PollDocument & { _id: never });
   isLevel = true;
   await eventually(async () =>
     expect(await closeStore.records.findOne({ reference: 'po-1' })).toMatchObject({ result: 'pending' }),

@@ -1,6 +1,6 @@
 import type { Loop, Messaging } from '@pesewa/messaging';
-import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
-import type { WindowPayment } from '../matching/payments.ts';
+import { createGathering, type Gathering } from '../matching/gathering.ts';
+import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import { type Keep, type RunDeps, startRuns } from '../matching/runs.ts';
 import { recordId } from '../matching/store.ts';
 import type { CloseDocument, CloseRecord, CloseStore } from './store.ts';
@@ -9,7 +9,7 @@ import type { CloseDocument, CloseRecord, CloseStore } from './store.ts';
 export interface DrivingDeps
   extends Omit<RunDeps<CloseDocument, CloseRecord>, 'name' | 'store' | 'inOrderBy' | 'step'> {
   readonly closeStore: CloseStore;
-  readonly payments: GatheringDeps<CloseDocument, CloseRecord>['payments'];
+  readonly payments: Pick<WindowPayments, 'read' | 'late'>;
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit' | 'caughtUp'>;
   /** Called when payments to be asked about were found. */
   readonly gathered: () => void;
@@ -23,13 +23,13 @@ const LOOK_MS = 1_000;
 const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
- * Drives closes (ADR 29): reads the payments of each window, and once all of them are asked about reads it again, until nothing is
- * new, so that ends reported late are included. A close is done only after a reading that brought nothing new and began after
+ * Drives closes (ADR 29): reads the payments of each window once, and when all of them are asked about adds those whose
+ * ends were reported late, until there are none. A close is done only after a search for them that began after
  * everything the owners had published was applied here.
  */
 export function startCloses(deps: DrivingDeps): Loop {
   const { closeStore: store, clock } = deps;
-  const gather = createGathering<CloseDocument, CloseRecord>({
+  const gathering = createGathering<CloseDocument, CloseRecord>({
     ...deps,
     store,
     recordsOf: async (close, payments) => {
@@ -45,14 +45,16 @@ export function startCloses(deps: DrivingDeps): Loop {
     // None has the last word over another.
     inOrderBy: '_id',
     step: (close, keep) =>
-      close.stage === 'gathering' ? gatherSlice(deps, gather, close, keep) : look(deps, close),
+      close.stage === 'gathering'
+        ? gatherSlice(deps, gathering, close, keep)
+        : look(deps, gathering, close, keep),
   });
 }
 
 /** Reads payments for a while; then the close goes behind others that are due, since it may have millions. */
 async function gatherSlice(
   { closeStore: store, clock }: DrivingDeps,
-  gather: Gathering<CloseDocument>,
+  { gather }: Gathering<CloseDocument>,
   close: CloseDocument,
   keep: Keep,
 ): Promise<void> {
@@ -62,23 +64,35 @@ async function gatherSlice(
   await store.runs.updateOne({ ...mine, stage: 'gathering' }, [{ $set: { dueAt: '$$NOW' } }]);
 }
 
-/** The next step once all records are finished: read once more, or end if that brought nothing new. */
-async function look({ closeStore: store, messaging }: DrivingDeps, close: CloseDocument): Promise<void> {
-  const { _id, claim, added, isLevel } = close;
+/** The next step once all records are finished: late payments are added, or the close ends if there are none. */
+async function look(
+  { closeStore: store, payments, messaging, clock }: DrivingDeps,
+  { add }: Gathering<CloseDocument>,
+  close: CloseDocument,
+  keep: Keep,
+): Promise<void> {
+  const { _id, claim, heardFrom = close.requestedAt } = close;
   const mine = { _id, ...(claim !== undefined && { claim }) };
   const isPending = (await store.records.findOne({ run: _id, result: 'pending' })) !== null;
-  if (!isPending && added === 0 && isLevel === true) {
-    const counts = await store.count(_id);
-    await store.runs.updateOne(mine, [
-      { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
-      { $unset: ['running', 'rereading', 'dueAt', 'isLevel'] },
-    ]);
-  } else if (!isPending && (await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
-    const reading = { stage: 'gathering', added: 0, isLevel: true } as const;
-    await store.runs.updateOne(mine, { $set: reading });
-  } else {
+  if (isPending || !(await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
     await store.runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', LOOK_MS] } } }]);
+    return;
   }
+  const heard = { heardFrom: new Date(clock.nowMs()) };
+  let fresh = 0;
+  for await (const late of payments.late(close, heardFrom)) {
+    await keep();
+    fresh += await add(close, late);
+  }
+  if (fresh > 0) {
+    await store.runs.updateOne(mine, [{ $set: { ...heard, dueAt: '$$NOW' } }]);
+    return;
+  }
+  const counts = await store.count(_id);
+  await store.runs.updateOne(mine, [
+    { $set: { ...heard, stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
+    { $unset: ['running', 'rereading', 'dueAt'] },
+  ]);
 }
 
 function recordOf(

@@ -19,7 +19,6 @@ const document = (window: Window): CloseDocument => ({
   requestedAt: at,
   stage: 'asking',
   running: true,
-  added: 3,
   keepUntil: at,
 });
 const day = { from: new Date('2026-11-20'), to: new Date('2026-11-21'), rail: null };

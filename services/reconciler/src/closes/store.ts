@@ -6,13 +6,13 @@ import type { Window } from '../matching/payments.ts';
 import { type MatchRecord, type MatchRun, type MatchStore, openMatchStore } from '../matching/store.ts';
 
 /**
- * A close as MongoDB holds it; `_id` names its window, so that each is closed once (ADR 29). Its payments are read, then asked
- * about, then read again for late ones, until nothing is new.
+ * A close as MongoDB holds it; `_id` names its window, so that each is closed once (ADR 29). Its payments are read and asked
+ * about; then those reported late are, until there are no more.
  */
 export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'gathering' | 'asking' | 'done';
-  /** Set if the reading began after everything the owners had published was applied here. */
-  readonly isLevel?: boolean;
+  /** Since when ends reported late have not been looked for; since it was requested, if left out. */
+  readonly heardFrom?: Date;
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -45,8 +45,8 @@ export interface CloseStore extends MatchStore<CloseDocument, CloseRecord> {
   readonly days: () => Promise<readonly string[]>;
   /** The end of the newest whole day over all rails that was closed. */
   readonly newestDone: () => Promise<Date | undefined>;
-  /** Has the finished ones among these closes read once more for late payments; they stay done until one is found. */
-  readonly readAgain: (ids: readonly string[], dueAt: Date) => Promise<void>;
+  /** Has late payments of the finished ones among these closes looked for; they stay done until one is found. */
+  readonly lookForLate: (ids: readonly string[], dueAt: Date) => Promise<void>;
 }
 
 const METRIC_TIMEOUT_MS = 1_000;
@@ -68,13 +68,10 @@ export function openCloseStore(db: Db): CloseStore {
       const done = runs.find(dayCloses, { maxTimeMS: METRIC_TIMEOUT_MS });
       return (await done.sort({ _id: -1 }).limit(1).next())?.to;
     },
-    readAgain: async (ids, dueAt) => {
+    lookForLate: async (ids, dueAt) => {
       await runs.updateMany(
         { _id: { $in: [...ids] }, stage: 'done' },
-        {
-          $set: { stage: 'gathering', running: true, rereading: true, added: 0, dueAt },
-          $unset: { after: true, isLevel: true },
-        },
+        { $set: { stage: 'asking', running: true, rereading: true, dueAt } },
       );
     },
   };

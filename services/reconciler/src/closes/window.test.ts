@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeIdOf, dayFrom, daysToClose, daysToReadAgain, judgeWindow } from './window.ts';
+import { closeIdOf, dayFrom, daysToClose, daysWithLate, judgeWindow } from './window.ts';
 
 const at = (text: string) => new Date(text);
 const day = at('2026-11-20T00:00:00Z');
@@ -52,7 +52,7 @@ describe('the nightly close', () => {
   });
 
   it('looks for what came late in each day of the week before', () => {
-    expect(daysToReadAgain(nowMs)).toHaveLength(7);
-    expect([daysToReadAgain(nowMs)[0], daysToReadAgain(nowMs).at(-1)]).toEqual(['2026-11-14', '2026-11-20']);
+    expect(daysWithLate(nowMs)).toHaveLength(7);
+    expect([daysWithLate(nowMs)[0], daysWithLate(nowMs).at(-1)]).toEqual(['2026-11-14', '2026-11-20']);
   });
 });

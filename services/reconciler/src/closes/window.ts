@@ -55,7 +55,7 @@ export function daysToClose(closed: readonly string[], nowMs: number): readonly 
 }
 
 /** The ids of the newest days, over all rails, whose ends may have been reported after they were closed. */
-export function daysToReadAgain(nowMs: number): readonly string[] {
+export function daysWithLate(nowMs: number): readonly string[] {
   return daysBefore(nowMs, LATE_DAYS).map(idOfDay);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FollowedStep, findingOf, follow, found, lookFromMs } from './steps.ts';
+import { type FollowedStep, findingOf, follow, found, lateAfterMs, lookFromMs } from './steps.ts';
 import { awaited } from './tracked.ts';
 
 const limits = { limitMs: 1_000, requestsMax: 3 };
@@ -54,6 +54,12 @@ describe('an overdue step', () => {
     expect(lookFromMs(undefined, 60_000)).toBe(0);
     expect(lookFromMs(500_000, 60_000)).toBe(500_000);
     expect(lookFromMs(500_000, 10_000)).toBe(490_000);
+  });
+
+  it('counts an end as late before a close could read past it', () => {
+    expect(lateAfterMs(60_000, 600_000)).toBe(30_000);
+    expect(lateAfterMs(60_000, 20_000)).toBe(5_000);
+    expect(lateAfterMs(60_000, 0)).toBe(0);
   });
 
   it('says what is missing, and what was tried', () => {

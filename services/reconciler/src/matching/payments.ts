@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import { COUNT_TIMEOUT_MS, inTime } from '../batches.ts';
+import { COUNT_TIMEOUT_MS, inPagesBy, inTime } from '../batches.ts';
 import type { PollDocument } from '../poll-document.ts';
 
 /**
@@ -19,6 +19,8 @@ export interface WindowCursor {
 }
 
 const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, endedAt: 1 } as const;
+
+const HEARD_MARGIN_MS = 60_000;
 
 /** What a run reads of a payment. */
 export type WindowPayment = Pick<PollDocument, '_id' | keyof typeof FIELDS>;
@@ -46,6 +48,17 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
         .sort({ endedAt: 1, _id: 1 })
         .limit(limit)
         .toArray();
+    },
+    /** The payments of a window whose ends were reported late, from then on, in pages. */
+    late: (window: Window, since: Date) => {
+      // Clocks of replicas differ, and what was heard is stored a little later.
+      const $gte = new Date(since.getTime() - HEARD_MARGIN_MS);
+      return inPagesBy('endHeardAt', '_id', { $gte }, (where) =>
+        polls
+          .find({ ...where, endedAt: { $gte: window.from, $lt: window.to }, ...ofRail(window) })
+          .hint({ endHeardAt: 1, _id: 1 })
+          .project<WindowPayment & Pick<PollDocument, 'endHeardAt'>>({ ...FIELDS, endHeardAt: 1 }),
+      );
     },
     /** Those of these payments whose terms are known. */
     find: (references: readonly string[]): Promise<readonly WindowPayment[]> =>

@@ -38,7 +38,7 @@ async function orderOf(inOrderBy: '_id' | 'rail'): Promise<readonly string[]> {
   const requestedAt = new Date(clock.nowMs() - 1_000);
   const run = (_id: string, rail: string, place: number): Run => {
     const dueAt = new Date(requestedAt.getTime() + place);
-    const made = { requestedBy: 'ama', requestedAt, stage: 'gathering', running: true, added: 0 } as const;
+    const made = { requestedBy: 'ama', requestedAt, stage: 'gathering', running: true } as const;
     return { _id, rail, dueAt, ...made, keepUntil: new Date('2100-01-01') };
   };
   for (const one of [run('older', 'one', 0), run('newer', 'one', 1), run('other', 'two', 2)])

@@ -55,7 +55,6 @@ const DELETED_LOOK_MS = 50;
 /** A statement of which nothing has come yet. */
 const empty = {
   stage: 'receiving',
-  added: 0,
   batches: 0,
   lines: 0,
   opened: 0,
@@ -171,7 +170,7 @@ function createTrial(
 /** Runs every remaining stage of a complete file, and records each one when it is done. */
 function createMatcher(deps: StatementDeps) {
   const { statementStore: store, clock } = deps;
-  const gather = gatherMissing(deps);
+  const { gather } = gatherMissing(deps);
   return async (statement: StatementDocument, keep: Keep): Promise<StatementDocument> => {
     const { _id, trial } = statement;
     const move = async (
