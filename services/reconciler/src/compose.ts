@@ -53,7 +53,8 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const railNames = rails.all.map(({ name }) => name);
   const watches = [...railNames, UNKNOWN_REFERENCE];
   const metrics = createMetrics(scope.metrics, store, clock, watches);
-  gaugeStanding({ ...parts, registry: scope.metrics, rails: railNames });
+  const statusStore = openStatusStore(parts.db, store.collection);
+  gaugeStanding({ ...parts, statusStore, registry: scope.metrics, rails: railNames });
   const proof = {
     lagMs: config.CALLBACK_LAG_MS,
     notFoundGraceMs: config.NOT_FOUND_GRACE_MS,
@@ -101,7 +102,6 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     isOperator: (name) => mayBeOperator(config, name),
   });
   await composeStatements(scope, { ...parts, payments, railNames, byStatement });
-  const statusStore = openStatusStore(parts.db, store.collection);
   addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });
 }

@@ -1,44 +1,12 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { DAY_MS } from '@pesewa/kernel';
-import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
 import { OPEN_KEY } from './database-schema.ts';
-import { type OpenState, openStates, type Tracked } from './domain/tracked.ts';
+import type { OpenState, Tracked } from './domain/tracked.ts';
 import { changeOf, fromDocument, type PollDocument, toDocument } from './poll-document.ts';
 
-/** The oldest open payment of a kind in a state. */
-export interface OldestOpen {
-  readonly kind: PaymentKind;
-  readonly state: OpenState;
-  /** Null if there is none. */
-  readonly openedAt: Date | null;
-}
-
 /** The working set of this service's database. */
-export interface WorkingStore {
-  readonly collection: Collection<PollDocument>;
-  readonly load: (
-    references: readonly string[],
-    session?: ClientSession,
-  ) => Promise<ReadonlyMap<string, Tracked>>;
-  /**
-   * Writes payments that were read in the same transaction, as far as they have changed; a conflict aborts it.
-   */
-  readonly save: (payments: readonly Tracked[], session: ClientSession) => Promise<void>;
-  /**
-   * Makes an open payment due at this time if it waits for a later poll; nothing changes while it is being polled. Gives
-   * whether it did.
-   */
-  readonly bringForward: (reference: string, at: Date) => Promise<boolean>;
-  /** Makes every other transaction that writes the payment at the same time conflict with this one. */
-  readonly guard: (reference: string, session: ClientSession) => Promise<void>;
-  /** Deletes references that only callbacks have ever mentioned; others stay. */
-  readonly forget: (references: readonly string[], session: ClientSession) => Promise<void>;
-  /** When the longest due payment of a rail became due, from the index alone; undefined if none waits. */
-  readonly oldestDue: (watch: string) => Promise<Date | undefined>;
-  readonly countOpen: () => Promise<Readonly<Record<'payout' | 'collection', number>>>;
-  /** When the oldest open payment of each kind and state began, each from the index alone. */
-  readonly oldestOpen: () => Promise<readonly OldestOpen[]>;
-}
+export type WorkingStore = ReturnType<typeof openWorkingStore>;
 
 /** How long a metric may wait for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
@@ -46,12 +14,15 @@ const COUNT_TIMEOUT_MS = 1_000;
 const ANY = { $gt: '' as OpenState };
 
 /** Opens the working set; finished payments are deleted so many days after their end. */
-export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
+export function openWorkingStore(db: Db, keepDays: number) {
   const collection = db.collection<PollDocument>('polls');
   const loaded = new WeakMap<ClientSession, Map<string, PollDocument>>();
   return {
     collection,
-    load: async (references, session) => {
+    load: async (
+      references: readonly string[],
+      session?: ClientSession,
+    ): Promise<ReadonlyMap<string, Tracked>> => {
       const ids = [...new Set(references)];
       const options = { batchSize: ids.length + 1, ...(session && { session }) };
       const found = await collection.find({ _id: { $in: ids } }, options).toArray();
@@ -64,7 +35,8 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
       }
       return new Map(found.map((document) => [document._id, fromDocument(document)]));
     },
-    save: async (payments, session) => {
+    /** Writes payments that were read in the same transaction, as far as they have changed; a conflict aborts it. */
+    save: async (payments: readonly Tracked[], session: ClientSession): Promise<void> => {
       const known = loaded.get(session) ?? new Map<string, PollDocument>();
       const writes = payments.flatMap((payment): readonly AnyBulkWriteOperation<PollDocument>[] => {
         const document = toDocument(payment, keepDays * DAY_MS);
@@ -79,11 +51,24 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
       });
       if (writes.length > 0) await collection.bulkWrite(writes, { session, ordered: false });
     },
-    bringForward: (reference, at) => bringForward(collection, reference, at),
-    guard: async (reference, session) => {
+    /**
+     * Makes an open payment due at this time if it waits for a later poll; nothing changes while it is being polled.
+     * Gives whether it did.
+     */
+    bringForward: async (reference: string, at: Date): Promise<boolean> => {
+      const waiting = { watch: { $exists: true }, claim: { $exists: false }, dueAt: { $gt: at } };
+      const { modifiedCount } = await collection.updateOne(
+        { _id: reference, status: 'open', ...waiting },
+        { $set: { dueAt: at, scheduledAt: at } },
+      );
+      return modifiedCount > 0;
+    },
+    /** Makes every other transaction that writes the payment at the same time conflict with this one. */
+    guard: async (reference: string, session: ClientSession): Promise<void> => {
       await collection.updateOne({ _id: reference }, { $inc: { guards: 1 } }, { session });
     },
-    forget: async (references, session) => {
+    /** Deletes references that only callbacks have ever mentioned; others stay. */
+    forget: async (references: readonly string[], session: ClientSession): Promise<void> => {
       const unknown = {
         _id: { $in: [...references] },
         terms: { $exists: false },
@@ -93,7 +78,8 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
       };
       await collection.deleteMany(unknown, { session });
     },
-    oldestDue: async (watch) => {
+    /** When the longest due payment of a rail became due, from the index alone; undefined if none waits. */
+    oldestDue: async (watch: string): Promise<Date | undefined> => {
       const oldest = await collection.findOne(
         { watch },
         { projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, maxTimeMS: COUNT_TIMEOUT_MS },
@@ -102,39 +88,10 @@ export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
     },
     countOpen: async () => {
       const limits = { hint: OPEN_KEY, maxTimeMS: COUNT_TIMEOUT_MS };
-      const count = (kind: 'payout' | 'collection') =>
+      const count = (kind: PaymentKind) =>
         collection.countDocuments({ 'terms.kind': kind, openState: ANY }, limits);
       const [payout, open] = await Promise.all([count('payout'), count('collection')]);
       return { payout, collection: open };
     },
-    oldestOpen: () => {
-      const kinds = ['payout', 'collection'] as const;
-      const all = kinds.flatMap((kind) => openStates.map((state) => ({ kind, state })));
-      return Promise.all(all.map((one) => oldestOpen(collection, one)));
-    },
   };
-}
-
-async function bringForward(
-  collection: Collection<PollDocument>,
-  reference: string,
-  at: Date,
-): Promise<boolean> {
-  const waiting = { watch: { $exists: true }, claim: { $exists: false }, dueAt: { $gt: at } };
-  const { modifiedCount } = await collection.updateOne(
-    { _id: reference, status: 'open', ...waiting },
-    { $set: { dueAt: at, scheduledAt: at } },
-  );
-  return modifiedCount > 0;
-}
-
-async function oldestOpen(
-  collection: Collection<PollDocument>,
-  { kind, state }: Pick<OldestOpen, 'kind' | 'state'>,
-): Promise<OldestOpen> {
-  const oldest = await collection.findOne(
-    { 'terms.kind': kind, openState: state },
-    { projection: { _id: 0, openedAt: 1 }, sort: { openedAt: 1 }, maxTimeMS: COUNT_TIMEOUT_MS },
-  );
-  return { kind, state, openedAt: oldest?.openedAt ?? null };
 }

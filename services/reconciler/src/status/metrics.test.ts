@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
+import { openStates } from '../domain/tracked.ts';
 import { gaugeStanding, type StandingDeps } from './metrics.ts';
 
 const at = (secondsAgo: number) => new Date(1_000_000 - secondsAgo * 1_000);
@@ -32,11 +33,8 @@ function gauge(change: Partial<StandingDeps> = {}): void {
     registry,
     rails: ['upstream'],
     clock: { nowMs: () => 1_000_000, sleep: () => new Promise(() => undefined) },
-    store: {
-      oldestOpen: async () => [
-        { kind: 'payout', state: 'begun', openedAt: at(90) },
-        { kind: 'collection', state: 'begun', openedAt: null },
-      ],
+    statusStore: {
+      oldestOpen: async () => [{ kind: 'payout', state: 'begun', reference: 'po-1', openedAt: at(90) }],
     },
     breaks: {
       countOpen: async () => {
@@ -61,7 +59,10 @@ it('exports what waits and since when, with one read for all gauges of a scrape'
   gauge();
   expect(await samples()).toEqual([
     'oldest_open_payment_seconds{kind="payout",state="begun"} 90',
-    'oldest_open_payment_seconds{kind="collection",state="begun"} 0',
+    ...['accepted', 'refused', 'not_found'].map(
+      (state) => `oldest_open_payment_seconds{kind="payout",state="${state}"} 0`,
+    ),
+    ...openStates.map((state) => `oldest_open_payment_seconds{kind="collection",state="${state}"} 0`),
     'open_breaks{kind="payment.stuck"} 3',
     'oldest_open_break_seconds{kind="payment.stuck"} 60',
     'rail_wallet_drift_minor_units{rail="upstream",currency="GHS"} -1',
@@ -97,7 +98,7 @@ it('exports an unexplained difference within range once there is a break about i
 it('exports the rest if the database does not answer for a part', async () => {
   gauge({
     breaks: { countOpen: () => Promise.reject(new Error('no primary')) },
-    store: { oldestOpen: () => new Promise(() => undefined) },
+    statusStore: { oldestOpen: () => new Promise(() => undefined) },
     clock: { nowMs: () => 1_000_000, sleep: async () => undefined },
     wallets: { wallets: async () => [] },
   });

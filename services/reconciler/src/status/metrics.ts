@@ -1,14 +1,15 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Registry } from 'prom-client';
 import type { BreakStore } from '../breaks/store.ts';
+import { openStates } from '../domain/tracked.ts';
 import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
-import type { WorkingStore } from '../store.ts';
 import type { WalletDocument, WalletStore } from '../wallets/store.ts';
+import type { StatusStore } from './store.ts';
 
 /** The sources of the gauges, read at each scrape. */
 export interface StandingDeps {
   readonly registry: Registry;
-  readonly store: Pick<WorkingStore, 'oldestOpen'>;
+  readonly statusStore: Pick<StatusStore, 'oldestOpen'>;
   readonly breaks: Pick<BreakStore, 'countOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   /** The configured rails: wallets of others are no longer compared, and not exported. */
@@ -37,15 +38,21 @@ function sharedLook<Value>(
   };
 }
 
-function gaugeOldestOpen({ registry, store, clock }: StandingDeps): void {
+function gaugeOldestOpen({ registry, statusStore, clock }: StandingDeps): void {
   gauge({
     registry,
     name: 'oldest_open_payment_seconds',
     help: 'Age of the oldest open payment, by kind and the last answer of its rail; 0 if none is open.',
     labelNames: ['kind', 'state'],
     read: async () => {
-      const found = await readInTime(store.oldestOpen(), clock);
-      return found?.map(({ openedAt, ...labels }) => [labels, openedAt ? ageSeconds(openedAt, clock) : 0]);
+      const found = await readInTime(statusStore.oldestOpen(), clock);
+      if (!found) return undefined;
+      return ['payout', 'collection'].flatMap((kind) =>
+        openStates.map((state) => {
+          const oldest = found.find((one) => one.kind === kind && one.state === state);
+          return [{ kind, state }, oldest ? ageSeconds(oldest.openedAt, clock) : 0] as const;
+        }),
+      );
     },
   });
 }
