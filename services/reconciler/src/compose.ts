@@ -17,15 +17,15 @@ import { reconcilerDatabaseSchema } from './database-schema.ts';
 import { createDecisions } from './decisions/decisions.ts';
 import { openDecisionStore } from './decisions/store.ts';
 import type { Break } from './domain/break.ts';
-import { lateAfterMs } from './domain/steps.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { openWindowPayments } from './matching/payments.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
 import { UNKNOWN_REFERENCE } from './poll-document.ts';
-import { composePolling } from './polling/compose.ts';
+import { startPoller } from './polling/poller.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
 import { openRailRateLimit } from './polling/rail-rate-limit.ts';
+import { createUnknownReferences } from './polling/unknown-references.ts';
 import { scheduleJob } from './replica-jobs.ts';
 import { composeStatements } from './statements/compose.ts';
 import { openStatementStore } from './statements/store.ts';
@@ -35,6 +35,7 @@ import { openSilentRails } from './status/silent-rails.ts';
 import { openStatusStore } from './status/store.ts';
 import { startArrivals } from './steps/arrivals.ts';
 import { composeSteps } from './steps/compose.ts';
+import { lateAfterMs } from './steps/following.ts';
 import { createRequests } from './steps/request.ts';
 import { openStepStore } from './steps/store.ts';
 import { openWorkingStore } from './store.ts';
@@ -73,8 +74,10 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     }),
   );
   const schedule = { baseMs: config.POLL_BASE_MS, capMs: config.POLL_CAP_MS, lagMs: config.CALLBACK_LAG_MS };
-  const polling = { ...parts, ...proof, schedule, arrived, rails: polled, rateLimit };
-  const poller = await composePolling(scope, polling, metrics);
+  const openMax = config.UNKNOWN_REFERENCES_OPEN_MAX;
+  const lookAtUnknown = createUnknownReferences({ ...parts, openMax, hidden: metrics.hidden });
+  const asking = { ...proof, schedule, arrived, rails: polled, rateLimit, pauseMs: config.POLL_PAUSE_MS };
+  const poller = await scope.open('poller', startPoller({ ...parts, ...metrics, ...asking, lookAtUnknown }));
   const workingSet = createWorkingSet({
     ...parts,
     timing: {

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { DAY_MS } from '@pesewa/kernel';
-import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { OPEN_KEY } from './database-schema.ts';
 import type { OpenState, Tracked } from './domain/tracked.ts';
 import { changeOf, fromDocument, type PollDocument, toDocument } from './poll-document.ts';
@@ -55,14 +55,7 @@ export function openWorkingStore(db: Db, keepDays: number) {
      * Makes an open payment due at this time if it waits for a later poll; nothing changes while it is being polled.
      * Gives whether it did.
      */
-    bringForward: async (reference: string, at: Date): Promise<boolean> => {
-      const waiting = { watch: { $exists: true }, claim: { $exists: false }, dueAt: { $gt: at } };
-      const { modifiedCount } = await collection.updateOne(
-        { _id: reference, status: 'open', ...waiting },
-        { $set: { dueAt: at, scheduledAt: at } },
-      );
-      return modifiedCount > 0;
-    },
+    bringForward: (reference: string, at: Date) => bringForward(collection, reference, at),
     /** Makes every other transaction that writes the payment at the same time conflict with this one. */
     guard: async (reference: string, session: ClientSession): Promise<void> => {
       await collection.updateOne({ _id: reference }, { $inc: { guards: 1 } }, { session });
@@ -94,4 +87,17 @@ export function openWorkingStore(db: Db, keepDays: number) {
       return { payout, collection: open };
     },
   };
+}
+
+async function bringForward(
+  collection: Collection<PollDocument>,
+  reference: string,
+  at: Date,
+): Promise<boolean> {
+  const waiting = { watch: { $exists: true }, claim: { $exists: false }, dueAt: { $gt: at } };
+  const { modifiedCount } = await collection.updateOne(
+    { _id: reference, status: 'open', ...waiting },
+    { $set: { dueAt: at, scheduledAt: at } },
+  );
+  return modifiedCount > 0;
 }

@@ -14,20 +14,7 @@ export interface ClosePreview {
 }
 
 /** Daily closes (ADR 29): the payments of a window, looked up again at their rails and matched. */
-export interface Closes {
-  /** Makes the close over a window, once; a repetition gives the same one. */
-  readonly open: (
-    window: Window,
-    by: string,
-  ) => Promise<Result<{ readonly run: CloseDocument; readonly isNew: boolean }, WindowRefusal>>;
-  /** Shows what it would check, without making one. */
-  readonly preview: (window: Window) => Promise<Result<ClosePreview, WindowRefusal>>;
-  /**
-   * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last week
-   * get the ends that were reported late.
-   */
-  readonly openDue: () => Promise<void>;
-}
+export type Closes = ReturnType<typeof createCloses>;
 
 /** Named as the requester of closes that the clock starts. */
 const NIGHTLY = 'nightly';
@@ -42,9 +29,12 @@ export function createCloses(deps: {
   readonly keepDays: number;
   /** Called when there is a close whose payments must be read. */
   readonly opened: () => void;
-}): Closes {
+}) {
   const { closeStore, payments, clock, lagMs, keepDays } = deps;
-  const open: Closes['open'] = async (window, by) => {
+  const open = async (
+    window: Window,
+    by: string,
+  ): Promise<Result<{ readonly run: CloseDocument; readonly isNew: boolean }, WindowRefusal>> => {
     const requestedAt = new Date(clock.nowMs());
     const judged = judgeWindow(window, requestedAt.getTime(), lagMs);
     if (!judged.ok) return judged;
@@ -62,14 +52,20 @@ export function createCloses(deps: {
     return accept(made);
   };
   return {
+    /** Makes the close over a window, once; a repetition gives the same one. */
     open,
-    preview: async (window) => {
+    /** Shows what it would check, without making one. */
+    preview: async (window: Window): Promise<Result<ClosePreview, WindowRefusal>> => {
       const judged = judgeWindow(window, clock.nowMs(), lagMs);
       if (!judged.ok) return judged;
       const id = closeIdOf(window);
       const exists = (await closeStore.find(id)) !== undefined;
       return accept({ id, window, exists, payments: await payments.count(window) });
     },
+    /**
+     * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last week
+     * get the ends that were reported late.
+     */
     openDue: async () => {
       // A day counts as over once its events have had time to arrive.
       const nowMs = clock.nowMs() - lagMs;

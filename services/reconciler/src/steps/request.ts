@@ -2,8 +2,8 @@ import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
 import { Counter, type Registry } from 'prom-client';
-import type { Step } from '../domain/steps.ts';
 import { factsTopics } from '../events.ts';
+import type { Step } from './following.ts';
 
 /** A payment, and its overdue step. */
 export interface Wanted {

@@ -14,6 +14,9 @@ import type { BreakStore } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
+import type { Tracked } from '../domain/tracked.ts';
+import type { WorkingStore } from '../store.ts';
+import type { WorkingSet } from '../working-set.ts';
 import {
   type FollowedStep,
   findingOf,
@@ -23,10 +26,7 @@ import {
   type Overdue,
   type StepLimits,
   stepKinds,
-} from '../domain/steps.ts';
-import type { Tracked } from '../domain/tracked.ts';
-import type { WorkingStore } from '../store.ts';
-import type { WorkingSet } from '../working-set.ts';
+} from './following.ts';
 import { createLevel, type LevelDeps } from './level.ts';
 import type { RequestRepublication } from './request.ts';
 import { type StepStore, stepId } from './store.ts';

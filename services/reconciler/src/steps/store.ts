@@ -1,5 +1,5 @@
 import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
-import type { FollowedStep, Step } from '../domain/steps.ts';
+import type { FollowedStep, Step } from './following.ts';
 
 /** A followed step as MongoDB holds it. */
 interface StepDocument extends FollowedStep {

@@ -3,8 +3,8 @@ import { DAY_MS } from '@pesewa/kernel';
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { CoverageStore } from '../audits/coverage-store.ts';
 import { inPagesBy } from '../batches.ts';
-import type { FollowedStep, Overdue, Step } from '../domain/steps.ts';
 import type { PollDocument } from '../poll-document.ts';
+import type { FollowedStep, Overdue, Step } from './following.ts';
 import { toOwners, toWebhooks, wholeWay } from './hops.ts';
 import type { Hop } from './level.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type FollowedStep, findingOf, follow, found, lateAfterMs, lookFromMs } from './steps.ts';
-import { awaited } from './tracked.ts';
+import { awaited } from '../domain/tracked.ts';
+import { type FollowedStep, findingOf, follow, found, lateAfterMs, lookFromMs } from './following.ts';
 
 const limits = { limitMs: 1_000, requestsMax: 3 };
 const at = (ms: number) => new Date(ms);

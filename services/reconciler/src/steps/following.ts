@@ -1,8 +1,8 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import { judgeBooks } from './books.ts';
-import type { BreakKind } from './break-kinds.ts';
-import type { Finding } from './question.ts';
-import type { Tracked } from './tracked.ts';
+import { judgeBooks } from '../domain/books.ts';
+import type { BreakKind } from '../domain/break-kinds.ts';
+import type { Finding } from '../domain/question.ts';
+import type { Tracked } from '../domain/tracked.ts';
 
 /**
  * A step of ours that is followed until it is done: the payment's opening reaches us, its hold is answered,
