@@ -46,12 +46,14 @@ function gaugeOldestOpen({ registry, statusStore, clock }: StandingDeps): void {
     labelNames: ['kind', 'state'],
     read: async () => {
       const found = await readInTime(statusStore.oldestOpen(), clock);
-      if (!found) return undefined;
-      return ['payout', 'collection'].flatMap((kind) =>
-        openStates.map((state) => {
-          const oldest = found.find((one) => one.kind === kind && one.state === state);
-          return [{ kind, state }, oldest ? ageSeconds(oldest.openedAt, clock) : 0] as const;
-        }),
+      return (
+        found &&
+        (['payout', 'collection'] as const).flatMap((kind) =>
+          openStates.map((state) => {
+            const oldest = found.find((one) => one.kind === kind && one.state === state);
+            return [{ kind, state }, oldest ? ageSeconds(oldest.openedAt, clock) : 0] as const;
+          }),
+        )
       );
     },
   });

@@ -80,14 +80,15 @@ async function readOpen({ store, statusStore }: StatusRouteDeps, now: Date) {
   });
   return Promise.all(
     (['payout', 'collection'] as const).map(async (kind) => {
-      const states = oldest.filter((one) => one.kind === kind).map(view);
-      const overdue = await statusStore.overdueOpen(kind, before);
+      const states = oldest.filter((one) => one.kind === kind);
+      const isLate = states.some(({ openedAt }) => openedAt < before);
+      const late = isLate ? await statusStore.overdueOpen(kind, before) : { count: 0, oldest: [] };
       return {
         kind,
         count: counts[kind],
-        oldest: states[0] ?? null,
-        states,
-        overdue: { count: overdue.count, oldest: overdue.oldest.map(view) },
+        oldest: states[0] ? view(states[0]) : null,
+        states: states.map(view),
+        overdue: { count: late.count, oldest: late.oldest.map(view) },
       };
     }),
   );

@@ -41,12 +41,12 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
     /** The due polls of a rail, and those that have been due for long; counts end at a limit. */
     duePolls: async (watch: string, now: Date, overdueBefore: Date) => {
       const first = { projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, ...LIMITS } as const;
-      const [due, overdue, oldest] = await Promise.all([
-        countDue(watch, now),
-        countDue(watch, overdueBefore),
-        polls.findOne({ watch, dueAt: { $lte: now } }, first),
+      const oldestDueAt = (await polls.findOne({ watch, dueAt: { $lte: now } }, first))?.dueAt ?? null;
+      const [due, overdue] = await Promise.all([
+        oldestDueAt === null ? 0 : countDue(watch, now),
+        oldestDueAt === null || oldestDueAt > overdueBefore ? 0 : countDue(watch, overdueBefore),
       ]);
-      return { due, overdue, oldestDueAt: oldest?.dueAt ?? null };
+      return { due, overdue, oldestDueAt };
     },
     /**
      * The rails with payments to ask about, configured or not; found by seeking from one rail's keys to the next, however
