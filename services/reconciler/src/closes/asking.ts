@@ -184,7 +184,6 @@ function judged(
     ...deps.proof,
     tracked,
     terms,
-    expectedFee: terms.railFee,
     source: 'poll',
     answer,
     isScheduled: false,

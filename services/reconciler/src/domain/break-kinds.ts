@@ -44,8 +44,7 @@ export const breakKinds = {
   },
   'callback.fee_differs': {
     field: 'fee',
-    opens:
-      "a callback claims another collection fee than the schedule's, or a proven one an impossible fee; the fact has none",
+    opens: 'a proven callback claims a fee that the payment cannot have cost; the fact has none',
     closes: null,
     manualResolution: 'final',
   },

@@ -4,15 +4,12 @@ import type { Terms, Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
 /**
- * How many different amounts are kept of each sort of claim.
+ * How many different amounts are kept of each sort of claim, and of proven ones how many with their fees.
  *
  * More than the four that may all be the requested amount before the terms are known (with and without an amount, with
  * and without a currency): so whatever is dropped, a differing one is among those that are kept.
  */
 const VALUES_MAX = 6;
-
-/** How many fees are kept of each amount: of two at least one is not the schedule's. */
-const FEES_MAX = 2;
 
 /**
  * Adds a claim unless one of the same value is known, and keeps the list bounded.
@@ -55,12 +52,8 @@ function place(claims: readonly Claim[], claim: Claim, terms: Terms | null) {
     (other) => isOwn(other, claim) && other.proven === claim.proven && claimedEnd(other) === end,
   );
   const value = valueOf(claim, terms);
-  const same = alike.filter((other) => valueOf(other, terms) === value);
-  const isKept =
-    same.length === 0
-      ? new Set(alike.map((other) => valueOf(other, terms))).size < VALUES_MAX
-      : isNewFee(same, claim, terms);
-  return { alike, isKept };
+  const known = new Set(alike.map((other) => valueOf(other, terms)));
+  return { alike, isKept: !known.has(value) && known.size < VALUES_MAX };
 }
 
 function renewedBy(known: Claim, claim: Claim): Claim {
@@ -75,21 +68,16 @@ export function claimsUnder(terms: Terms, claims: readonly Claim[]): readonly Cl
 
 /**
  * What two claims of one sort must share to count as the same: for a failure the reason, for any other end amount and
- * currency.
+ * currency, and the fee if it is proven.
  */
 function valueOf(claim: Claim, terms: Terms | null): string {
   const end = claimedEnd(claim);
   if (end === undefined) return '';
-  if (end !== 'failed')
-    return `${numberOf(claim.amount, terms)} ${currencyOf(claim) ?? terms?.currency ?? ''}`;
+  if (end !== 'failed') {
+    const money = `${numberOf(claim.amount, terms)} ${currencyOf(claim) ?? terms?.currency ?? ''}`;
+    return claim.proven ? `${money} ${numberOf(claim.fee, terms)}` : money;
+  }
   return claim.reason === null ? '' : (readFailureReason(claim.reason) ?? 'any other');
-}
-
-function isNewFee(same: readonly Claim[], claim: Claim, terms: Terms | null): boolean {
-  const end = claimedEnd(claim);
-  if (claim.fee === null || end === undefined || end === 'failed') return false;
-  const known = new Set(same.filter(({ fee }) => fee !== null).map(({ fee }) => numberOf(fee, terms)));
-  return known.size < FEES_MAX && !known.has(numberOf(claim.fee, terms));
 }
 
 /** A number by its value, however it is written; in minor units if the currency is known. */

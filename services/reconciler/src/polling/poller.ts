@@ -219,7 +219,6 @@ async function commitPolls(
     const question = {
       tracked,
       terms,
-      expectedFee: terms.railFee,
       source: 'poll',
       answer,
       isScheduled: isScheduled(tracked, polledAtMs),
