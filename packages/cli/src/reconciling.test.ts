@@ -155,6 +155,7 @@ describe('pesewa reconcile run', () => {
 
 const status = {
   at: '2026-01-02T04:00:00.000Z',
+  uncompared: [{ rail: 'upstream', reference: 'po-9', endedAt: '2026-01-02T03:00:00.000Z' }],
   open: [
     {
       kind: 'payout',
@@ -222,6 +223,7 @@ describe('pesewa reconcile status', () => {
         'wallets    last comparison: 15 min ago, 3 in all, out of range: upstream:GHS, unexplained within range: upstream:XOF for 1 h, too many open payments to tell: upstream:NGN, open for longer than rails take: 2 at upstream:XOF, suspected: upstream:KES',
         'coverage   last audit: 2 h ago, done, 0 found, 0 repaired',
         'close      last daily close: 0 s ago, of the time before 2026-01-02T00:00:00.000Z: 7 matched, 1 not at the rail, 2 came late',
+        'uncompared oldest payment that no close and no statement has compared: po-9 at upstream, ended 1 h ago',
         'events     all that was published is applied',
         'parked     messages that wait: none',
         'in all     look at breaks, overdue polls, wallets out of range, suspected wallets, wallets that nothing explains',

@@ -21,6 +21,7 @@ const well = {
   },
   coverage: { at: null, status: null, found: 0, repaired: 0 },
   close: { to: null, finishedAt: null, counts: null, late: 0 },
+  uncompared: [],
   caughtUp: true,
   unreported: [],
 };

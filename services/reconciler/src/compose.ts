@@ -55,7 +55,9 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const watches = [...railNames, UNKNOWN_REFERENCE];
   const metrics = createMetrics(scope.metrics, store, clock, watches);
   const statusStore = openStatusStore(parts.db, store.collection);
-  gaugeStanding({ ...parts, statusStore, registry: scope.metrics, rails: railNames });
+  const byStatement = rails.all.flatMap((rail) => (rail.capabilities.sendsStatements ? rail.name : []));
+  const payments = openWindowPayments(store.collection, byStatement);
+  gaugeStanding({ ...parts, payments, statusStore, registry: scope.metrics, rails: railNames });
   const proof = {
     lagMs: config.CALLBACK_LAG_MS,
     notFoundGraceMs: config.NOT_FOUND_GRACE_MS,
@@ -95,9 +97,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const comparison = await composeComparison(scope, parts, rails);
   await composeAudits(scope, { ...parts, workingSet });
   await composeSteps(scope, { ...parts, workingSet });
-  const byStatement = rails.all.flatMap((rail) => (rail.capabilities.sendsStatements ? rail.name : []));
-  const payments = openWindowPayments(store.collection, byStatement);
-  await composeCloses(scope, { ...parts, payments, proof, schedule }, polled, rateLimit);
+  await composeCloses(scope, { ...parts, payments, byStatement, proof, schedule }, polled, rateLimit);
   const decisions = createDecisions(parts);
   const life = createBreakLife({
     ...parts,
@@ -105,7 +105,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     isOperator: (name) => mayBeOperator(config, name),
   });
   await composeStatements(scope, { ...parts, payments, railNames, byStatement });
-  addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
+  addStatusRoutes(scope.operator, { ...parts, payments, statusStore, watches, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });
 }
 

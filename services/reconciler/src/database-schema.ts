@@ -15,6 +15,9 @@ export const IN_FLIGHT_KEY = {
 /** The records of a run by result, in the order of their names; they are counted by its keys alone. */
 export const RESULT_KEY = { run: 1, result: 1, _id: 1 } as const;
 
+/** The ended payments that nothing has compared with their rail's record; of each rail the oldest is found by a key. */
+export const UNCOMPARED_KEY = { uncompared: 1, endedAt: 1, _id: 1 } as const;
+
 /** Only documents that have the field. */
 const where = (field: string) => ({ partialFilterExpression: { [field]: { $exists: true } } });
 
@@ -30,6 +33,7 @@ const polls: CollectionSchema = {
       key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
       ...where('endedAt'),
     },
+    { key: UNCOMPARED_KEY, ...where('uncompared') },
     // An end reported in time takes no room here.
     { key: { endHeardAt: 1, _id: 1 }, ...where('endHeardAt') },
     { key: { booksDueAt: 1 }, ...where('booksDueAt') },
@@ -95,9 +99,10 @@ const statements = matching(
     { key: { uses: 1, run: 1 }, unique: true, ...where('uses') },
     { key: { run: 1, content: 1, _id: 1 }, ...where('content') },
     { key: { breakId: 1, _id: 1 }, ...where('breakId') },
+    // Lines whose payment was not known, but may be by now.
+    { key: { 'row.reference': 1 }, partialFilterExpression: { result: 'not_in_books' } },
   ],
-  // Closes look for what is new every second.
-  [{ key: { rail: 1, finishedAt: 1 } }],
+  [{ key: { rail: 1, requestedAt: -1 } }],
 );
 
 /** The collections of the reconciler's database. */

@@ -34,7 +34,7 @@ const TIMES = {
 } as const satisfies Partial<Record<keyof Tracked, string>>;
 
 /** The fields that are stored in another way, or always. */
-type Special = 'reference' | 'status' | 'callbacks' | 'timeline';
+type Special = 'reference' | 'status' | 'uncompared' | 'callbacks' | 'timeline';
 
 /** The fields that are stored as they are. */
 type Fields = Omit<Tracked, keyof typeof TIMES | Special>;
@@ -54,6 +54,8 @@ export interface PollDocument extends Claimable, StoredFields {
   readonly openState?: OpenState;
   /** Set while there is something to ask: the rail, or {@link UNKNOWN_REFERENCE}; payments are claimed by it. */
   readonly watch?: string;
+  /** Set while no close and no statement has compared its end with its rail's record: that rail. */
+  readonly uncompared?: string;
   readonly callbacks?: readonly (Omit<Claim, 'atMs' | 'lastAtMs'> & {
     readonly at: Date;
     readonly lastAt?: Date;
@@ -76,7 +78,7 @@ const isTime = (name: string): name is keyof typeof TIMES => name in TIMES;
 
 /** Writes a payment as MongoDB holds it; it is deleted `keepMs` after its end. */
 export function toDocument(tracked: Tracked, keepMs: number): PollDocument {
-  const { reference, status, callbacks, timeline, ...fields } = tracked;
+  const { reference, status, uncompared, callbacks, timeline, ...fields } = tracked;
   const { dueAtMs, endedAtMs, openedAtMs } = tracked;
   const moves = inFlight(tracked);
   return {
@@ -86,6 +88,7 @@ export function toDocument(tracked: Tracked, keepMs: number): PollDocument {
     openedAt: new Date(openedAtMs),
     ...(status === 'open' && { openState: openStateOf(tracked) }),
     ...(dueAtMs !== null && { watch: watchOf(tracked) }),
+    ...(uncompared && { uncompared: watchOf(tracked) }),
     ...(endedAtMs !== null && needsNoWork(tracked) && { forgetAt: new Date(endedAtMs + keepMs) }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true, ...moves }),
     ...(callbacks.length > 0 && {
@@ -124,6 +127,7 @@ export function fromDocument(document: PollDocument): Tracked {
     ...unknown,
     ...Object.fromEntries(known),
     status,
+    uncompared: document.uncompared !== undefined,
     callbacks: callbacks.map(({ at, lastAt, ...callback }) => ({
       ...callback,
       atMs: at.getTime(),

@@ -103,7 +103,7 @@ function describe(found: StatusView, colours: boolean, since: (at: string | null
 
 /** When the last complete comparisons and audits ran. */
 function describeRuns(
-  { comparison, coverage, close, caughtUp }: StatusView,
+  { comparison, coverage, close, uncompared, caughtUp }: StatusView,
   since: (at: string | null) => string | null,
 ): string {
   const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
@@ -114,6 +114,8 @@ function describeRuns(
       `coverage   last audit: ${ago(coverage.at)}${coverage.status === null ? '' : `, ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
     close &&
       `close      last daily close: ${ago(close.finishedAt)}${close.to === null ? '' : `, of the time before ${close.to}`}${counted(close.counts)}${close.late > 0 ? `, ${close.late} came late` : ''}`,
+    uncompared &&
+      `uncompared oldest payment that no close and no statement has compared: ${uncompared.map(({ rail, reference, endedAt }) => `${reference} at ${rail}, ended ${ago(endedAt)}`).join('; ') || 'none'}`,
     caughtUp !== null &&
       `events     ${caughtUp ? 'all that was published is applied' : 'NOT ALL that was published is applied yet'}`,
   ];

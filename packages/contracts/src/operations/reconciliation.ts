@@ -135,6 +135,8 @@ const statusView = z.object({
       late: z.number(),
     })
     .nullable(),
+  /** The payment of each rail that ended first of those that neither a close nor a statement has compared. */
+  uncompared: z.array(z.object({ rail: z.string(), reference: z.string(), endedAt: z.string() })).nullable(),
   /** Whether the working set has everything that was published until now. */
   caughtUp: z.boolean().nullable(),
   unreported: z.array(z.string()),

@@ -22,6 +22,7 @@ const status = {
   comparison: null,
   coverage: { at, status: 'passed', found: 0, repaired: 0 },
   close: { to: at, finishedAt: at, counts: { matched: 7, differs: 1 }, late: 0 },
+  uncompared: [{ rail: 'upstream', reference: 'po-9', endedAt: at }],
   caughtUp: true,
   unreported: [],
 } satisfies StatusView;
@@ -66,6 +67,7 @@ describe('today', () => {
     expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
     expect(html).toContain('href="/payments?of=payouts&amp;status=open"');
     expect(text).toContain('7 matched, 1 differs');
+    expect(text).toContain('po-9 at upstream ended 1 h ago');
     expect(html).not.toContain('<script>x');
   });
 

@@ -249,7 +249,7 @@ export function walletTable({ times }: Visit, wallets: readonly WalletComparison
   );
 }
 
-function lastRuns({ times }: Visit, { comparison, coverage, close, caughtUp }: StatusView): Html {
+function lastRuns({ times }: Visit, { comparison, coverage, close, uncompared, caughtUp }: StatusView): Html {
   const never = (at: string | null | undefined) =>
     at === null || at === undefined ? 'never' : time(at, times);
   return facts([
@@ -265,6 +265,15 @@ function lastRuns({ times }: Visit, { comparison, coverage, close, caughtUp }: S
         : 'never',
     ],
     [
+      'Oldest payment to compare',
+      uncompared?.length === 0
+        ? 'every ended payment is compared with its rail'
+        : uncompared?.map(
+            ({ rail, reference, endedAt }) =>
+              html`<div>${linkTo('payment', reference)} at ${linkTo('rail', rail)} ended ${age(endedAt, times)} ago</div>`,
+          ),
+    ],
+    [
       'Events',
       caughtUp === false ? 'not all that was published is applied yet' : 'all that was published is applied',
     ],
@@ -274,4 +283,4 @@ function lastRuns({ times }: Visit, { comparison, coverage, close, caughtUp }: S
 const resultsOf = (counts: Readonly<Record<string, number>> | null): string =>
   Object.entries(counts ?? {})
     .flatMap(([result, found]) => (found > 0 ? [`${found.toLocaleString('en-GB')} ${inWords(result)}`] : []))
-    .join(', ') || 'no payment had ended';
+    .join(', ') || 'no payment to ask about';

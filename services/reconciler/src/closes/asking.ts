@@ -214,6 +214,7 @@ function judged(
     after: {
       ...afterVerdict({ ...tracked, timeline }, verdict, now.getTime()),
       ...untilTaken(tracked, verdict, now.getTime()),
+      ...(matching.result !== 'pending' && { uncompared: false }),
     },
   };
 }

@@ -22,15 +22,17 @@ const NIGHTLY = 'nightly';
 /** Builds {@link Closes}. */
 export function createCloses(deps: {
   readonly closeStore: Pick<CloseStore, 'create' | 'find' | 'days' | 'lookForLate'>;
-  readonly payments: Pick<WindowPayments, 'count'>;
+  readonly payments: Pick<WindowPayments, 'count' | 'oldestUncompared'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** How long the owners' events of a window may be late. */
   readonly lagMs: number;
   readonly keepDays: number;
+  /** The rails whose statement is their close. */
+  readonly byStatement: readonly string[];
   /** Called when there is a close whose payments must be read. */
   readonly opened: () => void;
 }) {
-  const { closeStore, payments, clock, lagMs, keepDays } = deps;
+  const { closeStore, payments, clock, lagMs, keepDays, byStatement } = deps;
   const open = async (
     window: Window,
     by: string,
@@ -63,16 +65,21 @@ export function createCloses(deps: {
       return accept({ id, window, exists, payments: await payments.count(window) });
     },
     /**
-     * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last week
+     * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last month
      * get the ends that were reported late.
      */
     openDue: async () => {
       // A day counts as over once its events have had time to arrive.
       const nowMs = clock.nowMs() - lagMs;
-      for (const day of daysToClose(await closeStore.days(), nowMs)) {
+      const uncompared = await payments.oldestUncompared();
+      const asked = uncompared.filter(({ rail }) => !byStatement.includes(rail));
+      const [oldest] = asked
+        .map(({ endedAt }) => endedAt)
+        .toSorted((one, other) => Number(one) - Number(other));
+      await closeStore.lookForLate(daysWithLate(nowMs, oldest), new Date(clock.nowMs()));
+      for (const day of daysToClose(await closeStore.days(), nowMs, oldest)) {
         await open(dayFrom(day, null), NIGHTLY);
       }
-      await closeStore.lookForLate(daysWithLate(nowMs), new Date(clock.nowMs()));
       deps.opened();
     },
   };

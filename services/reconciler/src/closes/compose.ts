@@ -18,6 +18,7 @@ type Parts = Pick<
 > & {
   readonly messaging: DrivingDeps['messaging'] & ReplicaJob['messaging'];
   readonly payments: WindowPayments;
+  readonly byStatement: readonly string[];
 };
 
 /** Puts the daily close together (ADR 29); everything it opens closes with the scope. */
@@ -29,7 +30,7 @@ export async function composeCloses(
 ): Promise<void> {
   const { config, clock } = scope;
   const closeStore = openCloseStore(parts.messaging.db);
-  const metrics = createCloseMetrics(scope.metrics, closeStore, clock);
+  const metrics = createCloseMetrics(scope.metrics);
   const pauseMs = config.POLL_PAUSE_MS;
   const asking = await scope.open(
     'asking of closes',

@@ -64,9 +64,11 @@ beforeAll(async () => {
   const { ids, logger } = scope;
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const messaging = { db: database.db, owner: 'test', groupCommit, caughtUp };
-  const { read, late } = openWindowPayments(database.db.collection<PollDocument>('polls'), ['by-statement']);
-  const payments: Pick<WindowPayments, 'read' | 'late'> = {
-    late,
+  const { read, uncompared } = openWindowPayments(database.db.collection<PollDocument>('polls'), [
+    'by-statement',
+  ]);
+  const payments: Pick<WindowPayments, 'read' | 'uncompared'> = {
+    uncompared,
     read: (window, ...rest) => (window.rail === 'endless' ? endless : read)(window, ...rest),
   };
   const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
@@ -96,12 +98,13 @@ it('is not done before what the owners have published is applied, and adds what 
     _id: 'po-1',
     terms,
     endedAt: day.from,
-    endHeardAt: new Date(),
+    uncompared: 'upstream',
   } as unknown as PollDocument & { _id: never });
   isLevel = true;
   await eventually(async () =>
     expect(await closeStore.records.findOne({ reference: 'po-1' })).toMatchObject({ result: 'pending' }),
   );
+  await database.db.collection('polls').updateOne({ _id: 'po-1' as never }, { $unset: { uncompared: '' } });
   await closeStore.records.updateOne({ reference: 'po-1' }, { $set: { result: 'matched' } });
   await eventually(async () =>
     expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'done', counts: { matched: 1 } }),

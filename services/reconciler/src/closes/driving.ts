@@ -9,7 +9,7 @@ import type { CloseDocument, CloseRecord, CloseStore } from './store.ts';
 export interface DrivingDeps
   extends Omit<RunDeps<CloseDocument, CloseRecord>, 'name' | 'store' | 'inOrderBy' | 'step'> {
   readonly closeStore: CloseStore;
-  readonly payments: Pick<WindowPayments, 'read' | 'late'>;
+  readonly payments: Pick<WindowPayments, 'read' | 'uncompared'>;
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit' | 'caughtUp'>;
   /** Called when payments to be asked about were found. */
   readonly gathered: () => void;
@@ -23,8 +23,8 @@ const LOOK_MS = 1_000;
 const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
- * Drives closes (ADR 29): reads the payments of each window once, and when all of them are asked about adds those whose
- * ends were reported late, until there are none. A close is done only after a search for them that began after
+ * Drives closes (ADR 29): reads the payments of each window once, and when all of them are asked about adds those that
+ * nothing has compared yet, until there are none. A close is done only after a search for them that began after
  * everything the owners had published was applied here.
  */
 export function startCloses(deps: DrivingDeps): Loop {
@@ -66,31 +66,30 @@ async function gatherSlice(
 
 /** The next step once all records are finished: late payments are added, or the close ends if there are none. */
 async function look(
-  { closeStore: store, payments, messaging, clock }: DrivingDeps,
+  { closeStore: store, payments, messaging }: DrivingDeps,
   { add }: Gathering<CloseDocument>,
   close: CloseDocument,
   keep: Keep,
 ): Promise<void> {
-  const { _id, claim, heardFrom = close.requestedAt } = close;
+  const { _id, claim } = close;
   const mine = { _id, ...(claim !== undefined && { claim }) };
   const isPending = (await store.records.findOne({ run: _id, result: 'pending' })) !== null;
   if (isPending || !(await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
     await store.runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', LOOK_MS] } } }]);
     return;
   }
-  const heard = { heardFrom: new Date(clock.nowMs()) };
   let fresh = 0;
-  for await (const late of payments.late(close, heardFrom)) {
+  for await (const late of payments.uncompared(close)) {
     await keep();
     fresh += await add(close, late);
   }
   if (fresh > 0) {
-    await store.runs.updateOne(mine, [{ $set: { ...heard, dueAt: '$$NOW' } }]);
+    await store.runs.updateOne(mine, [{ $set: { dueAt: '$$NOW' } }]);
     return;
   }
   const counts = await store.count(_id);
   await store.runs.updateOne(mine, [
-    { $set: { ...heard, stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
+    { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
     { $unset: ['running', 'rereading', 'dueAt'] },
   ]);
 }

@@ -7,12 +7,10 @@ import { type MatchRecord, type MatchRun, type MatchStore, openMatchStore } from
 
 /**
  * A close as MongoDB holds it; `_id` names its window, so that each is closed once (ADR 29). Its payments are read and asked
- * about; then those reported late are, until there are no more.
+ * about; then those that were reported late are, until there are no more.
  */
 export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'gathering' | 'asking' | 'done';
-  /** Since when ends reported late have not been looked for; since it was requested, if left out. */
-  readonly heardFrom?: Date;
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -43,13 +41,9 @@ export interface CloseRecord extends MatchRecord, Claimable {
 export interface CloseStore extends MatchStore<CloseDocument, CloseRecord> {
   /** The ids of all closes of a whole day over all rails, the oldest first. */
   readonly days: () => Promise<readonly string[]>;
-  /** The end of the newest whole day over all rails that was closed. */
-  readonly newestDone: () => Promise<Date | undefined>;
   /** Has late payments of the finished ones among these closes looked for; they stay done until one is found. */
   readonly lookForLate: (ids: readonly string[], dueAt: Date) => Promise<void>;
 }
-
-const METRIC_TIMEOUT_MS = 1_000;
 
 /** Finished closes of a whole day over all rails, recognised by their ids, which are in the order of their windows. */
 export const dayCloses = { _id: /^\d{4}-\d{2}-\d{2}$/, finishedAt: { $exists: true } };
@@ -63,10 +57,6 @@ export function openCloseStore(db: Db): CloseStore {
     days: async () => {
       const days = runs.find({ _id: dayCloses._id }, { projection: { _id: 1 } }).sort({ _id: 1 });
       return (await days.toArray()).map(({ _id }) => _id);
-    },
-    newestDone: async () => {
-      const done = runs.find(dayCloses, { maxTimeMS: METRIC_TIMEOUT_MS });
-      return (await done.sort({ _id: -1 }).limit(1).next())?.to;
     },
     lookForLate: async (ids, dueAt) => {
       await runs.updateMany(

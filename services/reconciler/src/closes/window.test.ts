@@ -51,8 +51,10 @@ describe('the nightly close', () => {
     expect(days('2026-01-01', '2026-11-20')).toHaveLength(30);
   });
 
-  it('looks for what came late in each day of the week before', () => {
-    expect(daysWithLate(nowMs)).toHaveLength(7);
-    expect([daysWithLate(nowMs)[0], daysWithLate(nowMs).at(-1)]).toEqual(['2026-11-14', '2026-11-20']);
+  it('looks for what came late in each day of the month before from the oldest payment on', () => {
+    expect(daysWithLate(nowMs)).toEqual([]);
+    expect(daysWithLate(nowMs, at('2026-11-21T01:00:00Z'))).toEqual([]);
+    expect(daysWithLate(nowMs, at('2026-11-19T23:00:00Z'))).toEqual(['2026-11-19', '2026-11-20']);
+    expect(daysWithLate(nowMs, at('2026-01-01'))).toHaveLength(31);
   });
 });

@@ -246,6 +246,7 @@ function ended(
     status: event.status,
     endedAtMs: event.atMs,
     endHeardAtMs: at.nowMs - event.atMs > at.lateAfterMs ? at.nowMs : null,
+    uncompared: true,
     received,
     charged: event.charged ?? seen.charged,
     scheduledAtMs: null,

@@ -1,5 +1,5 @@
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import type { Filter, UpdateFilter } from 'mongodb';
+import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithoutId } from 'mongodb';
 import { commitEach } from '../batches.ts';
 import type { Window, WindowPayment, WindowPayments } from './payments.ts';
 import type { Keep } from './runs.ts';
@@ -12,7 +12,7 @@ export interface Gathering<Run extends MatchRun> {
    * replica's meanwhile, or was dropped. It stops early where `goesOn` says no.
    */
   readonly gather: (run: Run, window: Window, keep: Keep, goesOn?: () => boolean) => Promise<boolean>;
-  /** Adds a page of payments, which may be known; gives how many are new. */
+  /** Adds a page of payments, each to be compared anew if it is known; gives how many there are. */
   readonly add: (run: Run, payments: readonly WindowPayment[]) => Promise<number>;
 }
 
@@ -21,18 +21,24 @@ export interface GatheringDeps<Run extends MatchRun, Record extends MatchRecord>
   readonly store: MatchStore<Run, Record>;
   readonly payments: Pick<WindowPayments, 'read'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
-  /** The records that payments of a page have in the run; none for those that need none. */
-  readonly recordsOf: (run: Run, payments: readonly WindowPayment[]) => Promise<readonly Record[]>;
+  /** The records that payments of a page have in the run, in its transaction; none for those that need none. */
+  readonly recordsOf: (
+    run: Run,
+    payments: readonly WindowPayment[],
+    transaction: Transaction,
+  ) => Promise<readonly Record[]>;
   /** The stage after the last page. */
   readonly next: Run['stage'];
   /** Called when records were stored. */
   readonly gathered?: () => void;
 }
 
-/** A page of payments with their records. */
-interface Page<Run extends MatchRun, Record extends MatchRecord> {
+/** A page of payments of a run. */
+interface Page<Run extends MatchRun> {
   readonly run: Run;
-  readonly records: readonly Record[];
+  readonly payments: readonly WindowPayment[];
+  /** Whether they belong to no reading: what is known of them counts no more. */
+  readonly isAnew: boolean;
   /** Where the reading continues, or the stage behind the last page; neither if the page is of no reading. */
   readonly next: Pick<MatchRun, 'after'> & Partial<Pick<MatchRun, 'stage'>>;
 }
@@ -43,7 +49,7 @@ const PAGE = 500;
 export function createGathering<Run extends MatchRun, Record extends MatchRecord>(
   deps: GatheringDeps<Run, Record>,
 ): Gathering<Run> {
-  const take = commitEach(deps.messaging, 'reconciler.match-page', (page: Page<Run, Record>, transaction) =>
+  const take = commitEach(deps.messaging, 'reconciler.match-page', (page: Page<Run>, transaction) =>
     takePage(deps, page, transaction),
   );
   return {
@@ -55,37 +61,36 @@ export function createGathering<Run extends MatchRun, Record extends MatchRecord
         const payments = await deps.payments.read(window, after, PAGE);
         const last = payments.length < PAGE ? undefined : payments.at(-1);
         after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
-        const records = await deps.recordsOf(run, payments);
-        fresh = await take({ run, records, next: after ? { after } : { stage: deps.next } });
+        fresh = await take({ run, payments, isAnew: false, next: after ? { after } : { stage: deps.next } });
       } while (fresh !== null && after && goesOn());
       return fresh !== null;
     },
-    add: async (run, payments) =>
-      (await take({ run, records: await deps.recordsOf(run, payments), next: {} })) ?? 0,
+    add: async (run, payments) => (await take({ run, payments, isAnew: true, next: {} })) ?? 0,
   };
 }
 
 /** Stores the records of a page, if the run is still this replica's; gives how many are new, or null if it is not. */
 async function takePage<Run extends MatchRun, Record extends MatchRecord>(
-  { store, gathered }: GatheringDeps<Run, Record>,
-  { run: { _id, claim, stage }, records, next }: Page<Run, Record>,
+  { store, recordsOf, gathered }: GatheringDeps<Run, Record>,
+  { run, payments, isAnew, next }: Page<Run>,
   transaction: Transaction,
 ): Promise<number | null> {
   const { session } = transaction;
+  const { _id, claim, stage } = run;
   const mine = { _id, claim, stage } as Filter<Run>;
   const held = await store.runs.findOne(mine, { session });
   if (!held) return null;
-  // What is known of a payment already stays.
-  const upserts = records.map(({ _id: id, ...record }) => ({
-    updateOne: {
-      filter: { _id: id } as Filter<Record>,
-      update: { $setOnInsert: record } as unknown as UpdateFilter<Record>,
-      upsert: true,
-    },
-  }));
+  const records = await recordsOf(run, payments, transaction);
+  const writes = records.map(({ _id: id, ...record }): AnyBulkWriteOperation<Record> => {
+    const filter = { _id: id } as Filter<Record>;
+    if (isAnew)
+      return { replaceOne: { filter, replacement: record as unknown as WithoutId<Record>, upsert: true } };
+    const update = { $setOnInsert: record } as unknown as UpdateFilter<Record>;
+    return { updateOne: { filter, update, upsert: true } };
+  });
   const written =
-    upserts.length > 0 ? await store.records.bulkWrite(upserts, { session, ordered: false }) : null;
-  const fresh = written?.upsertedCount ?? 0;
+    writes.length > 0 ? await store.records.bulkWrite(writes, { session, ordered: false }) : null;
+  const fresh = isAnew ? records.length : (written?.upsertedCount ?? 0);
   const isLate = held.finishedAt !== undefined && fresh > 0;
   const set = { ...next, ...(isLate && { late: (held.late ?? 0) + fresh }) };
   // What was done is not any more, once something late was found.

@@ -1,5 +1,6 @@
-import type { Collection } from 'mongodb';
+import type { ClientSession, Collection } from 'mongodb';
 import { COUNT_TIMEOUT_MS, inPagesBy, inTime } from '../batches.ts';
+import { UNCOMPARED_KEY } from '../database-schema.ts';
 import type { PollDocument } from '../poll-document.ts';
 
 /**
@@ -18,12 +19,20 @@ export interface WindowCursor {
   readonly reference: string;
 }
 
-const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, endedAt: 1 } as const;
+const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, endedAt: 1, uncompared: 1 } as const;
 
-const HEARD_MARGIN_MS = 60_000;
+/** How long finding the oldest ones may take. */
+const OLDEST_TIMEOUT_MS = 1_000;
 
 /** What a run reads of a payment. */
 export type WindowPayment = Pick<PollDocument, '_id' | keyof typeof FIELDS>;
+
+/** The payment of a rail that ended first of those that nothing has compared with the rail's record. */
+export interface OldestUncompared {
+  readonly rail: string;
+  readonly reference: string;
+  readonly endedAt: Date;
+}
 
 /** The ended payments of the working set. */
 export type WindowPayments = ReturnType<typeof openWindowPayments>;
@@ -31,6 +40,12 @@ export type WindowPayments = ReturnType<typeof openWindowPayments>;
 /** Opens {@link WindowPayments}; a window over all rails leaves out those whose statement is their close. */
 export function openWindowPayments(polls: Collection<PollDocument>, byStatement: readonly string[] = []) {
   const ofRail = ({ rail }: Window) => ({ 'terms.rail': rail ?? { $nin: [...byStatement] } });
+  const limits = { maxTimeMS: OLDEST_TIMEOUT_MS } as const;
+  /** Found by seeking from one rail's keys to the next. */
+  const railsUncompared = async () => {
+    const found = await polls.distinct('uncompared', { uncompared: { $gt: '' } }, limits);
+    return found.filter((rail) => rail !== undefined);
+  };
   return {
     /** The next payments of a window in the order of their ends; at most `limit`. */
     read: (
@@ -49,16 +64,41 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
         .limit(limit)
         .toArray();
     },
-    /** The payments of a window whose ends were reported late, from then on, in pages. */
-    late: (window: Window, since: Date) => {
-      // Clocks of replicas differ, and what was heard is stored a little later.
-      const $gte = new Date(since.getTime() - HEARD_MARGIN_MS);
-      return inPagesBy('endHeardAt', '_id', { $gte }, (where) =>
-        polls
-          .find({ ...where, endedAt: { $gte: window.from, $lt: window.to }, ...ofRail(window) })
-          .hint({ endHeardAt: 1, _id: 1 })
-          .project<WindowPayment & Pick<PollDocument, 'endHeardAt'>>({ ...FIELDS, endHeardAt: 1 }),
+    /** The payments of a window that nothing has compared since they ended, in pages. */
+    uncompared: async function* ({ from, to, rail }: Window): AsyncGenerator<readonly WindowPayment[]> {
+      const asked = async () => (await railsUncompared()).filter((one) => !byStatement.includes(one));
+      for (const uncompared of rail === null ? await asked() : [rail]) {
+        yield* inPagesBy<WindowPayment>('endedAt', '_id', { $gte: from, $lt: to }, (where) =>
+          polls
+            .find({ uncompared, ...where })
+            .hint(UNCOMPARED_KEY)
+            .project<WindowPayment>(FIELDS),
+        );
+      }
+    },
+    /** Of each rail that has any the one that ended first, by a key for each. */
+    oldestUncompared: async (): Promise<readonly OldestUncompared[]> => {
+      const rails = await railsUncompared();
+      const first = {
+        projection: { endedAt: 1 },
+        sort: { endedAt: 1 },
+        hint: UNCOMPARED_KEY,
+        ...limits,
+      } as const;
+      const found = rails.map(async (rail): Promise<readonly OldestUncompared[]> => {
+        const oldest = await polls.findOne({ uncompared: rail }, first);
+        return oldest?.endedAt ? [{ rail, reference: oldest._id, endedAt: oldest.endedAt }] : [];
+      });
+      return (await Promise.all(found)).flat();
+    },
+    /** Notes that payments were compared, as far as they have no other end by now. */
+    compared: async (payments: readonly WindowPayment[], session: ClientSession): Promise<void> => {
+      const writes = payments.flatMap(({ _id, endedAt, uncompared }) =>
+        endedAt === undefined || uncompared === undefined
+          ? []
+          : [{ updateOne: { filter: { _id, endedAt }, update: { $unset: { uncompared: true as const } } } }],
       );
+      if (writes.length > 0) await polls.bulkWrite(writes, { session, ordered: false });
     },
     /** Those of these payments whose terms are known. */
     find: (references: readonly string[]): Promise<readonly WindowPayment[]> =>

@@ -34,6 +34,9 @@ const parts: StatusRouteDeps = {
     lastCoverage: async () => undefined,
     lastClose: async () => undefined,
   },
+  payments: {
+    oldestUncompared: async () => [{ rail: 'upstream', reference: 'po-3', endedAt: at(3) }],
+  },
   silentRails: {
     list: async () => [
       { _id: 'gone', since: at(1), why: 'timeout' },
@@ -101,6 +104,7 @@ it('shows what is open, due and broken, and what was never done', async () => {
       },
       coverage: { at: null, status: null, found: 0, repaired: 0 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
+      uncompared: [{ rail: 'upstream', reference: 'po-3', endedAt: '2026-01-02T03:00:00.000Z' }],
       caughtUp: true,
       unreported: [],
     },

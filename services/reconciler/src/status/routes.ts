@@ -4,6 +4,7 @@ import type { Messaging } from '@pesewa/messaging';
 import { answer, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { BreakStore } from '../breaks/store.ts';
+import type { WindowPayments } from '../matching/payments.ts';
 import type { WorkingStore } from '../store.ts';
 import { findingOf, type WalletDocument, type WalletStore, walletId } from '../wallets/store.ts';
 import type { SilentRails } from './silent-rails.ts';
@@ -15,6 +16,7 @@ export interface StatusRouteDeps {
   readonly breaks: Pick<BreakStore, 'countOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   readonly statusStore: StatusStore;
+  readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
   readonly silentRails: Pick<SilentRails, 'list'>;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
   /** The rails that are polled, and unknown references. */
@@ -52,17 +54,19 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
         return null;
       }
     };
-    const [open, silent, polls, breaks, comparison, coverage, close, caughtUp] = await Promise.all([
-      part('open', readOpen(deps, now)),
-      part('silent', readSilent(deps)),
-      part('polls', readPolls(deps, now)),
-      part('breaks', readBreaks(deps)),
-      part('comparison', readComparison(deps)),
-      part('coverage', readCoverage(deps)),
-      part('close', readClose(deps)),
-      part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
-    ]);
-    const parts = { open, silent, polls, breaks, comparison, coverage, close, caughtUp };
+    const [open, silent, polls, breaks, comparison, coverage, close, uncompared, caughtUp] =
+      await Promise.all([
+        part('open', readOpen(deps, now)),
+        part('silent', readSilent(deps)),
+        part('polls', readPolls(deps, now)),
+        part('breaks', readBreaks(deps)),
+        part('comparison', readComparison(deps)),
+        part('coverage', readCoverage(deps)),
+        part('close', readClose(deps)),
+        part('uncompared', readUncompared(deps)),
+        part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
+      ]);
+    const parts = { open, silent, polls, breaks, comparison, coverage, close, uncompared, caughtUp };
     return answer(200, { at: now.toISOString(), ...parts, unreported: unreported.toSorted() });
   };
   serveOperations(operator, statusOperations, { show });
@@ -176,4 +180,10 @@ async function readClose({ statusStore }: StatusRouteDeps) {
     counts: close?.counts ?? null,
     late: close?.late ?? 0,
   };
+}
+
+/** Of each rail the payment that has waited longest to be compared by a close or a statement. */
+async function readUncompared({ payments }: StatusRouteDeps) {
+  const found = await payments.oldestUncompared();
+  return found.map(({ endedAt, ...one }) => ({ ...one, endedAt: endedAt.toISOString() }));
 }
