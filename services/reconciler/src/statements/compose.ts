@@ -1,11 +1,10 @@
 import { DAY_MS } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
-import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
-import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayments } from '../matching/payments.ts';
+import { scheduleJob } from '../replica-jobs.ts';
 import { createStatementBreaks, type StatementBreakDeps } from './breaks.ts';
 import { createStatementIntake } from './intake.ts';
 import { openMappingStore } from './mappings.ts';
@@ -36,35 +35,16 @@ export async function composeStatements(
     statementKeepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
   });
   await scope.open('statements', statements);
-  gaugeStatements(scope.metrics, parts);
+  const lateEnds = scheduleJob({
+    ...parts,
+    name: 'late ends of statements',
+    interval: config.CLOSE_INTERVAL,
+    run: () => statements.lookForLate(parts.byStatement),
+  });
+  await scope.open('schedule of late ends of statements', lateEnds);
   addStatementRoutes(scope.operator, {
     ...parts,
     statements,
     mappings: openMappingStore(parts.messaging.db),
-  });
-}
-
-function gaugeStatements(registry: Registry, { statementStore, byStatement, clock }: Parts): void {
-  const startedMs = clock.nowMs();
-  const matched = { rail: { $in: [...byStatement] }, stage: 'done', trial: { $exists: false } };
-  const ofRail = { _id: '$rail', until: { $max: { $ifNull: ['$to', '$lastAt'] } } };
-  const readNewest = () =>
-    statementStore.runs
-      .aggregate<{ _id: string; until: Date | null }>([{ $match: matched }, { $group: ofRail }], {
-        maxTimeMS: METRIC_TIMEOUT_MS,
-      })
-      .toArray();
-  gauge({
-    registry,
-    name: 'last_statement_age_seconds',
-    help: 'Time since the end of what matched statements cover, by rail that sends them; since the start if there is none.',
-    labelNames: ['rail'],
-    read: async () => {
-      const found = await readInTime(readNewest(), clock);
-      const untilOf = new Map(found?.map(({ _id, until }) => [_id, until]));
-      return (
-        found && byStatement.map((rail) => [{ rail }, ageSeconds(untilOf.get(rail) ?? startedMs, clock)])
-      );
-    },
   });
 }

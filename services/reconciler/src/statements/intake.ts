@@ -16,7 +16,7 @@ import type { StatementLine } from '../domain/statement-records.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayments } from '../matching/payments.ts';
 import { type FileLimits, readStatementFile } from './lines.ts';
-import { toPayment } from './matching.ts';
+import { toPayment } from './settling.ts';
 import {
   digestOf,
   lineId,

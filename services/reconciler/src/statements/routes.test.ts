@@ -29,6 +29,7 @@ function routes(kept: readonly MappingDocument[] = []) {
       },
       tryOut: never,
       forget: never,
+      lookForLate: never,
       [Symbol.asyncDispose]: async () => undefined,
     },
     statementStore: {} as StatementRouteDeps['statementStore'],

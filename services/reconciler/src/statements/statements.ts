@@ -3,10 +3,12 @@ import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kerne
 import type { Messaging } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import { deleteRun, type Keep, startRuns } from '../matching/runs.ts';
+import { isDone } from '../matching/store.ts';
 import type { StatementBreaks } from './breaks.ts';
 import type { IntakeRefusal, StatementIntake } from './intake.ts';
-import { gatherMissing, type MissingDeps, numberCopies, windowOf } from './matching.ts';
+import { addLate, gatherMissing, type MissingDeps, numberCopies } from './matching.ts';
 import type { RecordDocument, StatementDocument, StatementTerms } from './store.ts';
+import { windowOf } from './window.ts';
 
 /** The result of a dry run, of which nothing else is kept. */
 export interface TrialReport {
@@ -29,13 +31,15 @@ export interface Statements extends AsyncDisposable {
   readonly tryOut: Reception<TrialReport>;
   /** Deletes a statement and its records, so that the same file is matched anew; its breaks stay. */
   readonly forget: (id: string) => Promise<boolean>;
+  /** Has ends taken up that rails' statements were matched before. */
+  readonly lookForLate: (rails: readonly string[]) => Promise<void>;
 }
 
 /** The dependencies of {@link startStatements}. */
 export interface StatementDeps extends MissingDeps {
   readonly intake: StatementIntake;
   readonly statementBreaks: StatementBreaks;
-  readonly messaging: MissingDeps['messaging'] & Pick<Messaging, 'db' | 'owner'>;
+  readonly messaging: MissingDeps['messaging'] & Pick<Messaging, 'db' | 'owner' | 'caughtUp'>;
   /** How long a statement is kept. */
   readonly statementKeepMs: number;
   readonly clock: Clock;
@@ -44,6 +48,9 @@ export interface StatementDeps extends MissingDeps {
 }
 
 const PAUSE_MS = 5_000;
+/** How long a step waits until the owners' published events are applied here, and the pause until it checks again. */
+const CAUGHT_UP_TIMEOUT_MS = 5_000;
+const LOOK_MS = 1_000;
 const PROBLEMS_MAX = 50;
 /** Longer than any dry run takes: an older one was left by a dead process. */
 const TRIAL_KEEP_MS = 6 * 3_600_000;
@@ -75,14 +82,26 @@ type Begin = (
 export function startStatements(deps: StatementDeps): Statements {
   const { statementStore: store, clock } = deps;
   const matchWhole = createMatcher(deps);
+  const takeUp = addLate(deps);
+  const late = async (statement: StatementDocument, keep: Keep) => {
+    await takeUp(statement, keep);
+    const over = {
+      $set: { stage: 'done' },
+      $unset: { running: true, dueAt: true, rereading: true },
+    } as const;
+    await store.runs.updateOne({ _id: statement._id, stage: 'late' }, over);
+  };
   const loop = startRuns({
     ...deps,
     name: 'statements',
     store,
     inOrderBy: 'rail',
     pauseMs: PAUSE_MS,
-    step: (statement, keep) =>
-      statement.stage === 'dropped' ? deleteRun(store, statement._id, keep) : matchWhole(statement, keep),
+    step: async (statement, keep) => {
+      if (statement.stage === 'dropped') return deleteRun(store, statement._id, keep);
+      if (statement.stage === 'late') return late(statement, keep);
+      return (await isLevel(deps, statement)) && matchWhole(statement, keep);
+    },
   });
 
   const begin: Begin = async (_id, terms, requestedBy, trial) => {
@@ -127,16 +146,35 @@ export function startStatements(deps: StatementDeps): Statements {
     },
     tryOut: createTrial(deps, begin, matchWhole),
     forget,
+    lookForLate: async (rails) => {
+      const late = { stage: 'late', running: true, rereading: true, dueAt: new Date(clock.nowMs()) } as const;
+      for (const rail of rails) {
+        const done = { rail, stage: 'done', trial: { $exists: false } } as const;
+        await store.runs.findOneAndUpdate(done, { $set: late }, { sort: { requestedAt: -1 } });
+      }
+      loop.wake();
+    },
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
+}
+
+/** Whether everything that the owners published is applied, before payments are missed; if not, it is checked again. */
+async function isLevel(
+  { statementStore: { runs }, messaging }: StatementDeps,
+  { _id, stage }: StatementDocument,
+): Promise<boolean> {
+  if (stage !== 'gathering') return true;
+  if (await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS)) return true;
+  await runs.updateOne({ _id, stage }, [{ $set: { dueAt: { $add: ['$$NOW', LOOK_MS] } } }]);
+  return false;
 }
 
 /** Whether the same file was read by another mapping since: what was taken back then is to be said again. */
 async function isOverruled(
   { runs }: StatementDeps['statementStore'],
-  { _id, rail, digest, stage, requestedAt }: StatementDocument,
+  { _id, rail, digest, requestedAt, ...run }: StatementDocument,
 ): Promise<boolean> {
-  if (stage !== 'done') return false;
+  if (!isDone(run)) return false;
   const later = { _id: { $ne: _id }, trial: { $exists: false }, requestedAt: { $gt: requestedAt } };
   return (await runs.findOne({ rail, digest, ...later })) !== null;
 }

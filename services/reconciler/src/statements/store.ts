@@ -28,8 +28,8 @@ export interface StatementTerms {
 
 /** A statement as MongoDB holds it; `_id` is derived from its terms. */
 export interface StatementDocument extends StatementTerms, MatchRun {
-  /** `receiving` until the whole file is stored; `dropped` is being deleted. */
-  readonly stage: 'receiving' | 'gathering' | 'copies' | 'breaks' | 'done' | 'dropped';
+  /** `receiving` until the whole file is stored; `late`: the rail's late ends are taken up; `dropped` is being deleted. */
+  readonly stage: 'receiving' | 'gathering' | 'copies' | 'breaks' | 'done' | 'late' | 'dropped';
   /** How many batches of lines are stored, and a digest that each batch continues from the one before. */
   readonly batches: number;
   readonly chain: string;

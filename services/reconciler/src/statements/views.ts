@@ -4,8 +4,8 @@ import {
   railStatementResults,
 } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { windowOf } from './matching.ts';
 import type { RecordDocument, StatementDocument } from './store.ts';
+import { windowOf } from './window.ts';
 
 /** Results that are not discrepancies. */
 const AGREED: readonly string[] = ['matched', 'set_aside'];
@@ -27,7 +27,7 @@ export function viewStatement(statement: StatementDocument): RailStatementView {
     from: window?.from.toISOString() ?? null,
     to: window?.to.toISOString() ?? null,
     sha256: statement.digest,
-    status: isMatching ? 'matching' : stage,
+    status: isMatching ? 'matching' : stage === 'late' ? 'done' : stage,
     stage: isMatching ? stage : null,
     lines,
     file: file ?? null,
