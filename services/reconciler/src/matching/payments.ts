@@ -39,7 +39,7 @@ export type WindowPayments = ReturnType<typeof openWindowPayments>;
 
 /** Opens {@link WindowPayments}; a window over all rails leaves out those whose statement is their close. */
 export function openWindowPayments(polls: Collection<PollDocument>, byStatement: readonly string[] = []) {
-  const ofRail = ({ rail }: Window) => ({ 'terms.rail': rail ?? { $nin: [...byStatement] } });
+  const ofRails = ({ rail }: Window) => ({ 'terms.rail': rail ?? { $nin: [...byStatement] } });
   const limits = { maxTimeMS: OLDEST_TIMEOUT_MS } as const;
   /** Found by seeking from one rail's keys to the next. */
   const railsUncompared = async () => {
@@ -58,7 +58,7 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
         $or: [{ endedAt: { $gt: after.endedAt } }, { _id: { $gt: after.reference } }],
       };
       return polls
-        .find({ endedAt: { $gte: after?.endedAt ?? from, $lt: to }, ...ofRail(window), ...rest })
+        .find({ endedAt: { $gte: after?.endedAt ?? from, $lt: to }, ...ofRails(window), ...rest })
         .project<WindowPayment>(FIELDS)
         .sort({ endedAt: 1, _id: 1 })
         .limit(limit)
@@ -100,6 +100,17 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
       );
       if (writes.length > 0) await polls.bulkWrite(writes, { session, ordered: false });
     },
+    /** Notes that payments must be compared again, but not those that the next close would all ask about. */
+    compareAgain: async (payments: readonly WindowPayment[]): Promise<void> => {
+      for (const rail of byStatement) {
+        const ofRail = payments.filter(({ terms }) => terms?.rail === rail).map(({ _id }) => _id);
+        if (ofRail.length > 0)
+          await polls.updateMany(
+            { _id: { $in: ofRail }, endedAt: { $exists: true } },
+            { $set: { uncompared: rail } },
+          );
+      }
+    },
     /** Those of these payments whose terms are known. */
     find: (references: readonly string[]): Promise<readonly WindowPayment[]> =>
       polls
@@ -110,7 +121,7 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
     count: async (window: Window): Promise<ReadonlyMap<string, number> | null> => {
       const { from, to } = window;
       const byRail = [
-        { $match: { endedAt: { $gte: from, $lt: to }, ...ofRail(window) } },
+        { $match: { endedAt: { $gte: from, $lt: to }, ...ofRails(window) } },
         { $group: { _id: '$terms.rail', count: { $sum: 1 } } },
         { $sort: { _id: 1 } },
       ];

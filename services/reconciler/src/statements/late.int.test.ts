@@ -107,6 +107,18 @@ describe('a payment whose end is heard of after the statement of its time', () =
   });
 });
 
+it('is to be compared again once its statement was dropped', async () => {
+  const { from, to, inMs } = nextHour();
+  const reference = await begun(inMs);
+  await endedAt(reference, inMs);
+  const id = await match(file(lineOf(reference, iso(inMs))), { from, to });
+  await isCompared(reference);
+  await request(`/statements/${id}`, { method: 'DELETE' });
+  await until('it is marked', async () => (await rowOf(reference))?.uncompared === 'upstream');
+  await match(file(lineOf(reference, iso(inMs))), { from, to });
+  await isCompared(reference);
+});
+
 it('shows the payments that no statement is about, until a close of the rail has compared them', async () => {
   const { from, to, inMs } = nextHour();
   const reference = await begun(inMs);

@@ -1,14 +1,14 @@
-import { commitEach, inBatches } from '../batches.ts';
+import { commitEach, inBatches, inPages } from '../batches.ts';
 import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import type { Keep } from '../matching/runs.ts';
 import { matchAgain, type SettlingDeps, settle } from './settling.ts';
 import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
-import { windowOf } from './window.ts';
+import { mustHave, windowOf } from './window.ts';
 
 /** The dependencies of {@link gatherMissing}. */
 export interface MissingDeps extends SettlingDeps {
-  readonly payments: SettlingDeps['payments'] & Pick<WindowPayments, 'read' | 'uncompared'>;
+  readonly payments: SettlingDeps['payments'] & Pick<WindowPayments, 'read' | 'uncompared' | 'compareAgain'>;
   readonly messaging: GatheringDeps<StatementDocument, RecordDocument>['messaging'];
 }
 
@@ -41,7 +41,7 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
   const { runs, records } = deps.statementStore;
   const take = commitEach(
     deps.messaging,
-    'reconciler.statement-late',
+    'reconciler.match-page',
     async ({ rail, payments }: { rail: string; payments: readonly WindowPayment[] }, transaction) => {
       const { session } = transaction;
       const done = await runs.find(matchedOf(rail), { session }).sort({ requestedAt: -1 }).toArray();
@@ -62,6 +62,24 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
       await take({ rail, payments });
     }
   };
+}
+
+/** Has the payments that a dropped statement was about compared by another one. */
+export async function compareAgain(
+  { payments }: Pick<MissingDeps, 'payments'>,
+  statement: StatementDocument,
+  keep: Keep,
+): Promise<void> {
+  const window = windowOf(statement);
+  if (!window || statement.file === undefined) return;
+  const pages = inPages<WindowPayment>((last, limit) => {
+    const after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
+    return payments.read(window, after, limit);
+  });
+  for await (const page of pages) {
+    await keep();
+    await payments.compareAgain(page.filter((payment) => mustHave(statement, payment)));
+  }
 }
 
 /** Numbers the lines with the same content: without any reference they are as many movements, each with its break. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation } from 'mongodb';
 import { compare, movementOf, type Outcome, type StatementPayment } from '../domain/statement-matching.ts';
+import type { LineStatus, StatementRow } from '../domain/statement-rows.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import {
@@ -38,7 +39,9 @@ export async function settle(
     const found = known.get(reference);
     return found && toPayment(found, deps.railFee);
   });
-  const uses = new Set(lines.flatMap((line) => outcomes.get(line._id)?.uses ?? line.uses ?? []));
+  // A line that is pending agreed with an open payment, and says nothing of its end.
+  const ofEnds = lines.filter(({ result, status }) => result !== 'matched' || status !== 'pending');
+  const uses = new Set(ofEnds.flatMap((line) => outcomes.get(line._id)?.uses ?? line.uses ?? []));
   const placed = payments.map((payment) => ({
     payment,
     hasLine: uses.has(payment._id),
@@ -59,9 +62,15 @@ export async function settle(
 interface Line
   extends Pick<RecordDocument, '_id' | 'run' | 'result' | 'uses' | 'row'>,
     Partial<Omit<Outcome, 'result'>> {
+  readonly status: LineStatus | undefined;
   /** The rail of its statement. */
   readonly rail: string;
 }
+
+/** What is read of a line that need not be compared again. */
+type UsedLine = Pick<RecordDocument, '_id' | 'run' | 'result' | 'uses'> & {
+  readonly row?: Pick<StatementRow, 'status'>;
+};
 
 /** The lines about payments in these statements, and in all others that are complete. */
 async function linesOf(
@@ -74,15 +83,19 @@ async function linesOf(
   // Matched lines are most, and need no more than to be there.
   const used = await records
     .find({ uses: { $in: movements } }, { session })
-    .project<Pick<RecordDocument, '_id' | 'run' | 'result' | 'uses'>>({ run: 1, result: 1, uses: 1 })
+    .project<UsedLine>({ run: 1, result: 1, uses: 1, 'row.status': 1 })
     .toArray();
   const differing = used.flatMap(({ _id, result }) => (result === 'differs' ? [_id] : []));
   const unknown = { result: 'not_in_books', 'row.reference': { $in: references } } as const;
   const whole = await records.find({ $or: [{ _id: { $in: differing } }, unknown] }, { session }).toArray();
-  const found = [...used.filter(({ result }) => result !== 'differs'), ...whole];
-  const others = { _id: { $in: [...new Set(found.map(({ run }) => run))] }, trial: { $exists: false } };
+  const others = used.filter(({ result }) => result !== 'differs');
+  const found = [
+    ...others.map(({ row, ...line }) => ({ ...line, status: row?.status })),
+    ...whole.map((line) => ({ ...line, status: line.row?.status })),
+  ];
+  const ofLines = { _id: { $in: [...new Set(found.map(({ run }) => run))] }, trial: { $exists: false } };
   const complete = await runs
-    .find({ ...others, stage: { $nin: ['receiving', 'dropped'] } }, { session })
+    .find({ ...ofLines, stage: { $nin: ['receiving', 'dropped'] } }, { session })
     .project<Pick<StatementDocument, '_id' | 'rail'>>({ rail: 1 })
     .toArray();
   const railOf = new Map([...statements, ...complete].map(({ _id, rail }) => [_id, rail]));

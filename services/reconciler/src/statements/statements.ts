@@ -6,7 +6,7 @@ import { deleteRun, type Keep, startRuns } from '../matching/runs.ts';
 import { isDone } from '../matching/store.ts';
 import type { StatementBreaks } from './breaks.ts';
 import type { IntakeRefusal, StatementIntake } from './intake.ts';
-import { addLate, gatherMissing, type MissingDeps, numberCopies } from './matching.ts';
+import { addLate, compareAgain, gatherMissing, type MissingDeps, numberCopies } from './matching.ts';
 import type { RecordDocument, StatementDocument, StatementTerms } from './store.ts';
 import { windowOf } from './window.ts';
 
@@ -98,7 +98,10 @@ export function startStatements(deps: StatementDeps): Statements {
     inOrderBy: 'rail',
     pauseMs: PAUSE_MS,
     step: async (statement, keep) => {
-      if (statement.stage === 'dropped') return deleteRun(store, statement._id, keep);
+      if (statement.stage === 'dropped') {
+        await compareAgain(deps, statement, keep);
+        return deleteRun(store, statement._id, keep);
+      }
       if (statement.stage === 'late') return late(statement, keep);
       return (await isLevel(deps, statement)) && matchWhole(statement, keep);
     },
