@@ -105,9 +105,12 @@ it('says where the console is, and with which tokens two people sign in', async 
   expect(await started).toBe(0);
 });
 
-it.each(['localhost:8080', 'ftp://localhost'])('starts nothing for --webhooks-to %s', async (url) => {
-  const around = await surroundings(() => Promise.reject(new Error('it was started')));
-  await expect(start(['--webhooks-to', url], around)).rejects.toThrow(
-    '--webhooks-to: write an http or https address, such as http://localhost:8080',
-  );
-});
+it.each(['localhost:8080', 'ftp://localhost', 'http://user:secret@localhost:8080'])(
+  'starts nothing for --webhooks-to %s',
+  async (url) => {
+    const around = await surroundings(() => Promise.reject(new Error('it was started')));
+    await expect(start(['--webhooks-to', url], around)).rejects.toThrow(
+      '--webhooks-to: write an http or https address without a password, such as http://localhost:8080',
+    );
+  },
+);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readHttpUrl } from '@pesewa/addresses';
 import {
   type Cluster,
   type Infrastructure,
@@ -71,8 +72,10 @@ export async function start(args: readonly string[], surroundings: Surroundings)
   if (values.keep && values.cluster)
     throw new StartError('a cluster keeps no data: leave --keep or --cluster out');
   const webhooksTo = values['webhooks-to'];
-  if (webhooksTo !== undefined && !/^https?:$/.test(URL.parse(webhooksTo)?.protocol ?? ''))
-    throw new StartError('--webhooks-to: write an http or https address, such as http://localhost:8080');
+  if (webhooksTo !== undefined && !readHttpUrl(webhooksTo).ok)
+    throw new StartError(
+      '--webhooks-to: write an http or https address without a password, such as http://localhost:8080',
+    );
   const runFilePath = join(root, '.pesewa', 'run.json');
   const runFile = createRunFileWriter(runFilePath);
   await runFile.remove();

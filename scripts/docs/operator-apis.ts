@@ -30,8 +30,8 @@ const approverOf = (operation: Operation) => roleFor(operation, { approves: '' }
 type Api = Readonly<Record<string, Operations>>;
 
 /** What every service has that consumes topics. */
-const { parked, positions, caller, actions } = operatorApis.ledger;
-const shared: readonly Operations[] = [parked, positions, caller, actions];
+const { parked, positions, caller, actions, health } = operatorApis.ledger;
+const shared: readonly Operations[] = [parked, positions, caller, actions, health];
 
 /** The operations of a service in the order of their parts. */
 const operationsOf = (api: Api) =>
@@ -62,7 +62,7 @@ ${operatedServices
 Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
 next page, and is null on the last.
 
-Every service has \`GET /operator\`, and \`GET /actions?operator=&object=&from=&to=\` with what operators did. Those that consume topics also have these:
+Every service has \`GET /operator\`, \`GET /health\`, and \`GET /actions?operator=&object=&from=&to=\` with what operators did. Consumers also have these:
 
 ${renderOperations({ parked, positions })}
 ## Roles

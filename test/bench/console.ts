@@ -64,7 +64,7 @@ export const benchConsole: Bench = async (options) => {
 };
 
 /** One payout from request to webhook, which every service knows. */
-async function payOnce(stack: Stack) {
+export async function payOnce(stack: Stack) {
   const { transferUrl, collectionsUrl, merchants } = stack.runFile();
   const { id: merchantId = '', publicKey = '' } = merchants[0] ?? {};
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey });

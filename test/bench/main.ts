@@ -9,6 +9,7 @@ import { benchConsole } from './console.ts';
 import { benchFloors } from './floors.ts';
 import { benchLedger } from './ledger.ts';
 import { benchCompact, benchLifecycle } from './lifecycle.ts';
+import { benchLists } from './lists.ts';
 import { benchOutage } from './outage.ts';
 import { benchProduce } from './produce.ts';
 import { benchReconciler } from './reconciler.ts';
@@ -60,6 +61,10 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
     run: benchStatements,
     about:
       "1,000,000 lines of a rail's statement matched per second, against reading them alone, and the memory it takes",
+  },
+  lists: {
+    run: benchLists,
+    about: "pages of the lists of a merchant with 100,000 payouts, and a month's statement, with the memory",
   },
   console: {
     run: benchConsole,

@@ -1,7 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,13 +10,14 @@ import {
   mobileOperators,
   servedCountries,
 } from '@pesewa/contracts';
-import { reservePorts } from '@pesewa/infrastructure';
-import { postJson } from '@pesewa/stack';
+import { verifyWebhook } from '@pesewa/signatures';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { openLossyRoad } from '../samples/lossy-road.ts';
+import { languages, runProgram } from '../samples/programs.ts';
 import { openCompactScenario, type Scenario } from '../scenarios/scenario.ts';
-import { blocksOf, type Page, readPage } from './pages.ts';
+import { readPage } from './pages.ts';
 
 let scenario: Scenario;
 
@@ -47,27 +46,21 @@ const pages = [
 ];
 const read = (file: string): Promise<string> => readFile(path.join(root, file), 'utf8');
 
-const addressed = (script: string): string => {
-  const { transferUrl, collectionsUrl, ingressUrl, simulatorUrl } = scenario.stack.runFile();
-  return script
-    .replaceAll('http://127.0.0.1:4010', transferUrl)
-    .replaceAll('http://127.0.0.1:4020', collectionsUrl)
-    .replaceAll('http://127.0.0.1:4030', ingressUrl)
-    .replaceAll('http://127.0.0.1:4070', simulatorUrl);
-};
+const addressed = (script: string): string =>
+  script.replaceAll('http://127.0.0.1:4010', scenario.stack.runFile().transferUrl);
 
 describe.each(pages)('the commands of %s', (file) => {
   it('print what the page shows', async () => {
     const page = readPage(await read(file));
     expect(page.commands).not.toEqual([]);
-    await using folder = await temporaryFolder();
-    const settings = await evaluate(page);
-    const isFromPesewa = await documentedCheck();
+    await using folder = await checkoutFolder();
+    const settings = file === 'README.md' ? '' : readPage(await read('docs/api/README.md')).settings;
+    const environment = await evaluate(`${settings}${page.settings}`, folder.path);
     for (const { script, prints, isRepeatable, expected } of page.commands) {
       const follow = async () => {
-        const options = { cwd: folder.path, env: { ...process.env, ...settings } };
+        const options = { cwd: folder.path, env: environment };
         const { stdout } = await run('sh', ['-euc', addressed(script)], options);
-        const printed = prints === 'webhook' ? provenBody(stdout, isFromPesewa) : stdout.trim();
+        const printed = prints === 'webhook' ? provenBody(stdout) : stdout.trim();
         expect(prints === 'text' ? printed : json(printed)).toEqual(expected);
         return printed;
       };
@@ -77,24 +70,23 @@ describe.each(pages)('the commands of %s', (file) => {
   });
 });
 
-/** The settings of a page, evaluated once, as the shell of a reader keeps them. */
-async function evaluate({ settings, settingNames }: Page): Promise<Readonly<Record<string, string>>> {
-  const shown = settingNames.map((name) => `printf '%s\\n' "$${name}"`).join('\n');
-  const { stdout } = await run('sh', ['-euc', `${addressed(settings)}\n${shown}`]);
-  const values = stdout.split('\n');
-  return Object.fromEntries(settingNames.map((name, index) => [name, values[index] ?? '']));
+/** The environment of a reader whose shell has evaluated the settings, with all variables exported. */
+async function evaluate(settings: string, cwd: string): Promise<NodeJS.ProcessEnv> {
+  const shown = `'${process.execPath}' -p 'JSON.stringify(process.env)'`;
+  const { stdout } = await run('sh', ['-aeuc', `${settings}\n${shown}`], { cwd });
+  return z.record(z.string(), z.string()).parse(json(stdout));
 }
 
 const receivedWebhooks = z.object({
   webhooks: z.array(z.object({ headers: z.record(z.string(), z.string()), body: z.string() })),
 });
 
-/** The body of the only webhook that the merchant received, verified with the documented sample. */
-function provenBody(stdout: string, isFromPesewa: DocumentedCheck): string {
+/** The body of the only webhook that the merchant received, once its signature is verified. */
+function provenBody(stdout: string): string {
   const { webhooks } = receivedWebhooks.parse(json(stdout));
   expect(webhooks).toHaveLength(1);
   const [{ headers, body } = { headers: {}, body: '' }] = webhooks;
-  expect(isFromPesewa(headers, body, secret())).toBe(true);
+  expect(isSigned(headers, body)).toBe(true);
   return body;
 }
 
@@ -171,12 +163,9 @@ function flowName(flow: CompletionFlow): string {
   return { link: 'link', stk: 'STK push', stkThenComplete: 'STK push, then completion' }[flow.kind];
 }
 
-const sample = z.object({
-  isFromPesewa: z.function({
-    input: [z.record(z.string(), z.string()), z.string(), z.string()],
-    output: z.boolean(),
-  }),
-});
+const isSigned = (headers: Readonly<Record<string, string>>, body: string): boolean =>
+  verifyWebhook({ headers, body, secrets: [demo().webhookSecret], nowMs: Date.now(), toleranceSeconds: 300 })
+    .ok;
 
 const signingSample = z.object({
   signed: z.function({
@@ -185,99 +174,109 @@ const signingSample = z.object({
   }),
 });
 
-type DocumentedCheck = z.output<typeof sample>['isFromPesewa'];
-
-/** The verification code of webhooks.md, unchanged. */
-async function documentedCheck(): Promise<DocumentedCheck> {
-  await using folder = await webhookSamples();
-  const module: unknown = await import(pathToFileURL(path.join(folder.path, 'pesewa.mjs')).href);
-  return sample.parse(module).isFromPesewa;
-}
-
-describe('the samples of webhooks.md', () => {
-  it('prove a real webhook, and nothing that was touched', async () => {
-    const { headers, body } = await receivedWebhook('signed');
-    const isFromPesewa = await documentedCheck();
-    expect(isFromPesewa(headers, body, secret())).toBe(true);
-    expect(isFromPesewa(headers, `${body} `, secret())).toBe(false);
-    expect(isFromPesewa(headers, body, `whsec_${Buffer.from('another').toString('base64')}`)).toBe(false);
-    expect(isFromPesewa({}, body, secret())).toBe(false);
-    const stale = { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) - 301) };
-    expect(isFromPesewa(stale, body, secret())).toBe(false);
-  });
-
-  it('receive: each webhook is accepted once, a modified one is refused', async () => {
-    const { headers, body } = await receivedWebhook('reported');
-    await using folder = await webhookSamples();
-    const file = path.join(folder.path, 'receiver.mjs');
-    const [held] = await reservePorts(1);
-    const port = String(held?.port);
-    await writeFile(file, (await readFile(file, 'utf8')).replace('8080', port));
-    await held?.release();
-    const receiver = spawn(process.execPath, [file], { env: { WEBHOOK_SECRET: secret() } });
-    try {
-      let output = '';
-      receiver.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      const send = async (text: string) =>
-        (await postJson(`http://127.0.0.1:${port}/`, text, headers)).status;
-      await eventually(async () => expect(await send(body)).toBe(200));
-      await cutOff(port);
-      expect(await send(body)).toBe(200);
-      expect(await send(body.replace('COMPLETED', 'FAILED'))).toBe(401);
-      await eventually(() => expect(output).toBe(`${scenario.reference('reported')} COMPLETED\n`));
-    } finally {
-      receiver.kill();
-    }
-  });
-});
-
-it('the sample of callbacks.md signs what the sample of webhooks.md takes for ours', async () => {
-  await using folder = await samplesOf('docs/api/callbacks.md');
-  const module: unknown = await import(pathToFileURL(path.join(folder.path, 'sign.mjs')).href);
+it('the sample of callbacks.md signs as we verify', async () => {
+  const file = path.join(root, 'docs/api/samples/node/sign-callback.mjs');
+  const module: unknown = await import(pathToFileURL(file).href);
   const { signed } = signingSample.parse(module);
-  const headers = signed('evt-1', '{"a":1}', secret());
-  const isFromPesewa = await documentedCheck();
-  expect(isFromPesewa(headers, '{"a":1}', secret())).toBe(true);
-  expect(isFromPesewa(headers, '{"a":2}', secret())).toBe(false);
+  const headers = signed('evt-1', '{"a":1}', demo().webhookSecret);
+  expect(isSigned(headers, '{"a":1}')).toBe(true);
+  expect(isSigned(headers, '{"a":2}')).toBe(false);
 });
 
-const secret = (): string =>
-  scenario.stack.merchants.find(({ id }) => id === 'demo')?.webhookSecret ?? 'no such merchant';
-
-/** A webhook as the merchant's endpoint received it, with the headers that authenticate it. */
-async function receivedWebhook(label: string) {
-  const reference = scenario.reference(label);
-  await scenario.demo.requestPayout({ reference, amount: '10', accountNumber: '0123459999' });
-  const received = await eventually(async () => {
-    const [first] = await scenario.stack.simulator.received('demo', reference);
-    if (!first) throw new Error('no webhook yet');
-    return first;
+// The languages run side by side, because a program waits more than it works.
+describe.concurrent.each(languages)('the programs in $title', (language) => {
+  // The title says so if the machine lacks the language.
+  it.runIf(language.isHere)('pay once, whatever is lost on the way', async () => {
+    const { transferUrl } = scenario.stack.runFile();
+    await using road = await openLossyRoad(transferUrl);
+    const reference = scenario.reference(`pay-${language.name}`);
+    const environment = { PAYOUT_API: road.url, PUBLIC_KEY: demo().publicKey };
+    const done = await runProgram(language, 'payout', environment, [reference]);
+    expect(done).toEqual({ code: 0, stdout: `${reference} COMPLETED\n`, stderr: '' });
+    expect(road.lost()).toEqual(['POST', 'POST', 'GET']);
+    const ours = await scenario.payoutBecomes(reference, 'COMPLETED');
+    expect(await scenario.executions(ours)).toBe(1);
   });
-  const proof = Object.entries(received.headers).filter(([name]) => name.startsWith('webhook-'));
-  const headers = Object.fromEntries(proof.map(([name, value]) => [name, String(value)]));
-  return { headers, body: received.body };
+
+  // As above.
+  it.runIf(language.isHere)('collect once, whatever is lost on the way', async () => {
+    const { collectionsUrl } = scenario.stack.runFile();
+    await using road = await openLossyRoad(collectionsUrl);
+    const reference = scenario.reference(`collect-${language.name}`);
+    const environment = { COLLECTION_API: road.url, PUBLIC_KEY: demo().publicKey };
+    const done = await runProgram(language, 'collection', environment, [reference]);
+    expect(done).toEqual({ code: 0, stdout: `${reference} COMPLETED\n`, stderr: '' });
+    expect(road.lost()).toHaveLength(3);
+    const webhook = await eventually(async () => {
+      const [received] = await scenario.stack.simulator.received('demo', reference);
+      return z.object({ transaction_reference: z.string() }).parse(json(received?.body ?? ''));
+    });
+    expect(await scenario.executions(webhook.transaction_reference)).toBe(1);
+  });
+
+  // As above.
+  it.runIf(language.isHere)('end with the refusal', async () => {
+    const { transferUrl: PAYOUT_API, collectionsUrl: COLLECTION_API } = scenario.stack.runFile();
+    const environment = { PAYOUT_API, COLLECTION_API, PUBLIC_KEY: demo().publicKey };
+    const taken = scenario.reference(`taken-${language.name}`);
+    await scenario.demo.requestPayout({ reference: taken, amount: '1', accountNumber: '0123459999' });
+    const refused = async (program: string, reference: string, settings = environment) => {
+      const { code, stdout, stderr } = await runProgram(language, program, settings, [reference]);
+      expect(code).not.toBe(0);
+      expect(stdout).toBe('');
+      return stderr;
+    };
+    expect(await refused('payout', taken)).toContain('94 ');
+    expect(await refused('payout', 'a/b')).toContain('30 ');
+    expect(await refused('payout', 'x', { ...environment, PUBLIC_KEY: 'nobody' })).toContain('63 ');
+    expect(await refused('collection', 'x', { ...environment, PUBLIC_KEY: 'nobody' })).toMatch(
+      /^.*UNAUTHORIZED: /m,
+    );
+  });
+
+  // As above.
+  it.runIf(language.isHere)('sign a request', async () => {
+    const environment = { PAYOUT_API: scenario.stack.runFile().transferUrl, PUBLIC_KEY: demo().publicKey };
+    const secret = await signingSecret();
+    const ask = (SIGNING_SECRET: string) =>
+      runProgram(language, 'balance', { ...environment, SIGNING_SECRET });
+    // The gateway knows the secret within seconds; until then it judges no signature.
+    await eventually(async () => {
+      const stderr: unknown = expect.stringContaining('63 X-signature');
+      expect(await ask('rqsec_another')).toMatchObject({ stdout: '', stderr });
+    });
+    const stdout: unknown = expect.stringMatching(/^GHS [\d.]+\n$/);
+    expect(await ask(secret)).toEqual({ code: 0, stdout, stderr: '' });
+  });
+});
+
+let secretAsked: Promise<string> | undefined;
+
+/** A signing secret of demo, which two operators have added; its requests need no signature all the same. */
+function signingSecret(): Promise<string> {
+  secretAsked ??= (async () => {
+    await using folder = await checkoutFolder();
+    const options = ['--add-secret', '--reason', 'a test of programs', '--approve'];
+    const runFile = path.join(folder.path, '.pesewa', 'run.json');
+    const main = path.join(root, 'packages/cli/src/main.ts');
+    const command = [main, 'merchants', 'set-signatures', 'demo', ...options, '--run-file', runFile];
+    const { stdout } = await run(process.execPath, command);
+    return /rqsec_\S+/.exec(stdout)?.[0] ?? stdout;
+  })();
+  return secretAsked;
 }
 
-/** Sends the beginning of a request, and closes the connection. */
-async function cutOff(port: number | string): Promise<void> {
-  const socket = connect(Number(port), '127.0.0.1');
-  await once(socket, 'connect');
-  socket.resume().end('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nabc');
-  await once(socket, 'close');
+function demo() {
+  const merchant = scenario.stack.merchants.find(({ id }) => id === 'demo');
+  if (!merchant) throw new Error('no such merchant');
+  return merchant;
 }
 
-const webhookSamples = () => samplesOf('docs/api/webhooks.md');
-
-/** Writes the samples of a page into a new folder, each under the file name in its first line. */
-async function samplesOf(page: string) {
-  const samples = blocksOf(await read(page)).filter(({ language }) => language === 'js');
-  const folder = await temporaryFolder();
-  for (const { text } of samples)
-    await writeFile(path.join(folder.path, /^\/\/ (\S+)/.exec(text)?.[1] ?? ''), text);
-  return folder;
-}
-
-async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+/** A folder that looks to the commands like a checkout in which `npm start` runs. */
+async function checkoutFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pesewa-docs-'));
+  await symlink(path.join(root, 'docs'), path.join(folder, 'docs'));
+  await mkdir(path.join(folder, '.pesewa'));
+  await writeFile(path.join(folder, '.pesewa', 'run.json'), JSON.stringify(scenario.stack.runFile()));
   return { path: folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }

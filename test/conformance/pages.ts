@@ -1,7 +1,7 @@
 import { matching } from './conformance.ts';
 
 /** A fenced block of a page. */
-export interface PageBlock {
+interface PageBlock {
   readonly language: string;
   readonly text: string;
 }
@@ -18,14 +18,13 @@ export interface PageCommand {
 
 /** The commands of a page in order, and the settings that they share. */
 export interface Page {
-  /** Shell assignments, evaluated once for all commands. */
+  /** Shell assignments and exports, evaluated once for all commands. */
   readonly settings: string;
-  readonly settingNames: readonly string[];
   readonly commands: readonly PageCommand[];
 }
 
 /** The fenced blocks of a page. */
-export function blocksOf(markdown: string): readonly PageBlock[] {
+function blocksOf(markdown: string): readonly PageBlock[] {
   return [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
     language,
     text,
@@ -35,14 +34,12 @@ export function blocksOf(markdown: string): readonly PageBlock[] {
 /** Reads a page as a reader follows it: settings once, then each command with the output that follows it. */
 export function readPage(markdown: string): Page {
   const blocks = blocksOf(markdown);
-  const isSettings = (text: string) => /^[A-Z]+=/.test(text);
+  const isSettings = (text: string) => /^(?:[A-Z]+=|eval )/.test(text);
   const shell = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
-  const settings = shell.filter(isSettings).join('');
   return {
-    settings,
-    settingNames: [...settings.matchAll(/^([A-Z]+)=/gm)].map(([, name = '']) => name),
+    settings: shell.filter(isSettings).join(''),
     commands: blocks.flatMap(({ language, text }, index) => {
-      if (language !== 'sh' || isSettings(text) || !/^(?:curl|printf) /m.test(text)) return [];
+      if (language !== 'sh' || isSettings(text) || !/^(?:curl|node|printf) /m.test(text)) return [];
       const isRepeatable = !/\/(?:complete-)?payin"/.test(text);
       return [{ script: text, isRepeatable, ...printedBy(text, blocks[index + 1]) }];
     }),

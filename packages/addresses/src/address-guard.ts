@@ -54,7 +54,8 @@ export function checkAddress(
   return isPublicHost(url.hostname) ? accept({ url, listed: false }) : refuse('address.not_public');
 }
 
-function readHttpUrl(text: string): Result<URL, AddressRefusal> {
+/** Reads an address of http or https without a user or a password, wherever it leads. */
+export function readHttpUrl(text: string): Result<URL, AddressRefusal> {
   if (text.length > URL_LENGTH_MAX || AMBIGUOUS.test(text) || !URL.canParse(text))
     return refuse('address.malformed');
   const url = new URL(text);

@@ -6,6 +6,7 @@ export {
   checkAddress,
   createGuardedLookup,
   isPublicHost,
+  readHttpUrl,
 } from './address-guard.ts';
 export { type AddressList, createAddressList } from './address-list.ts';
 export { clientAddress, type TrustedProxies } from './client-address.ts';

@@ -1,8 +1,9 @@
-import { countryCode, currencyCode, firstProblem, isCommandId, line, reference } from '@pesewa/contracts';
+import { countryCode, currencyCode, firstProblem, isCommandId, reference, seenLine } from '@pesewa/contracts';
 import { amountProblem, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
 import { startOfDay, UTC } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { CliError } from './errors.ts';
+import type { CliPorts } from './ports.ts';
 
 /** Adds a value of an option that may be given several times. */
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
@@ -12,6 +13,21 @@ export function collect(value: string, earlier: readonly string[] = []): readonl
 /** The option by which an approver carries out what an operator has proposed. */
 export const approveOption = (what: string) =>
   new Option('--approve <operator>', `${what}, as this operator has proposed`);
+
+/** The option that names what an approver has read, by a mark that is printed with it. */
+export const seenOption = (mark: string) =>
+  new Option('--seen <mark>', `what you have read and approve, by ${mark}: nothing else is approved`);
+
+/** Refuses an approval that does not name what was read; what is shown has the command that does. */
+export function refuseUnseen({ print }: Pick<CliPorts, 'print'>, shown: string): never {
+  print(shown);
+  throw new CliError(
+    '--seen: nothing was approved: read what is proposed now, then approve it by the command that is printed with it',
+  );
+}
+
+/** Reads the mark of {@link seenOption} that is a time. */
+export const readSeenTime = (mark: string): string => readTime('--seen', mark).toISOString();
 
 /** Reads a currency, in any case. */
 export function readCurrency(field: string, text: string): string {
@@ -110,7 +126,7 @@ export function readTime(field: string, text: string, zone = UTC): Date {
 
 /** Reads one line of text for people, at most `lengthMax` characters. */
 export function readLine(field: string, text: string, lengthMax: number): string {
-  const parsed = line(lengthMax).safeParse(text);
+  const parsed = seenLine(lengthMax).safeParse(text);
   if (parsed.success) return parsed.data;
   throw new CliError(`${field}: ${firstProblem(parsed.error).message}`);
 }

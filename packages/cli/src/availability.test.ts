@@ -6,6 +6,7 @@ const measured = {
   operatorCode: null,
   completed: 97,
   failed: { customer: 2, rail: 1, other: 0 },
+  reversed: 0,
   successRate: 0.97,
   medianMs: 4_200,
   p95Ms: 90_000,

@@ -83,6 +83,7 @@ export function breakDetails(found: ShownBreakView): string {
         ? null
         : `an approver, because it is of so much money: ${proposed.by} would resolve it since ${proposed.at}: ${proposed.resolution}`,
     ],
+    ['approve with', approvalOf(found)],
     [
       'waits for',
       pending ? `the order ${pending.commandId}: see pesewa orders show ${pending.commandId}` : null,
@@ -96,6 +97,11 @@ export function breakDetails(found: ShownBreakView): string {
   const links = found.links.flatMap((link) => commandFor(link) ?? []).map((more) => `  ${more}\n`);
   const fields = shown.map(([name, value]) => `${name.padEnd(13)}${value ?? ''}\n`);
   return [...fields, '\nhistory\n', ...history, '\nmore\n', ...links].join('');
+}
+
+/** The command that approves the resolution of a break as it is proposed now; null if none is. */
+export function approvalOf({ id, version, resolutionProposedBy: by }: BreakDetailView): string | null {
+  return by === null ? null : `pesewa reconcile breaks resolve ${id} --approve ${by} --seen ${version}`;
 }
 
 /** The command that would book the difference as the rail has it; null if none would, or it is not known. */

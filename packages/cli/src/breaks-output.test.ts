@@ -39,6 +39,7 @@ const whole = {
   history: [],
   links: [],
 };
+const APPROVAL = 'pesewa reconcile breaks resolve po-1/status --approve ama --seen 3';
 /** As `show` gives it: a change answers without what both sides have. */
 const shown = { ...whole, ...unknownSides };
 const rejected = {
@@ -129,22 +130,70 @@ it('of much money is said to wait for an approver', async () => {
   const program = commandLine([ok({ ...whole, resolutionProposedBy: 'ama' })]);
   expect(await program.run('reconcile', 'breaks', 'resolve', row.id, 'paid back')).toBe(0);
   expect(program.printed()).toContain(
-    'it is of so much money that an approver must approve that, with --approve ama\n',
+    `it is of so much money that an approver must approve that, with ${APPROVAL}\n`,
   );
   const proposedResolution = { by: 'ama', at: '2026-11-03T08:00:00.000Z', resolution: 'paid back' };
-  const details = commandLine([ok({ ...shown, proposedResolution })]);
+  const details = commandLine([ok({ ...shown, resolutionProposedBy: 'ama', proposedResolution })]);
   expect(await details.run('reconcile', 'breaks', 'show', row.id)).toBe(0);
   expect(details.printed()).toContain('ama would resolve it since 2026-11-03T08:00:00.000Z: paid back\n');
+  expect(details.printed()).toContain(`${APPROVAL}\n`);
 });
 
-it('is resolved as another operator proposed, or by words of one’s own, and not by both', async () => {
+it('is resolved as another operator proposed or by words of one’s own, and not by both', async () => {
   const resolve = ['reconcile', 'breaks', 'resolve', row.id];
-  const program = commandLine([ok(whole)]);
-  expect(await program.run(...resolve, '--approve', 'ama')).toBe(0);
-  expect(program.requests).toMatchObject([{ body: { approves: 'ama' } }]);
   for (const neitherOrBoth of [[], ['paid back', '--approve', 'ama']]) {
     const refused = commandLine([]);
     expect(await refused.run(...resolve, ...neitherOrBoth)).toBe(1);
     expect(refused.complained()).toContain('say what became of it, or --approve whose words you approve');
   }
+});
+
+describe('a proposal to resolve a break', () => {
+  const proposedResolution = { by: 'ama', at: '2026-11-03T08:00:00.000Z', resolution: 'paid back' };
+  const url = 'http://reconciler/breaks/po-1%2Fstatus';
+  const proposed = { ...shown, resolutionProposedBy: 'ama', proposedResolution };
+
+  const approve = ['reconcile', 'breaks', 'resolve', row.id, '--approve', 'ama'];
+  const reject = ['reconcile', 'breaks', 'reject', row.id, 'ask the rail first'];
+
+  it('is approved as it was seen, and not as it is now', async () => {
+    const program = commandLine([ok({ ...whole, version: 4 })]);
+    expect(await program.run(...approve, '--seen', '3')).toBe(0);
+    expect(program.requests).toMatchObject([
+      { url: `${url}/resolve`, body: { approves: 'ama', version: 3 } },
+    ]);
+  });
+
+  it.each([[[]], [['--json']]])(
+    'is shown with its version, and not approved, if none was seen: %j',
+    async (options) => {
+      const program = commandLine([ok(proposed)]);
+      expect(await program.run(...approve, ...options)).toBe(1);
+      expect(program.requests).toEqual([url]);
+      expect(program.printed()).toContain('paid back');
+      expect(program.printed()).toContain(options.length > 0 ? '"version": 3' : `${APPROVAL}\n`);
+      expect(program.complained()).toContain('--seen: nothing was approved');
+    },
+  );
+
+  it('that nobody made is not approved', async () => {
+    const program = commandLine([ok(shown)]);
+    expect(await program.run(...approve)).toBe(1);
+    expect(program.complained()).toContain(`nobody has proposed to resolve ${row.id}`);
+  });
+
+  it('is rejected as it is shown', async () => {
+    const program = commandLine([ok(proposed), ok({ ...whole, version: 4 })]);
+    expect(await program.run(...reject)).toBe(0);
+    const body = { reason: 'ask the rail first', version: 3 };
+    expect(program.requests).toMatchObject([url, { url: `${url}/resolve/reject`, body }]);
+    expect(program.printed()).toContain('ama would resolve it since 2026-11-03T08:00:00.000Z: paid back');
+  });
+
+  it.each([[[...approve, '--seen', '3']], [approve], [reject]])('stays with --dry-run: %j', async (call) => {
+    const dry = commandLine([ok(proposed)]);
+    expect(await dry.run(...call, '--dry-run')).toBe(0);
+    expect(dry.requests).toEqual([url]);
+    expect(dry.printed()).toContain('nothing was changed\n');
+  });
 });

@@ -86,35 +86,69 @@ it('replays all of a service in the order of their topics, past those that fail'
   expect(await line.run('parked', 'replay', ID, '--service', 'ledger')).toBe(1);
 });
 
+const discard = {
+  reason: 'a slip',
+  status: 'proposed',
+  requestedBy: 'ama',
+  requestedAt: '2026-01-02T03:04:05.000Z',
+};
+
 it('discards by two: one proposes, the other approves with a token of their own', async () => {
-  const discard = {
-    reason: 'a slip',
-    status: 'proposed',
-    requestedBy: 'ama',
-    requestedAt: '2026-01-02T03:04:05.000Z',
-  };
+  const approved = { ...discard, status: 'approved', decidedBy: 'kofi' };
   const line = commandLine([
     { status: 202, body: parkedMessage(ID, { discard }) },
-    ok(
-      parkedMessage(ID, {
-        state: 'discarded',
-        discard: { ...discard, status: 'approved', decidedBy: 'kofi' },
-      }),
-    ),
+    ok(parkedMessage(ID, { state: 'discarded', discard: approved })),
   ]);
   expect(await line.run('parked', 'discard', ID, '--reason', 'a slip')).toBe(0);
-  expect(await line.run('parked', 'approve', ID)).toBe(0);
+  expect(await line.run('parked', 'approve', ID, '--seen', discard.requestedAt)).toBe(0);
+  const seen = { requestedAt: discard.requestedAt };
   expect(line.requests).toEqual([
     { url: `${URL_OF_ID}/discard`, token, body: { reason: 'a slip' } },
-    { url: `${URL_OF_ID}/discard/approve`, token: 'approver-token-of-tests', body: {} },
+    { url: `${URL_OF_ID}/discard/approve`, token: 'approver-token-of-tests', body: seen },
   ]);
-  expect(line.printed()).toContain(`pesewa parked approve ${ID}\n`);
+  expect(line.printed()).toContain(`pesewa parked approve ${ID} --seen ${discard.requestedAt}\n`);
   expect(line.printed()).toContain(`discarded ${ID}, approved by kofi\n`);
+  const rejecting = commandLine([
+    ok({ ...parkedMessage(ID, { discard }), headers: {}, payload: null }),
+    ok(parkedMessage(ID, { discard: { ...discard, status: 'rejected', decidedBy: 'kofi' } })),
+  ]);
+  expect(await rejecting.run('parked', 'reject', ID, '--reason', 'not this')).toBe(0);
+  const body = { ...seen, reason: 'not this' };
+  expect(rejecting.requests).toEqual([URL_OF_ID, { url: `${URL_OF_ID}/discard/reject`, token, body }]);
+});
+
+it('approves no discard that was not seen: it shows the one that is proposed now, and its command', async () => {
+  const anew = { ...discard, reason: 'another slip', requestedAt: '2026-01-02T04:04:05.000Z' };
+  for (const verb of ['show', 'approve']) {
+    const line = commandLine([ok({ ...parkedMessage(ID, { discard: anew }), headers: {}, payload: null })]);
+    expect(await line.run('parked', verb, ID)).toBe(verb === 'show' ? 0 : 1);
+    expect(line.requests).toEqual([URL_OF_ID]);
+    expect(line.printed()).toContain('another slip; proposed by ama at 2026-01-02T04:04:05.000Z');
+    expect(line.printed()).toContain(`pesewa parked approve ${ID} --seen ${anew.requestedAt}\n`);
+    expect(line.complained()).toContain(verb === 'show' ? '' : '--seen: nothing was approved');
+  }
+});
+
+it('decides about no discard that nobody proposes, and rejects none without a reason', async () => {
+  const line = commandLine([ok({ ...parkedMessage(ID), headers: {}, payload: null })]);
+  expect(await line.run('parked', 'approve', ID)).toBe(1);
+  expect(line.complained()).toContain(`it is not proposed to discard ${ID}`);
+  expect(await line.run('parked', 'reject', ID)).toBe(1);
+  expect(line.complained()).toContain('--reason');
+  expect(await line.run('parked', 'reject', ID, '--reason', '\u200b')).toBe(1);
+  expect(line.complained()).toContain('--reason: is required');
+  expect(line.requests).toEqual([URL_OF_ID]);
+});
+
+it('lists what it is proposed to discard', async () => {
+  const line = commandLine([page([parkedMessage(ID)])]);
+  expect(await line.run('parked', 'list', '--service', 'ledger', '--proposed')).toBe(0);
+  expect(line.requests).toEqual(['http://ledger/parked?state=parked&proposed=true']);
 });
 
 it('knows by its id who has parked a message, and says where it knows not', async () => {
   const line = commandLine();
-  expect(await line.run('parked', 'reject', 'po-0193e5c1')).toBe(1);
+  expect(await line.run('parked', 'approve', 'po-0193e5c1')).toBe(1);
   expect(line.requests).toEqual([]);
   expect(line.complained()).toContain('is of no service');
 });

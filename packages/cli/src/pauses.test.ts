@@ -32,20 +32,90 @@ it('sends nothing with --dry-run', async () => {
   expect(line.printed()).toBe('payouts of all merchants at all rails would be paused\n');
 });
 
+const list = (items: readonly object[]) => answer({ items, next: null });
+
 it.each([
   [
     answer({ ...pause, resumeProposedBy: 'ama' }, 202),
     [],
-    'stay paused until an approver resumes them with --approve ama',
+    'stay paused until an approver resumes them with pesewa resume payouts --rail upstream --approve ama --seen 2026-01-02T03:04:05.000Z',
   ],
-  [answer({ resumed: true }), ['--approve', 'ama'], 'go on'],
-])('says whether they go on: %j', async (given, approval, said) => {
-  const line = commandLine([given]);
-  expect(await line.run('resume', 'payouts', '--merchant', 'demo', ...approval)).toBe(0);
-  const [, approves] = approval;
-  const body = { scope: 'merchant', name: 'demo', ...(approves !== undefined && { approves }) };
-  expect(line.requests).toMatchObject([{ url: 'http://payouts/pauses/resume', body }]);
-  expect(line.printed()).toBe(`payouts of demo ${said}\n`);
+  [answer({ resumed: true }), ['--approve', 'ama', '--seen', pause.pausedAt], 'go on'],
+])(
+  'shows the pause, sends when it was set, and says whether they go on: %j',
+  async (given, approval, said) => {
+    const [, approves] = approval;
+    const proposed = approves === undefined ? pause : { ...pause, resumeProposedBy: approves };
+    const other = { ...pause, scope: 'rail', name: 'demo' };
+    const line = commandLine([list([other, { ...proposed, scope: 'merchant', name: 'demo' }]), given]);
+    expect(await line.run('resume', 'payouts', '--merchant', 'demo', ...approval)).toBe(0);
+    const subject = { scope: 'merchant', name: 'demo', pausedAt: pause.pausedAt };
+    const body = { ...subject, ...(approves !== undefined && { approves }) };
+    expect(line.requests).toMatchObject([
+      'http://payouts/pauses',
+      { url: 'http://payouts/pauses/resume', body },
+    ]);
+    expect(line.printed()).toBe(
+      `payouts of demo: paused by ama at 2026-01-02T03:04:05.000Z: it pays twice\npayouts of demo ${said}\n`,
+    );
+  },
+);
+
+it('resumes nothing that is not paused', async () => {
+  const line = commandLine([list([pause])]);
+  expect(await line.run('resume', 'payouts', '--all')).toBe(1);
+  expect(line.requests).toHaveLength(1);
+  expect(line.complained()).toBe('pesewa: payouts of all merchants at all rails are not paused\n');
+});
+
+const proposed = { ...pause, resumeProposedBy: 'ama' };
+const later = { ...proposed, pausedAt: '2026-01-02T04:00:00.000Z', reason: 'it pays thrice' };
+
+it.each<[string, readonly object[], readonly string[], string]>([
+  ['nothing is named', [proposed], [], '--seen: nothing was approved'],
+  ['it was set anew since', [later], ['--seen', pause.pausedAt], '--seen: nothing was approved'],
+  ['another proposed', [{ ...proposed, resumeProposedBy: 'esi' }], ['--seen', pause.pausedAt], '--seen: '],
+  ['nobody proposed', [pause], ['--seen', pause.pausedAt], '--approve: nobody has proposed to resume'],
+])('approves no pause that was not seen: %s', async (_why, items, seen, problem) => {
+  const line = commandLine([list(items)]);
+  expect(await line.run('resume', 'payouts', '--rail', 'upstream', '--approve', 'ama', ...seen)).toBe(1);
+  expect(line.requests).toEqual(['http://payouts/pauses']);
+  expect(line.complained()).toContain(problem);
+});
+
+it('shows what would be resumed with the command that does', async () => {
+  for (const call of [['pauses'], ['resume', 'payouts', '--rail', 'upstream', '--approve', 'ama']]) {
+    const line = commandLine((url) => list(url.startsWith('http://payouts') ? [later] : []));
+    await line.run(...call);
+    expect(line.printed()).toContain('it pays thrice');
+    expect(line.printed()).toContain(
+      `ama proposed to resume them: an approver does with pesewa resume payouts --rail upstream --approve ama --seen ${later.pausedAt}\n`,
+    );
+  }
+});
+
+it('resumes both as they were seen, each by its time', async () => {
+  const call = ['resume', 'both', '--rail', 'upstream', '--approve', 'ama', '--seen', later.pausedAt];
+  const answers = (url: string) => {
+    if (url.endsWith('/resume')) return answer({ resumed: true });
+    return list(url.startsWith('http://payouts') ? [proposed] : [later]);
+  };
+  const half = commandLine(answers);
+  expect(await half.run(...call)).toBe(1);
+  expect(half.requests).toEqual(['http://payouts/pauses', 'http://collections/pauses']);
+  const whole = commandLine(answers);
+  expect(await whole.run(...call, '--seen', proposed.pausedAt)).toBe(0);
+  expect(whole.requests.slice(2)).toMatchObject([
+    { url: 'http://payouts/pauses/resume', body: { pausedAt: proposed.pausedAt } },
+    { url: 'http://collections/pauses/resume', body: { pausedAt: later.pausedAt } },
+  ]);
+});
+
+it('resumes neither of both if one of them is not paused', async () => {
+  const line = commandLine((url) => list(url.startsWith('http://payouts') ? [pause] : []));
+  expect(await line.run('resume', 'both', '--rail', 'upstream', '--approve', 'ama')).toBe(1);
+  expect(line.requests).toEqual(['http://payouts/pauses', 'http://collections/pauses']);
+  expect(line.complained()).toBe('pesewa: collections at upstream are not paused\n');
 });
 
 it('asks what is meant, and pauses nothing', async () => {
@@ -58,7 +128,6 @@ it('asks what is meant, and pauses nothing', async () => {
 });
 
 it('lists what is paused at both gateways', async () => {
-  const list = (items: readonly object[]) => answer({ items, next: null });
   const line = commandLine([list([pause]), list([])]);
   expect(await line.run('pauses')).toBe(0);
   for (const shown of ['payouts', 'rail upstream', 'ama', 'it pays twice'])

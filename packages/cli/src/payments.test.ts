@@ -11,6 +11,7 @@ const payout = {
   fee: '12',
   status: 'FAILED',
   step: 'ended',
+  reason: 'Waiting: the route is delayed',
   acceptedAt: '2026-01-02T03:04:05.000Z',
 };
 const page = (items: readonly object[], next: string | null = null) => ({
@@ -30,14 +31,15 @@ it('lists payments of one gateway, by merchant, status and time', async () => {
     to: '2026-01-03T00:00:00.000Z',
   });
   expect(asked).toMatch(/^http:\/\/payouts\/payments\/list\?/);
-  for (const shown of ['po-1', 'order-1', '1,200.50 KES', 'FAILED']) expect(line.printed()).toContain(shown);
+  for (const shown of ['po-1', 'order-1', '1,200.50 KES', 'FAILED', 'the route is delayed'])
+    expect(line.printed()).toContain(shown);
 });
 
 it.each(['payouts', 'collections'])('lists %s at a rail that have not ended', async (what) => {
   const line = commandLine([page([{ ...payout, step: 'awaitingOtp' }])]);
   expect(await line.run('payments', 'list', what, '--open', '--rail', 'upstream')).toBe(0);
   expect(line.requests).toEqual([`http://${what}/payments/list?rail=upstream&open=true`]);
-  expect(line.printed()).toContain('awaiting otp');
+  expect(line.printed()).toContain('awaiting OTP');
 });
 
 it('lists those with a reference of a merchant that need not be named', async () => {

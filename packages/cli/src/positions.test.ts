@@ -72,20 +72,44 @@ it('shows what a realignment would do, and does it', async () => {
 
 it('skips messages by two: one proposes, the other approves with a token of their own', async () => {
   const skipping = { ...realignment, next: '100', appliedAgain: '0', skipped: '50', operators: 2 };
+  const proposed = { ...skipping, status: 'proposed', reason: 'chosen by hand' };
+  const list = ok({ items: [fitting, { ...stopped, realignment: proposed }], next: null });
   const line = commandLine([
-    { status: 202, body: { ...skipping, status: 'proposed' } },
-    ok({ ...skipping, status: 'approved', decidedBy: 'kofi' }),
+    { status: 202, body: proposed },
+    ok({ ...proposed, status: 'approved', decidedBy: 'kofi' }),
   ]);
   const where = ['realign', 'ledger', TOPIC, '3'];
   expect(await line.run(...where, '--to', '100', '--reason', 'chosen by hand')).toBe(0);
-  expect(line.printed()).toContain(`pesewa realign ledger ${TOPIC} 3 --approve`);
-  expect(await line.run(...where, '--approve')).toBe(0);
-  expect(line.requests[1]).toEqual({
-    url: 'http://ledger/positions/realign/approve',
-    token: 'approver-token-of-tests',
-    body: place,
-  });
-  expect(line.printed()).toContain('approved: 100 the next message: 0 applied again, 50 skipped');
+  const approval = `pesewa realign ledger ${TOPIC} 3 --approve --seen ${realignment.requestedAt}\n`;
+  expect(line.printed()).toContain(approval);
+  expect(await line.run(...where, '--approve', '--seen', realignment.requestedAt)).toBe(0);
+  const seen = { ...place, requestedAt: realignment.requestedAt };
+  expect(line.requests.slice(1)).toEqual([
+    { url: 'http://ledger/positions/realign/approve', token: 'approver-token-of-tests', body: seen },
+  ]);
+  expect(line.printed()).toContain(
+    '100 the next message: 0 applied again, 50 skipped; chosen by hand\napproved by kofi\n',
+  );
+  const rejecting = commandLine([list, ok({ ...skipping, status: 'rejected', decidedBy: 'kofi' })]);
+  expect(await rejecting.run(...where, '--reject', '--reason', 'not these')).toBe(0);
+  expect(rejecting.requests).toEqual([
+    'http://ledger/positions',
+    { url: 'http://ledger/positions/realign/reject', token, body: { ...seen, reason: 'not these' } },
+  ]);
+  for (const call of [
+    ['realign', '--service', 'ledger'],
+    [...where, '--approve'],
+  ]) {
+    const showing = commandLine([list]);
+    expect(await showing.run(...call)).toBe(call.includes('--approve') ? 1 : 0);
+    expect(showing.requests).toEqual(['http://ledger/positions']);
+    expect(showing.printed()).toContain('0 applied again, 50 skipped; chosen by hand\n');
+    expect(showing.printed()).toContain(approval);
+    expect(showing.complained()).toContain(call.includes('--approve') ? '--seen: nothing was approved' : '');
+  }
+  const none = commandLine([ok({ items: [stopped], next: null })]);
+  expect(await none.run(...where, '--approve')).toBe(1);
+  expect(none.complained()).toContain(`no realignment of ${TOPIC} 3 is proposed`);
 });
 
 it.each([
@@ -96,6 +120,10 @@ it.each([
   [['ingress', TOPIC, '3', '--to', 'start'], 'service: ingress consumes no topics'],
   [['--to', 'start'], 'name the partition'],
   [['ledger', TOPIC, '3', '--approve', '--reject'], 'give one of them'],
+  [['ledger', TOPIC, '3', '--reject'], '--reason: say why'],
+  [['ledger', TOPIC, '3', '--approve', '--dry-run'], '--dry-run: it goes with --to'],
+  [['ledger', TOPIC, '3', '--approve', '--seen', 'now'], '--seen: now is no time'],
+  [['ledger', TOPIC, '3', '--to', 'end', '--seen', realignment.requestedAt], '--seen: it goes with'],
 ])('refuses %j before anything is asked', async (given, problem) => {
   const line = commandLine();
   expect(await line.run('realign', ...given)).toBe(1);

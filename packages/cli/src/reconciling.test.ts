@@ -171,6 +171,7 @@ const status = {
     { rail: 'upstream', configured: true, due: 10_000, overdue: 3, oldestDueAt: '2026-01-02T03:58:00.000Z' },
   ],
   breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2025-12-31T02:00:00.000Z' }],
+  breakSums: [],
   comparison: {
     at: '2026-01-02T03:45:00.000Z',
     wallets: 3,

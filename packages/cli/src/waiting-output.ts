@@ -11,18 +11,15 @@ export function describeWaiting(
   waiting: Waiting,
   since: Since,
 ): string {
-  const { orders, decisions, givenUpWebhooks, suspense, lowFloats, unreported } = waiting;
+  const { orders, decisions, settings, givenUpWebhooks, suspense, lowFloats, unreported } = waiting;
   const lines = [
     ...(open ?? []).flatMap(({ kind, overdue }) => describeOverdue(kind, overdue, since)),
     ...(silent ?? []).map(
       ({ rail, since: at, why }) =>
         `rail       ${rail} gives no answer for ${since(at) ?? ''}, since ${at}: ${why}`,
     ),
-    ...countLine(orders, 'orders', 'wait for another approver: see pesewa orders list --status proposed'),
-    ...countLine(
-      decisions,
-      'decisions',
-      'wait for another approver: see pesewa decisions list --status proposed',
+    ...Object.entries({ orders, decisions, settings }).flatMap(([what, found]) =>
+      countLine(found, what, `wait for another approver: see pesewa ${what} list --status proposed`),
     ),
     ...countLine(givenUpWebhooks, 'webhooks', 'were given up: see pesewa webhooks list'),
     ...(suspense ?? []).map(
@@ -83,7 +80,7 @@ export function describeWhole(
     [['behind', 'failed'].includes(coverage?.status ?? ''), 'the audit of coverage'],
     [(close?.counts?.['unclear'] ?? 0) > 0, 'unclear payments of the last close'],
     [found.caughtUp === false, 'events that are not applied'],
-    [count(waiting.orders) + count(waiting.decisions) > 0, 'proposals'],
+    [count(waiting.orders) + count(waiting.decisions) + count(waiting.settings) > 0, 'proposals'],
     [count(waiting.givenUpWebhooks) > 0, 'webhooks given up'],
     [(waiting.suspense ?? []).length > 0, 'suspense'],
     [(waiting.lowFloats ?? []).length > 0, 'floats'],

@@ -1,6 +1,7 @@
 import { consumerGroups } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from './program.fixture.ts';
+import { priceChange } from './settings.fixture.ts';
 
 const ok = (body: object) => ({ status: 200, body });
 const page = (items: readonly object[]) => ok({ items, next: null });
@@ -10,6 +11,7 @@ const well = {
   silent: [],
   polls: [],
   breaks: [],
+  breakSums: [],
   comparison: {
     at: '2026-01-02T03:45:00.000Z',
     wallets: 1,
@@ -122,10 +124,16 @@ describe('the status of reconciliation', () => {
   });
 
   it('names orders, webhooks, suspense and floats that wait for people', async () => {
-    const lists = { '/commands': [order, order], '/deliveries': [webhook], '/trial-balance': books };
+    const lists = {
+      '/commands': [order, order],
+      '/changes': [priceChange],
+      '/deliveries': [webhook],
+      '/trial-balance': books,
+    };
     expect(await printed(well, lists)).toBe(
       [
         'orders     2 wait for another approver: see pesewa orders list --status proposed',
+        'settings   1 wait for another approver: see pesewa settings list --status proposed',
         'webhooks   1 were given up: see pesewa webhooks list',
         'suspense   40.00 GHS is not explained: see pesewa statement suspense:GHS',
         'suspense   -7 XOF is not explained: see pesewa statement suspense:XOF',
@@ -148,7 +156,7 @@ describe('the status of reconciliation', () => {
         waiting: Object.fromEntries(consumerGroups.map((service) => [service, 0])),
         unreported: [],
       },
-      waiting: { orders: none, decisions: none, givenUpWebhooks: none, ...empty },
+      waiting: { orders: none, decisions: none, settings: none, givenUpWebhooks: none, ...empty },
     });
   });
 });

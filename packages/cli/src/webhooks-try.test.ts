@@ -7,6 +7,10 @@ const met = {
   finding: 'delivered',
   rule: null,
   resolved: ['93.184.216.34'],
+  connectedTo: '93.184.216.34',
+  tls: { version: 'TLSv1.3', issuer: 'Example Authority', expiresAt: '2026-12-01T00:00:00.000Z' },
+  tlsProblem: null,
+  signature: { header: 'webhook-signature', count: 2, verifies: true },
   status: 200,
   error: null,
   durationMs: 35,
@@ -26,6 +30,9 @@ it('tests an endpoint, and says that the sample belongs to no payment', async ()
       'test       test-dl-1, which belongs to no payment',
       'address    https://shop.example/payouts',
       'resolved   93.184.216.34',
+      'connected  93.184.216.34',
+      'tls        TLSv1.3; the certificate is by Example Authority, until 2026-12-01T00:00:00.000Z',
+      'signature  webhook-signature, by the new secret and the old one, verifies with the secret on record; if yours refuses it, compare the secret and the clock',
       'time       35 ms',
       'body       {"data":{}}',
       'result     the endpoint took it with 200',
@@ -41,6 +48,12 @@ it.each<[Partial<Record<keyof typeof met, unknown>>, string]>([
   [{ finding: 'name_unresolved', resolved: [] }, 'the name servers know no address of the host'],
   [{ finding: 'redirected', status: 302 }, 'answered 302, a redirect, which is not followed'],
   [{ finding: 'answered', status: 401, isBodyCut: true }, 'its body is longer than what is read'],
+  [{ finding: 'answered', status: 500, tls: null }, 'tls        the certificate could not be read'],
+  [
+    { finding: 'answered', status: 500, tls: null, address: 'http://shop.example/' },
+    'tls        none: the address is http',
+  ],
+  [{ finding: 'no_answer', error: 'tls', tlsProblem: 'cert_has_expired' }, 'it failed: cert has expired'],
   [{ finding: 'no_answer', error: 'timeout', status: null }, 'there was no answer: timeout (a whole attempt'],
 ])('explains what a sample met: %j', async (changes, said) => {
   const line = commandLine([{ status: 200, body: { ...met, ...changes } }]);
@@ -66,6 +79,16 @@ const deliveryAt = (id: string, atMs: number) => ({
 const signed = { body: '{"data":{}}', headers: { 'webhook-id': 'po-1', 'webhook-signature': 'v1,x' } };
 const FORWARD = ['--forward-to', 'http://localhost:8080'];
 
+it('sends a signed sample to a program on this machine', async () => {
+  const line = commandLine([{ status: 200, body: signed }]);
+  expect(await line.run('webhooks', 'test', 'demo', ...FORWARD)).toBe(0);
+  expect(line.requests).toMatchObject([
+    { url: 'http://webhooks/merchants/demo/test-webhook/sign', body: { kind: 'payout' } },
+  ]);
+  expect(line.forwarded).toEqual([{ url: 'http://localhost:8080/', ...signed }]);
+  expect(line.printed()).toBe('po-1  200 in 0 ms\n');
+});
+
 /** A service that has these webhooks, round by round. */
 function rounds(...created: readonly (readonly object[])[]) {
   let round = 0;
@@ -82,9 +105,10 @@ it('forwards each new webhook once as the service signed it, and not those of be
   const [one, two, late] = [deliveryAt('po-1', 500), deliveryAt('po-2', 1_500), deliveryAt('po-3', 700)];
   const line = rounds([before], [before, one], [before, one, two], [before, one, late, two]);
   expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, '--count', '3')).toBe(0);
-  expect(line.requests.filter((asked) => typeof asked === 'object')).toMatchObject(
-    ['po-1', 'po-2', 'po-3'].map((id) => ({ url: `http://webhooks/deliveries/${id}/sign` })),
-  );
+  expect(line.requests.filter((asked) => typeof asked === 'object')).toMatchObject([
+    { url: 'http://webhooks/merchants/demo/test-webhook/sign', body: { kind: 'payout' } },
+    ...['po-1', 'po-2', 'po-3'].map((id) => ({ url: `http://webhooks/deliveries/${id}/sign` })),
+  ]);
   expect(line.forwarded).toEqual(Array(3).fill({ url: 'http://localhost:8080/', ...signed }));
   expect(line.printed()).toContain('1970-01-01T00:00:00.500Z  po-1  payout completed  200 in 0 ms\n');
 });
@@ -93,7 +117,7 @@ it('begins where it is told to, and stops after as many as it is told to', async
   const line = rounds([deliveryAt('po-1', 500), deliveryAt('po-2', 600)]);
   const since = ['--since', '1970-01-01T00:00:00Z'];
   expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, ...since, '--count', '1')).toBe(0);
-  expect(line.requests[0]).toBe(
+  expect(line.requests[1]).toBe(
     'http://webhooks/deliveries?merchantId=demo&from=1970-01-01T00%3A00%3A00.000Z',
   );
   expect(line.forwarded).toHaveLength(1);
@@ -101,6 +125,7 @@ it('begins where it is told to, and stops after as many as it is told to', async
 
 it('goes on while the service is away, and ends where it refuses', async () => {
   const answers = [
+    { status: 200, body: signed },
     { status: 200, body: { items: [], next: null } },
     { status: 503, body: undefined },
     { status: 401, body: { code: 'unauthorized', message: 'no such token' } },
@@ -110,6 +135,30 @@ it('goes on while the service is away, and ends where it refuses', async () => {
   expect(line.complained()).toBe(
     'webhook-dispatcher: answered 503, no reason given: trying again\npesewa: webhook-dispatcher: no such token\n',
   );
+});
+
+it('goes on where a merchant is not known yet, and where a page or a webhook is gone', async () => {
+  const notFound = { status: 404, body: { code: 'not_found', message: 'begin again' } };
+  const items = [deliveryAt('po-1', 500), deliveryAt('po-2', 600)];
+  const page = { status: 200, body: { items, next: null } };
+  const line = commandLine([notFound, notFound, page, notFound, { status: 200, body: signed }]);
+  const since = ['--since', '1970-01-01T00:00:00Z'];
+  expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, ...since, '--count', '2')).toBe(0);
+  expect(line.complained()).toBe(
+    [
+      'demo is not known yet; listening all the same. All ids: pesewa merchants list',
+      'webhook-dispatcher: begin again: trying again',
+      'po-1 is gone, and is passed over',
+      '',
+    ].join('\n'),
+  );
+  expect(line.printed()).toContain('po-2  payout completed  200 in 0 ms\n');
+});
+
+it('ends at once with a token that may not sign', async () => {
+  const line = commandLine([{ status: 403, body: { code: 'forbidden', message: 'needs an operator' } }]);
+  expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD)).toBe(1);
+  expect(line.requests).toHaveLength(1);
 });
 
 it.each(['localhost:8080', 'ftp://localhost', 'http://user:secret@localhost'])(

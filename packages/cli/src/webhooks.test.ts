@@ -9,6 +9,8 @@ const failing = {
   pending: 12,
   failing: 3,
   deferred: 0,
+  exhausted: 7,
+  cut: ['exhausted'],
   failingSince: '2026-01-02T01:04:05.000Z',
   lastSuccessAt: '2026-01-01T03:04:05.000Z',
   oldestCreatedAt: '2026-01-02T03:04:05.000Z',
@@ -23,6 +25,8 @@ const waiting = {
   state: 'waiting',
   pending: 1,
   failing: 0,
+  exhausted: 0,
+  cut: [],
   failingSince: null,
   lastSuccessAt: null,
   lastStatus: null,
@@ -37,9 +41,9 @@ it('shows the endpoints that are owed webhooks', async () => {
   const [since, success] = [failing.failingSince, failing.lastSuccessAt];
   expect(line.printed()).toBe(
     [
-      'MERCHANT  ENDPOINT              STATE    OWED  FAILING  DEFERRED  FAILS SINCE               LAST SUCCESS              OLDEST                    NEXT ATTEMPT              LAST ANSWER',
-      `demo      payouts               failing    12        3         0  ${since}  ${success}  ${from}  ${next}  503`,
-      `shop      https://shop.example  waiting     1        0         0  -                         -                         ${from}  ${next}  -`,
+      'MERCHANT  ENDPOINT              STATE    OWED  FAILING  DEFERRED  GIVEN UP  FAILS SINCE               LAST SUCCESS              OLDEST                    NEXT ATTEMPT              LAST ANSWER',
+      `demo      payouts               failing    12        3         0        7+  ${since}  ${success}  ${from}  ${next}  503`,
+      `shop      https://shop.example  waiting     1        0         0         0  -                         -                         ${from}  ${next}  -`,
       '',
     ].join('\n'),
   );

@@ -29,6 +29,7 @@ export * from './operations/closes.ts';
 export * from './operations/decisions.ts';
 export * from './operations/deliveries.ts';
 export * from './operations/endpoints.ts';
+export * from './operations/health.ts';
 export * from './operations/lists.ts';
 export * from './operations/operation.ts';
 export * from './operations/operator-apis.ts';

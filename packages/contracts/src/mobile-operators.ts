@@ -13,6 +13,8 @@ export interface MobileOperator {
   readonly country: CollectionCountry;
   readonly currency: ServedCurrency;
   readonly flows: { readonly highRisk: CompletionFlow; readonly lowRisk: CompletionFlow };
+  /** How the numbers that it was given begin, with the country's code; none if customers of all operators use it. */
+  readonly numberPrefixes: readonly string[];
 }
 
 const link: CompletionFlow = { kind: 'link' };
@@ -23,28 +25,42 @@ const otp6: CompletionFlow = { kind: 'otp', otpLength: 6 };
 
 const same = (flow: CompletionFlow) => ({ highRisk: flow, lowRisk: flow });
 const ghana = { country: 'GH', flows: { highRisk: stk, lowRisk: otp6 } } as const;
+/** Ranges of a numbering plan, as the carrier data of libphonenumber has them: the code of a country, and the digits after it. */
+const prefixes = (country: string, text: string) => text.split(' ').map((digits) => `${country}${digits}`);
 
 /**
  * Every mobile operator in the contract's table. KESAF is a single-step STK push: contract 2.8 shows how it begins, and no
  * completion.
  */
-const contractTable: Readonly<Record<string, Pick<MobileOperator, 'country' | 'flows'>>> = {
+const contractTable: Readonly<
+  Record<string, Pick<MobileOperator, 'country' | 'flows'> & Partial<Pick<MobileOperator, 'numberPrefixes'>>>
+> = {
   GMWAV: { country: 'GM', flows: same(link) },
-  GMAFR: { country: 'GM', flows: same(stkThenComplete) },
-  GMQMO: { country: 'GM', flows: same(otp6) },
-  GHMTN: ghana,
-  GHATL: ghana,
-  GHVOD: ghana,
+  GMAFR: { country: 'GM', flows: same(stkThenComplete), numberPrefixes: prefixes('220', '2 7') },
+  GMQMO: { country: 'GM', flows: same(otp6), numberPrefixes: prefixes('220', '3') },
+  GHMTN: { ...ghana, numberPrefixes: prefixes('233', '24 25 53 54 55 59') },
+  GHATL: { ...ghana, numberPrefixes: prefixes('233', '26 27 56 57') },
+  GHVOD: { ...ghana, numberPrefixes: prefixes('233', '20 50') },
   CIWAV: { country: 'CI', flows: same(link) },
-  CIMOO: { country: 'CI', flows: same(stk) },
-  CIMTN: { country: 'CI', flows: same(stk) },
-  CIORA: { country: 'CI', flows: same(otp4) },
-  KESAF: { country: 'KE', flows: same(stk) },
+  CIMOO: { country: 'CI', flows: same(stk), numberPrefixes: prefixes('225', '01') },
+  CIMTN: { country: 'CI', flows: same(stk), numberPrefixes: prefixes('225', '05') },
+  CIORA: { country: 'CI', flows: same(otp4), numberPrefixes: prefixes('225', '07') },
+  KESAF: {
+    country: 'KE',
+    flows: same(stk),
+    numberPrefixes: prefixes(
+      '254',
+      '70 71 72 740 741 742 743 745 746 748 757 758 759 768 769 79 110 111 112 113 114 115',
+    ),
+  },
 };
 
 /** Every mobile operator. */
 export const mobileOperators: readonly MobileOperator[] = Object.entries(contractTable).map(
-  ([code, { country, flows }]) => ({ code, country, currency: servedCountries[country].currency, flows }),
+  ([code, { country, flows, numberPrefixes = [] }]) => {
+    const { currency } = servedCountries[country];
+    return { code, country, currency, flows, numberPrefixes };
+  },
 );
 
 const byCode = new Map(mobileOperators.map((mobileOperator) => [mobileOperator.code, mobileOperator]));

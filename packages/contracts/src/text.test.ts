@@ -4,12 +4,19 @@ import type { Operations } from './operations/operation.ts';
 import { operatorApis } from './operations/operator-apis.ts';
 import { line, seenLine } from './text.ts';
 
-it.each(['', '  ', '\u200b', '\u00ad\u2060', '\u3164', '\u2800 \u2003'])(
-  'what people say to people is not %j, of which nothing is seen',
-  (text) => {
-    expect(seenLine(10).safeParse(text).error?.issues).toMatchObject([{ message: 'is required' }]);
-  },
-);
+it.each([
+  '',
+  '  ',
+  '\u200b',
+  '\u00ad\u2060',
+  '\u3164',
+  '\u2800 \u2003',
+  '\ufe0f\u{e0100}',
+  '\u034f\u17b4\u180b',
+  '\u{1d159}',
+])('what people say to people is not %j, of which nothing is seen', (text) => {
+  expect(seenLine(10).safeParse(text).error?.issues).toMatchObject([{ message: 'is required' }]);
+});
 
 it('a line of a merchant may have what is not seen (contract 10.3)', () => {
   expect(line(10).safeParse('\u200b').success).toBe(true);

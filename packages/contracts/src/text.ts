@@ -11,8 +11,8 @@ export function replaceInvisible(text: string, by: string): string {
   return text.replaceAll(UNSEEN, by);
 }
 
-/** A character that is seen; those by their numbers are not, though Unicode calls them letters or symbols. */
-const SEEN = /[^\p{Cc}\p{Cf}\p{Z}\u115f\u1160\u2800\u3164\uffa0]/u;
+/** A character that is seen; those by their numbers are blank, though Unicode has them among letters and symbols. */
+const SEEN = /[^\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{1d159}]/u;
 
 const isBlank = (value: unknown): boolean =>
   value === null || (typeof value === 'string' && value.trim() === '');

@@ -1,4 +1,4 @@
-import { type MessagingService, topics } from '@pesewa/contracts';
+import { type MessagingService, type TopicName, topics } from '@pesewa/contracts';
 import {
   createKafka,
   type KafkaOptions,
@@ -22,6 +22,7 @@ import type { TopicHandler } from './inbox/topic-handler.ts';
 import { openTopicHistory, type TopicHistory } from './inbox/topic-history.ts';
 import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
 import { keepActions } from './operators/action-log.ts';
+import { addHealthRoutes } from './operators/health-routes.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
 import { createRecoveryChecks, type RecoveryChecks } from './operators/recovery-checks.ts';
 import type { ServicePositions } from './operators/service-positions.ts';
@@ -123,6 +124,10 @@ export async function openMessagingAs(
   const { clock } = scope;
   const positions = await scope.open('positions', openPositions({ ...kafka, clock }));
   let servicePositions: ServicePositions | undefined;
+  let consumed: readonly TopicName[] = [];
+  const progress = openProgress(clock, positions, { ...parts, group: options.service });
+  const keepsUp = async (timeoutMs: number) => consumed.length === 0 || progress.keepsUp(consumed, timeoutMs);
+  addHealthRoutes(scope, { ...parts, keepsUp });
   const { groupCommit, shared, runSerially, nextSequence } = createCommits(parts);
   return {
     client,
@@ -139,8 +144,9 @@ export async function openMessagingAs(
       const counters = countConsumed(scope.metrics);
       const { logger, health, config, metrics: registry } = scope;
       const parkedStore = openParkedStore(db);
-      const consumed = { ...parts, group: options.service, handlers, positions };
-      servicePositions = addOperatorRoutes(scope, { ...consumed, store: parkedStore, groupCommit });
+      consumed = handlers.map(({ topic }) => topic);
+      const consuming = { ...parts, group: options.service, handlers, positions };
+      servicePositions = addOperatorRoutes(scope, { ...consuming, store: parkedStore, groupCommit });
       const consumer = runConsumer({
         ...scope,
         ...parts,
@@ -167,7 +173,7 @@ export async function openMessagingAs(
     ...limitTo(options, {
       database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
       since: openTopicHistory(positions, parts),
-      ...openProgress(clock, positions, { ...parts, group: options.service }),
+      ...progress,
     }),
   };
 }

@@ -2,7 +2,7 @@ import type { PartitionBounds, Positions, TopicPartition } from '@pesewa/kafka';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ParkedStore } from './inbox/parked-store.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import { type Outbox, oldestOf } from './outbox/outbox.ts';
 
 /** How long a value may take to be read at a scrape; without it there is no value. */
 const READ_TIMEOUT_MS = 1_000;
@@ -129,10 +129,6 @@ export function gaugeOldestOutboxRecord(options: {
 }
 
 async function ageSeconds(outbox: Outbox, clock: Pick<Clock, 'nowMs'>): Promise<number> {
-  // The natural order is nearly that of insertion. An index for this one number would slow down every commit.
-  const oldest = await outbox.findOne(
-    {},
-    { sort: { $natural: 1 }, projection: { createdAt: 1 }, maxTimeMS: READ_TIMEOUT_MS },
-  );
-  return oldest === null ? 0 : Math.max(0, clock.nowMs() - oldest.createdAt.getTime()) / 1_000;
+  const oldestAt = await oldestOf(outbox, READ_TIMEOUT_MS);
+  return oldestAt === undefined ? 0 : Math.max(0, clock.nowMs() - oldestAt.getTime()) / 1_000;
 }

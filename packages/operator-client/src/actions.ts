@@ -6,6 +6,8 @@ export function describeParked({ state, lastReplay, discard }: ParkedView): stri
   if (discard?.status === 'approved')
     return `discarded by ${discard.requestedBy} and ${discard.decidedBy ?? '?'}`;
   if (discard?.status === 'proposed') return `${discard.requestedBy} proposes to discard it`;
+  if (discard?.status === 'rejected' && (lastReplay?.at ?? '') < (discard.decidedAt ?? ''))
+    return `${discard.decidedBy ?? '?'} rejected to discard it: ${discard.rejectedFor ?? 'without a reason'}`;
   return lastReplay ? `a replay by ${lastReplay.by} failed` : '';
 }
 

@@ -17,5 +17,9 @@ export function describeLength(lengthMs: number | null): string {
 }
 
 /** How many payments have ended, of those that left for their rail. */
-export const endedOf = ({ completed, failed }: Pick<RailAvailabilityView, 'completed' | 'failed'>): number =>
-  completed + failed.customer + failed.rail + failed.other;
+export const endedOf = ({
+  completed,
+  failed,
+  reversed,
+}: Pick<RailAvailabilityView, 'completed' | 'failed' | 'reversed'>): number =>
+  completed + failed.customer + failed.rail + failed.other + reversed;

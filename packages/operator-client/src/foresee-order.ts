@@ -50,9 +50,8 @@ export async function readWallet(
 export async function foreseeOrder(calls: Calls, request: OrderRequest): Promise<ForeseenOrder> {
   const { account, currency, change, kind } = request;
   const isWallet = 'merchantId' in account;
-  const balance = isWallet
-    ? (await readWallet(calls, account.merchantId, currency)).available
-    : await readFloat(calls, account.rail, currency);
+  const wallet = isWallet ? await readWallet(calls, account.merchantId, currency) : undefined;
+  const balance = isWallet ? wallet?.available : await readFloat(calls, account.rail, currency);
   const now = parseAmount(balance ?? '0', currency);
   if (!now.ok) throw new ClientError("the ledger's balance is no amount: use the same version of both");
   const after = now.value.minor + change;
@@ -62,6 +61,9 @@ export async function foreseeOrder(calls: Calls, request: OrderRequest): Promise
     [name, 'now', displayAmount(now.value.minor, currency)],
     [name, 'after', displayAmount(after, currency)],
     ...(isRefused ? ['the ledger would refuse this: a wallet gives no more than it has'] : []),
+    ...(wallet?.sequence === 0
+      ? ['no entry has touched this wallet yet: check the merchant and the currency']
+      : []),
     ...(balance === undefined ? ['no entry has touched this float yet: check the name of the rail'] : []),
     ...(kind === 'suspense' && !isWallet ? await foreseeDrift(calls, account.rail, currency, change) : []),
   ] as const;

@@ -30,6 +30,6 @@ export { mergeTimeline, type TimelineLine } from './merge-timeline.ts';
 export { describeOrder, mayBeBooked, takesAway } from './orders.ts';
 export { type FileSender, sendFile } from './send-file.ts';
 export { settingLabel, settingText } from './settings.ts';
-export { describeTest } from './test-webhooks.ts';
+export { describeConnection, describeTest } from './test-webhooks.ts';
 export { type CurrencySums, minorOf, sumsByCurrency, type TrialLine } from './trial-balance.ts';
 export { type Count, createWaiting, type Waiting } from './waiting.ts';

@@ -8,6 +8,7 @@ const words: Readonly<Record<string, string>> = {
   not_at_rail: 'not at the rail',
   railCost: 'rail fee',
   refundFee: 'fee refund',
+  awaitingOtp: 'awaiting OTP',
 };
 
 /** What may be a code, unlike a text with numbers or punctuation. */

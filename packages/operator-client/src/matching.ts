@@ -24,5 +24,5 @@ export function describeLines(file: NonNullable<RailStatementView['file']>): str
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `${count} ${what}`);
   const all = before + heading + blank + records + continued;
-  return `the file has ${all.toLocaleString('en-GB')}: ${[`${records.toLocaleString('en-GB')} that are read`, ...others].join(', ')}`;
+  return `the file has ${all.toLocaleString('en-GB')}: ${[`${records.toLocaleString('en-GB')} that ${records === 1 ? 'is' : 'are'} read`, ...others].join(', ')}`;
 }

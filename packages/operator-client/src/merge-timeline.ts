@@ -55,7 +55,7 @@ export function mergeTimeline(sources: Omit<TimelineSources, 'missing' | 'cut'>)
   const { payment, callbacks, reconciliation, breaks, entries, deliveries } = sources;
   const lines: readonly PlacedLine[] = [
     ...(payment === null ? [] : linesOfPayment(payment)),
-    ...callbacks.map(lineOfCallback),
+    ...callbacks.map((callback) => lineOfCallback(callback, payment?.currency ?? '')),
     ...(reconciliation?.items ?? []).flatMap((item) => linesOfReconciler(item, breaks)),
     ...breaks.flatMap(linesOfBreak),
     ...entries.map(lineOfEntry),
@@ -133,9 +133,10 @@ function placeOfStep(what: string): PlacedLine['place'] {
   return ENDS.has(what) ? 'end' : 'answer';
 }
 
-function lineOfCallback(callback: CallbackView): PlacedLine {
+function lineOfCallback(callback: CallbackView, currency: string): PlacedLine {
   const { claimedStatus, claimedAmount, claimedCurrency, verdict, state, deliveries, failure } = callback;
-  const amount = claimedAmount === null ? '' : ` ${displayAmount(claimedAmount, claimedCurrency ?? '')}`;
+  const amount =
+    claimedAmount === null ? '' : ` ${displayAmount(claimedAmount, claimedCurrency ?? currency)}`;
   const claim = claimedStatus === null ? 'not read' : `claims ${claimedStatus}${amount}`;
   const proof = verdict.proven ? 'proven' : `signature ${inWords(verdict.signature)}`;
   const times = deliveries > 1 ? `, came ${deliveries} times` : '';
@@ -163,7 +164,8 @@ function linesOfReconciler(
     what,
     detail: `${inWords(detail)}${repeated}`,
     place,
-    ...failureIf(what === 'break' || WRONG.test(detail)),
+    // What was decided of a payment is no failure of the decision.
+    ...failureIf(what === 'break' || (what !== 'decision' && WRONG.test(detail))),
     ...(broken && { about: { kind: 'break', id: broken.id } }),
   };
   return withGap(line, notKept);

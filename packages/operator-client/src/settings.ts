@@ -5,7 +5,8 @@ import { inWords } from './labels.ts';
 /** A setting's value as people read it. */
 export function settingText({ field, value, currency }: SettingView): string {
   if (currency !== null) return displayAmount(value, currency);
-  return field.endsWith('.percent') ? `${value}%` : value;
+  if (field.endsWith('.percent')) return `${value}%`;
+  return field.startsWith('limits.') ? Number(value).toLocaleString('en-GB') : value;
 }
 
 const parts = { fixed: ', fixed', min: ', at least', max: ', at most', percent: '', country: ', country' };

@@ -30,3 +30,28 @@ export function describeTest(
       return `there was no answer: ${inWords(met.error ?? '')} (a whole attempt may take ${met.deadlineMs} ms)`;
   }
 }
+
+/** How a test webhook was connected, secured and signed; undefined for what it did not come to. */
+export function describeConnection({ address, connectedTo, tls, tlsProblem, signature }: TestView) {
+  const without = address?.startsWith('https:')
+    ? 'the certificate could not be read'
+    : 'none: the address is http';
+  return {
+    connected: connectedTo ?? undefined,
+    tls: describeTls(tls, tlsProblem) ?? (connectedTo === null ? undefined : without),
+    signature: signature ? describeSignature(signature) : undefined,
+  };
+}
+
+function describeTls(tls: TestView['tls'], problem: string | null): string | undefined {
+  if (problem !== null) return `it failed: ${inWords(problem)}`;
+  if (!tls) return undefined;
+  return `${tls.version}; the certificate is by ${tls.issuer || 'nobody named'}, until ${tls.expiresAt}`;
+}
+
+function describeSignature({ header, count, verifies }: NonNullable<TestView['signature']>): string {
+  const signed = count > 1 ? `${header}, by the new secret and the old one,` : header;
+  return verifies
+    ? `${signed} verifies with the secret on record; if yours refuses it, compare the secret and the clock`
+    : `${signed} does not verify with the secret on record: rotate it`;
+}

@@ -4,6 +4,7 @@ import {
   deliveryOperations,
   type MessagingService,
   orderOperations,
+  settingsOperations,
 } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
 import type { Caller } from './call.ts';
@@ -31,6 +32,7 @@ export interface LowFloat extends Sum {
 export interface Waiting {
   readonly orders: Count | null;
   readonly decisions: Count | null;
+  readonly settings: Count | null;
   readonly givenUpWebhooks: Count | null;
   readonly suspense: readonly Sum[] | null;
   readonly lowFloats: readonly LowFloat[] | null;
@@ -64,9 +66,10 @@ export function createWaiting({ call, list }: Caller) {
         return { count: items.length, isCut: hasMore };
       };
       const proposed = { status: 'proposed' } as const;
-      const [orders, decisions, givenUpWebhooks, books] = await Promise.all([
+      const [orders, decisions, settings, givenUpWebhooks, books] = await Promise.all([
         part('ledger', counted(list('ledger', orderOperations.list, proposed, COUNT_MAX))),
         part('reconciler', counted(list('reconciler', decisionOperations.list, proposed, COUNT_MAX))),
+        part('ledger', counted(list('ledger', settingsOperations.list, proposed, COUNT_MAX))),
         part(
           'webhook-dispatcher',
           counted(list('webhook-dispatcher', deliveryOperations.list, { state: 'exhausted' }, COUNT_MAX)),
@@ -77,6 +80,7 @@ export function createWaiting({ call, list }: Caller) {
       return {
         orders,
         decisions,
+        settings,
         givenUpWebhooks,
         suspense: sums?.suspense ?? null,
         lowFloats: sums?.lowFloats ?? null,

@@ -4,6 +4,7 @@ import { startLoop } from '@pesewa/messaging';
 import { answer, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
 import type { Db, Document } from 'mongodb';
 import {
+  type EndedPayment,
   measure,
   measureForMerchants,
   OPEN_TOO_LONG_MIN_MS,
@@ -46,7 +47,7 @@ interface FoundPayment extends PaymentWay {
   readonly merchantId: string;
   readonly acceptedAt: Date;
   readonly slice: number;
-  readonly status: string;
+  readonly status: EndedPayment['status'] | (typeof unendedStatus)[keyof typeof unendedStatus];
   readonly attempts: number;
   readonly reason: string | null;
   readonly endedAt: Date | null;
@@ -96,12 +97,12 @@ export async function readSample(
   ]);
   const ended = found
     // What never left for its rail, such as a payout without cover, says nothing of the rail.
-    .filter(({ status, attempts }) => status !== unendedStatus[store.prefix] && attempts > 0)
-    .map(({ status, acceptedAt, endedAt, ...payment }) => ({
-      ...payment,
-      isCompleted: status === 'COMPLETED',
-      tookMs: endedAt && endedAt.getTime() - acceptedAt.getTime(),
-    }));
+    .filter(({ attempts }) => attempts > 0)
+    .flatMap(({ status, acceptedAt, endedAt, ...payment }) =>
+      status === 'INITIALIZED' || status === 'PENDING'
+        ? []
+        : [{ ...payment, status, tookMs: endedAt && endedAt.getTime() - acceptedAt.getTime() }],
+    );
   const open = waiting.map(({ acceptedAt, ...way }) => ({ ...way, openForMs: nowMs - acceptedAt.getTime() }));
   const slices = [...Map.groupBy(found, ({ slice }) => slice).values()];
   const isSample = slices.some(({ length }) => length === SLICE_MAX);

@@ -63,8 +63,8 @@ test('payments of the hour alone are read, without those that never left for the
   const { ended, open: waiting, ...sample } = await readSample(store, nowMs);
   expect(sample).toEqual({ fromMs: nowMs - 60 * MINUTE_MS, isSample: false, isCut: false });
   expect(ended).toMatchObject([
-    { rail: 'upstream', isCompleted: false, reason: 'TIMEOUT', tookMs: 1_000 },
-    { country: 'KEN', currency: 'KES', channel: 'Mobile Money', isCompleted: true, tookMs: 1_000 },
+    { rail: 'upstream', status: 'FAILED', reason: 'TIMEOUT', tookMs: 1_000 },
+    { country: 'KEN', currency: 'KES', channel: 'Mobile Money', status: 'COMPLETED', tookMs: 1_000 },
   ]);
   expect(waiting).toMatchObject([{ rail: 'upstream', openForMs: 3 * 60 * MINUTE_MS }]);
 });

@@ -14,12 +14,12 @@ const times = (count: number, one: Partial<EndedPayment> = {}): readonly EndedPa
   Array.from({ length: count }, (_, index) => ({
     ...way,
     merchantId: `m-${index % 3}`,
-    isCompleted: true,
+    status: 'COMPLETED',
     reason: 'Successful',
     tookMs: (index + 1) * 1_000,
     ...one,
   }));
-const failed = (count: number, reason: string | null) => times(count, { isCompleted: false, reason });
+const failed = (count: number, reason: string | null) => times(count, { status: 'FAILED', reason });
 const sampleOf = (ended: readonly EndedPayment[], open: PaymentSample['open'] = []) => ({
   ended,
   open,
@@ -37,11 +37,23 @@ describe('availability', () => {
     expect(measure(way, sampleOf(ended))).toEqual({
       completed: 94,
       failed: { customer: 3, rail: 2, other: 1 },
+      reversed: 0,
       successRate: 0.94,
       medianMs: 44_000,
       p95Ms: 89_000,
       topFailure: { reason: 'CUSTOMER DECLINED', count: 3 },
       openTooLong: { count: 0, isCut: false, afterMs: 89_000 },
+    });
+  });
+
+  it('counts what a rail took back beside what failed, and neither as completed', () => {
+    const reversed = times(4, { status: 'REVERSED', reason: 'Reversed by the institution' });
+    expect(measure(way, sampleOf([...times(14), ...failed(2, 'TIMEOUT'), ...reversed]))).toMatchObject({
+      completed: 14,
+      failed: { customer: 0, rail: 2, other: 0 },
+      reversed: 4,
+      successRate: 0.7,
+      topFailure: { reason: 'TIMEOUT', count: 2 },
     });
   });
 
@@ -66,7 +78,7 @@ describe('availability', () => {
 
   it('is of what it names alone', () => {
     const mtn = { rail: 'upstream', operatorCode: 'GHMTN' };
-    const ended = [...times(20, mtn), ...times(20, { operatorCode: 'KESAF', isCompleted: false })];
+    const ended = [...times(20, mtn), ...times(20, { operatorCode: 'KESAF', status: 'FAILED' })];
     expect(measure(mtn, sampleOf(ended))).toMatchObject({ completed: 20, successRate: 1 });
     expect(measure(way, sampleOf(ended)).successRate).toBe(0.5);
     expect(measure({ rail: 'another' }, sampleOf(ended))).toMatchObject({ completed: 0, successRate: null });

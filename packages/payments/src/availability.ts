@@ -8,7 +8,7 @@ export type PaymentWay = Readonly<
 /** A payment that has ended at its rail; `tookMs` is from acceptance to the end, null if that is not known. */
 export interface EndedPayment extends PaymentWay {
   readonly merchantId: string;
-  readonly isCompleted: boolean;
+  readonly status: 'COMPLETED' | 'FAILED' | 'REVERSED';
   readonly reason: string | null;
   readonly tookMs: number | null;
 }
@@ -39,8 +39,11 @@ function takes(way: PaymentWay): (payment: PaymentWay) => boolean {
 export function measure(way: PaymentWay, sample: PaymentSample): Measured {
   const isOfIt = takes(way);
   const ended = sample.ended.filter(isOfIt);
-  const failures = ended.filter(({ isCompleted }) => !isCompleted);
-  const completed = ended.length - failures.length;
+  const {
+    COMPLETED: { length: completed } = [],
+    FAILED: failures = [],
+    REVERSED: { length: reversed } = [],
+  } = Object.groupBy(ended, ({ status }) => status);
   const failed = { customer: 0, rail: 0, other: 0 };
   for (const { reason } of failures) failed[failureClassOf(reason)] += 1;
   const isEnough = ended.length >= ENDED_MIN;
@@ -53,6 +56,7 @@ export function measure(way: PaymentWay, sample: PaymentSample): Measured {
   return {
     completed,
     failed,
+    reversed,
     // Rounded down, so that 1 means that none failed.
     successRate: isEnough ? Math.floor((completed * 1_000) / ended.length) / 1_000 : null,
     medianMs: percentile(50),

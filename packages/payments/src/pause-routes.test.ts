@@ -4,7 +4,7 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { addPauseRoutes, type PauseRouteDeps } from './pause-routes.ts';
-import type { ApprovalRefusal } from './pauses.ts';
+import type { Pauses, ResumeRefusal } from './pauses.ts';
 
 const upstream = { scope: 'rail', name: 'upstream' } as const;
 const pause = { ...upstream, reason: 'they pay twice', pausedBy: 'ama', pausedAt: '2026-01-02T03:04:05Z' };
@@ -15,14 +15,14 @@ const named = (['operator', 'approver'] as const).map((role) => ({
 }));
 
 /** The routes over pauses of which one may be proposed already; `approved` has the approvals that reached them. */
-function open(proposed: Result<string, 'pause.unknown'>, approval: Result<null, ApprovalRefusal>) {
+function open(proposed: Result<string, ResumeRefusal>, approval: Awaited<ReturnType<Pauses['approve']>>) {
   const approved: object[] = [];
   const pauses: PauseRouteDeps['pauses'] = {
     list: () => [],
     pause: () => Promise.reject(new Error('nobody pauses')),
     propose: async () => (proposed.ok ? accept({ ...pause, resumeProposedBy: proposed.value }) : proposed),
-    approve: async (_, given) => {
-      approved.push(given);
+    approve: async ({ pausedAt }, given) => {
+      approved.push({ ...given, pausedAt });
       return approval;
     },
   };
@@ -31,7 +31,11 @@ function open(proposed: Result<string, 'pause.unknown'>, approval: Result<null, 
   const app = guardOperator(routes, createOperators('the-shared-token', named, false));
   const ask = async (role: string, body: object) => {
     const headers = { authorization: `Bearer token-of-${role}`, 'content-type': 'application/json' };
-    const init = { method: 'POST', headers, body: JSON.stringify({ ...upstream, ...body }) };
+    const init = {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ ...upstream, pausedAt: pause.pausedAt, ...body }),
+    };
     const answer = await app.request('/pauses/resume', init);
     return [answer.status, await answer.json()];
   };
@@ -61,7 +65,20 @@ it('takes an approver to resume, who names the operator that proposed it', async
   expect(await ask('approver', { approves: ' ' })).toMatchObject([400, { message: 'approves is required' }]);
   expect(approved).toEqual([]);
   expect(await ask('approver', { approves: 'kofi' })).toEqual([200, { resumed: true }]);
-  expect(approved).toEqual([{ by: 'an-approver', approves: 'kofi' }]);
+  expect(approved).toEqual([{ by: 'an-approver', approves: 'kofi', pausedAt: new Date(pause.pausedAt) }]);
+});
+
+it('takes the time of the pause that was seen, to propose and to approve', async () => {
+  const { ask, approved } = open(accept('an-operator'), accept(null));
+  for (const body of [{}, { approves: 'kofi' }])
+    expect(await ask('approver', { ...body, pausedAt: undefined })).toMatchObject([
+      400,
+      { message: expect.stringMatching(/^pausedAt/) as unknown },
+    ]);
+  expect(approved).toEqual([]);
+  const { ask: later } = open(refuse('pause.changed'), refuse('pause.changed'));
+  for (const body of [{}, { approves: 'kofi' }])
+    expect(await later('approver', body)).toMatchObject([409, { code: 'changed' }]);
 });
 
 it.each([

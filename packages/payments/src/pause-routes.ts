@@ -38,14 +38,15 @@ export function addPauseRoutes(operator: Hono, { pauses, rails, findMerchant }: 
         return refused('not_found', `name: there is no merchant ${name}`);
       return answer(200, await pauses.pause(subject.value, reason, by));
     },
-    resume: async ({ body: { approves, ...named }, operator: by }) => {
+    resume: async ({ body: { approves, pausedAt, ...named }, operator: by }) => {
       const subject = subjectOf(named);
       if (!subject.ok) return refused('invalid', subject.refusal);
+      const pause = { ...subject.value, pausedAt: new Date(pausedAt) };
       if (approves !== undefined) {
-        const resumed = await pauses.approve(subject.value, { by, approves });
+        const resumed = await pauses.approve(pause, { by, approves });
         return resumed.ok ? answer(200, { resumed: true as const }) : refuseResume(resumed.refusal);
       }
-      const proposed = await pauses.propose(subject.value, by);
+      const proposed = await pauses.propose(pause, by);
       if (!proposed.ok) return refuseResume(proposed.refusal);
       const { resumeProposedBy: proposer } = proposed.value;
       if (proposer === by) return answer(202, proposed.value);
@@ -57,6 +58,7 @@ export function addPauseRoutes(operator: Hono, { pauses, rails, findMerchant }: 
 
 const refuseResume = refusalsAs({
   'pause.unknown': ['not_found', 'this is not paused'],
+  'pause.changed': ['changed', 'pausedAt: it was paused anew since you looked: list the pauses'],
   'pause.same_operator': [
     'same_operator',
     'approves: you proposed to resume it: another operator must approve that',

@@ -42,6 +42,12 @@ function api(pauses: Pauses) {
   };
 }
 
+/** Pauses the rail; gives what names this pause. */
+async function pauseUpstream(call: ReturnType<typeof api>, reason: string) {
+  const [, body] = await call('ama', '/pauses', { ...upstream, reason });
+  return { ...upstream, pausedAt: (body as { readonly pausedAt: string }).pausedAt };
+}
+
 const SOON = { timeout: 30_000 };
 const upstream = { scope: 'rail', name: 'upstream' };
 const payment = { rail: 'upstream', merchantId: 'demo' };
@@ -76,56 +82,59 @@ describe('a pause', () => {
     await using one = await openReplica();
     await using other = await openReplica();
     const [here, there] = [api(one), api(other)];
-    await here('ama', '/pauses', { ...upstream, reason: 'why' });
+    const seen = await pauseUpstream(here, 'why');
     for (const _ of [1, 2])
-      expect(await there('kofi', '/pauses/resume', upstream)).toMatchObject([
-        202,
-        { resumeProposedBy: 'kofi' },
-      ]);
+      expect(await there('kofi', '/pauses/resume', seen)).toMatchObject([202, { resumeProposedBy: 'kofi' }]);
     expect(one.isPaused(payment)).toBe(true);
-    expect(await here('ama', '/pauses/resume', upstream)).toMatchObject([409, { code: 'proposed_already' }]);
-    expect(await there('kofi', '/pauses/resume', { ...upstream, approves: 'kofi' })).toMatchObject([
+    expect(await here('ama', '/pauses/resume', seen)).toMatchObject([409, { code: 'proposed_already' }]);
+    expect(await there('kofi', '/pauses/resume', { ...seen, approves: 'kofi' })).toMatchObject([
       403,
       { code: 'same_operator' },
     ]);
-    expect(await here('ama', '/pauses/resume', { ...upstream, approves: 'esi' })).toMatchObject([
+    expect(await here('ama', '/pauses/resume', { ...seen, approves: 'esi' })).toMatchObject([
       409,
       { code: 'not_proposed' },
     ]);
     expect(one.isPaused(payment)).toBe(true);
-    const approval = { ...upstream, approves: 'kofi' };
+    const approval = { ...seen, approves: 'kofi' };
     expect(await here('ama', '/pauses/resume', approval)).toEqual([200, { resumed: true }]);
     expect([one.isPaused(payment), await here('ama', '/pauses')]).toEqual([
       false,
       [200, { items: [], next: null }],
     ]);
     await expect.poll(() => other.isPaused(payment), SOON).toBe(false);
-    for (const body of [upstream, approval])
+    for (const body of [seen, approval])
       expect(await here('ama', '/pauses/resume', body)).toMatchObject([404, { code: 'not_found' }]);
   });
 
   it('stays where both propose at the same moment', async () => {
     await using one = await openReplica();
     await using other = await openReplica();
-    await api(one)('ama', '/pauses', { ...upstream, reason: 'why' });
+    const seen = await pauseUpstream(api(one), 'why');
     const both = await Promise.all([
-      api(one)('ama', '/pauses/resume', upstream),
-      api(other)('kofi', '/pauses/resume', upstream),
+      api(one)('ama', '/pauses/resume', seen),
+      api(other)('kofi', '/pauses/resume', seen),
     ]);
     expect(both.map(([status]) => Number(status)).toSorted((one, other) => one - other)).toEqual([202, 409]);
     expect(one.isPaused(payment)).toBe(true);
   });
 
-  it('that is made again asks both operators again', async () => {
+  it('that is made again asks both operators again, whatever they saw of the one before', async () => {
     await using replica = await openReplica();
     const call = api(replica);
-    await call('ama', '/pauses', { ...upstream, reason: 'why' });
-    await call('kofi', '/pauses/resume', upstream);
-    await call('ama', '/pauses', { ...upstream, reason: 'not yet' });
-    expect(await call('ama', '/pauses/resume', upstream)).toMatchObject([
+    const before = await pauseUpstream(call, 'why');
+    await call('kofi', '/pauses/resume', before);
+    const seen = await pauseUpstream(call, 'not yet');
+    expect(await call('kofi', '/pauses/resume', before)).toMatchObject([409, { code: 'changed' }]);
+    expect(await call('kofi', '/pauses/resume', seen)).toMatchObject([
       202,
-      { reason: 'not yet', resumeProposedBy: 'ama' },
+      { reason: 'not yet', resumeProposedBy: 'kofi' },
     ]);
+    expect(await call('ama', '/pauses/resume', { ...before, approves: 'kofi' })).toMatchObject([
+      409,
+      { code: 'changed' },
+    ]);
+    expect(replica.isPaused(payment)).toBe(true);
   });
 
   it.each<[object, number, RegExp]>([

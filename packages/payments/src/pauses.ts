@@ -30,16 +30,21 @@ export interface Pauses extends AsyncDisposable {
   /** Pauses at once here, and within a second elsewhere; a pause that is there gets another reason, and stays. */
   readonly pause: (subject: PauseSubject, reason: string, by: string) => Promise<PauseView>;
   /** Proposes to resume, which changes nothing else; the same operator may repeat it. */
-  readonly propose: (subject: PauseSubject, by: string) => Promise<Result<PauseView, 'pause.unknown'>>;
+  readonly propose: (pause: SeenPause, by: string) => Promise<Result<PauseView, ResumeRefusal>>;
   /** Resumes what another operator has proposed to resume. */
   readonly approve: (
-    subject: PauseSubject,
+    pause: SeenPause,
     approval: { readonly by: string; readonly approves: string },
-  ) => Promise<Result<null, ApprovalRefusal>>;
+  ) => Promise<Result<null, ResumeRefusal | 'pause.same_operator' | 'pause.not_proposed'>>;
 }
 
-/** Why a pause does not end by an approval. */
-export type ApprovalRefusal = 'pause.unknown' | 'pause.same_operator' | 'pause.not_proposed';
+/** The pause that somebody saw, by when it was set: one that was set anew since is another. */
+export interface SeenPause extends PauseSubject {
+  readonly pausedAt: Date;
+}
+
+/** Why the pause that somebody saw does not end. */
+export type ResumeRefusal = 'pause.unknown' | 'pause.changed';
 
 /** A pause as MongoDB holds it; `_id` is its scope and name, so that each subject has one. */
 interface PauseDocument extends PauseSubject {
@@ -103,22 +108,26 @@ export async function openPauses(deps: {
       await read();
       return viewOf(document);
     },
-    propose: async (subject, by) => {
+    propose: async ({ pausedAt: at, ...subject }, by) => {
+      const _id = idOf(subject);
       const proposed = await pauses.findOneAndUpdate(
-        { _id: idOf(subject) },
+        { _id, at },
         [{ $set: { resumeProposedBy: { $ifNull: ['$resumeProposedBy', by] } } }],
         { returnDocument: 'after' },
       );
       await read();
-      return proposed ? accept(viewOf(proposed)) : refuse('pause.unknown');
+      if (proposed) return accept(viewOf(proposed));
+      return refuse(current.has(_id) ? 'pause.changed' : 'pause.unknown');
     },
-    approve: async (subject, { by, approves }) => {
+    approve: async ({ pausedAt: at, ...subject }, { by, approves }) => {
       if (by === approves) return refuse('pause.same_operator');
       const _id = idOf(subject);
-      const { deletedCount } = await pauses.deleteOne({ _id, resumeProposedBy: approves });
+      const { deletedCount } = await pauses.deleteOne({ _id, at, resumeProposedBy: approves });
       await read();
       if (deletedCount > 0) return accept(null);
-      return refuse(current.has(_id) ? 'pause.not_proposed' : 'pause.unknown');
+      const standing = current.get(_id);
+      if (!standing) return refuse('pause.unknown');
+      return refuse(standing.at.getTime() === at.getTime() ? 'pause.not_proposed' : 'pause.changed');
     },
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };

@@ -26,6 +26,15 @@ export interface PaymentQuery {
 /** The status of payments that have not ended, by how our references of them begin. */
 export const unendedStatus = { po: 'INITIALIZED', co: 'PENDING' } as const;
 
+/** The index of a merchant's payments in the order of their acceptance; nothing in it changes (ADR 83). */
+export const MERCHANT_KEY = { merchantId: 1, reference: 1 } as const;
+
+/** The index of those whose status few have: each enters it once, as it ends. */
+export const RARE_STATUS_KEY = { merchantId: 1, status: 1, reference: 1 } as const;
+
+/** The statuses of {@link RARE_STATUS_KEY}. */
+export const rareStatuses = ['FAILED', 'REVERSED'] as const;
+
 /** How long the database may read for a page of a list. */
 export const LIST_TIMEOUT_MS = 5_000;
 const MAX_TIME_EXPIRED = 50;
@@ -54,9 +63,7 @@ export async function listNewest<Document extends object>(
       ...(batch ? [{ reference: { $gte: batch.firstItem, $lte: batch.lastItem } }] : []),
     ],
     ...(batch && { batchReference: batch.batchReference }),
-    // A merchant with few payments among many is found by the range of its `_id`, one with many by the references:
-    // the database tries both and goes on with the quicker, so no further index is needed.
-    ...(merchantId !== undefined && { merchantId, _id: { $gt: `${merchantId}:`, $lt: `${merchantId};` } }),
+    ...(merchantId !== undefined && { merchantId }),
     ...(ids && { _id: { $in: [...ids] } }),
     ...(rail !== undefined && { rail }),
     ...(operatorCode !== undefined && { 'order.operatorCode': operatorCode }),
@@ -65,9 +72,19 @@ export async function listNewest<Document extends object>(
   };
   const found = collection.find(filter as unknown as Filter<Document>, {
     maxTimeMS: LIST_TIMEOUT_MS,
-    ...(ids && { hint: '_id_' }),
+    ...hintFor(query),
   });
   return unlessTooSlow(() => found.sort({ reference: -1 }).limit(limit).toArray());
+}
+
+/**
+ * The index of a list, where what the database remembers of another list of the same shape could mislead it. Open payments
+ * of a merchant are found among all that are open, or among the merchant's: whichever is quicker.
+ */
+function hintFor({ merchantId, ids, status }: PaymentQuery) {
+  if (ids) return { hint: '_id_' };
+  if (merchantId === undefined || status === unendedStatus.po || status === unendedStatus.co) return {};
+  return { hint: rareStatuses.some((one) => one === status) ? RARE_STATUS_KEY : MERCHANT_KEY };
 }
 
 /** What was read; undefined if the database gave up by its time limit. */

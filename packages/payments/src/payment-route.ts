@@ -84,8 +84,9 @@ const instantOf = (text: string | undefined) => (text === undefined ? undefined 
 
 function listed(viewed: PaymentView): ListedPayment {
   const { reference, merchantId, merchantReference, rail, currency, amount, fee } = viewed;
-  const { status, step, acceptedAt } = viewed;
-  return { reference, merchantId, merchantReference, rail, currency, amount, fee, status, step, acceptedAt };
+  const { status, step, reason, acceptedAt } = viewed;
+  const named = { reference, merchantId, merchantReference, rail };
+  return { ...named, currency, amount, fee, status, step, reason, acceptedAt };
 }
 
 /** What operators see of every payment; its reason is shown without numbers and without these names. */

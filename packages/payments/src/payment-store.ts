@@ -8,7 +8,13 @@ import {
   type PaymentOrArchived,
   readArchived,
 } from './archive.ts';
-import { listNewest, type PaymentQuery } from './payment-list.ts';
+import {
+  listNewest,
+  MERCHANT_KEY,
+  type PaymentQuery,
+  RARE_STATUS_KEY,
+  rareStatuses,
+} from './payment-list.ts';
 import { openPaymentLookup } from './payment-lookup.ts';
 import {
   NOT_REFUSED,
@@ -177,7 +183,8 @@ export function attemptUpdate(step: string) {
 }
 
 /**
- * The indexes of a gateway's payments: for events and lookups by our reference, and erasing in its order; for claims of
+ * The indexes of a gateway's payments: for events and lookups by our reference, and erasing in its order; for lists of a
+ * merchant's, and of those that failed; for claims of
  * the step `due` by `dueAt`, within equal values of the fields `claimedWithin` if any are given; for the audit of what
  * has not ended; and for deleting the marks of refused requests. Our reference is unique by construction, so no index
  * enforces it: `_id` is the only unique key, by which the collection can be sharded.
@@ -191,6 +198,8 @@ export function paymentIndexes(options: {
   const claimKey = [...(options.claimedWithin ?? []), 'dueAt'].map((field) => [field, 1] as const);
   return [
     { key: { reference: 1 } },
+    { key: MERCHANT_KEY },
+    { key: RARE_STATUS_KEY, partialFilterExpression: { status: { $in: rareStatuses } } },
     { key: Object.fromEntries(claimKey), partialFilterExpression: { step: options.due } },
     {
       key: { status: 1, acceptedAt: 1, reference: 1 },

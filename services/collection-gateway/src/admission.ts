@@ -20,6 +20,7 @@ import {
   invalidAmount,
   readCollectionRequest,
   readMobileOperator,
+  unavailable,
 } from './domain/initiation.ts';
 import { amountDayLimit, amountRefusal, numberLimit } from './domain/limits.ts';
 import { initiated } from './domain/state.ts';
@@ -111,10 +112,12 @@ function price(
   routeRail: AdmissionDeps['routeRail'],
 ): Result<Priced, AdmissionRefusal> {
   const mobileOperator = readMobileOperator(form);
-  if (!mobileOperator.ok) return refuse({ reason: mobileOperator.refusal });
-  const rail = routeRail(mobileOperator.value.code);
-  const wallet = merchant.wallets.find(({ currency }) => currency === mobileOperator.value.currency);
-  if (!rail || !wallet) return refuse({ reason: 'OPERATOR NOT AVAILABLE' });
+  if (!mobileOperator.ok) return mobileOperator;
+  const { code, currency: ofOperator } = mobileOperator.value;
+  const rail = routeRail(code);
+  if (!rail) return refuse(unavailable(`operatorCode ${code} is not served at present`));
+  const wallet = merchant.wallets.find((one) => one.currency === ofOperator);
+  if (!wallet) return refuse(unavailable(`you have no wallet in ${ofOperator}: ask your operator`));
   const order = readCollectionRequest(form, mobileOperator.value);
   if (!order.ok) return order;
   const { minor, currency } = order.value.amount;

@@ -78,7 +78,8 @@ export function answerInitiated(
   return answerJson(context, 200, viewInitiated(reference, order.flow, redirectionUrl));
 }
 
-function nextStep(flow: CompletionFlow, redirectionUrl: string) {
+/** What a flow asks of the merchant next (contract 10.11). */
+export function nextStep(flow: CompletionFlow, redirectionUrl: string) {
   const completion = { paymentCompletionRequired: true, paymentCompletionUrl: COMPLETION_PATH };
   switch (flow.kind) {
     case 'otp':

@@ -1,4 +1,5 @@
 import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
+import { mobileOperators } from '@pesewa/contracts';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createOutcomeRecorder, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
@@ -87,7 +88,7 @@ export async function composeGateway(
   const app = createApp({
     collections,
     store,
-    availability: await openAvailability(scope, rails, { db: messaging.db, isPaused }),
+    ...(await openOperators(scope, rails, { db: messaging.db, isPaused })),
     initiate,
     complete: completer.complete,
     answerDeadline,
@@ -99,6 +100,16 @@ export async function composeGateway(
     logger,
   });
   return { app, completer };
+}
+
+/** What merchants are told of the mobile operators that collections are routed to. */
+async function openOperators(
+  scope: ServiceScope<object>,
+  rails: Rails,
+  parts: { readonly db: Db; readonly isPaused: IsPaused },
+) {
+  const operators = mobileOperators.filter(({ code }) => rails.routeCollection({ operatorCode: code }));
+  return { operators, availability: await openAvailability(scope, rails, parts) };
 }
 
 /** Measures each rail and mobile operator there, and for merchants each mobile operator. */

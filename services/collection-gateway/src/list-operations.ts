@@ -7,6 +7,7 @@ import { rejectionsOf } from './status-operations.ts';
 
 const path = '/collection/v1/collections';
 const availabilityPath = '/collection/v1/availability';
+const configurationPath = '/collection/v1/configuration';
 const statuses = ['PENDING', 'COMPLETED', 'FAILED'] as const satisfies readonly CollectionStatus[];
 
 /** The parameters of the list of collections. */
@@ -31,6 +32,40 @@ export const listedCollection = collectionWebhook
 /** How the collections of each mobile operator fare. */
 export const operatorsAvailability = waysAvailability({ operatorCode: z.string() });
 
+const amount = (description: string) => numberText.nullable().meta({ description });
+
+/** What the collections of each mobile operator take, for the merchant that asks (contract 10.24). */
+export const operatorsConfiguration = z.strictObject({
+  configuration: z.array(
+    z.strictObject({
+      operatorCode: z.string(),
+      country: z.string(),
+      currency: z.string(),
+      requestType: z.string(),
+      decimals: numberText.meta({ description: 'of an amount, at most' }),
+      amountStep: numberText.meta({ description: 'amounts are multiples of it' }),
+      minimumAmount: amount('your own minimum; null without one'),
+      maximumAmount: amount('your limit of one collection; null without one'),
+      dailyMaximumAmount: amount(
+        'your limit of a UTC day, over all operators of the currency; null without one',
+      ),
+      numberPrefixes: z.array(z.string()).meta({
+        description:
+          'how the numbers that it was given begin; a customer may have taken one to another operator. Empty: it has no numbers of its own',
+      }),
+      flows: z.array(
+        z.strictObject({
+          transactionType: z.string().nullable().meta({ description: 'null: whichever' }),
+          otpIsRequired: z.boolean(),
+          lengthOfOtp: numberText,
+          paymentCompletionRequired: z.boolean(),
+          redirectionRequired: z.boolean(),
+        }),
+      ),
+    }),
+  ),
+});
+
 const listed = {
   transaction_reference: 'co-019a6b2c4d5e7f8091a2b3c4d5e6f708',
   merchant_reference: 'order-2031',
@@ -44,7 +79,7 @@ const listed = {
   initiated_date: '2026-01-15 12:00:00',
 };
 
-/** The operations that list a merchant's collections, and how those of each mobile operator fare. */
+/** The operations that list a merchant's collections, what mobile operators take, and how those of each fare. */
 export const listOperations = {
   collections: defineOperation({
     path,
@@ -102,6 +137,50 @@ export const listOperations = {
         },
       },
       ...rejectionsOf(availabilityPath, 'refused: X-business or X-app is missing or wrong'),
+    },
+  }),
+  configuration: defineOperation({
+    path: configurationPath,
+    operationId: 'getConfiguration',
+    tag: 'Lists',
+    summary: 'What mobile operators take',
+    description:
+      'The mobile operators that customers can be asked by: amounts, your limits, how their numbers begin, and what a ' +
+      'payin of each asks of you next, in the fields of its answer. It has no body and no `X-module`.',
+    request: { query: z.object({}) },
+    answers: {
+      200: {
+        description: 'every mobile operator',
+        schema: operatorsConfiguration,
+        examples: {
+          'one mobile operator': {
+            configuration: [
+              {
+                operatorCode: 'GMQMO',
+                country: 'GM',
+                currency: 'GMD',
+                requestType: 'B',
+                decimals: 2,
+                amountStep: 0.01,
+                minimumAmount: null,
+                maximumAmount: 50000,
+                dailyMaximumAmount: null,
+                numberPrefixes: ['2203'],
+                flows: [
+                  {
+                    transactionType: null,
+                    otpIsRequired: true,
+                    lengthOfOtp: 6,
+                    paymentCompletionRequired: true,
+                    redirectionRequired: false,
+                  },
+                ],
+              },
+            ],
+          },
+        },
+      },
+      ...rejectionsOf(configurationPath, 'refused: X-business or X-app is missing or wrong'),
     },
   }),
 };

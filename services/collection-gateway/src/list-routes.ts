@@ -1,9 +1,10 @@
-import { type JsonOf, jsonNumber } from '@pesewa/contracts';
+import { type JsonOf, jsonNumber, type MobileOperator } from '@pesewa/contracts';
 import { accept, type Clock, formatAmount } from '@pesewa/kernel';
 import { type AppEnv, type AuthenticationDeps, authenticate, createReadPage } from '@pesewa/merchant-api';
 import { answerJson, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { answerRejected } from './answers.ts';
+import { viewConfiguration } from './configuration.ts';
 import {
   type listedCollection,
   listedParameters,
@@ -14,11 +15,13 @@ import { merchantKeyOf } from './requests.ts';
 import { answerUnauthenticated } from './status-routes.ts';
 import type { Collection, CollectionStore } from './store.ts';
 
-/** The dependencies of the list of collections and of the availability of mobile operators. */
+/** The dependencies of the list of collections and of what is told of mobile operators. */
 export interface ListRouteDeps extends AuthenticationDeps {
   readonly store: Pick<CollectionStore, 'list'>;
   /** How collections fare; undefined before it is first measured. */
   readonly availability: (merchantId: string) => JsonOf<typeof operatorsAvailability> | undefined;
+  /** Those that collections are routed to. */
+  readonly operators: readonly MobileOperator[];
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
 }
@@ -48,6 +51,9 @@ export function createListRoutes(deps: ListRouteDeps): Hono<AppEnv> {
     const found = deps.availability(context.get('merchant').id);
     return found ? answerJson(context, 200, found) : answerRejected(context, 503, nowMs());
   });
+  routes.get(listOperations.configuration.getRoutingPath(), authentication, (context) =>
+    answerJson(context, 200, viewConfiguration(deps.operators, context.get('merchant').limits)),
+  );
   return routes;
 }
 

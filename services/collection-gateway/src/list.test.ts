@@ -1,7 +1,7 @@
-import { jsonNumber, parseJson } from '@pesewa/contracts';
+import { jsonNumber, mobileOperators, parseJson } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answerSchema } from './fixtures/documented.ts';
-import { openGateway, payinBody, rightHeaders } from './fixtures/gateway.ts';
+import { holderOf, merchant, openGateway, payinBody, rightHeaders } from './fixtures/gateway.ts';
 import type { ListRouteDeps } from './list-routes.ts';
 
 const { 'x-module': _module, 'content-type': _type, ...rightfully } = rightHeaders('');
@@ -123,6 +123,57 @@ describe('the list of collections', () => {
       status: 400,
       body: { error: expect.stringMatching(/from and to/) as string },
     });
+  });
+});
+
+describe('the configuration of mobile operators (contract 10.24)', () => {
+  async function configure(limits: object = {}) {
+    const gateway = openGateway({
+      identify: async () => holderOf({ ...merchant, limits: { ...merchant.limits, ...limits } }),
+    });
+    const response = await gateway.app.request('/collection/v1/configuration', { headers: rightfully });
+    const text = await response.text();
+    answerSchema('configuration', response.status).parse(parseJson(text));
+    const { configuration } = JSON.parse(text) as { configuration: readonly Record<string, unknown>[] };
+    return new Map(configuration.map((one) => [one['operatorCode'], one]));
+  }
+
+  it("shows amounts, the merchant's limits, and what a payin asks of it next", async () => {
+    const operators = await configure({ perCollectionMaxMinor: { XOF: 200_000n } });
+    expect(operators.size).toBe(mobileOperators.length);
+    const [no, otp] = [
+      { otpIsRequired: false, lengthOfOtp: 0, paymentCompletionRequired: false, redirectionRequired: false },
+      { otpIsRequired: true, lengthOfOtp: 6, paymentCompletionRequired: true, redirectionRequired: false },
+    ];
+    expect(operators.get('GHMTN')).toMatchObject({
+      country: 'GH',
+      currency: 'GHS',
+      requestType: 'Collections',
+      decimals: 2,
+      amountStep: 0.01,
+      maximumAmount: null,
+      flows: [
+        { transactionType: '1', ...no },
+        { transactionType: '2', ...otp },
+      ],
+    });
+    const wave = { decimals: 0, amountStep: 5, maximumAmount: 200_000, requestType: 'Collections' };
+    expect(operators.get('CIWAV')).toMatchObject({
+      ...wave,
+      flows: [{ transactionType: null, ...no, redirectionRequired: true }],
+    });
+  });
+
+  it.each([
+    ['233241234567', 'GHMTN'],
+    ['233501234567', 'GHVOD'],
+    ['254712345678', 'KESAF'],
+    ['2250701020304', 'CIORA'],
+    ['2207123456', 'GMAFR'],
+  ])('tells by its beginning that %s is a number of %s alone', async (number, operatorCode) => {
+    const all = [...(await configure()).values()] as { operatorCode: string; numberPrefixes: string[] }[];
+    const of = all.filter(({ numberPrefixes }) => numberPrefixes.some((prefix) => number.startsWith(prefix)));
+    expect(of.map((one) => one.operatorCode)).toEqual([operatorCode]);
   });
 });
 

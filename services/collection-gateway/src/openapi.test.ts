@@ -57,7 +57,7 @@ describe('the OpenAPI document', () => {
       .map(({ path, method }) => `${method} ${path}`);
     const documented = all().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
     expect(documented.toSorted()).toEqual([...new Set(routed)].toSorted());
-    expect(documented).toHaveLength(5);
+    expect(documented).toHaveLength(6);
   });
 
   it('says for each operation who may ask, with which headers', () => {
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
       ]);
       expect(described.responses['429']?.headers).toHaveProperty('Retry-After');
     }
-    expect(new Set(all().map(({ described }) => described.operationId)).size).toBe(5);
+    expect(new Set(all().map(({ described }) => described.operationId)).size).toBe(6);
     expect(Object.keys(read().webhooks)).toEqual(['collectionOutcome']);
     expect(read().components.securitySchemes['publicKey']).toMatchObject({
       in: 'header',

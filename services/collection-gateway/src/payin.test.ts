@@ -1,3 +1,4 @@
+import { collectionCountries } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { failed, nothingFurther, onlyStored, pending, referenceOf, typesOf } from './fixtures/answers.ts';
 import { ivoryCoast, openGateway, payinBody } from './fixtures/gateway.ts';
@@ -244,5 +245,19 @@ describe('payin', () => {
       body: { responseDetails: failed(reason), transactionReference: '', ...nothingFurther },
     });
     expect([gateway.stored.size, gateway.rail.initiations.length, gateway.emitted.length]).toEqual([0, 0, 0]);
+  });
+
+  it.each<[object, string]>([
+    [{ operatorCode: 'CIMTN' }, 'operatorCode must be one of GMWAV, GMAFR, GMQMO in GM'],
+    [{ operatorCode: 'GMXYZ' }, 'operatorCode must be one of GMWAV, GMAFR, GMQMO in GM'],
+    [{ transactionCurrency: 'XOF' }, 'transactionCurrency must be GMD in GM'],
+    [{ transactionCountry: 'NG' }, `transactionCountry must be one of ${collectionCountries.join(', ')}`],
+    [{ ...ivoryCoast, operatorCode: 'CIMOO' }, 'operatorCode CIMOO is not served at present'],
+  ])('with %j is told what fits', async (changes, statusDescription) => {
+    const { body } = await openGateway().send({ path: 'payin', body: payinBody({ ...changes }) });
+    expect(body['responseDetails']).toMatchObject({
+      failedReason: 'OPERATOR NOT AVAILABLE',
+      statusDescription,
+    });
   });
 });

@@ -13,17 +13,11 @@ import { balanceOf, currencyOf, floatPrefix } from './domain/accounts.ts';
 import { trialBalance } from './domain/trial-balance.ts';
 import { viewEntry, viewStatementItem, viewSums } from './entry-views.ts';
 import { type SharedPlace, statedEntriesOf, type WalletPlace } from './statement.ts';
-import type { Statements } from './statements.ts';
+import { isFinal, type Statements } from './statements.ts';
 import type { LedgerStore } from './store.ts';
+import { createTurnovers } from './turnovers.ts';
 
 const POSTINGS_PER_PAGE = 100;
-
-/**
- * How long after a time an entry with that time may still be committed: a transaction lives ten seconds at most (ADR
- * 13), and our clocks differ from the database's by less than the rest. It is compared with the snapshot's time: our
- * own clock may be past it while the snapshot is older.
- */
-const FINAL_AFTER_MS = 15_000;
 
 const WALLET = 'wallet:';
 
@@ -37,12 +31,23 @@ export interface AccountRouteDeps {
 /** Adds the routes that read accounts, entries and statements. */
 export function addAccountRoutes(app: Hono, deps: AccountRouteDeps): void {
   const { store } = deps;
+  const turnoversOf = createTurnovers(deps.statements);
   serveOperations(app, accountOperations, {
-    shared: async () => {
+    shared: async ({ query: { from, to } }) => {
       const shared = await store.findShared('');
-      const items = shared.map(({ account, ...turnover }) => {
+      const names = shared.map(({ account }) => account);
+      const moved = from && to ? await turnoversOf(names, { from, to }) : [];
+      const items = shared.map(({ account, ...all }, index) => {
         const currency = currencyOf(account);
-        return { account, currency, balance: formatAmount(balanceOf(account, turnover), currency) };
+        const text = (minor: bigint) => formatAmount(minor, currency);
+        const { debits, credits } = moved[index] ?? {};
+        return {
+          account,
+          currency,
+          balance: text(balanceOf(account, all)),
+          ...(debits !== undefined &&
+            credits !== undefined && { turnover: { debits: text(debits), credits: text(credits) } }),
+        };
       });
       return answer(200, { items, next: null });
     },
@@ -108,7 +113,7 @@ async function readStatement(
     currency,
     from: from.toISOString(),
     to: to.toISOString(),
-    final: to.getTime() <= readAtMs - FINAL_AFTER_MS,
+    final: isFinal(to, readAtMs),
     opening: viewSums(opening, currency),
     closing: viewSums(closing, currency),
     items: items.map(viewStatementItem),

@@ -66,6 +66,7 @@ function open() {
     },
     statements: {
       ofWallet: () => Promise.reject(new Error('unused')),
+      turnovers: async () => ({ turnovers: [], readAtMs: 0 }),
       ofShared: () => Promise.reject(new Error('unused')),
     },
     clock: systemClock,

@@ -6,7 +6,7 @@ import {
   type PageDocument,
   type PostingDocument,
 } from './documents.ts';
-import { balanceOf } from './domain/accounts.ts';
+import { balanceOf, type Turnover } from './domain/accounts.ts';
 import {
   type Period,
   type SharedPlace,
@@ -65,6 +65,25 @@ export function createSharedStatements(db: Db) {
   };
 }
 
+/** Reads what was debited and credited to a shared account within a period, from two lines of each chain. */
+export async function readTurnover(
+  db: Db,
+  account: string,
+  { from, to }: Period,
+  session: ClientSession,
+): Promise<Turnover> {
+  const chains = await chainsOf(db.collection<BucketDocument>(collectionNames.buckets), account, session);
+  const reading: Reading = {
+    account,
+    pages: db.collection<PageDocument>(collectionNames.pages),
+    postings: db.collection<PostingDocument>(collectionNames.postings),
+    session,
+  };
+  const before = await turnoverBefore(reading, chains, { atMs: from.getTime(), pageId: '' });
+  const after = await turnoverBefore(reading, chains, { atMs: to.getTime(), pageId: '' });
+  return { debits: after.debits - before.debits, credits: after.credits - before.credits };
+}
+
 async function chainsOf(
   buckets: Collection<BucketDocument>,
   account: string,
@@ -77,11 +96,20 @@ async function chainsOf(
 
 /** The balance right before this place. */
 async function balanceBefore(
-  { account, pages, session }: Reading,
+  reading: Reading,
   chains: readonly string[],
   place: Omit<SharedPlace, 'position'>,
 ): Promise<bigint> {
-  let balance = 0n;
+  return balanceOf(reading.account, await turnoverBefore(reading, chains, place));
+}
+
+/** All debits and credits before this place. */
+async function turnoverBefore(
+  { account, pages, session }: Reading,
+  chains: readonly string[],
+  place: Omit<SharedPlace, 'position'>,
+): Promise<Turnover> {
+  let [debits, credits] = [0n, 0n];
   const at = new Date(place.atMs);
   const earlier = { at: { $lte: at }, $or: [{ at: { $lt: at } }, { _id: { $lt: place.pageId } }] };
   for (const chain of chains) {
@@ -90,9 +118,10 @@ async function balanceBefore(
       { session, sort: { at: -1, _id: -1 }, projection: { accounts: { $elemMatch: { account } } } },
     );
     const line = last?.accounts[0];
-    if (line) balance += balanceOf(account, { debits: line.debitsAfter, credits: line.creditsAfter });
+    debits += line?.debitsAfter ?? 0n;
+    credits += line?.creditsAfter ?? 0n;
   }
-  return balance;
+  return { debits, credits };
 }
 
 interface Stretch {

@@ -30,9 +30,18 @@ function open(readAtMs = NOW_MS) {
   });
   const unread = () => Promise.reject(new Error('only statements are read'));
   addAccountRoutes(app, {
-    store: { findWallet: unread, findPostings: unread, findShared: unread, readAll: unread },
+    store: {
+      findWallet: unread,
+      findPostings: unread,
+      findShared: async () => [{ account: entry.credit, debits: 900_000n, credits: 1n }],
+      readAll: unread,
+    },
     clock: { nowMs: () => NOW_MS, sleep: () => Promise.resolve() },
     statements: {
+      turnovers: async (accounts, period) => {
+        asked.push({ accounts, ...period });
+        return { turnovers: accounts.map(() => ({ debits: 4_800n, credits: 10_600n })), readAtMs: 0 };
+      },
       ofWallet: async (wallet, period, page) => {
         asked.push({ wallet, ...period, ...page });
         if (wallet !== 'demo:KES') return undefined;
@@ -56,8 +65,8 @@ function open(readAtMs = NOW_MS) {
       },
     },
   });
-  const get = async (query: string): Promise<[number, Record<string, unknown>]> => {
-    const answer = await asOperator(app).request(`/statements?${query}`);
+  const get = async (query: string, path = '/statements'): Promise<[number, Record<string, unknown>]> => {
+    const answer = await asOperator(app).request(`${path}?${query}`);
     return [answer.status, (await answer.json()) as Record<string, unknown>];
   };
   return { asked, get };
@@ -152,5 +161,21 @@ describe('GET /statements', () => {
     expect(answer).toMatchObject([400, { code: 'invalid' }]);
     expect(String(answer[1]['message']).startsWith(`${name} `)).toBe(true);
     expect(asked).toEqual([]);
+  });
+});
+
+describe('GET /accounts', () => {
+  it('has what was debited and credited in a period, if one is given', async () => {
+    const { asked, get } = open();
+    const account = { account: entry.credit, currency: 'KES', balance: '8999.99' };
+    const turnover = { debits: '48', credits: '106' };
+    expect(await get('', '/accounts')).toEqual([200, { items: [account], next: null }]);
+    expect(await get(february, '/accounts')).toEqual([
+      200,
+      { items: [{ ...account, turnover }], next: null },
+    ]);
+    const [from, to] = [new Date('2026-02-01'), new Date('2026-03-01')];
+    expect(asked).toEqual([{ accounts: [entry.credit], from, to }]);
+    expect((await get('from=2026-02-01', '/accounts'))[0]).toBe(400);
   });
 });

@@ -162,6 +162,25 @@ test('an item has the signed movement on the account, and the balance after it',
   expect(suspense).toMatchObject({ opening: { balance: 0n }, closing: { balance: 300n } });
 });
 
+test('turnovers are the debits and the credits of the period, over all chains', async () => {
+  const some = [FLOAT, 'feeIncome:KES', 'suspense:GHS'];
+  expect((await statements.turnovers(some, period(2, 3))).turnovers).toEqual([
+    { debits: 50n, credits: 106n },
+    { debits: 0n, credits: 12n },
+    { debits: 0n, credits: 0n },
+  ]);
+  for (const [from, to] of [
+    [0, 100],
+    [3, 7],
+  ] as const) {
+    const [moved] = (await statements.turnovers([FLOAT], period(from, to))).turnovers;
+    const { opening, closing } = (await statements.ofShared(FLOAT, period(from, to), wholePage)) ?? {};
+    expect((moved?.debits ?? 0n) - (moved?.credits ?? 0n)).toBe(
+      (closing?.['balance'] ?? 0n) - (opening?.['balance'] ?? 0n),
+    );
+  }
+});
+
 test.each([1, 2, 3, 7])('pages of %i make the same statement as one', async (limit) => {
   const window = period(2, 12);
   const wallet = await allPages<WalletPlace>((page) => statements.ofWallet('demo:KES', window, page), limit);

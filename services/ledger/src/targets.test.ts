@@ -38,9 +38,13 @@ describe('the target of an order', () => {
   });
 
   it.each<readonly [string, string, OperatorRequest]>([
-    ['unknown_merchant', 'merchants list', { ...money, kind: 'fund', target: 'dmeo' }],
-    ['unknown_merchant', 'merchants list', { ...money, kind: 'fund', target: 'upstream' }],
-    ['unknown_wallet', 'set-wallet', { ...money, kind: 'withdraw', target: 'demo', currency: 'GHS' }],
+    ['unknown_merchant', 'as in the list of merchants', { ...money, kind: 'fund', target: 'dmeo' }],
+    ['unknown_merchant', 'as in the list of merchants', { ...money, kind: 'fund', target: 'upstream' }],
+    [
+      'unknown_wallet',
+      'add one to its settings',
+      { ...money, kind: 'withdraw', target: 'demo', currency: 'GHS' },
+    ],
     ['unknown_rail', 'the rails are upstream, bank', { ...money, kind: 'fundFloat', target: 'upstraem' }],
     ['unknown_rail', 'RAIL_NAMES', { ...money, kind: 'withdrawFloat', target: 'demo' }],
   ])('is refused with the remedy where it is mistyped: %s, %s', async (code, remedy, request) => {

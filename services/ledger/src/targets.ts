@@ -27,11 +27,11 @@ export function createTargets(deps: {
       }
       const merchant = await directory.find(target);
       if (!merchant) {
-        const message = `there is no merchant ${target}: see merchants list of the command line`;
+        const message = `there is no merchant ${target}: write its id, as in the list of merchants`;
         return { code: 'unknown_merchant', message };
       }
       if (merchant.wallets.some((wallet) => wallet.currency === currency)) return undefined;
-      const message = `${target} has no wallet in ${currency}: add it with merchants set-wallet of the command line`;
+      const message = `${target} has no wallet in ${currency}: add one to its settings first`;
       return { code: 'unknown_wallet', message };
     },
   };

@@ -3,6 +3,7 @@ import { formatAmount } from '@pesewa/kernel';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { Payout } from './store.ts';
+import type { WhyWaiting } from './waiting.ts';
 
 /** The part of a request's context that answers need. */
 export type AnswerContext = Pick<Context, 'newResponse'>;
@@ -37,12 +38,15 @@ export function viewSubmitted(payout: Payout) {
   };
 }
 
-/** A payout as a lookup answers it (contract 2.4); `valueAmount` is what it takes from the wallet (contract 10.7). */
-export function viewLookedUp(payout: Payout) {
+/**
+ * A payout as a lookup answers it (contract 2.4); `valueAmount` is what it takes from the wallet (contract 10.7), and before
+ * its end the reason is why it waits (contract 10.6).
+ */
+export function viewLookedUp(payout: Payout, whyWaiting: WhyWaiting) {
   return {
     ...viewSubmitted(payout),
     valueAmount: money(payout, payout.order.amount.minor + payout.fee),
-    statusReason: payout.statusReason ?? '',
+    statusReason: payout.statusReason ?? whyWaiting(payout) ?? '',
   };
 }
 

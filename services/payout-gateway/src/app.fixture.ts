@@ -79,10 +79,12 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
       store: { list: async () => [payout], listBatches: async () => [], findBatch: async () => undefined },
       isComplete: () => true,
     },
+    whyWaiting: () => null,
     statements: { read: async () => undefined },
     inquiries: {
       balances: { available: async () => new Map() },
       processors: { list: async () => [] },
+      routes: [],
       availability: () => undefined,
       enquireName: async () => ({ kind: 'noAccount' }),
       flagUrl: (country) => `http://gateway.test/flags/${country}.svg`,

@@ -21,6 +21,7 @@ import { createPayoutRoutes } from './payout-routes.ts';
 import type { Payouts } from './payouts.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { createStatementRoutes } from './statement-routes.ts';
+import type { WhyWaiting } from './waiting.ts';
 import type { WalletStatements } from './wallet-statements.ts';
 
 /** The dependencies of the payout API. */
@@ -31,6 +32,7 @@ export interface AppDeps {
   readonly proxies: TrustedProxies;
   readonly inquiries: Omit<InquiryDeps, 'rateLimits' | 'logger'>;
   readonly lists: ListDeps;
+  readonly whyWaiting: WhyWaiting;
   readonly statements: WalletStatements;
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -62,7 +64,7 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
 
   app.route('/', createPayoutRoutes(deps));
   app.route('/', createBatchRoutes(deps));
-  app.route('/', createListRoutes({ ...deps.lists, logger: deps.logger }));
+  app.route('/', createListRoutes({ ...deps, ...deps.lists }));
   app.route('/', createStatementRoutes(deps));
   app.route(
     '/',

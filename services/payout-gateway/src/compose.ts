@@ -8,7 +8,7 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Db } from 'mongodb';
 import type { z } from 'zod';
-import { createApp } from './app.ts';
+import { type AppDeps, createApp } from './app.ts';
 import { openBalances } from './balances.ts';
 import { createBatches } from './batches.ts';
 import { addCancellationRoutes } from './cancellations.ts';
@@ -22,12 +22,13 @@ import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
 import { viewPayout } from './operator-view.ts';
 import { createPayouts, type Payouts, type SubmissionDeps } from './payouts.ts';
-import { openListingStore, openProcessors } from './processors.ts';
+import { openListingStore, openProcessors, type Processors } from './processors.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { completenessMarkOf, type Rebuilding, type RebuildingDeps, startRebuilding } from './rebuilding.ts';
 import { createRecoveryGate } from './recovery-gate.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 import { type Submitter, startSubmitter } from './submitter.ts';
+import { createWhyWaiting } from './waiting.ts';
 import { openWalletStatements } from './wallet-statements.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
@@ -80,27 +81,60 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     }),
   );
   await scope.open('recovery gate', gate.watch(submitter.wake));
-  addPaymentRoutes(scope.operator, store, { prefix: 'po', view: viewPayout, merchantIds: directory.ids });
+  const whyWaiting = createWhyWaiting({ isPaused, rail: rails.get });
+  addPaymentRoutes(scope.operator, store, {
+    prefix: 'po',
+    view: (payout) => viewPayout(payout, whyWaiting),
+    merchantIds: directory.ids,
+  });
   const batches = createBatches(submitting);
   const counted = countSubmissions(scope.metrics);
   return createApp({
     payouts: { ...payouts, submit: counted('single', payouts.submit) },
     batches: { ...batches, submit: counted('batch', batches.submit) },
     lists: { store, isComplete: rebuilding.isComplete },
+    whyWaiting,
     statements: openStatements(scope, messaging),
     identify: directory.identify,
     proxies: readTrustedProxies(config),
-    inquiries: {
-      availability: await openAvailability(scope, rails, { db, isPaused }),
-      balances,
-      processors,
-      enquireName: createNameEnquiry({ route: processors.route, rail: rails.get, logger }),
-      flagUrl: createFlagUrl(config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`),
-    },
+    inquiries: await openInquiries(scope, rails, { db, isPaused, balances, processors }),
     rateLimits: createRateLimits(),
     clock,
     logger,
   });
+}
+
+async function openInquiries(
+  scope: Scope,
+  rails: Rails,
+  {
+    db,
+    isPaused,
+    ...parts
+  }: Pick<AppDeps['inquiries'], 'balances'> & {
+    readonly db: Db;
+    readonly isPaused: IsPaused;
+    readonly processors: Processors;
+  },
+): Promise<AppDeps['inquiries']> {
+  const { config, logger } = scope;
+  return {
+    ...parts,
+    routes: routesOf(rails),
+    availability: await openAvailability(scope, rails, { db, isPaused }),
+    enquireName: createNameEnquiry({ route: parts.processors.route, rail: rails.get, logger }),
+    flagUrl: createFlagUrl(config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`),
+  };
+}
+
+/** Each route once, which several rails may serve. */
+function routesOf({ all }: Pick<Rails, 'all'>) {
+  const routes = all
+    .filter(takesPayouts)
+    .flatMap(({ payouts }) =>
+      payouts.routes.flatMap(({ channels, ...route }) => channels.map((channel) => ({ ...route, channel }))),
+    );
+  return [...new Map(routes.map((way) => [JSON.stringify(way), way])).values()];
 }
 
 /** Measures each rail, and for merchants each route, which several rails may serve. */
@@ -110,14 +144,13 @@ function openAvailability(
   parts: { readonly db: Db; readonly isPaused: IsPaused },
 ) {
   const rails = all.filter(takesPayouts);
-  const routes = rails.flatMap(({ payouts }) =>
-    payouts.routes.flatMap(({ channels, ...route }) => channels.map((channel) => ({ ...route, channel }))),
-  );
-  const distinct = new Map(routes.map((way) => [JSON.stringify(way), { way, rails: payoutRails(way) }]));
   return addAvailability(
     scope,
     { ...parts, collection: 'payouts', prefix: 'po' },
-    { operators: rails.map(({ name }) => ({ rail: name })), merchants: [...distinct.values()] },
+    {
+      operators: rails.map(({ name }) => ({ rail: name })),
+      merchants: routesOf({ all }).map((way) => ({ way, rails: payoutRails(way) })),
+    },
   );
 }
 

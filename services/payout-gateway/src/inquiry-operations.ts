@@ -2,6 +2,7 @@ import {
   accountNameRecord,
   channels,
   nameEnquiryRequest,
+  numberText,
   processorRecord,
   walletRecord,
   waysAvailability,
@@ -12,7 +13,7 @@ import { defineOperation } from './api-operation.ts';
 const wallet = {
   balance: 125000.5,
   countryCode: 'NGA',
-  countryAvatar: 'http://127.0.0.1:4010/flags/ng.svg',
+  countryAvatar: 'https://api.example.com/flags/ng.svg',
   currencyCode: 'NGN',
   currencyHtml: '&#8358;',
 };
@@ -30,6 +31,10 @@ const processor = {
 };
 
 const enquiry = { accountNumber: '0123456789', bankCode: '058', currency: 'NGN', country: 'NGA' };
+
+const route = { country: z.string(), currency: z.string(), channel: z.enum(channels) };
+
+const limit = (description: string) => numberText.nullable().meta({ description });
 
 /** The operations that only read (contract 4.4 to 4.6). */
 export const inquiryOperations = {
@@ -121,7 +126,7 @@ export const inquiryOperations = {
       code: 'answered',
       description: '`00` every route',
       message: 'Availability retrieved successfully',
-      data: waysAvailability({ country: z.string(), currency: z.string(), channel: z.enum(channels) }),
+      data: waysAvailability(route),
       example: {
         from: '2026-11-01T08:00:00.000Z',
         to: '2026-11-01T09:00:00.000Z',
@@ -139,5 +144,46 @@ export const inquiryOperations = {
       },
     },
     refusals: ['unavailable'],
+  }),
+  configuration: defineOperation({
+    method: 'get',
+    path: '/api/v1/configuration',
+    operationId: 'getConfiguration',
+    tag: 'Inquiries',
+    summary: 'What routes take',
+    description:
+      'The routes that payouts can go by, with the amounts and your own limits. Banks and operators: the list of processors.',
+    success: {
+      code: 'answered',
+      description: '`00` every route',
+      message: 'Configuration retrieved successfully',
+      data: z.strictObject({
+        configuration: z.array(
+          z.strictObject({
+            ...route,
+            decimals: numberText.meta({ description: 'of an amount, at most' }),
+            minimumAmount: limit('your own minimum; null without one'),
+            maximumAmount: limit('your limit of one payout; null without one'),
+            dailyMaximumAmount: limit(
+              'your limit of a UTC day, over all routes of the currency; null without one',
+            ),
+          }),
+        ),
+      }),
+      example: {
+        configuration: [
+          {
+            country: 'NGA',
+            currency: 'NGN',
+            channel: 'Bank Transfer',
+            decimals: 2,
+            minimumAmount: null,
+            maximumAmount: 500000,
+            dailyMaximumAmount: null,
+          },
+        ],
+      },
+    },
+    refusals: [],
   }),
 };

@@ -24,6 +24,7 @@ function open(inquiries: Partial<InquiryDeps> = {}, who: Merchant = merchant) {
     inquiries: {
       balances: { available: async () => new Map([['NGN', 9_007_199_254_740_991n]]) },
       processors: { list: async () => [processor] },
+      routes: [],
       availability: () => undefined,
       enquireName: async () => ({ kind: 'noAccount' }),
       flagUrl: (country) => `http://gateway.test/flags/${country}.svg`,
@@ -190,6 +191,13 @@ describe('name enquiry (contract 4.6)', () => {
     expect([answered.status, answered.body.responseCode]).toEqual([status, code]);
   });
 
+  it('says where the list of processors is', async () => {
+    const app = open({ enquireName: async () => ({ kind: 'noProcessor', why: 'unknown' }) });
+    expect((await ask(app, 'POST', path, { body: wanted })).body.responseMessage).toBe(
+      'bankCode names a processor that is unknown: GET /api/v1/banks?country=NGA lists those that there are',
+    );
+  });
+
   it.each(['accountNumber', 'bankCode', 'currency', 'country'])('needs %s', async (field) => {
     for (const value of [undefined, '', null, 7, { $ne: '' }, ['058']]) {
       const { status, body } = await ask(open(), 'POST', path, { body: { ...wanted, [field]: value } });
@@ -204,6 +212,28 @@ describe('name enquiry (contract 4.6)', () => {
   ])('refuses a %s that is none', async (field, value) => {
     const { body } = await ask(open(), 'POST', path, { body: { ...wanted, [field]: value } });
     expect(body.responseCode).toBe('30');
+  });
+});
+
+describe('configuration (contract 10.24)', () => {
+  it('shows the routes with their decimals and the limits of the merchant that asks', async () => {
+    const routes = [
+      { country: 'NGA', currency: 'NGN', channel: 'Bank Transfer' },
+      { country: 'CIV', currency: 'XOF', channel: 'Mobile Money' },
+    ] as const;
+    const limits = { ...merchant.limits, perPayoutMaxMinor: { NGN: 50_000_050n } };
+    const app = open({ routes }, { ...merchant, limits });
+    const { status, text } = await ask(app, 'GET', '/api/v1/configuration');
+    const none = { minimumAmount: null, maximumAmount: null, dailyMaximumAmount: null };
+    expect([status, (JSON.parse(text) as { responseData: unknown }).responseData]).toEqual([
+      200,
+      {
+        configuration: [
+          { ...routes[0], decimals: 2, ...none, maximumAmount: 500_000.5 },
+          { ...routes[1], decimals: 0, ...none },
+        ],
+      },
+    ]);
   });
 });
 

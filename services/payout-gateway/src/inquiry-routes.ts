@@ -1,6 +1,6 @@
 import { countryCode, currencyCode, currencyHtml, jsonNumber, nameEnquiryRequest } from '@pesewa/contracts';
-import type { MerchantWallet } from '@pesewa/directory';
-import { formatAmount, unreachable } from '@pesewa/kernel';
+import type { Merchant, MerchantWallet } from '@pesewa/directory';
+import { currencyExponent, formatAmount, unreachable } from '@pesewa/kernel';
 import type { AppEnv } from '@pesewa/merchant-api';
 import type { Processor } from '@pesewa/rails';
 import { type Logger, readBytes, readJsonBody } from '@pesewa/runtime';
@@ -8,6 +8,7 @@ import { type Context, Hono } from 'hono';
 import { answerTooMany } from './answers.ts';
 import type { Balances } from './balances.ts';
 import type { FlagUrl } from './country-flags.ts';
+import { processorProblem, type RouteQuery } from './domain/routing.ts';
 import { inquiryOperations } from './inquiry-operations.ts';
 import type { NameEnquiry, NameEnquiryOutcome } from './name-enquiry.ts';
 import type { Processors } from './processors.ts';
@@ -19,16 +20,21 @@ export interface InquiryDeps {
   readonly processors: Pick<Processors, 'list'>;
   /** How payouts fare on each route; undefined before it is first measured. */
   readonly availability: (merchantId: string) => Parameters<typeof availability.succeed>[1] | undefined;
+  /** Each once. */
+  readonly routes: readonly PayoutRoute[];
   readonly enquireName: NameEnquiry;
   readonly rateLimits: Pick<RateLimits, 'limitNameEnquiry'>;
   readonly flagUrl: FlagUrl;
   readonly logger: Pick<Logger, 'error'>;
 }
 
+/** A route as merchants name it. */
+export type PayoutRoute = Pick<RouteQuery, 'country' | 'currency' | 'channel'>;
+
 /** The largest body of a name enquiry, and of the balance operation, which ignores its body. */
 const BODY_BYTES_MAX = 4_096;
 
-const { balance, processors, nameEnquiry, availability } = inquiryOperations;
+const { balance, processors, nameEnquiry, availability, configuration } = inquiryOperations;
 
 /** The routes that only read: balance, processors, name enquiry (contract 4.4 to 4.6). */
 export function createInquiryRoutes(deps: InquiryDeps): Hono<AppEnv> {
@@ -40,6 +46,12 @@ export function createInquiryRoutes(deps: InquiryDeps): Hono<AppEnv> {
     return found
       ? availability.succeed(context, found)
       : availability.refuse(context, 'unavailable', 'it is not measured yet: try again');
+  });
+  routes.get(configuration.route.getRoutingPath(), (context) => {
+    const { limits } = context.get('merchant');
+    return configuration.succeed(context, {
+      configuration: deps.routes.map((route) => viewRoute(route, limits)),
+    });
   });
   routes.post(nameEnquiry.route.getRoutingPath(), (context) => enquireName(context, deps));
   return routes;
@@ -100,10 +112,11 @@ async function enquireName(context: Context<AppEnv>, deps: InquiryDeps): Promise
   if (currency === undefined)
     return nameEnquiry.refuse(context, 'malformed', 'currency must be an ISO 4217 code');
   const { accountNumber, bankCode } = request.value;
-  return answerEnquiry(context, await deps.enquireName({ accountNumber, bankCode, currency, country }));
+  const outcome = await deps.enquireName({ accountNumber, bankCode, currency, country });
+  return answerEnquiry(context, outcome, country);
 }
 
-function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome): Response {
+function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome, country: string): Response {
   switch (outcome.kind) {
     case 'found':
       return nameEnquiry.succeed(context, outcome.account);
@@ -112,7 +125,7 @@ function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome): R
     case 'noRoute':
       return nameEnquiry.refuse(context, 'noRoute', 'no rail serves the country and currency');
     case 'noProcessor':
-      return nameEnquiry.refuse(context, 'noRoute', `bankCode names a processor that is ${outcome.why}`);
+      return nameEnquiry.refuse(context, 'noRoute', processorProblem('bankCode', outcome.why, country));
     case 'unavailable':
       return nameEnquiry.refuse(context, 'unavailable', 'the holder is not known at present: try again');
     default:
@@ -148,6 +161,21 @@ function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: FlagUrl)
     countryAvatar: flagUrl(wallet.country),
     currencyCode: wallet.currency,
     currencyHtml: currencyHtml(wallet.currency),
+  };
+}
+
+/** What a route takes of a merchant's payouts (contract 10.24). */
+function viewRoute({ country, currency, channel }: PayoutRoute, limits: Merchant['limits']) {
+  const limit = (minor: Readonly<Record<string, bigint>> | undefined) =>
+    minor?.[currency] === undefined ? null : jsonNumber(formatAmount(minor[currency], currency));
+  return {
+    country,
+    currency,
+    channel,
+    decimals: jsonNumber(String(currencyExponent(currency))),
+    minimumAmount: limit(limits.perPayoutMinMinor),
+    maximumAmount: limit(limits.perPayoutMaxMinor),
+    dailyMaximumAmount: limit(limits.perDayMaxMinor),
   };
 }
 

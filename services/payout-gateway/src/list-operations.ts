@@ -20,7 +20,10 @@ export const payoutListParameters = onlyParameters({
 
 /** The parameters of the list of batches. */
 export const batchListParameters = onlyParameters(
-  listParameters('ba'),
+  {
+    batch: reference.optional().meta({ description: 'this batch alone, by your reference or ours' }),
+    ...listParameters('ba'),
+  },
   '; a batch has no status, but its items have',
 );
 
@@ -85,7 +88,8 @@ export const listOperations = {
     tag: 'Payouts',
     summary: 'List of batches',
     description:
-      'Your batches, the newest first. A batch has no status of its own: list its items with `batch`, and by their status.',
+      'Your batches, the newest first, or one with `batch`. A batch has no status of its own: list its items with `batch`, ' +
+      'and by their status.',
     request: { query: batchListParameters },
     success: {
       code: 'answered',
@@ -106,6 +110,6 @@ export const listOperations = {
         nextCursor: null,
       },
     },
-    refusals: ['malformed', 'unavailable'],
+    refusals: ['malformed', 'notFound', 'unavailable'],
   }),
 };

@@ -181,6 +181,15 @@ describe('the list of batches', () => {
     expect(asked).toEqual([{ merchantId: 'demo', before: idOf('ba', 9), limit: 51 }]);
   });
 
+  it('shows one of them by its reference, and 25 for one that there is not', async () => {
+    const { app, asked } = open();
+    const { body } = await ask(app, 'GET', `${path}?batch=july`);
+    expect(body.responseData).toMatchObject({ batches: [{ merchantReference: 'july' }], nextCursor: null });
+    expect(asked).toEqual([{ merchantId: 'demo', ids: ['demo:july'], limit: 51 }]);
+    const none = await ask(app, 'GET', `${path}?batch=june`);
+    expect([none.status, none.body.responseCode]).toEqual([400, '25']);
+  });
+
   it('has no status, and says where to look', async () => {
     const { body } = await ask(open().app, 'GET', `${path}?status=FAILED`);
     expect(body.responseMessage).toMatch(/a batch has no status, but its items have$/);

@@ -67,7 +67,11 @@ async function get(path: string, token: string | undefined = TOKEN) {
         return query.status === 'PENDING' ? undefined : [paid];
       },
     },
-    { prefix: 'po', view: viewPayout, merchantIds: async (most) => merchants.slice(0, most) },
+    {
+      prefix: 'po',
+      view: (payout) => viewPayout(payout),
+      merchantIds: async (most) => merchants.slice(0, most),
+    },
   );
   const app = guardOperator(operator, createOperators(TOKEN));
   const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
@@ -179,6 +183,7 @@ it('lists payouts by merchant, status and time, without their steps, and names n
     fee: '0.21',
     status: 'FAILED',
     step: 'ended',
+    reason: 'Account *** *** *** *** is closed',
     acceptedAt: '1970-01-01T00:00:00.000Z',
   };
   expect(JSON.parse(text)).toEqual({ items: [listed], next: 'po-1' });

@@ -1,12 +1,13 @@
 import type { PayoutView } from '@pesewa/contracts';
 import { viewPayment } from '@pesewa/payments';
 import type { Payout } from './store.ts';
+import type { WhyWaiting } from './waiting.ts';
 
-/** A payout's state and timeline, without names, accounts or numbers of people. */
-export function viewPayout(payout: Payout): PayoutView {
+/** A payout's state and timeline, with why it ended or, if that is asked for, why it waits; without names, accounts or numbers of people. */
+export function viewPayout(payout: Payout, whyWaiting?: WhyWaiting): PayoutView {
   return {
     kind: 'payout',
-    ...viewPayment(payout, payout.statusReason, namesIn(payout.order)),
+    ...viewPayment(payout, payout.statusReason ?? whyWaiting?.(payout) ?? null, namesIn(payout.order)),
     batchReference: payout.batchReference,
     amountReceived: null,
   };

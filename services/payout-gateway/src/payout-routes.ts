@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import { viewLookedUp, viewSubmitted } from './answers.ts';
 import { payoutOperations } from './payout-operations.ts';
 import type { Payouts } from './payouts.ts';
+import type { WhyWaiting } from './waiting.ts';
 
 /** The largest body of a single payout. */
 const SINGLE_BYTES_MAX = 16_384;
@@ -13,6 +14,7 @@ const SINGLE_BYTES_MAX = 16_384;
 /** The routes that accept payouts and show them (contract 4.1, 4.3). */
 export function createPayoutRoutes(deps: {
   readonly payouts: Payouts;
+  readonly whyWaiting: WhyWaiting;
   readonly logger: Logger;
 }): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
@@ -51,7 +53,7 @@ export function createPayoutRoutes(deps: {
     const { payout } = found;
     if (!payout) return lookUp.refuse(context, 'notFound', 'Transaction not found');
     if (isArchived(payout)) return lookUp.refuse(context, 'archived', archivedMessage(payout.archived));
-    return lookUp.succeed(context, viewLookedUp(payout));
+    return lookUp.succeed(context, viewLookedUp(payout, deps.whyWaiting));
   });
 
   return routes;

@@ -227,7 +227,7 @@ describe('a batch is all or nothing (invariant P7)', () => {
       refusal: {
         code: 'noRoute',
         message:
-          'beneficiaries.0.bankCode names a processor that is blocked: GET /api/v1/banks lists those of GHA',
+          'beneficiaries.0.bankCode names a processor that is blocked: GET /api/v1/banks?country=GHA lists those that there are',
       },
     });
     expect(codeOf(await poor.batches.submit(demo, fresh))).toBe('insufficientFunds');

@@ -44,6 +44,7 @@ function openSigned(signing: Merchant['signing']) {
         },
       },
       processors: { list: async () => [] },
+      routes: [],
       availability: () => undefined,
       enquireName: async () => {
         done.push('name enquiry');

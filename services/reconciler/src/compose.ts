@@ -86,7 +86,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       firstPollAfterMs: config.FIRST_POLL_AFTER_MS,
       unknownGraceMs: config.UNKNOWN_REFERENCE_GRACE_MS,
       booksGraceMs: config.BOOKS_GRACE_MS,
-      lateAfterMs: lateAfterMs(config.STEP_LIMIT_MS, config.CLOSE_LAG_MS),
+      lateAfterMs: lateAfterMs(config.STEP_LIMIT_MS),
     },
     proof,
     applied: (applied, { session }) => decisionStore.applied(applied, new Date(clock.nowMs()), session),

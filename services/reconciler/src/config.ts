@@ -87,10 +87,14 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('pause between searches for longer steps'),
   REPUBLISH_REQUESTS_MAX: wholeNumberSetting({ min: 1, max: 100 })
     .default(3)
-    .describe('how often the owner republishes such a payment before a break opens'),
+    .describe(
+      'how often the owner republishes such a payment, with pauses that double, before a break opens',
+    ),
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
-    .describe("how long the ledger may lag behind a payment's end before a break opens"),
+    .describe(
+      "how long the ledger may lag behind a payment's end, and behind the first request to republish it; by default a break opens after eight such times",
+    ),
   BREAKS_RESOLVED_ALONE_UP_TO: amountsSetting.describe(
     'amounts above which an approver must approve `resolve`, as `KES:250000.00,GHS:20000` (other currencies: one suffices)',
   ),

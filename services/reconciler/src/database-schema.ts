@@ -46,8 +46,8 @@ const polls: CollectionSchema = {
 /** Breaks in the order in which they are listed. */
 export const BREAKS_BY_TIME = { openedAt: -1, _id: -1 } as const;
 
-/** The status is included so that counting reads no documents. */
-export const BREAKS_COUNT_KEY = { status: 1, kind: 1, since: 1 } as const;
+/** All that is counted and summed is included, so that neither reads documents. */
+export const BREAKS_COUNT_KEY = { status: 1, kind: 1, since: 1, currency: 1, amount: 1 } as const;
 
 /** One index for each way of narrowing a list of breaks, in the list's order. */
 const breaks: CollectionSchema = {

@@ -27,6 +27,9 @@ const ENDED_UNDELIVERED = {
   partialFilterExpression: { state: { $in: ['exhausted', 'discarded'] } },
 } as const;
 
+/** The index for what each endpoint was not delivered, by id. */
+export const UNDELIVERED_AT_ENDPOINT = 'undelivered_at_endpoint';
+
 /** The collections of the webhook-dispatcher's database. */
 export const webhookDatabaseSchema: readonly CollectionSchema[] = [
   {
@@ -37,6 +40,7 @@ export const webhookDatabaseSchema: readonly CollectionSchema[] = [
       { key: { merchantReference: 1, _id: 1 } },
       { key: MERCHANT_KEY },
       { key: { state: 1, _id: 1 }, name: 'undelivered', ...ENDED_UNDELIVERED },
+      { key: { state: 1, bulkhead: 1, _id: 1 }, name: UNDELIVERED_AT_ENDPOINT, ...ENDED_UNDELIVERED },
       { key: { state: 1, ...MERCHANT_KEY }, name: 'undelivered_of_merchant', ...ENDED_UNDELIVERED },
       FORGET,
     ],

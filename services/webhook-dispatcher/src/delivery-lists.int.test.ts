@@ -17,6 +17,8 @@ const at = (index: number) => new Date(Math.floor(index / 4) * 1_000);
 const stateOf = (index: number) =>
   index % 50 === 0 ? 'exhausted' : index % 51 === 0 ? 'pending' : 'delivered';
 
+const endpointOf = (index: number) => (index % 6 === 0 ? 'collections' : 'payouts');
+
 /** Half are of the merchant demo, four of each second; their ids are in another order than their times. */
 function delivery(index: number): DeliveryDocument {
   const merchantId = index % 2 === 0 ? 'demo' : 'demo-2';
@@ -28,7 +30,7 @@ function delivery(index: number): DeliveryDocument {
     kind: 'payout-completed',
     body: '{}',
     webhookUrl: null,
-    bulkhead: `${merchantId} payouts`,
+    bulkhead: `${merchantId} ${endpointOf(index)}`,
     causationId: 'ev-1',
     createdAt: at(index),
     dueAt: at(index),
@@ -98,6 +100,16 @@ test.each(['exhausted', 'pending'] as const)(
     const wanted = idsWhere((one) => one.merchantId === 'demo' && one.state === state);
     expect(ids).toEqual(wanted);
     expect(docsExamined).toBeLessThanOrEqual(wanted.length);
+  },
+);
+
+test.each(['exhausted', 'pending'] as const)(
+  "those of one of a merchant's endpoints that are %s are listed without those of another",
+  async (state) => {
+    const { ids, docsExamined } = await listed({ merchantId: 'demo', endpoint: 'collections', state });
+    expect(ids).toEqual(idsWhere((one) => one.bulkhead === 'demo collections' && one.state === state));
+    expect(ids.length).toBeGreaterThan(5);
+    expect(docsExamined).toBeLessThanOrEqual(40);
   },
 );
 

@@ -21,7 +21,7 @@ export async function listDeliveries(
   deliveries: Collection<DeliveryDocument>,
   query: DeliveryQuery,
 ): Promise<readonly DeliveryDocument[] | undefined> {
-  const { reference, state, merchantId, after, limit } = query;
+  const { reference, state, merchantId, endpoint, after, limit } = query;
   if (merchantId !== undefined && reference === undefined) {
     const begin = after === undefined ? undefined : await deliveries.findOne({ _id: after });
     if (begin === null) return undefined;
@@ -36,6 +36,7 @@ export async function listDeliveries(
       $or: [{ _id: ofPayment(reference) }, { merchantReference: reference }],
     }),
     ...(merchantId !== undefined && { merchantId }),
+    ...(endpoint !== undefined && { bulkhead: `${merchantId} ${endpoint}` }),
     ...(state !== undefined && { state }),
     ...(after !== undefined && { _id: { $gt: after } }),
   };
@@ -50,7 +51,7 @@ export async function listDeliveries(
 
 function ofMerchant(
   merchantId: string,
-  { state, from, to }: DeliveryQuery,
+  { state, endpoint, from, to }: DeliveryQuery,
   begin: Pick<DeliveryDocument, '_id' | 'createdAt'> | undefined,
 ): Filter<DeliveryDocument> {
   // What a list goes on after may be older than what is asked for.
@@ -67,6 +68,7 @@ function ofMerchant(
     ...(state !== undefined && { state }),
     // A bulkhead begins with its merchant: what is pending is found without what was delivered.
     ...(state === 'pending' && { bulkhead: { $gte: `${merchantId} `, $lt: `${merchantId}!` } }),
+    ...(endpoint !== undefined && { bulkhead: `${merchantId} ${endpoint}` }),
     ...(Object.keys(createdAt).length > 0 && { createdAt }),
     ...(begin && {
       $or: [{ createdAt: { $gt: begin.createdAt } }, { createdAt: begin.createdAt, _id: { $gt: begin._id } }],

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { DAY_MS } from '@pesewa/kernel';
 import { ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { webhookDatabaseSchema } from './database-schema.ts';
+import { openDeferred } from './deferred.ts';
 import { openDispatcher, openEndpoint, owed, status } from './deliverer.fixture.ts';
 import { createEndpointHealth } from './endpoint-health.ts';
 import { listEndpoints } from './endpoint-list.ts';
@@ -119,6 +121,88 @@ test('a disabled endpoint gets nothing; what it is owed is kept, and sent once a
   ]);
 });
 
+/** Deliveries that were given up, the last attempt of each at this time. */
+const givenUp = (prefix: string, count: number, atMs: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...newDeliveryDocument(owed({ _id: `po-${prefix}${index}-completed` })),
+    state: 'exhausted' as const,
+    reason: 'every attempt failed',
+    attempts: 12,
+    roundAttempts: 12,
+    attemptLog: [{ at: new Date(atMs), status: 500, durationMs: 1 }],
+    forgetAt: new Date(atMs + 90 * DAY_MS),
+  }));
+
+test('what was given up while the endpoint failed is sent as well once it is enabled, and nothing from before', async () => {
+  await dispatcher.resources.disposeAsync();
+  await disable();
+  const failingMs = (await healthOf())?.failingSince?.getTime() ?? 0;
+  const [before, since] = [givenUp('before', 1, failingMs - 1), givenUp('since', 3, failingMs + DAY_MS)];
+  await store.collection.insertMany([...before, ...since]);
+  endpoint.answering(status(200));
+  dispatcher = await openDispatcher(database, store, endpoint, { deadlineMs: 10_000 });
+  for (const { _id } of since) await inState(_id, 'deferred');
+  expect(await store.collection.countDocuments({ state: 'deferred', forgetAt: { $exists: true } })).toBe(0);
+  await dispatcher.inTransaction((transaction) =>
+    dispatcher.endpoints.enable(ENDPOINT, 'ama', Date.now(), transaction),
+  );
+  dispatcher.watch.wake();
+  for (const { _id } of since) await inState(_id, 'delivered');
+  await inState('po-before0-completed', 'exhausted');
+  expect(endpoint.seen).toHaveLength(3);
+});
+
+test('thousands that were given up are kept in batches; what a crash left of them is kept by the next process', async () => {
+  const since = new Date(Date.now() - DAY_MS);
+  const before = givenUp('before', 1_200, since.getTime() - 1);
+  await store.collection.insertMany([...before, ...givenUp('since', 2_500, since.getTime())]);
+  let batches = 0;
+  const crashing = new Proxy(store.collection, {
+    get: (collection, name) => {
+      if (name === 'updateMany' && (batches += 1) > 2) throw new Error('crash');
+      const found: unknown = Reflect.get(collection, name);
+      return typeof found === 'function' ? (found.bind(collection) as unknown) : found;
+    },
+  });
+  const counts = () =>
+    Promise.all(
+      (['deferred', 'exhausted'] as const).map((state) => store.collection.countDocuments({ state })),
+    );
+  await expect(openDeferred(crashing).keep(ENDPOINT, since)).rejects.toThrow('crash');
+  // The first two batches had all that is older.
+  expect(await counts()).toEqual([800, 2_900]);
+  await store.keep(ENDPOINT, since);
+  expect(await counts()).toEqual([2_500, 1_200]);
+  await store.keep(ENDPOINT, since);
+  expect(await counts()).toEqual([2_500, 1_200]);
+});
+
+test('webhooks that an endpoint gave up as it began to fail are sent once it is enabled: the first, and those with it', async () => {
+  const held: ServerResponse[] = [];
+  endpoint.answering((response) => void held.push(response));
+  await dispatcher.create(owed());
+  await vi.waitFor(() => expect(held).toHaveLength(1));
+  await dispatcher.create(owed({ _id: 'po-2-completed' }));
+  await vi.waitFor(() => expect(held).toHaveLength(2));
+  endpoint.answering(status(200));
+  // What was sent first is answered last.
+  for (const [index, id] of [
+    [1, 'po-2-completed'],
+    [0, 'po-1-completed'],
+  ] as const) {
+    held[index]?.writeHead(410).end();
+    await inState(id, 'exhausted');
+  }
+  await dispatcher.health.collection.updateOne({ _id: ENDPOINT }, { $set: { state: 'disabled' } });
+  dispatcher.watch.wake();
+  for (const id of ['po-1-completed', 'po-2-completed']) await inState(id, 'deferred');
+  await dispatcher.inTransaction((transaction) =>
+    dispatcher.endpoints.enable(ENDPOINT, 'ama', Date.now(), transaction),
+  );
+  dispatcher.watch.wake();
+  for (const id of ['po-1-completed', 'po-2-completed']) await inState(id, 'delivered');
+});
+
 test('a disabled endpoint is enabled by another address of the merchant', async () => {
   endpoint.answering(status(500), status(200));
   await dispatcher.create(owed());
@@ -164,9 +248,9 @@ test('a success that another process had counts, although it took the endpoint f
   const atMs = Date.now();
   await fail(failing, atMs);
   const delivery = newDeliveryDocument(owed());
-  const attempt = { at: new Date(atMs), status: 200, durationMs: 1 };
+  const attempt = { at: new Date(atMs + 1), status: 200, durationMs: 1 };
   const change = { delivery, claim: 'c', state: 'delivered', attempt } as const;
-  await dispatcher.inTransaction((transaction) => delivering.record([change], atMs + 1, transaction));
+  await dispatcher.inTransaction((transaction) => delivering.record([change], atMs + 2, transaction));
   expect(await healthOf()).toMatchObject({ state: 'failing' });
   await delivering.refresh();
   await dispatcher.inTransaction((transaction) => delivering.recordMissed(atMs + 2, transaction));

@@ -61,8 +61,8 @@ export function createEndpointHealth(store: HealthStore, limits: HealthLimits): 
     isDisabled: (endpoint) => known.get(endpoint)?.state === 'disabled',
     isHealthy: (endpoint) => !known.has(endpoint),
     record: async (changes, atMs, transaction) => {
-      const observations = changes.flatMap((change) => observationOf(change, atMs, lastSuccesses));
-      for (const { endpoint, isDelivered } of observations) if (isDelivered) succeeded(endpoint, atMs);
+      const observations = changes.flatMap((change) => observationOf(change, lastSuccesses));
+      for (const one of observations) if (one.isDelivered) succeeded(one.endpoint, one.atMs);
       const matters = new Set(
         observations
           .filter((one) => observe(known.get(one.endpoint), one, limits) !== undefined)
@@ -113,13 +113,13 @@ interface EndpointObservation extends Observation {
 
 function observationOf(
   { delivery, state, attempt, address }: DeliveryChange,
-  atMs: number,
   lastSuccesses: ReadonlyMap<string, number>,
 ): readonly EndpointObservation[] {
   if (attempt === undefined) return [];
   const { bulkhead: endpoint, causationId } = delivery;
   const lastSuccessAtMs = lastSuccesses.get(endpoint) ?? null;
   const isDelivered = state === 'delivered';
+  const atMs = attempt.at.getTime();
   return [{ endpoint, causationId, isDelivered, atMs, address: address ?? null, lastSuccessAtMs }];
 }
 

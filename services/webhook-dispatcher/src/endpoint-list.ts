@@ -1,4 +1,5 @@
-import { ENDPOINTS_MAX, type EndpointView } from '@pesewa/contracts';
+import { ENDPOINTS_MAX, type EndpointView, endpointCounts } from '@pesewa/contracts';
+import type { EndpointCount } from './deferred.ts';
 import type { Endpoint } from './endpoints.ts';
 import { namesOf } from './events.ts';
 import type { HealthDocument, HealthStore } from './health-store.ts';
@@ -10,24 +11,29 @@ const ORDER = [
   'warned',
   'failing',
   'waiting',
+  'given_up',
 ] as const satisfies readonly EndpointView['state'][];
 
-/** The first {@link ENDPOINTS_MAX} endpoints that are owed webhooks or fail, disabled and warned ones first. */
+/** The first {@link ENDPOINTS_MAX} endpoints that are owed webhooks, fail or had some given up, disabled and warned ones first. */
 export async function listEndpoints(deps: {
-  readonly store: Pick<DeliveryStore, 'endpoints' | 'countDeferred'>;
+  readonly store: Pick<DeliveryStore, 'endpoints' | 'countByEndpoint'>;
   readonly health: Pick<HealthStore, 'listUnhealthy'>;
 }): Promise<readonly EndpointView[]> {
-  const [backlog, unhealthy, deferred] = await Promise.all([
+  const [backlog, unhealthy, deferred, exhausted] = await Promise.all([
     deps.store.endpoints(READ_TIMEOUT_MS),
     deps.health.listUnhealthy(),
-    deps.store.countDeferred(READ_TIMEOUT_MS),
+    deps.store.countByEndpoint('deferred', READ_TIMEOUT_MS),
+    deps.store.countByEndpoint('exhausted', READ_TIMEOUT_MS),
   ]);
   const owed = new Map(backlog.map((endpoint) => [endpoint.bulkhead, endpoint]));
   const health = new Map(unhealthy.map((document) => [document._id, document]));
   // Those with the most failing deliveries come first among those in the same state.
-  const names = [...new Set([...owed.keys(), ...health.keys(), ...deferred.keys()])];
+  const names = [...new Set([...owed.keys(), ...health.keys(), ...deferred.keys(), ...exhausted.keys()])];
   return names
-    .map((name) => viewEndpoint(name, owed.get(name), health.get(name), deferred.get(name) ?? 0))
+    .map((name) => {
+      const kept = { deferred: deferred.get(name), exhausted: exhausted.get(name) };
+      return viewEndpoint(name, owed.get(name), health.get(name), kept);
+    })
     .toSorted((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state))
     .slice(0, ENDPOINTS_MAX);
 }
@@ -36,16 +42,19 @@ function viewEndpoint(
   name: string,
   owed: Endpoint | undefined,
   health: HealthDocument | undefined,
-  deferred: number,
+  { deferred, exhausted }: Readonly<Record<'deferred' | 'exhausted', EndpointCount | undefined>>,
 ): EndpointView {
-  const state =
-    health === undefined || health.state === 'healthy' ? (owed?.state ?? 'waiting') : health.state;
+  const owedState = owed?.state ?? (deferred ? 'waiting' : 'given_up');
+  const cut = { pending: owed, failing: owed, deferred, exhausted };
+  const state = health === undefined || health.state === 'healthy' ? owedState : health.state;
   return {
     ...namesOf(name),
     state,
     pending: owed?.pending ?? 0,
     failing: owed?.failing ?? 0,
-    deferred,
+    deferred: deferred?.count ?? 0,
+    exhausted: exhausted?.count ?? 0,
+    cut: endpointCounts.filter((name) => cut[name]?.isCut),
     oldestCreatedAt: owed?.oldestCreatedAt.toISOString() ?? null,
     nextAt: owed?.nextAt.toISOString() ?? null,
     failingSince: health?.failingSince?.toISOString() ?? null,

@@ -12,7 +12,7 @@ const WATCH_PAUSE_MS = 10_000;
 
 /** The dependencies of {@link startEndpointWatch}. */
 export interface EndpointWatchDeps {
-  readonly store: Pick<DeliveryStore, 'defer' | 'release' | 'deferredBulkheads'>;
+  readonly store: Pick<DeliveryStore, 'keep' | 'release' | 'deferredBulkheads'>;
   readonly health: Pick<HealthStore, 'find'>;
   readonly endpoints: EndpointHealth;
   readonly directory: Pick<Directory, 'find'>;
@@ -42,14 +42,35 @@ export async function startEndpointWatch(deps: EndpointWatchDeps): Promise<Loop>
       await deps.messaging.inTransaction((transaction) =>
         deps.endpoints.recordMissed(deps.clock.nowMs(), transaction),
       );
-      for (const document of disabled) if (await isMoved(deps, document)) await enableMoved(deps, document);
-      // Later ones are kept one by one, by the loop that claims them.
-      for (const { _id } of disabled) if (!disabledBefore.has(_id)) await allOf(() => deps.store.defer(_id));
-      disabledBefore = new Set(disabled.map(({ _id }) => _id));
+      const kept = new Set<string>();
+      for (const document of disabled)
+        if (await keepDisabled(deps, document, disabledBefore.has(document._id))) kept.add(document._id);
+      disabledBefore = kept;
       await releaseEnabled(deps);
       return false;
     },
   });
+}
+
+/** Keeps what a disabled endpoint is owed, unless that was done; false if it failed, which must not hold up the others. */
+async function keepDisabled(
+  deps: EndpointWatchDeps,
+  document: HealthDocument,
+  isKept: boolean,
+): Promise<boolean> {
+  try {
+    const isEnabled = await isMoved(deps, document);
+    // Later ones are kept one by one, by the loop that claims them, but for those given up by attempts under way.
+    if (isEnabled || !isKept) await deps.store.keep(document._id, document.failingSince);
+    if (isEnabled) await enableMoved(deps, document);
+    return true;
+  } catch (error) {
+    deps.logger.error(
+      { err: error, endpoint: document._id },
+      'a disabled endpoint: its webhooks are kept in a later round',
+    );
+    return false;
+  }
 }
 
 /** Whether the merchant has another address now than the one that was disabled. */
@@ -71,13 +92,8 @@ async function releaseEnabled({ store, health, clock, becameDue }: EndpointWatch
   if (deferred.length === 0) return;
   const known = await health.find(deferred);
   for (const endpoint of deferred.filter((one) => known.get(one)?.state !== 'disabled')) {
-    await allOf(() => store.release(endpoint, clock.nowMs()));
+    let isDone = false;
+    while (!isDone) isDone = await store.release(endpoint, clock.nowMs());
     becameDue();
   }
-}
-
-/** Repeats the change of a batch until nothing is left to change. */
-async function allOf(changeBatch: () => Promise<boolean>): Promise<void> {
-  let isDone = false;
-  while (!isDone) isDone = await changeBatch();
 }

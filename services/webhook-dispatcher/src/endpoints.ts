@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import { DUE_KEY } from './database-schema.ts';
-import type { DeliveryDocument } from './documents.ts';
+import type { Attempt, DeliveryDocument } from './documents.ts';
 import type { AttemptError } from './domain/delivery.ts';
 
 /** A destination of a merchant's webhooks that has unfinished deliveries. */
@@ -11,6 +11,8 @@ export interface Endpoint {
   readonly state: 'failing' | 'waiting';
   readonly pending: number;
   readonly failing: number;
+  /** Whether there may be more that are pending, and failing. */
+  readonly isCut: boolean;
   readonly oldestCreatedAt: Date;
   /** When its next delivery is due, which may be in the past. */
   readonly nextAt: Date;
@@ -62,19 +64,21 @@ export async function readEndpoints(
   if (owed.length === 0) return [];
   const limit = Math.ceil(BACKLOG_MAX / Math.min(owed.length, SHOWN_MAX));
   const failed = { $gt: ['$roundAttempts', 0] };
-  const ofLastAttempt = (field: string) => ({
-    $let: { vars: { last: { $last: '$attemptLog' } }, in: `$$last.${field}` },
-  });
   const summary = {
     _id: null,
     pending: { $sum: 1 },
     failing: { $sum: { $cond: [failed, 1, 0] } },
     oldestCreatedAt: { $min: '$createdAt' },
-    lastStatus: { $max: ofLastAttempt('status') },
-    lastError: { $max: ofLastAttempt('error') },
+    // Documents compare by their first field, which is the time: an older answer never stands for a newer one.
+    lastAttempt: { $max: { $last: '$attemptLog' } },
   };
   const found = await deliveries
-    .aggregate<Omit<Endpoint, 'bulkhead' | 'state'> & { readonly _id: string }>(
+    .aggregate<
+      Omit<Endpoint, 'bulkhead' | 'state' | 'isCut' | 'lastStatus' | 'lastError'> & {
+        readonly _id: string;
+        readonly lastAttempt: Attempt | null;
+      }
+    >(
       [
         ...FIRST_OF_EACH,
         { $limit: OWED_MAX },
@@ -103,9 +107,12 @@ export async function readEndpoints(
       { hint: DUE_KEY, maxTimeMS },
     )
     .toArray();
-  return found.map(({ _id, ...endpoint }) => ({
+  return found.map(({ _id, lastAttempt, ...endpoint }) => ({
     ...endpoint,
+    lastStatus: lastAttempt?.status ?? null,
+    lastError: lastAttempt?.error ?? null,
     bulkhead: _id,
+    isCut: endpoint.pending === limit,
     state: endpoint.failing > 0 ? 'failing' : 'waiting',
   }));
 }

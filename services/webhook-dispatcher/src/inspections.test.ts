@@ -36,6 +36,7 @@ const answered: Observation = {
   result: { kind: 'answered', status: 200, retryAfterMs: null },
   rule: null,
   resolved: ['93.184.216.34'],
+  connection: { connectedTo: '93.184.216.34', tls: null, tlsProblem: null },
   isRedirect: false,
   isBodyCut: false,
 };
@@ -105,7 +106,14 @@ test('a sample goes to the own address, signed, and no payment has its reference
   expect(sent?.url).toBe(webhooks.payoutsUrl);
   expect(tested).toMatchObject({
     ok: true,
-    value: { finding: 'delivered', status: 200, resolved: ['93.184.216.34'], sentBody: sent?.body },
+    value: {
+      finding: 'delivered',
+      status: 200,
+      resolved: ['93.184.216.34'],
+      connectedTo: '93.184.216.34',
+      sentBody: sent?.body,
+      signature: { header: 'webhook-signature', count: 2, verifies: true },
+    },
   });
   const { data } = JSON.parse(sent?.body ?? '') as { data: Record<string, unknown> };
   expect(data).toMatchObject({
@@ -119,8 +127,11 @@ test('a sample goes to the own address, signed, and no payment has its reference
   expect(proof).toMatchObject({ ok: true });
 });
 
-test('a merchant without an address for it is sent nothing', async () => {
+test('a merchant without an address for it is sent nothing, and gets a signed sample all the same', async () => {
   const inspections = open();
+  const signed = await inspections.signTest('demo', 'collection');
+  const { headers = {}, body = '' } = signed.ok ? signed.value : {};
+  expect(verifyWebhook({ headers, body, secrets, nowMs: NOW_MS, toleranceSeconds: 0 }).ok).toBe(true);
   expect(await inspections.test('demo', 'collection')).toMatchObject({ value: { finding: 'no_address' } });
   expect(await inspections.test('nobody', 'payout')).toEqual({ ok: false, refusal: 'merchant.unknown' });
   expect(inspections.sent).toEqual([]);

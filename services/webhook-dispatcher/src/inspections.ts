@@ -1,6 +1,7 @@
 import type { DeliveryDetailView, TestView } from '@pesewa/contracts';
 import type { Directory, Merchant } from '@pesewa/directory';
 import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
+import { verifyWebhook } from '@pesewa/signatures';
 import type { DeliveryDocument } from './documents.ts';
 import type { AttemptError } from './domain/delivery.ts';
 import { addressOf, headersFor, unsignedHeaders } from './outgoing.ts';
@@ -19,13 +20,16 @@ export type Inspected = Pick<DeliveryDetailView, 'address' | 'headers'> & {
 export interface Inspections {
   readonly show: (id: string) => Promise<Result<Inspected, Refusal>>;
   /** The body with all headers of an attempt at this moment. */
-  readonly sign: (
-    id: string,
-  ) => Promise<
-    Result<{ readonly body: string; readonly headers: Readonly<Record<string, string>> }, Refusal>
-  >;
+  readonly sign: (id: string) => Promise<Result<Signed, Refusal>>;
   /** Sends a signed sample to the merchant's own address. */
   readonly test: (merchantId: string, kind: TestKind) => Promise<Result<TestView, Refusal>>;
+  /** Such a sample, for whoever asks to send it. */
+  readonly signTest: (merchantId: string, kind: TestKind) => Promise<Result<Signed, Refusal>>;
+}
+
+interface Signed {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Builds {@link Inspections}. */
@@ -38,6 +42,10 @@ export function createInspections(deps: {
   readonly ids: Ids;
 }): Inspections {
   const { store, directory, sender, clock, ids, deadlineMs } = deps;
+  const signSample = (merchant: Merchant, kind: TestKind, atMs: number) => {
+    const sample = sampleFor(merchant, { kind, atMs, id: `test-${ids.next('dl')}` });
+    return { id: sample._id, body: sample.body, headers: headersFor(sample, merchant.webhooks, atMs) };
+  };
   return {
     show: async (id) => {
       const delivery = await store.find(id);
@@ -58,14 +66,20 @@ export function createInspections(deps: {
       const merchant = await directory.find(merchantId);
       if (!merchant) return refuse('merchant.unknown');
       const atMs = clock.nowMs();
-      const sample = sampleFor(merchant, { kind, atMs, id: `test-${ids.next('dl')}` });
+      const { id, body, headers } = signSample(merchant, kind, atMs);
       const url = addressOf({ kind: `${kind}-failed`, webhookUrl: null }, merchant.webhooks);
-      const sent = { id: sample._id, sentBody: sample.body, deadlineMs };
+      const sent = { id, sentBody: body, deadlineMs };
       if (url === undefined) return accept({ ...sent, ...nothingSent });
-      const headers = headersFor(sample, merchant.webhooks, atMs);
-      const observed = await sender.observe({ url, headers, body: sample.body });
+      const observed = await sender.observe({ url, headers, body });
       const durationMs = Math.max(0, clock.nowMs() - atMs);
-      return accept({ ...sent, ...viewOf(observed), address: url, durationMs });
+      const signature = signatureOf(body, headers, merchant.webhooks.secrets, atMs);
+      return accept({ ...sent, ...viewOf(observed), signature, address: url, durationMs });
+    },
+    signTest: async (merchantId, kind) => {
+      const merchant = await directory.find(merchantId);
+      if (!merchant) return refuse('merchant.unknown');
+      const { body, headers } = signSample(merchant, kind, clock.nowMs());
+      return accept({ body, headers });
     },
   };
 }
@@ -75,6 +89,10 @@ const nothingSent = {
   finding: 'no_address',
   rule: null,
   resolved: null,
+  connectedTo: null,
+  tls: null,
+  tlsProblem: null,
+  signature: null,
   status: null,
   error: null,
   durationMs: 0,
@@ -89,11 +107,25 @@ function sampleFor(
   return { _id: id, body: testBody({ kind, merchantId, currency, atMs, reference: id }) };
 }
 
-function viewOf({ result, rule, resolved, isBodyCut, isRedirect }: Observation) {
+/** What a receiver with the secrets on record would find, by a verification that shares nothing with the signing. */
+function signatureOf(
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  secrets: readonly string[],
+  nowMs: number,
+): TestView['signature'] {
+  const header = 'webhook-signature';
+  const count = headers[header]?.split(' ').length ?? 0;
+  // The header's time has whole seconds.
+  const { ok: verifies } = verifyWebhook({ headers, body, secrets, nowMs, toleranceSeconds: 1 });
+  return { header, count, verifies };
+}
+
+function viewOf({ result, rule, resolved, connection, isBodyCut, isRedirect }: Observation) {
   const status = result.kind === 'answered' ? result.status : null;
   const error = result.kind === 'failed' ? result.error : null;
   const finding = findingOf(result, isRedirect);
-  return { finding, rule, resolved: resolved && [...resolved], status, error, isBodyCut };
+  return { finding, rule, resolved: resolved && [...resolved], ...connection, status, error, isBodyCut };
 }
 
 const findingsOfErrors: Readonly<Partial<Record<AttemptError, TestView['finding']>>> = {

@@ -10,7 +10,7 @@ import { webhookDatabaseSchema } from './database-schema.ts';
 import { openDispatcher, openEndpoint, owed, status } from './deliverer.fixture.ts';
 import { createInspections } from './inspections.ts';
 import { addOperatorRoutes } from './operator.ts';
-import { type DeliveryStore, openDeliveryStore } from './store.ts';
+import { type DeliveryStore, newDeliveryDocument, openDeliveryStore } from './store.ts';
 
 const ID = 'po-1-completed';
 const TOKEN = 'a-token-of-operators';
@@ -230,4 +230,27 @@ test('a sample that fails says why, is sent once, and counts for nothing', async
   expect(unknownKind).toMatchObject({ status: 400, body: { code: 'invalid' } });
   expect(endpoint.seen).toHaveLength(3);
   expect(await dispatcher.health.collection.countDocuments()).toBe(0);
+});
+
+test('enabling an endpoint sends what was given up since it fails, even if nothing has kept it yet', async () => {
+  const failingSince = new Date(Date.now() - 86_400_000);
+  const document = { state: 'disabled' as const, address: null, failingSince, version: 1 };
+  const times = { lastFailureAt: failingSince, lastSuccessAt: null };
+  await dispatcher.health.collection.insertOne({ _id: 'demo payouts', ...document, ...times });
+  const attemptLog = [{ at: new Date(), status: 410, durationMs: 1 }];
+  await store.collection.insertOne({
+    ...newDeliveryDocument(owed()),
+    state: 'exhausted',
+    attemptLog,
+    forgetAt: new Date(Date.now() + 86_400_000),
+  });
+  endpoint.answering(status(200));
+  const enable = () => call('POST', '/endpoints/enable', { merchantId: 'demo', endpoint: 'payouts' });
+  expect(await enable()).toMatchObject({ status: 200, body: { waiting: 1, enabled: true } });
+  expect(await enable()).toMatchObject({ status: 409, body: { code: 'not_disabled' } });
+  await vi.waitFor(async () => expect(await store.find(ID)).toMatchObject({ state: 'delivered' }), {
+    timeout: 30_000,
+    interval: 20,
+  });
+  expect(endpoint.seen).toHaveLength(1);
 });

@@ -15,7 +15,7 @@ const PAGE_ITEMS_MAX = 100;
 
 /** The dependencies of what operators do with endpoints. */
 export interface EnablingDeps {
-  readonly store: Pick<DeliveryStore, 'endpoints' | 'countDeferred' | 'countWaiting'>;
+  readonly store: Pick<DeliveryStore, 'endpoints' | 'countByEndpoint' | 'countWaiting' | 'keep'>;
   readonly health: Pick<HealthStore, 'find' | 'listUnhealthy'>;
   readonly endpoints: Pick<EndpointHealth, 'enable'>;
   readonly messaging: Pick<Messaging, 'inTransaction'>;
@@ -75,6 +75,10 @@ export function addOperatorRoutes(
       const tested = await deps.inspections.test(merchantId, kind);
       return tested.ok ? answer(200, tested.value) : unknown[tested.refusal];
     },
+    signTest: async ({ parameters: { merchantId }, body: { kind } }) => {
+      const signed = await deps.inspections.signTest(merchantId, kind);
+      return signed.ok ? answer(200, signed.value) : unknown[signed.refusal];
+    },
   });
   addEndpointRoutes(operator, deps.enabling);
 }
@@ -89,6 +93,8 @@ function addEndpointRoutes(operator: Hono, deps: EnablingDeps): void {
         return refused('not_found', `${endpoint} of ${merchantId}: no failure of such an endpoint is known`);
       const notDisabled = refused('not_disabled', `${endpoint} of ${merchantId} is not disabled`);
       if (found.state !== 'disabled') return notDisabled;
+      // The watch has kept nearly all; attempts that were under way may have given up more since.
+      if (!dryRun) await store.keep(name, found.failingSince);
       const waiting = await store.countWaiting(name);
       if (!dryRun) {
         const enabled = await messaging.inTransaction((transaction) =>

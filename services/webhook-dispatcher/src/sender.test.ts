@@ -1,7 +1,15 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import {
+  type DetailedPeerCertificate,
+  getCACertificates,
+  setDefaultCACertificates,
+  TLSSocket,
+} from 'node:tls';
 import { NameUnresolvedError } from '@pesewa/addresses';
 import { systemClock } from '@pesewa/kernel';
-import { afterEach, expect, test } from 'vitest';
+import { createCertificateAuthority } from '@pesewa/testkit';
+import { afterEach, expect, test, vi } from 'vitest';
 import { openSender, readRetryAfter } from './sender.ts';
 
 const resources = new Set<AsyncDisposable>();
@@ -10,15 +18,23 @@ afterEach(async () => {
   resources.clear();
 });
 
+const common = { connectionsPerOriginMax: 1, clock: systemClock };
+
 /** An endpoint, and a sender that may call it. */
-async function open(listener: RequestListener, deadlineMs = 2_000) {
-  const server = createServer(listener);
+async function open(
+  listener: RequestListener,
+  deadlineMs = 2_000,
+  { server, protocol }: { server: Server; protocol: string } = {
+    server: createServer(listener),
+    protocol: 'http',
+  },
+) {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = `${protocol}://127.0.0.1:${port}`;
   const sender = openSender({
     allowedOrigins: [origin],
     deadlineMs,
@@ -119,8 +135,7 @@ test('a reset connection and a closed port are distinguished', async () => {
   const sender = openSender({
     allowedOrigins: [closedPort],
     deadlineMs: 500,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
   });
   resources.add(sender);
   expect(await sender.send({ url: closedPort, headers: {}, body: '{}' })).toEqual({
@@ -138,8 +153,7 @@ test('an address that is not allowed is never called', async () => {
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 500,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
   });
   resources.add(sender);
   const refused = { kind: 'failed', error: 'refused' };
@@ -159,8 +173,7 @@ test('a public name that resolves to an inner address is refused at connect', as
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 500,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
     resolveName,
   });
   resources.add(sender);
@@ -173,8 +186,7 @@ test('a name that no name server knows is an error of name resolution', async ()
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 500,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
     resolveName: () => Promise.reject(new NameUnresolvedError('unknown')),
   });
   resources.add(sender);
@@ -187,8 +199,7 @@ test.each(['send', 'observe'] as const)('%s: resolving a name ends with the atte
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 200,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
     // As a name server that never answers, for a resolver that waits much longer than the attempt.
     resolveName: (_hostname, signal) => {
       signals.push(signal);
@@ -220,8 +231,7 @@ test('people are told which rule an address breaks, and where a name leads', asy
   const sender = openSender({
     allowedOrigins: [],
     deadlineMs: 2_000,
-    connectionsPerOriginMax: 1,
-    clock: systemClock,
+    ...common,
     resolveName: async (hostname) => {
       if (hostname === 'none.example') throw new NameUnresolvedError('unknown');
       return [{ address: '10.0.0.1', family: 4 }];
@@ -241,4 +251,49 @@ test('people are told which rule an address breaks, and where a name leads', asy
     resolved: ['10.0.0.1'],
   });
   expect(await observe('https://none.example/')).toMatchObject({ result: failed('dns'), resolved: [] });
+});
+
+test('people are told where a call connected, and of TLS', async () => {
+  const authority = createCertificateAuthority('Authority of tests');
+  const trusted = getCACertificates('default');
+  const answer: RequestListener = (_request, response) => response.end();
+  const openTls = (host: string) => {
+    const { certificate: cert, key } = authority.issue('endpoint', [host]);
+    return open(answer, 2_000, { server: createTlsServer({ cert, key }, answer), protocol: 'https' });
+  };
+  const [plain, good, misnamed] = await Promise.all([
+    open(answer),
+    openTls('127.0.0.1'),
+    openTls('other.example'),
+  ]);
+  const connectedTo = '127.0.0.1';
+  expect((await plain.observe('/')).connection).toEqual({ connectedTo, tls: null, tlsProblem: null });
+  const tlsProblem = 'unable_to_verify_leaf_signature';
+  expect(await good.observe('/')).toMatchObject({
+    result: { kind: 'failed', error: 'tls' },
+    connection: { connectedTo: null, tls: null, tlsProblem },
+  });
+  setDefaultCACertificates([...trusted, authority.certificate]);
+  try {
+    const tls = { version: 'TLSv1.3', issuer: 'Authority of tests', expiresAt: '2099-12-31T23:59:59.000Z' };
+    expect((await good.observe('/')).connection).toEqual({ connectedTo, tls, tlsProblem: null });
+    // A call before it leaves a connection open, which is not used.
+    await good.send('/');
+    expect((await good.observe('/')).connection.tls).toEqual(tls);
+    const { getPeerCertificate } = TLSSocket.prototype;
+    const read = vi.spyOn(TLSSocket.prototype, 'getPeerCertificate');
+    for (const unreadable of [null, {}, { issuer: null }, { issuer: {}, valid_to: 'never' }]) {
+      // Node itself checks the host by the detailed one.
+      read.mockImplementation(function (this: TLSSocket, isDetailed) {
+        const detailed = getPeerCertificate.call(this, true);
+        return isDetailed ? detailed : (unreadable as unknown as DetailedPeerCertificate);
+      });
+      const connection = { connectedTo, tls: null, tlsProblem: null };
+      expect(await good.observe('/')).toMatchObject({ result: { status: 200 }, connection });
+    }
+    read.mockRestore();
+    expect((await misnamed.observe('/')).connection.tlsProblem).toBe('err_tls_cert_altname_invalid');
+  } finally {
+    setDefaultCACertificates(trusted);
+  }
 });

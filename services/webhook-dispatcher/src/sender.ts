@@ -1,8 +1,8 @@
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import { type PeerCertificate, TLSSocket } from 'node:tls';
 import {
   type AddressRefusal,
   AddressRefusedError,
-  type CheckedAddress,
   checkAddress,
   createGuardedLookup,
   createNameResolver,
@@ -10,6 +10,7 @@ import {
   NameUnresolvedError,
   type ResolveName,
 } from '@pesewa/addresses';
+import type { TestView } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { Agent, buildConnector, request } from 'undici';
 import type { AttemptError, AttemptResult } from './domain/delivery.ts';
@@ -28,10 +29,14 @@ export interface Observation {
   readonly rule: AddressRefusal | null;
   /** The addresses of the host's name; null where it was not asked. */
   readonly resolved: readonly string[] | null;
+  readonly connection: Connection;
   readonly isRedirect: boolean;
   /** Whether the answer's body was longer than what is read of it. */
   readonly isBodyCut: boolean;
 }
+
+/** The connection of a single call; all of it is null if there was none. */
+export type Connection = Pick<TestView, 'connectedTo' | 'tls' | 'tlsProblem'>;
 
 /** Sends webhooks; an attempt always ends in a result within the deadline. */
 export interface Sender extends AsyncDisposable {
@@ -40,11 +45,14 @@ export interface Sender extends AsyncDisposable {
   readonly observe: (dispatch: Dispatch) => Promise<Observation>;
 }
 
-type Exchange = Omit<Observation, 'rule' | 'resolved'>;
+type Exchange = Omit<Observation, 'rule' | 'resolved' | 'connection'>;
 
 const RESPONSE_BYTES_MAX = 65_536;
 const HEADER_BYTES_MAX = 16_384;
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
+/** What is shown of a certificate's issuer, which is the endpoint's own text. */
+const ISSUER_LENGTH_MAX = 100;
+const notConnected: Connection = { connectedTo: null, tls: null, tlsProblem: null };
 const refusedResult: AttemptResult = { kind: 'failed', error: 'refused' };
 
 /**
@@ -71,11 +79,15 @@ export function openSender(options: {
     allowH2: false,
   };
   const resolveName = options.resolveName ?? createNameResolver();
-  const listed = new Agent({ ...shared, connect: { timeout: options.deadlineMs } });
-  const guarded = new Agent({ ...shared, connect: createGuardedConnector(options.deadlineMs, resolveName) });
-  const call = async (dispatch: Dispatch, { url, listed: isListed }: CheckedAddress): Promise<Exchange> => {
+  const connectorFor = (isListed: boolean) =>
+    isListed
+      ? buildConnector({ timeout: options.deadlineMs, allowH2: false })
+      : createGuardedConnector(options.deadlineMs, resolveName);
+  const listed = new Agent({ ...shared, connect: connectorFor(true) });
+  const guarded = new Agent({ ...shared, connect: connectorFor(false) });
+  const call = async (dispatch: Dispatch, url: URL, agent: Agent): Promise<Exchange> => {
     try {
-      return await exchange(isListed ? listed : guarded, { ...dispatch, url }, options);
+      return await exchange(agent, { ...dispatch, url }, options);
     } catch (error) {
       return { result: { kind: 'failed', error: classify(error) }, isRedirect: false, isBodyCut: false };
     }
@@ -83,20 +95,31 @@ export function openSender(options: {
   return {
     send: async (dispatch) => {
       const judged = checkAddress(dispatch.url, options.allowedOrigins);
-      return judged.ok ? (await call(dispatch, judged.value)).result : refusedResult;
+      if (!judged.ok) return refusedResult;
+      const { url, listed: isListed } = judged.value;
+      return (await call(dispatch, url, isListed ? listed : guarded)).result;
     },
     observe: async (dispatch) => {
       const judged = checkAddress(dispatch.url, options.allowedOrigins);
       if (!judged.ok) {
         const rule = judged.refusal;
-        return { result: refusedResult, rule, resolved: null, isRedirect: false, isBodyCut: false };
+        const nothing = { resolved: null, connection: notConnected, isRedirect: false, isBodyCut: false };
+        return { result: refusedResult, rule, ...nothing };
       }
       const { url, listed: isListed } = judged.value;
       // The call resolves the name again: what it connects to is what it has checked itself.
       const signal = AbortSignal.timeout(options.deadlineMs);
       const resolved =
         isListed || isLiteral(url) ? null : await addressesOf(url.hostname, resolveName, signal);
-      return { ...(await call(dispatch, judged.value)), rule: null, resolved };
+      let connection = notConnected;
+      const connect = noting(connectorFor(isListed), (met) => {
+        connection = met;
+      });
+      // A connection that is open already would show nothing of how it was made.
+      const agent = new Agent({ ...shared, connect });
+      const exchanged = await call(dispatch, url, agent);
+      await agent.destroy();
+      return { ...exchanged, rule: null, resolved, connection };
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([listed.close(), guarded.close()]);
@@ -115,6 +138,44 @@ function createGuardedConnector(timeout: number, resolveName: ResolveName): buil
     if (isPublicHost(options.hostname)) connect(options, callback);
     else callback(new AddressRefusedError('the address is not public'), null);
   };
+}
+
+/** Connects as the connector does, and tells what came of it. */
+function noting(
+  connect: buildConnector.connector,
+  note: (met: Connection) => void,
+): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      note(socket ? connectionOf(socket) : { ...notConnected, tlsProblem: tlsProblemOf(error) });
+      if (socket) callback(null, socket);
+      else callback(error, null);
+    });
+}
+
+function connectionOf(socket: Socket): Connection {
+  const connectedTo = socket.remoteAddress ?? null;
+  if (!(socket instanceof TLSSocket)) return { ...notConnected, connectedTo };
+  return { connectedTo, tls: tlsOf(socket), tlsProblem: null };
+}
+
+/** The facts of TLS; null without a certificate that can be read. Nothing may be thrown in the event of a socket. */
+function tlsOf(socket: TLSSocket): Connection['tls'] {
+  // A socket that is closed already has none, and one without a certificate an empty one, whatever the types say.
+  const { issuer, valid_to: until } = (socket.getPeerCertificate() ?? {}) as Partial<PeerCertificate>;
+  const untilMs = Date.parse(until ?? '');
+  if (!issuer || Number.isNaN(untilMs)) return null;
+  const issuerName = [issuer.O, issuer.CN].filter((name) => name !== undefined).join(', ');
+  return {
+    version: socket.getProtocol() ?? '',
+    issuer: issuerName.slice(0, ISSUER_LENGTH_MAX),
+    expiresAt: new Date(untilMs).toISOString(),
+  };
+}
+
+function tlsProblemOf(error: Error | null): string | null {
+  if (classify(error) !== 'tls' || error === null) return null;
+  return codeOf(error).toLowerCase();
 }
 
 async function exchange(
@@ -206,7 +267,11 @@ function classify(error: unknown): AttemptError {
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0]);
   if (!(error instanceof Error)) return 'malformed';
   if (error.name === 'TimeoutError') return 'timeout';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return 'tls';
   return byCode[code] ?? (error.cause === undefined ? 'malformed' : classify(error.cause));
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

@@ -23,6 +23,7 @@ export function createParked({ call, list }: Caller) {
       readonly service?: ConsumerGroup | undefined;
       readonly state?: ParkedView['state'] | undefined;
       readonly topic?: string | undefined;
+      readonly proposed?: 'true' | undefined;
       readonly limit: number;
     }): Promise<Answers<ParkedView>> => {
       const { items, missing } = await askEveryService(
@@ -35,7 +36,11 @@ export function createParked({ call, list }: Caller) {
     replay: async (id: string) => call(serviceOf(id), replay, { parameters: { id } }),
     discard: async (id: string, reason: string) =>
       call(serviceOf(id), discard, { parameters: { id }, body: { reason } }),
-    approve: async (id: string) => call(serviceOf(id), approve, { parameters: { id } }),
-    reject: async (id: string) => call(serviceOf(id), reject, { parameters: { id } }),
+    /** Discards it as was proposed at a time. */
+    approve: async (id: string, requestedAt: string) =>
+      call(serviceOf(id), approve, { parameters: { id }, body: { requestedAt } }),
+    /** Ends the proposal that was made at a time. */
+    reject: async (id: string, requestedAt: string, reason: string) =>
+      call(serviceOf(id), reject, { parameters: { id }, body: { requestedAt, reason } }),
   };
 }

@@ -14,7 +14,7 @@ export type PositionList = Answers<PositionView & { readonly service: ConsumerGr
 
 /** Builds the client of the positions of all services that consume topics (ADR 43). */
 export function createPositions({ call }: Caller) {
-  const { list, realign } = positionOperations;
+  const { list, realign, approve, reject } = positionOperations;
   return {
     list: (service?: ConsumerGroup): Promise<PositionList> =>
       askEveryService(service, async (name) => {
@@ -25,7 +25,17 @@ export function createPositions({ call }: Caller) {
       call(service, dryRunOf(realign), { body: { ...place, to, reason, dryRun: true } }),
     realign: ({ service, ...place }: ServicePartition, to: string, reason: string) =>
       call(service, realign, { body: { ...place, to, reason } }),
-    decide: ({ service, ...place }: ServicePartition, verdict: 'approve' | 'reject') =>
-      call(service, positionOperations[verdict], { body: place }),
+    /** The last realignment of a partition, if there is any. */
+    last: async ({ service, ...place }: ServicePartition) => {
+      const { items } = await call(service, list, {});
+      return items.find(({ topic, partition }) => topic === place.topic && partition === place.partition)
+        ?.realignment;
+    },
+    /** Realigns it as was proposed at a time. */
+    approve: ({ service, ...place }: ServicePartition, requestedAt: string) =>
+      call(service, approve, { body: { ...place, requestedAt } }),
+    /** Ends the proposal that was made at a time. */
+    reject: ({ service, ...place }: ServicePartition, requestedAt: string, reason: string) =>
+      call(service, reject, { body: { ...place, requestedAt, reason } }),
   };
 }

@@ -49,6 +49,9 @@ const cellsOf = (one: RailAvailabilityView) => [
   describeRate(one.successRate),
   describeLength(one.medianMs),
   describeLength(one.p95Ms),
-  one.topFailure && `${one.topFailure.reason} (${one.topFailure.count})`,
+  [
+    ...(one.topFailure ? [`${one.topFailure.reason} (${one.topFailure.count})`] : []),
+    ...(one.reversed > 0 ? [`${one.reversed} reversed`] : []),
+  ].join(', '),
   `${one.openTooLong.count}${one.openTooLong.isCut ? ' or more' : ''}`,
 ];

@@ -7,7 +7,7 @@ import {
 } from '@pesewa/contracts';
 import { describeParked, RefusedError } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
-import { readCount, readLine } from '../arguments.ts';
+import { readCount, readLine, readSeenTime, refuseUnseen, seenOption } from '../arguments.ts';
 import { requireAllAnswers } from '../clients/ask-services.ts';
 import { serviceOf } from '../clients/parked.ts';
 import { type CommandContext, openContext } from '../context.ts';
@@ -18,6 +18,7 @@ import { cellText, formatJson, formatTable } from '../print.ts';
 
 const REASON_LENGTH_MAX = 200;
 const ID = 'its id: <service>/<topic>/<partition>/<offset>';
+const REASON = 'why, in one line of at most 200 characters, without names or numbers of people';
 /** How many messages one call replays; for more, repeat the call. */
 const REPLAYED_MAX = 1_000;
 
@@ -39,6 +40,7 @@ interface ListOptions {
   readonly service?: ConsumerGroup;
   readonly state: ParkedView['state'] | 'any';
   readonly topic?: string;
+  readonly proposed?: boolean;
   readonly limit: string;
   readonly json?: boolean;
 }
@@ -54,13 +56,15 @@ function addListCommand(parked: Command, ports: CliPorts): void {
         .default('parked'),
     )
     .option('--topic <topic>', 'only those of this topic, such as payouts.events.v1')
+    .option('--proposed', 'only those that wait, and that it is proposed to discard')
     .option('--limit <count>', 'how many of each service at most', '100')
     .option('--json', 'print JSON')
     .action(async ({ service, topic, json, ...options }: ListOptions, command: Command) => {
       const limit = readCount('--limit', options.limit);
       const state = options.state === 'any' ? undefined : options.state;
       const { operations } = await openContext(ports, command);
-      const found = await operations.parked.list({ service, state, topic, limit });
+      const proposed = options.proposed ? 'true' : undefined;
+      const found = await operations.parked.list({ service, state, topic, proposed, limit });
       ports.print(json ? formatJson(found) : table(found.items, ports.colours));
       requireAllAnswers(found);
     });
@@ -170,16 +174,13 @@ function addDiscardCommand(parked: Command, ports: CliPorts): void {
       'proposes to discard a message, so that it never has an effect; another approver approves it',
     )
     .argument('<id>', ID)
-    .requiredOption(
-      '--reason <text>',
-      'why, in one line of at most 200 characters, without names or numbers of people',
-    )
+    .requiredOption('--reason <text>', REASON)
     .action(async (id: string, options: { readonly reason: string }, command: Command) => {
       const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
       const { operations } = await openContext(ports, command);
-      const { discard: proposed } = await operations.parked.discard(id, reason);
+      const proposed = await operations.parked.discard(id, reason);
       ports.print(
-        `proposed by ${proposed?.requestedBy ?? '?'}: another approver approves it with pesewa parked approve ${id}\n`,
+        `proposed by ${proposed.discard?.requestedBy ?? '?'}: another approver approves it with ${approvalOf(proposed) ?? '?'}\n`,
       );
     });
   withExamples(discard, [
@@ -194,25 +195,55 @@ function addDecideCommands(parked: Command, ports: CliPorts): void {
       'approves the discard that another operator proposed: the message never has an effect, which cannot be undone',
     )
     .argument('<id>', ID)
-    .action(async (id: string, _options: object, command: Command) => {
-      const { operations } = await openContext(ports, command);
-      const { state, discard } = await operations.parked.approve(id);
+    .addOption(seenOption('when it was proposed'))
+    .action(async (id: string, options: { readonly seen?: string }, command: Command) => {
+      const seen = options.seen && readSeenTime(options.seen);
+      const { parked: messages } = (await openContext(ports, command)).operations;
+      if (!seen) {
+        const found = await messages.show(id);
+        if (!approvalOf(found)) throw notProposed(id);
+        return refuseUnseen(ports, details(found));
+      }
+      const { state, discard } = await messages.approve(id, seen);
       ports.print(`${state} ${id}, approved by ${discard?.decidedBy ?? '?'}\n`);
     });
   withExamples(approve, [
-    'pesewa parked approve ledger/payouts.events.v1/3/1742',
-    'PESEWA_APPROVER_TOKEN=… pesewa parked approve ledger/payouts.events.v1/3/1742',
+    'pesewa parked approve ledger/payouts.events.v1/3/1742 --seen 2026-11-01T08:00:00.000Z',
+    'PESEWA_APPROVER_TOKEN=… pesewa parked approve ledger/payouts.events.v1/3/1742 --seen 2026-11-01T08:00:00.000Z',
   ]);
   const reject = parked
     .command('reject')
     .description('ends a proposal to discard, your own too: the message stays parked')
     .argument('<id>', ID)
-    .action(async (id: string, _options: object, command: Command) => {
+    .requiredOption('--reason <text>', REASON)
+    .action(async (id: string, options: { readonly reason: string }, command: Command) => {
+      const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
       const { operations } = await openContext(ports, command);
-      const { state, discard } = await operations.parked.reject(id);
+      const seen = await showProposal(ports, operations, id);
+      const { state, discard } = await operations.parked.reject(id, seen, reason);
       ports.print(`${state} ${id}, the proposal was rejected by ${discard?.decidedBy ?? '?'}\n`);
     });
-  withExamples(reject, ['pesewa parked reject ledger/payouts.events.v1/3/1742']);
+  withExamples(reject, [
+    'pesewa parked reject ledger/payouts.events.v1/3/1742 --reason "it can be replayed"',
+  ]);
+}
+
+const notProposed = (id: string) => new CliError(`id: it is not proposed to discard ${id}`);
+
+/** The command that approves the discard as it is proposed now. */
+const approvalOf = ({ id, discard }: ParkedView): string | undefined =>
+  discard?.status === 'proposed' ? `pesewa parked approve ${id} --seen ${discard.requestedAt}` : undefined;
+
+/** Prints what is rejected, and gives what names the proposal. */
+async function showProposal(
+  ports: CliPorts,
+  { parked }: CommandContext['operations'],
+  id: string,
+): Promise<string> {
+  const seen = await parked.show(id);
+  if (!seen.discard) throw notProposed(id);
+  ports.print(details(seen));
+  return seen.discard.requestedAt;
 }
 
 function table(items: readonly ParkedView[], colours: boolean): string {
@@ -234,7 +265,8 @@ function table(items: readonly ParkedView[], colours: boolean): string {
 function details(one: ParkedDetailView): string {
   const { lastReplay, discard, headers } = one;
   const decided =
-    discard?.decidedBy && `, ${discard.status} by ${discard.decidedBy} at ${discard.decidedAt ?? '?'}`;
+    discard?.decidedBy &&
+    `, ${discard.status} by ${discard.decidedBy} at ${discard.decidedAt ?? '?'}${discard.rejectedFor === undefined ? '' : `: ${discard.rejectedFor}`}`;
   const lines: readonly (readonly [string, string | undefined])[] = [
     ['message', one.id],
     ['service', serviceOf(one.id)],
@@ -252,6 +284,7 @@ function details(one: ParkedDetailView): string {
         `${discard.reason}; proposed by ${discard.requestedBy} at ${discard.requestedAt}${decided ?? ''}`,
     ],
     ['approve until', discard?.expiresAt],
+    ['approve with', approvalOf(one)],
     ...Object.entries(headers ?? {}).map(([name, value]) => [name, value] as const),
     [
       'bytes',

@@ -1,8 +1,8 @@
 import { type PauseView, pauseOperations } from '@pesewa/contracts';
 import { describeScope } from '@pesewa/operator-client';
 import { Argument, type Command, Option } from 'commander';
-import { approveOption, readLine } from '../arguments.ts';
-import { openContext } from '../context.ts';
+import { approveOption, collect, readLine, readSeenTime, refuseUnseen, seenOption } from '../arguments.ts';
+import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
@@ -41,7 +41,8 @@ export function addPauseCommands(program: Command, ports: CliPorts): void {
         const { items } = await operations.call(service, pauseOperations.list, {});
         found.push(...items.map((item) => ({ paused: noun[service], ...item })));
       }
-      ports.print(json ? formatJson(found) : pauseTable(found, ports.colours));
+      const approvals = found.map((one) => describeApproval(one.paused, one));
+      ports.print(json ? formatJson(found) : [pauseTable(found, ports.colours), ...approvals].join(''));
     });
   withExamples(pauses, ['pesewa pauses', 'pesewa pauses --json']);
 }
@@ -104,26 +105,83 @@ function addResumeCommand(program: Command, ports: CliPorts): void {
       .description('proposes to go on after a pause; an approver goes on with --approve'),
   )
     .addOption(approveOption('go on'))
-    .action(
-      async (what: Direction, options: SubjectOptions & { readonly approve?: string }, command: Command) => {
-        const subject = subjectOf(options);
-        const { operations } = await openContext(ports, command);
-        for (const service of gateways[what]) {
-          const body = { ...subject, approves: options.approve };
-          const answer = await operations.call(service, pauseOperations.resume, { body });
-          const done =
-            'resumed' in answer
-              ? 'go on'
-              : `stay paused until an approver resumes them with --approve ${answer.resumeProposedBy}`;
-          ports.print(`${noun[service]} ${describeScope(subject)} ${done}\n`);
-        }
-      },
-    );
+    .addOption(seenOption('when it was paused, for both by the time of each').argParser(collect))
+    .action(async (what: Direction, { approve, seen = [], ...options }: ResumeOptions, command: Command) => {
+      const subject = subjectOf(options);
+      const marks = seen.map(readSeenTime);
+      const { operations } = await openContext(ports, command);
+      // All are read first: what is not paused, or not as it was seen, is refused before anything goes on.
+      const found = await readPauses(operations, what, subject);
+      const idle = found.find(({ resumeProposedBy }) => resumeProposedBy === null);
+      if (approve !== undefined && idle)
+        throw new CliError(
+          `--approve: nobody has proposed to resume ${noun[idle.service]} ${describeScope(subject)}`,
+        );
+      const isSeen = ({ pausedAt, resumeProposedBy: by }: PauseView) =>
+        marks.includes(pausedAt) && (approve === undefined || by === approve);
+      if ((approve !== undefined || marks.length > 0) && !found.every(isSeen)) {
+        const shown = found.map((one) => `${describePause(one)}${describeApproval(noun[one.service], one)}`);
+        refuseUnseen(ports, shown.join(''));
+      }
+      for (const one of found) {
+        const { service, pausedAt } = one;
+        ports.print(describePause(one));
+        const body = { ...subject, approves: approve, pausedAt };
+        const answer = await operations.call(service, pauseOperations.resume, { body });
+        const done =
+          'resumed' in answer
+            ? 'go on'
+            : `stay paused until an approver resumes them with ${approvalOf(noun[service], answer)}`;
+        ports.print(`${noun[service]} ${describeScope(subject)} ${done}\n`);
+      }
+    });
   withExamples(resume, [
     'pesewa resume payouts --rail upstream',
-    'pesewa resume payouts --rail upstream --approve ama',
+    'pesewa resume payouts --rail upstream --approve ama --seen 2026-11-01T08:00:00.000Z',
     'pesewa resume both --all',
   ]);
+}
+
+interface ResumeOptions extends SubjectOptions {
+  readonly approve?: string;
+  readonly seen?: readonly string[];
+}
+
+/** The pauses of a subject at each gateway that is meant. */
+async function readPauses(
+  operations: CommandContext['operations'],
+  what: Direction,
+  subject: ReturnType<typeof subjectOf>,
+) {
+  return Promise.all(
+    gateways[what].map(async (service) => {
+      const { items } = await operations.call(service, pauseOperations.list, {});
+      const pause = items.find(
+        ({ scope, name }) => scope === subject.scope && name === (subject.name ?? null),
+      );
+      if (!pause) throw new CliError(`${noun[service]} ${describeScope(subject)} are not paused`);
+      return { ...pause, service };
+    }),
+  );
+}
+
+type SeenPause = Awaited<ReturnType<typeof readPauses>>[number];
+
+function describePause({ service, scope, name, pausedBy, pausedAt, reason }: SeenPause): string {
+  const where = describeScope({ scope, ...(name !== null && { name }) });
+  return `${noun[service]} ${where}: paused by ${pausedBy} at ${pausedAt}: ${reason}\n`;
+}
+
+/** Who would resume a pause, with the command by which an approver does; empty if nobody would. */
+const describeApproval = (paused: string, pause: PauseView): string =>
+  pause.resumeProposedBy === null
+    ? ''
+    : `${pause.resumeProposedBy} proposed to resume them: an approver does with ${approvalOf(paused, pause)}\n`;
+
+/** The command by which an approver ends a pause as it is now. */
+function approvalOf(paused: string, { scope, name, pausedAt, resumeProposedBy: by }: PauseView): string {
+  const where = name === null ? ' --all' : ` --${scope} ${name}`;
+  return `pesewa resume ${paused}${where} --approve ${by} --seen ${pausedAt}`;
 }
 
 function pauseTable(found: readonly (PauseView & { readonly paused: string })[], colours: boolean): string {

@@ -1,10 +1,15 @@
-import { type ConsumerGroup, consumerGroups, type PositionView } from '@pesewa/contracts';
+import {
+  type ConsumerGroup,
+  consumerGroups,
+  type PositionView,
+  type RealignmentView,
+} from '@pesewa/contracts';
 import { describeRealignment } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
-import { readLine } from '../arguments.ts';
+import { readLine, readSeenTime, refuseUnseen, seenOption } from '../arguments.ts';
 import { requireAllAnswers } from '../clients/ask-services.ts';
 import type { PositionList, ServicePartition } from '../clients/positions.ts';
-import { openContext } from '../context.ts';
+import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
@@ -20,6 +25,7 @@ interface RealignOptions {
   readonly reason?: string;
   readonly dryRun?: boolean;
   readonly approve?: boolean;
+  readonly seen?: string;
   readonly reject?: boolean;
 }
 
@@ -41,7 +47,8 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
     )
     .option('--dry-run', 'show how many messages would be applied again or skipped, and change nothing')
     .option('--approve', 'approve the proposal of another operator: skipped messages never have an effect')
-    .option('--reject', 'end a proposal, your own too: the partition stays stopped')
+    .addOption(seenOption('when it was proposed'))
+    .option('--reject', 'end a proposal, your own too, with a --reason: the partition stays stopped')
     .addOption(
       new Option('--service <name>', 'without a partition: only those of this service').choices(
         consumerGroups,
@@ -67,7 +74,7 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
     'pesewa realign ledger payouts.events.v1 3 --to stored --dry-run',
     'pesewa realign ledger payouts.events.v1 3 --to stored --reason "restored from the backup of noon"',
     'pesewa realign ledger payouts.events.v1 3 --to end --reason "reported by hand"',
-    'PESEWA_APPROVER_TOKEN=… pesewa realign ledger payouts.events.v1 3 --approve',
+    'PESEWA_APPROVER_TOKEN=… pesewa realign ledger payouts.events.v1 3 --approve --seen 2026-11-01T08:00:00.000Z',
   ]);
   withExitCodes(
     realign,
@@ -76,8 +83,8 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
 }
 
 async function list(ports: CliPorts, options: RealignOptions, command: Command): Promise<void> {
-  const { to, approve, reject, dryRun } = options;
-  if (to !== undefined || approve || reject || dryRun)
+  const { to, approve, reject, seen, dryRun } = options;
+  if (to !== undefined || approve || reject || seen !== undefined || dryRun)
     throw new CliError('service, topic, partition: name the partition, as listed by pesewa realign');
   const { operations } = await openContext(ports, command);
   const { items, missing } = await operations.positions.list(options.service);
@@ -110,8 +117,8 @@ function describe(items: PositionList['items'], colours: boolean): string {
   const remedies = items
     .filter(({ state }) => state === 'stopped')
     .map(
-      ({ service, topic, partition, reason, remedy }) =>
-        `\n${service} ${topic} ${partition}: ${reason ?? ''}\n  ${remedy ?? ''}\n`,
+      (one) =>
+        `\n${one.service} ${one.topic} ${one.partition}: ${one.reason ?? ''}\n  ${one.remedy ?? ''}\n${proposal(one, one.realignment)}`,
     );
   return [table, ...remedies].join('');
 }
@@ -123,31 +130,65 @@ async function start(
   command: Command,
 ): Promise<void> {
   const { approve, reject, dryRun } = options;
-  const { operations } = await openContext(ports, command);
-  if (approve || reject) {
-    if (approve && reject) throw new CliError('--approve, --reject: give one of them');
-    const decided = await operations.positions.decide(at, approve ? 'approve' : 'reject');
-    ports.print(
-      `${decided.status}: ${describeRealignment(decided)}, decided by ${decided.decidedBy ?? '?'}\n`,
-    );
-    return;
-  }
+  const { positions } = (await openContext(ports, command)).operations;
+  if (approve || reject) return decide(ports, positions, at, options);
+  if (options.seen !== undefined) throw new CliError('--seen: it goes with --approve or --reject');
   const to = readTarget(options.to);
   if (dryRun) {
-    const { plan, ...standing } = await operations.positions.plan(at, to, 'a dry run');
+    const { plan, ...standing } = await positions.plan(at, to, 'a dry run');
     ports.print(
       `${whyOf(standing)}would make ${describeRealignment(plan)}\nneeds ${plan.operators} operator(s); nothing was changed\n`,
     );
     return;
   }
-  if (options.reason === undefined) throw new CliError('--reason: say why, in one line');
-  const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
-  const done = await operations.positions.realign(at, to, reason);
+  const done = await positions.realign(at, to, reasonOf(options));
   ports.print(
     done.status === 'proposed'
-      ? `proposed by ${done.requestedBy}: ${describeRealignment(done)}; another approver approves it with pesewa realign ${at.service} ${at.topic} ${at.partition} --approve\n`
+      ? `proposed by ${done.requestedBy}: ${describeRealignment(done)}; another approver approves it with ${approvalOf(at, done)}\n`
       : `${done.status}: ${describeRealignment(done)}; the partition continues within half a minute\n`,
   );
+}
+
+/** Rejects what is proposed, or approves what is named as it was read. */
+async function decide(
+  ports: CliPorts,
+  positions: CommandContext['operations']['positions'],
+  at: ServicePartition,
+  { approve, reject, ...options }: RealignOptions,
+): Promise<void> {
+  if (approve && reject) throw new CliError('--approve, --reject: give one of them');
+  if (options.dryRun)
+    throw new CliError('--dry-run: it goes with --to; what is proposed is listed by pesewa realign');
+  const why = approve ? undefined : reasonOf(options);
+  const seen = options.seen === undefined ? undefined : readSeenTime(options.seen);
+  const last = seen === undefined ? await positions.last(at) : undefined;
+  const requestedAt = seen ?? last?.requestedAt;
+  if (requestedAt === undefined || (approve && last && last.status !== 'proposed'))
+    throw new CliError(`no realignment of ${at.topic} ${at.partition} is proposed: see pesewa realign`);
+  if (approve && last) refuseUnseen(ports, proposal(at, last));
+  const decided =
+    why === undefined
+      ? await positions.approve(at, requestedAt)
+      : await positions.reject(at, requestedAt, why);
+  ports.print(`${describeProposal(decided)}${decided.status} by ${decided.decidedBy ?? '?'}\n`);
+}
+
+const describeProposal = (one: RealignmentView): string =>
+  `${one.requestedBy} proposed at ${one.requestedAt}: ${describeRealignment(one)}; ${one.reason}\n`;
+
+/** The command that approves a realignment as it is proposed now. */
+const approvalOf = ({ service, topic, partition }: ServicePartition, { requestedAt }: RealignmentView) =>
+  `pesewa realign ${service} ${topic} ${partition} --approve --seen ${requestedAt}`;
+
+/** A realignment and the command that approves it; empty if none is proposed. */
+const proposal = (at: ServicePartition, one: RealignmentView | undefined): string =>
+  one?.status === 'proposed'
+    ? `${describeProposal(one)}  an approver approves it with ${approvalOf(at, one)}\n`
+    : '';
+
+function reasonOf({ reason }: RealignOptions): string {
+  if (reason === undefined) throw new CliError('--reason: say why, in one line');
+  return readLine('--reason', reason, REASON_LENGTH_MAX);
 }
 
 const whyOf = ({ reason }: PositionView): string => (reason === undefined ? '' : `stopped: ${reason}\n`);

@@ -1,7 +1,7 @@
-import { type BreakFilters, type BreakView, breakStatuses } from '@pesewa/contracts';
-import { type Command, Option } from 'commander';
-import { approveOption, asList, formatOf, formatOption, readCount, readLine } from '../arguments.ts';
-import { breakDetails, breakSummary, breaksCsv, breaksTable } from '../break-output.ts';
+import type { BreakDetailView, BreakView } from '@pesewa/contracts';
+import type { Command } from 'commander';
+import { approveOption, readCount, readLine, refuseUnseen, seenOption } from '../arguments.ts';
+import { approvalOf, breakDetails, breakSummary } from '../break-output.ts';
 import type { BreakChange } from '../clients/breaks.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -9,6 +9,7 @@ import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson } from '../print.ts';
 import { addAdjustCommand, addWithdrawCommand } from './reconcile-adjust.ts';
+import { addExportCommand, addListCommand } from './reconcile-breaks-list.ts';
 
 const TEXT_LENGTH_MAX = 500;
 
@@ -38,6 +39,15 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   });
   addResolveCommand(breaks, ports);
   addTextCommand(breaks, ports, {
+    verb: 'reject',
+    description: 'ends a proposal to resolve a break, your own too; it can be resolved anew',
+    argument: 'why not',
+    example: '"ask the rail first"',
+    changeOf:
+      (reason) =>
+      ({ version }) => ({ verb: 'reject', body: { reason, version } }),
+  });
+  addTextCommand(breaks, ports, {
     verb: 'reopen',
     description: 'opens a resolved break again, with its history',
     argument: 'why it is open after all',
@@ -47,112 +57,6 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   addAdjustCommand(breaks, ports);
   addWithdrawCommand(breaks, ports);
   addExportCommand(breaks, ports);
-}
-
-interface FilterOptions extends Omit<BreakFilters, 'status' | 'waitsForApproval'> {
-  readonly waitsForApproval?: true;
-  readonly status: BreakView['status'] | 'unresolved' | 'all';
-}
-
-function addFilters(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--status <status>', 'only those with this status')
-        .choices([...breakStatuses, 'unresolved', 'all'])
-        .default('unresolved'),
-    )
-    .option(
-      '--reference <reference>',
-      'only those of one payment, by our transactionReference, or of one wallet',
-    )
-    .option('--kind <kind>', 'only those of a kind, such as wallet.drift')
-    .option('--rail <rail>', 'only those of a rail')
-    .option('--currency <currency>', 'only those in a currency')
-    .option('--owner <operator>', 'only those that an operator has')
-    .option('--waits-for-approval', 'only those whose resolution an approver must approve')
-    .option(
-      '--older-than <age>',
-      'only those opened longer ago than minutes, hours or days, such as 90m, 12h or 7d',
-    );
-}
-
-function filtersOf({
-  status,
-  reference,
-  kind,
-  rail,
-  currency,
-  owner,
-  olderThan,
-  waitsForApproval,
-}: FilterOptions): BreakFilters {
-  if (olderThan !== undefined && !/^\d{1,5}[mhd]$/.test(olderThan)) {
-    throw new CliError(
-      `--older-than: ${olderThan} is no age: write minutes, hours or days, such as 90m, 12h or 7d`,
-    );
-  }
-  const narrowed = { reference, kind, rail, currency: currency?.toUpperCase(), owner, olderThan };
-  return {
-    ...(status !== 'all' && { status }),
-    ...narrowed,
-    ...(waitsForApproval && { waitsForApproval: 'true' }),
-  };
-}
-
-function addListCommand(breaks: Command, ports: CliPorts): void {
-  const described = breaks.command('list', { isDefault: true });
-  const list = asList(addFilters(described.description('breaks, those first that were opened last')))
-    .addOption(new Option('--csv', 'print CSV').conflicts('json'))
-    .action(
-      async (
-        options: FilterOptions & { readonly limit: string; readonly json?: boolean; readonly csv?: boolean },
-        command: Command,
-      ) => {
-        const limit = readCount('--limit', options.limit);
-        const filters = filtersOf(options);
-        const { operations } = await openContext(ports, command);
-        const { items, hasMore } = await operations.breaks.list(filters, limit);
-        if (options.json) ports.print(formatJson(items));
-        else if (options.csv) ports.print(breaksCsv(items));
-        else {
-          const more =
-            'there are more: raise --limit, or write all of them with pesewa reconcile breaks export breaks.csv\n';
-          ports.print(`${breaksTable(items, ports.colours)}${hasMore ? more : ''}`);
-        }
-      },
-    );
-  withExamples(list, [
-    'pesewa reconcile breaks list',
-    'pesewa reconcile breaks list --status open --older-than 1d',
-    'pesewa reconcile breaks list --kind wallet.drift --rail upstream --status all --json',
-    'pesewa reconcile breaks list --owner ama --limit 500 --csv',
-  ]);
-}
-
-function addExportCommand(breaks: Command, ports: CliPorts): void {
-  const exporting = addFilters(
-    breaks
-      .command('export')
-      .description('writes breaks to a file, however many there are')
-      .argument('<file>', 'its path; an existing file is replaced once the new one is complete'),
-  )
-    .addOption(formatOption())
-    .action(
-      async (
-        file: string,
-        options: FilterOptions & { readonly format?: 'csv' | 'json' },
-        command: Command,
-      ) => {
-        const filters = filtersOf(options);
-        const { operations } = await openContext(ports, command);
-        await operations.breaks.export(filters, formatOf(file, options.format), file);
-        ports.print(`the breaks are in ${file}\n`);
-      },
-    );
-  withExamples(exporting, [
-    'pesewa reconcile breaks export breaks.csv',
-    'pesewa reconcile breaks export november.json --status all --older-than 30d',
-  ]);
 }
 
 function addShowCommand(breaks: Command, ports: CliPorts): void {
@@ -196,27 +100,51 @@ function addResolveCommand(breaks: Command, ports: CliPorts): void {
     .argument('<id>', 'its id')
     .argument('[text]', `what became of it, in one line of at most ${TEXT_LENGTH_MAX} characters`)
     .addOption(approveOption('close it'))
+    .addOption(seenOption('its version'))
     .option('--dry-run', 'show the break and change nothing')
     .option('--json', 'print JSON: the break as it is then')
     .action(
       async (
         id: string,
         text: string | undefined,
-        { approve: approves, ...options }: ChangeOptions & { readonly approve?: string },
+        { approve: approves, seen, ...options }: ChangeOptions & ApprovalOptions,
         called: Command,
       ) => {
         if ((text === undefined) === (approves === undefined))
           throw new CliError('say what became of it, or --approve whose words you approve');
-        const body =
-          text === undefined ? { approves } : { resolution: readLine('text', text, TEXT_LENGTH_MAX) };
-        await carryOut(ports, called, id, { verb: 'resolve', body }, options);
+        const resolution = text === undefined ? undefined : readLine('text', text, TEXT_LENGTH_MAX);
+        const version = seen === undefined ? undefined : readCount('--seen', seen);
+        if (approves !== undefined && version === undefined && !options.dryRun)
+          return refuseApproval(ports, called, id, options);
+        const change = { verb: 'resolve', body: { resolution, approves, version } } as const;
+        return carryOut(ports, called, id, change, options);
       },
     );
   withExamples(resolve, [
     `pesewa reconcile breaks resolve ${id} "the rail paid it back on 2026-11-03"`,
-    `pesewa reconcile breaks resolve ${id} --approve ama`,
+    `pesewa reconcile breaks resolve ${id} --approve ama --seen 3`,
   ]);
 }
+
+interface ApprovalOptions {
+  readonly approve?: string;
+  readonly seen?: string;
+}
+
+async function refuseApproval(
+  ports: CliPorts,
+  command: Command,
+  id: string,
+  { json }: ChangeOptions,
+): Promise<never> {
+  const { breaks } = (await openContext(ports, command)).operations;
+  const found = await breaks.show(id);
+  if (found.resolutionProposedBy === null) throw new CliError(`id: nobody has proposed to resolve ${id}`);
+  return refuseUnseen(ports, json ? formatJson(found) : breakDetails(found));
+}
+
+/** A change that decides about what was proposed: about the break that was seen, and no other. */
+type ChangeOf = (seen: Pick<BreakView, 'version'>) => BreakChange;
 
 interface ChangeOptions {
   readonly dryRun?: boolean;
@@ -231,7 +159,7 @@ function addTextCommand(
     readonly description: string;
     readonly argument: string;
     readonly example: string;
-    readonly changeOf: (text: string) => BreakChange;
+    readonly changeOf: (text: string) => BreakChange | ChangeOf;
   },
 ): void {
   const command = breaks
@@ -256,15 +184,22 @@ async function carryOut(
   ports: CliPorts,
   command: Command,
   id: string,
-  change: BreakChange,
+  change: BreakChange | ChangeOf,
   { dryRun, json }: ChangeOptions,
 ): Promise<void> {
   const { breaks } = (await openContext(ports, command)).operations;
-  const found = dryRun ? await breaks.show(id) : await breaks.change(id, change);
-  const unchanged = dryRun ? 'nothing was changed\n' : '';
-  const waits =
-    found.resolutionProposedBy === null
-      ? ''
-      : `it is of so much money that an approver must approve that, with --approve ${found.resolutionProposedBy}\n`;
-  ports.print(json ? formatJson(found) : `${breakSummary(found)}${waits}${unchanged}`);
+  const print = (found: BreakDetailView) => {
+    const unchanged = dryRun ? 'nothing was changed\n' : '';
+    const approval = approvalOf(found);
+    const waits =
+      approval === null
+        ? ''
+        : `it is of so much money that an approver must approve that, with ${approval}\n`;
+    ports.print(json ? formatJson(found) : `${breakSummary(found)}${waits}${unchanged}`);
+  };
+  if (typeof change !== 'function')
+    return print(dryRun ? await breaks.show(id) : await breaks.change(id, change));
+  const seen = await breaks.show(id);
+  if (!json) ports.print(breakDetails(seen));
+  return print(dryRun ? seen : await breaks.change(id, change(seen)));
 }

@@ -1,6 +1,13 @@
-import { addressProblems } from '@pesewa/addresses';
+import { addressProblems, readHttpUrl } from '@pesewa/addresses';
 import { type DeliveryView, deliveryOperations, type TestView, testKinds } from '@pesewa/contracts';
-import { ClientError, describeTest, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
+import {
+  ClientError,
+  describeConnection,
+  describeTest,
+  inWords,
+  messageOf,
+  RefusedError,
+} from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
 import { readCount, readTime } from '../arguments.ts';
 import { pagesOfDeliveries } from '../clients/deliveries.ts';
@@ -11,6 +18,7 @@ import type { CliPorts } from '../ports.ts';
 import { cellText, formatJson } from '../print.ts';
 
 const SERVICE = 'webhook-dispatcher';
+const NOT_FOUND = 404;
 const POLL_MS = 1_000;
 /** How far this machine's clock may be ahead of the service's. */
 const CLOCK_SKEW_MS = 60_000;
@@ -28,9 +36,16 @@ export function addTryCommands(webhooks: Command, ports: CliPorts): void {
     .addOption(
       new Option('--kind <kind>', 'whose address, and what it is about').choices(testKinds).default('payout'),
     )
+    .option('--forward-to <url>', 'send it from here to a program of yours, such as http://localhost:8080')
     .option('--json', 'print JSON')
     .action(async (merchantId: string, options: TestOptions, command: Command) => {
+      const url = options.forwardTo === undefined ? undefined : readForwardUrl(options.forwardTo);
       const { operations } = await openContext(ports, command);
+      if (url !== undefined) {
+        const call = { parameters: { merchantId }, body: { kind: options.kind } };
+        const signed = await operations.call(SERVICE, deliveryOperations.signTest, call);
+        return ports.print(`${signed.headers['webhook-id']}  ${await post(ports, url, signed)}\n`);
+      }
       const met = await operations.call(SERVICE, deliveryOperations.test, {
         parameters: { merchantId },
         body: { kind: options.kind },
@@ -39,13 +54,18 @@ export function addTryCommands(webhooks: Command, ports: CliPorts): void {
       if (met.finding !== 'delivered')
         throw new CliError(`the sample was not delivered: ${inWords(met.finding)}`);
     });
-  withExamples(test, ['pesewa webhooks test demo', 'pesewa webhooks test demo --kind collection --json']);
+  withExamples(test, [
+    'pesewa webhooks test demo',
+    'pesewa webhooks test demo --kind collection --json',
+    'pesewa webhooks test demo --forward-to http://localhost:8080',
+  ]);
   withExitCodes(test, '1 if the endpoint did not answer with a 2xx status.');
   addListenCommand(webhooks, ports);
 }
 
 interface TestOptions {
   readonly kind: (typeof testKinds)[number];
+  readonly forwardTo?: string;
   readonly json?: boolean;
 }
 
@@ -85,8 +105,8 @@ function addListenCommand(webhooks: Command, ports: CliPorts): void {
 }
 
 function readForwardUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.href;
+  const read = readHttpUrl(text);
+  if (read.ok) return read.value.href;
   throw new CliError(
     '--forward-to: write an http or https address without a password, such as http://localhost:8080',
   );
@@ -103,6 +123,7 @@ interface Listening {
 async function listenTo(context: CommandContext, listening: Listening): Promise<void> {
   const { clock, printError } = context.ports;
   const { since, countMax } = listening;
+  await checkMerchant(context, listening.merchant);
   const seen = new Map<string, number>();
   let fromMs = since?.getTime() ?? clock.nowMs() - CLOCK_SKEW_MS;
   // What is there before the first round is known, not new.
@@ -120,13 +141,31 @@ async function listenTo(context: CommandContext, listening: Listening): Promise<
       }
       isNew = true;
     } catch (error) {
-      if (error instanceof RefusedError || !(error instanceof ClientError)) throw error;
+      if (!isPassing(error)) throw error;
       printError(`${messageOf(error)}: trying again\n`);
     }
     for (const atMs of seen.values()) fromMs = Math.max(fromMs, atMs - COMMIT_MS);
     for (const [id, atMs] of seen) if (atMs < fromMs) seen.delete(id);
     await clock.sleep(POLL_MS);
   }
+}
+
+/** Whether it may be otherwise in a moment: the service is away, or something is not there, or no longer. */
+function isPassing(error: unknown): error is ClientError {
+  if (error instanceof RefusedError) return error.status === NOT_FOUND;
+  return error instanceof ClientError;
+}
+
+/** Tells at once of a mistyped id, which would get no webhooks without a word, and of a token that may not sign. */
+async function checkMerchant({ operations, ports }: CommandContext, merchantId: string): Promise<void> {
+  const call = { parameters: { merchantId }, body: { kind: 'payout' } } as const;
+  await operations.call(SERVICE, deliveryOperations.signTest, call).catch((error: unknown) => {
+    if (!isPassing(error)) throw error;
+    if (error instanceof RefusedError)
+      ports.printError(
+        `${merchantId} is not known yet; listening all the same. All ids: pesewa merchants list\n`,
+      );
+  });
 }
 
 async function* unseen(
@@ -150,14 +189,27 @@ async function forward(
   url: string,
 ): Promise<void> {
   const { id, kind, createdAt } = delivery;
-  const signed = await operations.call(SERVICE, deliveryOperations.sign, { parameters: { id } });
-  const startMs = ports.clock.nowMs();
-  const answer = await ports.forward({ url, ...signed }).then(String, (error: unknown) => {
+  const call = { parameters: { id } };
+  const signed = await operations.call(SERVICE, deliveryOperations.sign, call).catch((error: unknown) => {
+    if (error instanceof RefusedError && error.status === NOT_FOUND) return undefined;
+    throw error;
+  });
+  if (!signed) return ports.printError(`${cellText(id)} is gone, and is passed over\n`);
+  ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${await post(ports, url, signed)}\n`);
+}
+
+/** Posts a signed webhook to a program of the developer; gives its answer and the time it took. */
+async function post(
+  { clock, forward: send }: CliPorts,
+  url: string,
+  signed: Omit<Parameters<CliPorts['forward']>[0], 'url'>,
+): Promise<string> {
+  const startMs = clock.nowMs();
+  const answer = await send({ url, ...signed }).then(String, (error: unknown) => {
     if (error instanceof ClientError) return `no answer: ${error.message}`;
     throw error;
   });
-  const durationMs = ports.clock.nowMs() - startMs;
-  ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${answer} in ${durationMs} ms\n`);
+  return `${answer} in ${clock.nowMs() - startMs} ms`;
 }
 
 function describe(met: TestView, merchant: string, kind: TestOptions['kind']): string {
@@ -167,10 +219,14 @@ function describe(met: TestView, merchant: string, kind: TestOptions['kind']): s
       ? `pesewa merchants set-webhooks ${merchant} --payouts-url URL`
       : `pesewa merchants set-webhooks ${merchant} --collections-url URL`;
   const resolved = met.resolved?.length ? met.resolved.join(' ') : 'none';
+  const { connected, tls, signature } = describeConnection(met);
   const lines = [
     `test       ${met.id}, which belongs to no payment`,
     `address    ${cellText(met.address)}`,
     ...(met.resolved ? [`resolved   ${resolved}`] : []),
+    ...(connected ? [`connected  ${connected}`] : []),
+    ...(tls ? [`tls        ${cellText(tls)}`] : []),
+    ...(signature ? [`signature  ${signature}`] : []),
     `time       ${met.durationMs} ms`,
     `body       ${met.sentBody}`,
     ...(met.isBodyCut ? ['answer     its body is longer than what is read: send a short one'] : []),

@@ -6,6 +6,7 @@ import {
   deliveryStates,
   ENDPOINTS_MAX,
   type EndpointView,
+  endpointCounts,
 } from '@pesewa/contracts';
 import { inWords } from '@pesewa/operator-client';
 import { type Command, Option } from 'commander';
@@ -27,7 +28,7 @@ export function addWebhookCommands(program: Command, ports: CliPorts): void {
   const webhooks = program.command('webhooks').description('the webhooks that merchants are owed');
   const endpoints = webhooks
     .command('endpoints')
-    .description("merchants' endpoints with open deliveries or that fail, disabled ones first")
+    .description("merchants' endpoints that fail, or with webhooks open or given up, disabled ones first")
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
@@ -162,6 +163,7 @@ function endpointTable(endpoints: readonly EndpointView[], colours: boolean): st
       'OWED',
       'FAILING',
       'DEFERRED',
+      'GIVEN UP',
       'FAILS SINCE',
       'LAST SUCCESS',
       'OLDEST',
@@ -172,15 +174,13 @@ function endpointTable(endpoints: readonly EndpointView[], colours: boolean): st
       one.merchantId,
       one.endpoint,
       one.state,
-      one.pending,
-      one.failing,
-      one.deferred,
+      ...endpointCounts.map((name) => `${one[name]}${one.cut.includes(name) ? '+' : ''}`),
       one.failingSince,
       one.lastSuccessAt,
       one.oldestCreatedAt,
       one.nextAt,
       [one.lastStatus, one.lastError].filter((part) => part !== null).join(', '),
     ]),
-    { colours, empty: 'no webhooks are owed', right: ['OWED', 'FAILING', 'DEFERRED'] },
+    { colours, empty: 'no webhooks are owed', right: ['OWED', 'FAILING', 'DEFERRED', 'GIVEN UP'] },
   );
 }

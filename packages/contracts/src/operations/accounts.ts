@@ -3,7 +3,13 @@ import { reference } from '../text.ts';
 import { pageLimit, pageOf } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
-const sharedAccountView = z.object({ account: z.string(), currency: z.string(), balance: z.string() });
+const sharedAccountView = z.object({
+  account: z.string(),
+  currency: z.string(),
+  balance: z.string(),
+  /** The sums of its debits and credits in the period that was asked for, if one was. */
+  turnover: z.object({ debits: z.string(), credits: z.string() }).optional(),
+});
 
 const trialLine = z
   .object({ currency: z.string(), account: z.string(), debit: z.string(), credit: z.string() })
@@ -106,7 +112,13 @@ export const accountOperations = declareOperations({
     method: 'get',
     path: '/accounts',
     summary: 'Lists the shared accounts with their balances',
+    query: z
+      .object({ from: time.optional(), to: time.optional() })
+      .refine(({ from, to }) => (from && to ? from <= to : from === to), {
+        error: 'from and to: give both, from not after to, or neither',
+      }),
     answers: { 200: pageOf(sharedAccountView) },
+    refusals: { invalid: 400 },
   },
   trialBalance: {
     method: 'get',

@@ -9,11 +9,14 @@ const measuredRail = z
     completed: z.number(),
     /** By whose reason; payments that never left for the rail are not among them. */
     failed: z.object({ customer: z.number(), rail: z.number(), other: z.number() }),
-    /** Of those that ended, 0 to 1; this and the times are null if too few did. */
+    /** Those that the rail took back after they had completed. */
+    reversed: z.number(),
+    /** Completed ones of those that ended, 0 to 1; this and the times are null if too few did. */
     successRate: z.number().nullable(),
     /** From acceptance to the final state: half, and 95 of 100, took no longer. */
     medianMs: z.number().nullable(),
     p95Ms: z.number().nullable(),
+    /** Among those that failed. */
     topFailure: z.object({ reason: z.string(), count: z.number() }).nullable(),
     /** Those open for longer than `afterMs`, whenever they were accepted; with `isCut` at least so many. */
     openTooLong: z.object({ count: z.number(), isCut: z.boolean(), afterMs: z.number() }),

@@ -80,8 +80,16 @@ const sidesView = z.object({
   /** Decimal text of an amount, a fee or a balance; of any other field the status. Null if it is not known. */
   ours: nullable,
   theirs: nullable,
-  /** The lines of statements that say so. */
-  lines: z.array(z.object({ statement: z.string(), line: z.number().nullable(), receipt: nullable })),
+  /** The lines of statements that say so, with the rail's own word for the status. */
+  lines: z.array(
+    z.object({
+      statement: z.string(),
+      line: z.number().nullable(),
+      receipt: nullable,
+      reference: z.string().optional(),
+      statusWord: z.string().optional(),
+    }),
+  ),
   /** By how much our float would change if the rail is right, signed; null if that is not known. */
   floatChange: nullable,
 });
@@ -136,7 +144,7 @@ export function isBreakCommand(id: string): boolean {
 
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   strictFields(
-    { ...shape, version: smallNumber.optional() },
+    { version: smallNumber.optional(), ...shape },
     (names) => `${names.join(', ')} is no field of this request: your token says who you are`,
   );
 
@@ -179,10 +187,13 @@ const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, s
     },
   }) as const;
 
-const resolution = fields({ resolution: said.optional(), approves: approvesField }).refine(
-  ({ resolution: proposed, approves }) => (proposed === undefined) !== (approves === undefined),
-  { error: 'either resolution or approves is required, and not both: approves takes what was proposed' },
-);
+const resolution = fields({ resolution: said.optional(), approves: approvesField })
+  .refine(({ resolution: proposed, approves }) => (proposed === undefined) !== (approves === undefined), {
+    error: 'either resolution or approves is required, and not both: approves takes what was proposed',
+  })
+  .refine(({ approves, version }) => approves === undefined || version !== undefined, {
+    error: 'version is required with approves: it says which proposal you saw',
+  });
 
 /** The discrepancies that wait for people, or for their cause to go away (ADR 70). */
 export const breakOperations = declareOperations({
@@ -225,8 +236,13 @@ export const breakChanges = declareOperations({
     ...change('resolve', 'Resolves a break; with `approves`, as that operator proposed', resolution),
     caller: 'secondIfApproves',
   },
+  reject: change(
+    'resolve/reject',
+    'Rejects a proposed resolution',
+    fields({ reason: said, version: smallNumber }),
+  ),
   reopen: change('reopen', 'Reopens a break', fields({ reason: said })),
-  adjustment: change('adjustment', 'Notes the ledger order that is to fix a break', adjustmentBody),
+  adjustment: change('adjustment', 'Notes the ledger order that fixes a break', adjustmentBody),
   withdraw: change(
     'withdraw',
     'Frees a break from an order that will never be applied',

@@ -134,7 +134,7 @@ export const decisionOperations = declareOperations({
     method: 'post',
     path: '/decisions/{id}/reject',
     summary: 'Rejects a proposal',
-    body: fields({ reason: seenLine(NOTE_LENGTH_MAX).optional() }).optional(),
+    body: fields({ reason: seenLine(NOTE_LENGTH_MAX) }),
     answers: { 200: decisionView },
     refusals,
   },

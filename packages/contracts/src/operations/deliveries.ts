@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { referencePattern } from '../text.ts';
+import { ENDPOINT_LENGTH_MAX } from './endpoints.ts';
 import { pageOf } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
@@ -75,6 +76,16 @@ const testView = z.object({
   rule: z.enum(addressRuleCodes).nullable(),
   /** The addresses of the host's name; null where it was not asked. */
   resolved: z.array(z.string()).nullable(),
+  /** The address that was connected to. */
+  connectedTo: z.string().nullable(),
+  /** The version of TLS, and the endpoint's certificate; null without a connection, over plain http, or if it could not be read. */
+  tls: z.object({ version: z.string(), issuer: z.string(), expiresAt: z.string() }).nullable(),
+  /** Why TLS failed, as a code of OpenSSL or Node in small letters. */
+  tlsProblem: z.string().nullable(),
+  /** The signature of the sample, and whether the secrets on record verify it; null if none was made. */
+  signature: z
+    .object({ header: z.literal('webhook-signature'), count: z.number(), verifies: z.boolean() })
+    .nullable(),
   status: z.number().nullable(),
   error: z.string().nullable(),
   durationMs: z.number(),
@@ -84,6 +95,11 @@ const testView = z.object({
   sentBody: z.string(),
 });
 
+const testFields = strictFields(
+  { kind: z.enum(testKinds, { error: `must be one of ${testKinds.join(', ')}` }) },
+  (names) => `unknown fields: ${names.join(', ')}`,
+);
+
 const attemptView = z.object({
   at: z.string(),
   /** The status, or `error`: why there was no answer. */
@@ -92,15 +108,25 @@ const attemptView = z.object({
   durationMs: z.number(),
 });
 
+/** What is counted of an endpoint. */
+export const endpointCounts = ['pending', 'failing', 'deferred', 'exhausted'] as const;
+
 const endpointView = z.object({
   merchantId: z.string(),
   endpoint: z.string(),
-  /** `warned` and `disabled` by how long it has failed; otherwise whether an attempt of what it is owed has failed. */
-  state: z.enum(['disabled', 'warned', 'failing', 'waiting']),
+  /**
+   * `warned` and `disabled` by how long it has failed; otherwise whether an attempt of what it is owed has failed;
+   * `given_up`: it is owed nothing, but some were given up.
+   */
+  state: z.enum(['disabled', 'warned', 'failing', 'waiting', 'given_up']),
   pending: z.number(),
   failing: z.number(),
   /** How many wait for a disabled endpoint. */
   deferred: z.number(),
+  /** How many were given up, and wait for an operator. */
+  exhausted: z.number(),
+  /** The counts that stopped at a limit: there are at least so many. */
+  cut: z.array(z.enum(endpointCounts)),
   oldestCreatedAt: z.string().nullable(),
   nextAt: z.string().nullable(),
   /** The first failure without a success since. */
@@ -137,6 +163,8 @@ export const deliveryOperations = declareOperations({
         reference: z.string().regex(referencePattern).optional(),
         state: z.enum(deliveryStates).optional(),
         merchantId: z.string().max(32).optional(),
+        /** One of the merchant's: `payouts`, `collections`, or an origin. */
+        endpoint: z.string().max(ENDPOINT_LENGTH_MAX).optional(),
         /** Created at or after this time, and before that; both in UTC. */
         from: z.iso.datetime().optional(),
         to: z.iso.datetime().optional(),
@@ -144,6 +172,9 @@ export const deliveryOperations = declareOperations({
       })
       .refine(({ reference, state, merchantId }) => (reference ?? state ?? merchantId) !== undefined, {
         error: "ask by reference (ours or the merchant's), by merchantId, or by state",
+      })
+      .refine(({ merchantId, endpoint }) => merchantId !== undefined || endpoint === undefined, {
+        error: 'an endpoint is one of a merchant: give merchantId as well',
       })
       .refine(({ merchantId, from, to }) => merchantId !== undefined || (from ?? to) === undefined, {
         error: 'from and to are times of one merchant: give merchantId as well',
@@ -183,18 +214,23 @@ export const deliveryOperations = declareOperations({
     method: 'post',
     path: '/merchants/{merchantId}/test-webhook',
     summary: "Sends a signed sample of no payment to a merchant's address, and says what it met",
-    body: strictFields(
-      { kind: z.enum(testKinds, { error: `must be one of ${testKinds.join(', ')}` }) },
-      (names) => `unknown fields: ${names.join(', ')}`,
-    ),
+    body: testFields,
     answers: { 200: testView },
     refusals: { not_found: 404 },
     timeoutMs: TEST_TIMEOUT_MS,
   },
+  signTest: {
+    method: 'post',
+    path: '/merchants/{merchantId}/test-webhook/sign',
+    summary: 'Signs such a sample; sends nothing',
+    body: testFields,
+    answers: { 200: signedView },
+    refusals: { not_found: 404 },
+  },
   endpoints: {
     method: 'get',
     path: '/endpoints',
-    summary: `Lists up to ${ENDPOINTS_MAX} endpoints that fail or have open webhooks, disabled first`,
+    summary: `Lists up to ${ENDPOINTS_MAX} endpoints that fail, or with webhooks open or given up, disabled first`,
     answers: { 200: pageOf(endpointView) },
   },
 });

@@ -3,7 +3,8 @@ import { seenLine } from '../text.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 const NAME_LENGTH_MAX = 64;
-const ENDPOINT_LENGTH_MAX = 300;
+/** The longest name of an endpoint. */
+export const ENDPOINT_LENGTH_MAX = 300;
 
 const enabledView = z.object({
   merchantId: z.string(),

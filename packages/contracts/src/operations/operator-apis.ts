@@ -9,6 +9,7 @@ import { closeOperations } from './closes.ts';
 import { decisionOperations } from './decisions.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { endpointOperations } from './endpoints.ts';
+import { healthOperations } from './health.ts';
 import type { Operations } from './operation.ts';
 import { orderOperations, proposalOperations } from './orders.ts';
 import { parkedOperations } from './parked.ts';
@@ -26,7 +27,7 @@ import {
 import { changeOperations, settingsOperations } from './settings.ts';
 
 /** What every service has, and what those have in addition that consume topics. */
-const common = { caller: callerOperations, actions: actionOperations } as const;
+const common = { caller: callerOperations, actions: actionOperations, health: healthOperations } as const;
 const consuming = { parked: parkedOperations, positions: positionOperations, ...common } as const;
 
 const gateway = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { seenLine } from '../text.ts';
-import { pageCursor, pageOf } from './lists.ts';
+import { instant, onlyIfTrue, pageCursor, pageOf } from './lists.ts';
 import { declareOperations } from './operation.ts';
 
 const REASON_LENGTH_MAX = 200;
@@ -33,6 +33,7 @@ const parkedView = z
         expiresAt: z.string().optional(),
         decidedBy: z.string().optional(),
         decidedAt: z.string().optional(),
+        rejectedFor: z.string().optional(),
       })
       .optional(),
   })
@@ -57,10 +58,15 @@ const discardRefusals = {
   closed: 409,
   undecided: 409,
   not_proposed: 409,
+  changed: 409,
   same_operator: 403,
   expired: 409,
   decided: 409,
 } as const;
+
+const reason = seenLine(REASON_LENGTH_MAX);
+/** Names the proposal that was seen, so that no other one is decided. */
+const seen = { requestedAt: instant };
 
 /** The messages that a service could not apply (ADR 8). */
 export const parkedOperations = declareOperations({
@@ -71,6 +77,8 @@ export const parkedOperations = declareOperations({
     query: z.object({
       state: z.enum(parkedStates).optional(),
       topic: z.string().min(1).max(200).optional(),
+      /** Only those that wait, and that it is proposed to discard. */
+      proposed: onlyIfTrue,
       cursor: pageCursor.optional(),
     }),
     answers: { 200: pageOf(parkedView) },
@@ -94,10 +102,7 @@ export const parkedOperations = declareOperations({
     method: 'post',
     path: '/parked/{id}/discard',
     summary: 'Proposes to discard a message',
-    body: z.strictObject(
-      { reason: seenLine(REASON_LENGTH_MAX) },
-      { error: 'the body must be { "reason": "…" }' },
-    ),
+    body: z.strictObject({ reason }, { error: 'the body must be { "reason": "…" }' }),
     answers: { 202: parkedView },
     refusals: discardRefusals,
   },
@@ -106,13 +111,15 @@ export const parkedOperations = declareOperations({
     path: '/parked/{id}/discard/approve',
     summary: 'Discards a message as another operator proposed',
     caller: 'second',
+    body: z.strictObject(seen),
     answers: { 200: parkedView },
     refusals: discardRefusals,
   },
   reject: {
     method: 'post',
     path: '/parked/{id}/discard/reject',
-    summary: 'Rejects the proposal to discard a message',
+    summary: 'Rejects a proposed discard',
+    body: z.strictObject({ ...seen, reason }),
     answers: { 200: parkedView },
     refusals: discardRefusals,
   },

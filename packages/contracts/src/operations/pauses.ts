@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { seenLine } from '../text.ts';
-import { pageOf } from './lists.ts';
+import { instant, pageOf } from './lists.ts';
 import { approvesField, declareOperations, strictFields } from './operation.ts';
 
 const REASON_LENGTH_MAX = 200;
@@ -57,8 +57,16 @@ export const pauseOperations = declareOperations({
     path: '/pauses/resume',
     summary: 'Proposes to resume (202); with `approves`, resumes as that operator proposed (200)',
     caller: 'secondIfApproves',
-    body: body({ approves: approvesField }),
+    /** `pausedAt` names the pause that was seen: one that was set anew meanwhile stays. */
+    body: body({ approves: approvesField, pausedAt: instant }),
     answers: { 200: z.object({ resumed: z.literal(true) }), 202: pauseView },
-    refusals: { invalid: 400, same_operator: 403, not_found: 404, proposed_already: 409, not_proposed: 409 },
+    refusals: {
+      invalid: 400,
+      same_operator: 403,
+      not_found: 404,
+      changed: 409,
+      proposed_already: 409,
+      not_proposed: 409,
+    },
   },
 });

@@ -32,6 +32,7 @@ const common = z.object({
   status: z.string(),
   step: z.string(),
   version: z.number(),
+  /** Why it ended, or why a payout that was not sent yet waits. */
   reason: z.string().nullable(),
   acceptedAt: z.string(),
   attempts: z.number(),
@@ -78,6 +79,7 @@ const listedPayment = common
     fee: true,
     status: true,
     step: true,
+    reason: true,
     acceptedAt: true,
   })
   .meta({ id: 'ListedPayment' });

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { seenLine } from '../text.ts';
-import { onlyIfTrue, pageOf, smallNumber } from './lists.ts';
+import { instant, onlyIfTrue, pageOf, smallNumber } from './lists.ts';
 import { declareOperations } from './operation.ts';
-import { OPERATOR_LENGTH_MAX } from './roles.ts';
 
 const REASON_LENGTH_MAX = 200;
 const OFFSET = /^\d{1,18}$/;
@@ -25,6 +24,7 @@ const realignmentView = planView
     expiresAt: z.string().optional(),
     decidedBy: z.string().optional(),
     decidedAt: z.string().optional(),
+    rejectedFor: z.string().optional(),
   })
   .meta({ id: 'Realignment' });
 
@@ -83,18 +83,15 @@ const decisionRefusals = {
 } as const;
 
 /** Names the proposal that was seen, so that no other one is decided. */
-const decisionBody = z.strictObject({
-  ...place,
-  requestedBy: seenLine(OPERATOR_LENGTH_MAX).optional(),
-  next: z.string().regex(OFFSET).optional(),
-});
+const approvalBody = z.strictObject({ ...place, requestedAt: instant });
+const reason = seenLine(REASON_LENGTH_MAX);
 
 const realignBody = z.strictObject({
   ...place,
   to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(OFFSET)], {
     error: 'must be "stored", "start", "end", or an offset as decimal text',
   }),
-  reason: seenLine(REASON_LENGTH_MAX),
+  reason,
   dryRun: z.boolean().optional(),
 });
 
@@ -103,7 +100,7 @@ export const positionOperations = declareOperations({
   list: {
     method: 'get',
     path: '/positions',
-    summary: 'Lists the positions of all partitions, or of those whose realignment is proposed',
+    summary: 'Lists positions of all partitions, or of proposed realignments',
     query: z.object({ proposed: onlyIfTrue }),
     answers: { 200: pageOf(positionView) },
     refusals: { unavailable: 503 },
@@ -123,15 +120,15 @@ export const positionOperations = declareOperations({
     path: '/positions/realign/approve',
     summary: 'Realigns a partition as another operator proposed',
     caller: 'second',
-    body: decisionBody,
+    body: approvalBody,
     answers: { 200: realignmentView },
     refusals: decisionRefusals,
   },
   reject: {
     method: 'post',
     path: '/positions/realign/reject',
-    summary: 'Rejects the realignment that is proposed',
-    body: decisionBody,
+    summary: 'Rejects a proposed realignment',
+    body: approvalBody.extend({ reason }),
     answers: { 200: realignmentView },
     refusals: decisionRefusals,
   },

@@ -31,8 +31,12 @@ const recordView = z
     difference: nullable,
     reference: nullable,
     railReference: nullable,
+    /** What the line has in place of our reference; of a long number the end alone. */
+    otherReference: nullable,
     kind: nullable,
     status: nullable,
+    /** The rail's own word for the status. */
+    statusWord: nullable,
     amount: nullable,
     fee: nullable,
     currency: nullable,

@@ -48,6 +48,10 @@ const messagingDatabaseSchema: readonly CollectionSchema[] = [
     indexes: [
       { key: { parkedAt: -1, _id: -1 } },
       { key: { state: 1, topic: 1, parkedAt: -1, _id: -1 } },
+      {
+        key: { 'discard.status': 1, parkedAt: -1, _id: -1 },
+        partialFilterExpression: { 'discard.status': 'proposed' },
+      },
       ...decided.map((state) => ({
         key: { parkedAt: 1 },
         name: `forget_${state}`,

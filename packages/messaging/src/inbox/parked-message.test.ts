@@ -26,7 +26,9 @@ function valueOf<Value>(result: Result<Value, unknown>): Value {
   throw new Error(`refused: ${String(result.refusal)}`);
 }
 
-const approval = { verdict: 'approve', by: 'kofi', at: new Date(DAY_MS) } as const;
+const seen = { requestedAt: proposal.at, by: 'kofi', at: new Date(DAY_MS) };
+const approval = { ...seen, verdict: 'approve' } as const;
+const rejection = { ...seen, verdict: 'reject', reason: 'it can be replayed' } as const;
 
 it('is proposed once: the same again changes nothing, another waits, and an expired one does not block others', () => {
   expect(proposeDiscard(parked, proposal)).toEqual({ ok: true, value: proposed });
@@ -54,10 +56,21 @@ it('takes two operators, in time', () => {
 });
 
 it('ends with a rejection, the own one too; then it can be proposed anew', () => {
-  const rejected = valueOf(decideDiscard(proposed, { ...approval, verdict: 'reject', by: 'ama' }));
-  expect(rejected).toMatchObject({ state: 'parked', discard: { status: 'rejected' } });
+  const rejected = valueOf(decideDiscard(proposed, { ...rejection, by: 'ama' }));
+  expect(rejected).toMatchObject({
+    state: 'parked',
+    discard: { status: 'rejected', rejectedFor: 'it can be replayed' },
+  });
   expect(decideDiscard(rejected, approval)).toEqual({ ok: false, refusal: 'discard.decided' });
   expect(valueOf(proposeDiscard(rejected, proposal))).toEqual(proposed);
+});
+
+it('is not decided in place of another one that was seen', () => {
+  const anew = valueOf(
+    proposeDiscard(valueOf(decideDiscard(proposed, rejection)), { ...proposal, at: new Date(1) }),
+  );
+  for (const decision of [approval, rejection])
+    expect(decideDiscard(anew, decision)).toEqual({ ok: false, refusal: 'discard.changed' });
 });
 
 it('is over once the message took effect', () => {

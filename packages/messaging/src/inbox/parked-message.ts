@@ -51,11 +51,28 @@ export interface Replay {
 /** An operator's proposal to discard a message, and another operator's decision about it. */
 export type Discard = { readonly reason: string; readonly requestedBy: string; readonly at: Date } & (
   | { readonly status: 'proposed' }
-  | { readonly status: 'approved' | 'rejected'; readonly decidedBy: string; readonly decidedAt: Date }
+  | { readonly status: 'approved'; readonly decidedBy: string; readonly decidedAt: Date }
+  | {
+      readonly status: 'rejected';
+      readonly decidedBy: string;
+      readonly decidedAt: Date;
+      readonly rejectedFor?: string;
+    }
+);
+
+/** A decision about the proposal that was made at `requestedAt`, so that no other one is decided. */
+export type DiscardDecision = { readonly requestedAt: Date; readonly by: string } & (
+  | { readonly verdict: 'approve' }
+  | { readonly verdict: 'reject'; readonly reason: string }
 );
 
 /** Why a proposal to discard, or a decision about one, is refused. */
-export type DiscardRefusal = 'parked.closed' | 'discard.open' | 'discard.none' | `discard.${ProposalRefusal}`;
+export type DiscardRefusal =
+  | 'parked.closed'
+  | 'discard.open'
+  | 'discard.none'
+  | 'discard.changed'
+  | `discard.${ProposalRefusal}`;
 
 /**
  * Proposes to discard a message. The same proposal again changes nothing; a different one is refused while the first is
@@ -78,18 +95,19 @@ export function proposeDiscard<Message extends ParkedMessage>(
 /** Decides about the proposal to discard a message: another operator may approve it, anyone may reject it (ADR 17). */
 export function decideDiscard<Message extends ParkedMessage>(
   message: Message,
-  decision: { readonly verdict: 'approve' | 'reject'; readonly by: string; readonly at: Date },
+  decision: DiscardDecision & { readonly at: Date },
 ): Result<Message, DiscardRefusal> {
   const { discard } = message;
   if (message.state === 'replayed') return refuse('parked.closed');
   if (!discard) return refuse('discard.none');
+  if (discard.at.getTime() !== decision.requestedAt.getTime()) return refuse('discard.changed');
   const judged = checkDecision(discard, decision);
   if (!judged.ok) return refuse(`discard.${judged.refusal}` as const);
   if (judged.value === 'repeated') return accept(message);
-  const decided = { decidedBy: decision.by, decidedAt: decision.at };
+  const decided = { ...discard, decidedBy: decision.by, decidedAt: decision.at };
   return accept(
     decision.verdict === 'approve'
-      ? { ...message, state: 'discarded', discard: { ...discard, ...decided, status: 'approved' } }
-      : { ...message, discard: { ...discard, ...decided, status: 'rejected' } },
+      ? { ...message, state: 'discarded', discard: { ...decided, status: 'approved' } }
+      : { ...message, discard: { ...decided, status: 'rejected', rejectedFor: decision.reason } },
   );
 }

@@ -16,6 +16,8 @@ export interface StoredParkedMessage extends ParkedMessage {
 export interface ParkedQuery {
   readonly state?: ParkedState | undefined;
   readonly topic?: string | undefined;
+  /** Only those that wait for people, and that it is proposed to discard. */
+  readonly isProposed?: boolean;
   readonly after?: PageCursor | undefined;
   readonly limit: number;
 }
@@ -44,6 +46,8 @@ export interface ParkedStore {
   readonly list: (query: ParkedQuery) => Promise<ParkedPage>;
   /** How many messages wait, by topic. */
   readonly countWaiting: (timeoutMs: number) => Promise<ReadonlyMap<string, number>>;
+  /** How many wait for an operator, counted up to a limit. */
+  readonly countUpTo: (most: number, timeoutMs: number) => Promise<number>;
 }
 
 /** A parked message as MongoDB holds it. */
@@ -91,6 +95,8 @@ export function openParkedStore(db: Db): ParkedStore {
       );
       return new Map((await counts.toArray()).map(({ _id, count }) => [_id, Number(count)]));
     },
+    countUpTo: (most, timeoutMs) =>
+      collection.countDocuments({ state: 'parked' }, { limit: most, maxTimeMS: timeoutMs }),
   };
 }
 
@@ -106,11 +112,12 @@ export function findDiscardedEventIds(
 
 async function list(
   collection: Collection<ParkedDocument>,
-  { state, topic, after, limit }: ParkedQuery,
+  { state, topic, isProposed, after, limit }: ParkedQuery,
 ): Promise<ParkedPage> {
   const filter: Filter<ParkedDocument> = {
     ...(state !== undefined && { state }),
     ...(topic !== undefined && { topic }),
+    ...(isProposed && { state: 'parked', 'discard.status': 'proposed' }),
     ...afterCursor('parkedAt', after),
   };
   const page = { sort: { parkedAt: -1, _id: -1 }, limit, projection: { 'kept.value': 0 } } as const;

@@ -34,7 +34,10 @@ export function openProgress(
     readonly kafka: KafkaOptions;
     readonly group: string;
   },
-): Progress {
+): Progress & {
+  /** As `caughtUp`, for a person who waits; it takes as long as Kafka and the database do, and fails as they do. */
+  readonly keepsUp: Progress['caughtUp'];
+} {
   const { db, topicPrefix, kafka, group } = parts;
   const waitUntilApplied = createCatchUp({ positions, offsets: offsetsOf(db), group, clock });
   const prefixed = (names: readonly TopicName[]) => names.map((name) => topicPrefix + topics[name].name);
@@ -45,7 +48,8 @@ export function openProgress(
     });
   return {
     caughtUp: async (names, timeoutMs) =>
-      (await inTime(waitUntilApplied(prefixed(names), timeoutMs), timeoutMs)) ?? false,
+      (await inTime(waitUntilApplied(prefixed(names), timeoutMs, POLL_PAUSE_MS), timeoutMs)) ?? false,
+    keepsUp: (names, timeoutMs) => waitUntilApplied(prefixed(names), timeoutMs, SHORT_POLL_PAUSE_MS),
     ends: (names, timeoutMs) => inTime(positions.ends(prefixed(names)), timeoutMs),
     hasApplied: (service, ends, timeoutMs) =>
       inTime(positions.isPast(topicPrefix + service, ends), timeoutMs),
@@ -53,6 +57,7 @@ export function openProgress(
 }
 
 const POLL_PAUSE_MS = 100;
+const SHORT_POLL_PAUSE_MS = 25;
 
 /**
  * Builds a function that waits until a consumer group has applied every message that the topics, given by full name,
@@ -66,9 +71,9 @@ function createCatchUp(options: {
   readonly offsets: Collection<ConsumerOffset>;
   readonly group: string;
   readonly clock: Clock;
-}): (topics: readonly string[], timeoutMs: number) => Promise<boolean> {
+}): (topics: readonly string[], timeoutMs: number, pauseMs: number) => Promise<boolean> {
   const { positions, offsets, group, clock } = options;
-  return async (topics, timeoutMs) => {
+  return async (topics, timeoutMs, pauseMs) => {
     const deadlineMs = clock.nowMs() + timeoutMs;
     const topicEnds = await positions.ends(topics);
     const ends = topicEnds.map(
@@ -81,7 +86,7 @@ function createCatchUp(options: {
       const nextById = new Map(found.map(({ _id, next }) => [_id, next]));
       if (ends.every(([id, end]) => (nextById.get(id) ?? 0n) >= end)) return true;
       if (clock.nowMs() >= deadlineMs) return false;
-      await clock.sleep(POLL_PAUSE_MS);
+      await clock.sleep(pauseMs);
     }
   };
 }

@@ -7,7 +7,7 @@ import {
 import { proposalExpiryMs } from '@pesewa/kernel';
 import { answer, type Logger, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { type ParkedMessage } from '../inbox/parked-message.ts';
+import type { DiscardDecision, ParkedMessage } from '../inbox/parked-message.ts';
 import type { StoredParkedMessage } from '../inbox/parked-store.ts';
 import { type Codec, UndecodableError } from '../schemas/codec.ts';
 import type { ParkedMessages } from './parked.ts';
@@ -29,15 +29,17 @@ export interface ParkedRouteDeps {
  */
 export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
   const { parked, codec, logger } = deps;
-  const decide = async (id: string, verdict: 'approve' | 'reject', by: string) => {
-    const decided = await parked.decideDiscard(id, { verdict, by });
+  const decide = async (id: string, decision: DiscardDecision) => {
+    const decided = await parked.decideDiscard(id, decision);
     if (!decided.ok) return refuse(decided.refusal);
-    logger.info({ parked: id, operator: by, verdict }, 'to discard a parked message was decided');
+    const { verdict, by: operator } = decision;
+    logger.info({ parked: id, operator, verdict }, 'to discard a parked message was decided');
     return answer(200, view(decided.value));
   };
   serveOperations(operator, parkedOperations, {
-    list: async ({ query: { state, topic, cursor: after } }) => {
-      const page = await parked.list({ state, topic, after, limit: MESSAGES_PER_PAGE });
+    list: async ({ query: { state, topic, proposed, cursor: after } }) => {
+      const isProposed = proposed !== undefined;
+      const page = await parked.list({ state, topic, isProposed, after, limit: MESSAGES_PER_PAGE });
       return answer(200, { items: page.items.map(view), next: page.next && formatPageCursor(page.next) });
     },
     show: async ({ parameters: { id } }) => {
@@ -61,8 +63,10 @@ export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
       logger.info({ parked: id, operator: by }, 'the discard of a parked message was proposed');
       return answer(202, view(proposed.value));
     },
-    approve: ({ parameters: { id }, operator: by }) => decide(id, 'approve', by),
-    reject: ({ parameters: { id }, operator: by }) => decide(id, 'reject', by),
+    approve: ({ parameters: { id }, body, operator: by }) =>
+      decide(id, { verdict: 'approve', by, requestedAt: new Date(body.requestedAt) }),
+    reject: ({ parameters: { id }, body: { requestedAt, reason }, operator: by }) =>
+      decide(id, { verdict: 'reject', by, requestedAt: new Date(requestedAt), reason }),
   });
 }
 
@@ -73,6 +77,7 @@ const refuse = refusalsAs({
   'parked.closed': ['closed', 'the message is no longer parked: show it to see its outcome'],
   'discard.open': ['undecided', 'a discard of it is already proposed, and not decided yet'],
   'discard.none': ['not_proposed', 'no discard of it is proposed'],
+  'discard.changed': ['changed', 'requestedAt: another discard is proposed now: read it, then decide'],
   'discard.same_operator': [
     'same_operator',
     'you proposed to discard it: another operator must approve that, with a token of their own',
@@ -115,6 +120,7 @@ function viewDiscard(discard: NonNullable<ParkedMessage['discard']>): ParkedView
     ...(discard.status === 'proposed'
       ? { expiresAt: new Date(proposalExpiryMs(discard)).toISOString() }
       : { decidedBy: discard.decidedBy, decidedAt: discard.decidedAt.toISOString() }),
+    ...(discard.status === 'rejected' && { rejectedFor: discard.rejectedFor }),
   };
 }
 

@@ -106,6 +106,12 @@ async function openService(group: string, merchantId: string, more: Partial<Test
 const pathOf = ({ id }: Readonly<Record<string, unknown>>, rest = '') =>
   `/parked/${encodeURIComponent(String(id))}${rest}`;
 
+/** What names the proposal to discard a message. */
+async function seenOf({ call }: Awaited<ReturnType<typeof openService>>, one: Record<string, unknown>) {
+  const { body } = await call('GET', pathOf(one));
+  return { requestedAt: (body['discard'] as { readonly requestedAt: string }).requestedAt };
+}
+
 it('keeps what it parks, and an operator replays it once what was wrong is fixed', async () => {
   await using publishers = openTestScope(config);
   const publish = await openPublisher(publishers);
@@ -116,6 +122,14 @@ it('keeps what it parks, and an operator replays it once what was wrong is fixed
   await publish('kept', ['k-1', 'k-2', 'k-3']);
   // Writes that a handler made for a message before it parked it are kept: the rest of the batch was decided with them.
   await eventually(async () => expect(await service.appliedIds()).toContain('k-3'));
+  // Nothing waits any more, before the consumer or in the outbox, but for people.
+  await eventually(async () =>
+    expect((await service.call('GET', '/health')).body).toMatchObject({
+      outbox: { oldestAt: null },
+      keepsUp: true,
+      parked: { count: 2, isCut: false },
+    }),
+  );
   const items = await service.listed('?state=parked');
   expect(items).toMatchObject([
     { eventId: 'k-2', reason: 'an unlucky amount', state: 'parked', key: 'kept:KES' },
@@ -184,11 +198,29 @@ it('commits nothing of a replay that its handler wants parked again', async () =
     status: 202,
     body: { state: 'parked', discard: { status: 'proposed', requestedBy: 'ama' } },
   });
-  expect(await service.call('POST', pathOf(one, '/discard/approve'), 'ama')).toMatchObject({
+  const seen = await seenOf(service, one);
+  expect(await service.listed('?proposed=true')).toMatchObject([{ id: one['id'] }]);
+  expect(await service.listed(`?proposed=true&topic=another`)).toEqual([]);
+  const rejection = { ...seen, reason: 'it can be replayed' };
+  expect(await service.call('POST', pathOf(one, '/discard/reject'), 'ama', seen)).toMatchObject({
+    status: 400,
+    body: { message: 'reason is required' },
+  });
+  expect(await service.call('POST', pathOf(one, '/discard/reject'), 'ama', rejection)).toMatchObject({
+    body: { discard: { status: 'rejected', decidedBy: 'ama', rejectedFor: 'it can be replayed' } },
+  });
+  expect(await service.listed('?proposed=true')).toEqual([]);
+  await service.call('POST', pathOf(one, '/discard'), 'ama', reason);
+  expect(await service.call('POST', pathOf(one, '/discard/approve'), 'kofi', seen)).toMatchObject({
+    status: 409,
+    body: { code: 'changed' },
+  });
+  const anew = await seenOf(service, one);
+  expect(await service.call('POST', pathOf(one, '/discard/approve'), 'ama', anew)).toMatchObject({
     status: 403,
     body: { code: 'same_operator' },
   });
-  expect(await service.call('POST', pathOf(one, '/discard/approve'), 'kofi')).toMatchObject({
+  expect(await service.call('POST', pathOf(one, '/discard/approve'), 'kofi', anew)).toMatchObject({
     status: 200,
     body: { state: 'discarded', discard: { ...reason, requestedBy: 'ama', decidedBy: 'kofi' } },
   });
@@ -229,7 +261,8 @@ it('shows the bytes of an unreadable message, keeps it through a replay, and dis
   });
 
   await service.call('POST', pathOf(one, '/discard'), 'ama', { reason: 'its writer is unknown' });
-  expect(await service.call('POST', pathOf(one, '/discard/approve'), 'kofi')).toMatchObject({
+  const approval = await seenOf(service, one);
+  expect(await service.call('POST', pathOf(one, '/discard/approve'), 'kofi', approval)).toMatchObject({
     status: 200,
     body: { state: 'discarded' },
   });

@@ -5,6 +5,7 @@ import { isTransientMongoError } from '../database/mongo.ts';
 import { runHandler } from '../inbox/batch.ts';
 import { offsetsOf, recordDiscarded } from '../inbox/offsets.ts';
 import {
+  type DiscardDecision,
   type DiscardRefusal,
   decideDiscard,
   type ParkedMessage,
@@ -42,7 +43,7 @@ export interface ParkedMessages {
   /** Approves such a proposal, or rejects it. */
   readonly decideDiscard: (
     id: string,
-    decision: { readonly verdict: 'approve' | 'reject'; readonly by: string },
+    decision: DiscardDecision,
   ) => Promise<Result<ParkedMessage, ParkedRefusal>>;
 }
 
@@ -142,14 +143,13 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
     },
     proposeDiscard: (id, { reason, by }) =>
       change(id, (message) => proposeDiscard(message, { reason, by, at: now() })),
-    decideDiscard: (id, decision) => discarding.submit({ id, ...decision }),
+    decideDiscard: (id, decision) => discarding.submit({ id, decision }),
   };
 }
 
-interface DiscardDecision {
+interface DecidedDiscard {
   readonly id: string;
-  readonly by: string;
-  readonly verdict: 'approve' | 'reject';
+  readonly decision: DiscardDecision;
 }
 
 /**
@@ -159,14 +159,14 @@ interface DiscardDecision {
 function createDiscarding(
   { store, db, group, groupCommit }: ParkedDeps,
   now: () => Date,
-): GroupCommit<DiscardDecision, Result<ParkedMessage, ParkedRefusal>> {
+): GroupCommit<DecidedDiscard, Result<ParkedMessage, ParkedRefusal>> {
   async function decide(
-    { id, by, verdict }: DiscardDecision,
+    { id, decision }: DecidedDiscard,
     { session }: Transaction,
   ): Promise<Result<ParkedMessage, ParkedRefusal>> {
     const before = await store.find(id, session);
     if (!before) return refuse('parked.unknown');
-    const decided = decideDiscard(before, { verdict, by, at: now() });
+    const decided = decideDiscard(before, { ...decision, at: now() });
     if (!decided.ok || decided.value === before) return decided;
     const { state, eventId } = decided.value;
     if (state === 'discarded' && eventId !== '') {
@@ -180,7 +180,7 @@ function createDiscarding(
     return decided;
   }
 
-  return groupCommit<DiscardDecision, Result<ParkedMessage, ParkedRefusal>>(
+  return groupCommit<DecidedDiscard, Result<ParkedMessage, ParkedRefusal>>(
     `${group}.discard`,
     (items, transaction) => Promise.all(items.map((item) => decide(item, transaction))),
     { itemsMax: 1 },

@@ -56,20 +56,12 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
         dryRun ? plan({ topic, partition }, to) : realign({ topic, partition, to, reason, by }),
       );
     },
-    approve: ({ body, operator: by }) => answered(decide(body, { ...seenIn(body), verdict: 'approve', by })),
-    reject: ({ body, operator: by }) => answered(decide(body, { ...seenIn(body), verdict: 'reject', by })),
+    approve: ({ body: { requestedAt, ...place }, operator: by }) =>
+      answered(decide(place, { verdict: 'approve', by, requestedAt: new Date(requestedAt) })),
+    reject: ({ body: { requestedAt, reason, ...place }, operator: by }) =>
+      answered(decide(place, { verdict: 'reject', by, requestedAt: new Date(requestedAt), reason })),
   });
 }
-
-interface Seen {
-  readonly requestedBy?: string | undefined;
-  readonly next?: string | undefined;
-}
-
-const seenIn = ({ requestedBy, next }: Seen) => ({
-  requestedBy,
-  next: next === undefined ? undefined : BigInt(next),
-});
 
 const announcements = {
   done: 'a partition was realigned',
@@ -113,10 +105,7 @@ const refuse = refusalsAs({
   'realign.moved': ['moved', 'the position has changed: read it again, then order or propose again'],
   'realign.open': ['undecided', 'another realignment is proposed, and not decided yet'],
   'realign.none': ['not_proposed', 'no realignment of this partition is proposed'],
-  'realign.changed': [
-    'changed',
-    'requestedBy, next: another realignment is proposed now: read it, then decide',
-  ],
+  'realign.changed': ['changed', 'requestedAt: another realignment is proposed now: read it, then decide'],
   'realign.same_operator': [
     'same_operator',
     'you proposed it: another operator must approve what skips messages, with a token of their own',
@@ -158,7 +147,7 @@ function viewPlan({ next, appliedAgain, skipped }: RealignPlan): RealignPlanView
 }
 
 function viewRealignment(realignment: Realignment): RealignmentView {
-  const { from, reason, requestedBy, at, status, decidedBy, decidedAt } = realignment;
+  const { from, reason, requestedBy, at, status, decidedBy, decidedAt, rejectedFor } = realignment;
   return {
     ...viewPlan(realignment),
     from: text(from ?? undefined),
@@ -167,6 +156,6 @@ function viewRealignment(realignment: Realignment): RealignmentView {
     requestedBy,
     requestedAt: at.toISOString(),
     ...(status === 'proposed' && { expiresAt: new Date(proposalExpiryMs({ at })).toISOString() }),
-    ...(decidedBy !== undefined && { decidedBy, decidedAt: decidedAt?.toISOString() }),
+    ...(decidedBy !== undefined && { decidedBy, decidedAt: decidedAt?.toISOString(), rejectedFor }),
   };
 }

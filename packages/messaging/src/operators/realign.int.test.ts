@@ -33,6 +33,12 @@ async function positionOf(service: ServiceWithPositions): Promise<Record<string,
   return items.find(({ partition }) => partition === 0) ?? {};
 }
 
+/** When the realignment of the partition was proposed, which names it. */
+async function proposedAt(service: ServiceWithPositions): Promise<string> {
+  const { realignment } = await positionOf(service);
+  return (realignment as { readonly requestedAt: string }).requestedAt;
+}
+
 const stoppedAt = (service: ServiceWithPositions) => eventually(() => expect(service.stops).toHaveLength(1));
 
 it('goes on from where a restored database stands, and notices the next one that is restored', async () => {
@@ -150,11 +156,30 @@ it('skips messages by two operators alone', async () => {
   expect(await positionOf(service)).toMatchObject({ state: 'stopped', realignment: { status: 'proposed' } });
   const proposed = await service.call('GET', '/positions?proposed=true');
   expect(proposed.body).toMatchObject({ items: [{ partition: 0, realignment: { status: 'proposed' } }] });
-  expect(await service.call('POST', '/positions/realign/approve', 'ama', place)).toMatchObject({
+  const seen = { ...place, requestedAt: await proposedAt(service) };
+  expect(await service.call('POST', '/positions/realign/approve', 'kofi', place)).toMatchObject({
+    status: 400,
+    body: { message: 'requestedAt must be a time such as 2026-11-01T08:00:00Z' },
+  });
+  expect(await service.call('POST', '/positions/realign/reject', 'ama', seen)).toMatchObject({
+    status: 400,
+    body: { message: 'reason is required' },
+  });
+  const rejection = { ...seen, reason: 'not these' };
+  expect(await service.call('POST', '/positions/realign/reject', 'ama', rejection)).toMatchObject({
+    body: { status: 'rejected', decidedBy: 'ama', rejectedFor: 'not these' },
+  });
+  await service.call('POST', '/positions/realign', 'ama', request);
+  expect(await service.call('POST', '/positions/realign/approve', 'kofi', seen)).toMatchObject({
+    status: 409,
+    body: { code: 'changed' },
+  });
+  const anew = { ...place, requestedAt: await proposedAt(service) };
+  expect(await service.call('POST', '/positions/realign/approve', 'ama', anew)).toMatchObject({
     status: 403,
     body: { code: 'same_operator' },
   });
-  expect(await service.call('POST', '/positions/realign/approve', 'kofi', place)).toMatchObject({
+  expect(await service.call('POST', '/positions/realign/approve', 'kofi', anew)).toMatchObject({
     status: 200,
     body: { status: 'approved', decidedBy: 'kofi' },
   });

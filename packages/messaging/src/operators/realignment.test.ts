@@ -84,8 +84,11 @@ it('waits for the open proposal, and repeats it', () => {
   expect(checkRealignment({ ...proposed, status: 'done' }, other)).toEqual({ ok: true, value: 'fresh' });
 });
 
+const seen = { requestedAt: day(1), by: 'kofi', at: day(2) };
+const rejection = { ...seen, verdict: 'reject', reason: 'not these' } as const;
+
 it('is decided by another, once', () => {
-  const approval = { verdict: 'approve', by: 'kofi', at: day(2) } as const;
+  const approval = { ...seen, verdict: 'approve' } as const;
   const approved = { ...proposed, status: 'approved', decidedBy: 'kofi', decidedAt: day(2) } as const;
   expect(decideRealignment(proposed, approval)).toEqual({
     ok: true,
@@ -105,20 +108,16 @@ it('is decided by another, once', () => {
   });
   for (const none of [null, { ...proposed, status: 'done' } as const])
     expect(decideRealignment(none, approval)).toEqual({ ok: false, refusal: 'realign.none' });
-  expect(decideRealignment(proposed, { ...approval, verdict: 'reject', by: 'ama' })).toMatchObject({
+  expect(decideRealignment(proposed, { ...rejection, by: 'ama' })).toMatchObject({
     ok: true,
-    value: { realignment: { status: 'rejected', decidedBy: 'ama' } },
+    value: { realignment: { status: 'rejected', decidedBy: 'ama', rejectedFor: 'not these' } },
   });
 });
 
-it('is not decided in place of another one that was seen', () => {
-  const decision = { requestedBy: 'ama', next: 100n, by: 'kofi', at: day(2) };
-  for (const verdict of ['approve', 'reject'] as const) {
-    expect(decideRealignment(proposed, { ...decision, verdict }).ok).toBe(true);
-    for (const seen of [{ requestedBy: 'esi' }, { next: 99n }])
-      expect(decideRealignment(proposed, { ...decision, verdict, ...seen })).toEqual({
-        ok: false,
-        refusal: 'realign.changed',
-      });
+it('is not decided in place of one that was made before, be it by the same operator and to the same message', () => {
+  for (const decision of [{ ...seen, verdict: 'approve' } as const, rejection]) {
+    expect(decideRealignment(proposed, decision).ok).toBe(true);
+    const anew = { ...proposed, from: 20n, skipped: 80n, at: new Date(day(1).getTime() + 1) };
+    expect(decideRealignment(anew, decision)).toEqual({ ok: false, refusal: 'realign.changed' });
   }
 });

@@ -81,6 +81,7 @@ export interface Realignment extends RealignPlan {
   readonly status: 'proposed' | 'approved' | 'rejected' | 'done';
   readonly decidedBy?: string | undefined;
   readonly decidedAt?: Date | undefined;
+  readonly rejectedFor?: string | undefined;
 }
 
 /** Why a realignment that skips messages can't be proposed or decided. */
@@ -105,14 +106,14 @@ export function checkRealignment(
   return isSame ? accept('repeated') : refuse('realign.open');
 }
 
-/** A decision about a proposal. */
-export interface RealignmentDecision {
-  readonly verdict: 'approve' | 'reject';
-  readonly by: string;
-  /** The proposal that was seen, as far as it is named: no other one is decided. */
-  readonly requestedBy?: string | undefined;
-  readonly next?: bigint | undefined;
-}
+/**
+ * A decision about the proposal that was made at `requestedAt`: one that starts at the same message may be made again from
+ * another position, and skips other messages.
+ */
+export type RealignmentDecision = { readonly requestedAt: Date; readonly by: string } & (
+  | { readonly verdict: 'approve' }
+  | { readonly verdict: 'reject'; readonly reason: string }
+);
 
 /** Decides about a proposal: another operator may approve it, anyone may reject it (ADR 17). */
 export function decideRealignment(
@@ -120,12 +121,14 @@ export function decideRealignment(
   decision: RealignmentDecision & { readonly at: Date },
 ): Result<{ readonly realignment: Realignment; readonly isFresh: boolean }, RealignmentRefusal> {
   if (!standing || standing.status === 'done') return refuse('realign.none');
-  const { requestedBy = standing.requestedBy, next = standing.next } = decision;
-  if (requestedBy !== standing.requestedBy || next !== standing.next) return refuse('realign.changed');
+  if (decision.requestedAt.getTime() !== standing.at.getTime()) return refuse('realign.changed');
   const judged = checkDecision({ ...standing, status: standing.status }, decision);
   if (!judged.ok) return refuse(`realign.${judged.refusal}` as const);
   if (judged.value === 'repeated') return accept({ realignment: standing, isFresh: false });
-  const status = decision.verdict === 'approve' ? 'approved' : 'rejected';
-  const decided = { status, decidedBy: decision.by, decidedAt: decision.at } as const;
-  return accept({ realignment: { ...standing, ...decided }, isFresh: true });
+  const verdict =
+    decision.verdict === 'approve'
+      ? ({ status: 'approved' } as const)
+      : ({ status: 'rejected', rejectedFor: decision.reason } as const);
+  const decided = { ...standing, ...verdict, decidedBy: decision.by, decidedAt: decision.at };
+  return accept({ realignment: decided, isFresh: true });
 }

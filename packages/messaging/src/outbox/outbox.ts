@@ -41,6 +41,13 @@ export function outboxOf(db: Db): Outbox {
   return db.collection<OutboxRecordDocument>('outbox');
 }
 
+/** When the oldest record of an outbox was written; undefined if none waits. */
+export async function oldestOf(outbox: Outbox, timeoutMs: number): Promise<Date | undefined> {
+  // The natural order is nearly that of insertion. An index for this one time would slow down every commit.
+  const order = { sort: { $natural: 1 }, projection: { createdAt: 1 }, maxTimeMS: timeoutMs } as const;
+  return (await outbox.findOne({}, order))?.createdAt;
+}
+
 /** A transaction in progress: its session, and the events that are published if it commits. */
 export interface Transaction {
   readonly session: ClientSession;

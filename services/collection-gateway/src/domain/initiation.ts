@@ -11,6 +11,7 @@ import {
   findMobileOperator,
   isPayable,
   type MobileOperator,
+  mobileOperators,
   type PayinRequest,
 } from '@pesewa/contracts';
 import {
@@ -46,14 +47,13 @@ export interface CollectionRequest extends Omit<CollectionContent, 'currency'> {
   readonly flow: CompletionFlow;
 }
 
+const countries = collectionCountries.join(', ');
+
 /** Checks the form beyond single fields, by the rules of its country (contract 2.8 and 10.11). */
 export function readForm(request: PayinRequest): Result<CollectionForm, FieldProblem> {
   const country = request.transactionCountry.toUpperCase();
   if (countryCode(country) === undefined) {
-    return refuse({
-      path: 'transactionCountry',
-      message: `must be one of ${collectionCountries.join(', ')}`,
-    });
+    return refuse({ path: 'transactionCountry', message: `must be one of ${countries}` });
   }
   const currency = currencyCode(request.transactionCurrency);
   if (currency === undefined)
@@ -154,12 +154,28 @@ function plainDecimal(text: string): string {
 }
 
 /** The mobile operator that an order names, if it works in the order's country and currency (contract 10.10). */
-export function readMobileOperator({
-  content,
-}: CollectionForm): Result<MobileOperator, 'OPERATOR NOT AVAILABLE'> {
-  const mobileOperator = findMobileOperator(content.operatorCode);
-  const fits = mobileOperator?.country === content.country && mobileOperator.currency === content.currency;
-  return mobileOperator && fits ? accept(mobileOperator) : refuse('OPERATOR NOT AVAILABLE');
+export function readMobileOperator({ content }: CollectionForm): Result<MobileOperator, OperatorProblem> {
+  const { operatorCode, country, currency } = content;
+  const mobileOperator = findMobileOperator(operatorCode);
+  if (mobileOperator?.country === country)
+    return mobileOperator.currency === currency
+      ? accept(mobileOperator)
+      : refuse(unavailable(`transactionCurrency must be ${mobileOperator.currency} in ${country}`));
+  const codes = mobileOperators.filter((one) => one.country === country).map(({ code }) => code);
+  return codes.length === 0
+    ? refuse(unavailable(`transactionCountry must be one of ${countries}`))
+    : refuse(unavailable(`operatorCode must be one of ${codes.join(', ')} in ${country}`));
+}
+
+/** Why a mobile operator can't be asked. */
+interface OperatorProblem {
+  readonly reason: 'OPERATOR NOT AVAILABLE';
+  readonly description: string;
+}
+
+/** The refusal of a mobile operator. */
+export function unavailable(description: string): OperatorProblem {
+  return { reason: 'OPERATOR NOT AVAILABLE', description };
 }
 
 /** An amount that can't be collected, with the rule that it breaks. */

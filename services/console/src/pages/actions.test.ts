@@ -12,7 +12,8 @@ const action = {
 } satisfies ActionView;
 
 it('shows what operators did at all services, says which is silent, and passes the filters on', async () => {
-  const page = { items: [action], next: null };
+  const resolved = { ...action, operation: 'POST /breaks/{id}/resolve', status: 200 };
+  const page = { items: [action, resolved], next: null };
   const later = { items: [{ ...action, at: '2026-11-27T11:30:00.000Z', status: 403 }], next: null };
   const { signIn, asked } = openConsole({ 'reconciler GET /actions': page, 'ledger GET /actions': later });
   const { html } = await (await signIn('ama', 'viewer')).get('/actions?operator=kofi&object=br-1');
@@ -20,6 +21,8 @@ it('shows what operators did at all services, says which is silent, and passes t
   expect(text).toMatch(
     /11:30:00 kofi POST .*refused .*11:00:00 kofi Assigns .*reconciler .*it may have taken effect/,
   );
+  // A summary of the API may go on about its parameters.
+  expect(text).toContain('Resolves a break reconciler');
   expect(text).toContain('payout-gateway: nothing for payout-gateway GET /actions');
   expect(html).toContain('href="/actions?object=br-1"');
   expect(html).not.toContain('<script>x');

@@ -25,15 +25,10 @@ type Found = ActionView & { readonly service: MessagingService };
 
 async function showActions(visit: Visit): Promise<Page> {
   const { query, times, upstream } = visit;
-  const field = (name: string, label: string, hint?: string) => ({
-    name,
-    label,
-    value: query(name),
-    ...(hint && { hint }),
-  });
+  const field = (name: string, label: string) => ({ name, label, value: query(name) });
   const fields = [
     field('operator', 'Who'),
-    field('object', 'About', 'an id, a reference or a name'),
+    field('object', 'About: an id, a reference or a name'),
     field('from', 'From, such as 27/11/2026 14:05'),
     field('to', `Before, in ${times.zone}`),
   ];
@@ -80,7 +75,10 @@ const summaries = new Map<string, string>(
   Object.entries(apis).flatMap(([service, sets]) =>
     Object.values(sets)
       .flatMap((operations) => Object.values(operations))
-      .map(({ method, path, summary }) => [`${service} ${method.toUpperCase()} ${path}`, summary] as const),
+      .map(
+        ({ method, path, summary }) =>
+          [`${service} ${method.toUpperCase()} ${path}`, summary.split(';', 1)[0] ?? ''] as const,
+      ),
   ),
 );
 

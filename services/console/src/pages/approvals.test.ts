@@ -34,7 +34,7 @@ const pause = {
 };
 const waits = { ...row, proposedResolution: { by: 'kofi', at: asked.requestedAt, resolution: evil } };
 const elsewhere: Answers = {
-  'ledger GET /parked': pageOf(parked),
+  'ledger GET /parked?proposed=true': pageOf(parked),
   'payout-gateway GET /pauses': pageOf(pause),
   'collection-gateway GET /pauses': pageOf(),
   'reconciler GET /breaks?waitsForApproval=true&limit=50': pageOf(waits),

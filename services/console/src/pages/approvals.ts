@@ -1,7 +1,7 @@
 import { breakOperations, consumerGroups, parkedOperations, positionOperations } from '@pesewa/contracts';
 import { ClientError, describeRealignment, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { decide, reasonField } from '../view/decide.ts';
+import { decide } from '../view/decide.ts';
 import { attributes, type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { pathTo } from '../view/links.ts';
@@ -27,7 +27,7 @@ export function addApprovalPages(routes: Routes): void {
       return doOrShowAgain(
         async () => {
           const what = choiceOf(submission.field, 'what', ['approve', 'reject']);
-          await proposalKinds[name][what](submission, submission.part('id'), reason);
+          await proposalKinds[name][what](submission, submission.part('id'), reason ?? '');
           return submission.path;
         },
         (problem) => showProposal(submission, name, { problem, reason }),
@@ -80,12 +80,12 @@ function readWaiting(visit: Visit): Promise<readonly Found[]> {
       return requestedBy !== null && { ...given, requestedBy, requestedAt: pause.pausedAt };
     }),
     ...consumerGroups.flatMap((service) => {
-      const parked = call(service, parkedOperations.list, { query: { state: 'parked' } });
+      const parked = call(service, parkedOperations.list, { query: { proposed: 'true' } });
       const positions = call(service, positionOperations.list, { query: { proposed: 'true' } });
       return [
         find('discard of a message', parked, ({ id, discard: it }) => {
           const given = { what: `Discard ${id}`, path: pathTo('parked', id), why: it?.reason };
-          return it?.status === 'proposed' && { ...it, ...given };
+          return it && { ...it, ...given };
         }),
         find('start of a partition', positions, ({ realignment: it, ...place }) => {
           if (it?.status !== 'proposed') return undefined;
@@ -216,5 +216,5 @@ function deciding(visit: Visit, found: Proposal, isKnown: boolean, { reason }: T
     return html`<p class="problem">It could be approved until ${time(expiresAt, visit.times)}, and has no effect any more.</p>`;
   const given = { action: visit.path, requestedBy, otherwise: 'nothing changes' };
   const approve = isKnown ? `Approve: ${what}` : undefined;
-  return decide(visit, { ...given, approve, fields: [reasonField(reason)] });
+  return decide(visit, { ...given, approve, reason });
 }

@@ -13,6 +13,7 @@ const status = {
   silent: [],
   polls: [{ rail: 'upstream', configured: true, due: 0, overdue: 0, oldestDueAt: null }],
   breaks: [],
+  breakSums: [],
   comparison: null,
   coverage: null,
   close: null,
@@ -80,8 +81,25 @@ describe('the rails on Today', () => {
     expect(html).toContain(
       `${of('of=collections&amp;rail=upstream&amp;operator=GHMTN&amp;status=COMPLETED')}>3</a>`,
     );
+    const back = await show('/', {
+      [PAYOUTS]: availability({ ...measuredRail, completed: 93, reversed: 4 }),
+    });
+    expect(back.text).toContain('93 of 100');
+    expect(back.html).toContain(
+      `${of('of=payouts&amp;rail=upstream&amp;status=REVERSED')}>4 reversed after completion</a>`,
+    );
     // Those that are open may have been accepted before.
     expect(html).toContain('href="/payments?of=payouts&amp;rail=upstream&amp;status=open">3+</a>');
+  });
+
+  it('are folded away where mobile operators have no payments', async () => {
+    const idle = { ...mtn, operatorCode: 'GHVOD', completed: 0, failed: { customer: 0, rail: 0, other: 0 } };
+    const { html, text, rows } = await show('/', {
+      [COLLECTIONS]: availability(mtn, { ...idle, topFailure: null }),
+    });
+    expect(rows.join()).not.toContain('GHVOD');
+    expect(text).toContain('1 more mobile operator without payments in the last hour');
+    expect(html).toMatch(/<details><summary>1 more.*GHVOD.*<\/details>/s);
   });
 
   it('are paused where they are, and down where they give no answer', async () => {

@@ -8,8 +8,8 @@ import { describeLength, describeRate, endedOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { type Content, dash, foreign, type Html, link, pathOf } from '../view/html.ts';
 import { linkTo } from '../view/links.ts';
-import { tableOf, twoLines } from '../view/table.ts';
-import { age, count, state, timeText, words } from '../view/values.ts';
+import { type Columns, tableOf, twoLines } from '../view/table.ts';
+import { age, count, counted, state, timeText, words } from '../view/values.ts';
 import { fromEach, type Visit } from '../visits.ts';
 import { gateways, type Pause, pausedLine, stopsRail, type What, whats } from './pauses.ts';
 
@@ -46,20 +46,23 @@ export async function availabilityOf(
   const stands = ({ rail, operatorCode, what }: Row) =>
     operatorCode === null &&
     stateOf(visit, rail, { ...known, pauses: known.pauses.filter((pause) => pause.what === what) });
-  const table = tableOf(
-    'By rail, and for collections by mobile operator',
-    rows.filter(({ rail }) => only === undefined || rail === only),
-    [
-      ['Payments', (row) => link(pathOfRow(row), row.what)],
-      ['Rail', ({ rail, operatorCode }) => html`${linkTo('rail', rail)} ${operatorCode}`],
-      ['State', stands],
-      ['Succeeded', succeeded],
-      ['Took', took],
-      ['Fails most', failsMost],
-      ['Open too long', lateAt],
-    ],
-    'No payments go there.',
+  const columns: Columns<Row> = [
+    ['Payments', (row) => link(pathOfRow(row), row.what)],
+    ['Rail', ({ rail, operatorCode }) => html`${linkTo('rail', rail)} ${operatorCode}`],
+    ['State', stands],
+    ['Succeeded', succeeded],
+    ['Took', took],
+    ['Fails most', failsMost],
+    ['Open too long', lateAt],
+  ];
+  const [idle = [], shown = []] = [true, false].map((wanted) =>
+    rows.filter((row) => (only === undefined || row.rail === only) && isIdle(row) === wanted),
   );
+  const caption = 'By rail, and for collections by mobile operator';
+  const table = html`${tableOf(caption, shown, columns, 'No payments go there.')}${
+    idle.length > 0 &&
+    html`<details><summary>${counted(idle.length, 'more mobile operator')} without payments in the last hour</summary>${tableOf('Without payments in the last hour', idle, columns.slice(0, 2), '')}</details>`
+  }`;
   const text = (at: string) => timeText(at, visit.times.zone);
   const times = found.map(
     ({ what, at, from, isSample }) =>
@@ -67,6 +70,10 @@ export async function availabilityOf(
   );
   return html`${problems}${found.length > 0 && table}<p><small>${times}</small></p>`;
 }
+
+/** Whether a row is of a mobile operator of which there is nothing to say. */
+const isIdle = (row: Row): boolean =>
+  row.operatorCode !== null && endedOf(row) === 0 && row.openTooLong.count === 0 && !row.openTooLong.isCut;
 
 /** The path of the payments that a row is of; those that are open may be older than the row's time. */
 function pathOfRow({ what, rail, operatorCode, from, at }: Row, status?: string): string {
@@ -92,11 +99,16 @@ function failsMost(row: Row): Content {
   const {
     topFailure,
     failed: { customer, rail, other },
+    reversed,
   } = row;
-  if (topFailure === null) return dash;
+  const back = reversed > 0 && link(pathOfRow(row, 'REVERSED'), `${reversed} reversed after completion`);
+  if (topFailure === null) return back || dash;
   const path = pathOfRow(row, 'FAILED');
   const whose = link(path, `${customer} by the customer, ${rail} by the rail, ${other} not told`);
-  return twoLines(html`${count(topFailure, path)} ${foreign(topFailure.reason)}`, whose);
+  return twoLines(
+    html`${count(topFailure, path)} ${foreign(topFailure.reason)}`,
+    back ? twoLines(whose, back) : whose,
+  );
 }
 
 function lateAt(row: Row): Content {

@@ -64,12 +64,53 @@ describe('a break', () => {
     expect(textOf((await nobody.get(path)).html)).toContain('closes with the next observation');
   });
 
+  it('that a statement has no line of differs, whatever the rail says of the payment', async () => {
+    const kind = 'statement.not_on_statement';
+    const lacking = {
+      ...whole,
+      theirs: '100',
+      observations: [{ observer: 'statement', kind, amount: '-12.5', detail: 'no line', at: row.since }],
+    };
+    const ama = await openConsole({ ...answers, [api]: { ...lacking, kind, detail: 'no line' } }).signIn(
+      'ama',
+    );
+    const text = textOf((await ama.get(path)).html);
+    expect(text).toContain('differs by -12.50 GHS at upstream: no line');
+    expect(text).not.toContain('same on both sides');
+    expect(text).toMatch(/balance 100\.00 GHS no line differs/);
+  });
+
   it('shows the times in what a service wrote as it shows every time', async () => {
     const told = { ...whole, detail: 'since 2026-11-27T08:30:00.000Z' };
     const ama = await openConsole({ ...answers, [api]: told }).signIn('ama');
     const { html } = await ama.get(path);
     expect(textOf(html)).toMatch(/differs by -12\.50 GHS at upstream: since 27\/11\/2026 08:30:00/);
     expect(textOf(html)).not.toContain('2026-11-27T');
+  });
+
+  it('of a line that names no payment has no timeline; its history has words for codes, and an end', async () => {
+    const text = 'statement.not_in_books: a line names no payment';
+    const line = {
+      ...whole,
+      id: 'po-9/existence',
+      reference: 'po-9',
+      kind: 'statement.not_in_books',
+      status: 'resolved' as const,
+      resolvedAt: '2026-11-27T08:05:00Z',
+      resolution: 'the payment ended: PayoutFailed, decided by people',
+      history: [{ at: row.since, by: null, what: 'found again', text, amount: null }],
+    };
+    const ama = await openConsole({ ...answers, 'reconciler GET /breaks/po-9%2Fexistence': line }).signIn(
+      'ama',
+    );
+    const { html } = await ama.get('/breaks/po-9%2Fexistence');
+    const shown = textOf(html);
+    expect(html).not.toContain('/payments/po-9');
+    expect(shown).not.toContain('Its timeline');
+    expect(shown).toContain('statement: not in our books: a line names no payment');
+    expect(shown).toContain('Was open 27/11/2026 08:00:00 to 27/11/2026 08:05:00');
+    expect(shown).not.toContain('Open since');
+    expect(shown).toContain('the payment ended: payout failed, decided by people');
   });
 
   it('is resolved for much money by an approver, as another operator proposes', async () => {
@@ -81,7 +122,7 @@ describe('a break', () => {
     const ama = await console.signIn('ama', 'approver');
     const page = await ama.get(path);
     expect(textOf(page.html)).toContain('kofi proposes: &lt;script&gt;');
-    expect(page.html).toContain(`href="${path}/resolve"`);
+    for (const act of ['resolve', 'reject']) expect(page.html).toContain(`href="${path}/${act}"`);
     const { html } = await ama.get(`${path}/resolve`);
     expect(html).toContain('name="approves" value="kofi"');
     expect(html).not.toContain('name="resolution"');
@@ -100,6 +141,7 @@ describe('a break', () => {
     const { html } = await visitor.get(path);
     expect(textOf(html)).toContain(says);
     expect(html).not.toContain(`${path}/resolve`);
+    expect(html).toContain(`href="${path}/reject"`);
     expect((await visitor.get(`${path}/resolve`)).html).not.toContain('name="approves"');
   });
 
@@ -108,14 +150,15 @@ describe('a break', () => {
     ['notes', 'text'],
     ['explain', 'explanation'],
     ['resolve', 'resolution'],
+    ['reject', 'reason', 'resolve/reject'],
     ['reopen', 'reason'],
-  ])('takes %s with the version that was seen', async (act, field) => {
-    const console = openConsole({ ...answers, [`reconciler POST ${path}/${act}`]: whole });
+  ])('takes %s with the version that was seen', async (act, field, at = act) => {
+    const console = openConsole({ ...answers, [`reconciler POST ${path}/${at}`]: whole });
     const ama = await console.signIn('ama');
     expect((await ama.get(`${path}/${act}`)).html).toContain('name="version" value="3"');
     const { goesTo } = await ama.post(`${path}/${act}`, { [field]: 'kofi', version: '3' });
     expect(goesTo).toBe(path);
-    expect(changesOf(console)).toEqual([[`reconciler POST ${path}/${act}`, { [field]: 'kofi', version: 3 }]]);
+    expect(changesOf(console)).toEqual([[`reconciler POST ${path}/${at}`, { [field]: 'kofi', version: 3 }]]);
   });
 
   it('shows the form again with what was written, and who was faster', async () => {

@@ -35,6 +35,12 @@ const acts = {
     'Resolve',
     'No money moves. If the difference is found again, it opens again. If it is of much money, another operator must approve that.',
   ],
+  reject: [
+    'reason',
+    'Why not',
+    'Reject the proposed resolution',
+    'The break stays open, and can be resolved anew.',
+  ],
   reopen: ['reason', 'Why it is open after all', 'Reopen', 'It waits for people again.'],
 } as const;
 type Act = keyof typeof acts;
@@ -105,7 +111,9 @@ async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
     ['About', link(subjectPath(found), foreign(found.reference))],
     ['Rail', rail === null ? undefined : linkTo('rail', rail)],
     ['Owner', owner === null ? 'nobody yet' : link(pathOf(['breaks'], { owner }), foreign(owner))],
-    ['Open since', html`${time(found.since, times)} (${age(found.since, times)})`],
+    found.resolvedAt === null
+      ? ['Open since', html`${time(found.since, times)} (${age(found.since, times)})`]
+      : ['Was open', html`${time(found.since, times)} to ${time(found.resolvedAt, times)}`],
     ['Explanation', found.explanation === null ? undefined : words(found.explanation, times)],
     ['Break', copyable(id)],
   ]);
@@ -129,7 +137,7 @@ async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
       ['What', ({ what }) => what],
       ['By', ({ by }) => (by === null ? 'the reconciler' : foreign(by))],
       ['Amount then', (one) => amount(one.amount, currency), 'number'],
-      ['In their words', ({ text }) => words(text, times)],
+      ['In their words', ({ by, text }) => words(by === null ? inPlainWords(text) : text, times)],
     ],
     nothing,
   );
@@ -141,19 +149,23 @@ ${section('Orders that correct it', orders)}${section('History', history)}`;
   return { title: `${nameOf(found)}: ${status}`, body };
 }
 
+/** A text of the reconciler itself, with the codes of breaks and events in words. */
+const inPlainWords = (text: string | null | undefined) =>
+  text?.replaceAll(/^[a-z]+\.[a-z_]+(?=: )|\b(?:Payout|Collection)[A-Z]\w+/g, inWords);
+
 /** What it waits for, or how it ended. */
 function standing(visit: Visit, found: ShownBreakView): Html {
   const { times, operator, may } = visit;
   const { status, proposedResolution: proposed, resolvedBy, resolution } = found;
   const pending = pendingOf(found);
   if (status === 'resolved')
-    return html`<p>${state(status)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}, ${time(found.resolvedAt, times)}: ${words(resolution, times)}</p>`;
+    return html`<p>${state(status)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}, ${time(found.resolvedAt, times)}: ${words(resolvedBy === null ? inPlainWords(resolution) : resolution, times)}</p>`;
   const order =
     pending &&
     html`<p>The order ${linkTo('order', pending.commandId)} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.proposedBy)}, waits for another operator; once it is booked, this break is resolved.</p>`;
   const second =
     proposed &&
-    html`<p>It is of so much money that another operator must approve how it is resolved. ${proposed.by === operator.name ? 'You propose' : html`${foreign(proposed.by)} proposes`}: ${words(proposed.resolution, times)}, ${time(proposed.at, times)}. ${may('approver') && proposerFor(visit, found) !== undefined ? link(pathOf(['breaks', found.id, 'resolve']), `Approve it …`) : nothing}</p>`;
+    html`<p>It is of so much money that another operator must approve how it is resolved. ${proposed.by === operator.name ? 'You propose' : html`${foreign(proposed.by)} proposes`}: ${words(proposed.resolution, times)}, ${time(proposed.at, times)}. ${may('approver') && proposerFor(visit, found) !== undefined ? html`${link(pathOf(['breaks', found.id, 'resolve']), 'Approve it …')} ` : nothing}${may('operator') ? link(pathOf(['breaks', found.id, 'reject']), 'Reject it …') : nothing}</p>`;
   return html`${order ?? nothing}${second ?? nothing}`;
 }
 
@@ -178,7 +190,12 @@ function actions({ operator, csrf }: Visit, found: ShownBreakView): Html {
 /** The field that differs, such as `amount`; an id ends with it. */
 const fieldOf = ({ id }: Pick<ShownBreakView, 'id'>): string => inWords(id.split('/').at(-1) ?? '');
 
-const isSameNow = ({ ours, theirs }: ShownBreakView): boolean => ours !== null && ours === theirs;
+/** Whether a statement lacks a line of the payment: what the rail says of it otherwise does not make up for that. */
+const lacksLine = ({ observations }: ShownBreakView): boolean =>
+  observations.some(({ kind }) => kind === 'statement.not_on_statement');
+
+const isSameNow = (found: ShownBreakView): boolean =>
+  found.ours !== null && found.ours === found.theirs && !lacksLine(found);
 
 /** The difference in one line; if both sides are the same by now, what the break still waits for. */
 function difference(found: ShownBreakView, times: TimeView): Html {
@@ -224,7 +241,7 @@ async function bothSides({ upstream, times }: Visit, found: ShownBreakView): Pro
     [
       ['Field', (one) => (one.id === id ? fieldOf(one) : linkTo('break', one.id, fieldOf(one)))],
       ['Ours', (one) => side(one.ours, one, ourPath)],
-      ['Theirs', (one) => side(one.theirs, one, theirPath)],
+      ['Theirs', (one) => (lacksLine(one) ? 'no line' : side(one.theirs, one, theirPath))],
       ['Compared', (one) => (isSameNow(one) ? 'same now' : state('differs'))],
       ['Difference', (one) => amount(isSameNow(one) ? null : one.amount, one.currency), 'number'],
     ],
@@ -234,8 +251,8 @@ async function bothSides({ upstream, times }: Visit, found: ShownBreakView): Pro
     (entry) => html`<div>${link(theirPath, describeMovement(entry))}, ${time(entry.at, times)}</div>`,
   );
   const theirs = lines.map(
-    ({ statement, line, receipt }) =>
-      html`<div>${linkTo('statement', statement, `statement ${statement}`)}${line === null ? nothing : `, line ${line}`}${receipt === null ? nothing : html`, receipt ${foreign(receipt)}`}</div>`,
+    ({ statement, line, receipt, reference: named, statusWord }) =>
+      html`<div>${linkTo('statement', statement, `statement ${statement}`)}${line === null ? nothing : `, line ${line}`}${receipt === null ? nothing : html`, receipt ${foreign(receipt)}`}${named && html`, reference ${foreign(named)}`}${statusWord && html`, “${foreign(statusWord)}”`}</div>`,
   );
   return html`${sides}${facts([
     ['Ours is written in', ours.length > 0 ? ours : undefined],
@@ -264,7 +281,7 @@ async function candidatesOf({ upstream, times }: Visit, found: ShownBreakView): 
   const { id, reference } = found;
   const subject = subjectPath(found);
   if (!id.endsWith('/balance'))
-    return html`<p>${link(subject, 'Its timeline')} · ${link(pathOf(['breaks'], { reference, status: 'any' }), 'All its breaks')}</p>`;
+    return html`<p>${subject.startsWith('/payments/') && html`${link(subject, 'Its timeline')} · `}${link(pathOf(['breaks'], { reference, status: 'any' }), 'All its breaks')}</p>`;
   const { items } = await upstream.call('reconciler', comparisonOperations.drift, {});
   const run = items.find((one) => `${one.rail}:${one.currency}` === reference);
   return html`${tableOf(

@@ -64,6 +64,7 @@ const status = {
   silent: null,
   polls: null,
   breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: row.since }],
+  breakSums: [],
   comparison: null,
   coverage: null,
   close: null,

@@ -18,6 +18,20 @@ describe('the queue of breaks', () => {
     expect(html).not.toContain('<script>alert');
   });
 
+  it('is downloaded as CSV as it is narrowed', async () => {
+    const console = openConsole({ ...answers, 'reconciler GET /breaks/export': 'id,kind\r\n' });
+    const ama = await console.signIn('ama', 'viewer');
+    const { html } = await ama.get('/breaks?currency=ghs&olderThan=1d');
+    const [, link = ''] = /href="([^"]+)">Download these as CSV/.exec(html) ?? [];
+    const file = await ama.get(link.replaceAll('&amp;', '&'));
+    expect([file.html, file.answer.headers.get('content-type')]).toEqual(['id,kind\r\n', 'text/csv']);
+    expect(console.asked.at(-1)?.what).toBe(
+      'reconciler GET /breaks/export?currency=GHS&olderThan=1d&status=unresolved',
+    );
+    await ama.get('/breaks/export?status=any');
+    expect(console.asked.at(-1)?.what).toBe('reconciler GET /breaks/export');
+  });
+
   it('says what would stand here, or that nothing matches', async () => {
     const console = openConsole({ ...answers, 'reconciler GET /breaks': { items: [], next: null } });
     const ama = await console.signIn('ama');

@@ -14,7 +14,7 @@ import type { Page } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { type Columns, tableOf } from '../view/table.ts';
-import { age, amount, state, type TimeView, words } from '../view/values.ts';
+import { age, amount, state, type TimeView, these, words } from '../view/values.ts';
 import type { Given, Routes, Submission, Visit } from '../visits.ts';
 
 const PAGE_SIZE = 50;
@@ -28,15 +28,21 @@ const texts = [
 ] as const;
 
 /** Where the payment or the wallet of a break is shown. */
-export function subjectPath({ id, reference }: Pick<BreakView, 'id' | 'reference'>): string {
+export function subjectPath({ id, kind, reference }: Pick<BreakView, 'id' | 'kind' | 'reference'>): string {
   if (id.endsWith('/balance')) return pathToWallet(reference);
   const isPayment = /^(?:po|co)-/.test(reference);
-  return isPayment ? pathTo('payment', reference) : pathOf(['breaks'], { reference, status: 'any' });
+  // What a statement names and we do not have is no payment of ours, whatever it is called.
+  return isPayment && kind !== 'statement.not_in_books'
+    ? pathTo('payment', reference)
+    : pathOf(['breaks'], { reference, status: 'any' });
 }
 
 /** Adds the queue of breaks, and what is done with several of them at once. */
 export function addBreakPages(routes: Routes): void {
   routes.page('/breaks', showQueue);
+  routes.download('/breaks/export', ({ upstream, query }) =>
+    upstream.fetch('reconciler', breakOperations.export, { query: narrowedBy(query) }),
+  );
   for (const act of ['assign', 'explain'] as const)
     addChange(
       routes,
@@ -44,6 +50,16 @@ export function addBreakPages(routes: Routes): void {
       (visit, given) => askAboutPicked(visit, given, act),
       (submission) => changePicked(submission, act),
     );
+}
+
+const statusOf = (query: Given) => statuses.find((one) => one === query('status')) ?? 'unresolved';
+
+/** What an address narrows the queue to. */
+function narrowedBy(query: Given) {
+  const status = statusOf(query);
+  const asked = ['kind', ...texts.map(([name]) => name)].map((name) => [name, query(name)] as const);
+  const currency = query('currency')?.toUpperCase();
+  return { ...Object.fromEntries(asked), currency, ...(status !== 'any' && { status }) };
 }
 
 async function showQueue(visit: Visit): Promise<Page> {
@@ -55,11 +71,7 @@ async function showQueue(visit: Visit): Promise<Page> {
     ['Older than a day', { olderThan: '1d' }],
     ['Resolved', { status: 'resolved' }],
   ] as const;
-  const status = statuses.find((one) => one === query('status')) ?? 'unresolved';
-  const asked = Object.fromEntries(
-    ['kind', ...texts.map(([name]) => name)].map((name) => [name, query(name)]),
-  );
-  const currency = query('currency')?.toUpperCase();
+  const status = statusOf(query);
   const list = await listOf(visit, {
     path: ['breaks'],
     caption: 'Breaks, the newest first',
@@ -70,7 +82,7 @@ async function showQueue(visit: Visit): Promise<Page> {
     ],
     read: (cursor) =>
       upstream.call('reconciler', breakOperations.list, {
-        query: { ...asked, currency, ...(status !== 'any' && { status }), cursor, limit: PAGE_SIZE },
+        query: { ...narrowedBy(query), cursor, limit: PAGE_SIZE },
       }),
     columns: [
       visit.may('operator') && [
@@ -83,8 +95,12 @@ async function showQueue(visit: Visit): Promise<Page> {
     empty: html`No break is open: wherever a rail, our books and our records differ, it stands here. ${link('/reconciliation', 'When each was last compared')}`,
     around: (table, items) => (visit.may('operator') && items.length > 0 ? choosing(table) : table),
   });
+  const asCsv = pathOf(['breaks', 'export'], { ...narrowedBy(query), status });
   const tabs = views.map(([title, given]) => link(pathOf(['breaks'], given), title));
-  return { title: 'Breaks', body: html`<nav class="tabs" aria-label="Views">${tabs}</nav>${list}` };
+  return {
+    title: 'Breaks',
+    body: html`<nav class="tabs" aria-label="Views">${tabs}</nav>${list}<p>${link(asCsv, 'Download these as CSV')}</p>`,
+  };
 }
 
 const choosing = (table: Html): Html =>
@@ -142,7 +158,7 @@ async function askAboutPicked(visit: Visit, given: Given, act: keyof typeof bulk
     role: 'operator',
     fields: [{ name: field, label, value: given(field), isRequired: true, maxLength: 500 }],
     hidden: Object.fromEntries(versions),
-    submit: found.length === 0 ? undefined : `${does} these ${found.length} breaks`,
+    submit: found.length === 0 ? undefined : `${does} ${these(found.length, 'break')}`,
     back: ['/breaks', 'Back to the queue'],
   };
 }

@@ -5,18 +5,17 @@ import {
   type CloseView,
   closeOperations,
   closeResults,
-  comparisonOperations,
   dryRunOf,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { CLOSE_MATCHES, dayAt, inWords, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change, type Foreseen } from '../view/change.ts';
-import { type Content, copyable, foreign, nothing, pathOf } from '../view/html.ts';
+import { type Content, copyable, foreign, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
-import { count, lengthText, state, type TimeView, time, words } from '../view/values.ts';
+import { count, counted, lengthText, state, type TimeView, time, words } from '../view/values.ts';
 import type { Given, Routes, Visit } from '../visits.ts';
 import { addRunPages, breakLinks, daysOf, periodText, railOptions, resultLinks, side } from './match-runs.ts';
 
@@ -55,7 +54,6 @@ function windowOf(given: Given, times: TimeView): CloseRequest {
 
 async function ask(visit: Visit, given: Given): Promise<Change> {
   const { times, upstream } = visit;
-  const { items } = await upstream.call('reconciler', comparisonOperations.drift, {});
   const yesterday = dayAt(startOfDay(dayAt(times.nowMs, times.zone), times.zone).getTime() - 1, times.zone);
   return {
     title: 'Make a close',
@@ -68,7 +66,7 @@ async function ask(visit: Visit, given: Given): Promise<Change> {
         name: 'rail',
         label: 'Rail',
         value: given('rail'),
-        options: [['', 'every rail'], ...railOptions(items)],
+        options: [['', 'every rail'], ...(await railOptions(visit))],
       },
     ],
     foresee: async () => {
@@ -92,8 +90,8 @@ function foreseen(found: ClosePreviewView, times: TimeView): Foreseen {
     ],
     `No payment ended from ${period}.`,
   );
-  const many = found.payments.toLocaleString('en-GB');
-  return { shown: rails, submit: `Make the close: look up ${many} payments at their rails` };
+  const many = counted(found.payments, 'payment at its rail', 'payments at their rails');
+  return { shown: rails, submit: `Make the close: look up ${many}` };
 }
 
 /** What stands where there is no close. */
@@ -119,7 +117,7 @@ function railOf({ rail }: Pick<CloseView, 'rail'>): Content {
 
 function progressOf({ id, status, done, payments }: CloseView): Content {
   if (done === null || payments === null) return 'how many is not known yet';
-  if (status === 'done') return html`${count({ count: payments }, pathTo('close', id))} payments`;
+  if (status === 'done') return link(pathTo('close', id), counted(payments, 'payment'));
   return html`<progress max="${Math.max(payments, 1)}" value="${done}" aria-label="How many are looked up"></progress> ${count({ count: done })} of ${count({ count: payments })}${status === 'gathering' ? ' so far' : ''}`;
 }
 

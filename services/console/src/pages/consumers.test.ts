@@ -1,4 +1,4 @@
-import type { PlannedPositionView, PositionView, RealignmentView } from '@pesewa/contracts';
+import type { HealthView, PlannedPositionView, PositionView, RealignmentView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
 
@@ -31,13 +31,22 @@ const realign = 'ledger POST /positions/realign';
 
 describe('consumers', () => {
   it('are shown for every service, the stopped partitions first with what helps', async () => {
-    const { signIn } = openConsole(
-      list(position({ partition: 0, state: 'continues', lag: '7' }), position()),
-    );
+    const { signIn } = openConsole({
+      ...list(position({ partition: 0, state: 'continues', lag: '7' }), position()),
+      'ledger GET /health': {
+        problems: { clock: '3 s behind' },
+        outbox: null,
+        keepsUp: true,
+        parked: { count: 0, isCut: false },
+      } satisfies HealthView,
+    });
     const { html } = await (await signIn('ama')).get('/rails/consumers');
     expect(textOf(html)).toContain('2 partitions, 1 of them stopped; 7 messages wait');
     expect(html).toContain(`href="${path}"`);
     expect(textOf(html)).toContain('nothing for reconciler GET /positions');
+    expect(textOf(html)).toContain('nothing for webhook-ingress GET /health');
+    expect(textOf(html)).toContain('clock: 3 s behind');
+    expect(textOf(html)).toContain('whether events wait in its outbox is not known');
     expect(html).not.toContain('<script>alert');
   });
 });
@@ -79,29 +88,31 @@ describe('a stopped partition', () => {
     const { signIn, asked } = openConsole({ ...list(position({ realignment })), [called]: realignment });
     const kofi = await signIn('kofi');
     const { html } = await kofi.get(path);
-    const seen = { requestedBy: 'ama', next: '125' };
+    const seen = { requestedAt: '2026-11-27T11:00:00.000Z' };
+    const reason = what === 'reject' && { reason: 'not these' };
+    expect(html).toContain('name="reason"');
     for (const [name, value] of Object.entries({ ...seen, what }))
       expect(html).toContain(`name="${name}" value="${value}"`);
-    const done = await kofi.post(path, { what, ...seen });
+    const done = await kofi.post(path, { what, ...seen, ...reason });
     expect(done.goesTo).toBe(path);
-    const body = { ...place, ...seen };
+    const body = { ...place, ...seen, ...reason };
     expect(asked.filter((one) => one.what === called)).toEqual([{ what: called, body, by: 'kofi' }]);
   });
 
   it('shows the proposal that there is now, where another one was seen', async () => {
     const changed = answered(409, { code: 'changed', message: 'another realignment is proposed now' });
-    const now = list(position({ realignment: { ...realignment, requestedBy: 'esi', next: '124' } }));
+    const anew = { ...realignment, requestedAt: '2026-11-27T11:30:00.000Z', skipped: '80' };
+    const now = list(position({ realignment: anew }));
     const { signIn } = openConsole({ ...now, [`${realign}/approve`]: changed });
     const done = await (await signIn('kofi')).post(path, {
       what: 'approve',
-      requestedBy: 'ama',
-      next: '125',
+      requestedAt: '2026-11-27T11:00:00.000Z',
     });
     expect(done.status).toBe(409);
     for (const shown of [
       'another realignment is proposed now',
-      'esi proposed at 27/11/2026',
-      'Start it at 124',
+      'ama proposed at 27/11/2026',
+      'Start it at 125, and skip 80 messages for good',
     ])
       expect(textOf(done.html)).toContain(shown);
   });

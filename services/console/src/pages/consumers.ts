@@ -2,6 +2,8 @@ import {
   type ConsumerGroup,
   consumerGroups,
   dryRunOf,
+  type MessagingService,
+  messagingServices,
   type PositionView,
   positionOperations,
 } from '@pesewa/contracts';
@@ -12,17 +14,22 @@ import { decide, reasonField } from '../view/decide.ts';
 import { type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
-import { state, time, words } from '../view/values.ts';
+import { counted, state, time, words } from '../view/values.ts';
 import { choiceOf, type Given, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { healthOf, SERVICES } from './health.ts';
 
 const targetHint =
   'stored: where our database stands; start or end: of what Kafka keeps; or the offset of a message';
 
-/** Where each service stands in its topics, and what starts a stopped partition (ADR 43). */
+/** How each service stands, also in its topics, and what starts a stopped partition (ADR 43). */
 export function addConsumerPages(routes: Routes): void {
-  routes.page('/rails/consumers', async (visit) => {
-    const lists = await Promise.all(consumerGroups.map((name) => part(ofService(visit, name))));
-    return { title: 'Consumers', body: consumerGroups.map((name, index) => section(name, lists[index])) };
+  routes.page(SERVICES, async (visit) => {
+    const ofOne = async (name: MessagingService) => {
+      const group = consumerGroups.find((one) => one === name);
+      const [health, partitions] = [part(healthOf(visit, name)), group && part(ofService(visit, group))];
+      return section(name, html`${await health}${await partitions}`);
+    };
+    return { title: 'Services', body: await Promise.all(messagingServices.map(ofOne)) };
   });
   addChange(routes, '/rails/consumers/:service/:topic/:partition', ask, act);
 }
@@ -38,7 +45,7 @@ async function ofService({ upstream }: Visit, service: ConsumerGroup): Promise<H
   const reasons = stopped.map(
     (one) => html`<p class="problem">Stopped: ${linked(one)}. ${one.reason}. ${one.remedy}</p>`,
   );
-  return html`${reasons}<details><summary>${items.length} partitions, ${stopped.length} of them stopped; ${lag.toLocaleString('en-GB')} messages wait</summary>${all}</details>`;
+  return html`${reasons}<details><summary>${counted(items.length, 'partition')}, ${stopped.length} of them stopped; ${counted(Number(lag), 'message waits', 'messages wait')}</summary>${all}</details>`;
 }
 
 const columns: Columns<PositionView> = [
@@ -80,7 +87,7 @@ async function ask(visit: Visit, given: Given): Promise<Change> {
   return {
     title: `Partition ${place.partition} of ${place.topic} at ${service}: ${inWords(one.state)}`,
     about: html`${isStopped ? html`<p class="problem">${one.reason}. ${one.remedy}</p>` : nothing}
-${isProposed ? section('Proposed', proposal(visit, one, path)) : nothing}${section('Facts', factsOf(visit, one))}`,
+${isProposed ? section('Proposed', proposal(visit, one, path, given('reason'))) : nothing}${section('Facts', factsOf(visit, one))}`,
     role: canStart ? 'operator' : 'viewer',
     ...(canStart && {
       fields: [
@@ -89,7 +96,7 @@ ${isProposed ? section('Proposed', proposal(visit, one, path)) : nothing}${secti
       ],
       foresee: () => foresee(visit, given),
     }),
-    back: ['/rails/consumers', 'All consumers'],
+    back: [SERVICES, 'All services'],
   };
 }
 
@@ -101,7 +108,7 @@ function factsOf({ times }: Visit, one: PositionView): Html {
     [
       'Last realignment',
       last &&
-        html`${inWords(last.status)}, by ${last.requestedBy} at ${time(last.requestedAt, times)}: ${words(last.reason, times)}`,
+        html`${inWords(last.status)}, by ${last.requestedBy} at ${time(last.requestedAt, times)}: ${words(last.reason, times)}${last.rejectedFor && html`; by ${last.decidedBy}: ${words(last.rejectedFor, times)}`}`,
     ],
   ]);
 }
@@ -121,16 +128,22 @@ async function foresee(visit: Visit, given: Given): Promise<Foreseen> {
   };
 }
 
-function proposal(visit: Visit, { realignment }: PositionView, action: string): Html {
+function proposal(
+  visit: Visit,
+  { realignment }: PositionView,
+  action: string,
+  written: string | undefined,
+): Html {
   if (!realignment) return nothing;
   const { requestedBy, requestedAt, reason, next, skipped } = realignment;
   return html`<p>${requestedBy} proposed at ${time(requestedAt, visit.times)}: ${describeRealignment(realignment)}. ${words(reason, visit.times)}</p>
 ${decide(visit, {
   action,
   requestedBy,
-  approve: `Start it at ${next}, and skip ${skipped} messages for good`,
+  approve: `Start it at ${next}, and skip ${counted(Number(skipped), 'message')} for good`,
   otherwise: 'the partition stays stopped',
-  hidden: { requestedBy, next },
+  hidden: { requestedAt },
+  reason: written,
 })}`;
 }
 
@@ -138,9 +151,12 @@ async function act(submission: Submission): Promise<string> {
   const { upstream, field } = submission;
   const { service, place, path } = placeOf(submission);
   const what = choiceOf(field, 'what', ['realign', 'approve', 'reject']);
-  const wanted = { ...place, to: field('to') ?? '', reason: field('reason') ?? '' };
-  const seen = { ...place, requestedBy: field('requestedBy'), next: field('next') };
-  if (what === 'realign') await upstream.call(service, positionOperations.realign, { body: wanted });
-  else await upstream.call(service, positionOperations[what], { body: seen });
+  const { realign, approve, reject } = positionOperations;
+  const reason = field('reason') ?? '';
+  const seen = { ...place, requestedAt: field('requestedAt') ?? '' };
+  if (what === 'realign')
+    await upstream.call(service, realign, { body: { ...place, to: field('to') ?? '', reason } });
+  else if (what === 'approve') await upstream.call(service, approve, { body: seen });
+  else await upstream.call(service, reject, { body: { ...seen, reason } });
   return path;
 }

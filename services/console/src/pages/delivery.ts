@@ -6,7 +6,7 @@ import { copyable, foreign, type Html, link, nothing, pathOf } from '../view/htm
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
-import { indentJson, state, time, words } from '../view/values.ts';
+import { counted, indentJson, state, these, time, words } from '../view/values.ts';
 import { type Given, only, orProblem, type Routes, type Submission, type Visit } from '../visits.ts';
 import { CHOSEN } from './webhooks.ts';
 
@@ -77,9 +77,6 @@ const chosenIn = (given: Given): readonly string[] =>
 const hiddenOf = (ids: readonly string[]) =>
   Object.fromEntries(ids.map((id, index) => [`${CHOSEN}${index}`, id]));
 
-const countOf = (ids: readonly string[]) =>
-  ids.length === 1 ? 'this webhook' : `these ${ids.length} webhooks`;
-
 /** What each of some webhooks gives, or why it gave nothing, beside its id. */
 const ofEach = <Value>(ids: readonly string[], ask: (id: string) => Promise<Value>) =>
   Promise.all(ids.map((id) => orProblem(ask(id)).then(([found, problem]) => ({ id, found, problem }))));
@@ -87,7 +84,7 @@ const ofEach = <Value>(ids: readonly string[], ask: (id: string) => Promise<Valu
 function askAgain({ upstream, times }: Visit, given: Given): Change {
   const ids = chosenIn(given);
   return {
-    title: `Send ${countOf(ids)} again?`,
+    title: `Send ${these(ids.length, 'webhook')} again?`,
     role: 'operator',
     hidden: hiddenOf(ids),
     foresee: async () => {
@@ -105,7 +102,7 @@ function askAgain({ upstream, times }: Visit, given: Given): Change {
       );
       const explained = html`<p>Each is due now, under the same id and with its schedule of attempts from the start. Who has one already can tell by its id.</p>`;
       if (ids.length === 0) return { shown };
-      return { shown: html`${shown}${explained}`, submit: `Send ${countOf(ids)} again` };
+      return { shown: html`${shown}${explained}`, submit: `Send ${these(ids.length, 'webhook')} again` };
     },
     back: ['/webhooks', 'Back to the webhooks'],
   };
@@ -134,6 +131,6 @@ async function resend({ upstream, field }: Submission): Promise<string | Page> {
   );
   return {
     title: `${ids.length - missed.length} of ${ids.length} webhooks are due now`,
-    body: html`${shown}${missed.length === 0 ? nothing : html`<p>${link(again, `Ask again for ${missed.length} that may not be due`)}</p>`}<p>${link('/webhooks', 'Back to the webhooks')}</p>`,
+    body: html`${shown}${missed.length === 0 ? nothing : html`<p>${link(again, `Ask again for ${counted(missed.length, 'webhook')} that may not be due`)}</p>`}<p>${link('/webhooks', 'Back to the webhooks')}</p>`,
   };
 }

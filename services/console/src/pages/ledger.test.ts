@@ -25,6 +25,7 @@ describe('the trial balance', () => {
     expect(text).toContain('Debits and credits are the same in every currency.');
     expect(text).toMatch(/In all 1,000\.50 GHS +1,000\.50 GHS/);
     expect(html).toContain('href="/ledger/accounts/float%3Aupstream%3AGHS"');
+    expect(html).toContain('href="/merchants?currency=GHS"');
     expect(text).toContain('reconciler: nothing for reconciler GET /status');
   });
 
@@ -106,6 +107,7 @@ describe('a statement', () => {
     );
     expect(html).toContain('to=2026-11-27T12%3A00%3A00.000Z&amp;cursor=after-two');
     expect(html).toContain('/statement.csv?from=2026-11-01&amp;to=2026-11-02');
+    expect(html).toMatch(/name="from"[^>]* value="01\/11\/2026"/);
   });
 
   it('says that no entry has touched the account, or what is wrong with the period', async () => {
@@ -132,7 +134,7 @@ describe('a statement', () => {
   it('of suspense says what to do about the costs of a rail, which no order books', async () => {
     const { text, html } = await page('/ledger/accounts/suspense:GHS', {});
     expect(text).toContain("No order books suspense to a rail's costs.");
-    expect(html).toContain('href="/breaks?currency=GHS"');
+    expect(html).toContain('href="/breaks?currency=GHS&amp;status=any"');
   });
 
   it('is saved as CSV, page by page, where no cell is a formula', async () => {
@@ -207,6 +209,12 @@ describe('an order of money', () => {
     expect(text).toContain('Not done. ledger: no database');
     expect(html).not.toContain('name="commandId"');
     expect(html).toContain('value="2500.5"');
+  });
+
+  it('warns if nothing has ever touched the wallet', async () => {
+    const { text, html } = await foresee({ merchantId: 'dmo' });
+    expect(text).toContain('no entry has touched this wallet yet: check the merchant and the currency');
+    expect(html).toContain('name="commandId"');
   });
 
   it('warns if a wallet would give more than it has', async () => {

@@ -24,7 +24,7 @@ import { copyable, dash, type Html, link, nothing, pathOf } from '../view/html.t
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { type Columns, facts, pager, tableOf } from '../view/table.ts';
-import { amount, time } from '../view/values.ts';
+import { amount, time, withTimes } from '../view/values.ts';
 import { momentOf, orMissing, part, type Routes, type Visit } from '../visits.ts';
 import { orderLinks } from './order.ts';
 
@@ -64,7 +64,9 @@ function currencyTable({ currency, debits, credits }: CurrencySums, lines: reado
   const rows = lines
     .filter((line) => line.currency === currency)
     .map(({ account, debit, credit }) => {
-      const path = account.startsWith('wallets:') ? '/merchants' : pathTo('account', account);
+      const path = account.startsWith('wallets:')
+        ? pathOf(['merchants'], { currency })
+        : pathTo('account', account);
       const cell = (text: string) => (text === '0' ? dash : amount(text, currency, path));
       return [link(path, describeAccount(account)), cell(debit), cell(credit)] as const;
     });
@@ -143,7 +145,7 @@ function actions(visit: Visit, account: string): Html {
       linkTo('rail', owner, `Rail ${owner}`),
     ],
     wallet: [linkTo('merchant', owner, `Merchant ${owner}`)],
-    suspense: [link(pathOf(['breaks'], { currency }), 'Breaks that may explain it')],
+    suspense: [link(pathOf(['breaks'], { currency, status: 'any' }), 'Breaks that may explain it')],
   };
   const about = kind === 'float' ? { rail: owner } : kind === 'wallet' ? { merchantId: owner } : {};
   const cost =
@@ -152,14 +154,15 @@ function actions(visit: Visit, account: string): Html {
   return html`<p class="actions">${link('/ledger', 'Trial balance')}${links[kind] ?? nothing}</p>${cost}${orderLinks(visit, { ...about, currency })}`;
 }
 
-function period({ part: partOf, query, times: { zone, nowMs } }: Visit): Html {
+function period({ part: partOf, query, times }: Visit): Html {
   const account = partOf('account');
-  const dayBefore = (days: number) => dayAt(nowMs - days * 86_400_000, zone);
+  const dayBefore = (days: number) => dayAt(times.nowMs - days * 86_400_000, times.zone);
   const [from = dayBefore(0), to] = [query('from'), query('to')];
-  const hint = 'A day, or a time';
+  const hint = 'Such as 27/11/2026, or 27/11/2026 14:05';
+  const dayText = (bound: string) => bound.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$3/$2/$1');
   const fields = [
-    { name: 'from', label: `From (${zone})`, value: from, hint },
-    { name: 'to', label: 'To the end of', value: to, hint },
+    { name: 'from', label: `From (${times.zone})`, value: dayText(withTimes(from, times)), hint },
+    { name: 'to', label: 'To the end of', value: to && dayText(to), hint },
   ];
   const since = { Today: 0, '7 days': 6, '30 days': 29, 'A year': 364 };
   const links = Object.entries(since).map(([words, days]) =>
@@ -196,7 +199,7 @@ function entries(visit: Visit, statement: AccountStatementView | undefined): Htm
     ['Before', sums(opening)],
     ['After', sums(closing)],
     ['Period', html`${time(from, times)} to ${time(to, times)}`],
-    ['Final', final ? 'yes' : 'no: entries of this time may still come'],
+    ['Complete', final ? 'yes' : 'no: entries of this time may still come'],
     [
       'Positive amounts',
       growsByDebits(account) ? 'debits: what we own or spent' : 'credits: what we owe or earned',

@@ -1,4 +1,4 @@
-import type { CloseRecordView, closeOperations } from '@pesewa/contracts';
+import { type CloseRecordView, type closeOperations, statusOperations } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { inWords, nextDay, RefusedError, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
@@ -103,12 +103,16 @@ export function daysOf(
   return { ...(from && { from: start(from) }), ...(to && { to: start(nextDay(to)) }) };
 }
 
-/** The rails that are compared, for a choice. */
-export function railOptions(
-  wallets: readonly { readonly rail: string; readonly configured: boolean }[],
-): readonly (readonly [string, string])[] {
-  const rails = new Set(wallets.filter(({ configured }) => configured).map(({ rail }) => rail));
-  return [...rails].map((rail) => [rail, rail] as const);
+/** What the reconciler polls under this name is no rail: callbacks about payments that we do not know. */
+export const UNKNOWN_REFERENCE = 'unknown-reference';
+
+/** The rails that are configured, for a choice: also those without a comparison so far. */
+export async function railOptions({
+  upstream: { call },
+}: Visit): Promise<readonly (readonly [string, string])[]> {
+  const { polls } = await call('reconciler', statusOperations.show, {});
+  const rails = (polls ?? []).filter(({ configured, rail }) => configured && rail !== UNKNOWN_REFERENCE);
+  return rails.map(({ rail }) => [rail, rail] as const);
 }
 
 /** What one side says: the status, and the amount and the fee as far as they are known. */

@@ -175,7 +175,9 @@ async function foresee(visit: Visit, body: Readonly<Record<string, unknown>>): P
   const asked = { parameters: { merchantId: id }, body: { ...body, dryRun: true } } as CallOf<typeof dryRun>;
   const { fields } = await visit.upstream.call('ledger', dryRun, asked);
   const when = isAtOnce ? 'It applies at once.' : 'Nothing changes before another operator approves it.';
-  const secret = makesSecret(kind, body) ? ' What is secret is made then, and shown once.' : '';
+  const secret = makesSecret(kind, body)
+    ? ' What is secret is made as you propose it, and shown once: its SHA-256 is not the one here.'
+    : '';
   return {
     shown: html`${fieldChanges(fields, visit.times)}<p>${when}${secret}</p>`,
     submit: titleOf(kind, id),

@@ -63,6 +63,19 @@ describe('merchants', () => {
   });
 });
 
+describe('merchants in a currency', () => {
+  it('are listed few at a time, each with what its wallet has of the sum of all', async () => {
+    const { html, text, asked } = await page('/merchants?currency=GHS', {
+      ...about,
+      'ledger GET /merchants': { items: [{ id: 'demo', name: 'Demo', status: 'active' }], next: 'demo' },
+    });
+    expect(text).toMatch(/Demo active 12\.50 GHS +3\.00 GHS/);
+    expect(html).toContain('href="/ledger/accounts/wallet%3Ademo%3AGHS"');
+    expect(html).toContain('href="/merchants?currency=GHS&amp;cursor=demo"');
+    expect(asked[0]?.what).toBe('ledger GET /merchants?limit=20');
+  });
+});
+
 describe('a merchant', () => {
   it('has settings, balances that lead to their statement, and who changed what', async () => {
     const { html, text } = await page('/merchants/demo', about, 'viewer');
@@ -73,6 +86,12 @@ describe('a merchant', () => {
     expect(html).toContain('href="/approvals/settings/sc-1"');
     expect(html).toContain('href="/merchants/demo?cursor=after-one"');
     expect(html).not.toContain('<script>alert');
+  });
+
+  it('has limits with their digits in groups', async () => {
+    const many = [...settings, set('limits.nameEnquiriesPerMinute', '1000000')];
+    const found = { ...about, 'ledger GET /merchants/demo': { merchantId: 'demo', settings: many } };
+    expect((await page('/merchants/demo', found)).text).toContain('name enquiries per minute 1,000,000');
   });
 
   it('is changed by admins only', async () => {

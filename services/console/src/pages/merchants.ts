@@ -1,4 +1,10 @@
-import { type ChangeView, type SettingView, settingsOperations } from '@pesewa/contracts';
+import {
+  type ChangeView,
+  type MerchantSummaryView,
+  type SettingView,
+  settingsOperations,
+  type WalletView,
+} from '@pesewa/contracts';
 import { describeAccount, inWords, readWallet, settingLabel, settingText } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { copyable, dash, foreign, type Html, isolated, link, nothing, pathOf } from '../view/html.ts';
@@ -15,6 +21,9 @@ export function addMerchantPages(routes: Routes): void {
   routes.page('/merchants/:id', showMerchant);
 }
 
+const WALLETS_SHOWN = 20;
+type Listed = MerchantSummaryView & { readonly wallet: Pick<WalletView, 'available' | 'held'> | undefined };
+
 /** A merchant's settings by their paths. */
 export type Settings = ReadonlyMap<string, SettingView>;
 
@@ -30,15 +39,38 @@ export const currenciesOf = (settings: Settings): readonly string[] => [
   ...new Set([...settings.keys()].flatMap((field) => /^wallets\.([A-Z]{3})\./.exec(field)?.[1] ?? [])),
 ];
 
+/** With a currency, few at a time, each with its wallet in it: what the sums of all wallets are made of. */
 async function showMerchants(visit: Visit): Promise<Page> {
+  const { upstream, query } = visit;
+  const currency = query('currency');
+  const pathOfWallet = (id: string) => pathTo('account', `wallet:${id}:${currency}`);
+  const withWallet = async (one: MerchantSummaryView): Promise<Listed> => {
+    const wallet = currency === undefined ? undefined : await readWallet(upstream, one.id, currency);
+    return { ...one, wallet };
+  };
   const body = await listOf(visit, {
     path: ['merchants'],
-    caption: 'By their ids',
-    read: (cursor) => visit.upstream.call('ledger', settingsOperations.merchants, { query: { cursor } }),
+    caption: currency === undefined ? 'By their ids' : `By their ids, with their ${currency} wallets`,
+    kept: ['currency'],
+    read: async (cursor) => {
+      const limit = currency === undefined ? undefined : WALLETS_SHOWN;
+      const asked = { query: { cursor, limit } };
+      const { items, next } = await upstream.call('ledger', settingsOperations.merchants, asked);
+      return { items: await Promise.all(items.map(withWallet)), next };
+    },
     columns: [
       ['Merchant', ({ id }) => copyable(id, pathTo('merchant', id))],
       ['Name', ({ name }) => foreign(name)],
       ['State', ({ status }) => state(status)],
+      ...(['available', 'held'] as const).map(
+        (name) =>
+          currency !== undefined &&
+          ([
+            inWords(name),
+            ({ id, wallet }: Listed) => amount(wallet?.[name], currency, pathOfWallet(id)),
+            'number',
+          ] as const),
+      ),
     ],
     empty: 'No merchants: to create one, see pesewa merchants create --help',
     words: ['First', 'More'],

@@ -33,6 +33,8 @@ const proposed = message({
   },
 });
 
+const seen = { requestedAt: '2026-11-27T11:30:00.000Z' };
+
 describe('parked messages', () => {
   it('are listed for every service; one that gives no answer is named, and the others are shown', async () => {
     const { signIn, asked } = openConsole({
@@ -70,8 +72,8 @@ describe('a parked message', () => {
   it.each([
     ['replay', {}, 'replay', {}],
     ['discard', { reason: 'booked by hand' }, 'discard', { reason: 'booked by hand' }],
-    ['approve', {}, 'discard/approve', {}],
-    ['reject', {}, 'discard/reject', {}],
+    ['approve', seen, 'discard/approve', seen],
+    ['reject', { ...seen, reason: 'not this' }, 'discard/reject', { ...seen, reason: 'not this' }],
   ])('%s is one call, and the message is shown after it', async (what, fields, at, body) => {
     const called = `ledger POST ${api}/${at}`;
     const answer = what === 'discard' ? answered(202, message()) : message();
@@ -97,7 +99,11 @@ describe('a parked message', () => {
     const own = textOf((await (await signIn('ama')).get(path)).html);
     expect(own).toContain('Another operator must approve what you proposed.');
     expect(own).toContain('Withdraw the proposal: the message stays parked');
-    const other = textOf((await (await signIn('kofi', 'approver')).get(path)).html);
+    const { html } = await (await signIn('kofi', 'approver')).get(path);
+    // Either decision is about the proposal that was seen.
+    expect(html.split(`name="requestedAt" value="${seen.requestedAt}"`)).toHaveLength(3);
+    expect(html).toContain('name="reason"');
+    const other = textOf(html);
     expect(other).toContain('Discard the message for good');
     const viewer = textOf((await (await signIn('esi', 'viewer')).get(path)).html);
     expect(viewer).toContain('takes the role approver');

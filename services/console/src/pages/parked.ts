@@ -133,7 +133,7 @@ ${button('discard', 'Propose to discard the message', [reasonField(given('reason
   const discarding =
     discard?.status === 'proposed'
       ? html`<p>${discard.requestedBy} proposed at ${time(discard.requestedAt, times)} that it never has an effect: ${foreign(discard.reason)}</p>
-${decide(visit, { action, requestedBy: discard.requestedBy, approve: 'Discard the message for good', otherwise: 'the message stays parked', problem: asked === 'replay' ? undefined : problem })}`
+${decide(visit, { action, requestedBy: discard.requestedBy, approve: 'Discard the message for good', otherwise: 'the message stays parked', reason: given('reason'), hidden: { requestedAt: discard.requestedAt }, problem: asked === 'replay' ? undefined : problem })}`
       : only(visit, 'operator', propose);
   return html`${section('Apply it', html`<p>What took effect already stays as it is.</p>${only(visit, 'operator', replay)}`)}
 ${section('Discard it', discarding)}`;
@@ -144,8 +144,12 @@ async function act({ upstream, part, field }: Submission): Promise<string> {
   const service = serviceOf(id);
   const what = choiceOf(field, 'what', ['replay', 'discard', 'approve', 'reject']);
   const given = { parameters: { id } };
-  const { discard } = parkedOperations;
-  if (what !== 'discard') await upstream.call(service, parkedOperations[what], given);
-  else await upstream.call(service, discard, { ...given, body: { reason: field('reason') ?? '' } });
+  const { replay, discard, approve, reject } = parkedOperations;
+  const reason = field('reason') ?? '';
+  const requestedAt = field('requestedAt') ?? '';
+  if (what === 'replay') await upstream.call(service, replay, given);
+  else if (what === 'discard') await upstream.call(service, discard, { ...given, body: { reason } });
+  else if (what === 'approve') await upstream.call(service, approve, { ...given, body: { requestedAt } });
+  else await upstream.call(service, reject, { ...given, body: { requestedAt, reason } });
   return pathTo('parked', id);
 }

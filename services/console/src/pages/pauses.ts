@@ -65,7 +65,7 @@ export function addPausePages(routes: Routes): void {
   });
   addChange(routes, '/rails/resume', askResume, async ({ upstream, field }) => {
     const { what, ...subject } = subjectOf(field);
-    const body = { ...subject, approves: field('approves') };
+    const body = { ...subject, approves: field('approves'), pausedAt: field('pausedAt') ?? '' };
     const answer = await upstream.call(gateways[what], pauseOperations.resume, { body });
     return 'resumed' in answer ? pageOf(subject) : pathOfResume({ what, ...subject });
   });
@@ -114,7 +114,7 @@ function askPause(_: Visit, given: Given): Change {
   };
 }
 
-/** One operator proposes to resume; an approver resumes what was proposed, and by whom it was is sent as it was seen. */
+/** One operator proposes to resume; an approver resumes what was proposed. Which pause it is, and who proposed, are sent as they were seen. */
 async function askResume(visit: Visit, given: Given): Promise<Change> {
   const subject = subjectOf(given);
   const what = describePause(subject);
@@ -138,7 +138,7 @@ async function askResume(visit: Visit, given: Given): Promise<Change> {
     title: `Resume ${what}?`,
     about: html`<p>${pausedBy} paused it at ${time(pausedAt, visit.times)}: ${words(reason, visit.times)}</p><p>${next}</p>`,
     role: isOwn ? 'viewer' : by === null ? 'operator' : 'approver',
-    hidden: { ...hiddenOf(subject), ...(by !== null && { approves: by }) },
+    hidden: { ...hiddenOf(subject), pausedAt, ...(by !== null && { approves: by }) },
     submit: isOwn
       ? undefined
       : by === null

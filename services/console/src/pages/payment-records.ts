@@ -9,9 +9,9 @@ import {
 import { html } from 'hono/html';
 import { foreign, type Html, link, pathOf, sign } from '../view/html.ts';
 import { section } from '../view/layout.ts';
-import { linkTo, pathTo } from '../view/links.ts';
+import { linkTo, pathTo, pathToEntry } from '../view/links.ts';
 import { type Columns, tableOf } from '../view/table.ts';
-import { age, amount, state, time } from '../view/values.ts';
+import { age, amount, state, time, words } from '../view/values.ts';
 import type { Visit } from '../visits.ts';
 
 const LINES_SHOWN = 50;
@@ -39,18 +39,24 @@ export function timelineOf({ times, query }: Visit, { reference, lines }: Known)
       ['Time', ({ at }) => time(at, times)],
       ['Service', ({ service }) => service],
       ['What', whatOf],
-      ['In detail', ({ detail }) => foreign(detail)],
+      ['In detail', ({ detail }) => words(detail, times)],
     ],
     'Nothing went wrong.',
   );
   return html`<p class="tabs">${tabs}</p>${table}`;
 }
 
-const subjects = { account: 'account', break: 'break', webhook: 'delivery' } as const;
+function pathOfLine({
+  at,
+  about: { kind, id },
+}: TimelineLine & Required<Pick<TimelineLine, 'about'>>): string {
+  return kind === 'account' ? pathToEntry(id, at) : pathTo(kind === 'webhook' ? 'delivery' : kind, id);
+}
 
-function whatOf({ what, isFailure, about }: TimelineLine): Html {
-  const words = about ? linkTo(subjects[about.kind], about.id, inWords(what)) : html`${inWords(what)}`;
-  return isFailure ? html`<span class="state bad">${sign('bad')} ${words}</span>` : words;
+function whatOf({ about, ...line }: TimelineLine): Html {
+  const named = inWords(line.what);
+  const what = about ? link(pathOfLine({ ...line, about }), named) : html`${named}`;
+  return line.isFailure ? html`<span class="state bad">${sign('bad')} ${what}</span>` : what;
 }
 
 const records = <Item>(title: string, items: readonly Item[], columns: Columns<Item>, empty: string): Html =>
@@ -58,7 +64,8 @@ const records = <Item>(title: string, items: readonly Item[], columns: Columns<I
 
 /** The records that services have of a payment: breaks, decisions, webhooks with their attempts, callbacks, entries. */
 export function recordsOf({ times }: Visit, known: Known): readonly Html[] {
-  const accountOf = (name: string) => linkTo('account', statedAccount(name), foreign(describeAccount(name)));
+  const pathOfEntry = (name: string, at: string) => pathToEntry(statedAccount(name), at);
+  const accountOf = (name: string, at: string) => link(pathOfEntry(name, at), foreign(describeAccount(name)));
   return [
     records(
       'Breaks',
@@ -67,7 +74,7 @@ export function recordsOf({ times }: Visit, known: Known): readonly Html[] {
         ['Break', ({ id, kind }) => linkTo('break', id, inWords(kind))],
         ['State', ({ status }) => state(status)],
         ['Amount', (one) => amount(one.amount, one.currency, pathTo('break', one.id)), 'number'],
-        ['In detail', ({ detail }) => foreign(detail)],
+        ['In detail', ({ detail }) => words(detail, times)],
         ['For', ({ since }) => age(since, times)],
       ],
       'No two sides differ.',
@@ -87,17 +94,13 @@ export function recordsOf({ times }: Visit, known: Known): readonly Html[] {
     ...messagesOf(times, known),
     records(
       'Entries',
-      known.entries,
+      known.entries.toSorted((one, other) => one.at.localeCompare(other.at)),
       [
         ['Time', ({ at }) => time(at, times)],
         ['Entry', ({ kind }) => inWords(kind)],
-        [
-          'Amount',
-          (one) => amount(one.amount, one.currency, pathTo('account', statedAccount(one.debit))),
-          'number',
-        ],
-        ['Debit', ({ debit }) => accountOf(debit)],
-        ['Credit', ({ credit }) => accountOf(credit)],
+        ['Amount', (one) => amount(one.amount, one.currency, pathOfEntry(one.debit, one.at)), 'number'],
+        ['Debit', ({ debit, at }) => accountOf(debit, at)],
+        ['Credit', ({ credit, at }) => accountOf(credit, at)],
       ],
       'Nothing was moved for it.',
     ),
@@ -106,6 +109,7 @@ export function recordsOf({ times }: Visit, known: Known): readonly Html[] {
 
 /** What was said about it: webhooks to its merchant, callbacks of its rail. */
 function messagesOf(times: Visit['times'], known: Known): readonly Html[] {
+  const currency = known.payment?.currency ?? null;
   const met = (one: Known['deliveries'][number]['attempts'][number]) =>
     html`<div>${time(one.at, times)}: ${foreign(String(one.status ?? one.error))}</div>`;
   return [
@@ -118,7 +122,7 @@ function messagesOf(times: Visit['times'], known: Known): readonly Html[] {
         ['Attempts', ({ attempts }) => attempts.map(met)],
         ['Next', ({ dueAt }) => time(dueAt, times)],
       ],
-      'None yet: its end is told.',
+      'None yet: one is sent when the payment ends.',
     ),
     records(
       'Callbacks',
@@ -126,7 +130,7 @@ function messagesOf(times: Visit['times'], known: Known): readonly Html[] {
       [
         ['Received', ({ receivedAt }) => time(String(receivedAt), times)],
         ['Claims', ({ claimedStatus }) => foreign(claimedStatus)],
-        ['Amount', (one) => amount(one.claimedAmount, one.claimedCurrency), 'number'],
+        ['Amount', (one) => amount(one.claimedAmount, one.claimedCurrency ?? currency), 'number'],
         ['Signature', ({ verdict }) => inWords(verdict.signature)],
         ['State', (one) => html`${state(one.state)} ${one.failure !== null && foreign(one.failure)}`],
         ['Times', ({ deliveries }) => deliveries, 'number'],

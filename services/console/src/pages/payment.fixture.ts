@@ -63,6 +63,7 @@ export const listed = {
   fee: '12',
   status: 'INITIALIZED',
   step: 'submitted',
+  reason: null,
   acceptedAt: '2026-11-27T11:00:00.000Z',
 } satisfies ListedPayment;
 

@@ -1,3 +1,4 @@
+import type { StatusView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
 import { answers, collection, decision, HOSTILE, page, payout, stuck } from './payment.fixture.ts';
@@ -17,6 +18,20 @@ const open = async (changes: Answers = {}, role: 'viewer' | 'admin' = 'admin') =
 };
 
 const ended = { ...payout, status: 'COMPLETED', step: 'ended' };
+const quiet = {
+  at: payout.acceptedAt,
+  open: [],
+  silent: [],
+  polls: [],
+  breaks: [],
+  breakSums: [],
+  comparison: null,
+  coverage: null,
+  close: null,
+  uncompared: [],
+  caughtUp: true,
+  unreported: [],
+} satisfies StatusView;
 const unsent = { ...payout, step: 'held' };
 const CANCEL = 'payout-gateway POST /payments/cancel';
 const DECIDE = 'reconciler POST /decisions';
@@ -46,14 +61,70 @@ describe('the page of a payment', () => {
     for (const path of [
       '/breaks/po-1%2Fstatus',
       '/webhooks/deliveries/po-1-failed',
-      '/ledger/accounts/wallet%3Ademo%3AGHS',
-      '/ledger/accounts/feeIncome%3AGHS',
-      '/ledger/accounts/railCost%3AGHS',
+      // From its first entry there on, on whatever day that was, or since it was accepted.
+      '/ledger/accounts/wallet%3Ademo%3AGHS?from=2026-11-27T11%3A55%3A00.000Z',
+      '/ledger/accounts/feeIncome%3AGHS?from=2026-11-27T10%3A00%3A00.000Z',
+      '/ledger/accounts/railCost%3AGHS?from=2026-11-27T10%3A00%3A00.000Z',
       '/merchants/demo',
       '/rails/upstream',
       '/payments/po-1/decide',
     ])
       expect(html).toContain(`href="${path}"`);
+    expect(html).not.toMatch(/href="[^"]*\/accounts\/[^"?]*"/);
+  });
+
+  it('shows times as pages do, claimed amounts in the currency of the payment, and no failure in a decision', async () => {
+    const lastAt = '2026-11-27T11:58:00.000Z';
+    const polled = { at: lastAt, what: 'poll', detail: 'pending', times: 3, lastAt, notKept: 0 };
+    const decided = { ...polled, what: 'decision', detail: '“failed” applied', times: 1 };
+    const { get } = await open({
+      'reconciler GET /timeline': { ...answers['reconciler GET /timeline'], items: [polled, decided] },
+    });
+    const { html, text } = await get('/payments/po-1');
+    expect(text).toContain('pending (3 times, last 27/11/2026 11:58:00 )');
+    expect(text).toMatch(/claims .* 1\.00 GHS, signature not required.* 1\.00 GHS not required/);
+    expect(html).toContain('<td>decision</td>');
+  });
+
+  it('has its entries in the order of time', async () => {
+    const [hold] = answers['ledger GET /entries'].items;
+    const entries = page({ ...(hold as object), kind: 'capture', at: '2026-11-27T11:56:00.000Z' }, hold);
+    const { html } = await (await open({ 'ledger GET /entries': entries })).get('/payments/po-1');
+    expect(html.indexOf('<td>hold</td>')).toBeLessThan(html.indexOf('<td>capture</td>'));
+  });
+
+  it('says that its rail is silent, that what is not sent yet is paused, and that it is due to be asked', async () => {
+    const pause = {
+      resumeProposedBy: null,
+      scope: 'merchant',
+      name: 'demo',
+      pausedBy: 'kofi',
+      reason: 'audit',
+    };
+    const paused = [pause, { ...pause, name: 'rival' }].map((one) => ({
+      ...one,
+      pausedAt: '2026-11-27T11:50:00.000Z',
+    }));
+    const silent = [{ rail: 'upstream', since: '2026-11-27T11:55:00.000Z', why: 'not asked: circuit open' }];
+    const timeline = { ...answers['reconciler GET /timeline'], nextPollAt: '2026-11-27T11:59:00.000Z' };
+    const waiting = {
+      'reconciler GET /status': { ...quiet, silent },
+      'reconciler GET /timeline': timeline,
+      'payout-gateway GET /pauses': page(...paused),
+    };
+    const sent = await (await open(waiting)).get('/payments/po-1');
+    expect(sent.text).toContain('upstream has given no answer for 5 min : not asked: circuit open');
+    expect(sent.text).toContain('upstream was to be asked at 27/11/2026 11:59:00');
+    expect(sent.text).not.toContain('audit');
+    const { text } = await (await open({ ...waiting, 'payout-gateway GET /payments': unsent })).get(
+      '/payments/po-1',
+    );
+    expect(text).toContain('paused payouts of demo for 10 min , by kofi: audit');
+    expect(text).not.toContain('rival');
+    const unclear = { 'payout-gateway GET /payments': { ...payout, step: 'unknown' } };
+    expect((await (await open(unclear)).get('/payments/po-1')).text).toContain(
+      'no clear answer from the rail yet, open for',
+    );
   });
 
   it('shows what rails and merchants wrote as text', async () => {

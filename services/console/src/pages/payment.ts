@@ -1,14 +1,15 @@
-import { type DecisionView, decisionOperations, referencePattern } from '@pesewa/contracts';
+import { type DecisionView, decisionOperations, referencePattern, statusOperations } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { breakToDecide, ClientError, inWords, RefusedError } from '@pesewa/operator-client';
+import { breakToDecide, ClientError, inWords, RefusedError, statedAccount } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { form, problemOf } from '../view/form.ts';
 import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { linkTo, pathTo } from '../view/links.ts';
+import { linkTo, pathToEntry } from '../view/links.ts';
 import { facts } from '../view/table.ts';
-import { age, amount, state, time } from '../view/values.ts';
-import type { Routes, Visit } from '../visits.ts';
+import { age, amount, state, time, words } from '../view/values.ts';
+import { part, type Routes, type Visit } from '../visits.ts';
+import { type Pause, pausedLine, readPauses, stopsRail } from './pauses.ts';
 import { type Known, recordsOf, timelineOf } from './payment-records.ts';
 
 const DECISIONS_SHOWN = 20;
@@ -25,6 +26,7 @@ export function addPaymentPage(routes: Routes): void {
 /** The page of a payment; `problem` says why what was asked for was not done. */
 export async function showPayment(visit: Visit, problem?: string): Promise<Page> {
   const known = await readPayment(visit);
+  const waits = isOpen(known) && !isYoung(visit, known) ? await part(waitsFor(visit, known)) : nothing;
   const { reference, payment, reconciliation } = known;
   const { lines: _, ...raw } = known;
   const status = payment?.status ?? reconciliation?.status ?? 'not known to its gateway';
@@ -33,6 +35,7 @@ export async function showPayment(visit: Visit, problem?: string): Promise<Page>
     body: [
       problemOf(problem),
       wrongOf(visit, known),
+      waits,
       isOpen(known) ? section('What can be done', actionsOf(visit, known)) : nothing,
       section('Facts', factsOf(visit, known)),
       section('Timeline', timelineOf(visit, known)),
@@ -79,7 +82,7 @@ function wrongOf({ times }: Visit, known: Known): Html {
     ...(isLate ? [html`It should have ended ${age(endsAt.toISOString(), times)} ago`] : []),
     ...open.map(({ id, kind, since, owner, detail }) => {
       const whose = owner === null ? 'nobody has it' : html`${foreign(owner)} has it`;
-      return html`${linkTo('break', id, inWords(kind))} for ${age(since, times)}, ${whose}: ${foreign(detail)}`;
+      return html`${linkTo('break', id, inWords(kind))} for ${age(since, times)}, ${whose}: ${words(detail, times)}`;
     }),
     ...givenUp.map(
       ({ id, reason }) => html`Webhook ${linkTo('delivery', id)} was given up: ${foreign(reason)}`,
@@ -94,6 +97,28 @@ function wrongOf({ times }: Visit, known: Known): Html {
   );
 }
 
+/** Why nothing goes on with an open payment: its rail is silent, or what has yet to be sent is paused. */
+async function waitsFor(visit: Visit, { payment }: Known): Promise<Html> {
+  if (!payment) return nothing;
+  const { kind, rail, merchantId, step } = payment;
+  const isUnsent = step === 'accepted' || step === 'held';
+  const [{ silent }, pauses] = await Promise.all([
+    visit.upstream.call('reconciler', statusOperations.show, {}),
+    isUnsent ? readPauses(visit, [`${kind}s`]) : [],
+  ]);
+  const stops = (one: Pause) => stopsRail(one, rail) || (one.scope === 'merchant' && one.name === merchantId);
+  const lines = [
+    ...(silent ?? [])
+      .filter((one) => one.rail === rail)
+      .map(
+        ({ since, why }) =>
+          html`<p>${linkTo('rail', rail)} has given no answer for ${age(since, visit.times)}: ${words(why, visit.times)}</p>`,
+      ),
+    ...pauses.filter(stops).map((one) => pausedLine(visit, one)),
+  ];
+  return lines.length === 0 ? nothing : section('What it waits for', html`${lines}`);
+}
+
 /** What can be done with an open payment, as far as is seen from here: its gateway and the reconciler decide. */
 function actionsOf(visit: Visit, { reference, payment, reconciliation, breaks, decisions }: Known): Html {
   if (!payment) return nothing;
@@ -106,7 +131,9 @@ function actionsOf(visit: Visit, { reference, payment, reconciliation, breaks, d
     return html`<p>${linkTo('decision', id, `“${what}”`)} was proposed by ${who}, and waits for an approver who did not propose it.</p>`;
   });
   const nextAt = reconciliation?.nextPollAt;
-  const next = nextAt ? html`<p>${rail} is asked next at ${time(nextAt, visit.times)}.</p>` : nothing;
+  const isDue = nextAt !== null && nextAt !== undefined && Date.parse(nextAt) <= visit.times.nowMs;
+  const when = isDue ? 'was to be asked at' : 'is asked next at';
+  const next = nextAt ? html`<p>${rail} ${when} ${time(nextAt, visit.times)}.</p>` : nothing;
   if (!visit.may('operator'))
     return html`${waiting}${next}<p>To ask the rail, to cancel and to propose take the role operator.</p>`;
   const isUnsent = kind === 'payout' && (step === 'accepted' || step === 'held') && !earlierUnclear;
@@ -118,17 +145,25 @@ ${form({ csrf: visit.csrf, action: own('poll'), submit: `Ask ${rail} about it no
 ${isUnsent && link(own('cancel'), `Cancel this payout of ${money}…`)}${asksPeople && link(own('decide'), decide)}</div>`;
 }
 
-function factsOf({ times }: Visit, { payment }: Known): Html {
+/** How far an open payment is. */
+export const stepText = (step: string): string =>
+  step === 'unknown' ? 'no clear answer from the rail yet' : inWords(step);
+
+function factsOf({ times }: Visit, { payment, entries }: Known): Html {
   if (!payment) return html`<p class="empty">Its gateway has no record of it.</p>`;
   const { merchantId, merchantReference, currency, status, step, reason, rail, attempts } = payment;
-  const account = (name: string) => pathTo('account', `${name}:${currency}`);
+  const account = (name: string) => {
+    const stated = `${name}:${currency}`;
+    const own = entries.filter((one) => [one.debit, one.credit].map(statedAccount).includes(stated));
+    return pathToEntry(stated, own.map(({ at }) => at).toSorted()[0] ?? payment.acceptedAt);
+  };
   const wallet = account(`wallet:${merchantId}`);
   const batch = payment.kind === 'payout' ? payment.batchReference : null;
   const isEnded = step === 'ended';
   return facts([
     [
       'State',
-      html`${state(status)}${isEnded ? nothing : html` ${inWords(step)}, open for ${age(payment.acceptedAt, times)}`}`,
+      html`${state(status)}${isEnded ? nothing : html` ${stepText(step)}, open for ${age(payment.acceptedAt, times)}`}`,
     ],
     ['Reason', foreign(reason)],
     ['Amount', amount(payment.amount, currency, wallet)],

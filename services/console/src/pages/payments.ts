@@ -1,5 +1,4 @@
 import { paymentOperations, paymentStatuses } from '@pesewa/contracts';
-import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { choiceField } from '../view/form.ts';
 import { attributes, foreign, pathOf } from '../view/html.ts';
@@ -8,6 +7,7 @@ import { linkTo, pathTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { age, amount, state } from '../view/values.ts';
 import { momentOf, type Routes, type Visit } from '../visits.ts';
+import { stepText } from './payment.ts';
 
 const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 const titles = { payouts: 'Payouts', collections: 'Collections' } as const;
@@ -51,7 +51,7 @@ async function showPayments(visit: Visit): Promise<Page> {
       }),
     columns: [
       ['Reference', ({ reference }) => linkTo('payment', reference, html`<code>${reference}</code>`)],
-      ['State', ({ status, step }) => html`${state(status)} ${step !== 'ended' && inWords(step)}`],
+      ['State', ({ status, step }) => html`${state(status)} ${step !== 'ended' && stepText(step)}`],
       [
         'Amount',
         ({ reference, amount: sum, currency }) => amount(sum, currency, pathTo('payment', reference)),

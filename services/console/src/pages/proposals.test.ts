@@ -16,6 +16,10 @@ describe('what a proposal changes', () => {
     const { html } = await (await openConsole(answers).signIn('ama')).get(path);
     expect(textOf(html)).toMatch(what);
     expect(html).toContain(`href="${to}"`);
+    // What stands out is to approve, not to reject.
+    expect(html).toMatch(
+      /value="approve">.*class="primary">Approve.*value="reject">.*class="danger">Reject/s,
+    );
   });
 
   it('is not approved while nobody can know it, and the page says why', async () => {

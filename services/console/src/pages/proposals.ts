@@ -63,8 +63,8 @@ function kindOf<View>(
     show: async ({ upstream }: Visit, id: string) =>
       of((await upstream.call(service, show, about(id))) as View),
     approve: ({ upstream }: Visit, id: string) => upstream.call(service, approve, about(id)),
-    reject: ({ upstream }: Visit, id: string, reason: string | undefined) =>
-      upstream.call(service, reject, { ...about(id), ...(reason !== undefined && { body: { reason } }) }),
+    reject: ({ upstream }: Visit, id: string, reason: string) =>
+      upstream.call(service, reject, { ...about(id), body: { reason } }),
   };
 }
 

@@ -22,6 +22,7 @@ const status = {
     { rail: 'unknown-reference', configured: true, due: 0, overdue: 0, oldestDueAt: null },
   ],
   breaks: [],
+  breakSums: [],
   comparison: null,
   coverage: null,
   close: null,
@@ -113,7 +114,7 @@ describe('rails', () => {
     expect(textOf(html)).toContain('4 payouts are open at all rails');
     expect(html).toContain('href="/reconciliation/wallets/upstream/KES">3</a>');
     expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
-    expect(html).toContain('href="/payments?of=payouts&amp;status=open">4</a>');
+    expect(html).toContain('href="/payments?of=payouts&amp;status=open">4 payouts are open</a>');
     expect(html).not.toContain('unknown-reference');
     expect(html).not.toContain('<script>alert');
   });
@@ -237,8 +238,9 @@ describe('a pause', () => {
     const { html } = await ama.get(path);
     expect(textOf(html)).toContain('Propose to resume payouts at upstream');
     expect(html).not.toContain('name="approves"');
-    expect((await ama.post('/rails/resume', subject)).goesTo).toBe(path);
-    expect(asked.at(-1)).toEqual({ what: resume, body, by: 'ama' });
+    expect(html).toContain(`name="pausedAt" value="${at}"`);
+    expect((await ama.post('/rails/resume', { ...subject, pausedAt: at })).goesTo).toBe(path);
+    expect(asked.at(-1)).toEqual({ what: resume, body: { ...body, pausedAt: at }, by: 'ama' });
   });
 
   it('is resumed by another button, of an approver who did not propose it, as it was seen', async () => {
@@ -252,11 +254,11 @@ describe('a pause', () => {
     const kofi = await signIn('kofi', 'approver');
     const { html } = await kofi.get(path);
     expect(textOf(html)).toContain('Resume payouts at upstream, as ama proposed');
-    expect(html).toContain('name="approves" value="ama"');
-    expect((await kofi.post('/rails/resume', { ...subject, approves: 'ama' })).goesTo).toBe(
-      '/rails/upstream',
-    );
-    expect(asked.at(-1)?.body).toEqual({ ...body, approves: 'ama' });
+    const seen = { approves: 'ama', pausedAt: at };
+    for (const [name, value] of Object.entries(seen))
+      expect(html).toContain(`name="${name}" value="${value}"`);
+    expect((await kofi.post('/rails/resume', { ...subject, ...seen })).goesTo).toBe('/rails/upstream');
+    expect(asked.at(-1)?.body).toEqual({ ...body, ...seen });
   });
 
   it('that somebody else proposes to resume meanwhile is shown again with who did', async () => {

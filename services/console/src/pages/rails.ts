@@ -17,16 +17,16 @@ import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
-import { age, count, state, type TimeView, time, words } from '../view/values.ts';
+import { age, count, counted, state, type TimeView, time, words } from '../view/values.ts';
 import { choiceOf, only, orProblem, part, type Routes, type Visit } from '../visits.ts';
 import { availabilityOf, stateOf } from './availability.ts';
+import { SERVICES } from './health.ts';
+import { UNKNOWN_REFERENCE } from './match-runs.ts';
 import { type Pause, pausedLine, readPaused, stopsRail } from './pauses.ts';
-import { walletTable } from './today.ts';
+import { walletTable } from './wallet.ts';
 
 const SERVICE = 'webhook-ingress';
 const FAILED_MAX = 100;
-/** What the reconciler polls under this name is no rail: callbacks about payments that we do not know. */
-const UNKNOWN_REFERENCE = 'unknown-reference';
 
 /** Each rail: what waits there, its wallets, its callbacks, and what is paused. */
 export function addRailPages(routes: Routes): void {
@@ -98,7 +98,7 @@ async function showRails(visit: Visit): Promise<Page> {
     html`${link(pathOfWallet(one), one.currency)}${one.withinRange ? nothing : state('out_of_range')} `;
   const open = read?.open.map(({ kind, count: many }) => {
     const path = pathOf(['payments'], { of: `${kind}s`, status: 'open' });
-    return html`${count({ count: many }, path)} ${kind}s are open at all rails. `;
+    return html`${link(path, counted(many, `${kind} is open`, `${kind}s are open`))} at all rails. `;
   });
   const rails = tableOf(
     'Each rail, and what waits there',
@@ -113,7 +113,7 @@ async function showRails(visit: Visit): Promise<Page> {
   const pause = () =>
     html`<p class="actions">${link('/rails/pause', 'Pause everything, a rail or a merchant…')}</p>`;
   const elsewhere = pauses.filter(({ scope }) => problem !== undefined || scope !== 'rail');
-  const consumers = ['/rails/consumers', 'Where each service stands in its topics'] as const;
+  const consumers = [SERVICES, 'How each service stands, also in its topics'] as const;
   const body = html`${section('What waits', problem ?? html`<p>${open}</p>${rails}`, consumers)}
 ${section('Paused', html`${silent}${elsewhere.map((one) => pausedLine(visit, one))}${only(visit, 'operator', pause)}`)}`;
   return { title: 'Rails', body, everySeconds: 30 };
@@ -172,10 +172,7 @@ const callbackColumns = (times: TimeView): Columns<CallbackView> => [
   [
     'Received',
     ({ receivedAt, deliveries, kind }) =>
-      twoLines(
-        time(String(receivedAt), times),
-        `${kind}, ${deliveries} ${deliveries === 1 ? 'time' : 'times'}`,
-      ),
+      twoLines(time(String(receivedAt), times), `${kind}, ${counted(deliveries, 'time')}`),
   ],
   [
     'Why',

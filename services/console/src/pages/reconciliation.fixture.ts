@@ -6,6 +6,7 @@ import type {
   CoverageView,
   RailStatementRecordView,
   RailStatementView,
+  StatusView,
   WalletComparisonView,
 } from '@pesewa/contracts';
 import { type Answers, answered, openConsole } from '../console.fixture.ts';
@@ -138,10 +139,12 @@ export const line = {
   payment: null,
   differsIn: [],
   difference: '12',
-  reference: EVIL,
+  reference: null,
   railReference: EVIL,
+  otherReference: EVIL,
   kind: 'payout',
   status: EVIL,
+  statusWord: EVIL,
   amount: '12',
   fee: null,
   currency: 'KES',
@@ -165,7 +168,28 @@ const audit = {
   tookMs: 900,
 } satisfies CoverageView;
 
+const polled = { due: 0, overdue: 0, oldestDueAt: null };
+
 const answers: Answers = {
+  'reconciler GET /status': {
+    at: statement.uploadedAt,
+    open: null,
+    silent: null,
+    polls: [
+      { rail: 'upstream', configured: true, ...polled },
+      { rail: 'not-compared-yet', configured: true, ...polled },
+      { rail: 'unknown-reference', configured: true, ...polled },
+      { rail: 'removed', configured: false, ...polled },
+    ],
+    breaks: null,
+    breakSums: [],
+    comparison: null,
+    coverage: null,
+    close: null,
+    uncompared: null,
+    caughtUp: null,
+    unreported: [],
+  } satisfies StatusView,
   'reconciler GET /drift': listed(wallet),
   'reconciler GET /runs': listed(wallet, {
     ...wallet,

@@ -16,7 +16,7 @@ import { count, lengthText, type TimeView, time } from '../view/values.ts';
 import { only, part, type Routes, type Submission, type Visit } from '../visits.ts';
 import { closeColumns, NO_CLOSE } from './closes.ts';
 import { NO_STATEMENT, statementColumns } from './statements.ts';
-import { walletTable } from './today.ts';
+import { walletTable } from './wallet.ts';
 
 const HOME = '/reconciliation';
 const SHOWN = 5;

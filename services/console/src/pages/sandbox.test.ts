@@ -125,6 +125,7 @@ describe('the sandbox', () => {
     expect(sent[0]?.body).toContain('"accountNumber":"0123450014"');
     const { html } = await ama.get('/sandbox/payouts/sandbox-7-0014');
     expect(html).toContain('href="/payments/po-1"');
+    expect(html).toContain('href="/webhooks?reference=sandbox-7-0014">What was sent');
     expect(html).toContain('hx-trigger="every 2s"');
     expect(html).toContain('&lt;b&gt;fine');
     expect(html).not.toContain('<script>alert');

@@ -218,10 +218,13 @@ function exchanged({ sent, answer }: Exchanged): Html {
   );
 }
 
-async function webhooksOf({ times }: Visit, reading: ReturnType<Sandbox['received']>): Promise<Html> {
+async function webhooksOf(
+  { times, part: named }: Visit,
+  reading: ReturnType<Sandbox['received']>,
+): Promise<Html> {
   const received = await reading;
   if (received.length === 0)
-    return html`<p class="empty">No webhook has arrived yet: one comes when the payment reaches its final state.</p>`;
+    return html`<p class="empty">No webhook has arrived yet: one comes when the payment reaches its final state. ${link(pathOf(['webhooks'], { reference: named('reference') }), 'What was sent')}</p>`;
   return html`${received.map(({ at, headers, body, verified }) => {
     const id = headers['webhook-id'];
     const why = verified.ok ? nothing : `: ${verified.refusal.replace('signature.', '')}`;

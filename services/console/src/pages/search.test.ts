@@ -10,6 +10,7 @@ import {
   shownBreak,
   webhook,
 } from './payment.fixture.ts';
+import { statement } from './reconciliation.fixture.ts';
 
 const BATCH = 'ba-01a21b0e9a167aca9acadd8cd0719531';
 const inBatch = (reference: string, batchReference: string) => ({ ...payout, reference, batchReference });
@@ -25,6 +26,7 @@ describe('search', () => {
     ['po-1', 'payout-gateway GET /payments?reference=po-1', payout, '/payments/po-1'],
     ['co-1', 'collection-gateway GET /payments?reference=co-1', collection, '/payments/co-1'],
     ['po-1/status', 'reconciler GET /breaks/po-1%2Fstatus', shownBreak, '/breaks/po-1%2Fstatus'],
+    ['st-1', 'reconciler GET /statements/st-1', statement, '/reconciliation/statements/st-1'],
     ['cm-1', 'ledger GET /commands/cm-1', order(), '/approvals/orders/cm-1'],
     ['dc-1', 'reconciler GET /decisions/dc-1', decision, '/approvals/decisions/dc-1'],
     [

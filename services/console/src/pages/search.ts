@@ -5,6 +5,7 @@ import {
   deliveryOperations,
   orderOperations,
   paymentOperations,
+  railStatementOperations,
   settingsOperations,
 } from '@pesewa/contracts';
 import { isId } from '@pesewa/kernel';
@@ -42,6 +43,10 @@ const ids: Readonly<
   'change of settings': [
     'approvals/settings',
     (call, id) => call('ledger', settingsOperations.show, { parameters: { id } }),
+  ],
+  'statement of a rail': [
+    'reconciliation/statements',
+    (call, id) => call('reconciler', railStatementOperations.show, { parameters: { id } }),
   ],
   webhook: [
     'webhooks/deliveries',

@@ -75,7 +75,7 @@ export function mappingFields(written: Given) {
   const of = (isMeant: RegExp) =>
     leaves.filter(([path]) => isMeant.test(path)).map((leaf) => fieldOf(leaf, written));
   return {
-    columns: ['Which column holds what: its name, or its place from 1', of(/^columns\./)] as const,
+    columns: ['Which column holds what: its name, or its place from 1', of(/^columns\./), true] as const,
     rest: groups.map(([summary, isMeant]) => [summary, of(isMeant)] as const),
   };
 }

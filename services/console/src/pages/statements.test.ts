@@ -1,7 +1,8 @@
 import type { RailStatementPreviewView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
-import { ESCAPED, EVIL, line, signedIn, statement } from './reconciliation.fixture.ts';
+import { api, answers as breakAnswers, path, whole } from './breaks.fixture.ts';
+import { ESCAPED, EVIL, line, listed, signedIn, statement } from './reconciliation.fixture.ts';
 
 describe('a statement', () => {
   const terms = 'rail=upstream&mapping=daily&currency=kes&from=2026-11-26&to=2026-11-26&sha256=ab';
@@ -21,6 +22,36 @@ describe('a statement', () => {
     expect(html).toContain('href="/breaks/line-1%2Fexistence"');
     expect(html).toContain('href="/reconciliation/statements/st-1?result=not_in_books"');
   });
+
+  it('shows of a line that is not matched what it has in place of our reference, and the word for its status', async () => {
+    const other = { ...line, otherReference: 'INV-7', railReference: null, statusWord: 'Réussi' } as const;
+    const of = (one: object) => ({ 'reconciler GET /statements/st-1/records': { items: [one], next: null } });
+    const { ama } = await signedIn(of(other));
+    const { html } = await ama.get('/reconciliation/statements/st-1');
+    expect(textOf(html)).toContain('“ Réussi ” payout reference INV-7 26/11/2026 12:00:00');
+    expect(html).toContain('href="/search?q=INV-7"');
+    // Of a long number there is only the end, which finds nothing.
+    const masked = await signedIn(of({ ...other, otherReference: '***678' }));
+    expect((await masked.ama.get('/reconciliation/statements/st-1')).html).not.toContain('/search?q=***');
+  });
+
+  it("is where a break shows the rail's own word, and by which reference", async () => {
+    const lines = [{ statement: 'st-1', line: 7, receipt: null, reference: 'INV-7', statusWord: EVIL }];
+    const { signIn } = openConsole({ ...breakAnswers, [api]: { ...whole, lines } });
+    const { html } = await (await signIn('ama')).get(path);
+    expect(textOf(html)).toContain('statement st-1 , line 7, reference INV-7 , “');
+    expect([html.includes(ESCAPED), html.includes(EVIL)]).toEqual([true, false]);
+  });
+
+  it.each(['/reconciliation/statements/new', '/reconciliation/closes/new'])(
+    '%s offers every rail that is configured, also before its first comparison',
+    async (path) => {
+      const { ama } = await signedIn({ 'reconciler GET /drift': listed() });
+      const { html } = await ama.get(path);
+      const offered = [...html.matchAll(/<option value="([\w-]+)"[^>]*>\1</g)].map(([, rail]) => rail);
+      expect(offered).toEqual(['upstream', 'not-compared-yet']);
+    },
+  );
 
   it('tells a line that is there twice from the other, by its number, the reference and the time', async () => {
     const twice = { ...line, id: '3', result: 'duplicate', payment: 'po-7', reason: null } as const;
@@ -42,6 +73,12 @@ describe('a statement', () => {
     const { html } = await ama.get('/reconciliation/statements/new');
     for (const name of ['columns.reference', 'columns.fee', 'delimiter', 'time.format', 'statuses.completed'])
       expect(html).toContain(`name="${name}"`);
+    expect(html.match(/<details[^>]*><summary>\w+/g)).toEqual([
+      '<details open><summary>Which',
+      '<details><summary>How',
+      '<details><summary>What',
+      '<details><summary>All',
+    ]);
     const written = new URLSearchParams({
       rail: 'upstream',
       'columns.reference': 'Our Ref',

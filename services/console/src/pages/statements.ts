@@ -10,7 +10,7 @@ import { type Content, copyable, dash, foreign, type Html, link, nothing, pathOf
 import { section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { type Columns, cells, facts, twoLines } from '../view/table.ts';
-import { amount, count, state, type TimeView, time, words } from '../view/values.ts';
+import { amount, count, counted, state, type TimeView, time, words } from '../view/values.ts';
 import type { Routes } from '../visits.ts';
 import { addRunPages, breakLinks, periodText, resultLinks, side } from './match-runs.ts';
 
@@ -53,8 +53,7 @@ export const statementColumns = (times: TimeView): Columns<RailStatementView> =>
   ['Rail', (one) => twoLines(railOf(one), one.from === null ? nothing : periodText(one.from, one.to, times))],
   [
     'State',
-    ({ id, status, lines }) =>
-      twoLines(state(status), html`${count({ count: lines }, pathTo('statement', id))} lines`),
+    ({ id, status, lines }) => twoLines(state(status), link(pathTo('statement', id), counted(lines, 'line'))),
   ],
   ['Results', ({ id, counts }) => resultLinks([...home, id], counts)],
 ];
@@ -115,12 +114,17 @@ export const recordColumns = (
   ],
 ];
 
-/** What else a line says: what it is about, by which references, and when. */
-function saidBy({ kind, reference, railReference, at }: RailStatementRecordView, times: TimeView): Content {
+/** What else a line says: the rail's own word for its status, what it is about, by which references, and when. */
+function saidBy(line: RailStatementRecordView, times: TimeView): Content {
+  const { kind, reference, otherReference, railReference, statusWord, at } = line;
+  const find = (text: string) =>
+    text.startsWith('*') ? text : link(pathOf(['search'], { q: text }), foreign(text));
+  const named = reference ?? otherReference;
   return [
+    statusWord && html`“${foreign(statusWord)}” `,
     kind && html`${inWords(kind)} `,
-    reference && html`reference ${foreign(reference)} `,
-    railReference && html`the rail's reference ${foreign(railReference)} `,
+    named && html`reference ${find(named)} `,
+    railReference && html`the rail's reference ${find(railReference)} `,
     at && time(at, times),
   ];
 }

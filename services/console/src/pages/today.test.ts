@@ -1,8 +1,10 @@
-import type { PauseView, StatusView } from '@pesewa/contracts';
+import { type HealthView, messagingServices, type PauseView, type StatusView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
+import { change, order } from './approvals.fixture.ts';
 import { availability } from './availability.fixture.ts';
-import { page } from './payment.fixture.ts';
+import { HOSTILE, page, webhook } from './payment.fixture.ts';
+import { wallet } from './reconciliation.fixture.ts';
 
 const at = '2026-11-27T11:00:00.000Z';
 const status = {
@@ -19,6 +21,7 @@ const status = {
   silent: [],
   polls: [],
   breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: at }],
+  breakSums: [],
   comparison: null,
   coverage: { at, status: 'passed', found: 0, repaired: 0 },
   close: { to: at, finishedAt: at, counts: { matched: 7, differs: 1 }, late: 0 },
@@ -34,11 +37,15 @@ const pause = {
   pausedAt: at,
   resumeProposedBy: null,
 } satisfies PauseView;
-const parked = ['ledger', 'reconciler', 'payout-gateway', 'collection-gateway', 'webhook-dispatcher'].map(
-  (service) => [`${service} GET /parked`, page()] as const,
-);
+const well = {
+  problems: {},
+  outbox: { oldestAt: null },
+  keepsUp: true,
+  parked: { count: 0, isCut: false },
+} satisfies HealthView;
+const services = messagingServices.map((service) => [`${service} GET /health`, well] as const);
 const answers = {
-  ...Object.fromEntries(parked),
+  ...Object.fromEntries(services),
   'reconciler GET /status': status,
   'reconciler GET /drift': page(),
   'reconciler GET /decisions': page(),
@@ -54,9 +61,9 @@ const answers = {
 };
 
 const show = async (changed: Parameters<typeof openConsole>[0] = {}) => {
-  const { signIn } = openConsole({ ...answers, ...changed });
+  const { signIn, asked } = openConsole({ ...answers, ...changed });
   const { html, status: answeredWith } = await (await signIn('ama')).get('/');
-  return { html, text: textOf(html), status: answeredWith };
+  return { html, text: textOf(html), status: answeredWith, asked: asked.map(({ what }) => what) };
 };
 
 describe('today', () => {
@@ -71,17 +78,144 @@ describe('today', () => {
     expect(html).not.toContain('<script>x');
   });
 
+  it('shows what went through floats and fees yesterday, each with its entries', async () => {
+    const account = (name: string, debits: string, credits: string) => ({
+      account: name,
+      currency: 'KES',
+      balance: '1',
+      turnover: { debits, credits },
+    });
+    const { html, text, asked } = await show({
+      'ledger GET /accounts': page(
+        account('float:upstream:KES', '90071992547409.93', '1200'),
+        account('treasury:KES', '777', '777'),
+      ),
+    });
+    expect(asked).toContain(
+      'ledger GET /accounts?from=2026-11-26T00%3A00%3A00.000Z&to=2026-11-27T00%3A00%3A00.000Z',
+    );
+    expect(text).toMatch(/90,071,992,547,409\.93 KES\s+1,200\.00 KES/);
+    expect(text).not.toContain('777');
+    expect(html).toContain(
+      'href="/ledger/accounts/float%3Aupstream%3AKES?from=2026-11-26&amp;to=2026-11-26"',
+    );
+  });
+
+  it('sums the open breaks by currency, and says of how many nobody knows the amount', async () => {
+    const sum = { currency: 'KES', amount: '90071992547414.93', count: 3, unknown: 1, oldestAt: at };
+    const { html, text } = await show({ 'reconciler GET /status': { ...status, breakSums: [sum] } });
+    expect(text).toMatch(/KES 3 1 h 90,071,992,547,414\.93 KES *, and 1 of an unknown amount/);
+    expect(html).toContain('href="/breaks?currency=KES&amp;status=unresolved">3</a>');
+    const unread = await show({ 'reconciler GET /status': { ...status, breakSums: null } });
+    expect(unread.text).toContain('The sums are not known');
+  });
+
   it.each([
     ['ledger GET /commands', 'What waits at ledger is not known', 'Paused: payouts'],
     ['payout-gateway GET /pauses', 'Not available: payout-gateway: no database', 'payment: stuck: 2 open'],
     ['collection-gateway GET /pauses', 'Not available: collection-gateway: no database', 'Paused: payouts'],
     ['reconciler GET /status', 'Not available: reconciler: no database', 'Paused: payouts'],
-    ['reconciler GET /parked', 'Not available: reconciler: no database', 'payment: stuck: 2 open'],
+    ['reconciler GET /health', 'Not available: reconciler: no database', 'payment: stuck: 2 open'],
   ])('shows what others know where nothing comes of %s', async (asked, said, known) => {
     const down = answered(503, { code: 'unavailable', message: 'no database' });
     const { text } = await show({ [asked]: down });
     expect(text).toContain(said);
     expect(text).toContain(known);
+  });
+
+  const WELL =
+    'all services answer, all consumers keep up, nothing waits in an outbox, every message could be applied';
+  it('says in one line that all services are well, and first what is not', async () => {
+    const fine = await show();
+    expect(fine.text).toContain(WELL);
+    expect(fine.text).not.toContain('could not be applied');
+    const { html, text } = await show({
+      'ledger GET /health': {
+        ...well,
+        problems: { 'partitions of ledger': HOSTILE },
+        parked: { count: 1, isCut: false },
+      },
+      'webhook-ingress GET /health': { ...well, outbox: { oldestAt: '2026-11-27T11:58:00.000Z' } },
+      'webhook-dispatcher GET /health': {
+        ...well,
+        keepsUp: false,
+        outbox: { oldestAt: '2026-11-27T11:59:59.000Z' },
+      },
+    });
+    const lines = [...html.matchAll(/<li>(.*?)<\/li>/gs)].map(([, one = '']) => textOf(one).trim());
+    expect(lines.slice(0, 4)).toEqual([
+      expect.stringContaining('ledger : partitions of ledger:') as unknown,
+      'webhook-dispatcher : it has not applied all events that wait for it',
+      'webhook-ingress : events in its outbox wait for Kafka, the oldest for 2 min',
+      'ledger : 1 message could not be applied',
+    ]);
+    expect(html).toContain('<a href="/rails/consumers">ledger</a>');
+    expect(html).toContain('<a href="/webhooks/parked?service=ledger">1 message could not be applied</a>');
+    expect(text).toContain('not all is well');
+    expect(html).not.toContain('<script>alert');
+  });
+
+  it('claims nothing of services that give no answer', async () => {
+    const gone = answered(503, { code: 'unavailable', message: 'no database' });
+    const { text } = await show({ 'ledger GET /health': gone });
+    expect(text).toContain('Not available: ledger: no database');
+    expect(text).not.toContain('all consumers keep up');
+    const unsaid = { ...well, outbox: null, keepsUp: null, parked: null };
+    const silent = await show({ 'ledger GET /health': unsaid });
+    expect(silent.text).toContain('ledger : whether it has applied all events that wait for it is not known');
+    expect(silent.text).toContain('ledger : whether events wait in its outbox is not known');
+    expect(silent.text).toContain('ledger : whether it could apply every message is not known');
+    for (const claim of WELL.split(', ').slice(1)) expect(silent.text).not.toContain(claim);
+  });
+
+  it('draws the drift of the wallets that need it most, by one request each, with what is in it', async () => {
+    const out = (currency: string) => ({ ...wallet, id: `rn-${currency}`, currency });
+    const even = {
+      ...out('XOF'),
+      drift: '0',
+      withinRange: true,
+      finding: 'explained',
+      candidates: [],
+    } as const;
+    const explained = { ...even, id: 'rn-GHS', currency: 'GHS', drift: '-5', explainedBy: ['po-9'] };
+    const runs = page(wallet, { ...wallet, id: 'rn-1', at: '2026-11-27T10:45:00.000Z', drift: '-310' });
+    const { html, text, asked } = await show({
+      'reconciler GET /drift': page(even, explained, ...['KES', 'UGX', 'TZS', 'RWF'].map(out)),
+      'reconciler GET /runs': runs,
+    });
+    const read = asked.filter((what) => what.includes('/runs'));
+    // At most four, and those out of range come first.
+    expect(read.map((what) => /currency=(\w+)/.exec(what)?.[1])).toEqual(['KES', 'UGX', 'TZS', 'RWF']);
+    expect(html).toContain('points="0,44 200,4"');
+    expect(html).toContain(
+      'aria-label="The drift went from -310.00 KES to +1,240.00 KES at 27/11/2026 11:00:00."',
+    );
+    expect(text).toContain('perhaps co-1');
+    expect(html).toContain('href="/payments/po-9"');
+    const broken = answered(503, { code: 'unavailable', message: 'no database' });
+    const without = await show({ 'reconciler GET /drift': page(wallet), 'reconciler GET /runs': broken });
+    expect(without.text).toContain('1,240.00 KES');
+  });
+
+  it.each([
+    [1, '1 payout is open for more', '1 change of settings', '1 order of money', '1 webhook was given up'],
+    [
+      2,
+      '2 payouts are open for more',
+      '2 changes of settings',
+      '2 orders of money',
+      '2 webhooks were given up',
+    ],
+  ])('counts %i as people do', async (many, ...said) => {
+    const several = (one: object) => page(...Array.from({ length: many }, () => one));
+    const open = [{ ...status.open[0], overdue: { count: many, oldest: [] } }];
+    const { text } = await show({
+      'reconciler GET /status': { ...status, open },
+      'ledger GET /changes': several(change),
+      'ledger GET /commands': several(order),
+      'webhook-dispatcher GET /deliveries': several(webhook),
+    });
+    for (const one of said) expect(text).toContain(one);
   });
 
   it('shows nothing to somebody whose token was taken away', async () => {

@@ -1,26 +1,22 @@
 import {
+  accountOperations,
   comparisonOperations,
-  consumerGroups,
   deliveryOperations,
-  parkedOperations,
   type StatusView,
-  settingsOperations,
   statusOperations,
-  type WalletComparisonView,
 } from '@pesewa/contracts';
-import { describeAccount, inWords, type Waiting } from '@pesewa/operator-client';
+import { dayAt, describeAccount, inWords, startOfDay, type Waiting } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
-import { age, amount, count, state, time } from '../view/values.ts';
+import { age, amount, count, counted, state, time } from '../view/values.ts';
 import { fromEach, orProblem, part, type Routes, type Visit } from '../visits.ts';
 import { availabilityOf } from './availability.ts';
+import { readHealth, SERVICES } from './health.ts';
 import { describePause, type Pause, pathOfResume, readPaused } from './pauses.ts';
-
-const COUNT_MAX = 100;
-const EXPLAINED_SHOWN = 5;
+import { curvesOf, walletTable } from './wallet.ts';
 
 /** The first page: what needs a person, then how everything stands. */
 export function addTodayPage(routes: Routes): void {
@@ -32,20 +28,25 @@ async function showToday(visit: Visit): Promise<Page> {
   const status = call('reconciler', statusOperations.show, {});
   const drift = call('reconciler', comparisonOperations.drift, {});
   const paused = readPaused(visit);
+  const health = readHealth(visit);
   // Each part says by itself what it could not be given.
-  for (const asked of [status, drift, paused]) asked.catch(() => undefined);
-  const [forPeople, rails, open, wallets, runs] = await Promise.all([
-    needsPeople(visit, status, paused),
+  for (const asked of [status, drift, paused, health]) asked.catch(() => undefined);
+  const [forPeople, rails, open, sums, moved, wallets, runs] = await Promise.all([
+    needsPeople(visit, status, paused, health),
     railsOf(visit, status, paused),
     part(status.then((found) => openPayments(visit, found))),
-    part(drift.then(({ items }) => walletTable(visit, items))),
-    part(status.then((found) => lastRuns(visit, found))),
+    part(status.then((found) => breakSums(visit, found))),
+    part(yesterday(visit)),
+    part(drift.then(async ({ items }) => walletTable(visit, items, await curvesOf(visit, items)))),
+    part(Promise.all([status, health]).then(([found, { well }]) => lastRuns(visit, found, well))),
   ]);
   const body = html`${section('Needs a person', forPeople)}
 ${section('Rails', rails, ['/rails', 'What waits at each rail'])}
 ${section('Open payments', open, ['/payments?status=open', 'All open payouts'])}
+${section('Open breaks by money', sums, ['/breaks', 'All breaks'])}
+${section("Yesterday's totals", moved, ['/reconciliation/closes', 'Daily closes'])}
 ${section('Wallets at the rails against our floats', wallets, ['/reconciliation', 'Reconciliation'])}
-${section('Last checked', runs, ['/rails/consumers', 'Where each service stands in its topics'])}`;
+${section('Services and checks', runs, [SERVICES, 'How each service stands'])}`;
   return { title: 'Today', body, everySeconds: 30 };
 }
 
@@ -56,10 +57,16 @@ async function railsOf(visit: Visit, asked: Promise<StatusView>, paused: Paused)
 }
 
 type Paused = ReturnType<typeof readPaused>;
+type Known = ReturnType<typeof readHealth>;
 type Lines = readonly Html[];
 
 /** What waits for somebody, the most urgent first, each with a link to where it is dealt with; who is silent hides no other. */
-async function needsPeople(visit: Visit, asked: Promise<StatusView>, paused: Paused): Promise<Html> {
+async function needsPeople(
+  visit: Visit,
+  asked: Promise<StatusView>,
+  paused: Paused,
+  health: Known,
+): Promise<Html> {
   const { upstream } = visit;
   const reads = {
     reconciliation: async () => {
@@ -71,14 +78,6 @@ async function needsPeople(visit: Visit, asked: Promise<StatusView>, paused: Pau
       const waiting = await upstream.waiting.read();
       return [...ofBooks(waiting), ...proposals(waiting), ...waiting.unreported.map(unknown)];
     },
-    settings: async () => {
-      const found = await countOf(
-        upstream.list('ledger', settingsOperations.list, { status: 'proposed' }, COUNT_MAX),
-      );
-      return found.count === 0
-        ? []
-        : [html`For an approver: ${count(found, '/approvals')} changes of settings`];
-    },
     endpoints: async () => {
       const { items } = await upstream.call('webhook-dispatcher', deliveryOperations.endpoints, {});
       const disabled = items.filter((one) => one.state === 'disabled');
@@ -88,13 +87,13 @@ async function needsPeople(visit: Visit, asked: Promise<StatusView>, paused: Pau
       );
     },
   };
-  const [known, parked, { silent }] = await Promise.all([
+  const [known, { lines: unwell, silent: services }, { silent }] = await Promise.all([
     fromEach(Object.keys(reads) as (keyof typeof reads)[], (name): Promise<Lines> => reads[name]()),
-    countParked(visit),
+    health,
     paused,
   ]);
-  const lines = [...known.found.flat(), ...parked.lines];
-  const problems = [...known.problems, ...silent, ...parked.problems];
+  const lines = [...unwell, ...known.found.flat()];
+  const problems = [...services, ...known.problems, ...silent];
   const tasks =
     lines.length > 0
       ? html`<ul class="tasks">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
@@ -128,13 +127,13 @@ function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[]
     ),
     ...(breaks ?? []).map(
       ({ kind, count: number, oldestAt }) =>
-        html`Breaks, ${inWords(kind)}: ${count({ count: number }, pathOf(['breaks'], { kind, status: 'unresolved' }))} open, the oldest for ${age(oldestAt, times)}`,
+        html`Breaks, ${inWords(kind)}: ${count({ count: number }, pathOf(['breaks'], { kind, status: 'unresolved' }))} open${number === 1 ? '' : ', the oldest'} for ${age(oldestAt, times)}`,
     ),
     ...(open ?? []).flatMap(({ kind, overdue }) =>
       overdue.count === 0
         ? []
         : [
-            html`${count(overdue, pathOf(['payments'], { of: `${kind}s`, status: 'open' }))} ${kind}s are open for more than an hour: ${overdue.oldest.map(
+            html`${link(pathOf(['payments'], { of: `${kind}s`, status: 'open' }), counted(overdue, `${kind} is open`, `${kind}s are open`))} for more than an hour: ${overdue.oldest.map(
               ({ reference, state: at, openedAt }) =>
                 html`${linkTo('payment', reference)} (${inWords(at)}, ${age(openedAt, times)}) `,
             )}`,
@@ -157,41 +156,27 @@ function ofBooks({ suspense, lowFloats, givenUpWebhooks }: Waiting): readonly Ht
         html`${describeAccount(name)} runs low: ${amount(balance, currency, account(name, currency))}, and open payouts hold ${amount(held, currency)}`,
     ),
     ...(givenUpWebhooks !== null && givenUpWebhooks.count > 0
-      ? [html`${count(givenUpWebhooks, pathOf(['webhooks'], { state: 'exhausted' }))} webhooks were given up`]
+      ? [
+          link(
+            pathOf(['webhooks'], { state: 'exhausted' }),
+            counted(givenUpWebhooks, 'webhook was given up', 'webhooks were given up'),
+          ),
+        ]
       : []),
   ];
 }
 
-function proposals({ orders, decisions }: Waiting): Lines {
+function proposals({ orders, decisions, settings }: Waiting): Lines {
   const lines = [
-    [orders, 'orders of money'],
-    [decisions, 'decisions on payments'],
+    [orders, 'order of money', 'orders of money'],
+    [decisions, 'decision on a payment', 'decisions on payments'],
+    [settings, 'change of settings', 'changes of settings'],
   ] as const;
-  return lines.flatMap(([found, what]) =>
-    found === null || found.count === 0 ? [] : [html`For an approver: ${count(found, '/approvals')} ${what}`],
+  return lines.flatMap(([found, ...what]) =>
+    found !== null && found.count > 0
+      ? [html`For an approver: ${link('/approvals', counted(found, what[0], what[1]))}`]
+      : [],
   );
-}
-
-async function countOf(
-  reading: Promise<{ readonly items: readonly unknown[]; readonly hasMore: boolean }>,
-): Promise<{ readonly count: number; readonly isCut: boolean }> {
-  const { items, hasMore } = await reading;
-  return { count: items.length, isCut: hasMore };
-}
-
-/** How many messages are parked at all services together. */
-async function countParked({
-  upstream,
-}: Visit): Promise<{ readonly lines: Lines; readonly problems: Lines }> {
-  const { found, problems } = await fromEach(consumerGroups, (service) =>
-    countOf(upstream.list(service, parkedOperations.list, { state: 'parked' }, COUNT_MAX)),
-  );
-  const all = {
-    count: found.reduce((sum, one) => sum + one.count, 0),
-    isCut: found.some(({ isCut }) => isCut),
-  };
-  const line = html`${count(all, '/webhooks/parked')} messages that a service could not apply`;
-  return { lines: all.count === 0 ? [] : [line], problems };
 }
 
 function openPayments({ times }: Visit, { open }: StatusView): Html {
@@ -221,38 +206,58 @@ function openPayments({ times }: Visit, { open }: StatusView): Html {
   );
 }
 
-/** The latest comparison of every wallet, and which open payments are in its difference. */
-export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
-  const pathOfOne = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
+/** By how much the open breaks of each currency differ, either way. */
+function breakSums({ times }: Visit, { breakSums: sums }: StatusView): Html {
+  if (sums === null) return html`<p class="problem">The sums are not known: they were not read in time.</p>`;
+  const pathOfBreaks = (currency: string) => pathOf(['breaks'], { currency, status: 'unresolved' });
   return tableOf(
-    'The latest comparison of each wallet',
-    wallets,
+    'By how much open breaks differ, either way',
+    sums,
     [
-      ['Wallet', (one) => link(pathOfOne(one), `${one.rail} ${one.currency}`)],
-      ['At the rail', (one) => amount(one.railBalance, one.currency, pathOfOne(one)), 'number'],
+      ['Currency', ({ currency }) => currency],
+      ['Breaks', ({ count: all, currency }) => count({ count: all }, pathOfBreaks(currency))],
+      ['Oldest', ({ oldestAt }) => age(oldestAt, times)],
       [
-        'Our float',
-        ({ rail, currency, float }) =>
-          amount(float, currency, pathTo('account', `float:${rail}:${currency}`)),
+        'Sum',
+        ({ amount: sum, currency, unknown: others }) =>
+          html`${amount(sum, currency, pathOfBreaks(currency))}${others > 0 && `, and ${others} of an unknown amount`}`,
         'number',
       ],
-      ['Drift', (one) => amount(one.drift, one.currency, pathOfOne(one)), 'number'],
-      ['Finding', ({ withinRange, finding }) => (withinRange ? inWords(finding) : state('out_of_range'))],
-      [
-        'By',
-        ({ explainedBy }) =>
-          explainedBy.slice(0, EXPLAINED_SHOWN).map((one) => html`<div>${linkTo('payment', one)}</div>`),
-      ],
-      ['Compared', ({ at }) => age(at, times)],
     ],
-    'No wallet was compared yet: the first comparison comes within minutes.',
+    'No break is open.',
   );
 }
 
-function lastRuns({ times }: Visit, { comparison, coverage, close, uncompared, caughtUp }: StatusView): Html {
+/** What went into and out of our floats yesterday, and what we earned and paid in fees; each account leads to its entries. */
+async function yesterday({ upstream, times }: Visit): Promise<Html> {
+  const today = startOfDay(dayAt(times.nowMs, times.zone), times.zone);
+  const day = dayAt(today.getTime() - 1, times.zone);
+  const query = { from: startOfDay(day, times.zone).toISOString(), to: today.toISOString() };
+  const { items } = await upstream.call('ledger', accountOperations.shared, { query });
+  const rows = items
+    .filter(({ account }) => /^(float|feeIncome|railCost):/.test(account))
+    .map((one) => ({ ...one, path: pathOf(['ledger', 'accounts', one.account], { from: day, to: day }) }));
+  return tableOf(
+    `Debits and credits of ${day}`,
+    rows,
+    [
+      ['Account', ({ account, path }) => link(path, describeAccount(account))],
+      ['Debits', ({ turnover, currency, path }) => amount(turnover?.debits, currency, path), 'number'],
+      ['Credits', ({ turnover, currency, path }) => amount(turnover?.credits, currency, path), 'number'],
+    ],
+    'No account has entries.',
+  );
+}
+
+function lastRuns(
+  { times }: Visit,
+  { comparison, coverage, close, uncompared }: StatusView,
+  well: readonly string[],
+): Html {
   const never = (at: string | null | undefined) =>
     at === null || at === undefined ? 'never' : time(at, times);
   return facts([
+    ['Services', link(SERVICES, well.join(', ') || 'not all is well: see what needs a person')],
     ['Wallets compared', never(comparison?.at)],
     [
       'Payments audited',
@@ -272,10 +277,6 @@ function lastRuns({ times }: Visit, { comparison, coverage, close, uncompared, c
             ({ rail, reference, endedAt }) =>
               html`<div>${linkTo('payment', reference)} at ${linkTo('rail', rail)} ended ${age(endedAt, times)} ago</div>`,
           ),
-    ],
-    [
-      'Events',
-      caughtUp === false ? 'not all that was published is applied yet' : 'all that was published is applied',
     ],
   ]);
 }

@@ -1,5 +1,4 @@
 import {
-  comparisonOperations,
   dryRunOf,
   type RailStatementPreviewView,
   railStatementOperations,
@@ -12,7 +11,7 @@ import type { Html } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
-import { count, type TimeView, time } from '../view/values.ts';
+import { count, counted, type TimeView, time } from '../view/values.ts';
 import { type Given, only, type Routes, type Upload, type UploadOutcome, type Visit } from '../visits.ts';
 import { daysOf, railOptions } from './match-runs.ts';
 import { mappingBody, mappingFields, mappingText } from './statement-mapping.ts';
@@ -34,8 +33,8 @@ export function addUploadPage(routes: Routes): void {
 
 async function show(visit: Visit, written: Given, problem?: string): Promise<Page> {
   const { call } = visit.upstream;
-  const [wallets, mappings] = await Promise.all([
-    call('reconciler', comparisonOperations.drift, {}),
+  const [rails, mappings] = await Promise.all([
+    railOptions(visit),
     call('reconciler', statementMappingOperations.list, {}),
   ]);
   const names = mappings.items.map(({ name, by }) => [name, `${name}, kept by ${by}`] as const);
@@ -50,7 +49,7 @@ async function show(visit: Visit, written: Given, problem?: string): Promise<Pag
   const json =
     'Such as {"columns":{"reference":"Our Ref","amount":"Amount"},"holds":"payouts"}, in place of the fields';
   const expert = field('mappingText', 'Mapping in JSON', json, { isLong: true, maxLength: 4_096 });
-  const [rails, kept] = [railOptions(wallets.items), [['', 'as the fields below say'] as const, ...names]];
+  const kept = [['', 'as the fields below say'] as const, ...names];
   const fields = [
     field('rail', 'Rail', undefined, { options: rails }),
     field('file', 'File (CSV), as the rail sent it', undefined, { type: 'file', isRequired: true }),
@@ -124,5 +123,5 @@ ${tableOf(
   recordColumns(times, problems),
   lines === 0 ? 'The mapping finds no line.' : 'Every line can be read, and is matched.',
 )}<p>Nothing was kept, and no break was opened.</p>`;
-  return section(`The first ${lines.toLocaleString('en-GB')} lines, as the mapping reads them`, body);
+  return section(`The first ${counted(lines, 'line')}, as the mapping reads them`, body);
 }

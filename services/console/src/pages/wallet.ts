@@ -7,10 +7,10 @@ import {
 import { displayAmount } from '@pesewa/kernel';
 import { dayAt, describeDrift, describeOverdue, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { curve, type Point } from '../view/curve.ts';
+import { curve, type Point, sparkline } from '../view/curve.ts';
 import { type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { linkTo, pathTo } from '../view/links.ts';
+import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
 import { age, amount, state, type TimeView, time, timeText, words } from '../view/values.ts';
@@ -18,6 +18,10 @@ import { part, type Routes, type Visit } from '../visits.ts';
 import { subjectPath } from './breaks.ts';
 
 const POINTS_MAX = 200;
+const EXPLAINED_SHOWN = 5;
+/** In a list of wallets these many have a curve, of their newest comparisons. */
+const CURVES_MAX = 4;
+const CURVE_POINTS = 50;
 
 /** Adds the page of a rail's wallet: its drift over time, and what explains it. */
 export function addWalletPage(routes: Routes): void {
@@ -145,3 +149,69 @@ const breakColumns = (times: TimeView): Columns<BreakView> => [
   ['State', ({ status, since }) => twoLines(state(status), html`open for ${age(since, times)}`)],
   ['Owner', ({ owner }) => foreign(owner)],
 ];
+
+const pathOfOne = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
+
+/** Those out of range first, then those without an explanation. */
+const byUrgency = (wallets: readonly WalletComparisonView[]) => {
+  const rank = ({ withinRange, finding }: WalletComparisonView) =>
+    withinRange ? Number(finding === 'explained') : -1;
+  return wallets.toSorted((one, other) => rank(one) - rank(other));
+};
+
+/** How the drift of the most urgent wallets went. */
+export async function curvesOf(visit: Visit, wallets: readonly WalletComparisonView[]) {
+  const drawn = byUrgency(wallets)
+    .filter(({ drift }) => Number(drift) !== 0)
+    .slice(0, CURVES_MAX);
+  const curve = async ({ id, rail, currency }: WalletComparisonView) => {
+    const query = { rail, currency, limit: CURVE_POINTS };
+    const read = visit.upstream.call('reconciler', comparisonOperations.runs, { query });
+    const shown = read.then(({ items }) => {
+      const points = items.toReversed().map(({ at, drift }) => ({ at, amount: drift }));
+      return sparkline(points, changeOf(points, currency, visit.times));
+    });
+    return [id, await part(shown)] as const;
+  };
+  return new Map(await Promise.all(drawn.map(curve)));
+}
+
+/** The latest comparison of every wallet, how its drift went, and which open payments are in it. */
+export function walletTable(
+  { times }: Visit,
+  wallets: readonly WalletComparisonView[],
+  curves: ReadonlyMap<string, Html> = new Map(),
+): Html {
+  return tableOf(
+    'The latest comparison of each wallet',
+    byUrgency(wallets),
+    [
+      ['Wallet', (one) => link(pathOfOne(one), `${one.rail} ${one.currency}`)],
+      ['At the rail', (one) => amount(one.railBalance, one.currency, pathOfOne(one)), 'number'],
+      [
+        'Our float',
+        ({ rail, currency, float }) =>
+          amount(float, currency, pathTo('account', `float:${rail}:${currency}`)),
+        'number',
+      ],
+      ['Drift', (one) => amount(one.drift, one.currency, pathOfOne(one)), 'number'],
+      curves.size > 0 && [
+        'Drift so far',
+        (one) => curves.has(one.id) && link(pathOfOne(one), curves.get(one.id)),
+      ],
+      ['Finding', ({ withinRange, finding }) => (withinRange ? inWords(finding) : state('out_of_range'))],
+      [
+        'Open payments in it',
+        ({ explainedBy, candidates }) =>
+          [
+            ...explainedBy.map((one) => linkTo('payment', one)),
+            ...candidates.map(({ reference }) => html`perhaps ${linkTo('payment', reference)}`),
+          ]
+            .slice(0, EXPLAINED_SHOWN)
+            .map((one) => html`<div>${one}</div>`),
+      ],
+      ['Compared', ({ at }) => age(at, times)],
+    ],
+    'No wallet was compared yet: the first comparison comes within minutes.',
+  );
+}

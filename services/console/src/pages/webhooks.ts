@@ -5,11 +5,12 @@ import {
   deliveryStates,
   ENDPOINTS_MAX,
   type EndpointView,
+  type endpointCounts,
   endpointOperations,
   type TestView,
   testKinds,
 } from '@pesewa/contracts';
-import { describeTest, inWords } from '@pesewa/operator-client';
+import { describeConnection, describeTest, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change } from '../view/change.ts';
 import { choiceField } from '../view/form.ts';
@@ -18,7 +19,7 @@ import { type Page, section } from '../view/layout.ts';
 import { linkTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
 import { facts, tableOf } from '../view/table.ts';
-import { age, count, indentJson, state, time } from '../view/values.ts';
+import { age, count, counted, indentJson, state, time } from '../view/values.ts';
 import { choiceOf, type Given, momentOf, only, part, type Routes, type Visit } from '../visits.ts';
 
 const SERVICE = 'webhook-dispatcher';
@@ -53,21 +54,27 @@ const lastOf = (one: Pick<DeliveryView, 'lastStatus' | 'lastError'> & { readonly
   );
 
 function endpointTable({ may, times }: Visit, endpoints: readonly EndpointView[]): Html {
-  const path = ({ merchantId: merchant }: EndpointView, code: string) =>
-    pathOf(['webhooks'], { merchant, state: code });
+  const many = (one: EndpointView, name: (typeof endpointCounts)[number]) => ({
+    count: one[name],
+    isCut: one.cut.includes(name),
+  });
+  const listed = (name: 'pending' | 'deferred' | 'exhausted') => (one: EndpointView) => {
+    const { merchantId: merchant, endpoint } = one;
+    return count(many(one, name), pathOf(['webhooks'], { merchant, endpoint, state: name }));
+  };
   const enable = ({ merchantId: merchant, endpoint }: EndpointView) =>
     link(pathOf(['webhooks', 'enable'], { merchant, endpoint }), 'Enable…');
   return tableOf(
-    `Endpoints that fail or are owed webhooks, the disabled ones first; at most ${ENDPOINTS_MAX}`,
+    `Endpoints that fail, are owed webhooks or had some given up, the disabled ones first; at most ${ENDPOINTS_MAX}`,
     endpoints,
     [
       ['Merchant', ({ merchantId }) => linkTo('merchant', merchantId)],
       ['Endpoint', ({ endpoint }) => foreign(endpoint)],
       ['State', (one) => state(one.state)],
-      ['Waiting', (one) => count({ count: one.pending }, path(one, 'pending')), 'number'],
-      ['Failing', (one) => count({ count: one.failing }, path(one, 'pending')), 'number'],
-      ['Kept', (one) => count({ count: one.deferred }, path(one, 'deferred')), 'number'],
-      ['Given up', (one) => link(path(one, 'exhausted'), "the merchant's")],
+      ['Waiting', listed('pending'), 'number'],
+      ['Failing', (one) => count(many(one, 'failing')), 'number'],
+      ['Kept', listed('deferred'), 'number'],
+      ['Given up', listed('exhausted'), 'number'],
       ['Fails for', ({ failingSince }) => (failingSince === null ? 'it does not' : age(failingSince, times))],
       ['Last success', ({ lastSuccessAt }) => age(lastSuccessAt, times)],
       ['Next attempt', ({ nextAt }) => time(nextAt, times)],
@@ -86,17 +93,17 @@ const owed = [
 ] as const;
 
 async function countOwed({ upstream }: Visit): Promise<Html> {
-  const counted = owed.map(async ([code, words]) => {
+  const asked = owed.map(async ([code, words]) => {
     const found = await upstream.list(SERVICE, deliveryOperations.list, { state: code }, COUNT_MAX);
     const many = { count: found.items.length, isCut: found.hasMore };
     return [words, count(many, pathOf(['webhooks'], { state: code }))] as const;
   });
-  return facts(await Promise.all(counted));
+  return facts(await Promise.all(asked));
 }
 
 function deliveryList(visit: Visit): Promise<Html> {
   const { query, times, may } = visit;
-  const [merchantId, reference, asked] = ['merchant', 'reference', 'state'].map(query);
+  const [merchantId, endpoint, reference, asked] = ['merchant', 'endpoint', 'reference', 'state'].map(query);
   const isBare = (merchantId ?? reference ?? asked) === undefined;
   const code = isBare ? 'exhausted' : asked;
   const pick = ({ id }: DeliveryView, index: number) =>
@@ -111,6 +118,7 @@ function deliveryList(visit: Visit): Promise<Html> {
     caption: isBare ? 'Those that were given up' : 'Those of a merchant: the oldest first; all others: by id',
     fields: [
       { name: 'merchant', label: 'Merchant', value: merchantId },
+      { name: 'endpoint', label: "The merchant's endpoint", value: endpoint },
       choiceField(['state', 'State'], deliveryStates, code, 'any'),
       { name: 'reference', label: "Reference, ours or the merchant's", value: reference },
       { name: 'from', label: `Created from, in ${times.zone}`, value: query('from') },
@@ -118,7 +126,7 @@ function deliveryList(visit: Visit): Promise<Html> {
     ],
     read: async (after) => {
       const [from, to] = ['from', 'to'].map((name) => momentOf(visit, query, name));
-      const given = { merchantId, reference, state: deliveryStates.find((one) => one === code) };
+      const given = { merchantId, endpoint, reference, state: deliveryStates.find((one) => one === code) };
       return visit.upstream.call(SERVICE, deliveryOperations.list, { query: { ...given, from, to, after } });
     },
     columns: [
@@ -181,10 +189,10 @@ function askToEnable({ upstream, times }: Visit, given: Given): Change {
     foresee: async () => {
       const body = { merchantId, endpoint, dryRun: true };
       const { waiting, failingSince } = await upstream.call(SERVICE, endpointOperations.enable, { body });
-      const many = `${waiting === WAITING_MAX ? 'at least ' : ''}${waiting.toLocaleString('en-GB')} webhooks`;
-      const kept = pathOf(['webhooks'], { merchant: merchantId, state: 'deferred' });
+      const many = `${waiting === WAITING_MAX ? 'at least ' : ''}${counted(waiting, 'webhook')}`;
+      const kept = pathOf(['webhooks'], { merchant: merchantId, endpoint, state: 'deferred' });
       return {
-        shown: html`<p>It has failed for ${age(failingSince, times)}. ${link(kept, many)} were kept for it: they are sent once it is enabled, each under its id, and new ones are sent as they come. If it fails again for as long, it is disabled again.</p>`,
+        shown: html`<p>It has failed for ${age(failingSince, times)}. Kept for it: ${link(kept, many)}, sent once it is enabled, each under its id, and new ones are sent as they come. If it fails again for as long, it is disabled again.</p>`,
         submit: `Enable ${endpoint} of ${merchantId}, and send ${many}`,
       };
     },
@@ -195,11 +203,15 @@ function askToEnable({ upstream, times }: Visit, given: Given): Change {
 function testResult(met: TestView, merchantId: string, kind: (typeof testKinds)[number]): Page {
   const rule = met.rule === null ? '' : addressProblems[met.rule];
   const explained = describeTest(met, { kind, rule, setAddress: "on the merchant's page" });
+  const { connected, tls, signature } = describeConnection(met);
   const isDelivered = met.finding === 'delivered';
   const found = html`<p class="${isDelivered ? 'done' : 'problem'}" role="status">${explained}</p>${facts([
     ['Merchant', linkTo('merchant', merchantId)],
     ['Address', foreign(met.address)],
     ['Its host is at', met.resolved === null ? undefined : met.resolved.join(' ') || 'no address'],
+    ['Connected to', connected],
+    ['TLS', foreign(tls)],
+    ['Signature', signature],
     ['Took', `${met.durationMs} ms of at most ${met.deadlineMs} ms`],
     ['Answer', met.isBodyCut ? 'its body is longer than what is read: send a short one' : undefined],
     ['Sent as', html`<code>${met.id}</code>`],

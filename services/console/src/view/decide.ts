@@ -23,14 +23,14 @@ export function decide(
     readonly approve: string | undefined;
     /** What is so if it is rejected. */
     readonly otherwise: string;
-    /** What is asked of those who end it. */
-    readonly fields?: readonly Field[];
+    /** Why to end it, as far as it is written. */
+    readonly reason: string | undefined;
     /** What tells the proposal that was seen from any other; it goes with either decision. */
     readonly hidden?: Readonly<Record<string, string>>;
     readonly problem?: string | undefined;
   },
 ): Html {
-  const { action, requestedBy, approve, otherwise, fields = [], hidden = {}, problem } = given;
+  const { action, requestedBy, approve, otherwise, reason, hidden = {}, problem } = given;
   const isOwn = requestedBy === visit.operator.name;
   const button = (what: string, submit: string, asked: readonly Field[], shown?: string) =>
     form({
@@ -39,7 +39,7 @@ export function decide(
       hidden: { what, ...hidden },
       fields: asked,
       submit,
-      isDangerous: what === 'approve',
+      isDangerous: what === 'reject',
       problem: shown,
     });
   const approval = isOwn
@@ -48,5 +48,5 @@ export function decide(
       ? html`<p class="problem">What approving does is not known now, so nobody can approve it: look again later.</p>`
       : only(visit, 'approver', () => button('approve', approve, [], problem));
   const end = isOwn ? 'Withdraw the proposal' : 'Reject the proposal';
-  return html`${approval}${only(visit, 'operator', () => button('reject', `${end}: ${otherwise}`, fields, isOwn ? problem : undefined))}`;
+  return html`${approval}${only(visit, 'operator', () => button('reject', `${end}: ${otherwise}`, [reasonField(reason)], isOwn ? problem : undefined))}`;
 }

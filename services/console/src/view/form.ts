@@ -44,8 +44,8 @@ export function form(options: {
   readonly csrf?: string;
   readonly action: string;
   readonly fields?: readonly Field[];
-  /** Fields that are folded away under a line that says what they are about. */
-  readonly folded?: readonly (readonly [summary: string, fields: readonly Field[]])[];
+  /** Fields that can be folded away under a line that says what they are about; those that everybody fills in are open. */
+  readonly folded?: readonly (readonly [summary: string, fields: readonly Field[], isOpen?: boolean])[];
   /** Values that the person does not see. */
   readonly hidden?: Readonly<Record<string, string | undefined>>;
   /** Says what happens, with the amount and the object. */
@@ -77,7 +77,7 @@ export function form(options: {
 ${csrf === undefined ? nothing : html`<input type="hidden" name="csrf" value="${csrf}">`}
 ${hiddenFields(hidden)}
 ${fields.map((field) => control(field, idOf(action, submit), problem))}
-${folded.map(([summary, inside]) => html`<details><summary>${summary}</summary><div class="form">${inside.map((field) => control(field, idOf(action, submit), problem))}</div></details>`)}
+${folded.map(([summary, inside, isOpen = false]) => html`<details${attributes({ open: isOpen })}><summary>${summary}</summary><div class="form">${inside.map((field) => control(field, idOf(action, submit), problem))}</div></details>`)}
 ${upload ? html`<button type="submit" name="dryRun" value="true">${upload.tryOut}</button> ` : nothing}${
   choices
     ? html`<fieldset class="choices"><legend>${submit}</legend>${choices.of.map(([value, words]) => html`<button type="submit" name="${choices.name}" value="${value}"><code>${value}</code> ${words}</button>`)}</fieldset>`

@@ -29,6 +29,9 @@ export const pathTo = (
 export const linkTo = (what: Subject, id: string | null | undefined, text: Content = foreign(id)): Html =>
   id === null || id === undefined ? dash : link(pathTo(what, id), text);
 
+/** The path of an account's statement from the time of one of its entries on: the entry is its first line. */
+export const pathToEntry = (account: string, at: string): string => pathTo('account', account, { from: at });
+
 /** The path of a wallet's page, by its name `rail:currency`. */
 export function pathToWallet(wallet: string): string {
   const [rail = '', currency = ''] = wallet.split(':');

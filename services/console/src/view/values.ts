@@ -26,14 +26,32 @@ export function plainAmount(text: string): string {
   return isGrouped ? text.replaceAll(/[, \u00a0\u202f]/g, '') : text;
 }
 
-/** A count with groups of digits; one that stopped at a limit has a plus. */
-export function count(
-  { count: number, isCut }: { readonly count: number; readonly isCut?: boolean },
-  path?: string,
-): Html {
-  const text = `${number.toLocaleString('en-GB')}${isCut === true ? '+' : ''}`;
-  return path === undefined ? html`${text}` : link(path, text);
+/** How many there are; with `isCut` at least so many. */
+interface Count {
+  readonly count: number;
+  readonly isCut?: boolean;
 }
+
+const digits = ({ count: number, isCut }: Count) =>
+  `${number.toLocaleString('en-GB')}${isCut === true ? '+' : ''}`;
+
+/** A count with groups of digits; one that stopped at a limit has a plus. */
+export function count(found: Count, path?: string): Html {
+  return path === undefined ? html`${digits(found)}` : link(path, digits(found));
+}
+
+const plurals = new Intl.PluralRules('en-GB');
+
+/** A count with what is counted, such as `1 payout` or `2,000 payouts`; `several` is what ends in more than an s. */
+export function counted(found: number | Count, one: string, several = `${one}s`): string {
+  const known = typeof found === 'number' ? { count: found } : found;
+  const isOne = plurals.select(known.count) === 'one' && known.isCut !== true;
+  return `${digits(known)} ${isOne ? one : several}`;
+}
+
+/** Some of what was chosen, such as `this webhook` or `these 2 webhooks`. */
+export const these = (number: number, one: string): string =>
+  number === 1 ? `this ${one}` : `these ${counted(number, one)}`;
 
 /** A time such as `27/11/2026 14:05:09`, in the zone of the pages; the element has it in UTC. */
 export function time(at: string | null | undefined, { zone }: TimeView): Html {

@@ -24,10 +24,7 @@ export function noRouteRefusal(
     case 'noRoute':
       return { code: 'noRoute', message: `no route for ${channel} in ${country} with ${currency}` };
     case 'noProcessor':
-      return {
-        code: 'noRoute',
-        message: `${path} names a processor that is ${route.why}: GET /api/v1/banks lists those of ${country}`,
-      };
+      return { code: 'noRoute', message: processorProblem(path, route.why, country) };
     case 'unavailable':
       return {
         code: 'unavailable',
@@ -36,4 +33,9 @@ export function noRouteRefusal(
     default:
       return unreachable(route);
   }
+}
+
+/** What is wrong with a processor's code in this field, and where the right ones are. */
+export function processorProblem(path: string, why: string, country: string): string {
+  return `${path} names a processor that is ${why}: GET /api/v1/banks?country=${country} lists those that there are`;
 }

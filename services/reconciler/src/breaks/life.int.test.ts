@@ -145,7 +145,14 @@ describe('people and a break', () => {
     expect(await resolve('kofi')).toMatchObject({ status: 409, body: { code: 'proposed_already' } });
     const { items } = await operator('/breaks?waitsForApproval=true');
     expect(items).toMatchObject([{ id, proposedResolution: { by: 'ama', resolution: 'so says ama' } }]);
-    const { body } = await change(id, 'resolve', { approves: 'ama' }, 'kofi');
+    const approve = (version: unknown) => change(id, 'resolve', { approves: 'ama', version }, 'kofi');
+    const seen = (await show(id))['version'];
+    await change(id, 'resolve/reject', { reason: 'ask the rail first', version: seen }, 'kofi');
+    const anew = (await resolve('ama')).body;
+    expect(anew).toMatchObject({ resolutionProposedBy: 'ama' });
+    // It is the same text of the same operator, but not the proposal that was seen.
+    expect(await approve(seen)).toMatchObject({ status: 409, body: { code: 'changed' } });
+    const { body } = await approve(anew['version']);
     expect(body).toMatchObject({ status: 'resolved', resolution: 'so says ama' });
     await until('the event', () => eventsOf(reference).includes('Resolved'));
   });
@@ -248,12 +255,9 @@ describe('the adjustment of a break', () => {
     const { reference, id } = await contradicted();
     const commandId = `bk-${reference}`;
     await publish(adjusted(commandId));
-    await until('the entry', async () => {
-      const found = await database()
-        .collection('adjustments')
-        .countDocuments({ outcome: { $exists: true } });
-      return found > 0 && (await known(commandId));
-    });
+    const entries = database().collection<{ _id: string; outcome?: object }>('adjustments');
+    const entry = { _id: commandId, outcome: { $exists: true } };
+    await until('the entry', async () => (await entries.countDocuments(entry)) > 0);
     expect((await change(id, 'adjustment', adjustment(commandId))).body).toMatchObject({
       status: 'resolved',
     });
@@ -293,7 +297,3 @@ describe('the adjustment of a break', () => {
     expect((await change(poor.id, 'resolve', { resolution: 'written off' })).status).toBe(200);
   });
 });
-
-async function known(commandId: string): Promise<boolean> {
-  return (await database().collection<{ _id: string }>('adjustments').countDocuments({ _id: commandId })) > 0;
-}

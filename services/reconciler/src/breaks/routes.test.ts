@@ -180,6 +180,7 @@ describe('the routes of breaks', () => {
     ['explain', { explanation: 'a fee' }, { what: 'explain', explanation: 'a fee' }],
     ['resolve', { resolution: 'paid back' }, { what: 'resolve', resolution: 'paid back' }],
     ['resolve', { approves: 'kofi' }, { what: 'approve', approves: 'kofi' }],
+    ['resolve/reject', { reason: 'not so' }, { what: 'reject', reason: 'not so' }],
     ['reopen', { reason: 'not so' }, { what: 'reopen', reason: 'not so' }],
     ['withdraw', { commandId: 'bk-1' }, { what: 'withdraw', commandId: 'bk-1' }],
     [
@@ -218,6 +219,9 @@ describe('the routes of breaks', () => {
     ['resolve', { resolution: 'x', version: -1 }, /^version/],
     ['resolve', {}, /^either resolution or approves is required/],
     ['resolve', { resolution: 'x', approves: 'kofi' }, /^either resolution or approves is required/],
+    ['resolve', { approves: 'kofi' }, /^version is required with approves: it says which proposal/],
+    ['resolve/reject', { reason: 'not so' }, /^version/],
+    ['resolve/reject', { version: 4 }, /^reason is required/],
     ['withdraw', { commandId: 'cm-1' }, /^commandId must begin with bk-/],
     ['adjustment', { ...adjustment, amount: '0' }, /^amount/],
     ['adjustment', { ...adjustment, amount: '+-1' }, /^amount/],

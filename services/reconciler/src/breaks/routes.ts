@@ -87,6 +87,7 @@ function addChanges(operator: Hono, { life }: BreakRouteDeps): void {
     resolve: by(({ resolution = '', approves }) =>
       approves === undefined ? { what: 'resolve', resolution } : { what: 'approve', approves },
     ),
+    reject: by(({ reason }) => ({ what: 'reject', reason })),
     reopen: by(({ reason }) => ({ what: 'reopen', reason })),
     adjustment: by(adjustRequest),
     withdraw: by(({ commandId }) => ({ what: 'withdraw', commandId })),
@@ -120,10 +121,7 @@ const refuseBreak = refusalsAs({
     'undecided',
     'the collection waits for the amount that its customer paid: propose it (pesewa decisions propose --help)',
   ],
-  'resolution.not_proposed': [
-    'not_proposed',
-    'approves: no resolution of this operator waits for an approval: look again',
-  ],
+  'resolution.not_proposed': ['not_proposed', 'no such resolution waits for an approval: look again'],
   'resolution.same_operator': [
     'same_operator',
     'approves: you proposed to resolve it: another operator must approve that',

@@ -50,8 +50,9 @@ const sources = (tracked: Tracked | undefined) =>
       },
     },
   }) as unknown as SideSources;
-const record = { run: 'st-1', line: 17, row };
-const lines = [{ statement: 'st-1', line: 17, receipt: 'MP2' }];
+const words = { otherReference: 'INV-7', statusWord: 'Échec' };
+const record = { run: 'st-1', line: 17, row: { ...row, reference: null, ...words } };
+const lines = [{ statement: 'st-1', line: 17, receipt: 'MP2', reference: 'INV-7', statusWord: 'Échec' }];
 
 it.each([
   ['amount', 1_250n, { ours: '100', theirs: '112.5', lines, floatChange: '-12.5' }],

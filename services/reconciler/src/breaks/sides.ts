@@ -35,6 +35,8 @@ export async function readSides(sources: SideSources, one: Break): Promise<Break
       statement: run,
       line,
       receipt: row?.railReference ?? null,
+      reference: row?.reference ?? row?.otherReference,
+      statusWord: row?.statusWord,
     })),
     floatChange: tracked ? floatChangeOf(one, tracked) : null,
   };

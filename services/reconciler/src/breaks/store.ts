@@ -34,6 +34,14 @@ export interface OpenCount {
   readonly since: Date;
 }
 
+/** The open breaks of a currency: `amount` sums how far the known ones differ, either way, in minor units. */
+export interface OpenSum extends OpenCount {
+  readonly currency: string;
+  readonly amount: bigint;
+  /** How many have no known amount. */
+  readonly unknown: number;
+}
+
 /** How long a metric may wait for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
@@ -70,6 +78,8 @@ export function openBreakStore(db: Db) {
     ): Promise<number> => collection.countDocuments({ ...of, status: 'open' }, { session, limit: most }),
     /** How many are open of each kind, and since when the oldest is; read from the index alone. */
     countOpen: () => countOpen(collection),
+    /** How much money the open ones are about, by currency; read from the same index alone. */
+    sumOpen: () => sumOpen(collection),
     /** Sorted by when they were first opened, which never changes: no page skips or repeats one. */
     list: async ({ after, limit, ...query }: BreakPageQuery): Promise<BreakPage> => {
       const filter = { $and: [filterOf(query), afterCursor('openedAt', after)] };
@@ -90,6 +100,38 @@ async function countOpen(collection: Collection<Break>): Promise<ReadonlyMap<str
     )
     .toArray();
   return new Map(counts.map(({ _id, ...open }) => [_id, open]));
+}
+
+async function sumOpen(collection: Collection<Break>): Promise<readonly OpenSum[]> {
+  return collection
+    .aggregate<OpenSum>(
+      [
+        { $match: { status: 'open', currency: { $type: 'string' } } },
+        {
+          $group: {
+            _id: '$currency',
+            count: { $sum: 1 },
+            unknown: { $sum: { $cond: [{ $isNumber: '$amount' }, 0, 1] } },
+            amount: { $sum: { $abs: '$amount' } },
+            since: { $min: '$since' },
+          },
+        },
+        // A sum that is no 64-bit integer any more, and therefore not exact, fails here.
+        {
+          $project: {
+            _id: 0,
+            currency: '$_id',
+            count: 1,
+            unknown: 1,
+            amount: { $toLong: '$amount' },
+            since: 1,
+          },
+        },
+        { $sort: { currency: 1 } },
+      ],
+      { hint: BREAKS_COUNT_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
+    )
+    .toArray();
 }
 
 function filterOf({

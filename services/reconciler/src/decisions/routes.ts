@@ -48,8 +48,8 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
         : refuseDecision(proposed.refusal);
     },
     approve: ({ parameters: { id }, operator: by }) => decide(id, { verdict: 'approve', by }),
-    reject: ({ parameters: { id }, body, operator: by }) =>
-      decide(id, { verdict: 'reject', reason: body?.reason, by }),
+    reject: ({ parameters: { id }, body: { reason }, operator: by }) =>
+      decide(id, { verdict: 'reject', reason, by }),
   });
 }
 
@@ -171,7 +171,8 @@ export function timelineOf(
   decisions: readonly Decision[],
 ): readonly { readonly at: Date; readonly detail: string }[] {
   return decisions.flatMap((decision) => {
-    const what = decision.outcome ?? displayAmount(decision.minor, decision.currency);
+    const { outcome } = decision;
+    const what = outcome === undefined ? displayAmount(decision.minor, decision.currency) : `“${outcome}”`;
     const lines = [{ at: decision.at, detail: `${what} proposed by ${decision.requestedBy}` }];
     if (decision.status === 'proposed') return lines;
     const verdict = decision.status === 'rejected' ? 'rejected' : 'approved';

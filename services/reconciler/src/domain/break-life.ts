@@ -17,6 +17,7 @@ export type BreakRequest =
   | { readonly what: 'explain'; readonly explanation: string }
   | { readonly what: 'resolve'; readonly resolution: string }
   | { readonly what: 'approve'; readonly approves: string }
+  | { readonly what: 'reject'; readonly reason: string }
   | { readonly what: 'reopen'; readonly reason: string }
   | { readonly what: 'adjust'; readonly terms: AdjustmentTerms; readonly explanation: string }
   | { readonly what: 'withdraw'; readonly commandId: string };
@@ -61,8 +62,8 @@ export function changeBreak(
   aloneUpTo = noLimits,
 ): Result<Break, LifeRefusal> {
   if (isRepeated(current, request, requester)) return accept(current);
-  // Ending an order or the break is allowed however long its history is: otherwise neither could ever end.
-  const ends = ['resolve', 'approve', 'withdraw'].includes(request.what);
+  // Ending an order, a proposal or the break is allowed however long its history is: otherwise none could ever end.
+  const ends = ['resolve', 'approve', 'reject', 'withdraw'].includes(request.what);
   if (!ends && isFull(current)) return refuse('break.full');
   const isResolved = current.status === 'resolved';
   if (request.what === 'reopen') {
@@ -84,6 +85,11 @@ export function changeBreak(
       return resolveByHand(current, request, requester, aloneUpTo);
     case 'approve':
       return approveResolution(current, request, requester);
+    case 'reject': {
+      const { resolutionProposedBy, ...unproposed } = current;
+      if (resolutionProposedBy === undefined) return refuse('resolution.not_proposed');
+      return accept(changed(unproposed, lineOf(request, requester)));
+    }
     default:
       return unreachable(request);
   }
@@ -266,6 +272,8 @@ function lineOf(request: BreakRequest, { by, at }: Pick<Requester, 'by' | 'at'>)
       return { at, by, what: 'resolved', text: request.resolution };
     case 'approve':
       return { at, by, what: 'resolved' };
+    case 'reject':
+      return { at, by, what: 'resolution rejected', text: request.reason };
     case 'reopen':
       return { at, by, what: 'opened again', text: request.reason };
     case 'adjust':

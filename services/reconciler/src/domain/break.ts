@@ -26,6 +26,7 @@ export interface BreakChange {
     | 'adjustment refused'
     | 'adjustment withdrawn'
     | 'resolution proposed'
+    | 'resolution rejected'
     | 'resolved';
   /** A comment, an owner's name or an order's id; a person's text may hold personal data. */
   readonly text?: string;

@@ -52,6 +52,25 @@ describe('a break of much money', () => {
     expect(ask(proposed, request, by)).toEqual({ ok: false, refusal });
   });
 
+  it.each(['ama', 'kofi'])('is open again once %s rejects that, and can be resolved anew', (by) => {
+    const reject: BreakRequest = { what: 'reject', reason: 'ask the rail first' };
+    const rejected = change(proposed, reject, by);
+    expect(rejected).toMatchObject({ status: 'open', version: 3 });
+    expect(proposedResolutionOf(rejected)).toBeUndefined();
+    expect(rejected.history.at(-1)).toEqual({
+      at: day(2),
+      by,
+      what: 'resolution rejected',
+      text: 'ask the rail first',
+    });
+    expect(change(rejected, reject, by)).toBe(rejected);
+    expect(ask(rejected, { ...reject, reason: 'again' }, by)).toMatchObject({
+      refusal: 'resolution.not_proposed',
+    });
+    expect(ask(rejected, approve('ama'), 'kofi')).toMatchObject({ refusal: 'resolution.not_proposed' });
+    expect(change(rejected, resolve, 'kofi')).toMatchObject({ resolutionProposedBy: 'kofi', version: 4 });
+  });
+
   it('says who would resolve it, how and since when, as long as it waits', () => {
     const noted = change(proposed, { what: 'note', text: 'asked them' }, 'kofi');
     expect(proposedResolutionOf(noted)).toEqual({ by: 'ama', at: day(2), resolution: 'they paid it back' });

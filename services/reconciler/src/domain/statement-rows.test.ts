@@ -86,6 +86,37 @@ it('knows only references of ours, in any case', () => {
   }
 });
 
+it('keeps another reference as it is, but of a long number the end, and nothing that may be a name', () => {
+  const other = (reference: string) => {
+    const row = read({ reference, amount: '1' });
+    return 'otherReference' in row ? row.otherReference : undefined;
+  };
+  expect(['INV-7', 'po-1', '4711'].map(other)).toEqual(['INV-7', 'po-1', '4711']);
+  expect(['254712345678', '0712-345-678'].map(other)).toEqual(['***678', '***678']);
+  expect(['tel:0241234567', 'MSISDN233241234567', '0241234567-MTN', '0241.234.567'].map(other)).toEqual([
+    'tel:***567',
+    'MSISDN***567',
+    '***567-MTN',
+    '***567',
+  ]);
+  expect(['A123456B-254712345678', 'INV-12345', '123456'].map(other)).toEqual([
+    'A***456B-***678',
+    'INV-12345',
+    '***456',
+  ]);
+  for (const none of ['', 'WANJIKU', 'Ama 7', '+254712345678', `po-${'0a'.repeat(16)}`])
+    expect(other(none)).toBeUndefined();
+});
+
+it('keeps the word for the status as the mapping writes it', () => {
+  const statuses = { completed: ['Réussi', 'OK'], failed: ['KO'] };
+  expect(read({ amount: '5', status: ' RÉUSSI' }, { statuses })).toMatchObject({
+    status: 'completed',
+    statusWord: 'Réussi',
+  });
+  expect(read({ amount: '5' })).not.toHaveProperty('statusWord');
+});
+
 it('sets aside what is no payment, and reads what a line is by its words', () => {
   const kinds = { payout: ['B2C'], reversal: ['Reversal'], other: ['Top up'] };
   const statuses = { completed: ['Success'], failed: ['Failed'] };

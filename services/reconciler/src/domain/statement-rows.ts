@@ -20,6 +20,10 @@ export interface StatementRow {
   readonly fee: bigint | null;
   readonly status: LineStatus;
   readonly atMs: number | null;
+  /** The rail's own word for the status, as the mapping writes it; absent if the file has no column for it. */
+  readonly statusWord?: string;
+  /** What stands in place of a reference of ours, if it looks like a reference. */
+  readonly otherReference?: string;
 }
 
 /** A line before it is matched: a row, a line that is no payment, or why it can't be read. */
@@ -66,18 +70,18 @@ function createCells(mapping: StatementMapping, { places }: Layout, currency: st
   function word<Meaning>(
     cells: readonly string[],
     field: StatementField,
-    words: ReadonlyMap<string, Meaning>,
-  ): Read<Meaning | null> {
+    words: Words<Meaning>,
+  ): Read<Word<Meaning> | null> {
     const found = text(cells, field);
     if (!found.ok || found.value === null) return found.ok ? accept(null) : found;
-    const meaning = words.get(fold(found.value));
-    if (meaning === undefined && isEmptyCell(found.value))
+    const known = words.get(fold(found.value));
+    if (known === undefined && isEmptyCell(found.value))
       return no(`${field}: is empty, so nothing says what the line is`);
-    return meaning === undefined
+    return known === undefined
       ? no(
           `${field}: a word that the mapping does not know: say under ${field}${field === 'status' ? 'es' : 's'} what it means`,
         )
-      : accept(meaning);
+      : accept(known);
   }
 
   function readCurrency(cells: readonly string[]): Read<string> {
@@ -132,7 +136,7 @@ export function createRowReader(mapping: StatementMapping, layout: Layout, curre
       return { unreadable: `the line has ${cells.length} columns, and the header ${layout.columns}` };
     const kind = word(cells, 'kind', kinds);
     if (!kind.ok) return kind.refusal;
-    if (kind.value === 'other') return { aside: true };
+    if (kind.value?.meaning === 'other') return { aside: true };
     const code = readCurrency(cells);
     if (!code.ok) return code.refusal;
     const move = readMove(mapping, layout, reader, cells, code.value);
@@ -149,15 +153,19 @@ export function createRowReader(mapping: StatementMapping, layout: Layout, curre
       return { unreadable: `railReference: has more than ${RAIL_REFERENCE_LENGTH_MAX} characters` };
     const time = reader.time(cells);
     if (!time.ok) return time.refusal;
+    const own = ownReference(reference.value);
+    const other = own === null ? otherReference(reference.value) : undefined;
     const row: StatementRow = {
-      reference: ownReference(reference.value),
+      reference: own,
       railReference: railReference.value,
-      kind: kind.value ?? kindOf(move.value),
+      kind: kind.value?.meaning ?? kindOf(move.value),
       amount: move.value.minor,
       currency: code.value,
       fee: fee.value === null ? null : magnitude(fee.value),
-      status: status.value ?? 'completed',
+      status: status.value?.meaning ?? 'completed',
       atMs: time.value,
+      ...(status.value && { statusWord: status.value.text }),
+      ...(other !== undefined && { otherReference: other }),
     };
     return { row };
   };
@@ -184,7 +192,8 @@ function readMove(
   if (amount.value === null) return no('amount: is missing');
   const direction = word(cells, 'direction', wordsOf(mapping.directions));
   if (!direction.ok) return direction;
-  if (direction.value !== null) return accept({ minor: magnitude(amount.value), direction: direction.value });
+  if (direction.value !== null)
+    return accept({ minor: magnitude(amount.value), direction: direction.value.meaning });
   if (mapping.holds !== undefined) {
     if (amount.value < 0n) return no('amount: is negative, where the mapping says that none is');
     const held = mapping.holds === 'payouts' ? 'debit' : 'credit';
@@ -220,15 +229,32 @@ function ownReference(text: string | null): string | null {
   return isId('po', lower) || isId('co', lower) ? lower : null;
 }
 
+/** Six digits or more, with marks between them, which may be somebody's number. */
+const NUMBER = /\d(?:[._:-]*\d){5,}/g;
+const NUMBER_SHOWN = 3;
+
+/** Another reference; undefined for a text without a digit or with a space, which may be a name. Of long numbers in it the ends are kept. */
+function otherReference(text: string | null): string | undefined {
+  if (text === null || !referencePattern.test(text) || !/\d/.test(text)) return undefined;
+  return text.replaceAll(NUMBER, (number) => `***${number.slice(-NUMBER_SHOWN)}`);
+}
+
 function magnitude(minor: bigint): bigint {
   return minor < 0n ? -minor : minor;
 }
 
+/** A word of the mapping, and what it means. */
+interface Word<Meaning> {
+  readonly text: string;
+  readonly meaning: Meaning;
+}
+type Words<Meaning> = ReadonlyMap<string, Word<Meaning>>;
+
 function wordsOf<Meaning extends string>(
   words: { readonly [Word in Meaning]?: readonly string[] | undefined } | undefined,
-): ReadonlyMap<string, Meaning> {
+): Words<Meaning> {
   const entries = Object.entries(words ?? {}) as [Meaning, readonly string[] | undefined][];
   return new Map(
-    entries.flatMap(([meaning, texts = []]) => texts.map((text) => [fold(text), meaning] as const)),
+    entries.flatMap(([meaning, texts = []]) => texts.map((text) => [fold(text), { text, meaning }] as const)),
   );
 }

@@ -17,7 +17,7 @@ import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from 
 import { remember, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
 import { railStatusObserved } from '../events.ts';
-import { fromDocument, type PollDocument } from '../poll-document.ts';
+import { fromDocument, type PollDocument, UNKNOWN_REFERENCE } from '../poll-document.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
 import { type ClaimDue, createClaimDue } from './claim-due.ts';
@@ -109,21 +109,20 @@ export function startPoller(deps: PollerDeps): Poller {
   const loops = new Map(
     deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, claimsOfRail(deps, rail), work)]),
   );
-  // Unknown references, and rails that are not configured here: there should be none, and people are shown them.
-  const unasked = startPollLoop(
-    deps,
-    'none',
-    { open: { watch: { $gt: '', $nin: [...rails.keys()] } } },
-    work,
-  );
+  const unknown = startPollLoop(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work);
+  // Rails that are not configured here: there should be none, and people are shown them. Over several rails the index
+  // gives no order by time, therefore references of made-up callbacks, of which there may be many, have their own loop.
+  const configured = [...rails.keys(), UNKNOWN_REFERENCE];
+  const others = startPollLoop(deps, 'other rails', { open: { watch: { $gt: '', $nin: configured } } }, work);
   const wake = (watches: readonly string[]) => {
-    for (const watch of watches) (loops.get(watch) ?? unasked).wake();
+    for (const watch of watches)
+      (loops.get(watch) ?? (watch === UNKNOWN_REFERENCE ? unknown : others)).wake();
   };
   return {
     claimDue: createClaimDue(loops, wake),
     [Symbol.asyncDispose]: async () => {
       isEnding = true;
-      await Promise.all([...loops.values(), unasked].map((loop) => loop[Symbol.asyncDispose]()));
+      await Promise.all([...loops.values(), unknown, others].map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }
@@ -219,6 +218,7 @@ async function commitPolls(
     const question = {
       tracked,
       terms,
+      expectedFee: terms.railFee,
       source: 'poll',
       answer,
       isScheduled: isScheduled(tracked, polledAtMs),

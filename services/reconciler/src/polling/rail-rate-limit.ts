@@ -2,14 +2,19 @@ import { type ClaimRateLimit, isDuplicateKey, type Tokens } from '@pesewa/messag
 import type { Db } from 'mongodb';
 
 /** The rate at which a rail may be asked, over all replicas together (ADR 26). */
-export type RailRateLimit = ReturnType<typeof openRailRateLimit>;
-
-/** `perSecond` is the rate over all replicas. */
-interface Limits {
-  readonly wanted: number;
-  readonly perSecond: number;
-  /** Whether half of the tokens are left to others. */
-  readonly leavesReserve?: true;
+export interface RailRateLimit {
+  /**
+   * Takes as many tokens to ask a rail as there are, at most `wanted`.
+   *
+   * @param limits `perSecond` is the rate over all replicas; the tokens of up to half a second accumulate. A caller that
+   * `leavesReserve` leaves half of as many to others
+   */
+  readonly take: (
+    rail: string,
+    limits: { readonly wanted: number; readonly perSecond: number; readonly leavesReserve?: true },
+  ) => Promise<Tokens>;
+  /** Returns tokens that were taken and not used. */
+  readonly giveBack: (rail: string, unused: number) => Promise<void>;
 }
 
 /** The remaining tokens of a rail. */
@@ -73,9 +78,9 @@ export function closeRateLimit(
  * A new bucket is full, like one that was not used for long. Tokens lost with a dead process make the others no faster.
  * A caller without tokens tries again after its usual pause: tokens come back evenly, so a queue would gain nothing.
  */
-export function openRailRateLimit(db: Pick<Db, 'collection'>) {
+export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
   const rateLimits = db.collection<RateLimitDocument>('rateLimits');
-  const taken = async (rail: string, { wanted, perSecond, leavesReserve }: Limits): Promise<Tokens> => {
+  const taken: RailRateLimit['take'] = async (rail, { wanted, perSecond, leavesReserve = false }) => {
     const most = Math.max(1, perSecond * SAVED_UP_S);
     // A bucket of one token has no room for a reserve: there the rate of a caller's own share must do.
     const reserve = leavesReserve ? Math.min(most / 2, most - 1) : 0;
@@ -99,8 +104,7 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>) {
     return bucket ? { count: Number(bucket.granted), at: bucket.at } : NONE;
   };
   return {
-    /** Takes as many tokens to ask a rail as there are, at most `wanted`; those of up to half a second accumulate. */
-    take: async (rail: string, limits: Limits): Promise<Tokens> => {
+    take: async (rail, limits) => {
       if (limits.wanted <= 0 || limits.perSecond <= 0) return NONE;
       try {
         return await taken(rail, limits);
@@ -110,8 +114,7 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>) {
         return taken(rail, limits);
       }
     },
-    /** Returns tokens that were taken and not used. */
-    giveBack: async (rail: string, unused: number): Promise<void> => {
+    giveBack: async (rail, unused) => {
       if (unused > 0) await rateLimits.updateOne({ _id: rail }, { $inc: { tokens: unused } });
     },
   };

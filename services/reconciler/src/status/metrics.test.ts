@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
+import { openStates } from '../domain/tracked.ts';
 import { gaugeStanding, type StandingDeps } from './metrics.ts';
 
 const at = (secondsAgo: number) => new Date(1_000_000 - secondsAgo * 1_000);
@@ -61,13 +62,10 @@ it('exports what waits and since when, with one read for all gauges of a scrape'
   gauge();
   expect(await samples()).toEqual([
     'oldest_open_payment_seconds{kind="payout",state="begun"} 90',
-    'oldest_open_payment_seconds{kind="payout",state="accepted"} 0',
-    'oldest_open_payment_seconds{kind="payout",state="refused"} 0',
-    'oldest_open_payment_seconds{kind="payout",state="not_found"} 0',
-    'oldest_open_payment_seconds{kind="collection",state="begun"} 0',
-    'oldest_open_payment_seconds{kind="collection",state="accepted"} 0',
-    'oldest_open_payment_seconds{kind="collection",state="refused"} 0',
-    'oldest_open_payment_seconds{kind="collection",state="not_found"} 0',
+    ...['accepted', 'refused', 'not_found'].map(
+      (state) => `oldest_open_payment_seconds{kind="payout",state="${state}"} 0`,
+    ),
+    ...openStates.map((state) => `oldest_open_payment_seconds{kind="collection",state="${state}"} 0`),
     'oldest_uncompared_payment_seconds{rail="upstream"} 0',
     'oldest_uncompared_payment_seconds{rail="gone"} 80',
     'open_breaks{kind="payment.stuck"} 3',

@@ -49,14 +49,12 @@ function gaugeOldestOpen({ registry, statusStore, clock }: StandingDeps): void {
     labelNames: ['kind', 'state'],
     read: async () => {
       const found = await readInTime(statusStore.oldestOpen(), clock);
-      return (
-        found &&
-        (['payout', 'collection'] as const).flatMap((kind) =>
-          openStates.map((state) => {
-            const oldest = found.find((one) => one.kind === kind && one.state === state);
-            return [{ kind, state }, oldest ? ageSeconds(oldest.openedAt, clock) : 0] as const;
-          }),
-        )
+      if (!found) return undefined;
+      return ['payout', 'collection'].flatMap((kind) =>
+        openStates.map((state) => {
+          const oldest = found.find((one) => one.kind === kind && one.state === state);
+          return [{ kind, state }, oldest ? ageSeconds(oldest.openedAt, clock) : 0] as const;
+        }),
       );
     },
   });

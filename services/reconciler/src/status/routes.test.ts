@@ -14,7 +14,12 @@ const parts: StatusRouteDeps = {
   store: {
     countOpen: async () => ({ payout: 3, collection: 0 }),
   },
-  breaks: { countOpen: async () => new Map([['payment.stuck', { count: 2, since: at(0) }]]) },
+  breaks: {
+    countOpen: async () => new Map([['payment.stuck', { count: 2, since: at(0) }]]),
+    sumOpen: async () => [
+      { currency: 'KES', amount: 9_007_199_254_741_493n, count: 2, unknown: 1, since: at(0) },
+    ],
+  },
   wallets: { wallets: async () => [] },
   statusStore: {
     duePolls: async (watch, now, overdueBefore) => {
@@ -93,6 +98,15 @@ it('shows what is open, due and broken, and what was never done', async () => {
         oldestDueAt: '2026-01-02T03:00:00.000Z',
       })),
       breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2026-01-02T00:00:00.000Z' }],
+      breakSums: [
+        {
+          currency: 'KES',
+          amount: '90071992547414.93',
+          count: 2,
+          unknown: 1,
+          oldestAt: '2026-01-02T00:00:00.000Z',
+        },
+      ],
       comparison: {
         at: null,
         wallets: 0,
@@ -168,7 +182,7 @@ it('names wallets within range whose difference nothing is known to give, and wh
 });
 
 it('gives the rest if a part fails, or is not answered in time', async () => {
-  const breaks = { countOpen: () => Promise.reject(new Error('MaxTimeMSExpired')) };
+  const breaks = { ...parts.breaks, countOpen: () => Promise.reject(new Error('MaxTimeMSExpired')) };
   const messaging = { caughtUp: () => new Promise<boolean>(() => undefined) };
   expect(await get({ breaks, messaging })).toMatchObject({
     status: 200,

@@ -1,5 +1,5 @@
 import { statusOperations } from '@pesewa/contracts';
-import { type Clock, withDeadline } from '@pesewa/kernel';
+import { type Clock, formatAmount, withDeadline } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import { answer, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -13,7 +13,7 @@ import type { OldestPayment, StatusStore } from './store.ts';
 /** The sources of the status. */
 export interface StatusRouteDeps {
   readonly store: Pick<WorkingStore, 'countOpen'>;
-  readonly breaks: Pick<BreakStore, 'countOpen'>;
+  readonly breaks: Pick<BreakStore, 'countOpen' | 'sumOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   readonly statusStore: StatusStore;
   readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
@@ -54,19 +54,31 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
         return null;
       }
     };
-    const [open, silent, polls, breaks, comparison, coverage, close, uncompared, caughtUp] =
+    const [open, silent, polls, breaks, breakSums, comparison, coverage, close, uncompared, caughtUp] =
       await Promise.all([
         part('open', readOpen(deps, now)),
         part('silent', readSilent(deps)),
         part('polls', readPolls(deps, now)),
         part('breaks', readBreaks(deps)),
+        part('breakSums', readBreakSums(deps)),
         part('comparison', readComparison(deps)),
         part('coverage', readCoverage(deps)),
         part('close', readClose(deps)),
         part('uncompared', readUncompared(deps)),
         part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
       ]);
-    const parts = { open, silent, polls, breaks, comparison, coverage, close, uncompared, caughtUp };
+    const parts = {
+      open,
+      silent,
+      polls,
+      breaks,
+      breakSums,
+      comparison,
+      coverage,
+      close,
+      uncompared,
+      caughtUp,
+    };
     return answer(200, { at: now.toISOString(), ...parts, unreported: unreported.toSorted() });
   };
   serveOperations(operator, statusOperations, { show });
@@ -125,6 +137,17 @@ async function readBreaks({ breaks }: StatusRouteDeps) {
     oldestAt: text(since),
   }));
   return found.toSorted((one, other) => one.kind.localeCompare(other.kind));
+}
+
+async function readBreakSums({ breaks }: StatusRouteDeps) {
+  const found = await breaks.sumOpen();
+  return found.map(({ currency, amount, count, unknown, since }) => ({
+    currency,
+    amount: formatAmount(amount, currency),
+    count,
+    unknown,
+    oldestAt: since.toISOString(),
+  }));
 }
 
 /**

@@ -119,8 +119,14 @@ it('keeps since when a rail gives no answer, until it gives one', async () => {
   expect(await silent.list()).toEqual([]);
 });
 
-it('counts the breaks that stand, by kind, without reading those that do not', async () => {
-  const one = (kind: string, minute: number, standing: 'open' | 'resolved') => ({
+it('counts the breaks that stand, by kind, and sums them by currency, without reading them or others', async () => {
+  const one = (
+    kind: string,
+    minute: number,
+    standing: 'open' | 'resolved',
+    money: { readonly currency: string | null; readonly amount: bigint | null },
+  ) => ({
+    ...money,
     _id: `${kind}/${minute}` as never,
     reference: `po-${minute}`,
     kind,
@@ -128,23 +134,32 @@ it('counts the breaks that stand, by kind, without reading those that do not', a
     openedAt: at(0),
     since: at(minute),
   });
-  const resolved = Array.from({ length: 50 }, (_, minute) => one('payment.stuck', 100 + minute, 'resolved'));
+  const resolved = Array.from({ length: 50 }, (_, minute) =>
+    one('payment.stuck', 100 + minute, 'resolved', { currency: 'KES', amount: 1n }),
+  );
   const open = [
-    one('wallet.drift', 9, 'open'),
-    one('payment.stuck', 8, 'open'),
-    one('payment.stuck', 7, 'open'),
+    one('wallet.drift', 9, 'open', { currency: 'KES', amount: -9_007_199_254_740_993n }),
+    one('payment.stuck', 8, 'open', { currency: 'KES', amount: 500n }),
+    one('payment.stuck', 7, 'open', { currency: 'GHS', amount: null }),
+    one('payment.stuck', 9, 'open', { currency: null, amount: null }),
   ];
   await db.collection('breaks').insertMany([...resolved, ...open]);
   await db.command({ profile: 2 });
-  const counts = await openBreakStore(db).countOpen();
-  expect(counts).toEqual(
+  const store = openBreakStore(db);
+  expect(await store.countOpen()).toEqual(
     new Map([
-      ['payment.stuck', { count: 2, since: at(7) }],
+      ['payment.stuck', { count: 3, since: at(7) }],
       ['wallet.drift', { count: 1, since: at(9) }],
     ]),
   );
+  expect(await store.sumOpen()).toEqual([
+    { currency: 'GHS', amount: 0n, count: 1, unknown: 1, since: at(7) },
+    { currency: 'KES', amount: 9_007_199_254_741_493n, count: 2, unknown: 0, since: at(8) },
+  ]);
   await db.command({ profile: 0 });
-  expect((await examined('breaks')).keys).toBeLessThanOrEqual(open.length + 1);
+  const { keys, documents } = await examined('breaks');
+  expect(keys).toBeLessThanOrEqual(open.length + 1);
+  expect(documents).toBe(0);
 });
 
 it('gives the newest audit and the newest day that was closed over all rails', async () => {

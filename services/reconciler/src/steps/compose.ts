@@ -36,7 +36,9 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
       ...parts,
       watches: [
         ...openStepWatches(messaging.database, store.collection, parts.coverageStore),
-        watchEntries(store, parts.breaks),
+        ...(['payout', 'collection'] as const).map((kind) =>
+          watchEntries(kind, store, parts.breaks, config.BOOKS_GRACE_MS),
+        ),
       ],
       limitMs: config.STEP_LIMIT_MS,
       requestsMax: config.REPUBLISH_REQUESTS_MAX,
@@ -48,13 +50,14 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
 function gaugeSteps(
   registry: Registry,
   clock: Clock,
-  { stepStore, store: { collection } }: Pick<Parts, 'stepStore' | 'store'>,
+  { stepStore, store }: Pick<Parts, 'stepStore' | 'store'>,
 ): void {
   gauge({
     registry,
     name: 'payments_awaiting_ledger',
-    help: 'Payments that still lack a ledger entry after the grace time and are not judged yet; no value while the database does not answer.',
-    read: () => readInTime(countAwaiting(collection, new Date(clock.nowMs()), METRIC_TIMEOUT_MS), clock),
+    help: 'Payments that still lack a ledger entry after the grace time, or after a request for it, and are not judged yet; no value while the database does not answer.',
+    read: () =>
+      readInTime(countAwaiting(store, stepStore, new Date(clock.nowMs()), METRIC_TIMEOUT_MS), clock),
   });
   gauge({
     registry,

@@ -27,6 +27,7 @@ it('stands until the ledger bears the payment out, or its break was corrected', 
     'po-again/entry': 'resolved',
   };
   const { standing } = watchEntries(
+    'payout',
     { load: async () => payments, collection: undefined as never },
     {
       findAll: async (ids) =>
@@ -34,9 +35,24 @@ it('stands until the ledger bears the payment out, or its break was corrected', 
           .filter(([id]) => ids.includes(id))
           .map(([_id, status]) => ({ _id, status }) as Break),
     },
+    1_000,
   );
   const steps = ['po-lacks', 'po-corrected', 'po-whole', 'po-gone'].map((one) => stepOf(one));
   // A break of an earlier entry says nothing of one that people have not been shown.
   const found = await standing([...steps, stepOf('po-again', false)]);
   expect(found.map(({ reference }) => reference)).toEqual(['po-lacks', 'po-again']);
+});
+
+it.each([
+  ['payout', 'collection-gateway', 'collections'],
+  ['collection', 'payout-gateway', 'payouts'],
+] as const)('of a %s waits neither for %s nor for the topic of %s', (kind, gateway, topic) => {
+  const { hops } = watchEntries(
+    kind,
+    { load: async () => new Map(), collection: undefined as never },
+    { findAll: async () => [] },
+    1_000,
+  );
+  expect(hops.map(({ by }) => by)).not.toContain(gateway);
+  expect(hops.flatMap(({ topics }) => topics)).not.toContain(topic);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { awaited } from '../domain/tracked.ts';
-import { type FollowedStep, findingOf, follow, found, lateAfterMs, lookFromMs } from './following.ts';
+import { type FollowedStep, findingOf, follow, found, lookFromMs } from './following.ts';
 
 const limits = { limitMs: 1_000, requestsMax: 3 };
 const at = (ms: number) => new Date(ms);
@@ -54,12 +54,6 @@ describe('an overdue step', () => {
     expect(lookFromMs(undefined, 60_000)).toBe(0);
     expect(lookFromMs(500_000, 60_000)).toBe(500_000);
     expect(lookFromMs(500_000, 10_000)).toBe(490_000);
-  });
-
-  it('counts an end as late before a close could read past it', () => {
-    expect(lateAfterMs(60_000, 600_000)).toBe(30_000);
-    expect(lateAfterMs(60_000, 20_000)).toBe(5_000);
-    expect(lateAfterMs(60_000, 0)).toBe(0);
   });
 
   it('says what is missing, and what was tried', () => {

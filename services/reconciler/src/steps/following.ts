@@ -52,12 +52,9 @@ const DOUBLINGS_MAX = 6;
 /** How long after the time in a record it may be committed and become visible. */
 const COMMIT_MS = 15_000;
 
-/**
- * After how long the report of an end counts as late: a check at the end's own time need not wait for it, nor a close
- * that begins so long after its window.
- */
-export function lateAfterMs(limitMs: number, closeLagMs = Number.POSITIVE_INFINITY): number {
-  return Math.max(0, Math.min(limitMs / 2, closeLagMs - COMMIT_MS));
+/** After how long the report of an end counts as late: a check at the end's own time need not wait for it. */
+export function lateAfterMs(limitMs: number): number {
+  return limitMs / 2;
 }
 
 /**

@@ -19,12 +19,20 @@ export const toWebhooks: readonly Hop[] = [
   { ...ENDS, by: 'reconciler' },
 ];
 
-/** And to its entries, back to us. */
-export const toEntries: readonly Hop[] = [
-  { ...ENDS, by: 'ledger' },
-  { ...ENDS, by: 'reconciler' },
-  { ...LEDGER, by: 'reconciler' },
-];
+/** The hops from us to the owner of a payment, to the entries of its end, and back; those of the other kind delay none. */
+export const toEntries: Readonly<Record<PaymentKind, readonly Hop[]>> = {
+  payout: [TO_PAYOUTS, ...entriesOf('payouts')],
+  collection: [TO_COLLECTIONS, ...entriesOf('collections')],
+};
+
+function entriesOf(owner: 'payouts' | 'collections'): readonly Hop[] {
+  const ends = { from: [owner], topics: [owner] } as const;
+  return [
+    { ...ends, by: 'ledger' },
+    { ...ends, by: 'reconciler' },
+    { ...LEDGER, by: 'reconciler' },
+  ];
+}
 
 /**
  * The whole way of a payment until its owner has sent it: from us to its owner, through the ledger if it has a hold,

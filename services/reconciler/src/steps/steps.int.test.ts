@@ -66,6 +66,25 @@ async function insertPayout(step: 'accepted' | 'held'): Promise<string> {
   return reference;
 }
 
+/** A record of collection-gateway that was made now and whose events never came. */
+async function insertCollection(): Promise<string> {
+  const reference = ids.next('co');
+  await gateway('collections')
+    .collection<Document>('collections')
+    .insertOne({
+      reference,
+      merchantId: 'demo',
+      order: { country: 'KEN' },
+      currency: 'KES',
+      amount: 10_000n,
+      rail: 'upstream',
+      status: 'PENDING',
+      step: 'initiated',
+      acceptedAt: new Date(nowMs()),
+    });
+  return reference;
+}
+
 const seenUntilMs = async (watch: string) => {
   const marks = database().collection<{ _id: string; until: Date }>('step_marks');
   return (await marks.findOne({ _id: watch }))?.until.getTime() ?? 0;
@@ -127,6 +146,14 @@ describe('a step that takes longer than it can, on real daemons', () => {
     expect(await rowOf(unheard)).toMatchObject({ status: 'open', terms: { currency: 'KES' } });
     await isDone(unheard);
     hasAsked(heard, 'opening');
+  });
+
+  it('is the opening of a collection too, which the watch over payouts leaves alone', async () => {
+    const reference = await insertCollection();
+    await after(1, () => hasAsked(reference, 'opening'));
+    await after(1, () => hasAsked(reference, 'opening', 'opening'));
+    await after(2, () => hasBreak(reference, 'coverage.missing', 'open'));
+    expect(await rowOf(reference)).toMatchObject({ status: 'open', terms: { kind: 'collection' } });
   });
 
   it('is the webhook of an end: none is missed that is owed, and one that is not has a break', async () => {

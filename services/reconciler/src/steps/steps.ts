@@ -49,15 +49,17 @@ export interface StepDeps extends StepLimits {
 }
 
 /** What is written: a newly found overdue step, or one that was checked again. */
-type Item =
-  | { readonly kind: 'found'; readonly overdue: Overdue }
-  | {
-      readonly kind: 'observed';
-      readonly step: FollowedStep;
-      readonly stands: boolean;
-      /** The record of a payment that is still unknown here. */
-      readonly record?: OwnerRecord | undefined;
-    };
+type Item = Pick<StepLimits, 'limitMs'> &
+  (
+    | { readonly kind: 'found'; readonly overdue: Overdue }
+    | {
+        readonly kind: 'observed';
+        readonly step: FollowedStep;
+        readonly stands: boolean;
+        /** The record of a payment that is still unknown here. */
+        readonly record?: OwnerRecord | undefined;
+      }
+  );
 
 const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
@@ -124,11 +126,12 @@ async function lookAt({
   levelAtMs,
   ...deps
 }: Look): Promise<void> {
-  const to = new Date(levelAtMs - (watch.overdueAfterMs ?? deps.limitMs));
+  const { limitMs = deps.limitMs, overdueAfterMs = limitMs } = watch;
+  const to = new Date(levelAtMs - overdueAfterMs);
   const seenUntil = await stepStore.mark(watch.name);
-  const from = new Date(lookFromMs(seenUntil?.getTime(), deps.limitMs));
+  const from = new Date(lookFromMs(seenUntil?.getTime(), limitMs));
   for await (const { overdue, until } of watch.look(from, to)) {
-    await submit(overdue.map((one) => ({ kind: 'found', overdue: one })));
+    await submit(overdue.map((one) => ({ kind: 'found', overdue: one, limitMs })));
     processed(overdue.length);
     await stepStore.setMark(watch.name, until);
     signal.throwIfAborted();
@@ -136,13 +139,13 @@ async function lookAt({
   await stepStore.setMark(watch.name, to);
   let due: readonly FollowedStep[];
   do {
-    due = await stepStore.due(watch.steps, new Date(levelAtMs), BATCH);
+    due = await stepStore.due(watch, new Date(levelAtMs), BATCH);
     const standing = new Set(due.length > 0 ? await watch.standing(due) : []);
     const records = await recordsOf(deps, [...standing]);
     await submit(
       due.map((step) => {
         const record = records.get(step.reference);
-        return { kind: 'observed', step, stands: standing.has(step), record };
+        return { kind: 'observed', step, stands: standing.has(step), record, limitMs };
       }),
     );
     processed(due.length);
@@ -185,17 +188,18 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     requestRepublication(step, transaction);
   };
   for (const item of items) {
+    const limits = { limitMs: item.limitMs, requestsMax: deps.requestsMax };
     if (item.kind === 'found') {
       const { overdue } = item;
       const id = stepId(overdue);
       const isNew = overdue.step === 'entry' ? takeEntry(payments, overdue) : !known.has(id) && !kept.has(id);
-      if (isNew) ask(found(overdue, deps, now));
+      if (isNew) ask(found(overdue, limits, now));
       continue;
     }
     const { step, stands, record } = item;
     // Another replica has checked it meanwhile.
     if (known.get(stepId(step))?.dueAt.getTime() !== step.dueAt.getTime()) continue;
-    const next = follow(step, stands, deps, now);
+    const next = follow(step, stands, limits, now);
     if (next.kind === 'goesOn' && record === undefined) {
       ask(next.step);
       if (next.isNews) reports.push(...reportsOf(next.step, payments.get(step.reference), now));

@@ -1,4 +1,5 @@
-import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import type { PaymentKind } from '@pesewa/contracts';
+import type { AnyBulkWriteOperation, ClientSession, CountDocumentsOptions, Db } from 'mongodb';
 import type { FollowedStep, Step } from './following.ts';
 
 /** A followed step as MongoDB holds it. */
@@ -29,8 +30,16 @@ export function openStepStore(db: Db) {
   const marks = db.collection<MarkDocument>('step_marks');
   return {
     /** The due ones, the oldest first. */
-    due: (wanted: readonly Step[], before: Date, limit: number): Promise<readonly FollowedStep[]> => {
-      const found = steps.find({ step: { $in: [...wanted] }, dueAt: { $lte: before } });
+    due: (
+      { steps: wanted, kind }: { readonly steps: readonly Step[]; readonly kind?: PaymentKind },
+      before: Date,
+      limit: number,
+    ): Promise<readonly FollowedStep[]> => {
+      const found = steps.find({
+        step: { $in: [...wanted] },
+        ...(kind && { kind }),
+        dueAt: { $lte: before },
+      });
       return found.sort({ dueAt: 1 }).limit(limit).toArray();
     },
     /** The existing ones among these, by {@link stepId}. */
@@ -41,6 +50,9 @@ export function openStepStore(db: Db) {
       const found = await steps.find({ _id: { $in: wanted.map(stepId) } }, { session }).toArray();
       return new Map(found.map((step) => [step._id, step]));
     },
+    /** How many of a step are due. */
+    countDue: (step: Step, before: Date, options: CountDocumentsOptions): Promise<number> =>
+      steps.countDocuments({ step, dueAt: { $lte: before } }, options),
     save: async (followed: readonly FollowedStep[], done: readonly Named[], session: ClientSession) => {
       const writes: AnyBulkWriteOperation<StepDocument>[] = [
         ...followed.map((replacement) => ({

@@ -19,10 +19,14 @@ export interface StepPage {
 export interface StepWatch {
   readonly name: string;
   readonly steps: readonly Step[];
+  /** The kind whose steps it follows; both, if left out. */
+  readonly kind?: PaymentKind;
   /** The hops that must be complete before anything counts as missing. */
   readonly hops: readonly Hop[];
-  /** How long after its time a payment is overdue; the limit of steps, if left out. */
+  /** How long after its time a payment is overdue; the limit, if left out. */
   readonly overdueAfterMs?: number;
+  /** How long a step of its own, and an answer to a request, takes; the limit of steps, if left out. */
+  readonly limitMs?: number;
   /** Checks each payment that began or ended within the period, once. */
   readonly look: (from: Date, to: Date) => AsyncIterable<StepPage>;
   /** The steps that are still unfinished. */
@@ -95,6 +99,7 @@ function watchOpen(
   };
   return {
     name: kind,
+    kind,
     steps: options.steps,
     hops: options.hops,
     look: async function* look(from, to) {

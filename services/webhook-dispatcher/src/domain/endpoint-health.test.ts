@@ -64,6 +64,12 @@ it('records nothing for a success of a healthy endpoint, nor for failures that c
   });
 });
 
+it('fails since the beginning of its first attempt, although that one ended after another', () => {
+  expect(observe({ ...failing, failingSinceMs: 9 }, failedAt(5), limits)).toMatchObject({
+    failingSinceMs: 5,
+  });
+});
+
 it('is healthy again after a success, and then fails anew', () => {
   const well = observe({ ...failing, state: 'warned' }, deliveredAt(2 * DAY), limits);
   expect(well).toEqual({

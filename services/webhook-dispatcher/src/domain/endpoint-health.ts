@@ -8,16 +8,17 @@ export interface Health {
   readonly state: HealthState;
   /** Which address of the merchant's own is meant; null for an endpoint that is named by its origin. */
   readonly address: string | null;
-  /** The first failure since the last success; null while it is healthy. */
+  /** When the first attempt of those that failed since the last success began; null while it is healthy. */
   readonly failingSinceMs: number | null;
   /** The last failure that was recorded: at most one in {@link RECORD_EVERY_MS}. */
   readonly lastFailureAtMs: number | null;
   readonly lastSuccessAtMs: number | null;
 }
 
-/** The end of an attempt at an endpoint. */
+/** An attempt at an endpoint that has ended. */
 export interface Observation {
   readonly isDelivered: boolean;
+  /** When it began, as its delivery records it. */
   readonly atMs: number;
   readonly address: string | null;
   /** The last success that this process knows of. */
@@ -57,6 +58,8 @@ export function observe(
     const lastSuccessAtMs = attempt.lastSuccessAtMs ?? health?.lastSuccessAtMs ?? null;
     return { state: 'failing', address, failingSinceMs: atMs, lastFailureAtMs: atMs, lastSuccessAtMs };
   }
+  // Of attempts under way together, the one that began first may fail last.
+  if (atMs < health.failingSinceMs) return { ...health, failingSinceMs: atMs };
   const state = stateAfter(health.state, atMs - health.failingSinceMs, limits);
   if (state === health.state && atMs - health.lastFailureAtMs < RECORD_EVERY_MS) return undefined;
   return { ...health, state, lastFailureAtMs: atMs };
