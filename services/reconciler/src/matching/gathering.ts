@@ -1,5 +1,5 @@
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithoutId } from 'mongodb';
+import type { AnyBulkWriteOperation, Filter, UpdateFilter } from 'mongodb';
 import { commitEach } from '../batches.ts';
 import type { Window, WindowPayment, WindowPayments } from './payments.ts';
 import type { Keep } from './runs.ts';
@@ -83,8 +83,7 @@ async function takePage<Run extends MatchRun, Record extends MatchRecord>(
   const records = await recordsOf(run, payments, transaction);
   const writes = records.map(({ _id: id, ...record }): AnyBulkWriteOperation<Record> => {
     const filter = { _id: id } as Filter<Record>;
-    if (isAnew)
-      return { replaceOne: { filter, replacement: record as unknown as WithoutId<Record>, upsert: true } };
+    if (isAnew) return { replaceOne: { filter, replacement: record, upsert: true } };
     const update = { $setOnInsert: record } as unknown as UpdateFilter<Record>;
     return { updateOne: { filter, update, upsert: true } };
   });

@@ -21,11 +21,11 @@ export interface WindowCursor {
 
 const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, endedAt: 1, uncompared: 1 } as const;
 
-/** How long finding the oldest ones may take. */
-const OLDEST_TIMEOUT_MS = 1_000;
-
 /** What a run reads of a payment. */
 export type WindowPayment = Pick<PollDocument, '_id' | keyof typeof FIELDS>;
+
+/** How long finding the oldest ones may take. */
+const OLDEST_TIMEOUT_MS = 1_000;
 
 /** The payment of a rail that ended first of those that nothing has compared with the rail's record. */
 export interface OldestUncompared {
@@ -40,12 +40,6 @@ export type WindowPayments = ReturnType<typeof openWindowPayments>;
 /** Opens {@link WindowPayments}; a window over all rails leaves out those whose statement is their close. */
 export function openWindowPayments(polls: Collection<PollDocument>, byStatement: readonly string[] = []) {
   const ofRails = ({ rail }: Window) => ({ 'terms.rail': rail ?? { $nin: [...byStatement] } });
-  const limits = { maxTimeMS: OLDEST_TIMEOUT_MS } as const;
-  /** Found by seeking from one rail's keys to the next. */
-  const railsUncompared = async () => {
-    const found = await polls.distinct('uncompared', { uncompared: { $gt: '' } }, limits);
-    return found.filter((rail) => rail !== undefined);
-  };
   return {
     /** The next payments of a window in the order of their ends; at most `limit`. */
     read: (
@@ -64,6 +58,42 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
         .limit(limit)
         .toArray();
     },
+    ...openUncompared(polls, byStatement),
+    /** Those of these payments whose terms are known. */
+    find: (references: readonly string[]): Promise<readonly WindowPayment[]> =>
+      polls
+        .find({ _id: { $in: [...new Set(references)] }, terms: { $exists: true } })
+        .project<WindowPayment>(FIELDS)
+        .toArray(),
+    /** How many payments of each rail are in a window; null if there are too many to count in time. */
+    count: async (window: Window): Promise<ReadonlyMap<string, number> | null> => {
+      const { from, to } = window;
+      const byRail = [
+        { $match: { endedAt: { $gte: from, $lt: to }, ...ofRails(window) } },
+        { $group: { _id: '$terms.rail', count: { $sum: 1 } } },
+        { $sort: { _id: 1 } },
+      ];
+      const found = await inTime(
+        polls
+          .aggregate<{ readonly _id: string; readonly count: number }>(byRail, {
+            maxTimeMS: COUNT_TIMEOUT_MS,
+          })
+          .toArray(),
+      );
+      return found && new Map(found.map(({ _id, count }) => [_id, count]));
+    },
+  };
+}
+
+/** Opens the ended payments that nothing has compared with their rail's record since they ended. */
+function openUncompared(polls: Collection<PollDocument>, byStatement: readonly string[]) {
+  const limits = { maxTimeMS: OLDEST_TIMEOUT_MS } as const;
+  /** Found by seeking from one rail's keys to the next. */
+  const railsUncompared = async () => {
+    const found = await polls.distinct('uncompared', { uncompared: { $gt: '' } }, limits);
+    return found.filter((rail) => rail !== undefined);
+  };
+  return {
     /** The payments of a window that nothing has compared since they ended, in pages. */
     uncompared: async function* ({ from, to, rail }: Window): AsyncGenerator<readonly WindowPayment[]> {
       const asked = async () => (await railsUncompared()).filter((one) => !byStatement.includes(one));
@@ -110,29 +140,6 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
             { $set: { uncompared: rail } },
           );
       }
-    },
-    /** Those of these payments whose terms are known. */
-    find: (references: readonly string[]): Promise<readonly WindowPayment[]> =>
-      polls
-        .find({ _id: { $in: [...new Set(references)] }, terms: { $exists: true } })
-        .project<WindowPayment>(FIELDS)
-        .toArray(),
-    /** How many payments of each rail are in a window; null if there are too many to count in time. */
-    count: async (window: Window): Promise<ReadonlyMap<string, number> | null> => {
-      const { from, to } = window;
-      const byRail = [
-        { $match: { endedAt: { $gte: from, $lt: to }, ...ofRails(window) } },
-        { $group: { _id: '$terms.rail', count: { $sum: 1 } } },
-        { $sort: { _id: 1 } },
-      ];
-      const found = await inTime(
-        polls
-          .aggregate<{ readonly _id: string; readonly count: number }>(byRail, {
-            maxTimeMS: COUNT_TIMEOUT_MS,
-          })
-          .toArray(),
-      );
-      return found && new Map(found.map(({ _id, count }) => [_id, count]));
     },
   };
 }

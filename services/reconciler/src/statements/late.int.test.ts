@@ -115,8 +115,9 @@ it('is to be compared again once its statement was dropped', async () => {
   await isCompared(reference);
   await request(`/statements/${id}`, { method: 'DELETE' });
   await until('it is marked', async () => (await rowOf(reference))?.uncompared === 'upstream');
-  await match(file(lineOf(reference, iso(inMs))), { from, to });
+  const again = await match(file(lineOf(reference, iso(inMs))), { from, to });
   await isCompared(reference);
+  expect(again).toBe(id);
 });
 
 it('shows the payments that no statement is about, until a close of the rail has compared them', async () => {

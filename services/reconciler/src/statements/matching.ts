@@ -53,7 +53,7 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
       await matchAgain(deps, new Set(missing.map(({ run }) => run)), transaction);
     },
   );
-  return async ({ rail }, keep) => {
+  return async ({ _id, rail }, keep) => {
     const done = await runs.find(matchedOf(rail)).toArray();
     const ends = done.flatMap((one) => windowOf(one)?.to.getTime() ?? []);
     const window = { from: new Date(0), to: new Date(Math.max(0, ...ends) + LINE_LEAD_MS), rail };
@@ -61,6 +61,11 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
       await keep();
       await take({ rail, payments });
     }
+    const over = {
+      $set: { stage: 'done' },
+      $unset: { running: true, dueAt: true, rereading: true },
+    } as const;
+    await runs.updateOne({ _id, stage: 'late' }, over);
   };
 }
 

@@ -82,29 +82,13 @@ type Begin = (
 export function startStatements(deps: StatementDeps): Statements {
   const { statementStore: store, clock } = deps;
   const matchWhole = createMatcher(deps);
-  const takeUp = addLate(deps);
-  const late = async (statement: StatementDocument, keep: Keep) => {
-    await takeUp(statement, keep);
-    const over = {
-      $set: { stage: 'done' },
-      $unset: { running: true, dueAt: true, rereading: true },
-    } as const;
-    await store.runs.updateOne({ _id: statement._id, stage: 'late' }, over);
-  };
   const loop = startRuns({
     ...deps,
     name: 'statements',
     store,
     inOrderBy: 'rail',
     pauseMs: PAUSE_MS,
-    step: async (statement, keep) => {
-      if (statement.stage === 'dropped') {
-        await compareAgain(deps, statement, keep);
-        return deleteRun(store, statement._id, keep);
-      }
-      if (statement.stage === 'late') return late(statement, keep);
-      return (await isLevel(deps, statement)) && matchWhole(statement, keep);
-    },
+    step: createStep(deps, matchWhole),
   });
 
   const begin: Begin = async (_id, terms, requestedBy, trial) => {
@@ -158,6 +142,17 @@ export function startStatements(deps: StatementDeps): Statements {
       loop.wake();
     },
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
+}
+
+/** Takes the next steps of a statement. */
+function createStep(deps: StatementDeps, matchWhole: ReturnType<typeof createMatcher>) {
+  const takeUp = addLate(deps);
+  return async (statement: StatementDocument, keep: Keep): Promise<unknown> => {
+    if (statement.stage === 'late') return takeUp(statement, keep);
+    if (statement.stage !== 'dropped') return (await isLevel(deps, statement)) && matchWhole(statement, keep);
+    await compareAgain(deps, statement, keep);
+    return deleteRun(deps.statementStore, statement._id, keep);
   };
 }
 
