@@ -76,7 +76,7 @@ test('topics that are not there are named, and not created by asking', async () 
 test('what prepare has made is not refused, and prepare can be repeated; an index that is not unique is', async () => {
   const prepare = prepareDatabase('ledger', databaseSchema);
   expect(await prepare(config)).toBe(
-    `the database ${config.DATABASE_PREFIX}ledger is prepared: 7 collections, 9 indexes`,
+    `the database ${config.DATABASE_PREFIX}ledger is prepared: 7 collections, 10 indexes`,
   );
   await prepare(config);
   const ofMongodb = async () =>
@@ -93,6 +93,6 @@ test('what prepare has made is not refused, and prepare can be repeated; an inde
 
 test('without Kafka the database alone is checked, and the topics once Kafka answers', async () => {
   const { lines, problems } = await start({ KAFKA_BROKERS: ['127.0.0.1:1'] });
-  expect(problems.every(({ msg }) => msg.startsWith('MongoDB'))).toBe(true);
+  expect(problems.filter(({ msg }) => !msg.startsWith('MongoDB'))).toEqual([]);
   expect(lines.map(({ msg }) => msg)).toContain('Kafka does not answer: its topics are checked once it does');
 });

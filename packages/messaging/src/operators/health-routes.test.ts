@@ -83,3 +83,33 @@ it('tells what it knows, in time, where others give no answer or fail', async ()
   });
   expect(warned.toSorted()).toEqual(['consumer', 'parked']);
 });
+
+it('asks for a while no more whether the consumer keeps up, once it does', async () => {
+  const operator = new Hono();
+  const asked: boolean[] = [];
+  let [nowMs, isLevel] = [0, false];
+  const clock = { ...systemClock, nowMs: () => nowMs };
+  addHealthRoutes(
+    { operator, health: createHealth(), logger: {} as Logger, clock },
+    {
+      db: { collection: () => ({ countDocuments: async () => 0 }) } as unknown as Db,
+      outbox: { findOne: async () => null } as unknown as Outbox,
+      keepsUp: async () => {
+        asked.push(isLevel);
+        return isLevel;
+      },
+    },
+  );
+  const look = async () => {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const answered = await guardOperator(operator, createOperators(TOKEN)).request('/health', { headers });
+    return ((await answered.json()) as HealthView).keepsUp;
+  };
+  expect([await look(), await look()]).toEqual([false, false]);
+  isLevel = true;
+  expect([await look(), await look()]).toEqual([true, true]);
+  isLevel = false;
+  nowMs = 5_000;
+  expect(await look()).toBe(false);
+  expect(asked).toEqual([false, false, true, false]);
+});

@@ -7,6 +7,8 @@ import { type Outbox, oldestOf } from '../outbox/outbox.ts';
 
 /** Within it the consumer applies what waits for it, or it does not keep up. */
 const KEEPS_UP_MS = 1_000;
+/** For so long after it kept up, the brokers are not asked again, however many people look. */
+const ASKED_AGAIN_AFTER_MS = 5_000;
 /** People wait for it, and for other services beside it. */
 const READ_TIMEOUT_MS = 2_000;
 const PARKED_MAX = 100;
@@ -26,20 +28,27 @@ export function addHealthRoutes(
       logger.warn({ err: error, what }, 'a part of the health is not known');
       return null;
     });
+  let keptUpAtMs = Number.NEGATIVE_INFINITY;
+  const keepsUp = async () => {
+    if (Math.abs(clock.nowMs() - keptUpAtMs) < ASKED_AGAIN_AFTER_MS) return true;
+    const isLevel = await sources.keepsUp(KEEPS_UP_MS);
+    if (isLevel) keptUpAtMs = clock.nowMs();
+    return isLevel;
+  };
   const show = async () => {
-    const [{ failures, details }, outbox, keepsUp, parked] = await Promise.all([
+    const [{ failures, details }, outbox, isLevel, parked] = await Promise.all([
       health.readiness(),
       orUnknown(
         'outbox',
         oldestOf(sources.outbox, READ_TIMEOUT_MS).then((at) => ({ oldestAt: at?.toISOString() ?? null })),
       ),
-      orUnknown('consumer', sources.keepsUp(KEEPS_UP_MS)),
+      orUnknown('consumer', keepsUp()),
       orUnknown('parked', openParkedStore(sources.db).countUpTo(PARKED_MAX + 1, READ_TIMEOUT_MS)),
     ]);
     return answer(200, {
       problems: { ...details, ...failures },
       outbox,
-      keepsUp,
+      keepsUp: isLevel,
       parked: parked === null ? null : { count: Math.min(parked, PARKED_MAX), isCut: parked > PARKED_MAX },
     });
   };

@@ -63,7 +63,7 @@ export function addRunPages<Run, Item>(routes: Routes, runs: Runs<Run, Item>): v
       listOf<Item>(visit, {
         path,
         kept: ['result'],
-        caption,
+        caption: 'What each side says',
         read: (cursor) =>
           call('reconciler', records, { parameters, query: { result, cursor } }) as Promise<never>,
         columns: (items) => runs.recordColumns(visit.times, items),

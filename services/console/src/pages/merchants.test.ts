@@ -79,7 +79,7 @@ describe('merchants in a currency', () => {
 describe('a merchant', () => {
   it('has settings, balances that lead to their statement, and who changed what', async () => {
     const { html, text } = await page('/merchants/demo', about, 'viewer');
-    expect(text).toMatch(/GHS wallet of demo GHA 12\.50 GHS +3\.00 GHS +1\.5% +at least 0\.10 GHS/);
+    expect(text).toMatch(/GHS wallet of demo GHA 12\.50 GHS +3\.00 GHS +1\.5%, at least 0\.10 GHS/);
     expect(html).toContain('href="/ledger/accounts/wallet%3Ademo%3AGHS"');
     expect(text).toContain('8047dca0ab6a… payouts, collections expired 01/11/2026 00:00:00');
     expect(text).toContain('largest payout, GHS: from none to 5,000.00 GHS');

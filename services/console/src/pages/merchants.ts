@@ -121,10 +121,12 @@ const changeLink = ({ may, part: partOf }: Visit, [kind, text, about]: ChangeLin
 async function walletTable(visit: Visit, settings: Settings, currencies: readonly string[]): Promise<Html> {
   const id = visit.part('id');
   const price = (currency: string, fee: string) =>
-    Object.entries({ percent: '', fixed: '+ ', min: 'at least ', max: 'at most ' }).map(([name, text]) => {
-      const found = settings.get(`wallets.${currency}.${fee}.${name}`);
-      return found && html`${text}${settingText(found)} `;
-    });
+    Object.entries({ percent: '', fixed: 'plus ', min: 'at least ', max: 'at most ' })
+      .flatMap(([name, text]) => {
+        const found = settings.get(`wallets.${currency}.${fee}.${name}`);
+        return found ? html`${text}${settingText(found)}` : [];
+      })
+      .map((text, index) => html`${index > 0 && ', '}${text}`);
   const wallets = currencies.map(async (currency) => {
     const account = `wallet:${id}:${currency}`;
     const balances = await readWallet(visit.upstream, id, currency);

@@ -141,9 +141,10 @@ describe('an amount that two operators decide', () => {
       status: 409,
       body: { code: 'undecided' },
     });
-    expect(await postAs('kofi', `/decisions/${String(first.body['id'])}/reject`)).toMatchObject({
-      status: 409,
+    const tooLate = await postAs('kofi', `/decisions/${String(first.body['id'])}/reject`, {
+      reason: 'a slip',
     });
+    expect(tooLate).toMatchObject({ status: 409 });
     harness.skew(11 * 60_000);
     try {
       const second = await proposed(reference, { amount: '101' });

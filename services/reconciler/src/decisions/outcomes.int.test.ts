@@ -147,7 +147,7 @@ describe('the end of a payout that two operators decide', () => {
     expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['202', '409']);
     // Without one named, the break of the status comes first.
     const [id] = rivals.flatMap(({ status, body }) => (status === 202 ? [body['id']] : []));
-    expect((await postAs('ama', `/decisions/${String(id)}/reject`)).status).toBe(200);
+    expect((await postAs('ama', `/decisions/${String(id)}/reject`, { reason: 'a slip' })).status).toBe(200);
     expect((await propose(reference)).body).toMatchObject({ breakId: breakIdOf(reference) });
   });
 
@@ -163,7 +163,9 @@ describe('the end of a payout that two operators decide', () => {
     const paid = await propose(gone, 'completed');
     await harness.polls().updateOne({ _id: gone }, { $set: { 'terms.rail': 'gone' } });
     expect(await approve(paid.body['id'])).toMatchObject({ body: { code: 'rail_unconfigured' } });
-    expect((await postAs('ama', `/decisions/${String(paid.body['id'])}/reject`)).status).toBe(200);
+    expect(
+      (await postAs('ama', `/decisions/${String(paid.body['id'])}/reject`, { reason: 'a slip' })).status,
+    ).toBe(200);
     const unpaid = await propose(gone, 'failed');
     expect((await approve(unpaid.body['id'])).status).toBe(200);
     await until('the event', () => decidedOf(gone).length > 0);
