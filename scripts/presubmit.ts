@@ -17,7 +17,7 @@ export const leftToWholeRun: ReadonlySet<string> = new Set([
   'services/ledger/src/audit.int.test.ts',
   'services/ledger/src/scenarios.int.test.ts',
   'services/payout-gateway/src/prepare.int.test.ts',
-  'services/reconciler/src/audits/coverage.int.test.ts',
+  'services/reconciler/src/steps/audit.int.test.ts',
   'services/reconciler/src/breaks/one-discrepancy.int.test.ts',
   'services/reconciler/src/closes/closes.int.test.ts',
   'services/reconciler/src/closes/mishaps.int.test.ts',

@@ -53,7 +53,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
     next: 'the sweeper sends the event; the same decision again gets the same answer',
   },
   {
-    points: /^reconciler\.(?:coverage|books|steps|comparison)\.before-commit$/,
+    points: /^reconciler\.(?:steps|comparison)\.before-commit$/,
     left: 'everything as it was',
     next: 'the next run, by any replica',
   },

@@ -184,7 +184,7 @@ const status = {
     suspected: ['upstream:KES'],
     removed: [],
   },
-  coverage: { at: '2026-01-02T02:00:00.000Z', status: 'done', found: 0, repaired: 0 },
+  coverage: { at: '2026-01-02T02:00:00.000Z', status: 'done', found: 0 },
   close: {
     to: '2026-01-02T00:00:00.000Z',
     finishedAt: '2026-01-02T03:59:59.100Z',
@@ -222,7 +222,7 @@ describe('pesewa reconcile status', () => {
         'payment: stuck      2  2 d 2 h',
         '',
         'wallets    last comparison: 15 min ago, 3 in all, out of range: upstream:GHS, unexplained within range: upstream:XOF for 1 h, too many open payments to tell: upstream:NGN, open for longer than rails take: 2 at upstream:XOF, suspected: upstream:KES',
-        'coverage   last audit: 2 h ago, done, 0 found, 0 repaired',
+        'coverage   last audit: 2 h ago, done, 0 found',
         'close      last daily close: 0 s ago, of the time before 2026-01-02T00:00:00.000Z: 7 matched, 1 not at the rail, 2 came late',
         'uncompared oldest payment that no close and no statement has compared: po-9 at upstream, ended 1 h ago',
         'events     all that was published is applied',
@@ -284,7 +284,7 @@ describe('pesewa reconcile status', () => {
         suspected: [],
         removed: [],
       },
-      coverage: { at: null, status: null, found: 0, repaired: 0 },
+      coverage: { at: null, status: 'running', found: 0 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
     });
     await line.run('reconcile', 'status');

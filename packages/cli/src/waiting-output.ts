@@ -77,7 +77,7 @@ export function describeWhole(
     [(comparison?.outOfRange.length ?? 0) > 0, 'wallets out of range'],
     [(comparison?.suspected.length ?? 0) > 0, 'suspected wallets'],
     [(comparison?.unexplained.length ?? 0) > 0, 'wallets that nothing explains'],
-    [['behind', 'failed'].includes(coverage?.status ?? ''), 'the audit of coverage'],
+    [(coverage?.found ?? 0) > 0, 'the audit of coverage'],
     [(close?.counts?.['unclear'] ?? 0) > 0, 'unclear payments of the last close'],
     [found.caughtUp === false, 'events that are not applied'],
     [count(waiting.orders) + count(waiting.decisions) + count(waiting.settings) > 0, 'proposals'],

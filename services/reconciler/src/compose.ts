@@ -4,9 +4,6 @@ import type { Rails } from '@pesewa/rails';
 import { mayBeOperator, type ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import { addOperatorRoutes } from './app.ts';
-import { composeAudits } from './audits/compose.ts';
-import { openCoverageSources } from './audits/coverage-source.ts';
-import { openCoverageStore } from './audits/coverage-store.ts';
 import { createAdjustments, openAdjustmentStore } from './breaks/adjustments.ts';
 import { createBreakLife } from './breaks/life.ts';
 import { readSides } from './breaks/sides.ts';
@@ -36,6 +33,7 @@ import { openStatusStore } from './status/store.ts';
 import { startArrivals } from './steps/arrivals.ts';
 import { composeSteps } from './steps/compose.ts';
 import { lateAfterMs } from './steps/following.ts';
+import { openGatewayRecords } from './steps/gateway-records.ts';
 import { createRequests } from './steps/request.ts';
 import { openStepStore } from './steps/store.ts';
 import { openWorkingStore } from './store.ts';
@@ -64,7 +62,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     pollsBeforeBreak: config.POLLS_BEFORE_BREAK,
   };
   const rateLimit = openRailRateLimit(parts.db);
-  const [{ acceptedAtMs }] = parts.sources;
+  const [{ acceptedAtMs }] = parts.records;
   const polled = rails.all.map((rail) => backOffWhenTurnedAway({ ...rail, acceptedAtMs }, clock));
   const { arrived } = await scope.open(
     'arrivals',
@@ -95,8 +93,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   });
   await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));
   const comparison = await composeComparison(scope, parts, rails);
-  await composeAudits(scope, { ...parts, workingSet });
-  await composeSteps(scope, { ...parts, workingSet });
+  const audit = await composeSteps(scope, { ...parts, workingSet });
   await composeCloses(scope, { ...parts, payments, byStatement, proof, schedule }, polled, rateLimit);
   const decisions = createDecisions(parts);
   const life = createBreakLife({
@@ -105,7 +102,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     isOperator: (name) => mayBeOperator(config, name),
   });
   await composeStatements(scope, { ...parts, payments, railNames, byStatement });
-  addStatusRoutes(scope.operator, { ...parts, payments, statusStore, watches, railNames });
+  addStatusRoutes(scope.operator, { ...parts, payments, statusStore, audit, watches, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });
 }
 
@@ -154,8 +151,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
     keepMs,
     store,
     railFee,
-    sources: openCoverageSources(messaging.database, railFee),
-    coverageStore: openCoverageStore(db, store.collection),
+    records: openGatewayRecords(messaging.database, railFee),
     stepStore: openStepStore(db),
     onItsWay: createOnItsWay({ messaging, clock, logger }),
     breaks: openBreakStore(db),

@@ -74,11 +74,8 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .default(800)
     .describe('how long an ended payment without open work or a break stays in the working set'),
   COVERAGE_INTERVAL: cronSetting('30 2 * * *').describe(
-    "cron expression of the audit of the gateways' records",
+    "cron expression of the audit of all open payments against the gateways' records",
   ),
-  COVERAGE_LAG_MS: durationMsSetting
-    .default(60_000)
-    .describe("how late a gateway's event may be before the audit considers it lost"),
   STEP_LIMIT_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(60_000)
     .describe('how long our own steps may take: answer to a hold, opening here, webhook'),

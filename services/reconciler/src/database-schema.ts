@@ -128,7 +128,6 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
       { key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S },
     ],
   },
-  { name: 'coverage_runs', indexes: [{ key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S }] },
   { name: 'steps', indexes: [{ key: { dueAt: 1 } }] },
   { name: 'step_marks' },
   { name: 'rateLimits' },

@@ -1,6 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { CoverageRun } from './audits/coverage-store.ts';
 import type { Tracked } from './domain/tracked.ts';
 import { ageSeconds, gauge, readInTime } from './gauges.ts';
 import type { WorkingStore } from './store.ts';
@@ -98,34 +97,5 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
       if (isRateLimited) rateLimited.inc({ rail });
     },
     ended: ({ terms, polls: made }) => terms && polls.observe({ kind: terms.kind }, made),
-  };
-}
-
-/** Registers the counters of coverage audits and their findings. */
-export function countCoverage(
-  registry: Registry,
-): (run: Pick<CoverageRun, 'status' | 'sources' | 'found'>) => void {
-  const runs = new Counter({
-    name: 'coverage_runs_total',
-    help: 'Audits of the working set against the records of the gateways, by result.',
-    labelNames: ['status'],
-    registers: [registry],
-  });
-  const sources = new Counter({
-    name: 'coverage_sources_total',
-    help: 'Audits of single gateways, by the kind of their payments and result.',
-    labelNames: ['kind', 'status'],
-    registers: [registry],
-  });
-  const found = new Counter({
-    name: 'coverage_found_total',
-    help: 'Payments that an audit found to differ between the working set and the records of the gateways, by kind.',
-    labelNames: ['kind'],
-    registers: [registry],
-  });
-  return (run) => {
-    runs.inc({ status: run.status });
-    for (const { kind, status } of run.sources ?? []) sources.inc({ kind, status });
-    for (const [kind, count] of Object.entries(run.found)) found.inc({ kind }, count);
   };
 }

@@ -110,8 +110,7 @@ function describeRuns(
   const lines = [
     comparison &&
       `wallets    last comparison: ${ago(comparison.at)}${comparison.at === null ? '' : `, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${unexplained(comparison, since)}${suspected(comparison.suspected)}`}`,
-    coverage &&
-      `coverage   last audit: ${ago(coverage.at)}${coverage.status === null ? '' : `, ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
+    coverage && `coverage   last audit: ${ago(coverage.at)}${coverage.at === null ? '' : `, ${coverage.status}, ${coverage.found} found`}`,
     close &&
       `close      last daily close: ${ago(close.finishedAt)}${close.to === null ? '' : `, of the time before ${close.to}`}${counted(close.counts)}${close.late > 0 ? `, ${close.late} came late` : ''}`,
     uncompared &&

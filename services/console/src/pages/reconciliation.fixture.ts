@@ -155,17 +155,13 @@ export const line = {
 } satisfies RailStatementRecordView;
 
 const audit = {
-  id: 'cv-1',
-  at: '2026-11-27T02:30:00.000Z',
+  kind: 'payout',
+  askedAt: '2026-11-27T02:30:00.000Z',
+  doneAt: '2026-11-27T02:30:00.900Z',
   status: 'done',
-  sources: [{ kind: 'payouts', status: 'failed', error: EVIL }],
-  read: 5,
-  tracked: 4,
   missing: 1,
   ended: 0,
   behind: 0,
-  repaired: 1,
-  tookMs: 900,
 } satisfies CoverageView;
 
 const polled = { due: 0, overdue: 0, oldestDueAt: null };
@@ -209,7 +205,7 @@ const answers: Answers = {
   'reconciler GET /statements/st-1/records': listed(line),
   'reconciler GET /statement-mappings': listed({ name: 'daily', by: EVIL }),
   'reconciler GET /coverage': listed(audit),
-  'reconciler POST /coverage': answered(202, { id: 'cv-2', status: 'running' }),
+  'reconciler POST /coverage': answered(202, { status: 'running' }),
   'reconciler POST /compare': listed(wallet),
 };
 

@@ -23,7 +23,7 @@ const status = {
   breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: at }],
   breakSums: [],
   comparison: null,
-  coverage: { at, status: 'passed', found: 0, repaired: 0 },
+  coverage: { at, status: 'done', found: 0 },
   close: { to: at, finishedAt: at, counts: { matched: 7, differs: 1 }, late: 0 },
   uncompared: [{ rail: 'upstream', reference: 'po-9', endedAt: at }],
   caughtUp: true,

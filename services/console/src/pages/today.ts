@@ -259,10 +259,7 @@ function lastRuns(
   return facts([
     ['Services', link(SERVICES, well.join(', ') || 'not all is well: see what needs a person')],
     ['Wallets compared', never(comparison?.at)],
-    [
-      'Payments audited',
-      html`${never(coverage?.at)}${coverage?.status === null ? nothing : html`, ${coverage?.status}`}`,
-    ],
+    ['Payments audited', html`${never(coverage?.at)}${coverage?.at ? html`, ${coverage.status}` : nothing}`],
     [
       'Last daily close',
       close?.finishedAt

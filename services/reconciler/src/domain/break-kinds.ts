@@ -100,20 +100,20 @@ export const breakKinds = {
   },
   'coverage.missing': {
     field: 'existence',
-    opens: "the working set lacks a gateway's open payment; the audit adds it",
+    opens: "the working set lacks a gateway's open payment, although it was republished; its record adds it",
     closes: 'its event arrives, or the payment ends',
     manualResolution: 'ended',
   },
   'coverage.ended': {
     field: 'status',
-    opens: 'a payment open here has ended at its gateway; the audit takes the end over',
+    opens: 'a payment open here has ended at its gateway, although it was republished; its record ends it',
     closes: 'the event of that end arrives',
     manualResolution: 'again',
   },
   'coverage.behind': {
     field: 'status',
     opens: 'a gateway lacks an open payment, or has one open whose end it published',
-    closes: 'a later audit finds it up to date, or the payment ends',
+    closes: 'the record is up to date again, or the payment ends',
     manualResolution: 'again',
   },
   'hold.unanswered': {

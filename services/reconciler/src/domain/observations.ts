@@ -3,7 +3,7 @@ import { differingClaim } from './amounts.ts';
 import { dueBooks } from './books.ts';
 import { type Claim, claimedEnd, type EndStatus, isConsistentWith, isEnd, isOwn, isProven } from './claim.ts';
 import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
-import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
+import { broughtBy, gapKinds, type OwnerRecord } from './coverage.ts';
 import { goesStraight, hastened, type Timing } from './schedule.ts';
 import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
@@ -39,13 +39,10 @@ export type PaymentObservation =
       readonly atMs: number;
     }
   | {
-      /** The coverage audit has compared the payment with its gateway's record. */
+      /** The payment is taken from its gateway's record, because its event did not come. */
       readonly kind: 'audited';
       readonly name: string;
-      /** Null if its gateway has none. */
-      readonly record: OwnerRecord | null;
-      /** The difference at the first look. */
-      readonly gap: Gap | undefined;
+      readonly record: OwnerRecord;
     };
 
 /**
@@ -177,13 +174,13 @@ function underTerms(tracked: Tracked, terms: Terms): Tracked {
  */
 function audited(
   tracked: Tracked,
-  { name, record, gap }: Extract<PaymentObservation, { kind: 'audited' }>,
+  { record }: Extract<PaymentObservation, { kind: 'audited' }>,
   at: Timing,
 ): Tracked {
-  if (!isStillNews(tracked, record, gap)) return tracked;
-  const timeline = remember(tracked.timeline, { what: 'audit', detail: gap ?? name, atMs: at.nowMs });
+  const gap = broughtBy(tracked, record);
+  if (gap === undefined) return tracked;
+  const timeline = remember(tracked.timeline, { what: 'audit', detail: gapKinds[gap], atMs: at.nowMs });
   const seen = { ...tracked, timeline };
-  if (record === null || gap === undefined || gap === 'coverage.behind') return seen;
   const { status, terms, acceptedAtMs: atMs } = record;
   if (status !== 'open') return ended(tracked, seen, { status, terms, atMs: at.nowMs }, at);
   return opened(tracked, underTerms(seen, terms), { terms, atMs }, at);

@@ -36,8 +36,14 @@ const parts: StatusRouteDeps = {
       if (kind === 'collection') return { count: 0, oldest: [] };
       return { count: 1, oldest: [{ kind, state: 'begun', reference: 'po-1', openedAt: at(1) }] };
     },
-    lastCoverage: async () => undefined,
     lastClose: async () => undefined,
+  },
+  audit: {
+    show: async () =>
+      (['payout', 'collection'] as const).map((kind) => {
+        const followed = { missing: 1, ended: 0, behind: 0 };
+        return { kind, askedAt: null, doneAt: null, status: 'running', ...followed } as const;
+      }),
   },
   payments: {
     oldestUncompared: async () => [{ rail: 'upstream', reference: 'po-3', endedAt: at(3) }],
@@ -116,7 +122,7 @@ it('shows what is open, due and broken, and what was never done', async () => {
         suspected: [],
         removed: [],
       },
-      coverage: { at: null, status: null, found: 0, repaired: 0 },
+      coverage: { at: null, status: 'running', found: 2 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
       uncompared: [{ rail: 'upstream', reference: 'po-3', endedAt: '2026-01-02T03:00:00.000Z' }],
       caughtUp: true,

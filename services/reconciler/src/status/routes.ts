@@ -5,6 +5,7 @@ import { answer, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { BreakStore } from '../breaks/store.ts';
 import type { WindowPayments } from '../matching/payments.ts';
+import type { Audit } from '../steps/audit.ts';
 import type { WorkingStore } from '../store.ts';
 import { findingOf, type WalletDocument, type WalletStore, walletId } from '../wallets/store.ts';
 import type { SilentRails } from './silent-rails.ts';
@@ -16,6 +17,7 @@ export interface StatusRouteDeps {
   readonly breaks: Pick<BreakStore, 'countOpen' | 'sumOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   readonly statusStore: StatusStore;
+  readonly audit: Pick<Audit, 'show'>;
   readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
   readonly silentRails: Pick<SilentRails, 'list'>;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
@@ -188,11 +190,14 @@ function unexplainedIn(wallet: WalletDocument) {
   return [{ wallet: walletId(wallet), finding, since: text(latest.unexplainedSince ?? null) }];
 }
 
-async function readCoverage({ statusStore }: StatusRouteDeps) {
-  const run = await statusStore.lastCoverage();
-  if (!run) return { at: null, status: null, found: 0, repaired: 0 };
-  const found = Object.values(run.found).reduce((sum, count) => sum + count, 0);
-  return { at: run.at.toISOString(), status: run.status, found, repaired: run.repaired };
+/** The last audit of both gateways, and how many differences are followed at present. */
+async function readCoverage({ audit }: StatusRouteDeps) {
+  const kinds = await audit.show(PART_TIMEOUT_MS);
+  const done = kinds.flatMap(({ doneAt }) => doneAt ?? []).toSorted();
+  const running = kinds.find(({ status }) => status === 'running');
+  const found = kinds.reduce((sum, { missing, ended, behind }) => sum + missing + ended + behind, 0);
+  const at = done.length === kinds.length ? (done[0] ?? null) : null;
+  return { at, status: running?.status ?? 'done', found };
 }
 
 async function readClose({ statusStore }: StatusRouteDeps) {

@@ -3,11 +3,12 @@ import type { Messaging } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Registry } from 'prom-client';
 import type { z } from 'zod';
-import type { CoverageStore } from '../audits/coverage-store.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { settings } from '../config.ts';
 import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
+import { scheduleJob } from '../replica-jobs.ts';
 import type { WorkingStore } from '../store.ts';
+import { type Audit, addAuditRoutes, createAudit } from './audit.ts';
 import { countAwaiting, watchEntries } from './entries.ts';
 import { type StepDeps, startSteps } from './steps.ts';
 import { openStepWatches } from './watches.ts';
@@ -17,25 +18,26 @@ type Scope = ServiceScope<z.output<typeof settings>>;
 /** The dependencies of following steps. */
 type Parts = Pick<
   StepDeps,
-  'workingSet' | 'breaks' | 'requestRepublication' | 'stepStore' | 'onItsWay' | 'sources' | 'clock' | 'logger'
+  'workingSet' | 'breaks' | 'requestRepublication' | 'stepStore' | 'onItsWay' | 'records' | 'clock' | 'logger'
 > & {
   readonly breaks: Pick<BreakStore, 'findAll'>;
   readonly messaging: StepDeps['messaging'] & Pick<Messaging, 'database'>;
   readonly store: WorkingStore;
-  readonly coverageStore: CoverageStore;
 };
 
-/** Starts looking for steps of ours that take too long. */
-export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
+/** Starts looking for steps of ours that take too long, and the audits that look at all open payments again. */
+export async function composeSteps(scope: Scope, parts: Parts): Promise<Audit> {
   const { config } = scope;
   const { messaging, store } = parts;
-  gaugeSteps(scope.metrics, scope.clock, parts);
+  const watches = openStepWatches(messaging.database, store.collection);
+  const audit = createAudit(parts.stepStore, watches, scope.clock);
+  gaugeSteps(scope.metrics, scope.clock, parts, audit);
   await scope.open(
     'steps',
     startSteps({
       ...parts,
       watches: [
-        ...openStepWatches(messaging.database, store.collection, parts.coverageStore),
+        ...watches,
         ...(['payout', 'collection'] as const).map((kind) =>
           watchEntries(kind, store, parts.breaks, config.BOOKS_GRACE_MS),
         ),
@@ -45,12 +47,20 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
       pauseMs: config.STEP_PAUSE_MS,
     }),
   );
+  const interval = config.COVERAGE_INTERVAL;
+  await scope.open(
+    'schedule of the coverage audit',
+    scheduleJob({ ...parts, name: 'coverage audit', interval, run: audit.start }),
+  );
+  addAuditRoutes(scope.operator, audit);
+  return audit;
 }
 
 function gaugeSteps(
   registry: Registry,
   clock: Clock,
   { stepStore, store }: Pick<Parts, 'stepStore' | 'store'>,
+  audit: Audit,
 ): void {
   gauge({
     registry,
@@ -67,6 +77,17 @@ function gaugeSteps(
     read: async () => {
       const standing = await readInTime(stepStore.standing(METRIC_TIMEOUT_MS), clock);
       return standing?.map(({ step, since }) => [{ step }, ageSeconds(since, clock)]);
+    },
+  });
+  const startedAt = new Date(clock.nowMs());
+  gauge({
+    registry,
+    name: 'last_audit_age_seconds',
+    help: "Time since all open payments were last compared with their gateway's records, by kind of payment; the time since the start if they never were.",
+    labelNames: ['kind'],
+    read: async () => {
+      const shown = await readInTime(audit.show(METRIC_TIMEOUT_MS), clock);
+      return shown?.map(({ kind, doneAt }) => [{ kind }, ageSeconds(new Date(doneAt ?? startedAt), clock)]);
     },
   });
 }

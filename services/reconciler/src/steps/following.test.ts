@@ -51,9 +51,24 @@ describe('an overdue step', () => {
   });
 
   it('is checked once, if its limit leaves enough time for events that are in time', () => {
-    expect(lookFromMs(undefined, 60_000)).toBe(0);
     expect(lookFromMs(500_000, 60_000)).toBe(500_000);
     expect(lookFromMs(500_000, 10_000)).toBe(490_000);
+  });
+
+  it('is read a second time before anybody is asked, if its record may have changed at that moment', () => {
+    const end = found({ ...overdue, step: 'end' }, limits, at(0));
+    expect(end).toMatchObject({ requests: 0, dueAt: at(1_000) });
+    expect(follow(end, true, limits, at(1_000))).toMatchObject({ isNews: false, step: { requests: 1 } });
+    const record = found({ ...overdue, step: 'record' }, limits, at(0));
+    expect(follow(record, true, limits, at(1_000))).toMatchObject({ isNews: true });
+  });
+
+  it('says of a record that is behind how it differs from the payment', () => {
+    const { kind, detail } = findingOf({ step: 'record', requests: 1 }, undefined) ?? {};
+    expect([kind, detail]).toEqual([
+      'coverage.behind',
+      'the payment is open here, and its gateway has no record of it',
+    ]);
   });
 
   it('says what is missing, and what was tried', () => {

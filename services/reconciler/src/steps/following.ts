@@ -1,18 +1,20 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { judgeBooks } from '../domain/books.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
+import { gapKinds } from '../domain/coverage.ts';
 import type { Finding } from '../domain/question.ts';
 import type { Tracked } from '../domain/tracked.ts';
 
 /**
- * A step of ours that is followed until it is done: the payment's opening reaches us, its hold is answered,
- * its merchant is owed a webhook for its end, the ledger's entries match it.
+ * A step of ours that is followed until it is done: the payment's opening and its end reach us, its gateway's record is
+ * no older than its events, its hold is answered, its merchant is owed a webhook for its end, the ledger's entries match
+ * it.
  */
 export type Step = keyof typeof stepKinds | 'entry';
 
-/** The breaks of steps, but for entries; a missing opening is a payment that is missing in the working set. */
+/** The breaks of steps, but for entries. */
 export const stepKinds = {
-  opening: 'coverage.missing',
+  ...gapKinds,
   hold: 'hold.unanswered',
   delivery: 'webhook.missing',
 } as const satisfies Readonly<Record<string, BreakKind>>;
@@ -61,15 +63,19 @@ export function lateAfterMs(limitMs: number): number {
  * Where a check of payments begins, after one that reached this time. Each check runs one limit later, so events that
  * were in time are visible, unless the limit is too short for that; so each payment is checked once.
  */
-export function lookFromMs(seenUntilMs: number | undefined, limitMs: number): number {
-  if (seenUntilMs === undefined) return 0;
+export function lookFromMs(seenUntilMs: number, limitMs: number): number {
   return seenUntilMs - Math.max(0, COMMIT_MS - (limitMs - lateAfterMs(limitMs)));
 }
 
-/** A newly found overdue step: its owner is asked for the first time. */
+/**
+ * A newly found overdue step: its owner is asked for the first time. An end and a record may have changed at this
+ * moment, so they are read a second time before anybody is asked.
+ */
 export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): FollowedStep {
+  const { step } = overdue;
   const dueAt = new Date(now.getTime() + limitMs);
-  return { ...overdue, since: now, requests: 1, dueAt, isReported: false };
+  const requests = step === 'end' || step === 'record' ? 0 : 1;
+  return { ...overdue, since: now, requests, dueAt, isReported: false };
 }
 
 /**
@@ -78,7 +84,8 @@ export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): Fol
  */
 export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, now: Date): FollowUp {
   if (!stands) return { kind: 'done', wasReported: step.isReported };
-  const isReported = step.isReported || step.requests >= limits.requestsMax;
+  // A record that its gateway has lost can't be published.
+  const isReported = step.isReported || step.step === 'record' || step.requests >= limits.requestsMax;
   const pauseMs = limits.limitMs * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
   const dueAt = new Date(now.getTime() + pauseMs);
   const next = { ...step, requests: step.requests + 1, dueAt, isReported };
@@ -91,12 +98,21 @@ export function findingOf(
   tracked: Tracked | undefined,
 ): Finding | undefined {
   if (step === 'entry') return tracked && judgeBooks(tracked);
+  const amount = tracked?.terms?.amount ?? null;
+  if (step === 'record') return { kind: stepKinds.record, amount, detail: behind(tracked) };
   const detail = `${texts[step]}; published again ${requests} times without effect`;
-  return { kind: stepKinds[step], amount: tracked?.terms?.amount ?? null, detail };
+  return { kind: stepKinds[step], amount, detail };
+}
+
+function behind(tracked: Tracked | undefined): string {
+  const status = tracked?.status ?? 'open';
+  const there = status === 'open' ? 'no record of it' : 'it as open';
+  return `the payment is ${status} here, and its gateway has ${there}`;
 }
 
 const texts = {
   opening: 'the payment is open at its gateway, and is not known here',
+  end: 'the payment has ended at its gateway, and is open here',
   hold: 'the payout is accepted, and the ledger has not answered whether its money is held',
   delivery: 'the payment has ended, and no webhook is owed for it',
-} as const satisfies Record<keyof typeof stepKinds, string>;
+} as const satisfies Record<Exclude<keyof typeof stepKinds, 'record'>, string>;

@@ -28,7 +28,7 @@ function openWatch(rows: readonly Row[], webhooks: readonly string[]) {
       cursor(_id.$in.filter((id) => webhooks.includes(id)).map((id) => ({ _id: id }))),
   };
   const database = () => ({ collection: () => deliveries }) as unknown as Db;
-  const watches = openStepWatches(database, polls as never, { standing: async () => new Map() });
+  const watches = openStepWatches(database, polls as never);
   const watch = watches.find(({ name }) => name === 'webhook');
   if (!watch) throw new Error('there is no such watch');
   return async (from: Date) => {
