@@ -75,7 +75,6 @@ export function describeWhole(
     ],
     [comparison?.at === null, 'wallets that were never compared'],
     [(comparison?.outOfRange.length ?? 0) > 0, 'wallets out of range'],
-    [(comparison?.suspected.length ?? 0) > 0, 'suspected wallets'],
     [(comparison?.unexplained.length ?? 0) > 0, 'wallets that nothing explains'],
     [(coverage?.found ?? 0) > 0, 'the audit of coverage'],
     [(close?.counts?.['unclear'] ?? 0) > 0, 'unclear payments of the last close'],

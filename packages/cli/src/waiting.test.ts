@@ -18,7 +18,6 @@ const well = {
     outOfRange: [],
     unexplained: [],
     overdue: [],
-    suspected: [],
     removed: [],
   },
   coverage: { at: null, status: 'running', found: 0 },
@@ -84,7 +83,6 @@ describe('the status of reconciliation', () => {
   });
 
   it.each([
-    ['suspected wallets', { comparison: { ...well.comparison, suspected: ['upstream:GHS'] } }],
     ['wallets that were never compared', { comparison: { ...well.comparison, at: null } }],
     [
       'removed rails',

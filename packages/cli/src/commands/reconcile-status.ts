@@ -109,8 +109,9 @@ function describeRuns(
   const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
   const lines = [
     comparison &&
-      `wallets    last comparison: ${ago(comparison.at)}${comparison.at === null ? '' : `, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${unexplained(comparison, since)}${suspected(comparison.suspected)}`}`,
-    coverage && `coverage   last audit: ${ago(coverage.at)}${coverage.at === null ? '' : `, ${coverage.status}, ${coverage.found} found`}`,
+      `wallets    last comparison: ${ago(comparison.at)}${comparison.at === null ? '' : `, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${unexplained(comparison, since)}`}`,
+    coverage &&
+      `coverage   last audit: ${ago(coverage.at)}${coverage.at === null ? '' : `, ${coverage.status}, ${coverage.found} found`}`,
     close &&
       `close      last daily close: ${ago(close.finishedAt)}${close.to === null ? '' : `, of the time before ${close.to}`}${counted(close.counts)}${close.late > 0 ? `, ${close.late} came late` : ''}`,
     uncompared &&
@@ -148,9 +149,6 @@ function unexplained(
 }
 
 /** Wallets that may be out of range: when they were compared, our own services were behind. */
-function suspected(wallets: readonly string[]): string {
-  return wallets.length === 0 ? '' : `, suspected: ${wallets.join(', ')}`;
-}
 
 /** What is left of rails that are no longer configured; null if nothing is. */
 function describeRemoved({ polls, comparison }: StatusView): string | null {

@@ -119,7 +119,6 @@ it('shows what is open, due and broken, and what was never done', async () => {
         outOfRange: [],
         unexplained: [],
         overdue: [],
-        suspected: [],
         removed: [],
       },
       coverage: { at: null, status: 'running', found: 2 },
@@ -150,8 +149,7 @@ it('shows how many ends came late to the newest closed day', async () => {
 it('takes no wallet of a rail that is not configured any more for a live one', async () => {
   const wallet = (rail: string, hour: number, withinRange: boolean) => {
     const latest = { at: at(hour), withinRange, drift: 0n } as WalletDocument['latest'];
-    const suspected = { at: at(4), unexplained: 1n };
-    return { _id: `${rail}:KES`, rail, currency: 'KES', latest, suspected };
+    return { _id: `${rail}:KES`, rail, currency: 'KES', latest };
   };
   const wallets = { wallets: async () => [wallet('gone', 0, false), wallet('upstream', 3, true)] };
   const comparison = {
@@ -160,7 +158,6 @@ it('takes no wallet of a rail that is not configured any more for a live one', a
     outOfRange: [],
     unexplained: [],
     overdue: [],
-    suspected: ['upstream:KES'],
     removed: [{ wallet: 'gone:KES', configured: false, withinRange: false }],
   };
   expect(await get({ wallets })).toMatchObject({ body: { comparison } });

@@ -172,7 +172,6 @@ async function readComparison({ wallets, railNames }: StatusRouteDeps) {
       const { count, isCut = false, oldestAt } = overdue;
       return [{ wallet: walletId(wallet), count, isCut, oldestAt: oldestAt.toISOString() }];
     }),
-    suspected: known.filter(({ suspected }) => suspected).map(walletId),
     removed: all
       .filter((wallet) => !known.includes(wallet))
       .map((wallet) => ({

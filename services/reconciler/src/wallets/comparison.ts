@@ -50,10 +50,8 @@ export function createComparison(deps: ComparisonDeps) {
     run: oneAtATime(async (): Promise<readonly RunDocument[]> => {
       const found: RunDocument[] = [];
       for (const rail of deps.rails) {
-        const { runs, suspected } = await lookAtWallets(deps, rail);
-        const explained = await explain(deps, runs);
+        const explained = await explain(deps, await lookAtWallets(deps, rail));
         if (explained.length > 0) found.push(...(await recording.submit(explained)));
-        if (suspected.length > 0) await deps.wallets.suspect(suspected);
       }
       return found;
     }),
