@@ -33,7 +33,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
     next: "the reconciler asks; the rail's answer ends the collection",
   },
   {
-    points: /^(?:reconciler\.(?:poll|close|unknown)|payouts\.decided|webhooks\.\w+)\.before|\.after-call$/,
+    points: /^(?:reconciler\.(?:poll|close)|payouts\.decided|webhooks\.\w+)\.before|\.after-call$/,
     left: 'a claimed record',
     next: 'any replica when the lease ends; a webhook may come twice with one webhook-id',
   },

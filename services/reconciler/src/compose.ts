@@ -18,11 +18,9 @@ import { createHandlers, expectedFees } from './handlers.ts';
 import { openWindowPayments } from './matching/payments.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
-import { UNKNOWN_REFERENCE } from './poll-document.ts';
 import { startPoller } from './polling/poller.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
 import { openRailRateLimit } from './polling/rail-rate-limit.ts';
-import { createUnknownReferences } from './polling/unknown-references.ts';
 import { scheduleJob } from './replica-jobs.ts';
 import { composeStatements } from './statements/compose.ts';
 import { openStatementStore } from './statements/store.ts';
@@ -50,8 +48,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const parts = await openParts(scope, rails);
   const { messaging, store, decisionStore } = parts;
   const railNames = rails.all.map(({ name }) => name);
-  const watches = [...railNames, UNKNOWN_REFERENCE];
-  const metrics = createMetrics(scope.metrics, store, clock, watches);
+  const metrics = createMetrics(scope.metrics, store, clock, railNames);
   const statusStore = openStatusStore(parts.db, store.collection);
   const byStatement = rails.all.flatMap((rail) => (rail.capabilities.sendsStatements ? rail.name : []));
   const payments = openWindowPayments(store.collection, byStatement);
@@ -74,15 +71,12 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     }),
   );
   const schedule = { baseMs: config.POLL_BASE_MS, capMs: config.POLL_CAP_MS, lagMs: config.CALLBACK_LAG_MS };
-  const openMax = config.UNKNOWN_REFERENCES_OPEN_MAX;
-  const lookAtUnknown = createUnknownReferences({ ...parts, openMax, hidden: metrics.hidden });
   const asking = { ...proof, schedule, arrived, rails: polled, rateLimit, pauseMs: config.POLL_PAUSE_MS };
-  const poller = await scope.open('poller', startPoller({ ...parts, ...metrics, ...asking, lookAtUnknown }));
+  const poller = await scope.open('poller', startPoller({ ...parts, ...metrics, ...asking }));
   const workingSet = createWorkingSet({
     ...parts,
     timing: {
       firstPollAfterMs: config.FIRST_POLL_AFTER_MS,
-      unknownGraceMs: config.UNKNOWN_REFERENCE_GRACE_MS,
       booksGraceMs: config.BOOKS_GRACE_MS,
       lateAfterMs: lateAfterMs(config.STEP_LIMIT_MS),
     },
@@ -102,7 +96,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     isOperator: (name) => mayBeOperator(config, name),
   });
   await composeStatements(scope, { ...parts, payments, railNames, byStatement });
-  addStatusRoutes(scope.operator, { ...parts, payments, statusStore, audit, watches, railNames });
+  addStatusRoutes(scope.operator, { ...parts, payments, statusStore, audit, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });
 }
 
@@ -140,15 +134,16 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
     sharesTransactions: true,
   });
   const { db } = messaging;
-  const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;
-  const store = openWorkingStore(db, config.PAYMENT_KEEP_DAYS);
+  const store = openWorkingStore(db, {
+    paymentMs: config.PAYMENT_KEEP_DAYS * DAY_MS,
+    unknownMs: config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS,
+  });
   const railFee = expectedFees(rails.get);
   const wallets = openWalletStore(db);
   const statementStore = openStatementStore(db);
   return {
     messaging,
     db,
-    keepMs,
     store,
     railFee,
     records: openGatewayRecords(messaging.database, railFee),

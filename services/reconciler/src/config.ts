@@ -63,13 +63,10 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long after a rail accepted a payment its NOT FOUND does not count'),
   UNKNOWN_REFERENCE_GRACE_MS: durationMsSetting
     .default(600_000)
-    .describe('how long a callback may name an unknown payment before a break opens'),
-  UNKNOWN_REFERENCES_OPEN_MAX: wholeNumberSetting({ min: 0, max: 1_000_000 })
-    .default(1_000)
-    .describe('most open breaks about them, per rail; more are only counted'),
+    .describe('how long a proven callback may name an unknown payment before a break opens'),
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
-    .describe('how long until such a reference is forgotten and its break closed'),
+    .describe('how long until a reference that only callbacks name is forgotten and its break closed'),
   PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 400, max: 3_650 })
     .default(800)
     .describe('how long an ended payment without open work or a break stays in the working set'),

@@ -37,7 +37,8 @@ const polls: CollectionSchema = {
     // An end reported in time takes no room here.
     { key: { endHeardAt: 1, _id: 1 }, ...where('endHeardAt') },
     { key: { booksDueAt: 1 }, ...where('booksDueAt') },
-    // Set when nothing is left to do.
+    { key: { unknownSince: 1, _id: 1 }, ...where('unknownSince') },
+    // Set when nothing is left to do, and of references that only callbacks name.
     { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     { key: IN_FLIGHT_KEY, partialFilterExpression: { inFlight: true } },
   ],
@@ -53,7 +54,6 @@ export const BREAKS_COUNT_KEY = { status: 1, kind: 1, since: 1, currency: 1, amo
 const breaks: CollectionSchema = {
   name: 'breaks',
   indexes: [
-    { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
     { key: BREAKS_COUNT_KEY, partialFilterExpression: { status: 'open' } },
     { key: BREAKS_BY_TIME },
     { key: { status: 1, ...BREAKS_BY_TIME } },
@@ -131,7 +131,6 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
   { name: 'steps', indexes: [{ key: { dueAt: 1 } }] },
   { name: 'step_marks' },
   { name: 'rateLimits' },
-  { name: 'locks' },
   ...closes,
   ...statements,
   { name: 'statement_mappings' },

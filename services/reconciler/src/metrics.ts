@@ -4,10 +4,9 @@ import type { Tracked } from './domain/tracked.ts';
 import { ageSeconds, gauge, readInTime } from './gauges.ts';
 import type { WorkingStore } from './store.ts';
 
-/** Counts polls, and callbacks for unknown payments without a break of their own. */
+/** Counts polls. */
 export interface Metrics {
   readonly polled: (rail: string, result: string) => void;
-  readonly hidden: (rail: string) => void;
   /** Counts how many due payments of a rail one search has claimed, and whether the rate limit left others waiting. */
   readonly claimed: (rail: string, records: number, isRateLimited: boolean) => void;
   /** Counts the polls of a payment that its owner has ended. */
@@ -22,8 +21,8 @@ export function createMetrics(
   registry: Registry,
   store: Pick<WorkingStore, 'countOpen' | 'oldestDue'>,
   clock: Clock,
-  /** The rails that are polled, and unknown references. */
-  watches: readonly string[],
+  /** The rails that are polled. */
+  rails: readonly string[],
 ): Metrics {
   const polls = new Counter({
     name: 'polls_total',
@@ -41,12 +40,6 @@ export function createMetrics(
       return counts && Object.entries(counts).map(([kind, count]) => [{ kind }, count]);
     },
   });
-  const hidden = new Counter({
-    name: 'unknown_references_hidden_total',
-    help: 'Unknown references of callbacks that got no break because too many are open, by rail.',
-    labelNames: ['rail'],
-    registers: [registry],
-  });
   const polling = countPolling(registry);
   gauge({
     registry,
@@ -54,7 +47,7 @@ export function createMetrics(
     help: 'How long the payment of a rail that is due longest has waited for its poll; 0 if none waits.',
     labelNames: ['rail'],
     read: async () => {
-      const overdue = watches.map(async (rail) => {
+      const overdue = rails.map(async (rail) => {
         const due = await readInTime(
           store.oldestDue(rail).then((at) => ({ at })),
           clock,
@@ -66,7 +59,6 @@ export function createMetrics(
   });
   return {
     ...polling,
-    hidden: (rail) => hidden.inc({ rail }),
     polled: (rail, result) => polls.inc({ rail, result }),
   };
 }

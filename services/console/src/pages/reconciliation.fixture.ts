@@ -174,7 +174,6 @@ const answers: Answers = {
     polls: [
       { rail: 'upstream', configured: true, ...polled },
       { rail: 'not-compared-yet', configured: true, ...polled },
-      { rail: 'unknown-reference', configured: true, ...polled },
       { rail: 'removed', configured: false, ...polled },
     ],
     breaks: null,

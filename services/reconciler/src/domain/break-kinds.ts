@@ -50,7 +50,7 @@ export const breakKinds = {
   },
   'callback.unknown_reference': {
     field: 'existence',
-    opens: 'a callback names a payment still unknown after the grace time',
+    opens: 'a proven callback names a payment still unknown after the grace time',
     closes: 'an event names it, or it is forgotten',
     manualResolution: 'final',
   },

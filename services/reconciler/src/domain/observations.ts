@@ -5,7 +5,7 @@ import { type Claim, claimedEnd, type EndStatus, isConsistentWith, isEnd, isOwn,
 import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
 import { broughtBy, gapKinds, type OwnerRecord } from './coverage.ts';
 import { goesStraight, hastened, type Timing } from './schedule.ts';
-import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
+import { type Booked, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
 /** What every event of a payment's owner has. */
 interface OwnersEvent {
@@ -101,7 +101,7 @@ function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
   return {
     ...tracked,
     callbacks: addClaim(tracked.callbacks, claim, terms),
-    ...(terms === null ? untilShown(tracked, at) : needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
+    ...(terms !== null && needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
     timeline: remember(tracked.timeline, {
       what: sortOf(claim, terms),
       detail: claim.status,
@@ -114,12 +114,6 @@ function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
 function sortOf(claim: Claim, terms: Terms | null): 'hint' | 'proven' | 'other rail' {
   if (terms !== null && !isOwn(claim, terms)) return 'other rail';
   return terms !== null && claim.proven ? 'proven' : 'hint';
-}
-
-/** An unknown reference is checked again once its owner has had time to publish its first event. */
-function untilShown(tracked: Tracked, { unknownGraceMs }: Timing) {
-  const waits = tracked.dueAtMs === null && isUnknown(tracked);
-  return waits && { dueAtMs: tracked.openedAtMs + unknownGraceMs };
 }
 
 /** Whether the rail must be asked about a claim: not about an end that it proves. */

@@ -17,7 +17,7 @@ import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from 
 import { remember, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
 import { railStatusObserved } from '../events.ts';
-import { fromDocument, type PollDocument, UNKNOWN_REFERENCE } from '../poll-document.ts';
+import { fromDocument, type PollDocument } from '../poll-document.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
 import { type ClaimDue, createClaimDue } from './claim-due.ts';
@@ -49,8 +49,6 @@ export interface PollerDeps {
   readonly polled: (rail: string, result: string) => void;
   /** Called with how many payments of a rail were claimed, and whether its rate limit left others waiting. */
   readonly claimed: (watch: string, records: number, isRateLimited: boolean) => void;
-  /** Checks a reference without a known payment, for which no rail can be asked. */
-  readonly lookAtUnknown: (reference: string) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
@@ -89,7 +87,7 @@ export function startPoller(deps: PollerDeps): Poller {
   let isEnding = false;
   const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<RecordOutcome> => {
     const { reference, terms, askedAtMs, traceparent } = fromDocument(document);
-    if (terms === null) return () => deps.lookAtUnknown(reference);
+    if (terms === null) throw new Error(`${reference} is due, and has no rail`);
     const polledAtMs = askedAtMs ?? deps.clock.nowMs();
     deps.crashPoint('reconciler.poll.before-call');
     const rail = rails.get(terms.rail);
@@ -109,20 +107,17 @@ export function startPoller(deps: PollerDeps): Poller {
   const loops = new Map(
     deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, claimsOfRail(deps, rail), work)]),
   );
-  const unknown = startPollLoop(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work);
-  // Rails that are not configured here: there should be none, and people are shown them. Over several rails the index
-  // gives no order by time, therefore references of made-up callbacks, of which there may be many, have their own loop.
-  const configured = [...rails.keys(), UNKNOWN_REFERENCE];
+  // Rails that are not configured here: there should be none, and people are shown them.
+  const configured = [...rails.keys()];
   const others = startPollLoop(deps, 'other rails', { open: { watch: { $gt: '', $nin: configured } } }, work);
   const wake = (watches: readonly string[]) => {
-    for (const watch of watches)
-      (loops.get(watch) ?? (watch === UNKNOWN_REFERENCE ? unknown : others)).wake();
+    for (const watch of watches) (loops.get(watch) ?? others).wake();
   };
   return {
     claimDue: createClaimDue(loops, wake),
     [Symbol.asyncDispose]: async () => {
       isEnding = true;
-      await Promise.all([...loops.values(), unknown, others].map((loop) => loop[Symbol.asyncDispose]()));
+      await Promise.all([...loops.values(), others].map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }

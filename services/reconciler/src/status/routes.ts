@@ -21,8 +21,6 @@ export interface StatusRouteDeps {
   readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
   readonly silentRails: Pick<SilentRails, 'list'>;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
-  /** The rails that are polled, and unknown references. */
-  readonly watches: readonly string[];
   /** The rails that are configured. */
   readonly railNames: readonly string[];
   readonly clock: Clock;
@@ -121,13 +119,13 @@ async function readSilent({ silentRails, railNames }: StatusRouteDeps) {
 }
 
 /** The polls of every polled rail, and of removed rails whose payments still wait. */
-async function readPolls({ statusStore, watches }: StatusRouteDeps, now: Date) {
+async function readPolls({ statusStore, railNames }: StatusRouteDeps, now: Date) {
   const overdueBefore = new Date(now.getTime() - OVERDUE_MS);
-  const removed = (await statusStore.watched()).filter((rail) => !watches.includes(rail));
+  const removed = (await statusStore.watched()).filter((rail) => !railNames.includes(rail));
   return Promise.all(
-    [...watches, ...removed].map(async (rail) => {
+    [...railNames, ...removed].map(async (rail) => {
       const { due, overdue, oldestDueAt } = await statusStore.duePolls(rail, now, overdueBefore);
-      return { rail, configured: watches.includes(rail), due, overdue, oldestDueAt: text(oldestDueAt) };
+      return { rail, configured: railNames.includes(rail), due, overdue, oldestDueAt: text(oldestDueAt) };
     }),
   );
 }

@@ -11,7 +11,7 @@ import type { WorkingStore } from '../store.ts';
 import { type Audit, addAuditRoutes, createAudit } from './audit.ts';
 import { countAwaiting, watchEntries } from './entries.ts';
 import { type StepDeps, startSteps } from './steps.ts';
-import { openStepWatches } from './watches.ts';
+import { openStepWatches, watchUnknown } from './watches.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
@@ -38,6 +38,7 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<Audit> {
       ...parts,
       watches: [
         ...watches,
+        watchUnknown(store.collection, config.UNKNOWN_REFERENCE_GRACE_MS),
         ...(['payout', 'collection'] as const).map((kind) =>
           watchEntries(kind, store, parts.breaks, config.BOOKS_GRACE_MS),
         ),

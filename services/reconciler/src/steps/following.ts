@@ -8,7 +8,7 @@ import type { Tracked } from '../domain/tracked.ts';
 /**
  * A step of ours that is followed until it is done: the payment's opening and its end reach us, its gateway's record is
  * no older than its events, its hold is answered, its merchant is owed a webhook for its end, the ledger's entries match
- * it.
+ * it; and that what a proven callback names is a payment.
  */
 export type Step = keyof typeof stepKinds | 'entry';
 
@@ -17,6 +17,7 @@ export const stepKinds = {
   ...gapKinds,
   hold: 'hold.unanswered',
   delivery: 'webhook.missing',
+  payment: 'callback.unknown_reference',
 } as const satisfies Readonly<Record<string, BreakKind>>;
 
 /** A payment that has been at a step for too long. */
@@ -50,6 +51,14 @@ export type FollowUp =
   | { readonly kind: 'done'; readonly wasReported: boolean }
   | { readonly kind: 'goesOn'; readonly step: FollowedStep; readonly isNews: boolean };
 
+/** The steps whose event no owner can publish. */
+type Unasked = 'record' | 'payment';
+
+/** Whether the owner of a payment is asked about a step. */
+export function isAsked(step: Step): step is Exclude<Step, Unasked> {
+  return step !== 'record' && step !== 'payment';
+}
+
 const DOUBLINGS_MAX = 6;
 /** How long after the time in a record it may be committed and become visible. */
 const COMMIT_MS = 15_000;
@@ -74,7 +83,7 @@ export function lookFromMs(seenUntilMs: number, limitMs: number): number {
 export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): FollowedStep {
   const { step } = overdue;
   const dueAt = new Date(now.getTime() + limitMs);
-  const requests = step === 'end' || step === 'record' ? 0 : 1;
+  const requests = step === 'end' || !isAsked(step) ? 0 : 1;
   return { ...overdue, since: now, requests, dueAt, isReported: false };
 }
 
@@ -84,8 +93,7 @@ export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): Fol
  */
 export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, now: Date): FollowUp {
   if (!stands) return { kind: 'done', wasReported: step.isReported };
-  // A record that its gateway has lost can't be published.
-  const isReported = step.isReported || step.step === 'record' || step.requests >= limits.requestsMax;
+  const isReported = step.isReported || !isAsked(step.step) || step.requests >= limits.requestsMax;
   const pauseMs = limits.limitMs * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
   const dueAt = new Date(now.getTime() + pauseMs);
   const next = { ...step, requests: step.requests + 1, dueAt, isReported };
@@ -100,6 +108,8 @@ export function findingOf(
   if (step === 'entry') return tracked && judgeBooks(tracked);
   const amount = tracked?.terms?.amount ?? null;
   if (step === 'record') return { kind: stepKinds.record, amount, detail: behind(tracked) };
+  if (step === 'payment')
+    return { kind: stepKinds.payment, amount, detail: 'a proven callback names an unknown payment' };
   const detail = `${texts[step]}; published again ${requests} times without effect`;
   return { kind: stepKinds[step], amount, detail };
 }
@@ -115,4 +125,4 @@ const texts = {
   end: 'the payment has ended at its gateway, and is open here',
   hold: 'the payout is accepted, and the ledger has not answered whether its money is held',
   delivery: 'the payment has ended, and no webhook is owed for it',
-} as const satisfies Record<Exclude<keyof typeof stepKinds, 'record'>, string>;
+} as const satisfies Record<Exclude<keyof typeof stepKinds, Unasked>, string>;

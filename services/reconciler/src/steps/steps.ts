@@ -21,6 +21,7 @@ import {
   findingOf,
   follow,
   found,
+  isAsked,
   lookFromMs,
   type Overdue,
   type StepLimits,
@@ -64,6 +65,7 @@ type Item = Pick<StepLimits, 'limitMs'> &
 const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
 const DONE = 'the step is done: the missing event has arrived';
+const FORGOTTEN = 'no such payment appeared; the callback stays with the ingress';
 
 /**
  * Finds payments at a step of ours for too long, asks their owners to publish again what their records prove, and shows
@@ -188,8 +190,9 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
   const taken: OwnerRecord[] = [];
   const keep = (step: FollowedStep) => {
     kept.set(stepId(step), step);
-    if (step.step !== 'record' && step.requests > 0)
-      requestRepublication({ ...step, step: step.step }, transaction);
+    const { reference, kind } = step;
+    if (isAsked(step.step) && step.requests > 0)
+      requestRepublication({ reference, kind, step: step.step }, transaction);
   };
   for (const item of items) {
     const limits = { limitMs: item.limitMs, requestsMax: deps.requestsMax };
@@ -215,7 +218,13 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     done.push(step);
     if (next.kind === 'goesOn' && record !== undefined) taken.push(record);
     if (next.kind === 'done' && next.wasReported && step.step !== 'entry')
-      reports.push(toWithdrawal(step.reference, { kind: stepKinds[step.step], resolution: DONE }, now));
+      reports.push(
+        toWithdrawal(
+          step.reference,
+          { kind: stepKinds[step.step], resolution: step.step === 'payment' ? FORGOTTEN : DONE },
+          now,
+        ),
+      );
   }
   await stepStore.save([...kept.values()], done, session);
   await applyReports(deps.breaks, reports, payments, transaction);
@@ -234,7 +243,7 @@ function takeEntry(payments: Map<string, Tracked>, { reference }: Overdue): bool
 
 function reportsOf(step: FollowedStep, tracked: Tracked | undefined, now: Date): readonly BreakReport[] {
   const finding = findingOf(step, tracked);
-  const place = tracked?.terms ?? tracked?.booked ?? { currency: null };
+  const place = tracked?.terms ?? tracked?.booked ?? { rail: tracked?.callbacks[0]?.rail, currency: null };
   return finding ? [toFoundBreak(step.reference, finding, place, now)] : [];
 }
 

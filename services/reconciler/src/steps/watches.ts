@@ -48,6 +48,13 @@ interface OpenRow extends Document {
 /** The fields that are read of a payment of ours. */
 type KnownRow = Pick<PollDocument, '_id' | 'status'> & { readonly terms?: Terms };
 
+/** The fields that are read of a reference that only callbacks name. */
+interface UnknownRow {
+  readonly _id: string;
+  readonly unknownSince: Date;
+  readonly callbacks: readonly { readonly kind: PaymentKind }[];
+}
+
 /** The fields that are read of a payment of ours that has ended. */
 interface EndedRow {
   readonly _id: string;
@@ -156,6 +163,41 @@ function watchOpen(
       },
     },
   ];
+}
+
+/**
+ * The watch over references that proven callbacks name and nothing else: once everything on its way has come, no
+ * payment of ours has them.
+ */
+export function watchUnknown(polls: Collection<PollDocument>, graceMs: number): StepWatch {
+  return {
+    name: 'unknown reference',
+    steps: ['payment'],
+    hops: [fromOwner.payout, fromOwner.collection],
+    // It is looked at twice within the grace time.
+    overdueAfterMs: graceMs / 2,
+    limitMs: graceMs / 2,
+    look: async function* look(from, to) {
+      const pages = inPagesBy('unknownSince', '_id', { $gte: from, $lte: to }, (where) =>
+        polls.find(where).project<UnknownRow>({ unknownSince: 1, 'callbacks.kind': 1 }),
+      );
+      for await (const page of pages) {
+        const overdue = page.map(({ _id: reference, callbacks: [first] }): Overdue => {
+          return { reference, kind: first?.kind ?? 'payout', step: 'payment' };
+        });
+        yield { overdue, until: page.at(-1)?.unknownSince ?? to };
+      }
+    },
+    standing: async (steps) => {
+      const ids = { $in: steps.map(({ reference }) => reference) };
+      const found = await polls
+        .find({ _id: ids, unknownSince: { $exists: true } })
+        .project({ _id: 1 })
+        .toArray();
+      const still = new Set(found.map(({ _id }) => String(_id)));
+      return steps.filter(({ reference }) => still.has(reference));
+    },
+  };
 }
 
 /**
