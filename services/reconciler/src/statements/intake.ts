@@ -4,7 +4,6 @@ import { accept, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import { commitEach } from '../batches.ts';
 import {
-  contentOf,
   type HeldRow,
   matchByReference,
   type NumberedRow,
@@ -18,7 +17,6 @@ import type { WindowPayments } from '../matching/payments.ts';
 import { type FileLimits, readStatementFile } from './lines.ts';
 import { toPayment } from './settling.ts';
 import {
-  digestOf,
   lineId,
   type RecordDocument,
   type StatementDocument,
@@ -254,12 +252,5 @@ function toRecord(
   if ('unreadable' in read) return { ...base, result: 'unreadable', reason: read.unreadable };
   if ('aside' in read) return { ...base, result: 'set_aside' };
   const { row } = read;
-  // Without a time two such lines can't be distinguished from one that is listed twice.
-  const isNameless = row.reference === null && row.railReference === null && row.atMs !== null;
-  return {
-    ...base,
-    row,
-    ...(isNameless && { content: digestOf(contentOf(row)) }),
-    ...(outcome ?? notInBooks(row)),
-  };
+  return { ...base, row, ...(outcome ?? notInBooks(row)) };
 }

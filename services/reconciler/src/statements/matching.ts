@@ -1,9 +1,9 @@
-import { commitEach, inBatches, inPages } from '../batches.ts';
+import { commitEach, inPages } from '../batches.ts';
 import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import type { Keep } from '../matching/runs.ts';
 import { matchAgain, type SettlingDeps, settle } from './settling.ts';
-import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
+import type { RecordDocument, StatementDocument } from './store.ts';
 import { mustHave, windowOf } from './window.ts';
 
 /** The dependencies of {@link gatherMissing}. */
@@ -18,14 +18,14 @@ export function gatherMissing(deps: MissingDeps): Gathering<StatementDocument> {
     ...deps,
     store: deps.statementStore,
     recordsOf: (statement, payments, transaction) => settle(deps, [statement], payments, transaction),
-    next: 'copies',
+    next: 'breaks',
   });
 }
 
 /** The statements of a rail whose payments were read. */
 const matchedOf = (rail: string) => ({
   rail,
-  stage: { $in: ['copies', 'breaks', 'done', 'late'] as const },
+  stage: { $in: ['breaks', 'done', 'late'] as const },
   trial: { $exists: false },
 });
 
@@ -84,24 +84,5 @@ export async function compareAgain(
   for await (const page of pages) {
     await keep();
     await payments.compareAgain(page.filter((payment) => mustHave(statement, payment)));
-  }
-}
-
-/** Numbers the lines with the same content: without any reference they are as many movements, each with its break. */
-export async function numberCopies({ records }: StatementStore, run: string, keep: Keep): Promise<void> {
-  const lines = records
-    .find({ run, content: { $exists: true } })
-    .project<Pick<RecordDocument, '_id' | 'content'>>({ content: 1 })
-    .sort({ content: 1, _id: 1 });
-  let before: string | undefined;
-  let copy = 0;
-  for await (const page of inBatches(lines)) {
-    await keep();
-    const writes = page.flatMap(({ _id, content }) => {
-      copy = content === before ? copy + 1 : 1;
-      before = content;
-      return copy === 1 ? [] : [{ updateOne: { filter: { _id }, update: { $set: { copy } } } }];
-    });
-    if (writes.length > 0) await records.bulkWrite(writes, { ordered: false });
   }
 }

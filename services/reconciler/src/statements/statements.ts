@@ -6,7 +6,7 @@ import { deleteRun, type Keep, startRuns } from '../matching/runs.ts';
 import { isDone } from '../matching/store.ts';
 import type { StatementBreaks } from './breaks.ts';
 import type { IntakeRefusal, StatementIntake } from './intake.ts';
-import { addLate, compareAgain, gatherMissing, type MissingDeps, numberCopies } from './matching.ts';
+import { addLate, compareAgain, gatherMissing, type MissingDeps } from './matching.ts';
 import type { RecordDocument, StatementDocument, StatementTerms } from './store.ts';
 import { windowOf } from './window.ts';
 
@@ -219,12 +219,8 @@ function createMatcher(deps: StatementDeps) {
     };
     const window = windowOf(statement);
     if (statement.stage === 'gathering') {
-      if (!window) await move('gathering', { stage: 'copies' });
+      if (!window) await move('gathering', { stage: 'breaks' });
       else if (!(await gather(statement, window, keep))) return statement;
-    }
-    if (statement.stage !== 'breaks') {
-      await numberCopies(store, _id, keep);
-      await move('copies', { stage: 'breaks' });
     }
     const matched = { ...statement, stage: 'breaks' } as const;
     if (!trial) await deps.statementBreaks(matched, keep);

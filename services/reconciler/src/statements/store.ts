@@ -29,7 +29,7 @@ export interface StatementTerms {
 /** A statement as MongoDB holds it; `_id` is derived from its terms. */
 export interface StatementDocument extends StatementTerms, MatchRun {
   /** `receiving` until the whole file is stored; `late`: the rail's late ends are taken up; `dropped` is being deleted. */
-  readonly stage: 'receiving' | 'gathering' | 'copies' | 'breaks' | 'done' | 'late' | 'dropped';
+  readonly stage: 'receiving' | 'gathering' | 'breaks' | 'done' | 'late' | 'dropped';
   /** How many batches of lines are stored, and a digest that each batch continues from the one before. */
   readonly batches: number;
   readonly chain: string;
@@ -54,10 +54,6 @@ export interface RecordDocument extends MatchRecord, Partial<Omit<Outcome, 'resu
   readonly row?: StatementRow;
   /** Why the line can't be read. */
   readonly reason?: string;
-  /** A digest of what a line says that has a time and no reference at all; equal ones are as many movements. */
-  readonly content?: string;
-  /** The number among lines with exactly the same content, from the second on. */
-  readonly copy?: number;
   /** Set if the limit of breaks was reached. */
   readonly hidden?: true;
 }
@@ -85,17 +81,16 @@ export function paymentRecordId(statement: string, reference: string): string {
 /** The subject of a break about a line: our reference, or a digest of the rail's own or else of the line's content. */
 export function subjectOf(
   rail: string,
-  { row, result, payment = '', copy }: Pick<RecordDocument, 'row' | 'result' | 'payment' | 'copy'>,
+  { row, result, payment = '' }: Pick<RecordDocument, 'row' | 'result' | 'payment'>,
 ): string {
   if (!row) return payment;
   if (row.reference !== null && result !== 'duplicate') return row.reference;
-  const content = contentOf(row) + (copy === undefined ? '' : `\n${copy}`);
-  const said = row.railReference === null ? content : `rail ${row.railReference}`;
+  const said = row.railReference === null ? contentOf(row) : `rail ${row.railReference}`;
   return `line-${digestOf(`${rail}\n${said}`)}`;
 }
 
 /** A short digest of a text. */
-export function digestOf(text: string): string {
+function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }
 

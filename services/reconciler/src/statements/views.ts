@@ -13,7 +13,7 @@ const AGREED: readonly string[] = ['matched', 'set_aside'];
 /** A statement as operators see it; it has counts only once it is matched. */
 export function viewStatement(statement: StatementDocument): RailStatementView {
   const { _id, rail, currency, stage, lines, file, counts, opened, hidden, finishedAt } = statement;
-  const isMatching = stage === 'gathering' || stage === 'copies' || stage === 'breaks';
+  const isMatching = stage === 'gathering' || stage === 'breaks';
   const window = windowOf(statement);
   const found =
     counts && Object.fromEntries(railStatementResults.map((result) => [result, counts[result] ?? 0]));
