@@ -9,20 +9,19 @@ import {
 } from '@pesewa/messaging';
 import type { NotSent } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
-import { applyReports, type BreakReport, reportsOfVerdict } from '../breaks/reports.ts';
+import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
-import type { Verdict } from '../domain/question.ts';
 import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from '../domain/schedule.ts';
-import { remember, type Tracked } from '../domain/tracked.ts';
-import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
-import { railStatusObserved } from '../events.ts';
+import type { Tracked } from '../domain/tracked.ts';
+import { confirmsCallback, isEndOverdue } from '../domain/verdict.ts';
 import { fromDocument, type PollDocument } from '../poll-document.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
 import { type ClaimDue, createClaimDue } from './claim-due.ts';
 import { ask, type PollAnswer, type PolledRail } from './polled-rail.ts';
 import { type RailRateLimit, retryAfterMs } from './rail-rate-limit.ts';
+import { takeAnswer } from './take-answer.ts';
 
 interface PollOutcome {
   readonly reference: string;
@@ -213,8 +212,6 @@ async function commitPolls(
     const question = {
       tracked,
       terms,
-      expectedFee: terms.railFee,
-      source: 'poll',
       answer,
       isScheduled: isScheduled(tracked, polledAtMs),
       polledAtMs,
@@ -223,17 +220,15 @@ async function commitPolls(
       pollsBeforeBreak: deps.pollsBeforeBreak,
       arrived,
     } as const;
-    const verdict = judge(question);
-    const from = { source: 'poll', atMs: polledAtMs, causationId: tracked.causedBy } as const;
-    if (verdict.fact)
-      transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
+    const taken = takeAnswer(question, deps.clock.nowMs(), transaction);
+    const { verdict } = taken;
     if (tracked.claim === poll.claim && confirmsCallback(question, verdict)) continue;
     if (isEndOverdue(tracked, verdict, { polledAtMs, lagMs, arrived })) {
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
     }
-    broken.push(...reportsOfVerdict(tracked, terms, verdict, new Date(deps.clock.nowMs())));
-    loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, verdict));
+    broken.push(...taken.reports);
+    loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, taken));
   }
   await applyReports(deps.breaks, broken, loaded, transaction);
   await deps.store.save([...loaded.values()], transaction.session);
@@ -248,15 +243,18 @@ function refused(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs:
 /** A poll whose question was sent, or could not be asked at all. */
 type MadePoll = PollOutcome & { readonly answer: PollAnswer };
 
-function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict: Verdict): Tracked {
+function polledOnce(
+  deps: PollerDeps,
+  tracked: Tracked,
+  poll: MadePoll,
+  { verdict, after }: ReturnType<typeof takeAnswer>,
+): Tracked {
   const { answer, claim, polledAtMs } = poll;
   const { schedule } = deps;
   const nowMs = deps.clock.nowMs();
-  const timeline = remember(tracked.timeline, { what: 'poll', detail: answer.kind, atMs: polledAtMs });
-  const judged = afterVerdict({ ...tracked, timeline }, verdict, nowMs);
   const backOffMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
   const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable', backOffMs };
-  const next = afterPoll(judged, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
+  const next = afterPoll(after, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
   // The end that its owner has published since the claim may be followed by another.
   const untaken = tracked.claim === claim ? {} : untilTaken(tracked, verdict, nowMs);
   return { ...next, ...untaken, notFoundSinceMs: notFoundSince(tracked, poll) };

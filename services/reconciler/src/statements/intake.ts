@@ -16,12 +16,7 @@ import type { RailFee } from '../handlers.ts';
 import type { WindowPayments } from '../matching/payments.ts';
 import { type FileLimits, readStatementFile } from './lines.ts';
 import { toPayment } from './settling.ts';
-import {
-  lineId,
-  type RecordDocument,
-  type StatementDocument,
-  type StatementStore,
-} from './store.ts';
+import { lineId, type RecordDocument, type StatementDocument, type StatementStore } from './store.ts';
 import { UnreadableFileError } from './text.ts';
 
 /** Why a file was refused, for people to read. */
