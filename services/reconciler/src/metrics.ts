@@ -5,26 +5,17 @@ import type { Tracked } from './domain/tracked.ts';
 import { ageSeconds, gauge, readInTime } from './gauges.ts';
 import type { WorkingStore } from './store.ts';
 
-/** Counts polls. */
-export interface Metrics {
-  readonly polled: (rail: string, result: string) => void;
-  /** Counts how many due payments of a rail one search has claimed, and whether the rate limit left others waiting. */
-  readonly claimed: (rail: string, records: number, isRateLimited: boolean) => void;
-  /** Counts the polls of a payment that its owner has ended. */
-  readonly ended: (payment: Pick<Tracked, 'terms' | 'polls'>) => void;
-}
-
 /** The number of polls that a payment took until it ended. */
 const POLLS_BUCKETS = [0, 1, 2, 3, 5, 8, 13, 20, 50];
 
-/** Registers the reconciler's metrics. */
+/** Registers the reconciler's metrics; gives the functions that count polls. */
 export function createMetrics(
   registry: Registry,
   store: Pick<WorkingStore, 'countOpen' | 'oldestDue'>,
   clock: Clock,
   /** The rails that are polled. */
   rails: readonly string[],
-): Metrics {
+) {
   const polls = new Counter({
     name: 'polls_total',
     help: 'Polls of rails, by rail and answer.',
@@ -60,11 +51,11 @@ export function createMetrics(
   });
   return {
     ...polling,
-    polled: (rail, result) => polls.inc({ rail, result }),
+    polled: (rail: string, result: string) => polls.inc({ rail, result }),
   };
 }
 
-function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
+function countPolling(registry: Registry) {
   const claims = new Counter({
     name: 'claims_total',
     help: 'Payments claimed for a poll, by rail.',
@@ -85,11 +76,14 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
     registers: [registry],
   });
   return {
-    claimed: (rail, records, isRateLimited) => {
+    /** Counts how many due payments of a rail one search has claimed, and whether the rate limit left others waiting. */
+    claimed: (rail: string, records: number, isRateLimited: boolean) => {
       claims.inc({ rail }, records);
       if (isRateLimited) rateLimited.inc({ rail });
     },
-    ended: ({ terms, polls: made }) => terms && polls.observe({ kind: terms.kind }, made),
+    /** Counts the polls of a payment that its owner has ended. */
+    ended: ({ terms, polls: made }: Pick<Tracked, 'terms' | 'polls'>) =>
+      terms && polls.observe({ kind: terms.kind }, made),
   };
 }
 

@@ -18,7 +18,7 @@ import { confirmsCallback, isEndOverdue } from '../domain/verdict.ts';
 import { fromDocument, type PollDocument } from '../poll-document.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
-import { type ClaimDue, createClaimDue } from './claim-due.ts';
+import { createClaimDue } from './claim-due.ts';
 import { ask, type PollAnswer, type PolledRail } from './polled-rail.ts';
 import { type RailRateLimit, retryAfterMs } from './rail-rate-limit.ts';
 import { takeAnswer } from './take-answer.ts';
@@ -55,11 +55,6 @@ export interface PollerDeps {
   readonly crashPoint: CrashPoint;
 }
 
-/** The polling of every rail; disposing of it waits for the polls in progress. */
-export interface Poller extends AsyncDisposable {
-  readonly claimDue: ClaimDue;
-}
-
 const LEASE_FACTOR = 2;
 const MARGIN_MS = 5_000;
 const BATCH_MAX = 200;
@@ -74,9 +69,10 @@ const WAITING_PER_PLACE = 8;
  * Each rail has its own claim loop, within its concurrency here and its rate over all replicas: neither a slow rail nor
  * its backlog delays another, and behind an open circuit nothing is claimed, so that it stays due.
  *
- * A crash between the call and the commit loses nothing: the payment is due again after its lease.
+ * A crash between the call and the commit loses nothing: the payment is due again after its lease. Disposing of it waits
+ * for the polls in progress.
  */
-export function startPoller(deps: PollerDeps): Poller {
+export function startPoller(deps: PollerDeps) {
   const rails = new Map(deps.rails.map((rail) => [rail.name, rail]));
   const outcomes = deps.messaging.groupCommit<PollOutcome, void>(
     'reconciler.poll',
