@@ -214,7 +214,7 @@ function judged(
     after: {
       ...afterVerdict({ ...tracked, timeline }, verdict, now.getTime()),
       ...untilTaken(tracked, verdict, now.getTime()),
-      ...(matching.result !== 'pending' && { uncompared: false }),
+      ...(matching.result !== 'pending' && matching.result !== 'unclear' && { uncompared: false }),
     },
   };
 }
