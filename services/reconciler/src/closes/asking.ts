@@ -201,7 +201,7 @@ function judged(
     after: {
       ...after,
       ...untilTaken(tracked, verdict, nowMs),
-      ...(matching.result !== 'pending' && { uncompared: false }),
+      ...(matching.result !== 'pending' && matching.result !== 'unclear' && { uncompared: false }),
     },
   };
 }

@@ -194,6 +194,9 @@ describe('a daily close on real daemons', () => {
     expect(await recordOf(done.id, silent)).toMatchObject({ why: 'the rail gave no clear answer', tries: 4 });
     expect(await breaksOf(silent)).toEqual([]);
     expect(await breaksOf(pending)).toEqual(['close.differs']);
+    const marked = await polls().distinct('_id', { uncompared: { $exists: true } });
+    expect(marked).toEqual(expect.arrayContaining([silent, gone]));
+    expect(marked).not.toContain(pending);
   });
 
   it('shows what it would check, and refuses a period that is not over', async () => {

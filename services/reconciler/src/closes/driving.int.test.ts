@@ -101,14 +101,30 @@ it('is not done before what the owners have published is applied, and adds what 
     uncompared: 'upstream',
   } as unknown as PollDocument & { _id: never });
   isLevel = true;
-  await eventually(async () =>
-    expect(await closeStore.records.findOne({ reference: 'po-1' })).toMatchObject({ result: 'pending' }),
-  );
+  const isAsked = () =>
+    eventually(async () =>
+      expect(await closeStore.records.findOne({ reference: 'po-1' })).toMatchObject({ result: 'pending' }),
+    );
+  const answer = (result: 'unclear' | 'matched') =>
+    closeStore.records.updateOne({ reference: 'po-1' }, { $set: { result } });
+  const isDone = (result: 'unclear' | 'matched') =>
+    eventually(async () =>
+      expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'done', counts: { [result]: 1 } }),
+    );
+  await isAsked();
+  // Nothing has compared it, and the close is done all the same; the next night asks once more.
+  await answer('unclear');
+  await isDone('unclear');
+  await closeStore.lookForLate(['2026-11-20'], new Date());
+  await isAsked();
+  await answer('unclear');
+  await isDone('unclear');
+  await closeStore.lookForLate(['2026-11-20'], new Date());
+  await isAsked();
   await database.db.collection('polls').updateOne({ _id: 'po-1' as never }, { $unset: { uncompared: '' } });
-  await closeStore.records.updateOne({ reference: 'po-1' }, { $set: { result: 'matched' } });
-  await eventually(async () =>
-    expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'done', counts: { matched: 1 } }),
-  );
+  await answer('matched');
+  await isDone('matched');
+  expect(await closeStore.find('2026-11-20')).toMatchObject({ late: 0 });
 });
 
 it('reads many payments in turns with those of other closes', async () => {

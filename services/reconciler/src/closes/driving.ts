@@ -24,8 +24,8 @@ const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
  * Drives closes (ADR 29): reads the payments of each window once, and when all of them are asked about adds those that
- * nothing has compared yet, until there are none. A close is done only after a search for them that began after
- * everything the owners had published was applied here.
+ * nothing has compared yet, until only unclear ones are left. A close is done only after a search for them that began
+ * after everything the owners had published was applied here.
  */
 export function startCloses(deps: DrivingDeps): Loop {
   const { closeStore: store, clock } = deps;
@@ -81,7 +81,8 @@ async function look(
   let fresh = 0;
   for await (const late of payments.uncompared(close)) {
     await keep();
-    fresh += await add(close, late);
+    // What is unclear is asked about once more each time the close is looked at again.
+    fresh += await add(close, close.rereading ? late : await withoutUnclear(store, _id, late));
   }
   if (fresh > 0) {
     await store.runs.updateOne(mine, [{ $set: { dueAt: '$$NOW' } }]);
@@ -92,6 +93,18 @@ async function look(
     { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
     { $unset: ['running', 'rereading', 'dueAt'] },
   ]);
+}
+
+/** Those of these payments whose present end was not found unclear in this close. */
+async function withoutUnclear(
+  { records }: CloseStore,
+  run: string,
+  payments: readonly WindowPayment[],
+): Promise<readonly WindowPayment[]> {
+  const ids = payments.map(({ _id }) => recordId(run, _id));
+  const unclear = await records.find({ _id: { $in: ids }, result: 'unclear' }).toArray();
+  const endOf = new Map(unclear.map(({ reference, endedAt }) => [reference, endedAt.getTime()]));
+  return payments.filter(({ _id, endedAt }) => endOf.get(_id) !== endedAt?.getTime());
 }
 
 function recordOf(

@@ -188,19 +188,19 @@ export const breakKinds = {
   'statement.differs': {
     field: 'status',
     opens: 'a statement line differs from our payment in status, amount, fee or currency',
-    closes: 'a later statement has the same field, and agrees with our record',
+    closes: 'the newest statement that has the field agrees with our record',
     manualResolution: 'again',
   },
   'statement.not_in_books': {
     field: 'existence',
     opens: 'a statement line matches no payment of ours',
-    closes: 'a later statement has it, and we have its payment',
+    closes: 'a statement has it, and we have its payment',
     manualResolution: 'again',
   },
   'statement.not_on_statement': {
     field: 'status',
-    opens: "a payment that ended in a statement's window has no line in it",
-    closes: 'a later statement has one',
+    opens: "a payment that ended in a statement's window has no line in any",
+    closes: 'a statement has one',
     manualResolution: 'again',
   },
 } as const satisfies Record<string, BreakTerms>;

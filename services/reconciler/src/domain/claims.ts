@@ -4,12 +4,15 @@ import type { Terms, Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
 /**
- * How many different amounts are kept of each sort of claim, and of proven ones how many with their fees.
+ * How many different amounts are kept of each sort of claim.
  *
  * More than the four that may all be the requested amount before the terms are known (with and without an amount, with
  * and without a currency): so whatever is dropped, a differing one is among those that are kept.
  */
 const VALUES_MAX = 6;
+
+/** How many proven fees are kept of each amount; none is one of them. */
+const FEES_MAX = 3;
 
 /**
  * Adds a claim unless one of the same value is known, and keeps the list bounded.
@@ -52,8 +55,13 @@ function place(claims: readonly Claim[], claim: Claim, terms: Terms | null) {
     (other) => isOwn(other, claim) && other.proven === claim.proven && claimedEnd(other) === end,
   );
   const value = valueOf(claim, terms);
-  const known = new Set(alike.map((other) => valueOf(other, terms)));
-  return { alike, isKept: !known.has(value) && known.size < VALUES_MAX };
+  const same = alike.filter((other) => valueOf(other, terms) === value);
+  const fees = new Set(same.map((other) => feeOf(other, terms)));
+  const isKept =
+    same.length === 0
+      ? new Set(alike.map((other) => valueOf(other, terms))).size < VALUES_MAX
+      : !fees.has(feeOf(claim, terms)) && fees.size < FEES_MAX;
+  return { alike, isKept };
 }
 
 function renewedBy(known: Claim, claim: Claim): Claim {
@@ -68,16 +76,19 @@ export function claimsUnder(terms: Terms, claims: readonly Claim[]): readonly Cl
 
 /**
  * What two claims of one sort must share to count as the same: for a failure the reason, for any other end amount and
- * currency, and the fee if it is proven.
+ * currency.
  */
 function valueOf(claim: Claim, terms: Terms | null): string {
   const end = claimedEnd(claim);
   if (end === undefined) return '';
-  if (end !== 'failed') {
-    const money = `${numberOf(claim.amount, terms)} ${currencyOf(claim) ?? terms?.currency ?? ''}`;
-    return claim.proven ? `${money} ${numberOf(claim.fee, terms)}` : money;
-  }
+  if (end !== 'failed')
+    return `${numberOf(claim.amount, terms)} ${currencyOf(claim) ?? terms?.currency ?? ''}`;
   return claim.reason === null ? '' : (readFailureReason(claim.reason) ?? 'any other');
+}
+
+/** The fee of a proven claim; that of a hint says nothing. */
+function feeOf({ proven, fee }: Claim, terms: Terms | null): string {
+  return numberOf(proven ? fee : null, terms);
 }
 
 /** A number by its value, however it is written; in minor units if the currency is known. */

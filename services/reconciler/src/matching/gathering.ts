@@ -89,9 +89,10 @@ async function takePage<Run extends MatchRun, Record extends MatchRecord>(
   });
   const written =
     writes.length > 0 ? await store.records.bulkWrite(writes, { session, ordered: false }) : null;
-  const fresh = isAnew ? records.length : (written?.upsertedCount ?? 0);
+  const added = written?.upsertedCount ?? 0;
+  const fresh = isAnew ? records.length : added;
   const isLate = held.finishedAt !== undefined && fresh > 0;
-  const set = { ...next, ...(isLate && { late: (held.late ?? 0) + fresh }) };
+  const set = { ...next, ...(isLate && { late: (held.late ?? 0) + added }) };
   // What was done is not any more, once something late was found.
   const gone = { ...(next.stage && { after: true }), ...(isLate && { rereading: true, counts: true }) };
   const update = {

@@ -121,25 +121,20 @@ function openUncompared(polls: Collection<PollDocument>, byStatement: readonly s
       });
       return (await Promise.all(found)).flat();
     },
-    /** Notes that payments were compared, as far as they have no other end by now. */
+    /** Notes that statements have compared payments, as far as they are the rail's close and the end is the present one. */
     compared: async (payments: readonly WindowPayment[], session: ClientSession): Promise<void> => {
       const writes = payments.flatMap(({ _id, endedAt, uncompared }) =>
-        endedAt === undefined || uncompared === undefined
+        endedAt === undefined || uncompared === undefined || !byStatement.includes(uncompared)
           ? []
           : [{ updateOne: { filter: { _id, endedAt }, update: { $unset: { uncompared: true as const } } } }],
       );
       if (writes.length > 0) await polls.bulkWrite(writes, { session, ordered: false });
     },
     /** Notes that payments must be compared again, but not those that the next close would all ask about. */
-    compareAgain: async (payments: readonly WindowPayment[]): Promise<void> => {
-      for (const rail of byStatement) {
-        const ofRail = payments.filter(({ terms }) => terms?.rail === rail).map(({ _id }) => _id);
-        if (ofRail.length > 0)
-          await polls.updateMany(
-            { _id: { $in: ofRail }, endedAt: { $exists: true } },
-            { $set: { uncompared: rail } },
-          );
-      }
+    compareAgain: async (references: readonly string[]): Promise<void> => {
+      const ofRails = { endedAt: { $exists: true }, 'terms.rail': { $in: [...byStatement] } };
+      const marked = [{ $set: { uncompared: '$terms.rail' } }];
+      await polls.updateMany({ _id: { $in: [...references] }, ...ofRails }, marked);
     },
   };
 }

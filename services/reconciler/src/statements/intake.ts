@@ -174,11 +174,12 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
   const rows = lines.flatMap(({ line, read }): readonly NumberedRow[] =>
     'row' in read ? [{ id: lineId(_id, line), row: read.row }] : [],
   );
+  const unreadable = lines.some(({ read }) => 'unreadable' in read) && ({ hasUnreadable: true } as const);
   const times = rows.flatMap(({ row: { atMs } }) => atMs ?? []);
   const { matchedCount } = await runs.updateOne(
     { _id, stage: 'receiving', batches: place },
     {
-      $set: { batches: place + 1, chain },
+      $set: { batches: place + 1, chain, ...unreadable },
       $inc: { lines: lines.length },
       $addToSet: { currencies: { $each: [...new Set(rows.map(({ row }) => row.currency))] } },
       ...(times.length > 0 && {

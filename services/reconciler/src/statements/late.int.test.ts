@@ -2,7 +2,7 @@ import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agreed, at } from '../fixtures/closes.ts';
 import { createHarness } from '../fixtures/harness.ts';
-import { accepted, completed, ids } from '../fixtures/owners.ts';
+import { accepted, completed, ids, payoutFailed, reversed } from '../fixtures/owners.ts';
 import { railSettings } from '../fixtures/rail.ts';
 import { listed, uploader } from '../fixtures/statements.ts';
 
@@ -21,7 +21,8 @@ const mapping = {
   time: { format: 'ISO' },
 };
 const file = (...lines: readonly string[]) => ['Ref,Receipt,Amount,Fee,Time', ...lines, ''].join('\r\n');
-const lineOf = (reference: string, time: string) => `${reference},R-${reference},-100.00,0.50,${time}`;
+const lineOf = (reference: string, time: string, fee = '0.50') =>
+  `${reference},R-${reference},-100.00,${fee},${time}`;
 const iso = (ms: number) => new Date(ms).toISOString();
 const until = (what: string, met: () => Promise<boolean>) =>
   eventually(async () => {
@@ -45,7 +46,7 @@ const endedAt = async (reference: string, endMs: number): Promise<void> => {
   await publish(at(completed(reference), endMs));
   await until('it ended', async () => (await rowOf(reference))?.status === 'completed');
 };
-const match = async (content: string, given: Record<string, string>): Promise<string> => {
+const match = async (content: string, given: Record<string, string | object>): Promise<string> => {
   const { body } = await upload(content, { rail: 'upstream', currency: 'KES', mapping, ...given });
   const id = String(body['id']);
   await until('it is matched', async () => (await request(`/statements/${id}`)).body['status'] === 'done');
@@ -107,17 +108,93 @@ describe('a payment whose end is heard of after the statement of its time', () =
   });
 });
 
-it('is to be compared again once its statement was dropped', async () => {
+it('is to be compared again once the statement that has its line was dropped, also if it ended at another time', async () => {
   const { from, to, inMs } = nextHour();
-  const reference = await begun(inMs);
-  await endedAt(reference, inMs);
-  const id = await match(file(lineOf(reference, iso(inMs))), { from, to });
-  await isCompared(reference);
+  const [inside, outside] = [await begun(inMs), await begun(inMs)];
+  await endedAt(inside, inMs);
+  await endedAt(outside, Date.parse(to) + 1);
+  const both = [inside, outside];
+  const content = file(...both.map((reference) => lineOf(reference, iso(inMs))));
+  const id = await match(content, { from, to });
+  await Promise.all(both.map(isCompared));
   await request(`/statements/${id}`, { method: 'DELETE' });
-  await until('it is marked', async () => (await rowOf(reference))?.uncompared === 'upstream');
-  const again = await match(file(lineOf(reference, iso(inMs))), { from, to });
-  await isCompared(reference);
+  for (const reference of both)
+    await until('it is marked', async () => (await rowOf(reference))?.uncompared === 'upstream');
+  const again = await match(content, { from, to });
+  await Promise.all(both.map(isCompared));
   expect(again).toBe(id);
+});
+
+describe('a statement that is matched again, since the end of another payment came late,', () => {
+  const columns = { ...mapping.columns, fee: 'Corrected' };
+  it.each<[string, object]>([
+    ['the file', {}],
+    ['the mapping of the file', { mapping: { ...mapping, columns } }],
+  ])('takes back nothing that a newer one says, which corrects %s', async (_, correction) => {
+    const { from, to, inMs } = nextHour();
+    const [corrected, late] = [await begun(inMs), await begun(inMs)];
+    await endedAt(corrected, inMs);
+    const lines = [corrected, late].map((reference) => `${lineOf(reference, iso(inMs))},0.75`);
+    const content = file(...lines).replace('Time', 'Time,Corrected');
+    const first = await match(content, { from, to });
+    expect(await breaksOf(late)).toEqual([['statement.differs', 'open']]);
+    const isMapping = 'mapping' in correction;
+    const newer = isMapping ? content : file(lineOf(corrected, iso(inMs), '0.75'));
+    await match(newer, { from, to, ...correction });
+    expect(await breaksOf(corrected)).toEqual([['statement.differs', 'open']]);
+    await endedAt(late, inMs + 1);
+    const isResolved = async () => (await breaksOf(late)).some(([, status]) => status === 'resolved');
+    await until('it was matched again', isResolved);
+    await until('its breaks', async () => (await request(`/statements/${first}`)).body['status'] === 'done');
+    expect(await breaksOf(corrected)).toEqual([['statement.differs', 'open']]);
+  });
+});
+
+it('a line that is pending differs from a payment that has ended since, until a newer statement has its end', async () => {
+  const { from, to, inMs } = nextHour();
+  const next = nextHour();
+  const columns = { ...mapping.columns, status: 'Status' };
+  const statuses = { completed: ['Success'], pending: ['Pending'] };
+  const withStatus = { ...mapping, columns, statuses };
+  const matchStates = (window: object, status: string, ...references: readonly string[]) => {
+    const lines = references.map((reference) => `${lineOf(reference, iso(inMs))},${status}`);
+    return match(file(...lines).replace('Time', 'Time,Status'), { ...window, mapping: withStatus });
+  };
+  const [inside, after, other] = [await begun(inMs), await begun(inMs), await begun(inMs)];
+  const pending = [inside, after];
+  const first = await matchStates({ from, to }, 'Pending', ...pending);
+  expect(await recordsOf(first)).toMatchObject([{ result: 'matched' }, { result: 'matched' }]);
+  const open = await matchStates({ from, to: iso(inMs - 1) }, 'Success', other, ids.next('po'));
+  await endedAt(inside, inMs + 1);
+  await endedAt(after, next.inMs);
+  await matchStates({ from: next.from, to: next.to }, 'Success', ids.next('po'));
+  await Promise.all(pending.map(isCompared));
+  await endedAt(other, inMs + 2);
+  await until('another is matched again', async () => (await breaksOf(other))[0]?.[1] === 'resolved');
+  for (const id of [first, open])
+    await until('its breaks', async () => (await request(`/statements/${id}`)).body['status'] === 'done');
+  for (const one of pending) expect(await breaksOf(one)).toEqual([['statement.differs', 'open']]);
+  const differs = { result: 'differs', differsIn: ['status'] };
+  expect(await recordsOf(first)).toMatchObject([differs, differs]);
+  await matchStates({ from: next.from, to: next.to }, 'Success', ...pending);
+  for (const one of pending) expect(await breaksOf(one)).toEqual([['statement.differs', 'resolved']]);
+});
+
+it('is compared by no line of what was reversed, and by none that may be unreadable', async () => {
+  const { from, to, inMs } = nextHour();
+  const [back, failed] = [await begun(inMs), await begun(inMs)];
+  await endedAt(back, inMs);
+  await publish(at(payoutFailed(failed), inMs + 1));
+  await until('it failed', async () => (await rowOf(failed))?.status === 'failed');
+  const line = lineOf(back, iso(inMs));
+  await match(file(line, `${failed},R,nothing,,`), { from, to });
+  await isCompared(back);
+  await publish(at(reversed(back), inMs + 2));
+  await until('it came back', async () => (await rowOf(back))?.status === 'reversed');
+  await match(file(line, 'x,R,nothing,,'), { from, to });
+  for (const one of [back, failed]) expect((await rowOf(one))?.uncompared).toBe('upstream');
+  await match(file(line, `${back},R-back,100.00,,${iso(inMs)}`), { from, to });
+  await Promise.all([back, failed].map(isCompared));
 });
 
 it('shows the payments that no statement is about, until a close of the rail has compared them', async () => {
@@ -133,7 +210,7 @@ it('shows the payments that no statement is about, until a close of the rail has
   await match(other.replace('-100', '100'), {
     from,
     to,
-    mapping: { ...mapping, holds: 'collections' } as never,
+    mapping: { ...mapping, holds: 'collections' },
   });
   expect(await uncompared()).toEqual(oldest);
   expect(await harness.metrics()).toMatch(/oldest_uncompared_payment_seconds{rail="upstream"} [1-9]/);

@@ -1,4 +1,5 @@
-import { commitEach, inPages } from '../batches.ts';
+import type { Clock } from '@pesewa/kernel';
+import { commitEach, inBatches, inPages } from '../batches.ts';
 import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import type { Keep } from '../matching/runs.ts';
@@ -10,6 +11,7 @@ import { mustHave, windowOf } from './window.ts';
 export interface MissingDeps extends SettlingDeps {
   readonly payments: SettlingDeps['payments'] & Pick<WindowPayments, 'read' | 'uncompared' | 'compareAgain'>;
   readonly messaging: GatheringDeps<StatementDocument, RecordDocument>['messaging'];
+  readonly clock: Pick<Clock, 'nowMs'>;
 }
 
 /** Lists the payments that ended in a statement's window, moved money and have no line. */
@@ -29,13 +31,23 @@ const matchedOf = (rail: string) => ({
   trial: { $exists: false },
 });
 
+/** Those of them that may have to have one of these payments: of the time of their ends, which are in order. */
+const mayHave = (rail: string, payments: readonly WindowPayment[]) => {
+  const [first, last] = [payments[0]?.endedAt, payments.at(-1)?.endedAt];
+  if (!first || !last) throw new Error('a payment that is to be compared has no end');
+  const begins = [{ from: { $lte: last } }, { from: null, firstAt: { $lte: last } }];
+  return { ...matchedOf(rail), requestedAt: { $gt: first }, $or: begins };
+};
+
+/** How long late ends of a rail are taken up without a break. */
+const SLICE_MS = 10_000;
 /** How long after the last line of a statement a payment may have ended here that has a line in it. */
 const LINE_LEAD_MS = 3_600_000;
 
 /**
  * Builds what takes up the payments of a rail that ended, or were heard of, after the statements that they belong to were
  * matched: their lines are compared again, and those without one are listed as missing. Statements that change have their
- * breaks opened and closed next.
+ * breaks opened and closed next. After a while others that are due come first, since there may be millions.
  */
 export function addLate(deps: MissingDeps): (statement: StatementDocument, keep: Keep) => Promise<void> {
   const { runs, records } = deps.statementStore;
@@ -44,23 +56,32 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
     'reconciler.match-page',
     async ({ rail, payments }: { rail: string; payments: readonly WindowPayment[] }, transaction) => {
       const { session } = transaction;
-      const done = await runs.find(matchedOf(rail), { session }).sort({ requestedAt: -1 }).toArray();
+      const done = await runs.find(mayHave(rail, payments), { session }).sort({ requestedAt: -1 }).toArray();
       const missing = await settle(deps, done, payments, transaction);
-      const writes = missing.map((record) => ({
-        replaceOne: { filter: { _id: record._id }, replacement: record, upsert: true },
+      const writes = missing.map(({ _id, ...record }) => ({
+        updateOne: { filter: { _id }, update: { $setOnInsert: record }, upsert: true },
       }));
-      if (writes.length > 0) await records.bulkWrite(writes, { session, ordered: false });
-      await matchAgain(deps, new Set(missing.map(({ run }) => run)), transaction);
+      const written =
+        writes.length > 0 ? await records.bulkWrite(writes, { session, ordered: false }) : undefined;
+      const fresh = missing.filter((_, index) => written?.upsertedIds[index] !== undefined);
+      await matchAgain(deps, new Set(fresh.map(({ run }) => run)), transaction);
     },
   );
-  return async ({ _id, rail }, keep) => {
+  return async ({ _id, rail, lateFrom = new Date(0) }, keep) => {
+    const untilMs = deps.clock.nowMs() + SLICE_MS;
     const done = await runs.find(matchedOf(rail)).toArray();
     const ends = done.flatMap((one) => windowOf(one)?.to.getTime() ?? []);
-    const window = { from: new Date(0), to: new Date(Math.max(0, ...ends) + LINE_LEAD_MS), rail };
+    const window = { from: lateFrom, to: new Date(Math.max(0, ...ends) + LINE_LEAD_MS), rail };
     for await (const payments of deps.payments.uncompared(window)) {
       await keep();
       await take({ rail, payments });
+      const last = payments.at(-1)?.endedAt;
+      if (deps.clock.nowMs() < untilMs || !last) continue;
+      const dueAt = new Date(deps.clock.nowMs());
+      await runs.updateOne({ _id }, { $set: { lateFrom: last, running: true, dueAt } });
+      return;
     }
+    await runs.updateOne({ _id }, { $unset: { lateFrom: true } });
     const over = {
       $set: { stage: 'done' },
       $unset: { running: true, dueAt: true, rereading: true },
@@ -69,20 +90,26 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
   };
 }
 
-/** Has the payments that a dropped statement was about compared by another one. */
+/** Has the payments that a dropped statement has compared, by a line or for want of one, compared by another one. */
 export async function compareAgain(
-  { payments }: Pick<MissingDeps, 'payments'>,
+  { payments, statementStore: { records } }: Pick<MissingDeps, 'payments' | 'statementStore'>,
   statement: StatementDocument,
   keep: Keep,
 ): Promise<void> {
   const window = windowOf(statement);
-  if (!window || statement.file === undefined) return;
-  const pages = inPages<WindowPayment>((last, limit) => {
+  if (statement.file === undefined) return;
+  const ended = inPages<WindowPayment>(async (last, limit) => {
     const after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
-    return payments.read(window, after, limit);
+    return window ? payments.read(window, after, limit) : [];
   });
-  for await (const page of pages) {
+  for await (const page of ended) {
     await keep();
-    await payments.compareAgain(page.filter((payment) => mustHave(statement, payment)));
+    const placed = page.filter((payment) => mustHave(statement, payment));
+    await payments.compareAgain(placed.map(({ _id }) => _id));
+  }
+  const named = records.find({ run: statement._id, payment: { $exists: true } });
+  for await (const page of inBatches(named)) {
+    await keep();
+    await payments.compareAgain(page.flatMap(({ payment }) => payment ?? []));
   }
 }

@@ -40,6 +40,8 @@ export interface StatementRouteDeps {
   readonly mappings: MappingStore;
   /** The rails that are configured here. */
   readonly railNames: readonly string[];
+  /** The rails whose statement is their close. */
+  readonly byStatement: readonly string[];
   readonly clock: Clock;
 }
 
@@ -114,7 +116,7 @@ function addMappings(operator: Hono, { mappings, clock }: StatementRouteDeps): v
 
 async function readTerms(
   query: ServedRequest<Upload>['query'],
-  { railNames, mappings, clock }: StatementRouteDeps,
+  { railNames, byStatement, mappings, clock }: StatementRouteDeps,
 ): Promise<Result<StatementTerms, string>> {
   const { rail, currency = null, from = null, to = null, sha256: digest } = query;
   if (!railNames.includes(rail))
@@ -125,6 +127,8 @@ async function readTerms(
   if (!mapping.ok) return mapping;
   if (currency === null && mapping.value.columns.currency === undefined)
     return refuse('currency is required: the mapping names no column for it');
+  if (byStatement.includes(rail) && (!from || !to) && mapping.value.columns.time === undefined)
+    return refuse('from and to are required: the mapping names no column for the time');
   return accept({ rail, currency, from, to, mapping: mapping.value, digest });
 }
 

@@ -2,16 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation } from 'mongodb';
 import { compare, movementOf, type Outcome, type StatementPayment } from '../domain/statement-matching.ts';
-import type { LineStatus, StatementRow } from '../domain/statement-rows.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import {
+  linesAbout,
   paymentRecordId,
   type RecordDocument,
+  type StatedLine,
   type StatementDocument,
   type StatementStore,
 } from './store.ts';
-import { mustHave } from './window.ts';
+import { isCompared, mustHave } from './window.ts';
 
 /** The dependencies of {@link settle}. */
 export interface SettlingDeps {
@@ -22,7 +23,7 @@ export interface SettlingDeps {
 
 /**
  * Settles a page of ended payments by statements of their rail: lines that were compared before these ends were known are
- * compared again, and a payment is noted as compared if it has a line, or must be in one of the statements.
+ * compared again, and payments that lines or these statements compare are noted.
  *
  * @returns the records of those that must be in one of them, moved money and have no line
  */
@@ -32,82 +33,46 @@ export async function settle(
   payments: readonly WindowPayment[],
   transaction: Transaction,
 ): Promise<readonly RecordDocument[]> {
-  const isTrial = statements.some(({ trial }) => trial);
+  const trial = statements.find((statement) => statement.trial);
   const known = new Map(payments.map((one) => [one._id, one]));
-  const lines = await linesOf(deps.statementStore, statements, [...known.keys()], transaction);
+  const lines = await linesAbout(deps.statementStore, [...known.keys()], transaction, trial?._id);
   const outcomes = outcomesOf(lines, (reference) => {
     const found = known.get(reference);
     return found && toPayment(found, deps.railFee);
   });
-  // A line that is pending agreed with an open payment, and says nothing of its end.
-  const ofEnds = lines.filter(({ result, status }) => result !== 'matched' || status !== 'pending');
-  const uses = new Set(ofEnds.flatMap((line) => outcomes.get(line._id)?.uses ?? line.uses ?? []));
+  const movements = movementsOf(lines, outcomes);
   const placed = payments.map((payment) => ({
     payment,
-    hasLine: uses.has(payment._id),
     place: statements.find((statement) => mustHave(statement, payment)),
   }));
-  if (!isTrial) {
+  if (!trial) {
     await writeOutcomes(deps, lines, outcomes, transaction);
-    const settled = placed.filter(({ hasLine, place }) => hasLine || place !== undefined);
+    const settled = placed.filter(({ payment, place }) => isCompared(payment, movements, place));
     const compared = settled.map(({ payment }) => payment);
     await deps.payments.compared(compared, transaction.session);
   }
-  return placed.flatMap(({ payment, hasLine, place }) =>
-    hasLine || !place ? [] : (missingIn(deps, place, payment) ?? []),
+  return placed.flatMap(({ payment, place }) =>
+    movements.has(payment._id) || !place ? [] : (missingIn(deps, place, payment) ?? []),
   );
 }
 
-/** A line that stands for a movement of a payment, or names a payment that was not known when it was read. */
-interface Line
-  extends Pick<RecordDocument, '_id' | 'run' | 'result' | 'uses' | 'row'>,
-    Partial<Omit<Outcome, 'result'>> {
-  readonly status: LineStatus | undefined;
-  /** The rail of its statement. */
-  readonly rail: string;
-}
-
-/** What is read of a line that need not be compared again. */
-type UsedLine = Pick<RecordDocument, '_id' | 'run' | 'result' | 'uses'> & {
-  readonly row?: Pick<StatementRow, 'status'>;
-};
-
-/** The lines about payments in these statements, and in all others that are complete. */
-async function linesOf(
-  { runs, records }: StatementStore,
-  statements: readonly StatementDocument[],
-  references: readonly string[],
-  { session }: Pick<Transaction, 'session'>,
-): Promise<readonly Line[]> {
-  const movements = references.flatMap((reference) => [reference, `${reference}/reversal`]);
-  // Matched lines are most, and need no more than to be there.
-  const used = await records
-    .find({ uses: { $in: movements } }, { session })
-    .project<UsedLine>({ run: 1, result: 1, uses: 1, 'row.status': 1 })
-    .toArray();
-  const differing = used.flatMap(({ _id, result }) => (result === 'differs' ? [_id] : []));
-  const unknown = { result: 'not_in_books', 'row.reference': { $in: references } } as const;
-  const whole = await records.find({ $or: [{ _id: { $in: differing } }, unknown] }, { session }).toArray();
-  const others = used.filter(({ result }) => result !== 'differs');
-  const found = [
-    ...others.map(({ row, ...line }) => ({ ...line, status: row?.status })),
-    ...whole.map((line) => ({ ...line, status: line.row?.status })),
-  ];
-  const ofLines = { _id: { $in: [...new Set(found.map(({ run }) => run))] }, trial: { $exists: false } };
-  const complete = await runs
-    .find({ ...ofLines, stage: { $nin: ['receiving', 'dropped'] } }, { session })
-    .project<Pick<StatementDocument, '_id' | 'rail'>>({ rail: 1 })
-    .toArray();
-  const railOf = new Map([...statements, ...complete].map(({ _id, rail }) => [_id, rail]));
-  return found.flatMap((line) => {
-    const rail = railOf.get(line.run);
-    return rail === undefined ? [] : [{ ...line, rail }];
+/** The movements that lines stand for now: a line that says reversed stands for both, a pending reversal for none. */
+export function movementsOf(
+  lines: readonly Pick<StatedLine, '_id' | 'uses' | 'row'>[],
+  outcomes: ReadonlyMap<string, Pick<Outcome, 'uses'>>,
+): ReadonlySet<string> {
+  const movements = lines.flatMap((line) => {
+    const uses = outcomes.get(line._id)?.uses ?? line.uses;
+    if (uses === undefined) return [];
+    if (line.row?.status === 'reversed') return [uses, `${uses}/reversal`];
+    return line.row?.status === 'pending' && uses.endsWith('/reversal') ? [] : [uses];
   });
+  return new Set(movements);
 }
 
 /** What lines say of payments as they are now, by line, as far as that is new. */
 function outcomesOf(
-  lines: readonly Line[],
+  lines: readonly StatedLine[],
   paymentOf: (reference: string) => StatementPayment | undefined,
 ): ReadonlyMap<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
@@ -150,7 +115,7 @@ const OUTDATED = [
 /** Stores what lines say now; their statements judge them again. */
 async function writeOutcomes(
   deps: SettlingDeps,
-  lines: readonly Line[],
+  lines: readonly StatedLine[],
   outcomes: ReadonlyMap<string, Outcome>,
   transaction: Transaction,
 ): Promise<void> {
@@ -205,13 +170,13 @@ export async function matchAgain(
 
 /** A payment as lines are compared with it; undefined while its terms are not known. */
 export function toPayment(
-  { _id, terms, status, received }: Pick<WindowPayment, '_id' | 'terms' | 'status' | 'received'>,
+  { _id, terms, status, received, charged }: Omit<WindowPayment, 'endedAt' | 'uncompared'>,
   railFee: RailFee,
 ): StatementPayment | undefined {
   if (!terms) return undefined;
   const { kind, rail, currency } = terms;
   const amount = received ?? terms.amount;
   // If another amount than asked was received, the fee differs too.
-  const fee = amount === terms.amount ? terms.railFee : (railFee(rail, kind, amount) ?? terms.railFee);
-  return { reference: _id, kind, rail, currency, status, amount, fee };
+  const expected = amount === terms.amount ? terms.railFee : (railFee(rail, kind, amount) ?? terms.railFee);
+  return { reference: _id, kind, rail, currency, status, amount, fee: charged ?? expected };
 }

@@ -225,7 +225,10 @@ function createMatcher(deps: StatementDeps) {
     const matched = { ...statement, stage: 'breaks' } as const;
     if (!trial) await deps.statementBreaks(matched, keep);
     const counts = (await store.count(_id)) ?? {};
-    await move('breaks', { stage: 'done', counts, finishedAt: new Date(clock.nowMs()) }, true);
+    const next = statement.lateFrom
+      ? ({ stage: 'late', rereading: true } as const)
+      : { stage: 'done' as const };
+    await move('breaks', { ...next, counts, finishedAt: new Date(clock.nowMs()) }, next.stage === 'done');
     return (await store.find(_id)) ?? { ...matched, counts };
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StatementMapping } from '@pesewa/contracts';
+import type { Transaction } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 import { contentOf, type Outcome, type StatementResult } from '../domain/statement-matching.ts';
 import type { Proposal } from '../domain/statement-proposal.ts';
@@ -40,6 +41,10 @@ export interface StatementDocument extends StatementTerms, MatchRun {
   /** The times of the first and the last line with a time. */
   readonly firstAt?: Date;
   readonly lastAt?: Date;
+  /** Set if a line of it can't be read. */
+  readonly hasUnreadable?: true;
+  /** From which end on late ends are still to be taken up, if that was not done at once. */
+  readonly lateFrom?: Date;
   /** How many breaks it has opened, and how many discrepancies exceeded the limit. */
   readonly opened: number;
   readonly hidden: number;
@@ -64,6 +69,35 @@ export type StatementStore = MatchStore<StatementDocument, RecordDocument>;
 /** Opens the store. */
 export function openStatementStore(db: Db): StatementStore {
   return openMatchStore(db, { runs: 'statements', records: 'statement_records' });
+}
+
+/** A line of a statement whose file is stored, and the rail of that. */
+export type StatedLine = RecordDocument & Pick<StatementTerms, 'rail'>;
+
+/**
+ * The lines that stand for movements of payments, or name them as unknown, those of the newest statement first: of all
+ * whose file is stored, and of no dry run but the given one.
+ */
+export async function linesAbout(
+  { runs, records }: Pick<StatementStore, 'runs' | 'records'>,
+  references: readonly string[],
+  { session }: Pick<Transaction, 'session'>,
+  trial = '',
+): Promise<readonly StatedLine[]> {
+  const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
+  const unknown = { result: 'not_in_books', 'row.reference': { $in: references } } as const;
+  const lines = await records.find({ $or: [{ uses }, unknown] }, { session }).toArray();
+  const isListed = { $or: [{ trial: { $exists: false } }, { _id: trial }] };
+  const stored = await runs
+    .find(
+      { ...isListed, _id: { $in: lines.map(({ run }) => run) }, stage: { $nin: ['receiving', 'dropped'] } },
+      { session },
+    )
+    .project<Pick<StatementDocument, '_id' | 'rail'>>({ rail: 1 })
+    .sort({ requestedAt: -1 })
+    .toArray();
+  const byRun = Map.groupBy(lines, ({ run }) => run);
+  return stored.flatMap(({ _id, rail }) => (byRun.get(_id) ?? []).map((line) => ({ ...line, rail })));
 }
 
 const NUMBER_DIGITS = 9;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { windowOf } from './window.ts';
+import { isCompared, windowOf } from './window.ts';
 
 const at = (ms: number) => new Date(ms);
 
@@ -19,4 +19,18 @@ it('the window of a statement is what it names, else from its first line through
   expect(windowOf({ ...lines, requestedAt: at(15) })).toMatchObject({ to: at(15) });
   expect(windowOf({ ...lines, to: at(10) })).toBeUndefined();
   expect(windowOf({ rail: 'upstream', from: null, to: null, requestedAt: at(30) })).toBeUndefined();
+});
+
+it.each<[string, Parameters<typeof isCompared>[0]['status'], readonly string[], object | undefined, boolean]>(
+  [
+    ['by a line of another time', 'completed', ['po-1'], undefined, true],
+    ['for want of a line', 'completed', [], { hasUnreadable: true }, true],
+    ['for want of a line, having moved nothing', 'failed', [], {}, true],
+    ['not if that may be a line that nobody can read', 'failed', [], { hasUnreadable: true }, false],
+    ['not where no statement must have it', 'completed', [], undefined, false],
+    ['not by the line of what was reversed', 'reversed', ['po-1'], {}, false],
+    ['by the line of the reversal', 'reversed', ['po-1/reversal'], undefined, true],
+  ],
+)('a payment is compared %s', (_, status, movements, place, expected) => {
+  expect(isCompared({ _id: 'po-1', status }, new Set(movements), place)).toBe(expected);
 });

@@ -28,5 +28,18 @@ export function mustHave(
   );
 }
 
+/**
+ * Whether a payment's end was compared: by a line, or for want of one in a statement that must have it. When a rail lists a
+ * reversal is not known, and a line of a failed payment may be one that can't be read.
+ */
+export function isCompared(
+  { _id, status }: Pick<WindowPayment, '_id' | 'status'>,
+  movements: ReadonlySet<string>,
+  place: Pick<StatementDocument, 'hasUnreadable'> | undefined,
+): boolean {
+  if (status === 'reversed') return movements.has(`${_id}/reversal`);
+  return movements.has(_id) || (place !== undefined && (status === 'completed' || !place.hasUnreadable));
+}
+
 const kindsOf = (holds: StatementDocument['mapping']['holds']): readonly PaymentKind[] =>
   holds === undefined ? ['payout', 'collection'] : [holds === 'payouts' ? 'payout' : 'collection'];

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBreakStore } from '../breaks/store.ts';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { awaited } from '../domain/tracked.ts';
+import { openWindowPayments } from '../matching/payments.ts';
 import { openWorkingStore, type WorkingStore } from '../store.ts';
 import type { RailWallets } from '../wallets/looks.ts';
 import { openSilentRails } from './silent-rails.ts';
@@ -70,6 +71,27 @@ it('finds the rails with payments to ask about, with a key or two for each', asy
   const { keys, documents } = await examined('polls');
   expect(documents).toBe(0);
   expect(keys).toBeLessThanOrEqual(4);
+});
+
+it('finds the payment of each rail that nothing has compared and that ended first, by keys alone', async () => {
+  const ended = Array.from({ length: 30 }, (_, minute) => ({
+    _id: `po-ended-${minute}` as never,
+    endedAt: at(minute),
+    ...(minute > 2 && { uncompared: minute % 3 === 0 ? 'other' : 'upstream' }),
+  }));
+  await db.collection('polls').insertMany(ended);
+  const profile = db.collection('system.profile');
+  const ofPolls = { ns: `${db.databaseName}.polls` };
+  const before = await profile.countDocuments(ofPolls);
+  await db.command({ profile: 2 });
+  expect(await openWindowPayments(working.collection).oldestUncompared()).toEqual([
+    { rail: 'other', reference: 'po-ended-3', endedAt: at(3) },
+    { rail: 'upstream', reference: 'po-ended-4', endedAt: at(4) },
+  ]);
+  await db.command({ profile: 0 });
+  const read = await profile.find(ofPolls).sort({ ts: 1 }).skip(before).toArray();
+  expect(read.map(({ docsExamined }) => Number(docsExamined))).toEqual([0, 0, 0]);
+  for (const { keysExamined } of read) expect(Number(keysExamined)).toBeLessThanOrEqual(4);
 });
 
 it('finds the oldest open payment of each kind and state', async () => {
