@@ -11,8 +11,13 @@ it('a reference that only callbacks name is deleted after its time, and nobody i
   expect(stored(false)).not.toHaveProperty('watch');
 });
 
-it('a reference is looked at if one of its callbacks is proven', () => {
-  expect(stored(true)).toMatchObject({ unknownSince: new Date(5_000) });
+it('a reference is looked at from its first proof on, however old its hints are', () => {
+  const hinted = fold(awaited('po-1', 5_000), [called(), called({ proven: true })]);
+  const proven = { unknownSince: new Date(7_000), forgetAt: new Date(607_000) };
+  expect(toDocument(hinted, keep)).toMatchObject(proven);
+  const again = { ...hinted, openedAtMs: 6_500 };
+  const claim = called({ proven: true, amount: '99' });
+  expect(toDocument(fold(again, [claim]), keep)).toMatchObject({ unknownSince: new Date(6_500) });
   expect(stored(false)).not.toHaveProperty('unknownSince');
 });
 

@@ -58,7 +58,7 @@ export interface PollDocument extends Claimable, StoredFields {
    * callbacks name, always.
    */
   readonly forgetAt?: Date;
-  /** Set of a reference that only callbacks name, and one of them is proven: when the first one came. */
+  /** Set of a reference that only callbacks name, and one of them is proven: when the first proven one came. */
   readonly unknownSince?: Date;
   /** Counts what the document was written for only so that others conflict. */
   readonly guards?: number;
@@ -74,7 +74,7 @@ export interface PollDocument extends Claimable, StoredFields {
 
 const isTime = (name: string): name is keyof typeof TIMES => name in TIMES;
 
-/** How long a payment is kept after its end, and a reference that only callbacks name after the first of them. */
+/** How long a payment is kept after its end, and a reference that only callbacks name after the first, or its first proof. */
 export interface KeepTimes {
   readonly paymentMs: number;
   readonly unknownMs: number;

@@ -5,7 +5,7 @@ import { type Claim, claimedEnd, type EndStatus, isConsistentWith, isEnd, isOwn,
 import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
 import { broughtBy, gapKinds, type OwnerRecord } from './coverage.ts';
 import { goesStraight, hastened, type Timing } from './schedule.ts';
-import { type Booked, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
+import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
 /** What every event of a payment's owner has. */
 interface OwnersEvent {
@@ -98,8 +98,11 @@ function sumOf({ booked, posted, refunded }: Tracked, moved: Booked): Booked | n
 function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
   const { terms } = tracked;
   if (isRepeatedClaim(tracked, claim)) return tracked;
+  const isProof = isUnknown(tracked) && claim.proven && !tracked.callbacks.some(({ proven }) => proven);
   return {
     ...tracked,
+    // A hint may be older than the newest look at unknown references, which is at their proofs.
+    ...(isProof && { openedAtMs: at.nowMs }),
     callbacks: addClaim(tracked.callbacks, claim, terms),
     ...(terms !== null && needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
     timeline: remember(tracked.timeline, {
