@@ -57,3 +57,31 @@ it('a late reversal owes its own webhook, an early one that of the completion as
     'po-late',
   ]);
 });
+
+it('a hold is overdue only for the watch that waits for the ledger', async () => {
+  const began = { acceptedAt: to, openedAt: to };
+  const rows = ['po-held', 'po-over'].map((_id) => ({ _id, reference: _id, ...began, terms: {} }));
+  const ours = rows.map((row) => ({ ...row, status: 'open' }));
+  const [held, over] = rows.map((row) => ({ ...row, status: 'INITIALIZED', step: 'accepted' }));
+  const found = (of: readonly object[]) => {
+    const chain = { project: () => chain, sort: () => chain, limit: () => chain, toArray: async () => of };
+    return chain;
+  };
+  const records = { find: () => found([held ?? {}, { ...over, status: 'COMPLETED' }]) };
+  const watches = openStepWatches(() => ({ collection: () => records }) as never, {
+    find: () => found(ours),
+  } as never);
+  const watch = watches.find(({ name }) => name === 'payout of ours');
+  const steps: object[] = [];
+  for await (const { overdue } of watch?.look(new Date(0), to) ?? []) steps.push(...overdue);
+  expect(steps).toEqual([{ reference: 'po-over', kind: 'payout', step: 'end' }]);
+  const hold = {
+    reference: 'po-held',
+    kind: 'payout',
+    step: 'hold',
+    since: to,
+    requests: 1,
+    dueAt: to,
+  } as const;
+  expect(await watch?.standing([{ ...hold, isReported: false }])).toHaveLength(1);
+});

@@ -158,8 +158,12 @@ function watchOpen(
             .find({ 'terms.kind': kind, openState: { $in: [...openStates] }, ...where })
             .project<Pick<PollDocument, '_id' | 'openedAt'>>({ openedAt: 1 }),
         );
-        for await (const page of pages)
-          yield { overdue: await judgeAll(page.map(({ _id }) => _id)), until: page.at(-1)?.openedAt ?? to };
+        for await (const page of pages) {
+          const found = await judgeAll(page.map(({ _id }) => _id));
+          // Holds are found by the other watch, which waits for the ledger.
+          const overdue = found.filter(({ step }) => step !== 'hold');
+          yield { overdue, until: page.at(-1)?.openedAt ?? to };
+        }
       },
     },
   ];
