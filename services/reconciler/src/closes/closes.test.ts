@@ -2,6 +2,7 @@ import { DAY_MS } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import { createCloses } from './closes.ts';
 import type { CloseDocument } from './store.ts';
+import { dayFrom } from './window.ts';
 
 /** Closes over a store that records what was made, at a time of the 21st. */
 function open(
@@ -88,4 +89,14 @@ describe('the nightly close', () => {
     await closes.openDue();
     expect([...made.keys()]).toEqual(['2026-11-19']);
   });
+});
+
+it('a close that is asked for again looks for what was reported late, or is to be compared again', async () => {
+  const { closes, lookForLate, opened } = open('03:00:00', []);
+  const window = dayFrom(new Date('2026-11-20'), 'by-statement');
+  await closes.open(window, 'ama');
+  expect(lookForLate).toEqual([]);
+  await closes.open(window, 'kofi');
+  expect(lookForLate).toEqual([['2026-11-20.by-statement']]);
+  expect(opened()).toBe(2);
 });

@@ -29,7 +29,7 @@ export function createCloses(deps: {
   readonly keepDays: number;
   /** The rails whose statement is their close. */
   readonly byStatement: readonly string[];
-  /** Called when there is a close whose payments must be read. */
+  /** Called when there is a close whose payments must be read or looked for. */
   readonly opened: () => void;
 }) {
   const { closeStore, payments, clock, lagMs, keepDays, byStatement } = deps;
@@ -50,11 +50,12 @@ export function createCloses(deps: {
       dueAt: requestedAt,
       keepUntil: new Date(requestedAt.getTime() + keepDays * DAY_MS),
     });
-    if (made.isNew) deps.opened();
+    if (!made.isNew) await closeStore.lookForLate([made.run._id], requestedAt);
+    deps.opened();
     return accept(made);
   };
   return {
-    /** Makes the close over a window, once; a repetition gives the same one. */
+    /** Makes the close over a window, once; a repetition gives the same one, which gets what was reported late. */
     open,
     /** Shows what it would check, without making one. */
     preview: async (window: Window): Promise<Result<ClosePreview, WindowRefusal>> => {
