@@ -125,6 +125,18 @@ it('is to be compared again once the statement that has its line was dropped, al
   expect(again).toBe(id);
 });
 
+it('has the breaks again that only a dropped statement took back', async () => {
+  const { from, to, inMs } = nextHour();
+  const [other, missing] = [await begun(inMs), await begun(inMs)];
+  for (const one of [other, missing]) await endedAt(one, inMs);
+  await match(file(lineOf(other, iso(inMs), '0.75')), { from, to });
+  const wrong = await match(file(...[other, missing].map((one) => lineOf(one, iso(inMs)))), { from, to });
+  const stands = async (one: string) => (await breaksOf(one)).map(([, status]) => status).join();
+  for (const one of [other, missing]) expect(await stands(one)).toBe('resolved');
+  await request(`/statements/${wrong}`, { method: 'DELETE' });
+  for (const one of [other, missing]) await until('its break', async () => (await stands(one)) === 'open');
+});
+
 describe('a statement that is matched again, since the end of another payment came late,', () => {
   const columns = { ...mapping.columns, fee: 'Corrected' };
   it.each<[string, object]>([

@@ -3,13 +3,14 @@ import { commitEach, inBatches, inPages } from '../batches.ts';
 import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import type { Keep } from '../matching/runs.ts';
-import { matchAgain, type SettlingDeps, settle } from './settling.ts';
-import type { RecordDocument, StatementDocument } from './store.ts';
+import { matchAgain, movementsOf, type SettlingDeps, settle } from './settling.ts';
+import { linesAbout, paymentRecordId, type RecordDocument, type StatementDocument } from './store.ts';
 import { mustHave, windowOf } from './window.ts';
 
 /** The dependencies of {@link gatherMissing}. */
 export interface MissingDeps extends SettlingDeps {
-  readonly payments: SettlingDeps['payments'] & Pick<WindowPayments, 'read' | 'uncompared' | 'compareAgain'>;
+  readonly payments: SettlingDeps['payments'] &
+    Pick<WindowPayments, 'find' | 'read' | 'uncompared' | 'compareAgain'>;
   readonly messaging: GatheringDeps<StatementDocument, RecordDocument>['messaging'];
   readonly clock: Pick<Clock, 'nowMs'>;
 }
@@ -90,26 +91,59 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
   };
 }
 
-/** Has the payments that a dropped statement has compared, by a line or for want of one, compared by another one. */
-export async function compareAgain(
-  { payments, statementStore: { records } }: Pick<MissingDeps, 'payments' | 'statementStore'>,
-  statement: StatementDocument,
-  keep: Keep,
-): Promise<void> {
-  const window = windowOf(statement);
-  if (statement.file === undefined) return;
-  const ended = inPages<WindowPayment>(async (last, limit) => {
-    const after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
-    return window ? payments.read(window, after, limit) : [];
-  });
-  for await (const page of ended) {
-    await keep();
-    const placed = page.filter((payment) => mustHave(statement, payment));
-    await payments.compareAgain(placed.map(({ _id }) => _id));
-  }
-  const named = records.find({ run: statement._id, payment: { $exists: true } });
-  for await (const page of inBatches(named)) {
-    await keep();
-    await payments.compareAgain(page.flatMap(({ payment }) => payment ?? []));
-  }
+/**
+ * Builds what has the payments that a dropped statement has compared, by a line or for want of one, compared by another
+ * one. What its lines took back of other statements, or kept from being said, those say again.
+ */
+export function compareAgain(deps: MissingDeps): (statement: StatementDocument, keep: Keep) => Promise<void> {
+  const { payments, statementStore } = deps;
+  const { runs, records } = statementStore;
+  const giveBack = commitEach(
+    deps.messaging,
+    'reconciler.match-page',
+    async (
+      { done, page }: { done: readonly StatementDocument[]; page: readonly WindowPayment[] },
+      transaction,
+    ) => {
+      const { session } = transaction;
+      const lines = await linesAbout(
+        statementStore,
+        page.map(({ _id }) => _id),
+        transaction,
+      );
+      const movements = movementsOf(lines, new Map());
+      const missing = page
+        .filter(({ _id }) => !movements.has(_id))
+        .flatMap((payment) =>
+          done.filter((one) => mustHave(one, payment)).map(({ _id }) => paymentRecordId(_id, payment._id)),
+        );
+      const differing = lines.filter(({ result }) => result === 'differs').map(({ _id }) => _id);
+      const unsaid = { _id: { $in: [...differing, ...missing] } };
+      const changed = await records.distinct('run', unsaid, { session });
+      const gone = { breakId: true, alsoCoveredBy: true, hidden: true } as const;
+      await records.updateMany(unsaid, { $unset: gone }, { session });
+      await matchAgain(deps, new Set(changed), transaction);
+    },
+  );
+  return async (statement, keep) => {
+    const window = windowOf(statement);
+    if (statement.file === undefined) return;
+    const ended = inPages<WindowPayment>(async (last, limit) => {
+      const after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
+      return window ? payments.read(window, after, limit) : [];
+    });
+    for await (const page of ended) {
+      await keep();
+      const placed = page.filter((payment) => mustHave(statement, payment));
+      await payments.compareAgain(placed.map(({ _id }) => _id));
+    }
+    const done = await runs.find(matchedOf(statement.rail)).toArray();
+    const named = records.find({ run: statement._id, payment: { $exists: true } });
+    for await (const page of inBatches(named)) {
+      await keep();
+      const references = page.flatMap(({ payment }) => payment ?? []);
+      await payments.compareAgain(references);
+      await giveBack({ done, page: await payments.find(references) });
+    }
+  };
 }

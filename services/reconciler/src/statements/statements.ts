@@ -148,10 +148,11 @@ export function startStatements(deps: StatementDeps): Statements {
 /** Takes the next steps of a statement. */
 function createStep(deps: StatementDeps, matchWhole: ReturnType<typeof createMatcher>) {
   const takeUp = addLate(deps);
+  const leave = compareAgain(deps);
   return async (statement: StatementDocument, keep: Keep): Promise<unknown> => {
     if (statement.stage === 'late') return takeUp(statement, keep);
     if (statement.stage !== 'dropped') return (await isLevel(deps, statement)) && matchWhole(statement, keep);
-    await compareAgain(deps, statement, keep);
+    await leave(statement, keep);
     return deleteRun(deps.statementStore, statement._id, keep);
   };
 }
