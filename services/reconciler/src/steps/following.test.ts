@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { awaited } from '../domain/tracked.ts';
-import { type FollowedStep, findingOf, follow, found, lookFromMs } from './following.ts';
+import { called, fold } from '../fixtures/verdicts.ts';
+import { type FollowedStep, findingOf, follow, found, lookFromMs, placeOf } from './following.ts';
 
 const limits = { limitMs: 1_000, requestsMax: 3 };
 const at = (ms: number) => new Date(ms);
@@ -80,5 +81,10 @@ describe('an overdue step', () => {
     const entry = { step: 'entry', requests: 4 } as const;
     expect(findingOf(entry, { ...awaited('po-1', 0), posted: true })?.kind).toBe('books.unexplained_entry');
     expect(findingOf(entry, awaited('po-1', 0))).toBeUndefined();
+  });
+
+  it('is shown at the rail of a proven callback, whatever rails others name', () => {
+    const claims = [called({ rail: 'forged' }), called({ proven: true })];
+    expect(placeOf(fold(awaited('po-1', 0), claims))).toEqual({ rail: 'upstream', currency: null });
   });
 });

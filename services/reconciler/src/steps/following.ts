@@ -114,6 +114,15 @@ export function findingOf(
   return { kind: stepKinds[step], amount, detail };
 }
 
+/** Where the break of a step is shown; of callbacks only a proven one says the rail. */
+export function placeOf(tracked: Tracked | undefined): {
+  readonly rail: string | undefined;
+  readonly currency: string | null;
+} {
+  const proof = tracked?.callbacks.find(({ proven }) => proven);
+  return tracked?.terms ?? tracked?.booked ?? { rail: proof?.rail, currency: null };
+}
+
 function behind(tracked: Tracked | undefined): string {
   const status = tracked?.status ?? 'open';
   const there = status === 'open' ? 'no record of it' : 'it as open';

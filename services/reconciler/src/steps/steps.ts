@@ -24,6 +24,7 @@ import {
   isAsked,
   lookFromMs,
   type Overdue,
+  placeOf,
   type StepLimits,
   stepKinds,
 } from './following.ts';
@@ -243,8 +244,7 @@ function takeEntry(payments: Map<string, Tracked>, { reference }: Overdue): bool
 
 function reportsOf(step: FollowedStep, tracked: Tracked | undefined, now: Date): readonly BreakReport[] {
   const finding = findingOf(step, tracked);
-  const place = tracked?.terms ?? tracked?.booked ?? { rail: tracked?.callbacks[0]?.rail, currency: null };
-  return finding ? [toFoundBreak(step.reference, finding, place, now)] : [];
+  return finding ? [toFoundBreak(step.reference, finding, placeOf(tracked), now)] : [];
 }
 
 /** Whether people have resolved the break of a step that an audit finds again. */

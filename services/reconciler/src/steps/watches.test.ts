@@ -1,7 +1,7 @@
 import { DAY_MS } from '@pesewa/kernel';
 import type { Db } from 'mongodb';
 import { expect, it } from 'vitest';
-import { openStepWatches } from './watches.ts';
+import { openStepWatches, watchUnknown } from './watches.ts';
 
 const to = new Date(400 * DAY_MS);
 
@@ -84,4 +84,17 @@ it('a hold is overdue only for the watch that waits for the ledger', async () =>
     dueAt: to,
   } as const;
   expect(await watch?.standing([{ ...hold, isReported: false }])).toHaveLength(1);
+});
+
+it('an unknown reference is of the kind that its proof says', async () => {
+  const callbacks = [
+    { kind: 'payout', proven: false },
+    { kind: 'collection', proven: true },
+  ];
+  const found = [{ _id: 'co-1', unknownSince: to, callbacks }];
+  const chain = { project: () => chain, sort: () => chain, limit: () => chain, toArray: async () => found };
+  const { look } = watchUnknown({ find: () => chain } as never, 0);
+  for await (const { overdue } of look(new Date(0), to))
+    expect(overdue).toEqual([{ reference: 'co-1', kind: 'collection', step: 'payment' }]);
+  expect.assertions(1);
 });

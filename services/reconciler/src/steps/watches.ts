@@ -52,7 +52,7 @@ type KnownRow = Pick<PollDocument, '_id' | 'status'> & { readonly terms?: Terms 
 interface UnknownRow {
   readonly _id: string;
   readonly unknownSince: Date;
-  readonly callbacks: readonly { readonly kind: PaymentKind }[];
+  readonly callbacks: readonly { readonly kind: PaymentKind; readonly proven: boolean }[];
 }
 
 /** The fields that are read of a payment of ours that has ended. */
@@ -183,11 +183,14 @@ export function watchUnknown(polls: Collection<PollDocument>, graceMs: number): 
     limitMs: graceMs / 2,
     look: async function* look(from, to) {
       const pages = inPagesBy('unknownSince', '_id', { $gte: from, $lte: to }, (where) =>
-        polls.find(where).project<UnknownRow>({ unknownSince: 1, 'callbacks.kind': 1 }),
+        polls
+          .find(where)
+          .project<UnknownRow>({ unknownSince: 1, 'callbacks.kind': 1, 'callbacks.proven': 1 }),
       );
       for await (const page of pages) {
-        const overdue = page.map(({ _id: reference, callbacks: [first] }): Overdue => {
-          return { reference, kind: first?.kind ?? 'payout', step: 'payment' };
+        const overdue = page.map(({ _id: reference, callbacks }): Overdue => {
+          const proof = callbacks.find(({ proven }) => proven);
+          return { reference, kind: proof?.kind ?? 'payout', step: 'payment' };
         });
         yield { overdue, until: page.at(-1)?.unknownSince ?? to };
       }
