@@ -3,7 +3,7 @@ import { judgeBooks } from '../domain/books.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { gapKinds } from '../domain/coverage.ts';
 import type { Finding } from '../domain/question.ts';
-import type { Tracked } from '../domain/tracked.ts';
+import { isUnknown, type Tracked } from '../domain/tracked.ts';
 
 /**
  * A step of ours that is followed until it is done: the payment's opening and its end reach us, its gateway's record is
@@ -98,6 +98,17 @@ export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, 
   const dueAt = new Date(now.getTime() + pauseMs);
   const next = { ...step, requests: step.requests + 1, dueAt, isReported };
   return { kind: 'goesOn', step: next, isNews: isReported && !step.isReported };
+}
+
+/** Whether a step that stood when it was read still does: a payment may have become known since. */
+export function stillStands({ step }: Pick<FollowedStep, 'step'>, tracked: Tracked | undefined): boolean {
+  return step !== 'payment' || (tracked !== undefined && isUnknown(tracked));
+}
+
+/** Why the break of a step that is done closes. */
+export function resolutionOf({ step }: Pick<FollowedStep, 'step'>, tracked: Tracked | undefined): string {
+  if (step !== 'payment') return 'the step is done: the missing event has arrived';
+  return tracked ? 'the payment appeared' : 'no such payment appeared; the callback stays with the ingress';
 }
 
 /** What people are shown of an overdue step; undefined if the payment's entries match by now. */

@@ -25,8 +25,10 @@ import {
   lookFromMs,
   type Overdue,
   placeOf,
+  resolutionOf,
   type StepLimits,
   stepKinds,
+  stillStands,
 } from './following.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import { createLevel, type LevelDeps } from './level.ts';
@@ -65,8 +67,6 @@ type Item = Pick<StepLimits, 'limitMs'> &
 
 const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
-const DONE = 'the step is done: the missing event has arrived';
-const FORGOTTEN = 'no such payment appeared; the callback stays with the ingress';
 
 /**
  * Finds payments at a step of ours for too long, asks their owners to publish again what their records prove, and shows
@@ -210,10 +210,11 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     const { step, stands, record } = item;
     // Another replica has checked it meanwhile.
     if (known.get(stepId(step))?.dueAt.getTime() !== step.dueAt.getTime()) continue;
-    const next = follow(step, stands, limits, now);
+    const tracked = payments.get(step.reference);
+    const next = follow(step, stands && stillStands(step, tracked), limits, now);
     if (next.kind === 'goesOn' && record === undefined) {
       keep(next.step);
-      if (next.isNews) reports.push(...reportsOf(next.step, payments.get(step.reference), now));
+      if (next.isNews) reports.push(...reportsOf(next.step, tracked, now));
       continue;
     }
     done.push(step);
@@ -222,7 +223,7 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
       reports.push(
         toWithdrawal(
           step.reference,
-          { kind: stepKinds[step.step], resolution: step.step === 'payment' ? FORGOTTEN : DONE },
+          { kind: stepKinds[step.step], resolution: resolutionOf(step, tracked) },
           now,
         ),
       );
