@@ -33,7 +33,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
     next: "the reconciler asks; the rail's answer ends the collection",
   },
   {
-    points: /^(?:reconciler\.(?:poll|close|unknown)|payouts\.decided|webhooks\.\w+)\.before|\.after-call$/,
+    points: /^(?:reconciler\.(?:poll|close)|payouts\.decided|webhooks\.\w+)\.before|\.after-call$/,
     left: 'a claimed record',
     next: 'any replica when the lease ends; a webhook may come twice with one webhook-id',
   },
@@ -53,7 +53,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
     next: 'the sweeper sends the event; the same decision again gets the same answer',
   },
   {
-    points: /^reconciler\.(?:coverage|books|steps|comparison)\.before-commit$/,
+    points: /^reconciler\.(?:steps|comparison)\.before-commit$/,
     left: 'everything as it was',
     next: 'the next run, by any replica',
   },

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { collectionWebhook, parseJson } from '@pesewa/contracts';
 import { type CollectionRequest, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
@@ -13,9 +12,6 @@ import { openScenario, type Scenario } from './scenario.ts';
 
 /** How long merchants, rails and operators retry: the service that they call may crash again and again. */
 const CLIENT_DEADLINE_MS = 180_000;
-
-/** The kind of the break for a callback whose reference is unknown. */
-const UNKNOWN_REFERENCE = 'callback.unknown_reference';
 
 /** The fields of a collection's record that the test reads directly from the database. */
 interface Recorded {
@@ -84,10 +80,7 @@ export function describeCollectionCrashes(
   describeAftermath({
     scenario: () => scenario,
     databases: ['collections', 'ledger', 'ingress', 'reconciler', 'webhooks'],
-    breaks: [
-      ...played.flatMap(({ breaks }) => breaks.filter((kind) => !kind.endsWith('(resolved)'))),
-      ...played.filter(({ callback }) => callback === 'unknownReference').map(() => UNKNOWN_REFERENCE),
-    ],
+    breaks: played.flatMap(({ breaks }) => breaks.filter((kind) => !kind.endsWith('(resolved)'))),
   });
 }
 
@@ -179,14 +172,8 @@ async function finish(
     await merchant.complete(request, collectionScenario.flow.completion.otpCode);
   if (collectionScenario?.callback === 'forged')
     await callBack(request, (await recorded(request))?.reference ?? '');
-  if (collectionScenario?.callback === 'unknownReference')
-    await callBack(request, unknownReferenceOf(request));
   if (collectionScenario?.decided !== undefined) await decideAmount(request, collectionScenario.decided);
 }
-
-/** A reference in our own format that no collection has. */
-const unknownReferenceOf = ({ reference }: CollectionRequest) =>
-  `co-${createHash('sha256').update(reference).digest('hex').slice(0, 32)}`;
 
 /** Proposes and approves the amount once the break is open; a broken request is repeated under its id. */
 async function decideAmount(request: CollectionRequest, amount: string): Promise<void> {
@@ -244,14 +231,11 @@ async function expectScenario(
   request: CollectionRequest,
   collectionScenario: CollectionScenario,
 ): Promise<void> {
-  const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = collectionScenario;
+  const { flow: _flow, digits: _digits, callback: _callback, decided: _decided, ...end } = collectionScenario;
   const asExpected = async () => expect(await lookAt(request)).toEqual(end);
   // The second comparison shows the difference if the wait has failed.
   await eventually(asExpected, DEADLINE_MS).catch(() => undefined);
   await asExpected();
-  if (callback !== 'unknownReference') return;
-  const unknown = () => scenario.stack.operator.breaks(unknownReferenceOf(request));
-  await eventually(async () => expect(await unknown()).toMatchObject([{ kind: UNKNOWN_REFERENCE }]));
 }
 
 const statuses: Readonly<Record<string, End['status']>> = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
-import { auditing, drifting, ending, following, unposting } from './crash-payment-actions.ts';
+import { drifting, ending, following, unposting } from './crash-payment-actions.ts';
 import type { OperatorAction } from './crash-rows-reconciler.ts';
 import { DEADLINE_MS, type Doing, type EndedPayout, meanwhile } from './crash-world.ts';
 
@@ -176,7 +176,6 @@ export const actions: Readonly<Record<OperatorAction, Doing>> = {
   'a close finds a difference': closing,
   'a statement comes in': stating,
   'a statement is matched': stating,
-  'an audit finds a payment missing': auditing,
   'a posting is missing': unposting,
   'a step is looked at again': following,
   'a wallet drifts': drifting,

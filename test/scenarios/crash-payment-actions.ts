@@ -6,43 +6,6 @@ const HOUR_MS = 3_600_000;
 /** The amount that a payout of 100 NGN takes from the float, in minor units. */
 const MOVED = 10_050n;
 
-/** Deletes a payout's row from the working set: only the audit finds it and only the audit asks for it. */
-export const auditing: Doing = async (world, { arm, death }, place) => {
-  const polls = world.records('reconciler', 'polls');
-  await arm();
-  const merchantReference = world.scenario.reference(`gap-${place}`);
-  const reference = await payOut(world.scenario, merchantReference);
-  await eventually(async () => {
-    const [ours, theirs] = await Promise.all([
-      polls.findOne({ _id: reference }),
-      world.records('payouts', 'payouts').findOne({ reference }),
-    ]);
-    expect(theirs).toMatchObject({ step: 'submitted' });
-    expect(ours).toMatchObject({ openState: 'begun' });
-  }, DEADLINE_MS);
-  await polls.deleteOne({ _id: reference });
-  const id = `${reference}/existence`;
-  const untilFound = () =>
-    eventually(async () => {
-      await world.insist({ service: 'reconciler', path: '/coverage', body: {} });
-      expect(await world.oneBreak(reference)).toMatchObject({ id });
-    }, DEADLINE_MS);
-  meanwhile(untilFound());
-  await death();
-  return {
-    events: [`BreakOpened ${id}`, `BreakResolved ${id}`],
-    end: async () => {
-      await untilFound();
-      await world.scenario.payoutBecomes(merchantReference, 'COMPLETED');
-      await eventually(async () => {
-        expect(await world.oneBreak(reference)).toMatchObject({ id, status: 'resolved' });
-      }, DEADLINE_MS);
-      expect(await world.scenario.executions(reference)).toBe(1);
-      expect(await world.scenario.entryKinds(reference)).toEqual(['capture', 'fee', 'hold', 'railCost']);
-    },
-  };
-};
-
 /** Removes the ledger's posting from a payout's row: its end is published again, and answered again. */
 export const unposting: Doing = async (world, { arm, death }) => {
   const { reference } = world.payout();

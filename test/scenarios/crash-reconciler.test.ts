@@ -34,12 +34,6 @@ const differing: Partial<Record<OperatorAction, number>> = {
 const count = (each: Partial<Record<OperatorAction, number>>) =>
   reconcilerCrashRows.reduce((sum, { action }) => sum + (each[action] ?? 0), 0);
 
-/** The settings of the process that crashes during an operator action. */
-const environments: Partial<Record<OperatorAction, Readonly<Record<string, string>>>> = {
-  // The first poll is late, so that only the audit finds the payout.
-  'an audit finds a payment missing': { FIRST_POLL_AFTER_MS: '60000' },
-};
-
 /** Runs all rows: the process crashes and is restarted with the next row's point; the tests check the results. */
 beforeAll(async () => {
   const never = '0 0 1 1 *';
@@ -52,7 +46,6 @@ beforeAll(async () => {
     // No step becomes overdue by itself; only the steps that are already followed are checked.
     STEP_LIMIT_MS: '3600000',
     STEP_PAUSE_MS: '500',
-    COVERAGE_LAG_MS: '500',
     CLOSE_INTERVAL: never,
     CLOSE_LAG_MS: '0',
     CLOSE_POLLS_PER_SECOND: '200',
@@ -65,7 +58,7 @@ beforeAll(async () => {
   );
   const wanted = { fresh: count(fresh), differing: count(differing) };
   const world = await openCrashWorld(scenario, client, wanted);
-  const rows = reconcilerCrashRows.map((row) => ({ ...row, environment: environments[row.action] ?? {} }));
+  const rows = reconcilerCrashRows.map((row) => ({ ...row, environment: {} }));
   const resultOf = await runSequences(scenario, [rows], (row, crash) =>
     actions[row.action](world, crash, rows.indexOf(row)),
   );

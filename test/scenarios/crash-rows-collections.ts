@@ -52,8 +52,8 @@ export interface CollectionScenario {
   readonly webhooks: readonly string[];
   /** The kinds of its breaks, with the status of those that are no longer open. */
   readonly breaks: readonly string[];
-  /** A callback that a stranger sends: one that claims the end, or one whose reference is not ours. */
-  readonly callback?: 'forged' | 'unknownReference';
+  /** A callback that a stranger sends: one that claims the end. */
+  readonly callback?: 'forged';
   /** The amount that two operators decide the customer paid. */
   readonly decided?: string;
 }
@@ -223,16 +223,6 @@ const operatorsDeciding: readonly CollectionCrashRow[] = rowsAt(
   },
 );
 
-const unknownReferences: readonly CollectionCrashRow[] = rowsAt(
-  'reconciler',
-  ['reconciler.unknown.before-commit', 'reconciler.unknown.after-commit'],
-  {
-    collections: [{ ...paid(singleStep), callback: 'unknownReference' }],
-    armed: 'initiation',
-    environment: { UNKNOWN_REFERENCE_GRACE_MS: '1000' },
-  },
-);
-
 /**
  * Every crash point that a collection passes (docs/crash-points.md), in consecutive acts.
  *
@@ -243,8 +233,6 @@ export const collectionCrashActs: readonly (readonly (readonly CollectionCrashRo
   [[...ledger, ...webhookDispatcher, ...webhookIngress], reconciler],
   // They run alone, because a rail gives up on a callback if the ingress crashes too often to accept it.
   [operatorsDeciding],
-  // They come last, because in these rows no payment ever appears.
-  [unknownReferences],
 ];
 
 /** Crash points without a row, by service, and the reason; those that no payment passes are listed elsewhere. */

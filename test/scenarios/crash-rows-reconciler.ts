@@ -9,7 +9,6 @@ export type OperatorAction =
   | 'a close finds a difference'
   | 'a statement comes in'
   | 'a statement is matched'
-  | 'an audit finds a payment missing'
   | 'a posting is missing'
   | 'a step is looked at again'
   | 'a wallet drifts'
@@ -35,7 +34,6 @@ export const leftBy: Readonly<Record<OperatorAction, readonly string[]>> = {
   'a close finds a difference': ['close.differs'],
   'a statement comes in': ['statement.differs', 'statement.not_in_books', 'statement.not_in_books'],
   'a statement is matched': ['statement.differs', 'statement.not_in_books', 'statement.not_in_books'],
-  'an audit finds a payment missing': [],
   'a posting is missing': [],
   'a step is looked at again': [],
   'a wallet drifts': [],
@@ -65,15 +63,12 @@ export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
   ...atGateway('a payout ends as people decided', 'payouts.decided'),
   ...atLedger('an adjustment is proposed', 'ledger.command'),
   ...atLedger('an adjustment is approved', 'ledger.decision'),
-  // This row comes before a payment is missing, which would also show as drift.
   ...during('a wallet drifts', 'reconciler.comparison.before-commit'),
   ...during('an adjustment is noted', ...both('reconciler.break')),
   ...during('a wallet drifts', 'reconciler.comparison.after-commit'),
-  ...during('an audit finds a payment missing', 'reconciler.coverage.before-commit'),
   // At the second pass half the file is stored.
   ...during('a statement comes in', ['reconciler.statement.before-commit', 2]),
   ...during('a break is explained', ...both('reconciler.break')),
-  ...during('an audit finds a payment missing', 'reconciler.coverage.after-commit'),
   ...during('a statement comes in', ['reconciler.statement.after-commit', 2]),
   // One step checks whether the file explains the breaks of earlier statements; the second opens a break.
   ...during('a statement is matched', ['reconciler.statement-breaks.before-commit', 3]),

@@ -13,7 +13,6 @@ const close = {
   payments: 1_204,
   done: 1_204,
   results: { ...none, matched: 1_202, differs: 1, not_at_rail: 1 },
-  statementsUntil: null,
   late: 0,
   requestedBy: 'nightly',
   requestedAt: '2026-11-21T03:00:00.000Z',
@@ -49,7 +48,6 @@ const missing = {
 };
 const compared =
   'matched: payouts by status, amount and fee; collections that were looked up by status alone, because a lookup tells no amount of them: only a statement does\n';
-const until = '2026-11-21T09:00:00.000Z';
 const token = 'operator-token-of-tests';
 const url = 'http://reconciler/closes';
 const posted = (body: object, to = url) => ({ url: to, token, body });
@@ -133,8 +131,8 @@ describe('pesewa reconcile close', () => {
       exists: false,
       payments: 1_204,
       rails: [
-        { rail: 'upstream', payments: 1_000, atLeastSeconds: 50, statementUntil: null },
-        { rail: 'other', payments: 204, atLeastSeconds: 1, statementUntil: until },
+        { rail: 'upstream', payments: 1_000, atLeastSeconds: 50 },
+        { rail: 'other', payments: 204, atLeastSeconds: 1 },
       ],
     };
     const line = commandLine([answer(200, preview)]);
@@ -143,9 +141,9 @@ describe('pesewa reconcile close', () => {
     expect(line.printed()).toBe(
       [
         '2026-11-20: would ask for 1,204 payments',
-        'RAIL      PAYMENTS  AT LEAST  WAITS FOR',
-        'upstream      1000      50 s  its answers',
-        `other          204       1 s  its statement, until ${until}; then its answers`,
+        'RAIL      PAYMENTS  AT LEAST',
+        'upstream      1000      50 s',
+        'other          204       1 s',
         'no rail was asked\n',
       ].join('\n'),
     );
@@ -169,16 +167,6 @@ describe('pesewa reconcile close', () => {
     expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--dry-run')).toBe(code);
     expect(line.requests[1]).toBe(`${url}/2026-11-20`);
     expect(line.printed()).toContain(said);
-  });
-
-  it('says that it waits for statements', async () => {
-    const waiting = { ...asking, statementsUntil: until };
-    const line = commandLine([answer(202, waiting), answer(200, matched)]);
-    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--wait')).toBe(0);
-    expect(line.shown).toEqual([`2026-11-20: 800 of 1,204, waits for statements of rails until ${until} …`]);
-    const once = commandLine([answer(202, waiting)]);
-    await once.run('reconcile', 'close', '--date', '2026-11-20');
-    expect(once.printed()).toContain(`waits for statements of rails until ${until}: repeat it`);
   });
 
   it.each([

@@ -62,7 +62,7 @@ function matching(given: object) {
     if (url.includes('/records')) return { status: 200, body: { items: [record], next: null } };
     if (url.includes('/export')) return { status: 200, body: undefined };
     asked += 1;
-    const busy = { status: 'matching', stage: 'copies', counts: null, discrepancies: null };
+    const busy = { status: 'matching', stage: 'gathering', counts: null, discrepancies: null };
     return { status: 200, body: view(asked === 1 ? busy : given) };
   });
 }
@@ -94,7 +94,7 @@ describe('reconcile match', () => {
     expect(line.printed()).toContain('st-1: 1,200 lines, from 2026-11-01T00:00:00.000Z');
     expect(line.printed()).toMatch(/4 {2}differs {2}po-1 +90\.00 KES +-10\.00 KES {2}another amount/);
     expect(line.complained()).toBe('pesewa: 1 of the records are not matched\n');
-    expect(line.shown.slice(0, 2)).toEqual(['sending 50 % …', 'matching 1,200 lines: copies …']);
+    expect(line.shown.slice(0, 2)).toEqual(['sending 50 % …', 'matching 1,200 lines: gathering …']);
     expect(line.shown.at(-1)).toBe('out.JSON: 1,234 of 5,000 rows (24 %) …');
   });
 

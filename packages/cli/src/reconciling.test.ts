@@ -155,6 +155,7 @@ describe('pesewa reconcile run', () => {
 
 const status = {
   at: '2026-01-02T04:00:00.000Z',
+  uncompared: [{ rail: 'upstream', reference: 'po-9', endedAt: '2026-01-02T03:00:00.000Z' }],
   open: [
     {
       kind: 'payout',
@@ -180,10 +181,9 @@ const status = {
       { wallet: 'upstream:NGN', finding: 'too_many_to_tell', since: null },
     ],
     overdue: [{ wallet: 'upstream:XOF', count: 2, isCut: false, oldestAt: '2026-01-01T03:00:00.000Z' }],
-    suspected: ['upstream:KES'],
     removed: [],
   },
-  coverage: { at: '2026-01-02T02:00:00.000Z', status: 'done', found: 0, repaired: 0 },
+  coverage: { at: '2026-01-02T02:00:00.000Z', status: 'done', found: 0 },
   close: {
     to: '2026-01-02T00:00:00.000Z',
     finishedAt: '2026-01-02T03:59:59.100Z',
@@ -220,12 +220,13 @@ describe('pesewa reconcile status', () => {
         'BREAKS          COUNT   OLDEST',
         'payment: stuck      2  2 d 2 h',
         '',
-        'wallets    last comparison: 15 min ago, 3 in all, out of range: upstream:GHS, unexplained within range: upstream:XOF for 1 h, too many open payments to tell: upstream:NGN, open for longer than rails take: 2 at upstream:XOF, suspected: upstream:KES',
-        'coverage   last audit: 2 h ago, done, 0 found, 0 repaired',
+        'wallets    last comparison: 15 min ago, 3 in all, out of range: upstream:GHS, unexplained within range: upstream:XOF for 1 h, too many open payments to tell: upstream:NGN, open for longer than rails take: 2 at upstream:XOF',
+        'coverage   last audit: 2 h ago, done, 0 found',
         'close      last daily close: 0 s ago, of the time before 2026-01-02T00:00:00.000Z: 7 matched, 1 not at the rail, 2 came late',
+        'uncompared oldest payment that no close and no statement has compared: po-9 at upstream, ended 1 h ago',
         'events     all that was published is applied',
         'parked     messages that wait: none',
-        'in all     look at breaks, overdue polls, wallets out of range, suspected wallets, wallets that nothing explains',
+        'in all     look at breaks, overdue polls, wallets out of range, wallets that nothing explains',
         '',
       ].join('\n'),
     );
@@ -279,10 +280,9 @@ describe('pesewa reconcile status', () => {
         outOfRange: [],
         unexplained: [],
         overdue: [],
-        suspected: [],
         removed: [],
       },
-      coverage: { at: null, status: null, found: 0, repaired: 0 },
+      coverage: { at: null, status: 'running', found: 0 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
     });
     await line.run('reconcile', 'status');

@@ -18,11 +18,11 @@ const well = {
     outOfRange: [],
     unexplained: [],
     overdue: [],
-    suspected: [],
     removed: [],
   },
-  coverage: { at: null, status: null, found: 0, repaired: 0 },
+  coverage: { at: null, status: 'running', found: 0 },
   close: { to: null, finishedAt: null, counts: null, late: 0 },
+  uncompared: [],
   caughtUp: true,
   unreported: [],
 };
@@ -83,13 +83,12 @@ describe('the status of reconciliation', () => {
   });
 
   it.each([
-    ['suspected wallets', { comparison: { ...well.comparison, suspected: ['upstream:GHS'] } }],
     ['wallets that were never compared', { comparison: { ...well.comparison, at: null } }],
     [
       'removed rails',
       { polls: [{ rail: 'gone', configured: false, due: 1, overdue: 0, oldestDueAt: well.at }] },
     ],
-    ['the audit of coverage', { coverage: { ...well.coverage, status: 'failed' } }],
+    ['the audit of coverage', { coverage: { ...well.coverage, found: 1 } }],
     ['unclear payments of the last close', { close: { ...well.close, counts: { matched: 1, unclear: 2 } } }],
     ['events that are not applied', { caughtUp: false }],
   ])('names %s', async (what, change) => {

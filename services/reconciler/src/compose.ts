@@ -4,14 +4,15 @@ import type { Rails } from '@pesewa/rails';
 import { mayBeOperator, type ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import { addOperatorRoutes } from './app.ts';
-import { composeAudits } from './audits/compose.ts';
-import { openCoverageSources } from './audits/coverage-source.ts';
-import { openCoverageStore } from './audits/coverage-store.ts';
 import { createAdjustments, openAdjustmentStore } from './breaks/adjustments.ts';
 import { createBreakLife } from './breaks/life.ts';
 import { readSides } from './breaks/sides.ts';
 import { openBreakStore } from './breaks/store.ts';
-import { composeCloses } from './closes/compose.ts';
+import { startAsking } from './closes/asking.ts';
+import { createCloses } from './closes/closes.ts';
+import { startCloses } from './closes/driving.ts';
+import { addCloseRoutes } from './closes/routes.ts';
+import { openCloseStore } from './closes/store.ts';
 import type { settings } from './config.ts';
 import { reconcilerDatabaseSchema } from './database-schema.ts';
 import { createDecisions } from './decisions/decisions.ts';
@@ -19,50 +20,56 @@ import { openDecisionStore } from './decisions/store.ts';
 import type { Break } from './domain/break.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { openWindowPayments } from './matching/payments.ts';
-import { createMetrics } from './metrics.ts';
+import { countCloseRecords, createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
-import { UNKNOWN_REFERENCE } from './poll-document.ts';
-import { composePolling } from './polling/compose.ts';
+import { startPoller } from './polling/poller.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
-import { openRailRateLimit } from './polling/rail-rate-limit.ts';
+import { closeRateLimit, closesPerSecond, openRailRateLimit } from './polling/rail-rate-limit.ts';
 import { scheduleJob } from './replica-jobs.ts';
-import { composeStatements } from './statements/compose.ts';
+import { createStatementBreaks } from './statements/breaks.ts';
+import { createStatementIntake } from './statements/intake.ts';
+import { openMappingStore } from './statements/mappings.ts';
+import { addStatementRoutes } from './statements/routes.ts';
+import { startStatements } from './statements/statements.ts';
 import { openStatementStore } from './statements/store.ts';
 import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
 import { openSilentRails } from './status/silent-rails.ts';
 import { openStatusStore } from './status/store.ts';
 import { startArrivals } from './steps/arrivals.ts';
-import { composeSteps } from './steps/compose.ts';
+import { type Audit, addAuditRoutes, createAudit } from './steps/audit.ts';
+import { watchEntries } from './steps/entries.ts';
 import { lateAfterMs } from './steps/following.ts';
+import { openGatewayRecords } from './steps/gateway-records.ts';
+import { gaugeSteps } from './steps/metrics.ts';
 import { createRequests } from './steps/request.ts';
+import { startSteps } from './steps/steps.ts';
 import { openStepStore } from './steps/store.ts';
+import { openStepWatches, watchUnknown } from './steps/watches.ts';
 import { openWorkingStore } from './store.ts';
 import { type Comparison, createComparison } from './wallets/comparison.ts';
 import { openWalletStore } from './wallets/store.ts';
 import { openPaymentsAtRail } from './wallets/suspects.ts';
-import { createWorkingSet } from './working-set.ts';
+import { createWorkingSet, type WorkingSet } from './working-set.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** Puts the reconciler together over its rails; everything it opens closes with the scope. */
 export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' | 'get'>): Promise<void> {
   const { config, clock } = scope;
   const parts = await openParts(scope, rails);
-  const { messaging, store, decisionStore } = parts;
-  const railNames = rails.all.map(({ name }) => name);
-  const watches = [...railNames, UNKNOWN_REFERENCE];
-  const metrics = createMetrics(scope.metrics, store, clock, watches);
+  const { messaging, store, decisionStore, railNames, windowPayments } = parts;
   const statusStore = openStatusStore(parts.db, store.collection);
-  gaugeStanding({ ...parts, statusStore, registry: scope.metrics, rails: railNames });
-  const proof = {
-    lagMs: config.CALLBACK_LAG_MS,
-    notFoundGraceMs: config.NOT_FOUND_GRACE_MS,
-    pollsBeforeBreak: config.POLLS_BEFORE_BREAK,
-  };
-  const rateLimit = openRailRateLimit(parts.db);
-  const [{ acceptedAtMs }] = parts.sources;
-  const polled = rails.all.map((rail) => backOffWhenTurnedAway({ ...rail, acceptedAtMs }, clock));
+  const metrics = createMetrics(scope.metrics, store, clock, railNames);
+  gaugeStanding({
+    ...parts,
+    payments: windowPayments,
+    statusStore,
+    registry: scope.metrics,
+    rails: railNames,
+  });
   const { arrived } = await scope.open(
     'arrivals',
     startArrivals({
@@ -72,45 +79,125 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       registry: scope.metrics,
     }),
   );
-  const schedule = { baseMs: config.POLL_BASE_MS, capMs: config.POLL_CAP_MS, lagMs: config.CALLBACK_LAG_MS };
-  const polling = { ...parts, ...proof, schedule, arrived, rails: polled, rateLimit };
-  const poller = await composePolling(scope, polling, metrics);
+  const asking = { ...parts.proof, arrived, rails: parts.polled, pauseMs: config.POLL_PAUSE_MS };
+  const poller = await scope.open('poller', startPoller({ ...parts, ...metrics, ...asking }));
   const workingSet = createWorkingSet({
     ...parts,
     timing: {
       firstPollAfterMs: config.FIRST_POLL_AFTER_MS,
-      unknownGraceMs: config.UNKNOWN_REFERENCE_GRACE_MS,
       booksGraceMs: config.BOOKS_GRACE_MS,
       lateAfterMs: lateAfterMs(config.STEP_LIMIT_MS),
     },
-    proof,
     applied: (applied, { session }) => decisionStore.applied(applied, new Date(clock.nowMs()), session),
     claimDue: poller.claimDue,
     ended: metrics.ended,
   });
   await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));
   const comparison = await composeComparison(scope, parts, rails);
-  await composeAudits(scope, { ...parts, workingSet });
-  await composeSteps(scope, { ...parts, workingSet });
-  const payments = openWindowPayments(store.collection);
-  await composeCloses(scope, { ...parts, payments, proof, schedule }, polled, rateLimit);
+  const audit = await composeSteps(scope, parts, workingSet);
+  await composeCloses(scope, parts);
   const decisions = createDecisions(parts);
   const life = createBreakLife({
     ...parts,
     aloneUpTo: config.BREAKS_RESOLVED_ALONE_UP_TO,
     isOperator: (name) => mayBeOperator(config, name),
   });
-  await composeStatements(scope, { ...parts, payments, railNames });
-  addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
-  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames });
+  await composeStatements(scope, parts);
+  addStatusRoutes(scope.operator, { ...parts, payments: windowPayments, statusStore, audit });
+  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life });
+}
+
+/** The steps that take too long, and the audits that look at all open payments again. */
+async function composeSteps(scope: Scope, parts: Parts, workingSet: WorkingSet): Promise<Audit> {
+  const { config } = scope;
+  const { messaging, store, breaks } = parts;
+  const ofPayments = openStepWatches(messaging.database, store.collection);
+  const audit = createAudit(parts.stepStore, ofPayments, scope.clock);
+  gaugeSteps(scope.metrics, parts, audit);
+  const watches = [
+    ...ofPayments,
+    watchUnknown(store.collection, config.UNKNOWN_REFERENCE_GRACE_MS),
+    watchEntries('payout', store, breaks, config.BOOKS_GRACE_MS),
+    watchEntries('collection', store, breaks, config.BOOKS_GRACE_MS),
+  ];
+  const limits = { limitMs: config.STEP_LIMIT_MS, requestsMax: config.REPUBLISH_REQUESTS_MAX };
+  const pauseMs = config.STEP_PAUSE_MS;
+  await scope.open('steps', startSteps({ ...parts, ...limits, workingSet, watches, pauseMs }));
+  await scope.open(
+    'schedule of the audit',
+    scheduleJob({ ...parts, name: 'audit', interval: config.COVERAGE_INTERVAL, run: audit.start }),
+  );
+  addAuditRoutes(scope.operator, audit);
+  return audit;
+}
+
+/** The daily close (ADR 29). */
+async function composeCloses(scope: Scope, parts: Parts): Promise<void> {
+  const { config } = scope;
+  const { polled: rails, rateLimit, windowPayments: payments } = parts;
+  const closeStore = openCloseStore(parts.db);
+  const perSecondMax = config.CLOSE_POLLS_PER_SECOND;
+  const ofCloses = { ...parts, closeStore, payments, rails, pauseMs: config.POLL_PAUSE_MS };
+  const asking = await scope.open(
+    'asking of closes',
+    startAsking({
+      ...ofCloses,
+      rateLimitOf: ({ name, capabilities }) => {
+        const railPerSecond = capabilities.polling.perSecondMax;
+        return closeRateLimit(rateLimit, name, { perSecondMax, railPerSecond });
+      },
+      triesMax: config.CLOSE_TRIES_MAX,
+      finished: countCloseRecords(scope.metrics),
+    }),
+  );
+  const driving = await scope.open('driving of closes', startCloses({ ...ofCloses, gathered: asking.wake }));
+  const lagMs = config.CLOSE_LAG_MS;
+  const closes = createCloses({
+    ...ofCloses,
+    lagMs,
+    keepDays: config.CLOSE_KEEP_DAYS,
+    opened: driving.wake,
+  });
+  await scope.open(
+    'schedule of the daily close',
+    scheduleJob({ ...parts, name: 'daily close', interval: config.CLOSE_INTERVAL, run: closes.openDue }),
+  );
+  addCloseRoutes(scope.operator, {
+    closes,
+    store: closeStore,
+    railNames: parts.railNames,
+    closeLagMs: lagMs,
+    perSecondOf: (rail) => {
+      const polling = rails.find(({ name }) => name === rail)?.capabilities.polling;
+      return closesPerSecond(perSecondMax, polling?.perSecondMax ?? Infinity);
+    },
+  });
+}
+
+/** The statements of rails. */
+async function composeStatements(scope: Scope, parts: Parts): Promise<void> {
+  const { config } = scope;
+  const limits = { bytesMax: config.STATEMENT_BYTES_MAX, linesMax: config.STATEMENT_LINES_MAX };
+  const ofStatements = { ...parts, payments: parts.windowPayments };
+  const statements = await scope.open(
+    'statements',
+    startStatements({
+      ...ofStatements,
+      intake: createStatementIntake({ ...ofStatements, limits }),
+      statementBreaks: createStatementBreaks({ ...parts, openMax: config.STATEMENT_BREAKS_MAX }),
+      statementKeepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
+    }),
+  );
+  const run = () => statements.lookForLate(parts.byStatement);
+  await scope.open(
+    'schedule of late ends of statements',
+    scheduleJob({ ...parts, name: 'late ends of statements', interval: config.CLOSE_INTERVAL, run }),
+  );
+  addStatementRoutes(scope.operator, { ...parts, statements, mappings: openMappingStore(parts.db) });
 }
 
 /** The comparison of wallets, and its schedule. */
-async function composeComparison(
-  scope: Scope,
-  parts: Awaited<ReturnType<typeof openParts>>,
-  rails: Pick<Rails, 'all'>,
-): Promise<Comparison> {
+async function composeComparison(scope: Scope, parts: Parts, rails: Pick<Rails, 'all'>): Promise<Comparison> {
   const { config } = scope;
   const comparison = createComparison({
     ...parts,
@@ -131,7 +218,7 @@ async function composeComparison(
 }
 
 /** The parts that everything else is built from: messaging, the stores, and what the process provides. */
-async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
+async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
   const { config, logger, clock, random, ids, crashPoint } = scope;
   const messaging = await openMessaging(scope, {
     service: 'reconciler',
@@ -139,19 +226,30 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
     sharesTransactions: true,
   });
   const { db } = messaging;
-  const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;
-  const store = openWorkingStore(db, config.PAYMENT_KEEP_DAYS);
+  const store = openWorkingStore(db, {
+    paymentMs: config.PAYMENT_KEEP_DAYS * DAY_MS,
+    unknownMs: config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS,
+  });
   const railFee = expectedFees(rails.get);
   const wallets = openWalletStore(db);
   const statementStore = openStatementStore(db);
+  const records = openGatewayRecords(messaging.database, railFee);
+  const [{ acceptedAtMs }] = records;
+  const byStatement = rails.all.flatMap((rail) => (rail.capabilities.sendsStatements ? rail.name : []));
+  const lagMs = config.CALLBACK_LAG_MS;
   return {
     messaging,
     db,
-    keepMs,
     store,
     railFee,
-    sources: openCoverageSources(messaging.database, railFee),
-    coverageStore: openCoverageStore(db, store.collection),
+    railNames: rails.all.map(({ name }) => name),
+    /** The rails whose statement is their close. */
+    byStatement,
+    polled: rails.all.map((rail) => backOffWhenTurnedAway({ ...rail, acceptedAtMs }, clock)),
+    rateLimit: openRailRateLimit(db),
+    schedule: { baseMs: config.POLL_BASE_MS, capMs: config.POLL_CAP_MS, lagMs },
+    proof: { lagMs, notFoundGraceMs: config.NOT_FOUND_GRACE_MS, pollsBeforeBreak: config.POLLS_BEFORE_BREAK },
+    records,
     stepStore: openStepStore(db),
     onItsWay: createOnItsWay({ messaging, clock, logger }),
     breaks: openBreakStore(db),
@@ -160,6 +258,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'get'>) {
     sidesOf: (found: Break) => readSides({ store, wallets, statementStore }, found),
     silentRails: openSilentRails(db, clock),
     payments: openPaymentsAtRail(db),
+    windowPayments: openWindowPayments(store.collection, byStatement),
     decisionStore: openDecisionStore(db),
     adjustmentStore: openAdjustmentStore(db),
     requestRepublication: createRequests(scope.metrics, clock),

@@ -63,22 +63,16 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long after a rail accepted a payment its NOT FOUND does not count'),
   UNKNOWN_REFERENCE_GRACE_MS: durationMsSetting
     .default(600_000)
-    .describe('how long a callback may name an unknown payment before a break opens'),
-  UNKNOWN_REFERENCES_OPEN_MAX: wholeNumberSetting({ min: 0, max: 1_000_000 })
-    .default(1_000)
-    .describe('most open breaks about them, per rail; more are only counted'),
+    .describe('how long a proven callback may name an unknown payment before a break opens'),
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
-    .describe('how long until such a reference is forgotten and its break closed'),
+    .describe('how long until a reference that only callbacks name is forgotten and its break closed'),
   PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 400, max: 3_650 })
     .default(800)
     .describe('how long an ended payment without open work or a break stays in the working set'),
   COVERAGE_INTERVAL: cronSetting('30 2 * * *').describe(
-    "cron expression of the audit of the gateways' records",
+    "cron expression of the audit of all open payments against the gateways' records",
   ),
-  COVERAGE_LAG_MS: durationMsSetting
-    .default(60_000)
-    .describe("how late a gateway's event may be before the audit considers it lost"),
   STEP_LIMIT_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(60_000)
     .describe('how long our own steps may take: answer to a hold, opening here, webhook'),
@@ -107,12 +101,6 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   CLOSE_POLLS_PER_SECOND: wholeNumberSetting({ min: 1, max: 100_000 })
     .default(20)
     .describe("how often closes may ask a rail, over all replicas; at most half of the rail's own rate"),
-  CLOSE_STATEMENT_WAIT_MS: durationMsSetting
-    .default(32_400_000)
-    .describe("how long after a day's end its close waits for a rail's statement before it asks instead"),
-  CLOSE_SAMPLE_PERCENT: wholeNumberSetting({ min: 0, max: 100 })
-    .default(1)
-    .describe('share of payments right in a statement that a close still asks about'),
   CLOSE_TRIES_MAX: wholeNumberSetting({ min: 2, max: 1_000 })
     .default(12)
     .describe('unclear answers after which a payment is unclear in its close'),

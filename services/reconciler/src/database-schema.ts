@@ -15,6 +15,9 @@ export const IN_FLIGHT_KEY = {
 /** The records of a run by result, in the order of their names; they are counted by its keys alone. */
 export const RESULT_KEY = { run: 1, result: 1, _id: 1 } as const;
 
+/** The ended payments that nothing has compared with their rail's record; of each rail the oldest is found by a key. */
+export const UNCOMPARED_KEY = { uncompared: 1, endedAt: 1, _id: 1 } as const;
+
 /** Only documents that have the field. */
 const where = (field: string) => ({ partialFilterExpression: { [field]: { $exists: true } } });
 
@@ -30,10 +33,12 @@ const polls: CollectionSchema = {
       key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
       ...where('endedAt'),
     },
+    { key: UNCOMPARED_KEY, ...where('uncompared') },
     // An end reported in time takes no room here.
     { key: { endHeardAt: 1, _id: 1 }, ...where('endHeardAt') },
     { key: { booksDueAt: 1 }, ...where('booksDueAt') },
-    // Set when nothing is left to do.
+    { key: { unknownSince: 1, _id: 1 }, ...where('unknownSince') },
+    // Set when nothing is left to do, and of references that only callbacks name.
     { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     { key: IN_FLIGHT_KEY, partialFilterExpression: { inFlight: true } },
   ],
@@ -49,7 +54,6 @@ export const BREAKS_COUNT_KEY = { status: 1, kind: 1, since: 1, currency: 1, amo
 const breaks: CollectionSchema = {
   name: 'breaks',
   indexes: [
-    { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
     { key: BREAKS_COUNT_KEY, partialFilterExpression: { status: 'open' } },
     { key: BREAKS_BY_TIME },
     { key: { status: 1, ...BREAKS_BY_TIME } },
@@ -93,11 +97,11 @@ const statements = matching(
   [
     // Enforces that a movement is used by one line of a statement at most.
     { key: { uses: 1, run: 1 }, unique: true, ...where('uses') },
-    { key: { run: 1, content: 1, _id: 1 }, ...where('content') },
     { key: { breakId: 1, _id: 1 }, ...where('breakId') },
+    // Lines whose payment was not known, but may be by now.
+    { key: { 'row.reference': 1 }, partialFilterExpression: { result: 'not_in_books' } },
   ],
-  // Closes look for what is new every second.
-  [{ key: { rail: 1, finishedAt: 1 } }],
+  [{ key: { rail: 1, requestedAt: -1 } }],
 );
 
 /** The collections of the reconciler's database. */
@@ -123,11 +127,9 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
       { key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S },
     ],
   },
-  { name: 'coverage_runs', indexes: [{ key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S }] },
   { name: 'steps', indexes: [{ key: { dueAt: 1 } }] },
   { name: 'step_marks' },
   { name: 'rateLimits' },
-  { name: 'locks' },
   ...closes,
   ...statements,
   { name: 'statement_mappings' },

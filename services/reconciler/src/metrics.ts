@@ -1,31 +1,21 @@
 import type { Clock } from '@pesewa/kernel';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { CoverageRun } from './audits/coverage-store.ts';
+import type { CloseResult } from './domain/close.ts';
 import type { Tracked } from './domain/tracked.ts';
 import { ageSeconds, gauge, readInTime } from './gauges.ts';
 import type { WorkingStore } from './store.ts';
 
-/** Counts polls, and callbacks for unknown payments without a break of their own. */
-export interface Metrics {
-  readonly polled: (rail: string, result: string) => void;
-  readonly hidden: (rail: string) => void;
-  /** Counts how many due payments of a rail one search has claimed, and whether the rate limit left others waiting. */
-  readonly claimed: (rail: string, records: number, isRateLimited: boolean) => void;
-  /** Counts the polls of a payment that its owner has ended. */
-  readonly ended: (payment: Pick<Tracked, 'terms' | 'polls'>) => void;
-}
-
 /** The number of polls that a payment took until it ended. */
 const POLLS_BUCKETS = [0, 1, 2, 3, 5, 8, 13, 20, 50];
 
-/** Registers the reconciler's metrics. */
+/** Registers the reconciler's metrics; gives the functions that count polls. */
 export function createMetrics(
   registry: Registry,
   store: Pick<WorkingStore, 'countOpen' | 'oldestDue'>,
   clock: Clock,
-  /** The rails that are polled, and unknown references. */
-  watches: readonly string[],
-): Metrics {
+  /** The rails that are polled. */
+  rails: readonly string[],
+) {
   const polls = new Counter({
     name: 'polls_total',
     help: 'Polls of rails, by rail and answer.',
@@ -42,12 +32,6 @@ export function createMetrics(
       return counts && Object.entries(counts).map(([kind, count]) => [{ kind }, count]);
     },
   });
-  const hidden = new Counter({
-    name: 'unknown_references_hidden_total',
-    help: 'Unknown references of callbacks that got no break because too many are open, by rail.',
-    labelNames: ['rail'],
-    registers: [registry],
-  });
   const polling = countPolling(registry);
   gauge({
     registry,
@@ -55,7 +39,7 @@ export function createMetrics(
     help: 'How long the payment of a rail that is due longest has waited for its poll; 0 if none waits.',
     labelNames: ['rail'],
     read: async () => {
-      const overdue = watches.map(async (rail) => {
+      const overdue = rails.map(async (rail) => {
         const due = await readInTime(
           store.oldestDue(rail).then((at) => ({ at })),
           clock,
@@ -67,12 +51,11 @@ export function createMetrics(
   });
   return {
     ...polling,
-    hidden: (rail) => hidden.inc({ rail }),
-    polled: (rail, result) => polls.inc({ rail, result }),
+    polled: (rail: string, result: string) => polls.inc({ rail, result }),
   };
 }
 
-function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
+function countPolling(registry: Registry) {
   const claims = new Counter({
     name: 'claims_total',
     help: 'Payments claimed for a poll, by rail.',
@@ -93,39 +76,24 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
     registers: [registry],
   });
   return {
-    claimed: (rail, records, isRateLimited) => {
+    /** Counts how many due payments of a rail one search has claimed, and whether the rate limit left others waiting. */
+    claimed: (rail: string, records: number, isRateLimited: boolean) => {
       claims.inc({ rail }, records);
       if (isRateLimited) rateLimited.inc({ rail });
     },
-    ended: ({ terms, polls: made }) => terms && polls.observe({ kind: terms.kind }, made),
+    /** Counts the polls of a payment that its owner has ended. */
+    ended: ({ terms, polls: made }: Pick<Tracked, 'terms' | 'polls'>) =>
+      terms && polls.observe({ kind: terms.kind }, made),
   };
 }
 
-/** Registers the counters of coverage audits and their findings. */
-export function countCoverage(
-  registry: Registry,
-): (run: Pick<CoverageRun, 'status' | 'sources' | 'found'>) => void {
-  const runs = new Counter({
-    name: 'coverage_runs_total',
-    help: 'Audits of the working set against the records of the gateways, by result.',
-    labelNames: ['status'],
+/** Registers the counter of what closes have compared; gives the function that counts a record with a result. */
+export function countCloseRecords(registry: Registry): (result: CloseResult) => void {
+  const records = new Counter({
+    name: 'close_records_total',
+    help: 'Payments that closes have compared with the rail, by result.',
+    labelNames: ['result'],
     registers: [registry],
   });
-  const sources = new Counter({
-    name: 'coverage_sources_total',
-    help: 'Audits of single gateways, by the kind of their payments and result.',
-    labelNames: ['kind', 'status'],
-    registers: [registry],
-  });
-  const found = new Counter({
-    name: 'coverage_found_total',
-    help: 'Payments that an audit found to differ between the working set and the records of the gateways, by kind.',
-    labelNames: ['kind'],
-    registers: [registry],
-  });
-  return (run) => {
-    runs.inc({ status: run.status });
-    for (const { kind, status } of run.sources ?? []) sources.inc({ kind, status });
-    for (const [kind, count] of Object.entries(run.found)) found.inc({ kind }, count);
-  };
+  return (result) => void (result !== 'pending' && records.inc({ result }));
 }

@@ -17,12 +17,7 @@ export interface Waiting {
  *
  * They are identified by id rather than by age, so that no service's clock has to agree with ours.
  */
-export interface OnItsWay {
-  /** What waits now; undefined if the database does not answer in time, or if too much waits. */
-  readonly waiting: (of: readonly Sender[]) => Promise<readonly Waiting[] | undefined>;
-  /** Whether Kafka has everything that waited; undefined if the database does not answer in time. */
-  readonly hasLeft: (waiting: readonly Waiting[]) => Promise<boolean | undefined>;
-}
+export type OnItsWay = ReturnType<typeof createOnItsWay>;
 
 const READ_TIMEOUT_MS = 1_000;
 /** If more waits, Kafka has been away, and the caller must wait until it is back. */
@@ -33,7 +28,7 @@ export function createOnItsWay(deps: {
   readonly messaging: Pick<Messaging, 'database'>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly logger: Logger;
-}): OnItsWay {
+}) {
   const { messaging, clock, logger } = deps;
   const outbox = (of: Sender) => outboxOf(messaging.database(of));
   const inTime = <Value>(answer: Promise<Value>): Promise<Value | undefined> =>
@@ -60,13 +55,15 @@ export function createOnItsWay(deps: {
     return left === null;
   };
   return {
-    waiting: async (of) => {
+    /** What waits now; undefined if the database does not answer in time, or if too much waits. */
+    waiting: async (of: readonly Sender[]): Promise<readonly Waiting[] | undefined> => {
       const found = await inTime(Promise.all(of.map(read)));
       return found?.some(({ outboxRecords }) => outboxRecords.length > OUTBOX_RECORDS_MAX)
         ? undefined
         : found;
     },
-    hasLeft: async (waiting) => {
+    /** Whether Kafka has everything that waited; undefined if the database does not answer in time. */
+    hasLeft: async (waiting: readonly Waiting[]): Promise<boolean | undefined> => {
       const left = await inTime(Promise.all(waiting.map(hasLeft)));
       return left?.every((one) => one);
     },

@@ -4,20 +4,13 @@ import type { Claim } from './domain/claim.ts';
 import {
   awaited,
   inFlight,
+  isUnknown,
   needsNoWork,
   type OpenState,
   openStateOf,
   type TimelineEntry,
   type Tracked,
 } from './domain/tracked.ts';
-
-/** Takes the place of the rail for an unknown reference, about which no rail can be asked. */
-export const UNKNOWN_REFERENCE = 'unknown-reference';
-
-/** The rail to ask about a payment. */
-export function watchOf({ terms }: Pick<Tracked, 'terms'>): string {
-  return terms?.rail ?? UNKNOWN_REFERENCE;
-}
 
 /** The times of a payment, and what they are stored as. */
 const TIMES = {
@@ -34,7 +27,7 @@ const TIMES = {
 } as const satisfies Partial<Record<keyof Tracked, string>>;
 
 /** The fields that are stored in another way, or always. */
-type Special = 'reference' | 'status' | 'callbacks' | 'timeline';
+type Special = 'reference' | 'status' | 'uncompared' | 'callbacks' | 'timeline';
 
 /** The fields that are stored as they are. */
 type Fields = Omit<Tracked, keyof typeof TIMES | Special>;
@@ -52,14 +45,21 @@ export interface PollDocument extends Claimable, StoredFields {
   readonly openedAt: Date;
   /** Set while the owner has not ended the payment, from {@link openStateOf}. */
   readonly openState?: OpenState;
-  /** Set while there is something to ask: the rail, or {@link UNKNOWN_REFERENCE}; payments are claimed by it. */
+  /** Set while there is something to ask: the rail; payments are claimed by it. */
   readonly watch?: string;
+  /** Set while no close and no statement has compared its end with its rail's record: that rail. */
+  readonly uncompared?: string;
   readonly callbacks?: readonly (Omit<Claim, 'atMs' | 'lastAtMs'> & {
     readonly at: Date;
     readonly lastAt?: Date;
   })[];
-  /** When it is deleted; absent while anything is left to do, and if it ever had a break. */
+  /**
+   * When it is deleted: a payment only once nothing is left to do, and if it never had a break; a reference that only
+   * callbacks name, always.
+   */
   readonly forgetAt?: Date;
+  /** Set of a reference that only callbacks name, and one of them is proven: when the first proven one came. */
+  readonly unknownSince?: Date;
   /** Counts what the document was written for only so that others conflict. */
   readonly guards?: number;
   /** Set while the rail's wallet and our float may differ because of the payment, with the amounts. */
@@ -74,10 +74,16 @@ export interface PollDocument extends Claimable, StoredFields {
 
 const isTime = (name: string): name is keyof typeof TIMES => name in TIMES;
 
-/** Writes a payment as MongoDB holds it; it is deleted `keepMs` after its end. */
-export function toDocument(tracked: Tracked, keepMs: number): PollDocument {
-  const { reference, status, callbacks, timeline, ...fields } = tracked;
-  const { dueAtMs, endedAtMs, openedAtMs } = tracked;
+/** How long a payment is kept after its end, and a reference that only callbacks name after the first, or its first proof. */
+export interface KeepTimes {
+  readonly paymentMs: number;
+  readonly unknownMs: number;
+}
+
+/** Writes a payment as MongoDB holds it. */
+export function toDocument(tracked: Tracked, keep: KeepTimes): PollDocument {
+  const { reference, status, uncompared, callbacks, timeline, ...fields } = tracked;
+  const { dueAtMs, endedAtMs, openedAtMs, terms } = tracked;
   const moves = inFlight(tracked);
   return {
     _id: reference,
@@ -85,8 +91,13 @@ export function toDocument(tracked: Tracked, keepMs: number): PollDocument {
     ...toStored(fields),
     openedAt: new Date(openedAtMs),
     ...(status === 'open' && { openState: openStateOf(tracked) }),
-    ...(dueAtMs !== null && { watch: watchOf(tracked) }),
-    ...(endedAtMs !== null && needsNoWork(tracked) && { forgetAt: new Date(endedAtMs + keepMs) }),
+    ...(dueAtMs !== null && terms && { watch: terms.rail }),
+    ...(uncompared && terms && { uncompared: terms.rail }),
+    ...(endedAtMs !== null && needsNoWork(tracked) && { forgetAt: new Date(endedAtMs + keep.paymentMs) }),
+    ...(isUnknown(tracked) && {
+      forgetAt: new Date(openedAtMs + keep.unknownMs),
+      ...(callbacks.some(({ proven }) => proven) && { unknownSince: new Date(openedAtMs) }),
+    }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true, ...moves }),
     ...(callbacks.length > 0 && {
       callbacks: callbacks.map(({ atMs, lastAtMs, ...callback }) => {
@@ -124,6 +135,7 @@ export function fromDocument(document: PollDocument): Tracked {
     ...unknown,
     ...Object.fromEntries(known),
     status,
+    uncompared: document.uncompared !== undefined,
     callbacks: callbacks.map(({ at, lastAt, ...callback }) => ({
       ...callback,
       atMs: at.getTime(),

@@ -151,7 +151,7 @@ describe('the reconciler on real daemons', () => {
     );
     await publish(initiated(right), initiated(wrong));
     await until('a fact and a break', () => about(right).length > 0 && about(wrong).length > 0);
-    expect(about(right)[0]?.payload).toMatchObject({ status: 'completed', amount: 10_000n, fee: 50n });
+    expect(about(right)[0]?.payload).toMatchObject({ status: 'completed', amount: 10_000n, fee: null });
     expect(about(wrong).map(({ type }) => type)).toEqual(['pesewa.reconciliation.BreakOpened']);
     expect(about(wrong)[0]?.payload).toMatchObject({ kind: 'collection.amount_differs', amount: 100n });
   });

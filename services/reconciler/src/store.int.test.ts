@@ -1,3 +1,4 @@
+import { DAY_MS } from '@pesewa/kernel';
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -19,7 +20,7 @@ beforeAll(async () => {
     openDatabase({ url: config.MONGODB_URL, database, appName: 'test' }),
   ));
   await ensureDatabaseSchema(db, reconcilerDatabaseSchema);
-  working = openWorkingStore(db, 800);
+  working = openWorkingStore(db, { paymentMs: 800 * DAY_MS, unknownMs: DAY_MS });
 });
 
 afterAll(async () => {

@@ -1,9 +1,8 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import { DAY_MS } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { OPEN_KEY } from './database-schema.ts';
 import type { OpenState, Tracked } from './domain/tracked.ts';
-import { changeOf, fromDocument, type PollDocument, toDocument } from './poll-document.ts';
+import { changeOf, fromDocument, type KeepTimes, type PollDocument, toDocument } from './poll-document.ts';
 
 /** The working set of this service's database. */
 export type WorkingStore = ReturnType<typeof openWorkingStore>;
@@ -13,8 +12,8 @@ const COUNT_TIMEOUT_MS = 1_000;
 /** Every state, as one range of keys. */
 const ANY = { $gt: '' as OpenState };
 
-/** Opens the working set; finished payments are deleted so many days after their end. */
-export function openWorkingStore(db: Db, keepDays: number) {
+/** Opens the working set. */
+export function openWorkingStore(db: Db, keep: KeepTimes) {
   const collection = db.collection<PollDocument>('polls');
   const loaded = new WeakMap<ClientSession, Map<string, PollDocument>>();
   return {
@@ -39,7 +38,7 @@ export function openWorkingStore(db: Db, keepDays: number) {
     save: async (payments: readonly Tracked[], session: ClientSession): Promise<void> => {
       const known = loaded.get(session) ?? new Map<string, PollDocument>();
       const writes = payments.flatMap((payment): readonly AnyBulkWriteOperation<PollDocument>[] => {
-        const document = toDocument(payment, keepDays * DAY_MS);
+        const document = toDocument(payment, keep);
         const before = known.get(document._id);
         known.set(document._id, document);
         if (!before) {
@@ -59,17 +58,6 @@ export function openWorkingStore(db: Db, keepDays: number) {
     /** Makes every other transaction that writes the payment at the same time conflict with this one. */
     guard: async (reference: string, session: ClientSession): Promise<void> => {
       await collection.updateOne({ _id: reference }, { $inc: { guards: 1 } }, { session });
-    },
-    /** Deletes references that only callbacks have ever mentioned; others stay. */
-    forget: async (references: readonly string[], session: ClientSession): Promise<void> => {
-      const unknown = {
-        _id: { $in: [...references] },
-        terms: { $exists: false },
-        version: { $exists: false },
-        posted: { $exists: false },
-        refunded: { $exists: false },
-      };
-      await collection.deleteMany(unknown, { session });
     },
     /** When the longest due payment of a rail became due, from the index alone; undefined if none waits. */
     oldestDue: async (watch: string): Promise<Date | undefined> => {

@@ -162,19 +162,25 @@ describe('ADR 6: the word of another rail proves nothing', () => {
 
 describe('contract 10.16: a callback with an unknown reference', () => {
   it.each(['payouts', 'collections'] as const)(
-    'is kept, and shown to people after the grace time (%s)',
+    'is kept, and shown to people after the grace time if its rail proves it (%s)',
     async (kind) => {
-      const ours = unknownReference(kind);
-      const body = callbackBody(kind, ours, { status: 'COMPLETED' });
+      const [ours, madeUp] = [unknownReference(kind), unknownReference(kind)];
+      const sendProven = (status: string) => {
+        const body = callbackBody(kind, ours, { status });
+        return ingress.send({ rail: 'proven', kind, body, headers: signed(body, secrets.proven) });
+      };
+      const body = callbackBody(kind, madeUp, { status: 'COMPLETED' });
       expect(await ingress.send({ rail: 'upstream', kind, body })).toMatchObject({ status: 200 });
+      expect(await sendProven('COMPLETED')).toMatchObject({ status: 200 });
       await eventually(async () =>
         expect(await ingress.breaks(ours)).toEqual(['callback.unknown_reference']),
       );
       expect(await ingress.kept(ours)).toHaveLength(1);
-      const again = callbackBody(kind, ours, { status: 'FAILED' });
-      expect(await ingress.send({ rail: 'upstream', kind, body: again })).toMatchObject({ status: 200 });
+      expect(await sendProven('FAILED')).toMatchObject({ status: 200 });
       await eventually(async () => expect(await ingress.timeline(ours)).toContain('hint FAILED'));
       expect(await ingress.breaks(ours)).toEqual(['callback.unknown_reference']);
+      expect(await ingress.kept(madeUp)).toHaveLength(1);
+      expect(await ingress.breaks(madeUp)).toEqual([]);
     },
   );
 });

@@ -48,13 +48,13 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   const close = reconcile
     .command('close')
     .description(
-      'polls the rails again for every payment that ended on a day, and compares their answers with our records; where a rail sends statements, those come first, and a close may wait hours for them; a day is closed once, so repeat the command to see its progress',
+      'polls the rails again for every payment that ended on a day, and compares their answers with our records; if a rail sends statements, those are its close, and it is polled only by --rail; a day is closed once, so repeat the command to see its progress',
     )
     .option('--date <day>', 'the day, such as 2026-11-20 (default: yesterday)')
     .option('--from <time>', 'instead of a day: a time with its zone, or a date; at most 31 days before --to')
     .option('--to <time>', 'with --from: the time before which it ends')
     .addOption(zoneOption())
-    .option('--rail <rail>', 'one rail (default: all of them)')
+    .option('--rail <rail>', 'one rail (default: all that send no statements)')
     .option('--wait', 'wait until it is done, and show the progress')
     .option('--dry-run', 'show how many payments it would ask for, and ask for none')
     .option('--export <file>', 'write every payment with its result to a file; the close must be done')
@@ -145,7 +145,7 @@ async function untilDone(ports: CliPorts, operations: FileCaller, opened: CloseV
   let current = opened;
   try {
     while (current.status !== 'done') {
-      ports.progress(`${current.id}: ${progress(current)}${waitingOf(current)} …`);
+      ports.progress(`${current.id}: ${progress(current)} …`);
       await ports.clock.sleep(LOOK_MS);
       current = await showClose(operations, current.id);
     }
@@ -190,23 +190,13 @@ function progress({ status, done, payments }: CloseView): string {
   return `${done.toLocaleString('en-GB')} of ${payments.toLocaleString('en-GB')}${soFar}`;
 }
 
-/** What a close that is not done waits for, besides answers of rails. */
-function waitingOf({ statementsUntil }: CloseView): string {
-  return statementsUntil === null ? '' : `, waits for statements of rails until ${statementsUntil}`;
-}
-
 function describePreview(
   { id, payments, rails }: ClosePreviewView,
   made: CloseView | undefined,
   colours: boolean,
 ): string {
-  const rows = rails.map(({ rail, payments: count, atLeastSeconds, statementUntil }) => [
-    rail,
-    count,
-    `${atLeastSeconds} s`,
-    statementUntil === null ? 'its answers' : `its statement, until ${statementUntil}; then its answers`,
-  ]);
-  const heading = ['RAIL', 'PAYMENTS', 'AT LEAST', 'WAITS FOR'];
+  const rows = rails.map(({ rail, payments: count, atLeastSeconds }) => [rail, count, `${atLeastSeconds} s`]);
+  const heading = ['RAIL', 'PAYMENTS', 'AT LEAST'];
   const right = ['PAYMENTS', 'AT LEAST'];
   const table = formatTable(heading, rows, { colours, empty: 'nothing ended then', right });
   const known = made ? `it is made already (${progress(made)}): it would only be shown\n` : '';
@@ -220,7 +210,7 @@ function describe(
   colours: boolean,
 ): string {
   const { id, status, results, late } = close;
-  const far = `${results === null ? status : `${status}, ${progress(close)}`}${waitingOf(close)}`;
+  const far = results === null ? status : `${status}, ${progress(close)}`;
   const state = status === 'done' ? 'done' : `${far}: repeat it to look again, or add --wait`;
   const counts =
     results && Object.entries(results).filter(([name]) => name !== 'pending' || status !== 'done');

@@ -111,17 +111,19 @@ function describe(found: StatusView, colours: boolean, since: (at: string | null
 
 /** When the last complete comparisons and audits ran. */
 function describeRuns(
-  { comparison, coverage, close, caughtUp }: StatusView,
+  { comparison, coverage, close, uncompared, caughtUp }: StatusView,
   since: (at: string | null) => string | null,
 ): string {
   const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
   const lines = [
     comparison &&
-      `wallets    last comparison: ${ago(comparison.at)}${comparison.at === null ? '' : `, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${unexplained(comparison, since)}${suspected(comparison.suspected)}`}`,
+      `wallets    last comparison: ${ago(comparison.at)}${comparison.at === null ? '' : `, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${unexplained(comparison, since)}`}`,
     coverage &&
-      `coverage   last audit: ${ago(coverage.at)}${coverage.status === null ? '' : `, ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
+      `coverage   last audit: ${ago(coverage.at)}${coverage.at === null ? '' : `, ${coverage.status}, ${coverage.found} found`}`,
     close &&
       `close      last daily close: ${ago(close.finishedAt)}${close.to === null ? '' : `, of the time before ${close.to}`}${counted(close.counts)}${close.late > 0 ? `, ${close.late} came late` : ''}`,
+    uncompared &&
+      `uncompared oldest payment that no close and no statement has compared: ${uncompared.map(({ rail, reference, endedAt }) => `${reference} at ${rail}, ended ${ago(endedAt)}`).join('; ') || 'none'}`,
     caughtUp !== null &&
       `events     ${caughtUp ? 'all that was published is applied' : 'NOT ALL that was published is applied yet'}`,
   ];
@@ -155,9 +157,6 @@ function unexplained(
 }
 
 /** Wallets that may be out of range: when they were compared, our own services were behind. */
-function suspected(wallets: readonly string[]): string {
-  return wallets.length === 0 ? '' : `, suspected: ${wallets.join(', ')}`;
-}
 
 /** What is left of rails that are no longer configured; null if nothing is. */
 function describeRemoved({ polls, comparison }: StatusView): string | null {

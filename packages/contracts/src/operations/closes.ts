@@ -24,8 +24,6 @@ const closeView = z
         pending: z.number(),
       })
       .nullable(),
-    /** While it may wait for statements of rails that send them: until when, and then it asks the rails instead. */
-    statementsUntil: z.string().nullable(),
     /** How many of its payments were reported only after the close had been made. */
     late: z.number(),
     requestedBy: z.string(),
@@ -46,8 +44,6 @@ const closePreview = z.object({
       rail: z.string(),
       payments: z.number(),
       atLeastSeconds: z.number(),
-      /** Until when it would wait for the rail's statement first; null if there is nothing to wait for. */
-      statementUntil: z.string().nullable(),
     }),
   ),
 });

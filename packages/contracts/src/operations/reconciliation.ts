@@ -58,21 +58,21 @@ const runView = z
   })
   .meta({ id: 'Run' });
 
+const moment = z.string().nullable();
+
 const coverageView = z.object({
-  id: z.string(),
-  at: z.string(),
-  status: z.string(),
-  sources: z.array(z.object({ kind: z.string(), status: z.string(), error: z.string().nullable() })),
-  read: z.number(),
-  tracked: z.number(),
+  kind: z.enum(['payout', 'collection']),
+  /** When the newest audit was asked for. */
+  askedAt: moment,
+  /** When every open payment had last been compared with its gateway's record. */
+  doneAt: moment,
+  status: z.enum(['running', 'done']),
+  /** How many payments are followed at present because their opening, their end or their record did not arrive. */
   missing: z.number(),
   ended: z.number(),
   behind: z.number(),
-  repaired: z.number(),
-  tookMs: z.number(),
 });
 
-const moment = z.string().nullable();
 const oldestPayment = z.object({ state: z.string(), reference: z.string(), openedAt: z.string() });
 
 /** A part that was not read in time is null and named in `unreported`. */
@@ -130,14 +130,11 @@ const statusView = z.object({
         z.object({ wallet: z.string(), count: z.number(), isCut: z.boolean(), oldestAt: z.string() }),
       ),
       /** Wallets out of range in the newest comparison, while some of our services' events were still on their way. */
-      suspected: z.array(z.string()),
       /** Wallets of rails that are no longer configured; the other fields leave them out. */
       removed: z.array(z.object({ wallet: z.string(), configured: z.boolean(), withinRange: z.boolean() })),
     })
     .nullable(),
-  coverage: z
-    .object({ at: moment, status: z.string().nullable(), found: z.number(), repaired: z.number() })
-    .nullable(),
+  coverage: z.object({ at: moment, status: z.enum(['running', 'done']), found: z.number() }).nullable(),
   close: z
     .object({
       to: moment,
@@ -147,6 +144,8 @@ const statusView = z.object({
       late: z.number(),
     })
     .nullable(),
+  /** The payment of each rail that ended first of those that neither a close nor a statement has compared. */
+  uncompared: z.array(z.object({ rail: z.string(), reference: z.string(), endedAt: z.string() })).nullable(),
   /** Whether the working set has everything that was published until now. */
   caughtUp: z.boolean().nullable(),
   unreported: z.array(z.string()),
@@ -179,7 +178,7 @@ const timelineView = z.object({
 /** One comparison of a rail's wallet with our float; amounts are signed decimal text. */
 export type WalletComparisonView = z.output<typeof runView>;
 
-/** An audit of the working set. */
+/** How far the payments of a kind are audited. */
 export type CoverageView = z.output<typeof coverageView>;
 
 /** The state of reconciliation. */
@@ -258,15 +257,13 @@ export const coverageOperations = declareOperations({
   start: {
     method: 'post',
     path: '/coverage',
-    summary: 'Starts an audit',
-    answers: { 202: z.object({ id: z.string(), status: z.literal('running') }) },
+    summary: 'Starts an audit of all open payments',
+    answers: { 202: z.object({ status: z.literal('running') }) },
   },
-  list: {
+  show: {
     method: 'get',
     path: '/coverage',
-    summary: 'Lists audits, newest first',
-    query: z.object({ cursor: textUpTo(240).optional(), limit: pageLimit(200, 50) }),
+    summary: 'Shows how far the payments of each kind are audited',
     answers: { 200: pageOf(coverageView) },
-    pages: 'cursor',
   },
 });

@@ -17,6 +17,7 @@ const status = {
   comparison: null,
   coverage: null,
   close: null,
+  uncompared: [],
   caughtUp: true,
   unreported: [],
 } satisfies StatusView;

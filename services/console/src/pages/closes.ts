@@ -87,11 +87,6 @@ function foreseen(found: ClosePreviewView, times: TimeView): Foreseen {
       ['Rail', ({ rail }) => linkTo('rail', rail)],
       ['Payments', ({ payments }) => count({ count: payments }), 'number'],
       ['At least', ({ atLeastSeconds }) => lengthText(atLeastSeconds * 1_000), 'number'],
-      [
-        'Waits for',
-        ({ statementUntil: until }) =>
-          until === null ? 'its answers' : html`its statement, until ${time(until, times)}; then its answers`,
-      ],
     ],
     `No payment ended from ${period}.`,
   );
@@ -127,10 +122,9 @@ function progressOf({ id, status, done, payments }: CloseView): Content {
 }
 
 function standing(close: CloseView, times: TimeView): Content {
-  const { id, late, statementsUntil, finishedAt } = close;
+  const { id, late, finishedAt } = close;
   return facts([
     ...cells(closeColumns(times).slice(0, -1), close),
-    ['Waits for statements until', statementsUntil === null ? undefined : time(statementsUntil, times)],
     ['Came late', late === 0 ? undefined : count({ count: late })],
     ['Done', time(finishedAt, times)],
     ['Id', copyable(id)],

@@ -90,7 +90,7 @@ async function lastChecked({ upstream, times }: Visit): Promise<Html> {
   const { at, status, found } = coverage;
   return facts([
     ['Payments audited', link('/reconciliation', time(at, times))],
-    ['Result', `${status ?? 'not finished'}, ${found} found`],
+    ['Result', `${status}, ${found} found`],
   ]);
 }
 

@@ -103,15 +103,12 @@ export function daysOf(
   return { ...(from && { from: start(from) }), ...(to && { to: start(nextDay(to)) }) };
 }
 
-/** What the reconciler polls under this name is no rail: callbacks about payments that we do not know. */
-export const UNKNOWN_REFERENCE = 'unknown-reference';
-
 /** The rails that are configured, for a choice: also those without a comparison so far. */
 export async function railOptions({
   upstream: { call },
 }: Visit): Promise<readonly (readonly [string, string])[]> {
   const { polls } = await call('reconciler', statusOperations.show, {});
-  const rails = (polls ?? []).filter(({ configured, rail }) => configured && rail !== UNKNOWN_REFERENCE);
+  const rails = (polls ?? []).filter(({ configured }) => configured);
   return rails.map(({ rail }) => [rail, rail] as const);
 }
 

@@ -28,6 +28,7 @@ const quiet = {
   comparison: null,
   coverage: null,
   close: null,
+  uncompared: [],
   caughtUp: true,
   unreported: [],
 } satisfies StatusView;

@@ -21,7 +21,6 @@ import { age, count, counted, state, type TimeView, time, words } from '../view/
 import { choiceOf, only, orProblem, part, type Routes, type Visit } from '../visits.ts';
 import { availabilityOf, stateOf } from './availability.ts';
 import { SERVICES } from './health.ts';
-import { UNKNOWN_REFERENCE } from './match-runs.ts';
 import { type Pause, pausedLine, readPaused, stopsRail } from './pauses.ts';
 import { walletTable } from './wallet.ts';
 
@@ -52,7 +51,7 @@ async function readRails({ upstream: { call } }: Visit) {
     call('reconciler', comparisonOperations.drift, {}),
   ]);
   const named = [...(polls ?? []), ...(silent ?? []), ...items].map(({ rail }) => rail);
-  const names = [...new Set(named)].filter((name) => name !== UNKNOWN_REFERENCE);
+  const names = [...new Set(named)];
   const rails = names.map(
     (name): Rail => ({
       name,

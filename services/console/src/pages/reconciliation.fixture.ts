@@ -75,7 +75,6 @@ export const close = {
   payments: 3,
   done: 3,
   results: { matched: 2, differs: 1, not_at_rail: 0, unclear: 0, pending: 0 },
-  statementsUntil: null,
   late: 0,
   requestedBy: EVIL,
   requestedAt: '2026-11-27T03:00:00.000Z',
@@ -108,7 +107,7 @@ const closePreview = {
   rail: null,
   exists: false,
   payments: 1200,
-  rails: [{ rail: 'upstream', payments: 1200, atLeastSeconds: 60, statementUntil: null }],
+  rails: [{ rail: 'upstream', payments: 1200, atLeastSeconds: 60 }],
 } satisfies ClosePreviewView;
 
 /** A statement that is done. */
@@ -156,17 +155,13 @@ export const line = {
 } satisfies RailStatementRecordView;
 
 const audit = {
-  id: 'cv-1',
-  at: '2026-11-27T02:30:00.000Z',
+  kind: 'payout',
+  askedAt: '2026-11-27T02:30:00.000Z',
+  doneAt: '2026-11-27T02:30:00.900Z',
   status: 'done',
-  sources: [{ kind: 'payouts', status: 'failed', error: EVIL }],
-  read: 5,
-  tracked: 4,
   missing: 1,
   ended: 0,
   behind: 0,
-  repaired: 1,
-  tookMs: 900,
 } satisfies CoverageView;
 
 const polled = { due: 0, overdue: 0, oldestDueAt: null };
@@ -179,7 +174,6 @@ const answers: Answers = {
     polls: [
       { rail: 'upstream', configured: true, ...polled },
       { rail: 'not-compared-yet', configured: true, ...polled },
-      { rail: 'unknown-reference', configured: true, ...polled },
       { rail: 'removed', configured: false, ...polled },
     ],
     breaks: null,
@@ -187,6 +181,7 @@ const answers: Answers = {
     comparison: null,
     coverage: null,
     close: null,
+    uncompared: null,
     caughtUp: null,
     unreported: [],
   } satisfies StatusView,
@@ -209,7 +204,7 @@ const answers: Answers = {
   'reconciler GET /statements/st-1/records': listed(line),
   'reconciler GET /statement-mappings': listed({ name: 'daily', by: EVIL }),
   'reconciler GET /coverage': listed(audit),
-  'reconciler POST /coverage': answered(202, { id: 'cv-2', status: 'running' }),
+  'reconciler POST /coverage': answered(202, { status: 'running' }),
   'reconciler POST /compare': listed(wallet),
 };
 

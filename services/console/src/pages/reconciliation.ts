@@ -9,10 +9,10 @@ import { inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange } from '../view/change.ts';
 import { form } from '../view/form.ts';
-import { foreign, type Html, nothing, pathOf } from '../view/html.ts';
+import { type Html, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
-import { type Columns, tableOf, twoLines } from '../view/table.ts';
-import { count, lengthText, type TimeView, time } from '../view/values.ts';
+import { type Columns, tableOf } from '../view/table.ts';
+import { count, type TimeView, time } from '../view/values.ts';
 import { only, part, type Routes, type Submission, type Visit } from '../visits.ts';
 import { closeColumns, NO_CLOSE } from './closes.ts';
 import { NO_STATEMENT, statementColumns } from './statements.ts';
@@ -59,10 +59,10 @@ async function show(visit: Visit): Promise<Page> {
     part(call('reconciler', comparisonOperations.drift, {}).then(({ items }) => walletTable(visit, items))),
     newest(call('reconciler', closeOperations.list, {}), closeColumns, NO_CLOSE),
     newest(call('reconciler', railStatementOperations.list, {}), statementColumns, NO_STATEMENT),
-    newest(
-      call('reconciler', coverageOperations.list, { query: { limit: SHOWN } }),
-      auditColumns,
-      'No audit yet: one is made every night, or start it here.',
+    part(
+      call('reconciler', coverageOperations.show, {}).then(({ items }) =>
+        tableOf('By kind of payment', items, auditColumns(times), nothing),
+      ),
     ),
   ]);
   const button = (action: string, submit: string) =>
@@ -85,25 +85,14 @@ async function compare({ upstream: { call } }: Submission): Promise<string> {
 }
 
 const auditColumns = (times: TimeView): Columns<CoverageView> => [
-  ['Time', ({ at, tookMs }) => twoLines(time(at, times), `took ${lengthText(tookMs)}`)],
-  [
-    'State',
-    ({ status, sources }) =>
-      html`${inWords(status)}${sources.map(({ kind, error }) =>
-        error === null ? nothing : html`, ${kind}: ${foreign(error)}`,
-      )}`,
-  ],
-  [
-    'Open',
-    ({ tracked, read }) => twoLines(count({ count: tracked }, '/payments'), `of ${read} read`),
-    'number',
-  ],
+  ['Kind', ({ kind }) => kind],
+  ['All compared', ({ doneAt }) => (doneAt === null ? 'never' : time(doneAt, times))],
+  ['State', ({ status }) => inWords(status)],
   [
     'Not polled as they should be',
     ({ missing, ended, behind }) =>
       html`${gap(missing, 'missing')} missing, ${gap(ended, 'ended')} ended unseen, ${gap(behind, 'behind')} behind`,
   ],
-  ['Repaired', ({ repaired }) => count({ count: repaired }), 'number'],
 ];
 
 const gap = (number: number, kind: string) =>

@@ -23,8 +23,9 @@ const status = {
   breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: at }],
   breakSums: [],
   comparison: null,
-  coverage: { at, status: 'passed', found: 0, repaired: 0 },
+  coverage: { at, status: 'done', found: 0 },
   close: { to: at, finishedAt: at, counts: { matched: 7, differs: 1 }, late: 0 },
+  uncompared: [{ rail: 'upstream', reference: 'po-9', endedAt: at }],
   caughtUp: true,
   unreported: [],
 } satisfies StatusView;
@@ -73,6 +74,7 @@ describe('today', () => {
     expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
     expect(html).toContain('href="/payments?of=payouts&amp;status=open"');
     expect(text).toContain('7 matched, 1 differs');
+    expect(text).toContain('po-9 at upstream ended 1 h ago');
     expect(html).not.toContain('<script>x');
   });
 

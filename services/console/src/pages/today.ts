@@ -251,7 +251,7 @@ async function yesterday({ upstream, times }: Visit): Promise<Html> {
 
 function lastRuns(
   { times }: Visit,
-  { comparison, coverage, close }: StatusView,
+  { comparison, coverage, close, uncompared }: StatusView,
   well: readonly string[],
 ): Html {
   const never = (at: string | null | undefined) =>
@@ -259,15 +259,21 @@ function lastRuns(
   return facts([
     ['Services', link(SERVICES, well.join(', ') || 'not all is well: see what needs a person')],
     ['Wallets compared', never(comparison?.at)],
-    [
-      'Payments audited',
-      html`${never(coverage?.at)}${coverage?.status === null ? nothing : html`, ${coverage?.status}`}`,
-    ],
+    ['Payments audited', html`${never(coverage?.at)}${coverage?.at ? html`, ${coverage.status}` : nothing}`],
     [
       'Last daily close',
       close?.finishedAt
         ? html`${link('/reconciliation/closes', time(close.finishedAt, times))}: ${resultsOf(close.counts)}`
         : 'never',
+    ],
+    [
+      'Oldest payment to compare',
+      uncompared?.length === 0
+        ? 'every ended payment is compared with its rail'
+        : uncompared?.map(
+            ({ rail, reference, endedAt }) =>
+              html`<div>${linkTo('payment', reference)} at ${linkTo('rail', rail)} ended ${age(endedAt, times)} ago</div>`,
+          ),
     ],
   ]);
 }
@@ -275,4 +281,4 @@ function lastRuns(
 const resultsOf = (counts: Readonly<Record<string, number>> | null): string =>
   Object.entries(counts ?? {})
     .flatMap(([result, found]) => (found > 0 ? [`${found.toLocaleString('en-GB')} ${inWords(result)}`] : []))
-    .join(', ') || 'no payment had ended';
+    .join(', ') || 'no payment to ask about';

@@ -3,7 +3,7 @@ import { afterCursor, nextCursor } from '@pesewa/messaging';
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../database-schema.ts';
 import type { Break, BreakStatus } from '../domain/break.ts';
-import type { BreakKind, Observer } from '../domain/break-kinds.ts';
+import type { Observer } from '../domain/break-kinds.ts';
 
 /** Which breaks are listed; each field narrows the list. */
 export interface BreakQuery extends Omit<BreakFilters, 'olderThan'> {
@@ -70,12 +70,6 @@ export function openBreakStore(db: Db) {
       const options = { session, returnDocument: 'after' } as const;
       return (await collection.findOneAndUpdate(open, { $inc: { decisions: 1 } }, options)) ?? undefined;
     },
-    /** How many are open of a kind at a rail, counted up to a limit. */
-    countOpenOf: (
-      of: { readonly kind: BreakKind; readonly rail: string },
-      most: number,
-      session: ClientSession,
-    ): Promise<number> => collection.countDocuments({ ...of, status: 'open' }, { session, limit: most }),
     /** How many are open of each kind, and since when the oldest is; read from the index alone. */
     countOpen: () => countOpen(collection),
     /** How much money the open ones are about, by currency; read from the same index alone. */

@@ -9,15 +9,14 @@ import {
 import type { NotSent } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, Condition, WithId } from 'mongodb';
-import { applyReports, reportsOfVerdict } from '../breaks/reports.ts';
+import { applyReports } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
 import type { Question, RailAnswer } from '../domain/question.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
-import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
-import { afterVerdict, judge } from '../domain/verdict.ts';
-import { railStatusObserved } from '../events.ts';
+import type { Terms, Tracked } from '../domain/tracked.ts';
 import { ask, type PolledRail } from '../polling/polled-rail.ts';
+import { takeAnswer } from '../polling/take-answer.ts';
 import type { WorkingStore } from '../store.ts';
 import { breaksOfRecord, type CloseFinding, reportsOfRecord } from './breaks.ts';
 import type { CloseRecord, CloseStore } from './store.ts';
@@ -179,23 +178,10 @@ function judged(
   terms: Terms,
   transaction: Transaction,
 ): CloseFinding & { readonly after: Tracked } {
-  const now = new Date(deps.clock.nowMs());
-  const verdict = judge({
-    ...deps.proof,
-    tracked,
-    terms,
-    expectedFee: terms.railFee,
-    source: 'poll',
-    answer,
-    isScheduled: false,
-    polledAtMs: askedAtMs,
-    // A close judges ended payments and waits for nothing.
-    arrived: null,
-  });
-  const from = { source: 'poll', atMs: askedAtMs, causationId: tracked.causedBy } as const;
-  if (verdict.fact)
-    transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
-  const timeline = remember(tracked.timeline, { what: 'poll', detail: answer.kind, atMs: askedAtMs });
+  const nowMs = deps.clock.nowMs();
+  // A close judges ended payments and waits for nothing.
+  const asked = { tracked, terms, answer, isScheduled: false, polledAtMs: askedAtMs, arrived: null };
+  const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
   const matching = matchRecord({
     tracked,
     terms,
@@ -211,10 +197,11 @@ function judged(
     ours: sideOf(tracked, terms),
     matching,
     correctionSent: verdict.fact !== null,
-    reports: reportsOfVerdict(tracked, terms, verdict, now),
+    reports,
     after: {
-      ...afterVerdict({ ...tracked, timeline }, verdict, now.getTime()),
-      ...untilTaken(tracked, verdict, now.getTime()),
+      ...after,
+      ...untilTaken(tracked, verdict, nowMs),
+      ...(matching.result !== 'pending' && matching.result !== 'unclear' && { uncompared: false }),
     },
   };
 }

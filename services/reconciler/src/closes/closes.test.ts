@@ -1,14 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { DAY_MS } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
-import { settings } from '../config.ts';
 import { createCloses } from './closes.ts';
 import type { CloseDocument } from './store.ts';
+import { dayFrom } from './window.ts';
 
 /** Closes over a store that records what was made, at a time of the 21st. */
-function open(time: string, ...days: readonly string[]) {
+function open(
+  time: string,
+  days: readonly string[],
+  uncompared: readonly (readonly [string, string])[] = [],
+) {
   const made = new Map<string, CloseDocument>();
-  const readAgain: (readonly string[])[] = [];
+  const lookForLate: (readonly string[])[] = [];
   let opened = 0;
   const closes = createCloses({
     closeStore: {
@@ -19,9 +22,14 @@ function open(time: string, ...days: readonly string[]) {
       },
       find: async () => undefined,
       days: async () => [...days, ...made.keys()].toSorted(),
-      readAgain: async (ids) => void readAgain.push(ids),
+      lookForLate: async (ids) => void lookForLate.push(ids),
     },
-    payments: { count: async () => new Map() },
+    payments: {
+      count: async () => new Map(),
+      oldestUncompared: async () =>
+        uncompared.map(([rail, endedAt]) => ({ rail, reference: 'po-1', endedAt: new Date(endedAt) })),
+    },
+    byStatement: ['by-statement'],
     clock: { nowMs: () => Date.parse(`2026-11-21T${time}Z`) },
     lagMs: 600_000,
     keepDays: 400,
@@ -29,12 +37,12 @@ function open(time: string, ...days: readonly string[]) {
       opened += 1;
     },
   });
-  return { closes, made, readAgain, opened: () => opened };
+  return { closes, made, lookForLate, opened: () => opened };
 }
 
 describe('the nightly close', () => {
   it('is about yesterday over all rails, once, however many nights see it', async () => {
-    const { closes, made, opened } = open('03:00:00', '2026-11-19');
+    const { closes, made, opened } = open('03:00:00', ['2026-11-19']);
     await closes.openDue();
     await closes.openDue();
     expect([...made.keys()]).toEqual(['2026-11-20']);
@@ -44,36 +52,51 @@ describe('the nightly close', () => {
     expect(opened()).toBeGreaterThan(0);
   });
 
-  it('reads those of the week once more, for what came late', async () => {
-    const { closes, readAgain } = open('03:00:00', '2026-11-01');
+  it('reads days once more from the oldest payment that a lookup has to compare', async () => {
+    const { closes, lookForLate } = open(
+      '03:00:00',
+      ['2026-11-01'],
+      [
+        ['upstream', '2026-11-19T23:59:59.999Z'],
+        ['other', '2026-11-20T00:00:00Z'],
+        ['by-statement', '2026-11-02T00:00:00Z'],
+      ],
+    );
     await closes.openDue();
-    expect(readAgain).toEqual([
-      ['2026-11-14', '2026-11-15', '2026-11-16', '2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20'],
-    ]);
+    expect(lookForLate).toEqual([['2026-11-19', '2026-11-20']]);
+  });
+
+  it('closes a day from before the first one if it has a payment to compare', async () => {
+    const { closes, made } = open('03:00:00', ['2026-11-20'], [['upstream', '2026-11-18T12:00:00Z']]);
+    await closes.openDue();
+    expect([...made.keys()]).toEqual(['2026-11-18', '2026-11-19']);
   });
 
   it('makes up for missed nights even where somebody closed yesterday by hand', async () => {
-    const { closes, made } = open('03:00:00', '2026-11-17', '2026-11-20');
+    const { closes, made } = open('03:00:00', ['2026-11-17', '2026-11-20']);
     await closes.openDue();
     expect([...made.keys()]).toEqual(['2026-11-18', '2026-11-19']);
   });
 
   it('makes up for nights in which no reconciler ran', async () => {
-    const { closes, made } = open('03:00:00', '2026-11-17');
+    const { closes, made } = open('03:00:00', ['2026-11-17']);
     await closes.openDue();
     expect([...made.keys()]).toEqual(['2026-11-18', '2026-11-19', '2026-11-20']);
   });
 
   it('leaves a day alone whose events may still be on their way', async () => {
-    const { closes, made } = open('00:05:00', '2026-11-18');
+    const { closes, made } = open('00:05:00', ['2026-11-18']);
     await closes.openDue();
     expect([...made.keys()]).toEqual(['2026-11-19']);
   });
 });
 
-it('waits for a statement no longer than the alert about old closes allows, with hours left for questions', () => {
-  const rules = new URL('../../../../deploy/monitoring/reconciler.rules.yaml', import.meta.url);
-  const limit = /last_close_age_seconds\) > (\d+)/.exec(readFileSync(rules, 'utf8'))?.[1];
-  const ageMs = DAY_MS + settings.shape.CLOSE_STATEMENT_WAIT_MS.parse(undefined);
-  expect(Number(limit) * 1_000 - ageMs).toBeGreaterThanOrEqual(3 * 3_600_000);
+it('a close that is asked for again looks for what was reported late, or is to be compared again', async () => {
+  const { closes, lookForLate, opened } = open('03:00:00', []);
+  const window = dayFrom(new Date('2026-11-20'), 'by-statement');
+  await closes.open(window, 'ama');
+  expect(lookForLate).toEqual([]);
+  await closes.open(window, 'kofi');
+  expect(lookForLate).toEqual([['2026-11-20.by-statement']]);
+  expect(opened()).toBe(2);
 });

@@ -1,14 +1,7 @@
 import { accept, type Clock, DAY_MS, type Result } from '@pesewa/kernel';
 import type { Window, WindowPayments } from '../matching/payments.ts';
 import type { CloseDocument, CloseStore } from './store.ts';
-import {
-  closeIdOf,
-  dayFrom,
-  daysToClose,
-  daysToReadAgain,
-  judgeWindow,
-  type WindowRefusal,
-} from './window.ts';
+import { closeIdOf, dayFrom, daysToClose, daysWithLate, judgeWindow, type WindowRefusal } from './window.ts';
 
 /** What a close over a window would check. */
 export interface ClosePreview {
@@ -21,37 +14,29 @@ export interface ClosePreview {
 }
 
 /** Daily closes (ADR 29): the payments of a window, looked up again at their rails and matched. */
-export interface Closes {
-  /** Makes the close over a window, once; a repetition gives the same one. */
-  readonly open: (
-    window: Window,
-    by: string,
-  ) => Promise<Result<{ readonly run: CloseDocument; readonly isNew: boolean }, WindowRefusal>>;
-  /** Shows what it would check, without making one. */
-  readonly preview: (window: Window) => Promise<Result<ClosePreview, WindowRefusal>>;
-  /**
-   * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last week
-   * are read once more, so that ends reported late are in a close too.
-   */
-  readonly openDue: () => Promise<void>;
-}
+export type Closes = ReturnType<typeof createCloses>;
 
 /** Named as the requester of closes that the clock starts. */
 const NIGHTLY = 'nightly';
 
 /** Builds {@link Closes}. */
 export function createCloses(deps: {
-  readonly closeStore: Pick<CloseStore, 'create' | 'find' | 'days' | 'readAgain'>;
-  readonly payments: Pick<WindowPayments, 'count'>;
+  readonly closeStore: Pick<CloseStore, 'create' | 'find' | 'days' | 'lookForLate'>;
+  readonly payments: Pick<WindowPayments, 'count' | 'oldestUncompared'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** How long the owners' events of a window may be late. */
   readonly lagMs: number;
   readonly keepDays: number;
-  /** Called when there is a close whose payments must be read. */
+  /** The rails whose statement is their close. */
+  readonly byStatement: readonly string[];
+  /** Called when there is a close whose payments must be read or looked for. */
   readonly opened: () => void;
-}): Closes {
-  const { closeStore, payments, clock, lagMs, keepDays } = deps;
-  const open: Closes['open'] = async (window, by) => {
+}) {
+  const { closeStore, payments, clock, lagMs, keepDays, byStatement } = deps;
+  const open = async (
+    window: Window,
+    by: string,
+  ): Promise<Result<{ readonly run: CloseDocument; readonly isNew: boolean }, WindowRefusal>> => {
     const requestedAt = new Date(clock.nowMs());
     const judged = judgeWindow(window, requestedAt.getTime(), lagMs);
     if (!judged.ok) return judged;
@@ -63,28 +48,39 @@ export function createCloses(deps: {
       stage: 'gathering',
       running: true,
       dueAt: requestedAt,
-      added: 0,
       keepUntil: new Date(requestedAt.getTime() + keepDays * DAY_MS),
     });
-    if (made.isNew) deps.opened();
+    if (!made.isNew) await closeStore.lookForLate([made.run._id], requestedAt);
+    deps.opened();
     return accept(made);
   };
   return {
+    /** Makes the close over a window, once; a repetition gives the same one, which gets what was reported late. */
     open,
-    preview: async (window) => {
+    /** Shows what it would check, without making one. */
+    preview: async (window: Window): Promise<Result<ClosePreview, WindowRefusal>> => {
       const judged = judgeWindow(window, clock.nowMs(), lagMs);
       if (!judged.ok) return judged;
       const id = closeIdOf(window);
       const exists = (await closeStore.find(id)) !== undefined;
       return accept({ id, window, exists, payments: await payments.count(window) });
     },
+    /**
+     * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last month
+     * get the ends that were reported late.
+     */
     openDue: async () => {
       // A day counts as over once its events have had time to arrive.
       const nowMs = clock.nowMs() - lagMs;
-      for (const day of daysToClose(await closeStore.days(), nowMs)) {
+      const uncompared = await payments.oldestUncompared();
+      const asked = uncompared.filter(({ rail }) => !byStatement.includes(rail));
+      const [oldest] = asked
+        .map(({ endedAt }) => endedAt)
+        .toSorted((one, other) => Number(one) - Number(other));
+      await closeStore.lookForLate(daysWithLate(nowMs, oldest), new Date(clock.nowMs()));
+      for (const day of daysToClose(await closeStore.days(), nowMs, oldest)) {
         await open(dayFrom(day, null), NIGHTLY);
       }
-      await closeStore.readAgain(daysToReadAgain(nowMs), new Date(clock.nowMs()));
       deps.opened();
     },
   };

@@ -64,12 +64,14 @@ beforeAll(async () => {
   const { ids, logger } = scope;
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const messaging = { db: database.db, owner: 'test', groupCommit, caughtUp };
-  const { read } = openWindowPayments(database.db.collection<PollDocument>('polls'));
-  const payments: Pick<WindowPayments, 'read'> = {
+  const { read, uncompared } = openWindowPayments(database.db.collection<PollDocument>('polls'), [
+    'by-statement',
+  ]);
+  const payments: Pick<WindowPayments, 'read' | 'uncompared'> = {
+    uncompared,
     read: (window, ...rest) => (window.rail === 'endless' ? endless : read)(window, ...rest),
   };
-  const byStatement = { sendsStatements: () => false, settle: async () => undefined };
-  const deps = { closeStore, byStatement, payments, messaging, clock, ids, logger, pauseMs: 20 };
+  const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
   resources.use(startCloses({ ...deps, gathered: () => undefined }));
 });
 
@@ -81,28 +83,48 @@ afterAll(async () => {
 /** A close that is due. */
 async function make(_id: string, midnight: Date, rail: string | null): Promise<void> {
   const now = new Date();
-  const due = { stage: 'gathering', running: true, dueAt: now, added: 0 } as const;
+  const due = { stage: 'gathering', running: true, dueAt: now } as const;
   const made = { requestedBy: 'ama', requestedAt: now, keepUntil: new Date('2100-01-01') };
   await closeStore.create({ _id, ...dayFrom(midnight, rail), ...made, ...due });
 }
 
-it('is not done before what the owners have published is applied, and reads its window after that', async () => {
+it('is not done before what the owners have published is applied, and adds what was reported late after that', async () => {
   const day = dayFrom(new Date('2026-11-20'), null);
   await make('2026-11-20', day.from, null);
   await eventually(async () => expect(looks).toBeGreaterThan(1));
   expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'asking' });
   const terms = { kind: 'payout', rail: 'upstream', merchantId: 'demo', currency: 'KES' };
-  await database.db
-    .collection('polls')
-    .insertOne({ _id: 'po-1', terms, endedAt: day.from } as unknown as PollDocument & { _id: never });
+  await database.db.collection('polls').insertOne({
+    _id: 'po-1',
+    terms,
+    endedAt: day.from,
+    uncompared: 'upstream',
+  } as unknown as PollDocument & { _id: never });
   isLevel = true;
-  await eventually(async () =>
-    expect(await closeStore.records.findOne({ reference: 'po-1' })).toMatchObject({ result: 'pending' }),
-  );
-  await closeStore.records.updateOne({ reference: 'po-1' }, { $set: { result: 'matched' } });
-  await eventually(async () =>
-    expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'done', counts: { matched: 1 } }),
-  );
+  const isAsked = () =>
+    eventually(async () =>
+      expect(await closeStore.records.findOne({ reference: 'po-1' })).toMatchObject({ result: 'pending' }),
+    );
+  const answer = (result: 'unclear' | 'matched') =>
+    closeStore.records.updateOne({ reference: 'po-1' }, { $set: { result } });
+  const isDone = (result: 'unclear' | 'matched') =>
+    eventually(async () =>
+      expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'done', counts: { [result]: 1 } }),
+    );
+  await isAsked();
+  // Nothing has compared it, and the close is done all the same; the next night asks once more.
+  await answer('unclear');
+  await isDone('unclear');
+  await closeStore.lookForLate(['2026-11-20'], new Date());
+  await isAsked();
+  await answer('unclear');
+  await isDone('unclear');
+  await closeStore.lookForLate(['2026-11-20'], new Date());
+  await isAsked();
+  await database.db.collection('polls').updateOne({ _id: 'po-1' as never }, { $unset: { uncompared: '' } });
+  await answer('matched');
+  await isDone('matched');
+  expect(await closeStore.find('2026-11-20')).toMatchObject({ late: 0 });
 });
 
 it('reads many payments in turns with those of other closes', async () => {
@@ -114,4 +136,20 @@ it('reads many payments in turns with those of other closes', async () => {
   );
   expect(await closeStore.find('2026-11-21.endless')).toMatchObject({ stage: 'gathering' });
   await closeStore.runs.deleteOne({ _id: '2026-11-21.endless' });
+});
+
+it('leaves out a rail whose statement is its close, unless it is of that rail', async () => {
+  const day = dayFrom(new Date('2026-11-22'), null);
+  const terms = { kind: 'payout', rail: 'by-statement', merchantId: 'demo', currency: 'KES' };
+  await database.db
+    .collection('polls')
+    .insertOne({ _id: 'po-2', terms, endedAt: day.from } as unknown as PollDocument & { _id: never });
+  await make('2026-11-22', day.from, null);
+  await eventually(async () =>
+    expect(await closeStore.find('2026-11-22')).toMatchObject({ stage: 'done', counts: {} }),
+  );
+  await make('2026-11-22.by-statement', day.from, 'by-statement');
+  await eventually(async () =>
+    expect(await closeStore.records.findOne({ reference: 'po-2' })).toMatchObject({ waits: 'by-statement' }),
+  );
 });

@@ -1,18 +1,15 @@
 import type { Loop, Messaging } from '@pesewa/messaging';
-import { sideOf } from '../domain/close.ts';
-import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
-import type { WindowPayment } from '../matching/payments.ts';
+import { createGathering, type Gathering } from '../matching/gathering.ts';
+import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import { type Keep, type RunDeps, startRuns } from '../matching/runs.ts';
 import { recordId } from '../matching/store.ts';
-import type { ByStatement } from './by-statement.ts';
 import type { CloseDocument, CloseRecord, CloseStore } from './store.ts';
 
 /** The dependencies of {@link startCloses}. */
 export interface DrivingDeps
   extends Omit<RunDeps<CloseDocument, CloseRecord>, 'name' | 'store' | 'inOrderBy' | 'step'> {
   readonly closeStore: CloseStore;
-  readonly byStatement: ByStatement;
-  readonly payments: GatheringDeps<CloseDocument, CloseRecord>['payments'];
+  readonly payments: Pick<WindowPayments, 'read' | 'uncompared'>;
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit' | 'caughtUp'>;
   /** Called when payments to be asked about were found. */
   readonly gathered: () => void;
@@ -26,18 +23,18 @@ const LOOK_MS = 1_000;
 const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
- * Drives closes (ADR 29): reads the payments of each window, and once all of them are asked about reads it again, until nothing is
- * new, so that ends reported late are included. A close is done only after a reading that brought nothing new and began after
- * everything the owners had published was applied here.
+ * Drives closes (ADR 29): reads the payments of each window once, and when all of them are asked about adds those that
+ * nothing has compared yet, until only unclear ones are left. A close is done only after a search for them that began
+ * after everything the owners had published was applied here.
  */
 export function startCloses(deps: DrivingDeps): Loop {
   const { closeStore: store, clock } = deps;
-  const gather = createGathering<CloseDocument, CloseRecord>({
+  const gathering = createGathering<CloseDocument, CloseRecord>({
     ...deps,
     store,
     recordsOf: async (close, payments) => {
       const dueAt = new Date(clock.nowMs());
-      return payments.flatMap((payment) => recordOf(deps, close, payment, dueAt));
+      return payments.flatMap((payment) => recordOf(close, payment, dueAt));
     },
     next: 'asking',
   });
@@ -48,14 +45,16 @@ export function startCloses(deps: DrivingDeps): Loop {
     // None has the last word over another.
     inOrderBy: '_id',
     step: (close, keep) =>
-      close.stage === 'gathering' ? gatherSlice(deps, gather, close, keep) : look(deps, close, keep),
+      close.stage === 'gathering'
+        ? gatherSlice(deps, gathering, close, keep)
+        : look(deps, gathering, close, keep),
   });
 }
 
 /** Reads payments for a while; then the close goes behind others that are due, since it may have millions. */
 async function gatherSlice(
   { closeStore: store, clock }: DrivingDeps,
-  gather: Gathering<CloseDocument>,
+  { gather }: Gathering<CloseDocument>,
   close: CloseDocument,
   keep: Keep,
 ): Promise<void> {
@@ -65,45 +64,57 @@ async function gatherSlice(
   await store.runs.updateOne({ ...mine, stage: 'gathering' }, [{ $set: { dueAt: '$$NOW' } }]);
 }
 
-/** The next step once all records are finished: read once more, or end if that brought nothing new. */
+/** The next step once all records are finished: late payments are added, or the close ends if there are none. */
 async function look(
-  { closeStore: store, byStatement, messaging }: DrivingDeps,
+  { closeStore: store, payments, messaging }: DrivingDeps,
+  { add }: Gathering<CloseDocument>,
   close: CloseDocument,
   keep: Keep,
 ): Promise<void> {
-  await byStatement.settle(close, keep);
-  const { _id, claim, added, isLevel } = close;
+  const { _id, claim } = close;
   const mine = { _id, ...(claim !== undefined && { claim }) };
   const isPending = (await store.records.findOne({ run: _id, result: 'pending' })) !== null;
-  if (!isPending && added === 0 && isLevel === true) {
-    const counts = await store.count(_id);
-    await store.runs.updateOne(mine, [
-      { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
-      { $unset: ['running', 'rereading', 'dueAt', 'isLevel'] },
-    ]);
-  } else if (!isPending && (await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
-    const reading = { stage: 'gathering', added: 0, isLevel: true } as const;
-    await store.runs.updateOne(mine, { $set: reading, $unset: { settledBy: true } });
-  } else {
+  if (isPending || !(await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
     await store.runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', LOOK_MS] } } }]);
+    return;
   }
+  let fresh = 0;
+  for await (const late of payments.uncompared(close)) {
+    await keep();
+    // What is unclear is asked about once more each time the close is looked at again.
+    fresh += await add(close, close.rereading ? late : await withoutUnclear(store, _id, late));
+  }
+  if (fresh > 0) {
+    await store.runs.updateOne(mine, [{ $set: { dueAt: '$$NOW' } }]);
+    return;
+  }
+  const counts = await store.count(_id);
+  await store.runs.updateOne(mine, [
+    { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
+    { $unset: ['running', 'rereading', 'dueAt'] },
+  ]);
 }
 
-/** A payment without a break waits for the statement of its rail, if that sends any; others are asked about at once. */
+/** Those of these payments whose present end was not found unclear in this close. */
+async function withoutUnclear(
+  { records }: CloseStore,
+  run: string,
+  payments: readonly WindowPayment[],
+): Promise<readonly WindowPayment[]> {
+  const ids = payments.map(({ _id }) => recordId(run, _id));
+  const unclear = await records.find({ _id: { $in: ids }, result: 'unclear' }).toArray();
+  const endOf = new Map(unclear.map(({ reference, endedAt }) => [reference, endedAt.getTime()]));
+  return payments.filter(({ _id, endedAt }) => endOf.get(_id) !== endedAt?.getTime());
+}
+
 function recordOf(
-  { byStatement }: DrivingDeps,
   { _id: run, keepUntil }: CloseDocument,
-  { _id: reference, terms, endedAt, status, received, charged, breaks = [] }: WindowPayment,
+  { _id: reference, terms, endedAt }: WindowPayment,
   dueAt: Date,
 ): readonly CloseRecord[] {
   if (!terms || !endedAt) return [];
   const { kind, rail, merchantId, currency } = terms;
   const about = { reference, kind, rail, merchantId, currency, endedAt };
-  const source =
-    byStatement.sendsStatements(rail) && breaks.length === 0
-      ? { ours: sideOf({ status, received: received ?? null, charged: charged ?? null }, terms) }
-      : { waits: rail, dueAt };
-  return [
-    { _id: recordId(run, reference), run, ...about, result: 'pending', tries: 0, ...source, keepUntil },
-  ];
+  const _id = recordId(run, reference);
+  return [{ _id, run, ...about, result: 'pending', tries: 0, waits: rail, dueAt, keepUntil }];
 }

@@ -19,7 +19,6 @@ const document = (window: Window): CloseDocument => ({
   requestedAt: at,
   stage: 'asking',
   running: true,
-  added: 3,
   keepUntil: at,
 });
 const day = { from: new Date('2026-11-20'), to: new Date('2026-11-21'), rail: null };
@@ -109,7 +108,6 @@ function open({
     railNames: ['upstream', 'other'],
     closeLagMs: LAG_MS,
     perSecondOf: () => 20,
-    statementUntil: (rail, to) => (rail === 'other' ? new Date(to.getTime() + 3_600_000) : null),
   });
   const tokenHash = createHash('sha256').update('token-of-ama').digest();
   const named = [{ name: 'ama', role: 'operator', tokenHash }] as const;
@@ -203,8 +201,8 @@ describe('a close is asked for', () => {
         exists: true,
         payments: 42,
         rails: [
-          { rail: 'upstream', payments: 41, atLeastSeconds: 3, statementUntil: null },
-          { rail: 'other', payments: 1, atLeastSeconds: 1, statementUntil: '2026-11-21T01:00:00.000Z' },
+          { rail: 'upstream', payments: 41, atLeastSeconds: 3 },
+          { rail: 'other', payments: 1, atLeastSeconds: 1 },
         ],
       },
     });
@@ -287,12 +285,4 @@ describe('a close is shown', () => {
     await reader?.cancel();
     expect(reading()).toBe(0);
   });
-});
-
-it.each([
-  [{ date: '2026-11-20' }, '2026-11-21T01:00:00.000Z'],
-  [{ date: '2026-11-20', rail: 'other' }, '2026-11-21T01:00:00.000Z'],
-  [{ date: '2026-11-20', rail: 'upstream' }, null],
-])('a close of %j waits for statements until %s', async (body, statementsUntil) => {
-  expect((await open().post(body)).body).toMatchObject({ statementsUntil });
 });

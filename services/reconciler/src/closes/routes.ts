@@ -10,7 +10,7 @@ import type { Hono } from 'hono';
 import { COUNT_TIMEOUT_MS } from '../batches.ts';
 import type { Window } from '../matching/payments.ts';
 import { type ShownRuns, showRuns } from '../matching/routes.ts';
-import { isDone, type MatchStore } from '../matching/store.ts';
+import type { MatchStore } from '../matching/store.ts';
 import type { ClosePreview, Closes } from './closes.ts';
 import type { CloseDocument, CloseRecord } from './store.ts';
 import { closeColumns, viewClose, viewRecord } from './views.ts';
@@ -27,8 +27,6 @@ export interface CloseRouteDeps {
   readonly closeLagMs: number;
   /** How many payments of a rail a close gets through in a second at most. */
   readonly perSecondOf: (rail: string) => number;
-  /** Until when a close of the time before `to` waits for the rail's statement; null if it does not, or not any more. */
-  readonly statementUntil: (rail: string, to: Date) => Date | null;
 }
 
 /** Adds the routes of daily closes (ADR 29). */
@@ -39,13 +37,9 @@ export function addCloseRoutes(operator: Hono, deps: CloseRouteDeps): void {
 
 /** A close with its counts: those of a running one are counted anew, as far as there is time. */
 const viewOf =
-  ({ store, railNames, statementUntil }: CloseRouteDeps) =>
-  async (close: CloseDocument) => {
-    const rails = close.rail === null ? railNames : [close.rail];
-    const waits = isDone(close) ? [] : rails.map((rail) => statementUntil(rail, close.to));
-    const counts = close.counts ?? (await store.count(close._id, COUNT_TIMEOUT_MS));
-    return viewClose(close, counts, waits.find((until) => until !== null) ?? null);
-  };
+  ({ store }: CloseRouteDeps) =>
+  async (close: CloseDocument) =>
+    viewClose(close, close.counts ?? (await store.count(close._id, COUNT_TIMEOUT_MS)));
 
 type Open = typeof closeOperations.open;
 
@@ -106,7 +100,6 @@ function viewPreview(
     rail,
     payments: count,
     atLeastSeconds: Math.ceil(count / deps.perSecondOf(rail)),
-    statementUntil: deps.statementUntil(rail, window.to)?.toISOString() ?? null,
   }));
   return {
     id,

@@ -6,15 +6,11 @@ import type { Window } from '../matching/payments.ts';
 import { type MatchRecord, type MatchRun, type MatchStore, openMatchStore } from '../matching/store.ts';
 
 /**
- * A close as MongoDB holds it; `_id` names its window, so that each is closed once (ADR 29). Its payments are read, then asked
- * about, then read again for late ones, until nothing is new.
+ * A close as MongoDB holds it; `_id` names its window, so that each is closed once (ADR 29). Its payments are read and asked
+ * about; then those that were reported late are, until there are no more.
  */
 export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'gathering' | 'asking' | 'done';
-  /** Set if the reading began after everything the owners had published was applied here. */
-  readonly isLevel?: boolean;
-  /** What has been taken into account in the present reading: matched statements, and that no further one is waited for. */
-  readonly settledBy?: readonly string[];
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -26,7 +22,7 @@ export interface CloseRecord extends MatchRecord, Claimable {
   readonly currency: string;
   readonly endedAt: Date;
   readonly result: CloseResult;
-  /** The rail to ask, by which it is claimed. Absent once the result is known, and while it waits for a statement. */
+  /** The rail to ask, by which it is claimed; absent once the result is known. */
   readonly waits?: string;
   readonly tries: number;
   /** When the rail was last asked, by the database's clock. */
@@ -45,13 +41,9 @@ export interface CloseRecord extends MatchRecord, Claimable {
 export interface CloseStore extends MatchStore<CloseDocument, CloseRecord> {
   /** The ids of all closes of a whole day over all rails, the oldest first. */
   readonly days: () => Promise<readonly string[]>;
-  /** The end of the newest whole day over all rails that was closed. */
-  readonly newestDone: () => Promise<Date | undefined>;
-  /** Has the finished ones among these closes read once more for late payments; they stay done until one is found. */
-  readonly readAgain: (ids: readonly string[], dueAt: Date) => Promise<void>;
+  /** Has late payments of the finished ones among these closes looked for; they stay done until one is found. */
+  readonly lookForLate: (ids: readonly string[], dueAt: Date) => Promise<void>;
 }
-
-const METRIC_TIMEOUT_MS = 1_000;
 
 /** Finished closes of a whole day over all rails, recognised by their ids, which are in the order of their windows. */
 export const dayCloses = { _id: /^\d{4}-\d{2}-\d{2}$/, finishedAt: { $exists: true } };
@@ -66,17 +58,10 @@ export function openCloseStore(db: Db): CloseStore {
       const days = runs.find({ _id: dayCloses._id }, { projection: { _id: 1 } }).sort({ _id: 1 });
       return (await days.toArray()).map(({ _id }) => _id);
     },
-    newestDone: async () => {
-      const done = runs.find(dayCloses, { maxTimeMS: METRIC_TIMEOUT_MS });
-      return (await done.sort({ _id: -1 }).limit(1).next())?.to;
-    },
-    readAgain: async (ids, dueAt) => {
+    lookForLate: async (ids, dueAt) => {
       await runs.updateMany(
         { _id: { $in: [...ids] }, stage: 'done' },
-        {
-          $set: { stage: 'gathering', running: true, rereading: true, added: 0, dueAt },
-          $unset: { after: true, isLevel: true, settledBy: true },
-        },
+        { $set: { stage: 'asking', running: true, rereading: true, dueAt } },
       );
     },
   };

@@ -9,11 +9,7 @@ import type { CloseDocument, CloseRecord } from './store.ts';
  * A close as operators see it: times in UTC, and how many of its payments have each result; null if there are too many
  * to count while it runs.
  */
-export function viewClose(
-  close: CloseDocument,
-  counts: ResultCounts | null,
-  statementsUntil: Date | null,
-): CloseView {
+export function viewClose(close: CloseDocument, counts: ResultCounts | null): CloseView {
   const { _id, from, to, rail, late = 0, requestedBy, requestedAt, finishedAt } = close;
   return {
     id: _id,
@@ -22,7 +18,6 @@ export function viewClose(
     rail,
     status: isDone(close) ? 'done' : close.stage,
     ...viewCounts(counts),
-    statementsUntil: statementsUntil?.toISOString() ?? null,
     /** How many of its payments were reported only after it had been done once. */
     late,
     requestedBy,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeIdOf, dayFrom, daysToClose, daysToReadAgain, judgeWindow } from './window.ts';
+import { closeIdOf, dayFrom, daysToClose, daysWithLate, judgeWindow } from './window.ts';
 
 const at = (text: string) => new Date(text);
 const day = at('2026-11-20T00:00:00Z');
@@ -51,8 +51,10 @@ describe('the nightly close', () => {
     expect(days('2026-01-01', '2026-11-20')).toHaveLength(30);
   });
 
-  it('looks for what came late in each day of the week before', () => {
-    expect(daysToReadAgain(nowMs)).toHaveLength(7);
-    expect([daysToReadAgain(nowMs)[0], daysToReadAgain(nowMs).at(-1)]).toEqual(['2026-11-14', '2026-11-20']);
+  it('looks for what came late in each day of the month before from the oldest payment on', () => {
+    expect(daysWithLate(nowMs)).toEqual([]);
+    expect(daysWithLate(nowMs, at('2026-11-21T01:00:00Z'))).toEqual([]);
+    expect(daysWithLate(nowMs, at('2026-11-19T23:00:00Z'))).toEqual(['2026-11-19', '2026-11-20']);
+    expect(daysWithLate(nowMs, at('2026-01-01'))).toHaveLength(31);
   });
 });

@@ -37,32 +37,46 @@ function isDay({ from, to }: Window): boolean {
   return from.getTime() % DAY_MS === 0 && to.getTime() - from.getTime() === DAY_MS;
 }
 
-/** For how many days the nightly close checks again for ends reported late. */
-const LATE_DAYS = 7;
-
 /**
  * The days that the nightly close is about: yesterday, and missing days of the month before it, but none before the
- * first day that was ever closed.
+ * first day that was ever closed, or that has a payment to compare.
  *
  * @param closed the ids of all days that were closed over all rails, the oldest first
+ * @param oldestUncompared when the oldest payment ended that nothing has compared; undefined if there is none
  */
-export function daysToClose(closed: readonly string[], nowMs: number): readonly Date[] {
+export function daysToClose(
+  closed: readonly string[],
+  nowMs: number,
+  oldestUncompared?: Date,
+): readonly Date[] {
   const [oldest] = closed;
   const known = new Set(closed);
-  const month = daysBefore(nowMs, WINDOW_DAYS_MAX);
-  const since = oldest === undefined ? month.slice(-1) : month.filter((day) => day >= new Date(oldest));
-  return since.filter((day) => !known.has(idOfDay(day)));
+  const month = monthBefore(nowMs);
+  const isSince = (day: Date) => oldest !== undefined && day >= new Date(oldest);
+  return month.filter(
+    (day) =>
+      !known.has(idOfDay(day)) && (isSince(day) || endsAfter(day, oldestUncompared) || day === month.at(-1)),
+  );
 }
 
-/** The ids of the newest days, over all rails, whose ends may have been reported after they were closed. */
-export function daysToReadAgain(nowMs: number): readonly string[] {
-  return daysBefore(nowMs, LATE_DAYS).map(idOfDay);
+/** The ids of the days of the last month, over all rails, that may have payments to compare although they were closed. */
+export function daysWithLate(nowMs: number, oldestUncompared?: Date): readonly string[] {
+  return monthBefore(nowMs)
+    .filter((day) => endsAfter(day, oldestUncompared))
+    .map(idOfDay);
 }
 
-/** The midnights of so many days up to yesterday. */
-function daysBefore(nowMs: number, count: number): readonly Date[] {
+function endsAfter(day: Date, time: Date | undefined): boolean {
+  return time !== undefined && dayFrom(day, null).to > time;
+}
+
+/** The midnights of the last days up to yesterday. */
+function monthBefore(nowMs: number): readonly Date[] {
   const todayMs = nowMs - (nowMs % DAY_MS);
-  return Array.from({ length: count }, (_, index) => new Date(todayMs - (count - index) * DAY_MS));
+  return Array.from(
+    { length: WINDOW_DAYS_MAX },
+    (_, index) => new Date(todayMs - (WINDOW_DAYS_MAX - index) * DAY_MS),
+  );
 }
 
 function idOfDay(day: Date): string {

@@ -35,29 +35,12 @@ import type { Terms, Tracked } from '../domain/tracked.ts';
 import { decisionApproved } from '../events.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WorkingStore } from '../store.ts';
-import type { DecisionPage, DecisionQuery, DecisionStore } from './store.ts';
+import type { DecisionStore } from './store.ts';
 
 /**
  * The operators' decisions on what customers paid or how payouts ended: proposed by one, approved by another (ADR 17).
  */
-export interface Decisions {
-  /**
-   * Records a proposal once. The same proposal again gives the same decision; a different one under its id is refused. With
-   * `dryRun` it is only judged.
-   */
-  readonly propose: (
-    request: DecisionRequest,
-    by: string,
-    options?: { readonly id?: string | undefined; readonly dryRun?: boolean },
-  ) => Promise<Result<Decision, ProposeRefusal>>;
-  /** Approves or rejects; an approval publishes the decision in the same transaction. */
-  readonly decide: (
-    id: string,
-    verdict: Omit<OperatorVerdict, 'at'>,
-  ) => Promise<Result<Decision, DecideRefusal>>;
-  readonly find: (id: string) => Promise<Decision | undefined>;
-  readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
-}
+export type Decisions = ReturnType<typeof createDecisions>;
 
 interface DecisionDeps {
   readonly decisionStore: DecisionStore;
@@ -82,7 +65,7 @@ interface Decided {
 }
 
 /** Builds {@link Decisions}. */
-export function createDecisions(deps: DecisionDeps): Decisions {
+export function createDecisions(deps: DecisionDeps) {
   const proposing = commitEach(deps.messaging, 'reconciler.proposal', (proposed: Proposed, transaction) =>
     propose(deps, proposed, transaction),
   );
@@ -90,10 +73,22 @@ export function createDecisions(deps: DecisionDeps): Decisions {
     conclude(deps, decided, transaction),
   );
   return {
-    propose: (request, by, { id = deps.ids.next('dc'), dryRun = false } = {}) =>
-      proposing({ request, by, id, dryRun }),
-    decide: (id, verdict) => deciding({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
-    find: async (id) => (await deps.decisionStore.find({ id })).at(0),
+    /**
+     * Records a proposal once. The same proposal again gives the same decision; a different one under its id is refused.
+     * With `dryRun` it is only judged.
+     */
+    propose: (
+      request: DecisionRequest,
+      by: string,
+      {
+        id = deps.ids.next('dc'),
+        dryRun = false,
+      }: { readonly id?: string | undefined; readonly dryRun?: boolean } = {},
+    ) => proposing({ request, by, id, dryRun }),
+    /** Approves or rejects; an approval publishes the decision in the same transaction. */
+    decide: (id: string, verdict: Omit<OperatorVerdict, 'at'>) =>
+      deciding({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
+    find: async (id: string) => (await deps.decisionStore.find({ id })).at(0),
     list: deps.decisionStore.list,
   };
 }

@@ -7,7 +7,6 @@ import {
   DIFFERS,
   fold,
   lookedUp,
-  newKinds,
   opened,
   poll,
 } from '../fixtures/verdicts.ts';
@@ -76,9 +75,9 @@ it('a claim that a payout was reversed says what it had paid, as one that it com
 describe('a collection under poll', () => {
   const verdictOf = (...claims: readonly Partial<Claim>[]) => poll(collection(...claims.map(called))).verdict;
 
-  it('takes amount and fee from a callback that names the amount asked and the scheduled fee', () => {
-    const { fact, findings } = verdictOf({ fee: '0.50' });
-    expect(fact).toMatchObject({ amount: 10_000n, fee: 50n });
+  it('takes the amount from a callback that names the one asked', () => {
+    const { fact, findings } = verdictOf({ fee: null });
+    expect(fact).toMatchObject({ amount: 10_000n, fee: null });
     expect(findings).toEqual([]);
   });
 
@@ -86,26 +85,15 @@ describe('a collection under poll', () => {
     expect(verdictOf().fact).toMatchObject({ status: 'completed', amount: null, fee: null });
   });
 
-  it.each<[string, bigint | null]>([
-    ['99', 9_850n],
-    ['0.51', 1n],
-    ['0', -50n],
-    ['-1', -150n],
-    ['101', 10_050n],
-    ['much', null],
-  ])('takes no fee from a callback that claims %s, and opens one break', (fee, amount) => {
-    const tracked = collection(...[fee, '2', '0.5'].map((text) => called({ fee: text })));
-    const { verdict, after } = poll(tracked);
-    expect(verdict.fact).toEqual({ status: 'completed', amount: 10_000n, fee: null, reason: null });
-    expect(verdict.findings[0]).toMatchObject({ kind: 'callback.fee_differs', amount });
-    expect(newKinds(tracked, verdict)).toEqual(['callback.fee_differs']);
-    expect(poll(after).breaks).toEqual([]);
+  it.each(['0.50', '99', '0', '-1', 'much'])('makes nothing of a fee that a hint claims: %s', (fee) => {
+    const { fact, findings } = verdictOf({ fee }, { fee: '2' });
+    expect(fact).toEqual({ status: 'completed', amount: 10_000n, fee: null, reason: null });
+    expect(findings).toEqual([]);
   });
 
-  it('opens no break for a callback that names no fee', () => {
-    const { fact, findings } = verdictOf({ fee: null });
-    expect(fact).toMatchObject({ amount: 10_000n, fee: null });
-    expect(findings).toEqual([]);
+  it.each([null, '0.4'])('takes the fee of a proven callback, however many say none: %s', (first) => {
+    const { fact } = verdictOf({ proven: true, fee: first }, { proven: true, fee: '0.4' }, { fee: '2' });
+    expect(fact).toMatchObject({ amount: 10_000n, fee: 40n });
   });
 
   it.each(['99.99', '100.001', 'a hundred'])('waits for people where the callback claims %s', (amount) => {

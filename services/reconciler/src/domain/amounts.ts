@@ -15,7 +15,7 @@ export function judgeAmounts(question: Question, answer: Paid): Judged {
   const amount = answer.amount === 'unreadable' ? null : answer.amount;
   if (question.terms.kind === 'payout') {
     // Without a valid fee of the rail the schedule's is assumed, because the owner would otherwise book none.
-    const fee = answer.fee ?? question.expectedFee;
+    const fee = answer.fee ?? question.terms.railFee;
     return { fact: { status, amount, fee, reason }, findings: hintedAmount(question) };
   }
   return judgeCollection(question, { ...answer, amount });
@@ -80,42 +80,23 @@ function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
 }
 
 /**
- * The fee, which check-status does not report, is taken from the callback if its amount equals the one asked (ADR
- * 6).
- *
- * Anybody may have written a hint, so its fee counts only if it is that of the rail's schedule. Any other fee goes to
- * people, and the fact is published without one: the owner then uses the schedule.
+ * The fee, which check-status does not report, is taken from a proven callback. Anybody may have written a hint, whose fee
+ * says nothing: without a fee in the fact its owner uses the schedule (ADR 6).
  */
 function judgeCollection(
   question: Question,
-  answer: Omit<Paid, 'amount'> & { readonly amount: bigint | null },
+  { kind: status, amount, fee, reason }: Omit<Paid, 'amount'> & { readonly amount: bigint | null },
 ): Judged {
-  const { terms, tracked, expectedFee } = question;
+  const { terms, tracked } = question;
   const { proven, hints } = paidClaims(tracked, terms);
-  const knownFee = answer.fee ?? provenFee(proven, terms);
-  const scheduled = knownFee ?? expectedFee;
-  const unscheduled = hints.filter(({ fee }) => fee !== null && readMinor(fee, terms) !== scheduled);
-  const borneOut = unscheduled.length === 0 && hints.some(({ fee }) => fee !== null);
   const isNamed = proven.length > 0 || hints.length > 0;
   const fact: RailFact = {
-    status: answer.kind,
-    amount: answer.amount ?? (isNamed ? terms.amount : null),
-    fee: knownFee ?? (borneOut ? expectedFee : null),
-    reason: answer.reason,
+    status,
+    amount: amount ?? (isNamed ? terms.amount : null),
+    fee: fee ?? provenFee(proven, terms),
+    reason,
   };
-  const findings = [...hintedAmount(question)];
-  for (const { fee } of unscheduled) {
-    const claimed = readMinor(fee, terms);
-    const amount = claimed === null ? null : claimed - scheduled;
-    const detail = 'a callback claims another fee than the rail charges; the fee is not taken over';
-    findings.push({
-      kind: 'callback.fee_differs',
-      amount,
-      detail,
-      about: [String(claimed ?? 'no fee')],
-    });
-  }
-  return { fact, findings };
+  return { fact, findings: hintedAmount(question) };
 }
 
 function provenFee(proven: readonly Claim[], terms: Terms): bigint | null {

@@ -34,7 +34,7 @@ describe('a payment after Kafka was away for twenty minutes', () => {
   const ask = (open: ReturnType<typeof collection>, arrived: ArrivedTime | null, polledAtMs: number) => {
     if (!open.terms) throw new Error('the payment has no terms');
     const answer = open.endReportedAtMs === null ? ({ kind: 'notFound' } as const) : checked;
-    const asked = { terms: open.terms, expectedFee: 50n, source: 'poll', answer, isScheduled: true } as const;
+    const asked = { terms: open.terms, source: 'poll', answer, isScheduled: true } as const;
     const verdict = judge({ ...settings, ...asked, tracked: open, arrived, polledAtMs });
     return verdict.findings.map(({ kind }) => kind);
   };

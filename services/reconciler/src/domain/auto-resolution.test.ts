@@ -10,7 +10,6 @@ const see = (tracked: Tracked, observation: PaymentObservation) =>
   apply(tracked, observation, {
     nowMs: 0,
     firstPollAfterMs: 0,
-    unknownGraceMs: 0,
     booksGraceMs: 60_000,
     lateAfterMs: 30_000,
   });

@@ -3,7 +3,7 @@ import { differingClaim } from './amounts.ts';
 import { bookKinds, judgeBooks } from './books.ts';
 import type { BreakKind } from './break-kinds.ts';
 import { claimedEnd, isConsistentWith, isEnd, isOwn } from './claim.ts';
-import { coverageKinds, gapBetween } from './coverage.ts';
+import { gapKinds } from './coverage.ts';
 import type { PaymentObservation } from './observations.ts';
 import { isUnknown, type Terms, type Tracked, withoutBreaks } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
@@ -82,25 +82,20 @@ function bornOut(after: Tracked, { name }: { readonly name: string }): readonly 
 /** The end in an observation, by the owner's event or by its record. */
 function endIn(observation: PaymentObservation) {
   if (observation.kind === 'ended') return observation;
-  if (observation.kind !== 'audited' || observation.record === null || observation.record.status === 'open')
-    return undefined;
+  if (observation.kind !== 'audited' || observation.record.status === 'open') return undefined;
   const { status, terms } = observation.record;
   return { name: observation.name, status, terms };
 }
 
-/** The coverage audit's breaks that are resolved: an event was only late, or a record has caught up (ADR 27). */
+/** The breaks over lost events that are resolved: an event was only late, or the payment has ended (ADR 27). */
 function covered(before: Tracked, observation: PaymentObservation): readonly AutoResolution[] {
-  if (observation.kind === 'audited') {
-    if (endIn(observation) !== undefined && observation.gap !== undefined)
-      return [{ kind: 'coverage.missing', resolution: `the payment ended: ${observation.name}` }];
-    const isLevel = gapBetween(before, observation.record) === undefined;
-    return isLevel ? [{ kind: 'coverage.behind', resolution: 'its record is up to date again' }] : [];
-  }
+  if (observation.kind === 'audited' && endIn(observation) !== undefined)
+    return [{ kind: 'coverage.missing', resolution: `the payment ended: ${observation.name}` }];
   if (observation.kind === 'opened')
     return [{ kind: 'coverage.missing', resolution: `its event arrived: ${observation.name}` }];
   if (observation.kind !== 'ended') return [];
   const isSameEnd = before.status === observation.status;
-  return coverageKinds
+  return Object.values(gapKinds)
     .filter((kind) => kind !== 'coverage.ended' || isSameEnd)
     .map((kind) => ({ kind, resolution: `the payment ended: ${observation.name}` }));
 }

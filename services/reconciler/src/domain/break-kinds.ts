@@ -44,14 +44,13 @@ export const breakKinds = {
   },
   'callback.fee_differs': {
     field: 'fee',
-    opens:
-      "a callback claims another collection fee than the schedule's, or a proven one an impossible fee; the fact has none",
+    opens: 'a proven callback claims a fee that the payment cannot have cost; the fact has none',
     closes: null,
     manualResolution: 'final',
   },
   'callback.unknown_reference': {
     field: 'existence',
-    opens: 'a callback names a payment still unknown after the grace time',
+    opens: 'a proven callback names a payment still unknown after the grace time',
     closes: 'an event names it, or it is forgotten',
     manualResolution: 'final',
   },
@@ -101,20 +100,20 @@ export const breakKinds = {
   },
   'coverage.missing': {
     field: 'existence',
-    opens: "the working set lacks a gateway's open payment; the audit adds it",
+    opens: "the working set lacks a gateway's open payment, although it was republished; its record adds it",
     closes: 'its event arrives, or the payment ends',
     manualResolution: 'ended',
   },
   'coverage.ended': {
     field: 'status',
-    opens: 'a payment open here has ended at its gateway; the audit takes the end over',
+    opens: 'a payment open here has ended at its gateway, although it was republished; its record ends it',
     closes: 'the event of that end arrives',
     manualResolution: 'again',
   },
   'coverage.behind': {
     field: 'status',
     opens: 'a gateway lacks an open payment, or has one open whose end it published',
-    closes: 'a later audit finds it up to date, or the payment ends',
+    closes: 'the record is up to date again, or the payment ends',
     manualResolution: 'again',
   },
   'hold.unanswered': {
@@ -189,19 +188,19 @@ export const breakKinds = {
   'statement.differs': {
     field: 'status',
     opens: 'a statement line differs from our payment in status, amount, fee or currency',
-    closes: 'a later statement has the same field, and agrees with our record',
+    closes: 'the newest statement that has the field agrees with our record',
     manualResolution: 'again',
   },
   'statement.not_in_books': {
     field: 'existence',
     opens: 'a statement line matches no payment of ours',
-    closes: 'a later statement has it, and we have its payment',
+    closes: 'a statement has it, and we have its payment',
     manualResolution: 'again',
   },
   'statement.not_on_statement': {
     field: 'status',
-    opens: "a payment that ended in a statement's window has no line in it",
-    closes: 'a later statement has one',
+    opens: "a payment that ended in a statement's window has no line in any",
+    closes: 'a statement has one',
     manualResolution: 'again',
   },
 } as const satisfies Record<string, BreakTerms>;

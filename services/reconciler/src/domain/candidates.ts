@@ -25,14 +25,10 @@ export interface Candidate {
 
 /** The most candidates that a comparison names. */
 export const CANDIDATES_MAX = 20;
-/** Pairs are searched among at most this many suspects, in one pass. */
-const PAIRED_MAX = 5_000;
-
 /**
  * The payments that could explain a comparison's difference, the likeliest first (ADR 28); empty if none fits.
  *
- * First come those with a break of the same amount; then those that fit exactly, with the rail's fee or without it;
- * then two that fit together; then those whose fee alone fits.
+ * First come those with a break of the same amount, then those that fit exactly, with the rail's fee or without it.
  *
  * @param unexplained signed: positive if the rail has more than our books say
  * @param suspects the newest ends first
@@ -43,33 +39,24 @@ export function candidatesOf(
   suspects: readonly Suspect[],
   breaks: readonly StandingBreak[],
 ): readonly Candidate[] {
-  const known = [...new Map(suspects.map((suspect) => [suspect.reference, suspect])).values()];
-  const explained = known.flatMap((suspect) => {
-    const reason = reasonOf(suspect, unexplained > 0n);
-    return reason === undefined ? [] : [{ suspect, reason }];
-  });
+  if (unexplained === 0n) return [];
   const size = unexplained < 0n ? -unexplained : unexplained;
-  const found = new Map<string, string>();
-  const add = (reference: string, why: string) => {
-    if (found.size < CANDIDATES_MAX && !found.has(reference)) found.set(reference, why);
-  };
-  if (size > 0n) {
-    for (const { reference, kind, amount } of breaks)
-      if (amount === size || amount === -size) add(reference, `its break ${kind} is over as much`);
-    for (const { part, fits } of singleFits(size))
-      for (const { suspect, reason } of explained)
-        if (fits(suspect)) add(suspect.reference, `${part} fits: ${reason}`);
-    for (const [{ suspect: one, reason }, { suspect: other, reason: otherReason }] of pairsOf(
-      explained,
-      size,
-    )) {
-      add(one.reference, `fits together with ${other.reference}: ${reason}`);
-      add(other.reference, `fits together with ${one.reference}: ${otherReason}`);
-    }
-    for (const { reference, railFee } of known)
-      if (railFee === size) add(reference, "the rail's fee fits: it may have charged another");
-  }
-  return [...found].map(([reference, why]) => ({ reference, why }));
+  const possible = suspects.filter((suspect) => mayExplain(suspect, unexplained > 0n));
+  const fitting = (part: string, amountOf: (suspect: Suspect) => bigint) =>
+    possible
+      .filter((suspect) => amountOf(suspect) === size)
+      .map(({ reference, status }) => ({ reference, why: `${part} fits: ${status} here` }));
+  const found = [
+    ...breaks
+      .filter(({ amount }) => amount === size || amount === -size)
+      .map(({ reference, kind }) => ({ reference, why: `its break ${kind} is over as much` })),
+    ...fitting('amount and fee', wholeOf),
+    ...fitting('the amount', ({ amount }) => amount),
+  ];
+  const references = new Set(found.map(({ reference }) => reference));
+  return [...references]
+    .slice(0, CANDIDATES_MAX)
+    .flatMap((reference) => found.find((one) => one.reference === reference) ?? []);
 }
 
 /** The rail's movement for a payment, including the fee. */
@@ -77,51 +64,7 @@ function wholeOf({ kind, amount, railFee }: Suspect): bigint {
   return kind === 'payout' ? amount + railFee : amount - railFee;
 }
 
-function singleFits(size: bigint) {
-  return [
-    { part: 'amount and fee', fits: (suspect: Suspect) => wholeOf(suspect) === size },
-    { part: 'the amount', fits: ({ amount }: Suspect) => amount === size },
-  ];
-}
-
-interface Explained {
-  readonly suspect: Suspect;
-  readonly reason: string;
-}
-
-function pairsOf(
-  explained: readonly Explained[],
-  size: bigint,
-): readonly (readonly [Explained, Explained])[] {
-  const pairs: [Explained, Explained][] = [];
-  const earlier = new Map<bigint, Explained>();
-  for (const one of explained.slice(0, PAIRED_MAX)) {
-    const other = earlier.get(size - wholeOf(one.suspect));
-    if (other) pairs.push([other, one]);
-    if (pairs.length * 2 >= CANDIDATES_MAX) break;
-    earlier.set(wholeOf(one.suspect), one);
-  }
-  return pairs;
-}
-
-/** What must have happened for a payment to explain why the rail has more, or less; undefined if it can't. */
-function reasonOf({ kind, status }: Suspect, hasMore: boolean): string | undefined {
-  if (kind === 'payout') {
-    if (status === 'completed')
-      return hasMore
-        ? 'completed here; the rail may not have paid it, or have taken it back'
-        : 'completed here; the rail may have paid it twice';
-    if (status === 'reversed')
-      return hasMore
-        ? 'reversed here; the rail may have given it back twice'
-        : 'reversed here; the rail may not have given it back';
-    if (status === 'failed') return hasMore ? undefined : 'failed here; the rail may have paid it';
-    return hasMore ? undefined : 'open here; the rail may have paid it twice';
-  }
-  if (status === 'completed')
-    return hasMore
-      ? 'completed here; the rail may have it twice'
-      : 'completed here; the rail may not have it';
-  if (status === 'failed') return hasMore ? 'failed here; the rail may have it' : undefined;
-  return hasMore ? 'open here; the rail may have it twice' : undefined;
+/** Whether a payment can be why the rail has more, or less: one that moved nothing here only explains its own movement. */
+function mayExplain({ kind, status }: Suspect, hasMore: boolean): boolean {
+  return status === 'completed' || status === 'reversed' || (kind === 'collection') === hasMore;
 }

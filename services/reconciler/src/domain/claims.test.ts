@@ -63,6 +63,15 @@ describe('forged hints', () => {
     });
   });
 
+  it('and proven fees of what was asked push out no other amount, and one of them is kept', () => {
+    const fees = Array.from({ length: 30 }, (_, index) => called({ proven: true, fee: String(index + 1) }));
+    const other = called({ proven: true, amount: '90' });
+    const tracked = collection(called({ proven: true }), ...fees, other);
+    expect(poll(tracked)).toMatchObject({ fact: null, breaks: expect.arrayContaining([DIFFERS]) as unknown });
+    expect(tracked.callbacks.map(({ fee }) => fee)).toContain('1');
+    expect(tracked.callbacks.length).toBeLessThan(5);
+  });
+
   it('and proven ones of another rail leave room for the proof of its own', () => {
     const flood = Array.from({ length: 30 }, (_, index) =>
       called({ rail: 'other', proven: true, amount: String(200 + index) }),

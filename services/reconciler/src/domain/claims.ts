@@ -11,8 +11,8 @@ import { currencyOf, readMinor } from './values.ts';
  */
 const VALUES_MAX = 6;
 
-/** How many fees are kept of each amount: of two at least one is not the schedule's. */
-const FEES_MAX = 2;
+/** How many proven fees are kept of each amount; none is one of them. */
+const FEES_MAX = 3;
 
 /**
  * Adds a claim unless one of the same value is known, and keeps the list bounded.
@@ -56,10 +56,11 @@ function place(claims: readonly Claim[], claim: Claim, terms: Terms | null) {
   );
   const value = valueOf(claim, terms);
   const same = alike.filter((other) => valueOf(other, terms) === value);
+  const fees = new Set(same.map((other) => feeOf(other, terms)));
   const isKept =
     same.length === 0
       ? new Set(alike.map((other) => valueOf(other, terms))).size < VALUES_MAX
-      : isNewFee(same, claim, terms);
+      : !fees.has(feeOf(claim, terms)) && fees.size < FEES_MAX;
   return { alike, isKept };
 }
 
@@ -85,11 +86,9 @@ function valueOf(claim: Claim, terms: Terms | null): string {
   return claim.reason === null ? '' : (readFailureReason(claim.reason) ?? 'any other');
 }
 
-function isNewFee(same: readonly Claim[], claim: Claim, terms: Terms | null): boolean {
-  const end = claimedEnd(claim);
-  if (claim.fee === null || end === undefined || end === 'failed') return false;
-  const known = new Set(same.filter(({ fee }) => fee !== null).map(({ fee }) => numberOf(fee, terms)));
-  return known.size < FEES_MAX && !known.has(numberOf(claim.fee, terms));
+/** The fee of a proven claim; that of a hint says nothing. */
+function feeOf({ proven, fee }: Claim, terms: Terms | null): string {
+  return numberOf(proven ? fee : null, terms);
 }
 
 /** A number by its value, however it is written; in minor units if the currency is known. */

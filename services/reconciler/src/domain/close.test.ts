@@ -2,7 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
 import type { EndStatus } from './claim.ts';
-import { type CloseQuestion, findingsOf, judgeByStatement, matchRecord, type Side, sideOf } from './close.ts';
+import { type CloseQuestion, findingsOf, matchRecord, type Side, sideOf } from './close.ts';
 import type { RailAnswer, RailFact } from './question.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -193,67 +193,4 @@ it('reports each field that differs, with its own amount', () => {
   expect(match(payout('completed'), refused).opens).toMatchObject([
     { field: 'status', amount: -10_000n, detail: 'completed here, and the rail says failed' },
   ]);
-});
-
-describe('a payment of a rail that sends statements', () => {
-  const completed = { status: 'completed', amount: 10_000n, fee: 50n } as const;
-  const refused = { status: 'failed', amount: null, fee: null } as const;
-  const returned = { ...completed, status: 'reversed' } as const;
-  const base = { reference: 'po-ffff', ours: completed, samplePercent: 1, isOver: false };
-  const line = {
-    result: 'matched',
-    isReversal: false,
-    status: 'completed',
-    amount: 10_000n,
-    fee: 50n,
-  } as const;
-  const other = { ...line, result: 'differs' } as const;
-  const pending = { ...line, status: 'pending' } as const;
-  const reversal = { ...line, isReversal: true } as const;
-  it.each([
-    ['its line agrees', { lines: [line], isCovered: true }, 'matched'],
-    ['its line agrees, of a statement about another time', { lines: [line], isCovered: false }, 'matched'],
-    ['its line differs', { lines: [other], isCovered: true }, 'ask'],
-    ['one of two lines differs', { lines: [line, other], isCovered: true }, 'ask'],
-    ['it has no line in a statement about its time', { lines: [], isCovered: true }, 'ask'],
-    ['it failed, and no money moved', { ours: refused, lines: [], isCovered: true }, 'matched'],
-    ['it failed, and a line differs', { ours: refused, lines: [other], isCovered: true }, 'ask'],
-    ['no statement is there yet', { lines: [], isCovered: false }, 'wait'],
-    ['it failed, and no statement is there yet', { ours: refused, lines: [], isCovered: false }, 'wait'],
-    ['no statement is waited for any more', { lines: [], isCovered: false, isOver: true }, 'ask'],
-    ['it is in the sample', { reference: 'po-0064', lines: [line], isCovered: true }, 'ask'],
-    ['it ended after its line was pending', { lines: [pending], isCovered: true }, 'ask'],
-    ['it failed after its line was pending', { ours: refused, lines: [pending], isCovered: true }, 'ask'],
-    ['a later line has its end', { lines: [pending, line], isCovered: true }, 'matched'],
-    ['it failed at the rail when it had failed here', { lines: [{ ...line, status: 'failed' }] }, 'ask'],
-    ['it failed on both sides', { ours: refused, lines: [{ ...line, status: 'failed' }] }, 'matched'],
-    ['its amount was another when its line came', { lines: [{ ...line, amount: 9_000n }] }, 'ask'],
-    ['we were charged another fee', { lines: [{ ...line, fee: 49n }] }, 'ask'],
-    ['its line has no fee', { lines: [{ ...line, fee: null }] }, 'matched'],
-    ['it came back here, and no line says so', { ours: returned, lines: [line] }, 'ask'],
-    ['it came back on both sides', { ours: returned, lines: [line, reversal] }, 'matched'],
-    [
-      'its line itself says that it came back',
-      { ours: returned, lines: [{ ...line, status: 'reversed' }] },
-      'matched',
-    ],
-    ['only its way back has a line', { ours: returned, lines: [reversal] }, 'ask'],
-    ['its way back failed', { ours: returned, lines: [line, { ...reversal, status: 'failed' }] }, 'ask'],
-    ['its way back is pending', { ours: returned, lines: [line, { ...reversal, status: 'pending' }] }, 'ask'],
-    ['it came back only at the rail', { lines: [line, { ...reversal, result: 'differs' }] }, 'ask'],
-  ] as const)('where %s', (_, given, verdict) => {
-    expect(judgeByStatement({ ...base, isCovered: true, ...given })).toBe(verdict);
-  });
-
-  it('is in the sample as often as the share says', () => {
-    const references = Array.from(
-      { length: 10_000 },
-      (_, index) => `po-${index.toString(16).padStart(4, '0')}`,
-    );
-    const given = { ...base, lines: [line], isCovered: true };
-    const isAsked = (samplePercent: number) =>
-      references.filter((reference) => judgeByStatement({ ...given, reference, samplePercent }) === 'ask')
-        .length;
-    expect([0, 1, 100].map(isAsked)).toEqual([0, 100, 10_000]);
-  });
 });

@@ -2,8 +2,6 @@ import { type CloseRecordView } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import { type EndStatus, isEnd } from './claim.ts';
 import type { Finding, RailAnswer, Verdict } from './question.ts';
-import type { StatementResult } from './statement-matching.ts';
-import type { LineStatus } from './statement-rows.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
 /**
@@ -185,59 +183,4 @@ export function movedByEnd(
 /** The money that has moved for good: only a completed payment has moved any. */
 function movedBy(side: Pick<Side, 'status' | 'amount'>, ours: Side, terms: Terms): bigint {
   return side.status === 'completed' ? (side.amount ?? ours.amount ?? terms.amount) : 0n;
-}
-
-/** A line of a statement about a payment: what it says, and how it compared with our record when it was read. */
-export interface StatementLine {
-  readonly result: StatementResult;
-  readonly isReversal: boolean;
-  readonly status: LineStatus;
-  readonly amount: bigint;
-  readonly fee: bigint | null;
-}
-
-/** A payment of a rail that sends statements, and what those say of it. */
-export interface StatementAnswer {
-  readonly reference: string;
-  readonly ours: Side;
-  /** None if no statement has one. */
-  readonly lines: readonly StatementLine[];
-  /** Whether a statement is about its time and currency. */
-  readonly isCovered: boolean;
-  /** Whether no statement is waited for any more. */
-  readonly isOver: boolean;
-  /** The share that is asked for although a statement has it right. */
-  readonly samplePercent: number;
-}
-
-/**
- * What a close does with a payment by its rail's statements: it has it right, or the rail is asked, or the statement is waited
- * for. A failed payment has moved no money, so a statement without a line has it right.
- */
-export function judgeByStatement(answer: StatementAnswer): 'matched' | 'ask' | 'wait' {
-  const { reference, ours, lines, isCovered, isOver, samplePercent } = answer;
-  if (lines.length === 0 && !isCovered) return isOver ? 'ask' : 'wait';
-  const isRight = lines.length > 0 ? agree(lines, ours) : ours.status === 'failed';
-  return isRight && !isSampled(reference, samplePercent) ? 'matched' : 'ask';
-}
-
-/** Whether lines say what we hold now: they were compared when they came, and the payment may have gone on since. */
-function agree(lines: readonly StatementLine[], { status, amount, fee }: Side): boolean {
-  const isSame = (here: bigint | null, there: bigint | null) =>
-    here === null || there === null || here === there;
-  const isAsStored = (line: StatementLine) =>
-    line.result === 'matched' && isSame(amount, line.amount) && (line.isReversal || isSame(fee, line.fee));
-  const final = lines.filter((line) => line.status !== 'pending');
-  if (final.length === 0 || !lines.every(isAsStored)) return false;
-  if (status !== 'reversed') return final.every((line) => line.status === status && !line.isReversal);
-  return (
-    final.every((line) => line.status === 'completed' || line.status === status) &&
-    final.some(({ isReversal }) => !isReversal) &&
-    final.some((line) => line.isReversal || line.status === status)
-  );
-}
-
-/** Whether a payment is in the sample; by its reference, which is random in its last digits. */
-function isSampled(reference: string, percent: number): boolean {
-  return Number.parseInt(reference.slice(-4), 16) % 100 < percent;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { called, fold, opened, terms, timing } from '../fixtures/verdicts.ts';
 import { autoResolutionsOf } from './auto-resolution.ts';
-import { type Gap, gapBetween, gapFinding, isStillNews, type OwnerRecord } from './coverage.ts';
+import { type Gap, gapBetween, gapFinding, type OwnerRecord } from './coverage.ts';
 import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -27,18 +27,17 @@ const asked: PaymentObservation = {
   atMs: 1_500,
   answer: null,
 };
-const audited = (of: OwnerRecord | null, gap: Gap | undefined): PaymentObservation => ({
+const audited = (of: OwnerRecord): PaymentObservation => ({
   kind: 'audited',
   name: 'the record of its gateway',
   record: of,
-  gap,
 });
 const open = fold(awaited('po-1', 0), [opened('payout')]);
 const closed = fold(open, [ended()]);
-/** The working set's payment after an audit, with its break. */
-const audit = (before: Tracked, of: OwnerRecord | null, gap: Gap | undefined): Tracked => {
-  if (apply(before, audited(of, gap), timing) === before) return before;
-  const after = fold(before, [audited(of, gap)]);
+/** The working set's payment after it is taken from a record, with its break. */
+const audit = (before: Tracked, of: OwnerRecord): Tracked => {
+  if (apply(before, audited(of), timing) === before) return before;
+  const after = fold(before, [audited(of)]);
   const finding = gapFinding(before, of);
   return finding === undefined ? after : { ...after, breaks: [...after.breaks, finding.kind] };
 };
@@ -47,27 +46,27 @@ describe('a gap between the working set and a record', () => {
   it.each<[string, Tracked | undefined, OwnerRecord | null, Gap | undefined]>([
     ['open on both sides', open, record('open'), undefined],
     ['ended on both sides', closed, record('completed'), undefined],
-    ['not here', undefined, record('open'), 'coverage.missing'],
-    ['here without its terms', awaited('po-1', 0), record('open'), 'coverage.missing'],
+    ['not here', undefined, record('open'), 'opening'],
+    ['here without its terms', awaited('po-1', 0), record('open'), 'opening'],
     ['neither here nor open there', undefined, record('completed'), undefined],
-    ['open here, ended there', open, record('failed'), 'coverage.ended'],
-    ['ended here, open there', closed, record('open'), 'coverage.behind'],
-    ['open here, unknown there', open, null, 'coverage.behind'],
+    ['open here, ended there', open, record('failed'), 'end'],
+    ['ended here, open there', closed, record('open'), 'record'],
+    ['open here, unknown there', open, null, 'record'],
     ['ended here, unknown there', closed, null, undefined],
   ])('%s', (_name, ours, of, gap) => {
-    expect(gapBetween(ours, of)).toBe(gap);
+    expect(gapBetween(ours, of && { isOpen: of.status === 'open' })).toBe(gap);
   });
 
-  it('is none that has become another one since the first look: its event was under way', () => {
-    expect(isStillNews(open, record('completed'), 'coverage.missing')).toBe(false);
-    expect(isStillNews(closed, record('open'), 'coverage.missing')).toBe(false);
-    expect(audit(open, record('completed'), 'coverage.missing')).toBe(open);
-    expect(isStillNews(open, record('completed'), 'coverage.ended')).toBe(true);
+  it('brings nothing that is here by now: its event was under way', () => {
+    expect(audit(open, record('open'))).toBe(open);
+    expect(audit(closed, record('open'))).toBe(closed);
+    expect(audit(closed, record('completed'))).toBe(closed);
+    expect(audit(awaited('po-1', 0), record('completed')).status).toBe('awaited');
   });
 });
 
 describe('a payment that the audit missed', () => {
-  const taken = audit(awaited('po-1', 7_000), record('open'), 'coverage.missing');
+  const taken = audit(awaited('po-1', 7_000), record('open'));
 
   it('is taken in with its terms, and polled at once', () => {
     expect(taken).toMatchObject({
@@ -82,7 +81,7 @@ describe('a payment that the audit missed', () => {
 
   it('keeps what was heard of it before', () => {
     const heard = fold(awaited('po-1', 0), [called({ kind: 'payout' }), asked]);
-    expect(audit(heard, record('open'), 'coverage.missing')).toMatchObject({
+    expect(audit(heard, record('open'))).toMatchObject({
       status: 'open',
       version: 4n,
       callbacks: [{ status: 'COMPLETED' }],
@@ -110,7 +109,7 @@ describe('a payment that the audit missed', () => {
 
 describe('an end that the audit missed', () => {
   const stuck = { ...open, breaks: ['payment.stuck'] };
-  const taken = audit(stuck, record('completed'), 'coverage.ended');
+  const taken = audit(stuck, record('completed'));
 
   it('is taken over, with the breaks that an end closes, and its entries are waited for', () => {
     expect(taken).toMatchObject({
@@ -121,14 +120,14 @@ describe('an end that the audit missed', () => {
       booksDueAtMs: timing.nowMs + timing.booksGraceMs,
       breaks: ['coverage.ended'],
     });
-    const observation = audited(record('completed'), 'coverage.ended');
+    const observation = audited(record('completed'));
     const over = apply(stuck, observation, timing);
     expect(autoResolutionsOf(stuck, over, observation)).toMatchObject([{ kind: 'payment.stuck' }]);
   });
 
   it('closes the break over its opening, whose event opens nothing again', () => {
-    const missed = audit(awaited('po-1', 0), record('open'), 'coverage.missing');
-    const over = audit(missed, record('failed'), 'coverage.ended');
+    const missed = audit(awaited('po-1', 0), record('open'));
+    const over = audit(missed, record('failed'));
     expect(over).toMatchObject({ status: 'failed', version: 0n, breaks: ['coverage.ended'] });
     expect(fold(over, [opened('payout')])).toMatchObject({ status: 'failed', version: 1n });
   });
@@ -143,29 +142,12 @@ describe('an end that the audit missed', () => {
 });
 
 describe('a reversal that the audit took over', () => {
-  const taken = audit(open, record('reversed'), 'coverage.ended');
+  const taken = audit(open, record('reversed'));
 
   it('is not set back by the completion that comes late, and its own event closes the break', () => {
     const late = fold(taken, [ended()]);
     expect(late).toMatchObject({ status: 'reversed', version: 5n, endedAtMs: taken.endedAtMs });
     expect(late.breaks).toEqual(['coverage.ended']);
     expect(fold(late, [ended('reversed')])).toMatchObject({ status: 'reversed', version: 6n, breaks: [] });
-  });
-});
-
-describe('a record that is behind its own events', () => {
-  it.each<[string, Tracked, OwnerRecord | null]>([
-    ['lost', open, null],
-    ['open again', closed, record('open')],
-  ])('is reported once and changes nothing: %s', (_name, ours, of) => {
-    const withBreak = audit(ours, of, 'coverage.behind');
-    expect(withBreak).toEqual({ ...ours, breaks: ['coverage.behind'], timeline: withBreak.timeline });
-    expect(audit(withBreak, of, 'coverage.behind')).toBe(withBreak);
-    expect(audit(withBreak, of, undefined)).toBe(withBreak);
-  });
-
-  it('is level again by a later audit', () => {
-    const withBreak = audit(closed, record('open'), 'coverage.behind');
-    expect(audit(withBreak, record('completed'), undefined).breaks).toEqual([]);
   });
 });

@@ -4,14 +4,17 @@ import type { Finding } from './question.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
 /**
- * The breaks of the coverage audit: an opening or an end that never reached us, or a record that is behind its own
- * events.
+ * The differences between the working set and a gateway's record, by what did not arrive: an opening or an end that
+ * never reached us, or a record that is behind its own events.
  */
-export const coverageKinds = [
-  'coverage.missing',
-  'coverage.ended',
-  'coverage.behind',
-] as const satisfies readonly BreakKind[];
+export const gapKinds = {
+  opening: 'coverage.missing',
+  end: 'coverage.ended',
+  record: 'coverage.behind',
+} as const satisfies Readonly<Record<string, BreakKind>>;
+
+/** What did not arrive. */
+export type Gap = keyof typeof gapKinds;
 
 /** A payment in its gateway's records. */
 export interface OwnerRecord {
@@ -24,9 +27,6 @@ export interface OwnerRecord {
   readonly takenOnAtMs: number | null;
 }
 
-/** The kinds of differences that the audit finds. */
-export type Gap = (typeof coverageKinds)[number];
-
 /**
  * How the working set and a gateway's record of a payment differ; undefined if they do not (ADR 27).
  *
@@ -35,42 +35,29 @@ export type Gap = (typeof coverageKinds)[number];
  */
 export function gapBetween(
   ours: { readonly status: Tracked['status']; readonly terms: object | null } | undefined,
-  record: Pick<OwnerRecord, 'status'> | null,
+  record: { readonly isOpen: boolean } | null,
 ): Gap | undefined {
   const here = ours === undefined || ours.terms === null ? 'missing' : ours.status;
-  if (record === null) return here === 'open' ? 'coverage.behind' : undefined;
-  if (record.status !== 'open') return here === 'open' ? 'coverage.ended' : undefined;
+  if (record === null) return here === 'open' ? 'record' : undefined;
+  if (!record.isOpen) return here === 'open' ? 'end' : undefined;
   if (here === 'open') return undefined;
-  return here === 'missing' ? 'coverage.missing' : 'coverage.behind';
+  return here === 'missing' ? 'opening' : 'record';
 }
 
-/**
- * Whether the second check gives news: the same difference as at first sight, not reported before; or a reported one that
- * is gone. A difference that only existed while an event was on its way is gone the second time; if it has become another
- * one meanwhile, that event has come.
- *
- * @param expected the difference at the first look; undefined if it was reported before and may be gone
- */
-export function isStillNews(
-  ours: Tracked | undefined,
-  record: OwnerRecord | null,
-  expected: Gap | undefined,
-): boolean {
-  const gap = gapBetween(ours, record);
-  if (gap !== expected) return false;
-  const reported = ours?.breaks ?? [];
-  return gap === undefined ? reported.includes('coverage.behind') : !reported.includes(gap);
-}
-
-/** The finding about a difference for which the payment has no break yet; the amount is the payment's. */
-export function gapFinding(
+/** What the record of its gateway brings of a payment: its opening or its end, unless people were shown that before. */
+export function broughtBy(
   { status, terms, breaks }: Tracked,
-  record: OwnerRecord | null,
-): Finding | undefined {
-  const kind = gapBetween({ status, terms }, record);
-  if (kind === undefined || breaks.includes(kind)) return undefined;
-  const there = record === null ? 'has no record of it' : `has it as ${record.status}`;
-  const here = terms === null ? 'is not in the working set' : `is ${status} here`;
-  const detail = `the payment ${here}, and its gateway ${there}`;
-  return { kind, amount: (terms ?? record?.terms)?.amount ?? null, detail };
+  record: OwnerRecord,
+): 'opening' | 'end' | undefined {
+  const gap = gapBetween({ status, terms }, { isOpen: record.status === 'open' });
+  return gap === undefined || gap === 'record' || breaks.includes(gapKinds[gap]) ? undefined : gap;
+}
+
+/** The finding about what a record brings; the amount is the payment's. */
+export function gapFinding(tracked: Tracked, record: OwnerRecord): Finding | undefined {
+  const gap = broughtBy(tracked, record);
+  if (gap === undefined) return undefined;
+  const here = gap === 'opening' ? 'is not in the working set' : `is ${tracked.status} here`;
+  const detail = `the payment ${here}, and its gateway has it as ${record.status}`;
+  return { kind: gapKinds[gap], amount: (tracked.terms ?? record.terms).amount, detail };
 }

@@ -30,7 +30,6 @@ function poll(
   const asked = {
     tracked,
     terms,
-    expectedFee: 100n,
     source: 'poll',
     isScheduled: true,
     answer,

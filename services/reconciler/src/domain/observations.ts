@@ -3,7 +3,7 @@ import { differingClaim } from './amounts.ts';
 import { dueBooks } from './books.ts';
 import { type Claim, claimedEnd, type EndStatus, isConsistentWith, isEnd, isOwn, isProven } from './claim.ts';
 import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
-import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
+import { broughtBy, gapKinds, type OwnerRecord } from './coverage.ts';
 import { goesStraight, hastened, type Timing } from './schedule.ts';
 import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
@@ -39,13 +39,10 @@ export type PaymentObservation =
       readonly atMs: number;
     }
   | {
-      /** The coverage audit has compared the payment with its gateway's record. */
+      /** The payment is taken from its gateway's record, because its event did not come. */
       readonly kind: 'audited';
       readonly name: string;
-      /** Null if its gateway has none. */
-      readonly record: OwnerRecord | null;
-      /** The difference at the first look. */
-      readonly gap: Gap | undefined;
+      readonly record: OwnerRecord;
     };
 
 /**
@@ -101,10 +98,13 @@ function sumOf({ booked, posted, refunded }: Tracked, moved: Booked): Booked | n
 function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
   const { terms } = tracked;
   if (isRepeatedClaim(tracked, claim)) return tracked;
+  const isProof = isUnknown(tracked) && claim.proven && !tracked.callbacks.some(({ proven }) => proven);
   return {
     ...tracked,
+    // A hint may be older than the newest look at unknown references, which is at their proofs.
+    ...(isProof && { openedAtMs: at.nowMs }),
     callbacks: addClaim(tracked.callbacks, claim, terms),
-    ...(terms === null ? untilShown(tracked, at) : needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
+    ...(terms !== null && needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
     timeline: remember(tracked.timeline, {
       what: sortOf(claim, terms),
       detail: claim.status,
@@ -117,12 +117,6 @@ function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
 function sortOf(claim: Claim, terms: Terms | null): 'hint' | 'proven' | 'other rail' {
   if (terms !== null && !isOwn(claim, terms)) return 'other rail';
   return terms !== null && claim.proven ? 'proven' : 'hint';
-}
-
-/** An unknown reference is checked again once its owner has had time to publish its first event. */
-function untilShown(tracked: Tracked, { unknownGraceMs }: Timing) {
-  const waits = tracked.dueAtMs === null && isUnknown(tracked);
-  return waits && { dueAtMs: tracked.openedAtMs + unknownGraceMs };
 }
 
 /** Whether the rail must be asked about a claim: not about an end that it proves. */
@@ -177,13 +171,13 @@ function underTerms(tracked: Tracked, terms: Terms): Tracked {
  */
 function audited(
   tracked: Tracked,
-  { name, record, gap }: Extract<PaymentObservation, { kind: 'audited' }>,
+  { record }: Extract<PaymentObservation, { kind: 'audited' }>,
   at: Timing,
 ): Tracked {
-  if (!isStillNews(tracked, record, gap)) return tracked;
-  const timeline = remember(tracked.timeline, { what: 'audit', detail: gap ?? name, atMs: at.nowMs });
+  const gap = broughtBy(tracked, record);
+  if (gap === undefined) return tracked;
+  const timeline = remember(tracked.timeline, { what: 'audit', detail: gapKinds[gap], atMs: at.nowMs });
   const seen = { ...tracked, timeline };
-  if (record === null || gap === undefined || gap === 'coverage.behind') return seen;
   const { status, terms, acceptedAtMs: atMs } = record;
   if (status !== 'open') return ended(tracked, seen, { status, terms, atMs: at.nowMs }, at);
   return opened(tracked, underTerms(seen, terms), { terms, atMs }, at);
@@ -246,6 +240,7 @@ function ended(
     status: event.status,
     endedAtMs: event.atMs,
     endHeardAtMs: at.nowMs - event.atMs > at.lateAfterMs ? at.nowMs : null,
+    uncompared: true,
     received,
     charged: event.charged ?? seen.charged,
     scheduledAtMs: null,

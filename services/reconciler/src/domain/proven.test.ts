@@ -198,7 +198,6 @@ describe('a poll after proven callbacks', () => {
     const asked = {
       tracked,
       terms: termsOf(kind),
-      expectedFee: 50n,
       source: 'poll',
       answer,
       isScheduled: true,

@@ -24,7 +24,6 @@ export function judgeProven(
     ...settings,
     tracked,
     terms,
-    expectedFee: terms.railFee,
     source: 'provenCallback',
     answer,
     isScheduled: false,

@@ -52,8 +52,6 @@ export interface Verdict {
 export interface Question {
   readonly tracked: Tracked;
   readonly terms: Terms;
-  /** The rail's fee by its own schedule, in minor units: the only one that a hint can confirm. */
-  readonly expectedFee: bigint;
   /** Whether the answer comes from a poll or from a callback that the rail proved. */
   readonly source: 'poll' | 'provenCallback';
   readonly answer: RailAnswer;

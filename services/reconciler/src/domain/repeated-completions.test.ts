@@ -5,7 +5,6 @@ import { awaited, type Tracked } from './tracked.ts';
 const at = {
   nowMs: 0,
   firstPollAfterMs: 30_000,
-  unknownGraceMs: 60_000,
   booksGraceMs: 60_000,
   lateAfterMs: 30_000,
 };

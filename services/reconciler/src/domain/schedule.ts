@@ -14,8 +14,6 @@ export interface Timing {
   readonly nowMs: number;
   /** From asking the rail to the first poll. */
   readonly firstPollAfterMs: number;
-  /** How long a callback's reference may be unknown before people see it. */
-  readonly unknownGraceMs: number;
   /** How long the ledger and the owner of a payment may differ before people see it. */
   readonly booksGraceMs: number;
   /** After how long the report of an end counts as late. */

@@ -47,7 +47,6 @@ const posted = (posting: 'capture' | 'refund'): PaymentObservation => ({
 const timing = {
   nowMs: 7_000,
   firstPollAfterMs: 30_000,
-  unknownGraceMs: 600_000,
   booksGraceMs: 60_000,
   lateAfterMs: 30_000,
 };
@@ -226,16 +225,6 @@ describe('a payment of the working set', () => {
 });
 
 describe('an unknown reference', () => {
-  it('is checked again a grace time after its first callback', () => {
-    expect(fold(hint('COMPLETED'))).toMatchObject({ status: 'awaited', dueAtMs: 600_000 });
-    expect(fold(hint('COMPLETED'), hint('FAILED')).dueAtMs).toBe(600_000);
-  });
-
-  it('is known once the ledger or the owner mentions it', () => {
-    expect(fold(posted('capture'), hint('COMPLETED')).dueAtMs).toBeNull();
-    expect(fold(asked, hint('COMPLETED')).dueAtMs).toBeNull();
-  });
-
   it('is polled at once where it turns up as ended otherwise than the callback claims', () => {
     expect(fold(hint('FAILED'), ended('completed', 5n)).dueAtMs).toBe(7_000);
     expect(fold(hint('COMPLETED'), ended('completed', 5n)).dueAtMs).toBeNull();

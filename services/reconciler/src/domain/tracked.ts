@@ -57,6 +57,8 @@ export interface Tracked {
    * index.
    */
   readonly endHeardAtMs: number | null;
+  /** Whether no close and no statement has compared its present end with the rail's record. */
+  readonly uncompared: boolean;
   /** When the rail must be asked next; null while there is nothing to ask. */
   readonly dueAtMs: number | null;
   /** When the rail is asked next by the schedule alone: a callback brings a poll forward, and does not change this. */
@@ -147,6 +149,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
     openedAtMs: nowMs,
     endedAtMs: null,
     endHeardAtMs: null,
+    uncompared: false,
     dueAtMs: null,
     scheduledAtMs: null,
     askedAtMs: null,

@@ -48,7 +48,6 @@ function poll(given: {
   const verdict = judge({
     tracked,
     terms,
-    expectedFee: terms.railFee,
     source: 'poll',
     answer,
     isScheduled: true,

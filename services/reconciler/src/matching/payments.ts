@@ -1,8 +1,12 @@
-import type { Collection } from 'mongodb';
-import { COUNT_TIMEOUT_MS, inTime } from '../batches.ts';
+import type { ClientSession, Collection } from 'mongodb';
+import { COUNT_TIMEOUT_MS, inPagesBy, inTime } from '../batches.ts';
+import { UNCOMPARED_KEY } from '../database-schema.ts';
 import type { PollDocument } from '../poll-document.ts';
 
-/** The payments that a run is about: those that ended in a period, at one rail or, where it is null, at all. */
+/**
+ * The payments that a run is about: those that ended in a period, at one rail or, where it is null, at all that send no
+ * statements.
+ */
 export interface Window {
   readonly from: Date;
   readonly to: Date;
@@ -15,17 +19,27 @@ export interface WindowCursor {
   readonly reference: string;
 }
 
-const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, breaks: 1, endedAt: 1 } as const;
+const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, endedAt: 1, uncompared: 1 } as const;
 
 /** What a run reads of a payment. */
 export type WindowPayment = Pick<PollDocument, '_id' | keyof typeof FIELDS>;
 
+/** How long finding the oldest ones may take. */
+const OLDEST_TIMEOUT_MS = 1_000;
+
+/** The payment of a rail that ended first of those that nothing has compared with the rail's record. */
+export interface OldestUncompared {
+  readonly rail: string;
+  readonly reference: string;
+  readonly endedAt: Date;
+}
+
 /** The ended payments of the working set. */
 export type WindowPayments = ReturnType<typeof openWindowPayments>;
 
-/** Opens {@link WindowPayments}. */
-export function openWindowPayments(polls: Collection<PollDocument>) {
-  const ofRail = ({ rail }: Window) => (rail === null ? {} : { 'terms.rail': rail });
+/** Opens {@link WindowPayments}; a window over all rails leaves out those whose statement is their close. */
+export function openWindowPayments(polls: Collection<PollDocument>, byStatement: readonly string[] = []) {
+  const ofRails = ({ rail }: Window) => ({ 'terms.rail': rail ?? { $nin: [...byStatement] } });
   return {
     /** The next payments of a window in the order of their ends; at most `limit`. */
     read: (
@@ -38,12 +52,13 @@ export function openWindowPayments(polls: Collection<PollDocument>) {
         $or: [{ endedAt: { $gt: after.endedAt } }, { _id: { $gt: after.reference } }],
       };
       return polls
-        .find({ endedAt: { $gte: after?.endedAt ?? from, $lt: to }, ...ofRail(window), ...rest })
+        .find({ endedAt: { $gte: after?.endedAt ?? from, $lt: to }, ...ofRails(window), ...rest })
         .project<WindowPayment>(FIELDS)
         .sort({ endedAt: 1, _id: 1 })
         .limit(limit)
         .toArray();
     },
+    ...openUncompared(polls, byStatement),
     /** Those of these payments whose terms are known. */
     find: (references: readonly string[]): Promise<readonly WindowPayment[]> =>
       polls
@@ -54,7 +69,7 @@ export function openWindowPayments(polls: Collection<PollDocument>) {
     count: async (window: Window): Promise<ReadonlyMap<string, number> | null> => {
       const { from, to } = window;
       const byRail = [
-        { $match: { endedAt: { $gte: from, $lt: to }, ...ofRail(window) } },
+        { $match: { endedAt: { $gte: from, $lt: to }, ...ofRails(window) } },
         { $group: { _id: '$terms.rail', count: { $sum: 1 } } },
         { $sort: { _id: 1 } },
       ];
@@ -66,6 +81,60 @@ export function openWindowPayments(polls: Collection<PollDocument>) {
           .toArray(),
       );
       return found && new Map(found.map(({ _id, count }) => [_id, count]));
+    },
+  };
+}
+
+/** Opens the ended payments that nothing has compared with their rail's record since they ended. */
+function openUncompared(polls: Collection<PollDocument>, byStatement: readonly string[]) {
+  const limits = { maxTimeMS: OLDEST_TIMEOUT_MS } as const;
+  /** Found by seeking from one rail's keys to the next. */
+  const railsUncompared = async () => {
+    const found = await polls.distinct('uncompared', { uncompared: { $gt: '' } }, limits);
+    return found.filter((rail) => rail !== undefined);
+  };
+  return {
+    /** The payments of a window that nothing has compared since they ended, in pages. */
+    uncompared: async function* ({ from, to, rail }: Window): AsyncGenerator<readonly WindowPayment[]> {
+      const asked = async () => (await railsUncompared()).filter((one) => !byStatement.includes(one));
+      for (const uncompared of rail === null ? await asked() : [rail]) {
+        yield* inPagesBy<WindowPayment>('endedAt', '_id', { $gte: from, $lt: to }, (where) =>
+          polls
+            .find({ uncompared, ...where })
+            .hint(UNCOMPARED_KEY)
+            .project<WindowPayment>(FIELDS),
+        );
+      }
+    },
+    /** Of each rail that has any the one that ended first, by a key for each. */
+    oldestUncompared: async (): Promise<readonly OldestUncompared[]> => {
+      const rails = await railsUncompared();
+      const first = {
+        projection: { endedAt: 1 },
+        sort: { endedAt: 1 },
+        hint: UNCOMPARED_KEY,
+        ...limits,
+      } as const;
+      const found = rails.map(async (rail): Promise<readonly OldestUncompared[]> => {
+        const oldest = await polls.findOne({ uncompared: rail }, first);
+        return oldest?.endedAt ? [{ rail, reference: oldest._id, endedAt: oldest.endedAt }] : [];
+      });
+      return (await Promise.all(found)).flat();
+    },
+    /** Notes that statements have compared payments, as far as they are the rail's close and the end is the present one. */
+    compared: async (payments: readonly WindowPayment[], session: ClientSession): Promise<void> => {
+      const writes = payments.flatMap(({ _id, endedAt, uncompared }) =>
+        endedAt === undefined || uncompared === undefined || !byStatement.includes(uncompared)
+          ? []
+          : [{ updateOne: { filter: { _id, endedAt }, update: { $unset: { uncompared: true as const } } } }],
+      );
+      if (writes.length > 0) await polls.bulkWrite(writes, { session, ordered: false });
+    },
+    /** Notes that payments must be compared again, but not those that the next close would all ask about. */
+    compareAgain: async (references: readonly string[]): Promise<void> => {
+      const ofRails = { endedAt: { $exists: true }, 'terms.rail': { $in: [...byStatement] } };
+      const marked = [{ $set: { uncompared: '$terms.rail' } }];
+      await polls.updateMany({ _id: { $in: [...references] }, ...ofRails }, marked);
     },
   };
 }

@@ -2,6 +2,8 @@ import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messa
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
+import type { PollDocument } from '../poll-document.ts';
+import { openWindowPayments } from './payments.ts';
 import { startRuns } from './runs.ts';
 import { type MatchRecord, type MatchRun, openMatchStore } from './store.ts';
 
@@ -29,6 +31,24 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
+it('a statement notes what it compares, and must compare again, of rails whose close it is', async () => {
+  const polls = database.db.collection<PollDocument>('polls');
+  const endedAt = new Date(0);
+  const rails = ['by-statement', 'asked'];
+  const rows = rails.map((rail) => ({ _id: rail, terms: { rail }, endedAt, uncompared: rail }));
+  await polls.insertMany(rows as unknown as PollDocument[]);
+  const marked = async () =>
+    (await polls.find({ uncompared: { $exists: true } }).toArray()).map(({ _id }) => _id);
+  const payments = openWindowPayments(polls, ['by-statement']);
+  const session = database.client.startSession();
+  await payments.compared(await payments.find(rails), session);
+  await session.endSession();
+  expect(await marked()).toEqual(['asked']);
+  await polls.updateMany({}, { $unset: { uncompared: true } });
+  await payments.compareAgain(rails);
+  expect(await marked()).toEqual(['by-statement']);
+});
+
 /** The order in which three runs are taken, of which the first fails once. */
 async function orderOf(inOrderBy: '_id' | 'rail'): Promise<readonly string[]> {
   const { clock, ids, logger } = scope;
@@ -38,7 +58,7 @@ async function orderOf(inOrderBy: '_id' | 'rail'): Promise<readonly string[]> {
   const requestedAt = new Date(clock.nowMs() - 1_000);
   const run = (_id: string, rail: string, place: number): Run => {
     const dueAt = new Date(requestedAt.getTime() + place);
-    const made = { requestedBy: 'ama', requestedAt, stage: 'gathering', running: true, added: 0 } as const;
+    const made = { requestedBy: 'ama', requestedAt, stage: 'gathering', running: true } as const;
     return { _id, rail, dueAt, ...made, keepUntil: new Date('2100-01-01') };
   };
   for (const one of [run('older', 'one', 0), run('newer', 'one', 1), run('other', 'two', 2)])

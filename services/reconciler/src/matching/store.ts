@@ -25,11 +25,9 @@ export interface MatchRun {
   readonly claim?: string;
   /** Where the reading of its payments continues. */
   readonly after?: WindowCursor;
-  /** How many new records the present reading of its payments has brought. */
-  readonly added: number;
   /** How many of its payments were reported only after it had been done once. */
   readonly late?: number;
-  /** Set while a run that is done is read once more: it stays done until that finds something new. */
+  /** Set while late payments of a run that is done are looked for: it stays done until there are any. */
   readonly rereading?: true;
   /** How many records have each result; set while it is done. */
   readonly counts?: ResultCounts;

@@ -1,6 +1,6 @@
 import type { ClaimLoop, Transaction } from '@pesewa/messaging';
 import type { Tracked } from '../domain/tracked.ts';
-import { type PollDocument, toDocument, watchOf } from '../poll-document.ts';
+import { type PollDocument, toDocument } from '../poll-document.ts';
 
 /**
  * Claims those of the payments that a transaction makes due, as far as there is room: their rails are asked once it has
@@ -11,6 +11,10 @@ export type ClaimDue = (
   nowMs: number,
   transaction: Pick<Transaction, 'afterCommit' | 'afterRollback'>,
 ) => readonly Tracked[];
+
+const railOf = ({ terms }: Tracked) => terms?.rail ?? '';
+/** When a claimed payment is deleted does not matter: it is open. */
+const NOT_KEPT = { paymentMs: 0, unknownMs: 0 } as const;
 
 /**
  * Builds {@link ClaimDue}.
@@ -25,7 +29,7 @@ export function createClaimDue(
   return (payments, nowMs, transaction) => {
     const due = payments.filter(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs);
     const claimed = new Map<string, Tracked>();
-    for (const [watch, ofRail] of Map.groupBy(due, watchOf)) {
+    for (const [watch, ofRail] of Map.groupBy(due, railOf)) {
       const claim = loops.get(watch)?.claimOnWrite(transaction, { keys: ofRail.map(() => watch) });
       if (!claim) continue;
       const mine = ofRail
@@ -37,9 +41,9 @@ export function createClaimDue(
           askedAtMs: nowMs,
         }));
       for (const one of mine) claimed.set(one.reference, one);
-      claim.begin(mine.map((one) => toDocument(one, 0)));
+      claim.begin(mine.map((one) => toDocument(one, NOT_KEPT)));
     }
-    const waiting = due.filter(({ reference }) => !claimed.has(reference)).map(watchOf);
+    const waiting = due.filter(({ reference }) => !claimed.has(reference)).map(railOf);
     if (waiting.length > 0) transaction.afterCommit(() => wake([...new Set(waiting)]));
     return payments.map((one) => claimed.get(one.reference) ?? one);
   };

@@ -9,20 +9,19 @@ import {
 } from '@pesewa/messaging';
 import type { NotSent } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
-import { applyReports, type BreakReport, reportsOfVerdict } from '../breaks/reports.ts';
+import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
-import type { Verdict } from '../domain/question.ts';
 import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from '../domain/schedule.ts';
-import { remember, type Tracked } from '../domain/tracked.ts';
-import { afterVerdict, confirmsCallback, isEndOverdue, judge } from '../domain/verdict.ts';
-import { railStatusObserved } from '../events.ts';
-import { fromDocument, type PollDocument, UNKNOWN_REFERENCE } from '../poll-document.ts';
+import type { Tracked } from '../domain/tracked.ts';
+import { confirmsCallback, isEndOverdue } from '../domain/verdict.ts';
+import { fromDocument, type PollDocument } from '../poll-document.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
-import { type ClaimDue, createClaimDue } from './claim-due.ts';
+import { createClaimDue } from './claim-due.ts';
 import { ask, type PollAnswer, type PolledRail } from './polled-rail.ts';
 import { type RailRateLimit, retryAfterMs } from './rail-rate-limit.ts';
+import { takeAnswer } from './take-answer.ts';
 
 interface PollOutcome {
   readonly reference: string;
@@ -49,18 +48,11 @@ export interface PollerDeps {
   readonly polled: (rail: string, result: string) => void;
   /** Called with how many payments of a rail were claimed, and whether its rate limit left others waiting. */
   readonly claimed: (watch: string, records: number, isRateLimited: boolean) => void;
-  /** Checks a reference without a known payment, for which no rail can be asked. */
-  readonly lookAtUnknown: (reference: string) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
-}
-
-/** The polling of every rail; disposing of it waits for the polls in progress. */
-export interface Poller extends AsyncDisposable {
-  readonly claimDue: ClaimDue;
 }
 
 const LEASE_FACTOR = 2;
@@ -77,9 +69,10 @@ const WAITING_PER_PLACE = 8;
  * Each rail has its own claim loop, within its concurrency here and its rate over all replicas: neither a slow rail nor
  * its backlog delays another, and behind an open circuit nothing is claimed, so that it stays due.
  *
- * A crash between the call and the commit loses nothing: the payment is due again after its lease.
+ * A crash between the call and the commit loses nothing: the payment is due again after its lease. Disposing of it waits
+ * for the polls in progress.
  */
-export function startPoller(deps: PollerDeps): Poller {
+export function startPoller(deps: PollerDeps) {
   const rails = new Map(deps.rails.map((rail) => [rail.name, rail]));
   const outcomes = deps.messaging.groupCommit<PollOutcome, void>(
     'reconciler.poll',
@@ -89,7 +82,7 @@ export function startPoller(deps: PollerDeps): Poller {
   let isEnding = false;
   const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<RecordOutcome> => {
     const { reference, terms, askedAtMs, traceparent } = fromDocument(document);
-    if (terms === null) return () => deps.lookAtUnknown(reference);
+    if (terms === null) throw new Error(`${reference} is due, and has no rail`);
     const polledAtMs = askedAtMs ?? deps.clock.nowMs();
     deps.crashPoint('reconciler.poll.before-call');
     const rail = rails.get(terms.rail);
@@ -109,20 +102,17 @@ export function startPoller(deps: PollerDeps): Poller {
   const loops = new Map(
     deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, claimsOfRail(deps, rail), work)]),
   );
-  const unknown = startPollLoop(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work);
-  // Rails that are not configured here: there should be none, and people are shown them. Over several rails the index
-  // gives no order by time, therefore references of made-up callbacks, of which there may be many, have their own loop.
-  const configured = [...rails.keys(), UNKNOWN_REFERENCE];
+  // Rails that are not configured here: there should be none, and people are shown them.
+  const configured = [...rails.keys()];
   const others = startPollLoop(deps, 'other rails', { open: { watch: { $gt: '', $nin: configured } } }, work);
   const wake = (watches: readonly string[]) => {
-    for (const watch of watches)
-      (loops.get(watch) ?? (watch === UNKNOWN_REFERENCE ? unknown : others)).wake();
+    for (const watch of watches) (loops.get(watch) ?? others).wake();
   };
   return {
     claimDue: createClaimDue(loops, wake),
     [Symbol.asyncDispose]: async () => {
       isEnding = true;
-      await Promise.all([...loops.values(), unknown, others].map((loop) => loop[Symbol.asyncDispose]()));
+      await Promise.all([...loops.values(), others].map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }
@@ -218,8 +208,6 @@ async function commitPolls(
     const question = {
       tracked,
       terms,
-      expectedFee: terms.railFee,
-      source: 'poll',
       answer,
       isScheduled: isScheduled(tracked, polledAtMs),
       polledAtMs,
@@ -228,17 +216,15 @@ async function commitPolls(
       pollsBeforeBreak: deps.pollsBeforeBreak,
       arrived,
     } as const;
-    const verdict = judge(question);
-    const from = { source: 'poll', atMs: polledAtMs, causationId: tracked.causedBy } as const;
-    if (verdict.fact)
-      transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
+    const taken = takeAnswer(question, deps.clock.nowMs(), transaction);
+    const { verdict } = taken;
     if (tracked.claim === poll.claim && confirmsCallback(question, verdict)) continue;
     if (isEndOverdue(tracked, verdict, { polledAtMs, lagMs, arrived })) {
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
     }
-    broken.push(...reportsOfVerdict(tracked, terms, verdict, new Date(deps.clock.nowMs())));
-    loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, verdict));
+    broken.push(...taken.reports);
+    loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, taken));
   }
   await applyReports(deps.breaks, broken, loaded, transaction);
   await deps.store.save([...loaded.values()], transaction.session);
@@ -253,15 +239,18 @@ function refused(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs:
 /** A poll whose question was sent, or could not be asked at all. */
 type MadePoll = PollOutcome & { readonly answer: PollAnswer };
 
-function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict: Verdict): Tracked {
+function polledOnce(
+  deps: PollerDeps,
+  tracked: Tracked,
+  poll: MadePoll,
+  { verdict, after }: ReturnType<typeof takeAnswer>,
+): Tracked {
   const { answer, claim, polledAtMs } = poll;
   const { schedule } = deps;
   const nowMs = deps.clock.nowMs();
-  const timeline = remember(tracked.timeline, { what: 'poll', detail: answer.kind, atMs: polledAtMs });
-  const judged = afterVerdict({ ...tracked, timeline }, verdict, nowMs);
   const backOffMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
   const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable', backOffMs };
-  const next = afterPoll(judged, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
+  const next = afterPoll(after, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
   // The end that its owner has published since the claim may be followed by another.
   const untaken = tracked.claim === claim ? {} : untilTaken(tracked, verdict, nowMs);
   return { ...next, ...untaken, notFoundSinceMs: notFoundSince(tracked, poll) };

@@ -8,7 +8,7 @@ import { breakId, observe } from '../domain/observing.ts';
 import type { WorkingStore } from '../store.ts';
 import { breaksOfRecords, withdrawalsOf } from './findings.ts';
 import { rereadWithdrawals } from './rereading.ts';
-import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
+import { linesAbout, type RecordDocument, type StatementDocument, type StatementStore } from './store.ts';
 
 /** Opens the breaks of a matched statement, and closes those that it explains. */
 export type StatementBreaks = (statement: StatementDocument, keep: () => Promise<void>) => Promise<void>;
@@ -84,21 +84,18 @@ async function* recordsOf(
   }
 }
 
-/** Takes back what earlier statements said and this one has compared, and found as we have it. */
+/** Takes back what statements said and the newest has as we have it, or this one reads in another way. */
 async function close(
   deps: StatementBreakDeps,
   statement: StatementDocument,
   breaks: readonly Break[],
   transaction: Transaction,
 ): Promise<void> {
-  const { records } = deps.statementStore;
   const { session } = transaction;
   const references = breaks.map(({ reference }) => reference);
-  const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
-  const lines = await records.find({ uses, run: statement._id }, { session }).toArray();
-  const linesOf = Map.groupBy(lines, ({ payment }) => payment);
+  const lines = await linesAbout(deps.statementStore, references, transaction);
   const at = new Date(deps.clock.nowMs());
-  const gone = breaks.flatMap((one) => withdrawalsOf(statement, one, linesOf.get(one.reference) ?? [], at));
+  const gone = breaks.flatMap((one) => withdrawalsOf(one, lines, at));
   const reread = await rereadWithdrawals(deps.statementStore, statement, breaks, { session, at });
   await apply(deps, [...gone, ...reread], transaction);
 }
@@ -126,10 +123,10 @@ async function open(
     .toArray();
   if (!current || current.stage !== 'breaks') return true;
   if (fresh.length === 0) return current.opened < deps.openMax;
-  const found = await breaksOfRecords(statementStore, statement, fresh, {
-    session,
-    openedAt: new Date(deps.clock.nowMs()),
-  });
+  const openedAt = new Date(deps.clock.nowMs());
+  const differing = fresh.flatMap(({ uses, payment }) => (uses === undefined ? [] : (payment ?? [])));
+  const stated = await linesAbout(statementStore, differing, transaction);
+  const found = await breaksOfRecords(statementStore, statement, fresh, { session, openedAt }, stated);
   const ids = [...found.values()].flat().map(idOf);
   const known = new Map((await breaks.findAll(ids, session)).map((one) => [one._id, one]));
   const { room, opening, shown, hidden } = share(found, known, deps.openMax - current.opened);

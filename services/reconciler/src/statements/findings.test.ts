@@ -6,14 +6,14 @@ import { awaited } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
 import { payment, row } from '../fixtures/statement-rows.ts';
 import { breaksOfRecords, withdrawalsOf } from './findings.ts';
-import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
+import type { StatedLine, StatementDocument, StatementStore } from './store.ts';
 
 const statement = (given: Partial<StatementDocument>) =>
   ({ _id: 'st-1', rail: 'upstream', ...given }) as StatementDocument;
 
-function lineOf(line: StatementRow, ours: StatementPayment, rail: string): RecordDocument {
+function lineOf(line: StatementRow, ours: StatementPayment, rail: string, run = 'st-1') {
   const keepUntil = new Date(0);
-  return { _id: 'st-1/1', run: 'st-1', keepUntil, row: line, ...compare(line, ours, rail) };
+  return { _id: `${run}/1`, run, rail, keepUntil, row: line, ...compare(line, ours, rail) };
 }
 
 /** What stands of a payout's field after one statement, and then another. */
@@ -36,8 +36,8 @@ async function standsAfter(
   await tell([...found.values()].flat(), awaited('po-1', 0));
   const before = kept.get(`po-1/${field}`);
   if (!before) throw new Error('the first statement found nothing');
-  const lines = [lineOf(row(then), payment(ours), rail)];
-  await tell(withdrawalsOf(statement({ rail }), before, lines, at), awaited('po-1', 0));
+  const lines = [lineOf(row(then), payment(ours), rail, 'st-2'), opens];
+  await tell(withdrawalsOf(before, lines, at), awaited('po-1', 0));
   return kept.get(`po-1/${field}`)?.status;
 }
 
@@ -74,5 +74,32 @@ describe('a later statement takes back what an earlier one said', () => {
   it('but not one of another rail', async () => {
     const elsewhere = { rail: 'other', ours: { rail: 'other' } };
     expect(await standsAfter('amount', { amount: 9_000n }, {}, elsewhere)).toBe('open');
+  });
+});
+
+describe('an older statement that is matched again', () => {
+  const older = lineOf(row({ fee: 50n }), payment(), 'upstream', 'st-1');
+  const newer = lineOf(row({ fee: 75n }), payment(), 'upstream', 'st-2');
+  const silent = lineOf(row(), payment(), 'upstream', 'st-3');
+  const stands = { session: {} as never, openedAt: new Date(0) };
+  const found = async (of: typeof older, stated: readonly StatedLine[]) => {
+    const { _id, rail } = { _id: of.run, rail: of.rail };
+    return breaksOfRecords({} as StatementStore, statement({ _id, rail }), [of], stands, stated);
+  };
+
+  it('takes nothing back that a newer one says, until one newer than that has it as we have', async () => {
+    const { kept, tell } = breaksInMemory();
+    await tell([...(await found(newer, [newer, older])).values()].flat(), awaited('po-1', 0));
+    const fee = kept.get('po-1/fee');
+    if (!fee) throw new Error('the newer one found nothing');
+    expect(withdrawalsOf(fee, [silent, newer, older], new Date(0))).toEqual([]);
+    expect(withdrawalsOf(fee, [{ ...older, run: 'st-4' }, newer], new Date(0))).toMatchObject([
+      { kind: 'statement.differs', field: 'fee', resolution: 'the statement st-4 has it as we have' },
+    ]);
+  });
+
+  it('says nothing of a field in which a newer one agrees, and what no newer one has compared', async () => {
+    expect((await found(newer, [{ ...older, _id: 'st-3/1', run: 'st-3' }, newer])).size).toBe(0);
+    expect((await found(newer, [silent, newer])).get('st-2/1')).toMatchObject([{ field: 'fee' }]);
   });
 });

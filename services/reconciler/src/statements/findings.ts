@@ -1,10 +1,16 @@
 import type { Transaction } from '@pesewa/messaging';
 import type { Break, FoundBreak, Withdrawal } from '../domain/break.ts';
-import type { BreakKind } from '../domain/break-kinds.ts';
+import type { BreakKind, Field } from '../domain/break-kinds.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import type { Finding } from '../domain/question.ts';
 import { differencesOf, movedAgain } from '../domain/statement-matching.ts';
-import { type RecordDocument, type StatementDocument, type StatementStore, subjectOf } from './store.ts';
+import {
+  type RecordDocument,
+  type StatedLine,
+  type StatementDocument,
+  type StatementStore,
+  subjectOf,
+} from './store.ts';
 
 const kinds = {
   differs: 'statement.differs',
@@ -18,12 +24,23 @@ export function kindOf(result: string): BreakKind | undefined {
   return result in kinds ? kinds[result as keyof typeof kinds] : undefined;
 }
 
-/** The breaks for records, by record: none if no money is involved. */
+/** The line that has the last word on a field of a movement at a rail: that of the newest statement that compared it. */
+export function lastWord(
+  lines: readonly StatedLine[],
+  { rail, movement, field }: { readonly rail: string; readonly movement: string; readonly field: Field },
+): StatedLine | undefined {
+  return lines.find(
+    (line) => line.rail === rail && line.uses === movement && line.compared?.includes(field) === true,
+  );
+}
+
+/** The breaks for records, by record: none if no money is involved, or a newer statement has the last word. */
 export async function breaksOfRecords(
   statementStore: Pick<StatementStore, 'records'>,
   statement: StatementDocument,
   records: readonly RecordDocument[],
   { session, openedAt }: Pick<Transaction, 'session'> & { readonly openedAt: Date },
+  stated: readonly StatedLine[] = [],
 ): Promise<ReadonlyMap<string, readonly FoundBreak[]>> {
   const doubled = records.flatMap(({ result, payment }) =>
     result === 'duplicate' && payment !== undefined ? [payment, `${payment}/reversal`] : [],
@@ -56,43 +73,38 @@ export async function breaksOfRecords(
     }
     const isReversal = record.uses !== payment;
     const ofWhat = isReversal ? ' of the reversal' : '';
-    const differences = [...differencesOf(record)].map(([field, amount]) => {
+    const differences = [...differencesOf(record)].flatMap(([field, amount]) => {
+      const last = lastWord(stated, { rail: statement.rail, movement: record.uses ?? '', field });
+      if (last && last._id !== record._id) return [];
       const detail = `the rail's statement has another ${field}${ofWhat}`;
       return about({ kind, field, amount, detail, ...(isReversal && { ofReversal: true }) });
     });
-    found.set(record._id, differences);
+    if (differences.length > 0) found.set(record._id, differences);
   }
   return found;
 }
 
-/** The lines of a statement that stand for movements of a payment. */
-type Lines = readonly Pick<
-  RecordDocument,
-  'uses' | 'compared' | 'differsIn' | 'difference' | 'feeDifference'
->[];
-
 /**
- * What a statement takes back of what statements of its rail have said of a field: only what one of its lines was
- * compared in, and has as we do. That the payment has a line at all answers what was said for want of one.
+ * What the lines of a payment, those of the newest statement first, take back of what statements have said of a field:
+ * what the newest that has compared it has as we do, whichever statement said so. That the payment has a line at all
+ * answers what was said for want of one.
  */
 export function withdrawalsOf(
-  { _id, rail }: Pick<StatementDocument, '_id' | 'rail'>,
   { reference, field, observations }: Pick<Break, 'reference' | 'field' | 'observations'>,
-  lines: Lines,
+  lines: readonly StatedLine[],
   at: Date,
 ): readonly Withdrawal[] {
-  const own = lines.find(({ uses }) => uses === reference);
-  const reversal = lines.find(({ uses }) => uses === `${reference}/reversal`);
-  const resolution = `the statement ${_id} has it as we have`;
-  return observations
-    .filter((said) => {
-      if (said.observer !== 'statement' || said.rail !== rail) return false;
-      if (said.kind === 'statement.not_on_statement') return own !== undefined;
-      if (said.kind === 'statement.not_in_books') return (own ?? reversal) !== undefined;
-      const line = said.ofReversal ? reversal : own;
-      return line?.compared?.includes(field) === true && !differencesOf(line).has(field);
-    })
-    .map(({ kind }) => toWithdrawal(reference, { kind, field, resolution }, at));
+  const reversal = `${reference}/reversal`;
+  return observations.flatMap(({ observer, kind, rail, ofReversal }) => {
+    if (observer !== 'statement' || rail === undefined) return [];
+    const word = (movement: string, about = field) => lastWord(lines, { rail, movement, field: about });
+    const isDiffering = kind === 'statement.differs';
+    const found = isDiffering ? word(ofReversal ? reversal : reference) : word(reference, 'existence');
+    const line = found ?? (kind === 'statement.not_in_books' ? word(reversal, 'existence') : undefined);
+    if (!line || (isDiffering && differencesOf(line).has(field))) return [];
+    const resolution = `the statement ${line.run} has it as we have`;
+    return toWithdrawal(reference, { kind, field, resolution }, at);
+  });
 }
 
 function detailOf({ result, payment, row }: RecordDocument): string {

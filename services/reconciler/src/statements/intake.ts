@@ -4,7 +4,6 @@ import { accept, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import { commitEach } from '../batches.ts';
 import {
-  contentOf,
   type HeldRow,
   matchByReference,
   type NumberedRow,
@@ -16,14 +15,8 @@ import type { StatementLine } from '../domain/statement-records.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayments } from '../matching/payments.ts';
 import { type FileLimits, readStatementFile } from './lines.ts';
-import { toPayment } from './matching.ts';
-import {
-  digestOf,
-  lineId,
-  type RecordDocument,
-  type StatementDocument,
-  type StatementStore,
-} from './store.ts';
+import { toPayment } from './settling.ts';
+import { lineId, type RecordDocument, type StatementDocument, type StatementStore } from './store.ts';
 import { UnreadableFileError } from './text.ts';
 
 /** Why a file was refused, for people to read. */
@@ -181,11 +174,12 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
   const rows = lines.flatMap(({ line, read }): readonly NumberedRow[] =>
     'row' in read ? [{ id: lineId(_id, line), row: read.row }] : [],
   );
+  const unreadable = lines.some(({ read }) => 'unreadable' in read) && ({ hasUnreadable: true } as const);
   const times = rows.flatMap(({ row: { atMs } }) => atMs ?? []);
   const { matchedCount } = await runs.updateOne(
     { _id, stage: 'receiving', batches: place },
     {
-      $set: { batches: place + 1, chain },
+      $set: { batches: place + 1, chain, ...unreadable },
       $inc: { lines: lines.length },
       $addToSet: { currencies: { $each: [...new Set(rows.map(({ row }) => row.currency))] } },
       ...(times.length > 0 && {
@@ -254,12 +248,5 @@ function toRecord(
   if ('unreadable' in read) return { ...base, result: 'unreadable', reason: read.unreadable };
   if ('aside' in read) return { ...base, result: 'set_aside' };
   const { row } = read;
-  // Without a time two such lines can't be distinguished from one that is listed twice.
-  const isNameless = row.reference === null && row.railReference === null && row.atMs !== null;
-  return {
-    ...base,
-    row,
-    ...(isNameless && { content: digestOf(contentOf(row)) }),
-    ...(outcome ?? notInBooks(row)),
-  };
+  return { ...base, row, ...(outcome ?? notInBooks(row)) };
 }

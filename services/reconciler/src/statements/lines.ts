@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { StatementMapping } from '@pesewa/contracts';
 import { inBatches } from '../batches.ts';
 import { findBeginning, linesNeeded } from '../domain/statement-heading.ts';
-import { createProposal, type Proposal } from '../domain/statement-proposal.ts';
+import { createProposal } from '../domain/statement-proposal.ts';
 import {
   createRecordReader,
   type LineCounts,
@@ -23,16 +23,6 @@ export interface FileLimits {
  */
 const LINES_PER_BATCH = 1_000;
 
-/** A file as it arrives: its lines in batches, and after all are read what is known of the whole. */
-export interface StatementFile {
-  readonly batches: AsyncIterable<readonly StatementLine[]>;
-  /** SHA-256 in hex of what was read. */
-  readonly digest: () => string;
-  readonly counts: () => LineCounts;
-  /** The options of a mapping by which lines that are unreadable could be read. */
-  readonly proposal: () => Proposal | null;
-}
-
 /** How a file is read. */
 interface Reading {
   readonly mapping: StatementMapping;
@@ -40,8 +30,11 @@ interface Reading {
   readonly limits: FileLimits;
 }
 
-/** Reads a statement as a stream, with only a batch and a piece of the file in memory. */
-export function readStatementFile(content: AsyncIterable<Uint8Array>, how: Reading): StatementFile {
+/**
+ * Reads a statement as a stream, with only a batch and a piece of the file in memory; after all lines are read it gives
+ * what is known of the whole.
+ */
+export function readStatementFile(content: AsyncIterable<Uint8Array>, how: Reading) {
   const hash = createHash('sha256');
   const lines = readLines(piecesOf(content, hash, how.limits), how.mapping.encoding);
   const proposal = createProposal(how.mapping);
@@ -83,8 +76,10 @@ export function readStatementFile(content: AsyncIterable<Uint8Array>, how: Readi
 
   return {
     batches: inBatches(records(), LINES_PER_BATCH),
+    /** SHA-256 in hex of what was read. */
     digest: () => hash.copy().digest('hex'),
     counts: () => counts,
+    /** The options of a mapping by which lines that are unreadable could be read. */
     proposal: proposal.made,
   };
 }

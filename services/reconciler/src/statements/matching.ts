@@ -1,124 +1,149 @@
-import { inBatches } from '../batches.ts';
-import type { StatementPayment } from '../domain/statement-matching.ts';
-import type { RailFee } from '../handlers.ts';
+import type { Clock } from '@pesewa/kernel';
+import { commitEach, inBatches, inPages } from '../batches.ts';
 import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
-import type { Window, WindowPayment } from '../matching/payments.ts';
+import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import type { Keep } from '../matching/runs.ts';
-import {
-  paymentRecordId,
-  type RecordDocument,
-  type StatementDocument,
-  type StatementStore,
-} from './store.ts';
-
-/** The period whose payments must be in the statement; undefined if nothing defines it. */
-export function windowOf({
-  rail,
-  from,
-  to,
-  firstAt,
-  lastAt,
-}: Pick<StatementDocument, 'rail' | 'from' | 'to' | 'firstAt' | 'lastAt'>): Window | undefined {
-  const begins = from ?? firstAt;
-  const ends = to ?? (lastAt && new Date(lastAt.getTime() + 1));
-  return begins && ends && begins < ends ? { from: begins, to: ends, rail } : undefined;
-}
+import { matchAgain, movementsOf, type SettlingDeps, settle } from './settling.ts';
+import { linesAbout, paymentRecordId, type RecordDocument, type StatementDocument } from './store.ts';
+import { mustHave, windowOf } from './window.ts';
 
 /** The dependencies of {@link gatherMissing}. */
-export interface MissingDeps {
-  readonly statementStore: StatementStore;
-  readonly payments: GatheringDeps<StatementDocument, RecordDocument>['payments'];
-  readonly railFee: RailFee;
+export interface MissingDeps extends SettlingDeps {
+  readonly payments: SettlingDeps['payments'] &
+    Pick<WindowPayments, 'find' | 'read' | 'uncompared' | 'compareAgain'>;
   readonly messaging: GatheringDeps<StatementDocument, RecordDocument>['messaging'];
+  readonly clock: Pick<Clock, 'nowMs'>;
 }
 
 /** Lists the payments that ended in a statement's window, moved money and have no line. */
 export function gatherMissing(deps: MissingDeps): Gathering<StatementDocument> {
-  const { statementStore: store } = deps;
-  return createGathering({
+  return createGathering<StatementDocument, RecordDocument>({
     ...deps,
-    store,
-    recordsOf: async (statement, payments) => {
-      const moved = payments.flatMap((payment) => recordOf(deps, statement, payment) ?? []);
-      return withoutLine(store, statement, moved);
-    },
-    next: 'copies',
+    store: deps.statementStore,
+    recordsOf: (statement, payments, transaction) => settle(deps, [statement], payments, transaction),
+    next: 'breaks',
   });
 }
 
-/** What a payment without a line lacks of one. */
-const nameless = { reference: null, railReference: null, fee: null };
+/** The statements of a rail whose payments were read. */
+const matchedOf = (rail: string) => ({
+  rail,
+  stage: { $in: ['breaks', 'done', 'late'] as const },
+  trial: { $exists: false },
+});
 
-function recordOf(
-  { railFee }: MissingDeps,
-  { _id: run, currency: only, currencies, keepUntil }: StatementDocument,
-  document: WindowPayment,
-): RecordDocument | undefined {
-  const payment = toPayment(document, railFee);
-  const { endedAt, status } = document;
-  if (!payment || !endedAt || (status !== 'completed' && status !== 'reversed')) return undefined;
-  const { reference, kind, amount, currency } = payment;
-  if (only === null ? !currencies.includes(currency) : only !== currency) return undefined;
-  return {
-    _id: paymentRecordId(run, reference),
-    run,
-    keepUntil,
-    result: 'not_on_statement',
-    payment: reference,
-    difference: -amount,
-    row: { ...nameless, kind, amount, currency, status: 'completed', atMs: endedAt.getTime() },
+/** Those of them that may have to have one of these payments: of the time of their ends, which are in order. */
+const mayHave = (rail: string, payments: readonly WindowPayment[]) => {
+  const [first, last] = [payments[0]?.endedAt, payments.at(-1)?.endedAt];
+  if (!first || !last) throw new Error('a payment that is to be compared has no end');
+  const begins = [{ from: { $lte: last } }, { from: null, firstAt: { $lte: last } }];
+  return { ...matchedOf(rail), requestedAt: { $gt: first }, $or: begins };
+};
+
+/** How long late ends of a rail are taken up without a break. */
+const SLICE_MS = 10_000;
+/** How long after the last line of a statement a payment may have ended here that has a line in it. */
+const LINE_LEAD_MS = 3_600_000;
+
+/**
+ * Builds what takes up the payments of a rail that ended, or were heard of, after the statements that they belong to were
+ * matched: their lines are compared again, and those without one are listed as missing. Statements that change have their
+ * breaks opened and closed next. After a while others that are due come first, since there may be millions.
+ */
+export function addLate(deps: MissingDeps): (statement: StatementDocument, keep: Keep) => Promise<void> {
+  const { runs, records } = deps.statementStore;
+  const take = commitEach(
+    deps.messaging,
+    'reconciler.match-page',
+    async ({ rail, payments }: { rail: string; payments: readonly WindowPayment[] }, transaction) => {
+      const { session } = transaction;
+      const done = await runs.find(mayHave(rail, payments), { session }).sort({ requestedAt: -1 }).toArray();
+      const missing = await settle(deps, done, payments, transaction);
+      const writes = missing.map(({ _id, ...record }) => ({
+        updateOne: { filter: { _id }, update: { $setOnInsert: record }, upsert: true },
+      }));
+      const written =
+        writes.length > 0 ? await records.bulkWrite(writes, { session, ordered: false }) : undefined;
+      const fresh = missing.filter((_, index) => written?.upsertedIds[index] !== undefined);
+      await matchAgain(deps, new Set(fresh.map(({ run }) => run)), transaction);
+    },
+  );
+  return async ({ _id, rail, lateFrom = new Date(0) }, keep) => {
+    const untilMs = deps.clock.nowMs() + SLICE_MS;
+    const done = await runs.find(matchedOf(rail)).toArray();
+    const ends = done.flatMap((one) => windowOf(one)?.to.getTime() ?? []);
+    const window = { from: lateFrom, to: new Date(Math.max(0, ...ends) + LINE_LEAD_MS), rail };
+    for await (const payments of deps.payments.uncompared(window)) {
+      await keep();
+      await take({ rail, payments });
+      const last = payments.at(-1)?.endedAt;
+      if (deps.clock.nowMs() < untilMs || !last) continue;
+      const dueAt = new Date(deps.clock.nowMs());
+      await runs.updateOne({ _id }, { $set: { lateFrom: last, running: true, dueAt } });
+      return;
+    }
+    await runs.updateOne({ _id }, { $unset: { lateFrom: true } });
+    const over = {
+      $set: { stage: 'done' },
+      $unset: { running: true, dueAt: true, rereading: true },
+    } as const;
+    await runs.updateOne({ _id, stage: 'late' }, over);
   };
 }
 
-/** The records of payments that no line uses, neither of this statement nor of another complete one. */
-async function withoutLine(
-  { runs, records }: StatementStore,
-  { _id }: StatementDocument,
-  missing: readonly RecordDocument[],
-): Promise<readonly RecordDocument[]> {
-  const uses = { $in: missing.flatMap(({ payment }) => payment ?? []) };
-  const found = await records
-    .find({ uses })
-    .project<Pick<RecordDocument, 'uses' | 'run'>>({ _id: 0, uses: 1, run: 1 })
-    .toArray();
-  const others = { _id: { $in: [...new Set(found.map(({ run }) => run))] }, trial: { $exists: false } };
-  const whole = await runs
-    .find({ ...others, stage: { $nin: ['receiving', 'dropped'] } })
-    .project<Pick<StatementDocument, '_id'>>({ _id: 1 })
-    .toArray();
-  const counted = new Set([_id, ...whole.map((other) => other._id)]);
-  const used = new Set(found.filter(({ run }) => counted.has(run)).map((record) => record.uses));
-  return missing.filter(({ payment }) => !used.has(payment));
-}
-
-/** Numbers the lines with the same content: without any reference they are as many movements, each with its break. */
-export async function numberCopies({ records }: StatementStore, run: string, keep: Keep): Promise<void> {
-  const lines = records
-    .find({ run, content: { $exists: true } })
-    .project<Pick<RecordDocument, '_id' | 'content'>>({ content: 1 })
-    .sort({ content: 1, _id: 1 });
-  let before: string | undefined;
-  let copy = 0;
-  for await (const page of inBatches(lines)) {
-    await keep();
-    const writes = page.flatMap(({ _id, content }) => {
-      copy = content === before ? copy + 1 : 1;
-      before = content;
-      return copy === 1 ? [] : [{ updateOne: { filter: { _id }, update: { $set: { copy } } } }];
+/**
+ * Builds what has the payments that a dropped statement has compared, by a line or for want of one, compared by another
+ * one. What its lines took back of other statements, or kept from being said, those say again.
+ */
+export function compareAgain(deps: MissingDeps): (statement: StatementDocument, keep: Keep) => Promise<void> {
+  const { payments, statementStore } = deps;
+  const { runs, records } = statementStore;
+  const giveBack = commitEach(
+    deps.messaging,
+    'reconciler.match-page',
+    async (
+      { done, page }: { done: readonly StatementDocument[]; page: readonly WindowPayment[] },
+      transaction,
+    ) => {
+      const { session } = transaction;
+      const lines = await linesAbout(
+        statementStore,
+        page.map(({ _id }) => _id),
+        transaction,
+      );
+      const movements = movementsOf(lines, new Map());
+      const missing = page
+        .filter(({ _id }) => !movements.has(_id))
+        .flatMap((payment) =>
+          done.filter((one) => mustHave(one, payment)).map(({ _id }) => paymentRecordId(_id, payment._id)),
+        );
+      const differing = lines.filter(({ result }) => result === 'differs').map(({ _id }) => _id);
+      const unsaid = { _id: { $in: [...differing, ...missing] } };
+      const changed = await records.distinct('run', unsaid, { session });
+      const gone = { breakId: true, alsoCoveredBy: true, hidden: true } as const;
+      await records.updateMany(unsaid, { $unset: gone }, { session });
+      await matchAgain(deps, new Set(changed), transaction);
+    },
+  );
+  return async (statement, keep) => {
+    const window = windowOf(statement);
+    if (statement.file === undefined) return;
+    const ended = inPages<WindowPayment>(async (last, limit) => {
+      const after = last?.endedAt && { endedAt: last.endedAt, reference: last._id };
+      return window ? payments.read(window, after, limit) : [];
     });
-    if (writes.length > 0) await records.bulkWrite(writes, { ordered: false });
-  }
-}
-
-/** A payment as lines are compared with it; undefined while its terms are not known. */
-export function toPayment(
-  { _id, terms, status, received }: WindowPayment,
-  railFee: RailFee,
-): StatementPayment | undefined {
-  if (!terms) return undefined;
-  const { kind, rail, currency } = terms;
-  const amount = received ?? terms.amount;
-  // If another amount than asked was received, the fee differs too.
-  const fee = amount === terms.amount ? terms.railFee : (railFee(rail, kind, amount) ?? terms.railFee);
-  return { reference: _id, kind, rail, currency, status, amount, fee };
+    for await (const page of ended) {
+      await keep();
+      const placed = page.filter((payment) => mustHave(statement, payment));
+      await payments.compareAgain(placed.map(({ _id }) => _id));
+    }
+    const done = await runs.find(matchedOf(statement.rail)).toArray();
+    const named = records.find({ run: statement._id, payment: { $exists: true } });
+    for await (const page of inBatches(named)) {
+      await keep();
+      const references = page.flatMap(({ payment }) => payment ?? []);
+      await payments.compareAgain(references);
+      await giveBack({ done, page: await payments.find(references) });
+    }
+  };
 }

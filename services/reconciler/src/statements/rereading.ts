@@ -5,9 +5,9 @@ import { breaksOfRecords, kindOf } from './findings.ts';
 import { lineId, type RecordDocument, type StatementDocument, type StatementStore } from './store.ts';
 
 /**
- * What a statement takes back of what the same file said when it was read by another mapping: of each line that now
- * stands for a movement of a payment of ours, what it has compared and says no longer. What another file says too stays,
- * and so does what this mapping can't read or does not compare.
+ * What a statement takes back of what the same file said when another mapping read it before: of each line that now stands
+ * for a movement of a payment of ours, what it has compared and says no longer. What another file says too stays, and so
+ * does what this mapping can't read or does not compare.
  */
 export async function rereadWithdrawals(
   { runs, records }: Pick<StatementStore, 'runs' | 'records'>,
@@ -15,9 +15,9 @@ export async function rereadWithdrawals(
   breaks: readonly Break[],
   { session, at }: Pick<Transaction, 'session'> & { readonly at: Date },
 ): Promise<readonly Withdrawal[]> {
-  const { _id, rail, digest } = statement;
+  const { _id, rail, digest, requestedAt } = statement;
   const sameFile = await runs
-    .find({ rail, digest, _id: { $ne: _id }, trial: { $exists: false } }, { session })
+    .find({ rail, digest, requestedAt: { $lt: requestedAt }, trial: { $exists: false } }, { session })
     .project<Pick<StatementDocument, '_id'>>({ _id: 1 })
     .toArray();
   if (sameFile.length === 0) return [];

@@ -29,6 +29,7 @@ function routes(kept: readonly MappingDocument[] = []) {
       },
       tryOut: never,
       forget: never,
+      lookForLate: never,
       [Symbol.asyncDispose]: async () => undefined,
     },
     statementStore: {} as StatementRouteDeps['statementStore'],
@@ -37,7 +38,8 @@ function routes(kept: readonly MappingDocument[] = []) {
       list: never,
       find: async (name) => found.get(name) ?? null,
     },
-    railNames: ['upstream'],
+    railNames: ['upstream', 'by-statement'],
+    byStatement: ['by-statement'],
     clock: systemClock,
   });
   const token = 'a-token-of-tests-that-is-long-enough';
@@ -61,6 +63,21 @@ it('refuses a mapping that was kept without the column by which lines are matche
     status: 400,
     body: { message: expect.stringContaining('mapping daily: columns.reference is required') as unknown },
   });
+});
+
+it('refuses a file of a rail whose statement is its close if nothing says which payments it must have', async () => {
+  const { upload } = routes();
+  const [from, to] = ['2026-11-26T00:00:00Z', '2026-11-27T00:00:00Z'];
+  const given = { rail: 'by-statement', currency: 'KES', mapping: { columns: mapping.columns } };
+  const content = 'Ref,Amount\r\npo-1,-5\r\n';
+  const message = expect.stringMatching(/^from and to are required: /) as unknown;
+  for (const part of [{}, { from }, { to }, { dryRun: 'true' }])
+    expect(await upload(content, { ...given, ...part })).toMatchObject({ status: 400, body: { message } });
+  const timed = { columns: { ...mapping.columns, time: 'Time' }, time: { format: 'ISO' } };
+  const taken = { status: 409, body: { code: 'dropped' } };
+  expect(await upload(content, { ...given, from, to })).toMatchObject(taken);
+  expect(await upload(content, { ...given, rail: 'upstream' })).toMatchObject(taken);
+  expect(await upload('Ref,Amount,Time\r\n', { ...given, mapping: timed })).toMatchObject(taken);
 });
 
 const columns = { reference: 'Ref', railReference: 'Receipt', amount: 'Amount' };

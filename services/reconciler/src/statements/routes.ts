@@ -24,6 +24,7 @@ import {
 } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { showRuns } from '../matching/routes.ts';
+import { isDone } from '../matching/store.ts';
 import { type MappingStore, mappingName } from './mappings.ts';
 import type { Statements } from './statements.ts';
 import type { StatementStore, StatementTerms } from './store.ts';
@@ -39,6 +40,8 @@ export interface StatementRouteDeps {
   readonly mappings: MappingStore;
   /** The rails that are configured here. */
   readonly railNames: readonly string[];
+  /** The rails whose statement is their close. */
+  readonly byStatement: readonly string[];
   readonly clock: Clock;
 }
 
@@ -83,7 +86,7 @@ async function upload(
     }
     const taken = await deps.statements.take(terms.value, by, content);
     if (!taken.ok) return refused(taken.refusal.code, taken.refusal.message);
-    return answer(taken.value.stage === 'done' ? 200 : 202, viewStatement(taken.value));
+    return answer(isDone(taken.value) ? 200 : 202, viewStatement(taken.value));
   } catch (error) {
     if (!(error instanceof UploadAbortedError)) throw error;
     return refused('cut', `${error.message}: send the file again, it goes on from there`);
@@ -113,15 +116,19 @@ function addMappings(operator: Hono, { mappings, clock }: StatementRouteDeps): v
 
 async function readTerms(
   query: ServedRequest<Upload>['query'],
-  { railNames, mappings }: StatementRouteDeps,
+  { railNames, byStatement, mappings, clock }: StatementRouteDeps,
 ): Promise<Result<StatementTerms, string>> {
   const { rail, currency = null, from = null, to = null, sha256: digest } = query;
   if (!railNames.includes(rail))
     return refuse(`rail: there is none of this name here, but ${railNames.join(', ')}`);
+  if (to !== null && to.getTime() > clock.nowMs())
+    return refuse('to must not be in the future: payments that are still to end can have no line');
   const mapping = await findMapping(query.mapping, mappings);
   if (!mapping.ok) return mapping;
   if (currency === null && mapping.value.columns.currency === undefined)
     return refuse('currency is required: the mapping names no column for it');
+  if (byStatement.includes(rail) && (!from || !to) && mapping.value.columns.time === undefined)
+    return refuse('from and to are required: the mapping names no column for the time');
   return accept({ rail, currency, from, to, mapping: mapping.value, digest });
 }
 

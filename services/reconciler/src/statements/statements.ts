@@ -3,10 +3,12 @@ import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kerne
 import type { Messaging } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import { deleteRun, type Keep, startRuns } from '../matching/runs.ts';
+import { isDone } from '../matching/store.ts';
 import type { StatementBreaks } from './breaks.ts';
 import type { IntakeRefusal, StatementIntake } from './intake.ts';
-import { gatherMissing, type MissingDeps, numberCopies, windowOf } from './matching.ts';
+import { addLate, compareAgain, gatherMissing, type MissingDeps } from './matching.ts';
 import type { RecordDocument, StatementDocument, StatementTerms } from './store.ts';
+import { windowOf } from './window.ts';
 
 /** The result of a dry run, of which nothing else is kept. */
 export interface TrialReport {
@@ -29,13 +31,15 @@ export interface Statements extends AsyncDisposable {
   readonly tryOut: Reception<TrialReport>;
   /** Deletes a statement and its records, so that the same file is matched anew; its breaks stay. */
   readonly forget: (id: string) => Promise<boolean>;
+  /** Has ends taken up that rails' statements were matched before. */
+  readonly lookForLate: (rails: readonly string[]) => Promise<void>;
 }
 
 /** The dependencies of {@link startStatements}. */
 export interface StatementDeps extends MissingDeps {
   readonly intake: StatementIntake;
   readonly statementBreaks: StatementBreaks;
-  readonly messaging: MissingDeps['messaging'] & Pick<Messaging, 'db' | 'owner'>;
+  readonly messaging: MissingDeps['messaging'] & Pick<Messaging, 'db' | 'owner' | 'caughtUp'>;
   /** How long a statement is kept. */
   readonly statementKeepMs: number;
   readonly clock: Clock;
@@ -44,6 +48,9 @@ export interface StatementDeps extends MissingDeps {
 }
 
 const PAUSE_MS = 5_000;
+/** How long a step waits until the owners' published events are applied here, and the pause until it checks again. */
+const CAUGHT_UP_TIMEOUT_MS = 5_000;
+const LOOK_MS = 1_000;
 const PROBLEMS_MAX = 50;
 /** Longer than any dry run takes: an older one was left by a dead process. */
 const TRIAL_KEEP_MS = 6 * 3_600_000;
@@ -55,7 +62,6 @@ const DELETED_LOOK_MS = 50;
 /** A statement of which nothing has come yet. */
 const empty = {
   stage: 'receiving',
-  added: 0,
   batches: 0,
   lines: 0,
   opened: 0,
@@ -82,8 +88,7 @@ export function startStatements(deps: StatementDeps): Statements {
     store,
     inOrderBy: 'rail',
     pauseMs: PAUSE_MS,
-    step: (statement, keep) =>
-      statement.stage === 'dropped' ? deleteRun(store, statement._id, keep) : matchWhole(statement, keep),
+    step: createStep(deps, matchWhole),
   });
 
   const begin: Begin = async (_id, terms, requestedBy, trial) => {
@@ -128,16 +133,47 @@ export function startStatements(deps: StatementDeps): Statements {
     },
     tryOut: createTrial(deps, begin, matchWhole),
     forget,
+    lookForLate: async (rails) => {
+      const late = { stage: 'late', running: true, rereading: true, dueAt: new Date(clock.nowMs()) } as const;
+      for (const rail of rails) {
+        const done = { rail, stage: 'done', trial: { $exists: false } } as const;
+        await store.runs.findOneAndUpdate(done, { $set: late }, { sort: { requestedAt: -1 } });
+      }
+      loop.wake();
+    },
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
+}
+
+/** Takes the next steps of a statement. */
+function createStep(deps: StatementDeps, matchWhole: ReturnType<typeof createMatcher>) {
+  const takeUp = addLate(deps);
+  const leave = compareAgain(deps);
+  return async (statement: StatementDocument, keep: Keep): Promise<unknown> => {
+    if (statement.stage === 'late') return takeUp(statement, keep);
+    if (statement.stage !== 'dropped') return (await isLevel(deps, statement)) && matchWhole(statement, keep);
+    await leave(statement, keep);
+    return deleteRun(deps.statementStore, statement._id, keep);
+  };
+}
+
+/** Whether everything that the owners published is applied, before payments are missed; if not, it is checked again. */
+async function isLevel(
+  { statementStore: { runs }, messaging }: StatementDeps,
+  { _id, stage }: StatementDocument,
+): Promise<boolean> {
+  if (stage !== 'gathering') return true;
+  if (await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS)) return true;
+  await runs.updateOne({ _id, stage }, [{ $set: { dueAt: { $add: ['$$NOW', LOOK_MS] } } }]);
+  return false;
 }
 
 /** Whether the same file was read by another mapping since: what was taken back then is to be said again. */
 async function isOverruled(
   { runs }: StatementDeps['statementStore'],
-  { _id, rail, digest, stage, requestedAt }: StatementDocument,
+  { _id, rail, digest, requestedAt, ...run }: StatementDocument,
 ): Promise<boolean> {
-  if (stage !== 'done') return false;
+  if (!isDone(run)) return false;
   const later = { _id: { $ne: _id }, trial: { $exists: false }, requestedAt: { $gt: requestedAt } };
   return (await runs.findOne({ rail, digest, ...later })) !== null;
 }
@@ -171,7 +207,7 @@ function createTrial(
 /** Runs every remaining stage of a complete file, and records each one when it is done. */
 function createMatcher(deps: StatementDeps) {
   const { statementStore: store, clock } = deps;
-  const gather = gatherMissing(deps);
+  const { gather } = gatherMissing(deps);
   return async (statement: StatementDocument, keep: Keep): Promise<StatementDocument> => {
     const { _id, trial } = statement;
     const move = async (
@@ -184,17 +220,16 @@ function createMatcher(deps: StatementDeps) {
     };
     const window = windowOf(statement);
     if (statement.stage === 'gathering') {
-      if (!window) await move('gathering', { stage: 'copies' });
+      if (!window) await move('gathering', { stage: 'breaks' });
       else if (!(await gather(statement, window, keep))) return statement;
-    }
-    if (statement.stage !== 'breaks') {
-      await numberCopies(store, _id, keep);
-      await move('copies', { stage: 'breaks' });
     }
     const matched = { ...statement, stage: 'breaks' } as const;
     if (!trial) await deps.statementBreaks(matched, keep);
     const counts = (await store.count(_id)) ?? {};
-    await move('breaks', { stage: 'done', counts, finishedAt: new Date(clock.nowMs()) }, true);
+    const next = statement.lateFrom
+      ? ({ stage: 'late', rereading: true } as const)
+      : { stage: 'done' as const };
+    await move('breaks', { ...next, counts, finishedAt: new Date(clock.nowMs()) }, next.stage === 'done');
     return (await store.find(_id)) ?? { ...matched, counts };
   };
 }

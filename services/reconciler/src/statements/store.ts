@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StatementMapping } from '@pesewa/contracts';
+import type { Transaction } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 import { contentOf, type Outcome, type StatementResult } from '../domain/statement-matching.ts';
 import type { Proposal } from '../domain/statement-proposal.ts';
@@ -28,8 +29,8 @@ export interface StatementTerms {
 
 /** A statement as MongoDB holds it; `_id` is derived from its terms. */
 export interface StatementDocument extends StatementTerms, MatchRun {
-  /** `receiving` until the whole file is stored; `dropped` is being deleted. */
-  readonly stage: 'receiving' | 'gathering' | 'copies' | 'breaks' | 'done' | 'dropped';
+  /** `receiving` until the whole file is stored; `late`: the rail's late ends are taken up; `dropped` is being deleted. */
+  readonly stage: 'receiving' | 'gathering' | 'breaks' | 'done' | 'late' | 'dropped';
   /** How many batches of lines are stored, and a digest that each batch continues from the one before. */
   readonly batches: number;
   readonly chain: string;
@@ -40,6 +41,10 @@ export interface StatementDocument extends StatementTerms, MatchRun {
   /** The times of the first and the last line with a time. */
   readonly firstAt?: Date;
   readonly lastAt?: Date;
+  /** Set if a line of it can't be read. */
+  readonly hasUnreadable?: true;
+  /** From which end on late ends are still to be taken up, if that was not done at once. */
+  readonly lateFrom?: Date;
   /** How many breaks it has opened, and how many discrepancies exceeded the limit. */
   readonly opened: number;
   readonly hidden: number;
@@ -54,10 +59,6 @@ export interface RecordDocument extends MatchRecord, Partial<Omit<Outcome, 'resu
   readonly row?: StatementRow;
   /** Why the line can't be read. */
   readonly reason?: string;
-  /** A digest of what a line says that has a time and no reference at all; equal ones are as many movements. */
-  readonly content?: string;
-  /** The number among lines with exactly the same content, from the second on. */
-  readonly copy?: number;
   /** Set if the limit of breaks was reached. */
   readonly hidden?: true;
 }
@@ -68,6 +69,35 @@ export type StatementStore = MatchStore<StatementDocument, RecordDocument>;
 /** Opens the store. */
 export function openStatementStore(db: Db): StatementStore {
   return openMatchStore(db, { runs: 'statements', records: 'statement_records' });
+}
+
+/** A line of a statement whose file is stored, and the rail of that. */
+export type StatedLine = RecordDocument & Pick<StatementTerms, 'rail'>;
+
+/**
+ * The lines that stand for movements of payments, or name them as unknown, those of the newest statement first: of all
+ * whose file is stored, and of no dry run but the given one.
+ */
+export async function linesAbout(
+  { runs, records }: Pick<StatementStore, 'runs' | 'records'>,
+  references: readonly string[],
+  { session }: Pick<Transaction, 'session'>,
+  trial = '',
+): Promise<readonly StatedLine[]> {
+  const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
+  const unknown = { result: 'not_in_books', 'row.reference': { $in: references } } as const;
+  const lines = await records.find({ $or: [{ uses }, unknown] }, { session }).toArray();
+  const isListed = { $or: [{ trial: { $exists: false } }, { _id: trial }] };
+  const stored = await runs
+    .find(
+      { ...isListed, _id: { $in: lines.map(({ run }) => run) }, stage: { $nin: ['receiving', 'dropped'] } },
+      { session },
+    )
+    .project<Pick<StatementDocument, '_id' | 'rail'>>({ rail: 1 })
+    .sort({ requestedAt: -1 })
+    .toArray();
+  const byRun = Map.groupBy(lines, ({ run }) => run);
+  return stored.flatMap(({ _id, rail }) => (byRun.get(_id) ?? []).map((line) => ({ ...line, rail })));
 }
 
 const NUMBER_DIGITS = 9;
@@ -85,17 +115,16 @@ export function paymentRecordId(statement: string, reference: string): string {
 /** The subject of a break about a line: our reference, or a digest of the rail's own or else of the line's content. */
 export function subjectOf(
   rail: string,
-  { row, result, payment = '', copy }: Pick<RecordDocument, 'row' | 'result' | 'payment' | 'copy'>,
+  { row, result, payment = '' }: Pick<RecordDocument, 'row' | 'result' | 'payment'>,
 ): string {
   if (!row) return payment;
   if (row.reference !== null && result !== 'duplicate') return row.reference;
-  const content = contentOf(row) + (copy === undefined ? '' : `\n${copy}`);
-  const said = row.railReference === null ? content : `rail ${row.railReference}`;
+  const said = row.railReference === null ? contentOf(row) : `rail ${row.railReference}`;
   return `line-${digestOf(`${rail}\n${said}`)}`;
 }
 
 /** A short digest of a text. */
-export function digestOf(text: string): string {
+function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }
 

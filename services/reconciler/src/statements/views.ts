@@ -4,8 +4,8 @@ import {
   railStatementResults,
 } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { windowOf } from './matching.ts';
 import type { RecordDocument, StatementDocument } from './store.ts';
+import { windowOf } from './window.ts';
 
 /** Results that are not discrepancies. */
 const AGREED: readonly string[] = ['matched', 'set_aside'];
@@ -13,7 +13,7 @@ const AGREED: readonly string[] = ['matched', 'set_aside'];
 /** A statement as operators see it; it has counts only once it is matched. */
 export function viewStatement(statement: StatementDocument): RailStatementView {
   const { _id, rail, currency, stage, lines, file, counts, opened, hidden, finishedAt } = statement;
-  const isMatching = stage === 'gathering' || stage === 'copies' || stage === 'breaks';
+  const isMatching = stage === 'gathering' || stage === 'breaks';
   const window = windowOf(statement);
   const found =
     counts && Object.fromEntries(railStatementResults.map((result) => [result, counts[result] ?? 0]));
@@ -27,7 +27,7 @@ export function viewStatement(statement: StatementDocument): RailStatementView {
     from: window?.from.toISOString() ?? null,
     to: window?.to.toISOString() ?? null,
     sha256: statement.digest,
-    status: isMatching ? 'matching' : stage,
+    status: isMatching ? 'matching' : stage === 'late' ? 'done' : stage,
     stage: isMatching ? stage : null,
     lines,
     file: file ?? null,

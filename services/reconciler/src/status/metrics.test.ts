@@ -36,6 +36,9 @@ function gauge(change: Partial<StandingDeps> = {}): void {
     statusStore: {
       oldestOpen: async () => [{ kind: 'payout', state: 'begun', reference: 'po-1', openedAt: at(90) }],
     },
+    payments: {
+      oldestUncompared: async () => [{ rail: 'gone', reference: 'po-2', endedAt: at(80) }],
+    },
     breaks: {
       countOpen: async () => {
         looks.push('breaks');
@@ -63,6 +66,8 @@ it('exports what waits and since when, with one read for all gauges of a scrape'
       (state) => `oldest_open_payment_seconds{kind="payout",state="${state}"} 0`,
     ),
     ...openStates.map((state) => `oldest_open_payment_seconds{kind="collection",state="${state}"} 0`),
+    'oldest_uncompared_payment_seconds{rail="upstream"} 0',
+    'oldest_uncompared_payment_seconds{rail="gone"} 80',
     'open_breaks{kind="payment.stuck"} 3',
     'oldest_open_break_seconds{kind="payment.stuck"} 60',
     'rail_wallet_drift_minor_units{rail="upstream",currency="GHS"} -1',
@@ -99,6 +104,7 @@ it('exports the rest if the database does not answer for a part', async () => {
   gauge({
     breaks: { countOpen: () => Promise.reject(new Error('no primary')) },
     statusStore: { oldestOpen: () => new Promise(() => undefined) },
+    payments: { oldestUncompared: () => Promise.reject(new Error('no primary')) },
     clock: { nowMs: () => 1_000_000, sleep: async () => undefined },
     wallets: { wallets: async () => [] },
   });

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { BreakStore } from '../breaks/store.ts';
 import { openStates } from '../domain/tracked.ts';
 import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
+import type { WindowPayments } from '../matching/payments.ts';
 import type { WalletDocument, WalletStore } from '../wallets/store.ts';
 import type { StatusStore } from './store.ts';
 
@@ -10,6 +11,7 @@ import type { StatusStore } from './store.ts';
 export interface StandingDeps {
   readonly registry: Registry;
   readonly statusStore: Pick<StatusStore, 'oldestOpen'>;
+  readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
   readonly breaks: Pick<BreakStore, 'countOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   /** The configured rails: wallets of others are no longer compared, and not exported. */
@@ -17,9 +19,10 @@ export interface StandingDeps {
   readonly clock: Clock;
 }
 
-/** Registers the gauges of what waits for people or rails: open payments, breaks, and wallets against floats. */
+/** Registers the gauges of what waits for people or rails: payments, breaks, and wallets against floats. */
 export function gaugeStanding(deps: StandingDeps): void {
   gaugeOldestOpen(deps);
+  gaugeOldestUncompared(deps);
   gaugeBreaks(deps);
   gaugeWallets(deps);
 }
@@ -52,6 +55,25 @@ function gaugeOldestOpen({ registry, statusStore, clock }: StandingDeps): void {
           const oldest = found.find((one) => one.kind === kind && one.state === state);
           return [{ kind, state }, oldest ? ageSeconds(oldest.openedAt, clock) : 0] as const;
         }),
+      );
+    },
+  });
+}
+
+function gaugeOldestUncompared({ registry, payments, rails, clock }: StandingDeps): void {
+  gauge({
+    registry,
+    name: 'oldest_uncompared_payment_seconds',
+    help: "Time since the end of the oldest payment that neither a close nor a statement has compared with its rail's record, by rail; 0 if there is none.",
+    labelNames: ['rail'],
+    read: async () => {
+      const found = await readInTime(payments.oldestUncompared(), clock);
+      const none = rails.filter((rail) => found?.every((one) => one.rail !== rail));
+      return (
+        found && [
+          ...none.map((rail) => [{ rail }, 0] as const),
+          ...found.map(({ rail, endedAt }) => [{ rail }, ageSeconds(endedAt, clock)] as const),
+        ]
       );
     },
   });

@@ -4,6 +4,8 @@ import type { Messaging } from '@pesewa/messaging';
 import { answer, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { BreakStore } from '../breaks/store.ts';
+import type { WindowPayments } from '../matching/payments.ts';
+import type { Audit } from '../steps/audit.ts';
 import type { WorkingStore } from '../store.ts';
 import { findingOf, type WalletDocument, type WalletStore, walletId } from '../wallets/store.ts';
 import type { SilentRails } from './silent-rails.ts';
@@ -15,10 +17,10 @@ export interface StatusRouteDeps {
   readonly breaks: Pick<BreakStore, 'countOpen' | 'sumOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   readonly statusStore: StatusStore;
+  readonly audit: Pick<Audit, 'show'>;
+  readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
   readonly silentRails: Pick<SilentRails, 'list'>;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
-  /** The rails that are polled, and unknown references. */
-  readonly watches: readonly string[];
   /** The rails that are configured. */
   readonly railNames: readonly string[];
   readonly clock: Clock;
@@ -52,8 +54,8 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
         return null;
       }
     };
-    const [open, silent, polls, breaks, breakSums, comparison, coverage, close, caughtUp] = await Promise.all(
-      [
+    const [open, silent, polls, breaks, breakSums, comparison, coverage, close, uncompared, caughtUp] =
+      await Promise.all([
         part('open', readOpen(deps, now)),
         part('silent', readSilent(deps)),
         part('polls', readPolls(deps, now)),
@@ -62,10 +64,21 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
         part('comparison', readComparison(deps)),
         part('coverage', readCoverage(deps)),
         part('close', readClose(deps)),
+        part('uncompared', readUncompared(deps)),
         part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
-      ],
-    );
-    const parts = { open, silent, polls, breaks, breakSums, comparison, coverage, close, caughtUp };
+      ]);
+    const parts = {
+      open,
+      silent,
+      polls,
+      breaks,
+      breakSums,
+      comparison,
+      coverage,
+      close,
+      uncompared,
+      caughtUp,
+    };
     return answer(200, { at: now.toISOString(), ...parts, unreported: unreported.toSorted() });
   };
   serveOperations(operator, statusOperations, { show });
@@ -106,13 +119,13 @@ async function readSilent({ silentRails, railNames }: StatusRouteDeps) {
 }
 
 /** The polls of every polled rail, and of removed rails whose payments still wait. */
-async function readPolls({ statusStore, watches }: StatusRouteDeps, now: Date) {
+async function readPolls({ statusStore, railNames }: StatusRouteDeps, now: Date) {
   const overdueBefore = new Date(now.getTime() - OVERDUE_MS);
-  const removed = (await statusStore.watched()).filter((rail) => !watches.includes(rail));
+  const removed = (await statusStore.watched()).filter((rail) => !railNames.includes(rail));
   return Promise.all(
-    [...watches, ...removed].map(async (rail) => {
+    [...railNames, ...removed].map(async (rail) => {
       const { due, overdue, oldestDueAt } = await statusStore.duePolls(rail, now, overdueBefore);
-      return { rail, configured: watches.includes(rail), due, overdue, oldestDueAt: text(oldestDueAt) };
+      return { rail, configured: railNames.includes(rail), due, overdue, oldestDueAt: text(oldestDueAt) };
     }),
   );
 }
@@ -157,7 +170,6 @@ async function readComparison({ wallets, railNames }: StatusRouteDeps) {
       const { count, isCut = false, oldestAt } = overdue;
       return [{ wallet: walletId(wallet), count, isCut, oldestAt: oldestAt.toISOString() }];
     }),
-    suspected: known.filter(({ suspected }) => suspected).map(walletId),
     removed: all
       .filter((wallet) => !known.includes(wallet))
       .map((wallet) => ({
@@ -175,11 +187,14 @@ function unexplainedIn(wallet: WalletDocument) {
   return [{ wallet: walletId(wallet), finding, since: text(latest.unexplainedSince ?? null) }];
 }
 
-async function readCoverage({ statusStore }: StatusRouteDeps) {
-  const run = await statusStore.lastCoverage();
-  if (!run) return { at: null, status: null, found: 0, repaired: 0 };
-  const found = Object.values(run.found).reduce((sum, count) => sum + count, 0);
-  return { at: run.at.toISOString(), status: run.status, found, repaired: run.repaired };
+/** The last audit of both gateways, and how many differences are followed at present. */
+async function readCoverage({ audit }: StatusRouteDeps) {
+  const kinds = await audit.show(PART_TIMEOUT_MS);
+  const done = kinds.flatMap(({ doneAt }) => doneAt ?? []).toSorted();
+  const running = kinds.find(({ status }) => status === 'running');
+  const found = kinds.reduce((sum, { missing, ended, behind }) => sum + missing + ended + behind, 0);
+  const at = done.length === kinds.length ? (done[0] ?? null) : null;
+  return { at, status: running?.status ?? 'done', found };
 }
 
 async function readClose({ statusStore }: StatusRouteDeps) {
@@ -190,4 +205,10 @@ async function readClose({ statusStore }: StatusRouteDeps) {
     counts: close?.counts ?? null,
     late: close?.late ?? 0,
   };
+}
+
+/** Of each rail the payment that has waited longest to be compared by a close or a statement. */
+async function readUncompared({ payments }: StatusRouteDeps) {
+  const found = await payments.oldestUncompared();
+  return found.map(({ endedAt, ...one }) => ({ ...one, endedAt: endedAt.toISOString() }));
 }

@@ -1,9 +1,11 @@
+import { DAY_MS } from '@pesewa/kernel';
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBreakStore } from '../breaks/store.ts';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { awaited } from '../domain/tracked.ts';
+import { openWindowPayments } from '../matching/payments.ts';
 import { openWorkingStore, type WorkingStore } from '../store.ts';
 import type { RailWallets } from '../wallets/looks.ts';
 import { openSilentRails } from './silent-rails.ts';
@@ -25,7 +27,7 @@ beforeAll(async () => {
     openDatabase({ url: config.MONGODB_URL, database, appName: 'test' }),
   ));
   await ensureDatabaseSchema(db, reconcilerDatabaseSchema);
-  working = openWorkingStore(db, 800);
+  working = openWorkingStore(db, { paymentMs: 800 * DAY_MS, unknownMs: DAY_MS });
   status = openStatusStore(db, working.collection);
 });
 
@@ -69,6 +71,27 @@ it('finds the rails with payments to ask about, with a key or two for each', asy
   const { keys, documents } = await examined('polls');
   expect(documents).toBe(0);
   expect(keys).toBeLessThanOrEqual(4);
+});
+
+it('finds the payment of each rail that nothing has compared and that ended first, by keys alone', async () => {
+  const ended = Array.from({ length: 30 }, (_, minute) => ({
+    _id: `po-ended-${minute}` as never,
+    endedAt: at(minute),
+    ...(minute > 2 && { uncompared: minute % 3 === 0 ? 'other' : 'upstream' }),
+  }));
+  await db.collection('polls').insertMany(ended);
+  const profile = db.collection('system.profile');
+  const ofPolls = { ns: `${db.databaseName}.polls` };
+  const before = await profile.countDocuments(ofPolls);
+  await db.command({ profile: 2 });
+  expect(await openWindowPayments(working.collection).oldestUncompared()).toEqual([
+    { rail: 'other', reference: 'po-ended-3', endedAt: at(3) },
+    { rail: 'upstream', reference: 'po-ended-4', endedAt: at(4) },
+  ]);
+  await db.command({ profile: 0 });
+  const read = await profile.find(ofPolls).sort({ ts: 1 }).skip(before).toArray();
+  expect(read.map(({ docsExamined }) => Number(docsExamined))).toEqual([0, 0, 0]);
+  for (const { keysExamined } of read) expect(Number(keysExamined)).toBeLessThanOrEqual(4);
 });
 
 it('finds the oldest open payment of each kind and state', async () => {
@@ -162,10 +185,8 @@ it('counts the breaks that stand, by kind, and sums them by currency, without re
   expect(documents).toBe(0);
 });
 
-it('gives the newest audit and the newest day that was closed over all rails', async () => {
-  expect(await status.lastCoverage()).toBeUndefined();
+it('gives the newest day that was closed over all rails', async () => {
   expect(await status.lastClose()).toBeUndefined();
-  await db.collection('coverage_runs').insertMany([{ _id: 'rn-1' as never }, { _id: 'rn-2' as never }]);
   await db.collection('closes').insertMany([
     { _id: '2026-11-18' as never, stage: 'done', to: at(1), finishedAt: at(1) },
     // It is read once more for late payments, but was done before.
@@ -174,7 +195,6 @@ it('gives the newest audit and the newest day that was closed over all rails', a
     { _id: '2026-11-20.upstream' as never, stage: 'done', to: at(3), finishedAt: at(3) },
     { _id: '2026-11-20T00:00:00.000Z--2026-11-20T01:00:00.000Z' as never, stage: 'done', finishedAt: at(3) },
   ]);
-  expect((await status.lastCoverage())?._id).toBe('rn-2');
   expect((await status.lastClose())?._id).toBe('2026-11-19');
 });
 

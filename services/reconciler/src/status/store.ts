@@ -1,6 +1,5 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Collection, Db } from 'mongodb';
-import type { CoverageRun } from '../audits/coverage-store.ts';
 import { type CloseDocument, dayCloses } from '../closes/store.ts';
 import { OPEN_KEY } from '../database-schema.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
@@ -33,7 +32,6 @@ const LIMITS = { maxTimeMS: READ_TIMEOUT_MS } as const;
 
 /** Opens the store. */
 export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
-  const coverage = db.collection<CoverageRun>('coverage_runs');
   const closes = db.collection<CloseDocument>('closes');
   const countDue = (watch: string, until: Date) =>
     polls.countDocuments({ watch, dueAt: { $lte: until } }, { ...LIMITS, limit: DUE_COUNT_MAX });
@@ -88,7 +86,6 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
       const oldest = (await Promise.all(found)).flat().toSorted(byAge).slice(0, OVERDUE_SHOWN);
       return { count: await counted, oldest };
     },
-    lastCoverage: async () => (await coverage.findOne({}, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
     /** The newest whole day that was closed over all rails. */
     lastClose: async () => (await closes.findOne(dayCloses, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
   };

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { awaited } from '../domain/tracked.ts';
-import { type FollowedStep, findingOf, follow, found, lookFromMs } from './following.ts';
+import { called, fold, opened } from '../fixtures/verdicts.ts';
+import {
+  type FollowedStep,
+  findingOf,
+  follow,
+  found,
+  lookFromMs,
+  placeOf,
+  resolutionOf,
+  stillStands,
+} from './following.ts';
 
 const limits = { limitMs: 1_000, requestsMax: 3 };
 const at = (ms: number) => new Date(ms);
@@ -51,9 +61,24 @@ describe('an overdue step', () => {
   });
 
   it('is checked once, if its limit leaves enough time for events that are in time', () => {
-    expect(lookFromMs(undefined, 60_000)).toBe(0);
     expect(lookFromMs(500_000, 60_000)).toBe(500_000);
     expect(lookFromMs(500_000, 10_000)).toBe(490_000);
+  });
+
+  it('is read a second time before anybody is asked, if its record may have changed at that moment', () => {
+    const end = found({ ...overdue, step: 'end' }, limits, at(0));
+    expect(end).toMatchObject({ requests: 0, dueAt: at(1_000) });
+    expect(follow(end, true, limits, at(1_000))).toMatchObject({ isNews: false, step: { requests: 1 } });
+    const record = found({ ...overdue, step: 'record' }, limits, at(0));
+    expect(follow(record, true, limits, at(1_000))).toMatchObject({ isNews: true });
+  });
+
+  it('says of a record that is behind how it differs from the payment', () => {
+    const { kind, detail } = findingOf({ step: 'record', requests: 1 }, undefined) ?? {};
+    expect([kind, detail]).toEqual([
+      'coverage.behind',
+      'the payment is open here, and its gateway has no record of it',
+    ]);
   });
 
   it('says what is missing, and what was tried', () => {
@@ -65,5 +90,23 @@ describe('an overdue step', () => {
     const entry = { step: 'entry', requests: 4 } as const;
     expect(findingOf(entry, { ...awaited('po-1', 0), posted: true })?.kind).toBe('books.unexplained_entry');
     expect(findingOf(entry, awaited('po-1', 0))).toBeUndefined();
+  });
+
+  it('is shown at the rail of a proven callback, whatever rails others name', () => {
+    const claims = [called({ rail: 'forged' }), called({ proven: true })];
+    expect(placeOf(fold(awaited('po-1', 0), claims))).toEqual({ rail: 'upstream', currency: null });
+  });
+
+  it('is done if the payment that a callback names has become known since it was read', () => {
+    const step = { step: 'payment' } as const;
+    const unknown = fold(awaited('co-1', 0), [called({ proven: true })]);
+    expect(stillStands(step, unknown)).toBe(true);
+    for (const known of [fold(unknown, [opened('collection')]), { ...unknown, released: true }]) {
+      expect(stillStands(step, known)).toBe(false);
+      expect(resolutionOf(step, known)).toBe('the payment appeared');
+    }
+    expect(stillStands(step, undefined)).toBe(false);
+    expect(resolutionOf(step, undefined)).toMatch(/^no such payment/);
+    expect(stillStands({ step: 'opening' }, undefined)).toBe(true);
   });
 });

@@ -1,20 +1,23 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { judgeBooks } from '../domain/books.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
+import { gapKinds } from '../domain/coverage.ts';
 import type { Finding } from '../domain/question.ts';
-import type { Tracked } from '../domain/tracked.ts';
+import { isUnknown, type Tracked } from '../domain/tracked.ts';
 
 /**
- * A step of ours that is followed until it is done: the payment's opening reaches us, its hold is answered,
- * its merchant is owed a webhook for its end, the ledger's entries match it.
+ * A step of ours that is followed until it is done: the payment's opening and its end reach us, its gateway's record is
+ * no older than its events, its hold is answered, its merchant is owed a webhook for its end, the ledger's entries match
+ * it; and that what a proven callback names is a payment.
  */
 export type Step = keyof typeof stepKinds | 'entry';
 
-/** The breaks of steps, but for entries; a missing opening is a payment that is missing in the working set. */
+/** The breaks of steps, but for entries. */
 export const stepKinds = {
-  opening: 'coverage.missing',
+  ...gapKinds,
   hold: 'hold.unanswered',
   delivery: 'webhook.missing',
+  payment: 'callback.unknown_reference',
 } as const satisfies Readonly<Record<string, BreakKind>>;
 
 /** A payment that has been at a step for too long. */
@@ -48,6 +51,14 @@ export type FollowUp =
   | { readonly kind: 'done'; readonly wasReported: boolean }
   | { readonly kind: 'goesOn'; readonly step: FollowedStep; readonly isNews: boolean };
 
+/** The steps whose event no owner can publish. */
+type Unasked = 'record' | 'payment';
+
+/** Whether the owner of a payment is asked about a step. */
+export function isAsked(step: Step): step is Exclude<Step, Unasked> {
+  return step !== 'record' && step !== 'payment';
+}
+
 const DOUBLINGS_MAX = 6;
 /** How long after the time in a record it may be committed and become visible. */
 const COMMIT_MS = 15_000;
@@ -61,15 +72,19 @@ export function lateAfterMs(limitMs: number): number {
  * Where a check of payments begins, after one that reached this time. Each check runs one limit later, so events that
  * were in time are visible, unless the limit is too short for that; so each payment is checked once.
  */
-export function lookFromMs(seenUntilMs: number | undefined, limitMs: number): number {
-  if (seenUntilMs === undefined) return 0;
+export function lookFromMs(seenUntilMs: number, limitMs: number): number {
   return seenUntilMs - Math.max(0, COMMIT_MS - (limitMs - lateAfterMs(limitMs)));
 }
 
-/** A newly found overdue step: its owner is asked for the first time. */
+/**
+ * A newly found overdue step: its owner is asked for the first time. An end and a record may have changed at this
+ * moment, so they are read a second time before anybody is asked.
+ */
 export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): FollowedStep {
+  const { step } = overdue;
   const dueAt = new Date(now.getTime() + limitMs);
-  return { ...overdue, since: now, requests: 1, dueAt, isReported: false };
+  const requests = step === 'end' || !isAsked(step) ? 0 : 1;
+  return { ...overdue, since: now, requests, dueAt, isReported: false };
 }
 
 /**
@@ -78,11 +93,22 @@ export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): Fol
  */
 export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, now: Date): FollowUp {
   if (!stands) return { kind: 'done', wasReported: step.isReported };
-  const isReported = step.isReported || step.requests >= limits.requestsMax;
+  const isReported = step.isReported || !isAsked(step.step) || step.requests >= limits.requestsMax;
   const pauseMs = limits.limitMs * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
   const dueAt = new Date(now.getTime() + pauseMs);
   const next = { ...step, requests: step.requests + 1, dueAt, isReported };
   return { kind: 'goesOn', step: next, isNews: isReported && !step.isReported };
+}
+
+/** Whether a step that stood when it was read still does: a payment may have become known since. */
+export function stillStands({ step }: Pick<FollowedStep, 'step'>, tracked: Tracked | undefined): boolean {
+  return step !== 'payment' || (tracked !== undefined && isUnknown(tracked));
+}
+
+/** Why the break of a step that is done closes. */
+export function resolutionOf({ step }: Pick<FollowedStep, 'step'>, tracked: Tracked | undefined): string {
+  if (step !== 'payment') return 'the step is done: the missing event has arrived';
+  return tracked ? 'the payment appeared' : 'no such payment appeared; the callback stays with the ingress';
 }
 
 /** What people are shown of an overdue step; undefined if the payment's entries match by now. */
@@ -91,12 +117,32 @@ export function findingOf(
   tracked: Tracked | undefined,
 ): Finding | undefined {
   if (step === 'entry') return tracked && judgeBooks(tracked);
+  const amount = tracked?.terms?.amount ?? null;
+  if (step === 'record') return { kind: stepKinds.record, amount, detail: behind(tracked) };
+  if (step === 'payment')
+    return { kind: stepKinds.payment, amount, detail: 'a proven callback names an unknown payment' };
   const detail = `${texts[step]}; published again ${requests} times without effect`;
-  return { kind: stepKinds[step], amount: tracked?.terms?.amount ?? null, detail };
+  return { kind: stepKinds[step], amount, detail };
+}
+
+/** Where the break of a step is shown; of callbacks only a proven one says the rail. */
+export function placeOf(tracked: Tracked | undefined): {
+  readonly rail: string | undefined;
+  readonly currency: string | null;
+} {
+  const proof = tracked?.callbacks.find(({ proven }) => proven);
+  return tracked?.terms ?? tracked?.booked ?? { rail: proof?.rail, currency: null };
+}
+
+function behind(tracked: Tracked | undefined): string {
+  const status = tracked?.status ?? 'open';
+  const there = status === 'open' ? 'no record of it' : 'it as open';
+  return `the payment is ${status} here, and its gateway has ${there}`;
 }
 
 const texts = {
   opening: 'the payment is open at its gateway, and is not known here',
+  end: 'the payment has ended at its gateway, and is open here',
   hold: 'the payout is accepted, and the ledger has not answered whether its money is held',
   delivery: 'the payment has ended, and no webhook is owed for it',
-} as const satisfies Record<keyof typeof stepKinds, string>;
+} as const satisfies Record<Exclude<keyof typeof stepKinds, Unasked>, string>;

@@ -19,6 +19,12 @@ export const toWebhooks: readonly Hop[] = [
   { ...ENDS, by: 'reconciler' },
 ];
 
+/** The hop from the owner of a payment to us. */
+export const fromOwner: Readonly<Record<PaymentKind, Hop>> = {
+  payout: { from: ['payouts'], topics: ['payouts'], by: 'reconciler' },
+  collection: { from: ['collections'], topics: ['collections'], by: 'reconciler' },
+};
+
 /** The hops from us to the owner of a payment, to the entries of its end, and back; those of the other kind delay none. */
 export const toEntries: Readonly<Record<PaymentKind, readonly Hop[]>> = {
   payout: [TO_PAYOUTS, ...entriesOf('payouts')],
@@ -43,7 +49,7 @@ export const wholeWay: Readonly<Record<PaymentKind, readonly Hop[]>> = {
     TO_PAYOUTS,
     { from: ['payouts'], topics: ['payouts'], by: 'ledger' },
     { ...LEDGER, by: 'payout-gateway' },
-    { from: ['payouts'], topics: ['payouts'], by: 'reconciler' },
+    fromOwner.payout,
   ],
-  collection: [TO_COLLECTIONS, { from: ['collections'], topics: ['collections'], by: 'reconciler' }],
+  collection: [TO_COLLECTIONS, fromOwner.collection],
 };

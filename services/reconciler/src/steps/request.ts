@@ -9,7 +9,7 @@ import type { Step } from './following.ts';
 export interface Wanted {
   readonly reference: string;
   readonly kind: PaymentKind;
-  readonly step: Step | 'end';
+  readonly step: Exclude<Step, 'record' | 'payment'>;
 }
 
 /** Asks the owner of a payment to publish again what its record proves; sent when the transaction commits. */

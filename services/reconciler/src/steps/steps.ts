@@ -8,7 +8,6 @@ import {
   takeLease,
 } from '@pesewa/messaging';
 import type { Logger, ReportProcessed } from '@pesewa/runtime';
-import type { CoverageSource } from '../audits/coverage-source.ts';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
@@ -22,11 +21,16 @@ import {
   findingOf,
   follow,
   found,
+  isAsked,
   lookFromMs,
   type Overdue,
+  placeOf,
+  resolutionOf,
   type StepLimits,
   stepKinds,
+  stillStands,
 } from './following.ts';
+import type { GatewayRecords } from './gateway-records.ts';
 import { createLevel, type LevelDeps } from './level.ts';
 import type { RequestRepublication } from './request.ts';
 import { type StepStore, stepId } from './store.ts';
@@ -36,7 +40,7 @@ import type { StepWatch } from './watches.ts';
 export interface StepDeps extends StepLimits {
   readonly watches: readonly StepWatch[];
   readonly stepStore: StepStore;
-  readonly sources: readonly CoverageSource[];
+  readonly records: readonly GatewayRecords[];
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly workingSet: Pick<WorkingSet, 'apply'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
@@ -56,14 +60,13 @@ type Item = Pick<StepLimits, 'limitMs'> &
         readonly kind: 'observed';
         readonly step: FollowedStep;
         readonly stands: boolean;
-        /** The record of a payment that is still unknown here. */
+        /** The record of a payment that is still unknown, or still open, here. */
         readonly record?: OwnerRecord | undefined;
       }
   );
 
 const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
-const DONE = 'the step is done: the missing event has arrived';
 
 /**
  * Finds payments at a step of ours for too long, asks their owners to publish again what their records prove, and shows
@@ -128,15 +131,16 @@ async function lookAt({
 }: Look): Promise<void> {
   const { limitMs = deps.limitMs, overdueAfterMs = limitMs } = watch;
   const to = new Date(levelAtMs - overdueAfterMs);
-  const seenUntil = await stepStore.mark(watch.name);
-  const from = new Date(lookFromMs(seenUntil?.getTime(), limitMs));
+  const mark = await stepStore.mark(watch.name, new Date(deps.clock.nowMs()));
+  const from = new Date(lookFromMs(mark.until.getTime(), limitMs));
   for await (const { overdue, until } of watch.look(from, to)) {
     await submit(overdue.map((one) => ({ kind: 'found', overdue: one, limitMs })));
     processed(overdue.length);
-    await stepStore.setMark(watch.name, until);
+    await stepStore.setMark(mark, until);
     signal.throwIfAborted();
   }
-  await stepStore.setMark(watch.name, to);
+  const isWhole = mark.wholeAt !== undefined && mark.wholeAt > mark.askedAt;
+  await stepStore.setMark(mark, to, isWhole ? undefined : new Date(deps.clock.nowMs()));
   let due: readonly FollowedStep[];
   do {
     due = await stepStore.due(watch, new Date(levelAtMs), BATCH);
@@ -152,19 +156,21 @@ async function lookAt({
   } while (due.length === BATCH && !signal.aborted);
 }
 
-/** The records of payments that are unknown here although their owners were asked repeatedly. */
+/** The records of payments that are unknown or open here although their owners were asked repeatedly. */
 async function recordsOf(
-  { sources, requestsMax }: Pick<StepDeps, 'sources' | 'requestsMax'>,
+  { records, requestsMax }: Pick<StepDeps, 'records' | 'requestsMax'>,
   standing: readonly FollowedStep[],
 ) {
-  const records = new Map<string, OwnerRecord>();
-  const unknown = standing.filter(({ step, requests }) => step === 'opening' && requests >= requestsMax);
-  for (const source of sources) {
-    const own = unknown.filter(({ kind }) => kind === source.kind).map(({ reference }) => reference);
+  const found = new Map<string, OwnerRecord>();
+  const lacking = standing.filter(
+    ({ step, requests }) => (step === 'opening' || step === 'end') && requests >= requestsMax,
+  );
+  for (const gateway of records) {
+    const own = lacking.filter(({ kind }) => kind === gateway.kind).map(({ reference }) => reference);
     if (own.length > 0)
-      for (const [reference, record] of await source.find(own)) records.set(reference, record);
+      for (const [reference, record] of await gateway.find(own)) found.set(reference, record);
   }
-  return records;
+  return found;
 }
 
 async function write(deps: StepDeps, items: readonly Item[], transaction: Transaction): Promise<void> {
@@ -182,38 +188,50 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
   const kept = new Map<string, FollowedStep>();
   const done: FollowedStep[] = [];
   const reports: BreakReport[] = [];
-  const missing: OwnerRecord[] = [];
-  const ask = (step: FollowedStep) => {
+  const taken: OwnerRecord[] = [];
+  const keep = (step: FollowedStep) => {
     kept.set(stepId(step), step);
-    requestRepublication(step, transaction);
+    const { reference, kind } = step;
+    if (isAsked(step.step) && step.requests > 0)
+      requestRepublication({ reference, kind, step: step.step }, transaction);
   };
   for (const item of items) {
     const limits = { limitMs: item.limitMs, requestsMax: deps.requestsMax };
     if (item.kind === 'found') {
       const { overdue } = item;
       const id = stepId(overdue);
+      const before = known.get(id);
+      if (before && isShownAgain(before, payments.get(before.reference)))
+        reports.push(...reportsOf(before, payments.get(before.reference), now));
       const isNew = overdue.step === 'entry' ? takeEntry(payments, overdue) : !known.has(id) && !kept.has(id);
-      if (isNew) ask(found(overdue, limits, now));
+      if (isNew) keep(found(overdue, limits, now));
       continue;
     }
     const { step, stands, record } = item;
     // Another replica has checked it meanwhile.
     if (known.get(stepId(step))?.dueAt.getTime() !== step.dueAt.getTime()) continue;
-    const next = follow(step, stands, limits, now);
+    const tracked = payments.get(step.reference);
+    const next = follow(step, stands && stillStands(step, tracked), limits, now);
     if (next.kind === 'goesOn' && record === undefined) {
-      ask(next.step);
-      if (next.isNews) reports.push(...reportsOf(next.step, payments.get(step.reference), now));
+      keep(next.step);
+      if (next.isNews) reports.push(...reportsOf(next.step, tracked, now));
       continue;
     }
     done.push(step);
-    if (next.kind === 'goesOn' && record !== undefined) missing.push(record);
+    if (next.kind === 'goesOn' && record !== undefined) taken.push(record);
     if (next.kind === 'done' && next.wasReported && step.step !== 'entry')
-      reports.push(toWithdrawal(step.reference, { kind: stepKinds[step.step], resolution: DONE }, now));
+      reports.push(
+        toWithdrawal(
+          step.reference,
+          { kind: stepKinds[step.step], resolution: resolutionOf(step, tracked) },
+          now,
+        ),
+      );
   }
   await stepStore.save([...kept.values()], done, session);
   await applyReports(deps.breaks, reports, payments, transaction);
   await store.save([...payments.values()], session);
-  await addMissing(deps, missing, transaction);
+  await takeFromRecords(deps, taken, transaction);
 }
 
 /** Whether a payment still lacks an entry that nobody was asked for; notes that it is followed from now on. */
@@ -227,22 +245,25 @@ function takeEntry(payments: Map<string, Tracked>, { reference }: Overdue): bool
 
 function reportsOf(step: FollowedStep, tracked: Tracked | undefined, now: Date): readonly BreakReport[] {
   const finding = findingOf(step, tracked);
-  const place = tracked?.terms ?? tracked?.booked ?? { currency: null };
-  return finding ? [toFoundBreak(step.reference, finding, place, now)] : [];
+  return finding ? [toFoundBreak(step.reference, finding, placeOf(tracked), now)] : [];
 }
 
-/** Adds payments that are unknown here to the working set, each with a break. */
-async function addMissing(
+/** Whether people have resolved the break of a step that an audit finds again. */
+function isShownAgain({ step, isReported }: FollowedStep, tracked: Tracked | undefined): boolean {
+  return isReported && step !== 'entry' && tracked?.breaks.includes(stepKinds[step]) === false;
+}
+
+/** Takes openings and ends that never came from the gateways' records, each with a break. */
+async function takeFromRecords(
   { workingSet }: StepDeps,
-  missing: readonly OwnerRecord[],
+  taken: readonly OwnerRecord[],
   transaction: Transaction,
 ): Promise<void> {
-  const gap = 'coverage.missing' as const;
   const name = 'the record of its gateway';
-  const observed = missing.map((record) => ({
+  const observed = taken.map((record) => ({
     reference: record.reference,
     eventId: null,
-    observation: { kind: 'audited', name, record, gap } as const,
+    observation: { kind: 'audited', name, record } as const,
   }));
   await workingSet.apply(observed, transaction);
 }

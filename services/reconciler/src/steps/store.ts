@@ -11,6 +11,10 @@ interface StepDocument extends FollowedStep {
 interface MarkDocument {
   readonly _id: string;
   readonly until: Date;
+  /** When an audit was asked for: all of them are checked again, from the beginning. */
+  readonly askedAt: Date;
+  /** When all had been. */
+  readonly wholeAt?: Date;
 }
 
 /** A step of a payment. */
@@ -62,10 +66,31 @@ export function openStepStore(db: Db) {
       ];
       if (writes.length > 0) await steps.bulkWrite(writes, { session, ordered: false });
     },
-    /** How far a kind of payment has been checked; undefined before the first check. */
-    mark: async (name: string) => (await marks.findOne({ _id: name }))?.until,
-    setMark: async (name: string, until: Date) => {
-      await marks.updateOne({ _id: name }, { $max: { until } }, { upsert: true });
+    /** How far a watch has checked payments. */
+    mark: async (name: string, now: Date): Promise<MarkDocument> => {
+      const first = { until: new Date(0), askedAt: now };
+      const options = { upsert: true, returnDocument: 'after' } as const;
+      const mark = await marks.findOneAndUpdate({ _id: name }, { $setOnInsert: first }, options);
+      return mark ?? { _id: name, ...first };
+    },
+    /** Moves a mark on; one that an audit has set back meanwhile stays where it is. */
+    setMark: async ({ _id, askedAt }: MarkDocument, until: Date, wholeAt?: Date) => {
+      await marks.updateOne({ _id, askedAt }, { $max: { until }, ...(wholeAt && { $set: { wholeAt } }) });
+    },
+    /** Has watches begin again, but for those that still look at everything. */
+    restart: async (names: readonly string[], askedAt: Date) => {
+      const done = { _id: { $in: [...names] }, $expr: { $gt: ['$wholeAt', '$askedAt'] } };
+      await marks.updateMany(done, { $set: { until: new Date(0), askedAt } });
+    },
+    /** The marks of watches, and how many steps of a kind of payment are followed. */
+    marks: (names: readonly string[], maxTimeMS: number) =>
+      marks.find({ _id: { $in: [...names] } }, { maxTimeMS }).toArray(),
+    counts: async (kind: PaymentKind, wanted: readonly Step[], maxTimeMS: number) => {
+      const counted = steps.aggregate<{ _id: Step; count: number }>(
+        [{ $match: { kind, step: { $in: wanted } } }, { $group: { _id: '$step', count: { $sum: 1 } } }],
+        { maxTimeMS },
+      );
+      return new Map((await counted.toArray()).map(({ _id, count }) => [_id, count]));
     },
     /** How many are followed of each step, and since when the oldest is. */
     standing: async (timeoutMs: number) => {

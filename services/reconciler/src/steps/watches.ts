@@ -1,12 +1,14 @@
 import { type PaymentKind, WEBHOOK_KEEP_DAYS_MIN, webhookIdOf } from '@pesewa/contracts';
 import { DAY_MS } from '@pesewa/kernel';
 import type { Collection, Db, Document, Filter } from 'mongodb';
-import type { CoverageStore } from '../audits/coverage-store.ts';
 import { inPagesBy } from '../batches.ts';
+import { gapBetween } from '../domain/coverage.ts';
+import { openStates, type Terms } from '../domain/tracked.ts';
 import type { PollDocument } from '../poll-document.ts';
 import type { FollowedStep, Overdue, Step } from './following.ts';
-import { toOwners, toWebhooks, wholeWay } from './hops.ts';
+import { fromOwner, toOwners, toWebhooks, wholeWay } from './hops.ts';
 import type { Hop } from './level.ts';
+import { stepId } from './store.ts';
 
 /** A page of payments in the order in which they began or ended. */
 export interface StepPage {
@@ -23,6 +25,8 @@ export interface StepWatch {
   readonly kind?: PaymentKind;
   /** The hops that must be complete before anything counts as missing. */
   readonly hops: readonly Hop[];
+  /** Whether it is over open payments: an audit looks at all of them again. */
+  readonly isAudited?: true;
   /** How long after its time a payment is overdue; the limit, if left out. */
   readonly overdueAfterMs?: number;
   /** How long a step of its own, and an answer to a request, takes; the limit of steps, if left out. */
@@ -41,6 +45,16 @@ interface OpenRow extends Document {
   readonly acceptedAt: Date;
 }
 
+/** The fields that are read of a payment of ours. */
+type KnownRow = Pick<PollDocument, '_id' | 'status'> & { readonly terms?: Terms };
+
+/** The fields that are read of a reference that only callbacks name. */
+interface UnknownRow {
+  readonly _id: string;
+  readonly unknownSince: Date;
+  readonly callbacks: readonly { readonly kind: PaymentKind; readonly proven: boolean }[];
+}
+
 /** The fields that are read of a payment of ours that has ended. */
 interface EndedRow {
   readonly _id: string;
@@ -56,63 +70,139 @@ const READ_TIMEOUT_MS = 30_000;
 const UNANSWERED = 'accepted';
 const OPEN_FIELDS = { _id: 0, reference: 1, status: 1, step: 1, acceptedAt: 1 } as const;
 
-/** The watches over both gateways' open records, and over the webhooks of ended payments. */
+/** The watches over both gateways' open records and ours, and over the webhooks of ended payments. */
 export function openStepWatches(
   database: (name: string) => Db,
   polls: Collection<PollDocument>,
-  coverageStore: Pick<CoverageStore, 'standing'>,
 ): readonly StepWatch[] {
-  const payouts = {
-    kind: 'payout',
-    unended: 'INITIALIZED',
-    steps: ['hold', 'opening'],
-    hops: wholeWay.payout,
-  } as const;
-  const collections = {
-    kind: 'collection',
-    unended: 'PENDING',
-    steps: ['opening'],
-    hops: wholeWay.collection,
-  } as const;
   return [
-    watchOpen(database('payouts').collection('payouts'), coverageStore, payouts),
-    watchOpen(database('collections').collection('collections'), coverageStore, collections),
+    ...watchOpen(database('payouts').collection('payouts'), polls, {
+      kind: 'payout',
+      unended: 'INITIALIZED',
+    }),
+    ...watchOpen(database('collections').collection('collections'), polls, {
+      kind: 'collection',
+      unended: 'PENDING',
+    }),
     ...watchWebhooks(database('webhooks').collection('deliveries'), polls),
   ];
 }
 
+/**
+ * Compares open payments with their gateway's records in both directions: its open records, which we may lack, and our
+ * open payments, which may have ended there or be lost. Steps that either finds are followed by one of them.
+ */
 function watchOpen(
   records: Collection<OpenRow>,
-  { standing }: Pick<CoverageStore, 'standing'>,
-  options: Pick<StepWatch, 'steps' | 'hops'> & { readonly kind: PaymentKind; readonly unended: string },
-): StepWatch {
-  const { kind, unended } = options;
+  polls: Collection<PollDocument>,
+  { kind, unended }: { readonly kind: PaymentKind; readonly unended: string },
+): readonly StepWatch[] {
   const read = (filter: Filter<OpenRow>) =>
     records.find(filter, { maxTimeMS: READ_TIMEOUT_MS }).project<OpenRow>(OPEN_FIELDS);
-  const judge = async (rows: readonly OpenRow[]): Promise<readonly Overdue[]> => {
-    const open = rows.filter(({ status }) => status === unended);
-    const known = await standing(open.map(({ reference }) => reference));
-    return open.flatMap(({ reference, step }): readonly Overdue[] => {
-      if (step === UNANSWERED) return [{ reference, kind, step: 'hold' }];
-      return known.get(reference)?.terms ? [] : [{ reference, kind, step: 'opening' }];
+  const judge = async (
+    references: readonly string[],
+    rows: readonly OpenRow[],
+  ): Promise<readonly Overdue[]> => {
+    const found = new Map(rows.map((row) => [row.reference, row]));
+    const known = await polls
+      .find({ _id: { $in: [...references] } })
+      .project<KnownRow>({ status: 1, terms: 1 })
+      .toArray();
+    const ours = new Map(known.map(({ _id, status, terms }) => [_id, { status, terms: terms ?? null }]));
+    return references.flatMap((reference): readonly Overdue[] => {
+      const row = found.get(reference);
+      const isOpen = row?.status === unended;
+      if (isOpen && row.step === UNANSWERED) return [{ reference, kind, step: 'hold' }];
+      const step = gapBetween(ours.get(reference), row ? { isOpen } : null);
+      return step ? [{ reference, kind, step }] : [];
     });
   };
+  const judgeAll = async (references: readonly string[]) => {
+    // The references that a batch has reserved have no status.
+    const filter = { reference: { $in: [...references] }, status: { $exists: true } };
+    return judge(references, await read(filter).toArray());
+  };
+  const standing: StepWatch['standing'] = async (steps) => {
+    const still = new Set((await judgeAll(steps.map(({ reference }) => reference))).map(stepId));
+    return steps.filter((step) => still.has(stepId(step)));
+  };
+  const common = { kind, standing, isAudited: true } as const;
+  return [
+    {
+      ...common,
+      name: kind,
+      steps: ['hold', 'opening', 'record'],
+      hops: wholeWay[kind],
+      look: async function* look(from, to) {
+        const pages = inPagesBy('acceptedAt', 'reference', { $gte: from, $lte: to }, (where) =>
+          read({ status: unended, ...where }),
+        );
+        for await (const page of pages) {
+          const overdue = await judge(
+            page.map(({ reference }) => reference),
+            page,
+          );
+          yield { overdue, until: page.at(-1)?.acceptedAt ?? to };
+        }
+      },
+    },
+    {
+      ...common,
+      name: `${kind} of ours`,
+      steps: ['end'],
+      hops: [fromOwner[kind]],
+      look: async function* look(from, to) {
+        const pages = inPagesBy('openedAt', '_id', { $gte: from, $lte: to }, (where) =>
+          polls
+            // State by state, so that no payments are sorted.
+            .find({ 'terms.kind': kind, openState: { $in: [...openStates] }, ...where })
+            .project<Pick<PollDocument, '_id' | 'openedAt'>>({ openedAt: 1 }),
+        );
+        for await (const page of pages) {
+          const found = await judgeAll(page.map(({ _id }) => _id));
+          // Holds are found by the other watch, which waits for the ledger.
+          const overdue = found.filter(({ step }) => step !== 'hold');
+          yield { overdue, until: page.at(-1)?.openedAt ?? to };
+        }
+      },
+    },
+  ];
+}
+
+/**
+ * The watch over references that proven callbacks name and nothing else: once everything on its way has come, no
+ * payment of ours has them.
+ */
+export function watchUnknown(polls: Collection<PollDocument>, graceMs: number): StepWatch {
   return {
-    name: kind,
-    kind,
-    steps: options.steps,
-    hops: options.hops,
+    name: 'unknown reference',
+    steps: ['payment'],
+    hops: [fromOwner.payout, fromOwner.collection],
+    // It is looked at twice within the grace time.
+    overdueAfterMs: graceMs / 2,
+    limitMs: graceMs / 2,
     look: async function* look(from, to) {
-      const pages = inPagesBy('acceptedAt', 'reference', { $gte: from, $lte: to }, (where) =>
-        read({ status: unended, ...where }),
+      const pages = inPagesBy('unknownSince', '_id', { $gte: from, $lte: to }, (where) =>
+        polls
+          .find(where)
+          .project<UnknownRow>({ unknownSince: 1, 'callbacks.kind': 1, 'callbacks.proven': 1 }),
       );
-      for await (const page of pages)
-        yield { overdue: await judge(page), until: page.at(-1)?.acceptedAt ?? to };
+      for await (const page of pages) {
+        const overdue = page.map(({ _id: reference, callbacks }): Overdue => {
+          const proof = callbacks.find(({ proven }) => proven);
+          return { reference, kind: proof?.kind ?? 'payout', step: 'payment' };
+        });
+        yield { overdue, until: page.at(-1)?.unknownSince ?? to };
+      }
     },
     standing: async (steps) => {
-      const rows = await read({ reference: { $in: steps.map(({ reference }) => reference) } }).toArray();
-      const still = new Set((await judge(rows)).map(({ reference, step }) => `${reference}/${step}`));
-      return steps.filter(({ reference, step }) => still.has(`${reference}/${step}`));
+      const ids = { $in: steps.map(({ reference }) => reference) };
+      const found = await polls
+        .find({ _id: ids, unknownSince: { $exists: true } })
+        .project({ _id: 1 })
+        .toArray();
+      const still = new Set(found.map(({ _id }) => String(_id)));
+      return steps.filter(({ reference }) => still.has(reference));
     },
   };
 }

@@ -13,10 +13,7 @@ import { findingOf, type RunDocument, type WalletDocument, type WalletStore, wal
 import type { PaymentsAtRail } from './suspects.ts';
 
 /** The comparison of rails' wallets with our float (ADR 28). */
-export interface Comparison {
-  /** Compares every wallet that a rail or our books name now; gives the results. */
-  readonly run: () => Promise<readonly RunDocument[]>;
-}
+export type Comparison = ReturnType<typeof createComparison>;
 
 const DRIFT = 'wallet.drift';
 /** How many open breaks are searched for explanations of a drift. */
@@ -38,7 +35,7 @@ export interface ComparisonDeps extends LookDeps {
 }
 
 /** Builds the {@link Comparison}. */
-export function createComparison(deps: ComparisonDeps): Comparison {
+export function createComparison(deps: ComparisonDeps) {
   const recording = deps.messaging.groupCommit<readonly RunDocument[], readonly RunDocument[]>(
     'reconciler.comparison',
     async (groups, transaction) => {
@@ -49,13 +46,12 @@ export function createComparison(deps: ComparisonDeps): Comparison {
   );
 
   return {
-    run: oneAtATime(async () => {
+    /** Compares every wallet that a rail or our books name now; gives the results. */
+    run: oneAtATime(async (): Promise<readonly RunDocument[]> => {
       const found: RunDocument[] = [];
       for (const rail of deps.rails) {
-        const { runs, suspected } = await lookAtWallets(deps, rail);
-        const explained = await explain(deps, runs);
+        const explained = await explain(deps, await lookAtWallets(deps, rail));
         if (explained.length > 0) found.push(...(await recording.submit(explained)));
-        if (suspected.length > 0) await deps.wallets.suspect(suspected);
       }
       return found;
     }),

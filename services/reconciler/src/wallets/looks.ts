@@ -22,13 +22,6 @@ export interface LookDeps {
   readonly logger: Logger;
 }
 
-/** The result of the looks at a rail's wallets. */
-export interface Looked {
-  readonly runs: readonly RunDocument[];
-  /** Out of range while messages of our services are, or may be, on their way to us: not conclusive. */
-  readonly suspected: readonly RunDocument[];
-}
-
 /** How many looks are taken before a drift counts: we may learn of a rail's movement only a moment later. */
 const LOOKS_MAX = 3;
 /** How long our projections may take to apply what was published when the rail answered. */
@@ -58,13 +51,12 @@ interface AllBooks {
 /**
  * Looks at a rail's wallets, three times at most, until all are within range and no payment was posted during the look
  * that could hide a difference (ADR 28); nothing if the rail or our own topics don't answer. A wallet that stays out of range is judged by books with everything that our services knew when
- * the rail last answered; if those can't be had, it is only suspected.
+ * the rail last answered; if those can't be had, nothing is made of it.
  */
-export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<Looked> {
-  const nothing = { runs: [], suspected: [] };
+export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<readonly RunDocument[]> {
   const earlier: Look[] = [];
   let last = await look(deps, rail);
-  if (!last) return nothing;
+  if (!last) return [];
   const known = (await deps.wallets.wallets(rail.name)).map(({ currency }) => currency);
   const judged = (newest: Look) => judge(newest, earlier, known).map((found) => toRun(deps, rail, found));
   let runs = judged(last);
@@ -72,19 +64,18 @@ export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<
     await deps.clock.sleep(deps.pauseMs);
     const next = await look(deps, rail);
     // Without another look a wallet out of range is not known to be, and one within it is as it was.
-    if (!next) return runs.some(isOut) ? nothing : { runs, suspected: [] };
+    if (!next) return runs.some(isOut) ? [] : runs;
     earlier.push(last);
     last = next;
     runs = judged(last);
   }
-  if (!runs.some(isOut)) return { runs, suspected: [] };
-  if (await isLevel(deps))
-    return { runs: judged({ ...last, books: await readBooks(deps, rail) }), suspected: [] };
+  if (!runs.some(isOut)) return runs;
+  if (await isLevel(deps)) return judged({ ...last, books: await readBooks(deps, rail) });
   deps.logger.warn(
     { rail: rail.name, wallets: runs.filter(isOut).map(({ currency }) => currency) },
     'wallets are out of range, but what our services know is not all here: nothing is made of it yet',
   );
-  return { runs: runs.filter((run) => !isOut(run)), suspected: runs.filter(isOut) };
+  return runs.filter((run) => !isOut(run));
 }
 
 function isOut({ withinRange }: Pick<RunDocument, 'withinRange'>): boolean {

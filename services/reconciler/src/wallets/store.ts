@@ -88,12 +88,7 @@ export interface WalletDocument {
   readonly lastOut?: RunDocument;
   /** When it was last found within its range, and not unexplained there. */
   readonly inRangeAt?: Date;
-  /** A look since the latest run: out of range, but without all that our services know; minor units. */
-  readonly suspected?: Suspicion;
 }
-
-/** An unexplained difference that was found while messages of ours were still on their way. */
-export type Suspicion = Pick<RunDocument, 'at' | 'unexplained'>;
 
 /** The floats, wallets and comparison runs of this service's database. */
 export type WalletStore = ReturnType<typeof openWalletStore>;
@@ -151,16 +146,6 @@ export function openWalletStore(db: Db) {
         .toArray(),
     recordRuns: async (records: readonly RunDocument[], session: ClientSession): Promise<void> => {
       if (records.length > 0) await runs.insertMany([...records], { session });
-    },
-    /** Stores what was found of wallets that were compared before, until their next run. */
-    suspect: async (found: readonly RunDocument[]): Promise<void> => {
-      const writes = found.map((run) => ({
-        updateOne: {
-          filter: { _id: walletId(run), 'latest.at': { $lt: run.at } },
-          update: { $set: { suspected: { at: run.at, unexplained: run.unexplained } } },
-        },
-      }));
-      if (writes.length > 0) await wallets.bulkWrite(writes, { ordered: false });
     },
     saveWallets: async (documents: readonly WalletDocument[], session: ClientSession): Promise<void> => {
       const writes = documents.map(({ _id, ...replacement }) => ({

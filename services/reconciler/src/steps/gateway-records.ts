@@ -1,6 +1,5 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { Db, Document } from 'mongodb';
-import { inPagesBy } from '../batches.ts';
+import type { Collection, Db, Document } from 'mongodb';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
 
@@ -9,19 +8,11 @@ import type { RailFee } from '../handlers.ts';
  *
  * Reads are with majority and without personal data.
  */
-export interface CoverageSource {
+export interface GatewayRecords {
   readonly kind: PaymentKind;
-  /** Records that were accepted before a time and have not ended, oldest first, in pages. */
-  readonly unended: (before: Date) => AsyncIterable<readonly AcceptedRow[]>;
   readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, OwnerRecord>>;
   /** When the rail accepted a payment, in milliseconds; null if it did not. */
   readonly acceptedAtMs: (reference: string) => Promise<number | null>;
-}
-
-/** The place of a record among those of its gateway, by keys that never change. */
-export interface AcceptedRow {
-  readonly reference: string;
-  readonly acceptedAt: Date;
 }
 
 /** The fields that are read of a payout or a collection. */
@@ -62,28 +53,27 @@ const FIELDS = {
   'order.country': 1,
 } as const;
 
-/** A slower read is given up: one gateway's database must not delay the audit of the other. */
+/** A slower read is given up: one gateway's database must not delay the payments of the other. */
 const READ_TIMEOUT_MS = 30_000;
 /** A poll that reads this after its call to the rail must still end within its lease. */
 const ACCEPTANCE_TIMEOUT_MS = 4_000;
 
 /** The records of both gateways, in the databases of this installation. */
-export function openCoverageSources(
+export function openGatewayRecords(
   database: (name: string) => Db,
   railFee: RailFee,
-): readonly [payouts: CoverageSource, collections: CoverageSource] {
+): readonly [payouts: GatewayRecords, collections: GatewayRecords] {
   return [
-    openSource(database('payouts'), { kind: 'payout', unended: 'INITIALIZED' }, railFee),
-    openSource(database('collections'), { kind: 'collection', unended: 'PENDING' }, railFee),
+    openRecords(database('payouts').collection('payouts'), 'payout', railFee),
+    openRecords(database('collections').collection('collections'), 'collection', railFee),
   ];
 }
 
-function openSource(
-  db: Db,
-  { kind, unended }: { readonly kind: PaymentKind; readonly unended: string },
+function openRecords(
+  collection: Collection<PaymentRow>,
+  kind: PaymentKind,
   railFee: RailFee,
-): CoverageSource {
-  const collection = db.collection<PaymentRow>(kind === 'payout' ? 'payouts' : 'collections');
+): GatewayRecords {
   const read = async (references: readonly string[], maxTimeMS: number) => {
     // The references that a batch has reserved have no status.
     const rows = await collection
@@ -94,12 +84,6 @@ function openSource(
   };
   return {
     kind,
-    unended: (before) =>
-      inPagesBy('acceptedAt', 'reference', { $lt: before }, (where) =>
-        collection
-          .find({ status: unended, ...where }, { maxTimeMS: READ_TIMEOUT_MS })
-          .project<AcceptedRow>({ _id: 0, reference: 1, acceptedAt: 1 }),
-      ),
     find: (references) => read(references, READ_TIMEOUT_MS),
     acceptedAtMs: async (reference) =>
       (await read([reference], ACCEPTANCE_TIMEOUT_MS)).get(reference)?.takenOnAtMs ?? null,
@@ -110,7 +94,7 @@ function recordOf(row: PaymentRow, kind: PaymentKind, railFee: RailFee): OwnerRe
   const { reference, merchantId, currency, rail, order, acceptedAt, attemptedAt = acceptedAt } = row;
   const amount = row.amountReceived ?? row.amount;
   const status = STATUSES[row.status];
-  // An audit that mistakes an unknown status for an end would be worse than none.
+  // To mistake an unknown status for an end would be worse than to find nothing.
   if (status === undefined) throw new RangeError(`a ${kind} has the unknown status ${row.status}`);
   return {
     reference,

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { expect, it } from 'vitest';
-import { openCoverageSources } from './coverage-source.ts';
+import { openGatewayRecords } from './gateway-records.ts';
 
 const row = {
   reference: 'po-1',
@@ -23,7 +23,7 @@ function open(record: object) {
     return { project: () => ({ toArray: async () => [record] }) };
   };
   const db = { collection: () => ({ find }) } as unknown as Db;
-  const [payouts] = openCoverageSources(
+  const [payouts] = openGatewayRecords(
     () => db,
     () => 0n,
   );

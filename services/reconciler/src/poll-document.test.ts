@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { awaited } from './domain/tracked.ts';
+import { called, fold, opened } from './fixtures/verdicts.ts';
+import { toDocument } from './poll-document.ts';
+
+const keep = { paymentMs: 1, unknownMs: 600_000 };
+const stored = (proven: boolean) => toDocument(fold(awaited('po-1', 5_000), [called({ proven })]), keep);
+
+it('a reference that only callbacks name is deleted after its time, and nobody is asked about it', () => {
+  expect(stored(false)).toMatchObject({ status: 'awaited', forgetAt: new Date(605_000) });
+  expect(stored(false)).not.toHaveProperty('watch');
+});
+
+it('a reference is looked at from its first proof on, however old its hints are', () => {
+  const hinted = fold(awaited('po-1', 5_000), [called(), called({ proven: true })]);
+  const proven = { unknownSince: new Date(7_000), forgetAt: new Date(607_000) };
+  expect(toDocument(hinted, keep)).toMatchObject(proven);
+  const again = { ...hinted, openedAtMs: 6_500 };
+  const claim = called({ proven: true, amount: '99' });
+  expect(toDocument(fold(again, [claim]), keep)).toMatchObject({ unknownSince: new Date(6_500) });
+  expect(stored(false)).not.toHaveProperty('unknownSince');
+});
+
+it('a payment that the ledger or its owner mentions stays', () => {
+  const unknown = fold(awaited('po-1', 5_000), [called({ proven: true })]);
+  const posted = { ...unknown, posted: true };
+  for (const known of [posted, fold(unknown, [opened('payout')])]) {
+    expect(toDocument(known, keep)).not.toHaveProperty('forgetAt');
+    expect(toDocument(known, keep)).not.toHaveProperty('unknownSince');
+  }
+});

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { movementsOf, toPayment } from './settling.ts';
+
+const terms = {
+  kind: 'payout',
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'KES',
+  country: 'KEN',
+  amount: 10_000n,
+  railFee: 50n,
+} as const;
+
+it('a payment is compared in the fee that was booked, and otherwise in what the schedule says', () => {
+  const payment = { _id: 'po-1', terms, status: 'completed' } as const;
+  expect(toPayment(payment, () => undefined)).toMatchObject({ amount: 10_000n, fee: 50n });
+  expect(toPayment({ ...payment, charged: 60n }, () => undefined)).toMatchObject({ fee: 60n });
+  expect(toPayment({ ...payment, received: 9_000n }, () => 45n)).toMatchObject({ amount: 9_000n, fee: 45n });
+});
+
+it('lines stand for what they are compared with now; one that says reversed for both, a pending reversal for none', () => {
+  const line = (uses: string | undefined, status: 'completed' | 'reversed' | 'pending', run: string) =>
+    ({ _id: run, uses, row: { status } }) as Parameters<typeof movementsOf>[0][number];
+  const lines = [
+    line('po-1', 'completed', '1'),
+    line('po-2', 'reversed', '2'),
+    line('po-3/reversal', 'pending', '3'),
+    line('po-4', 'pending', '4'),
+    line(undefined, 'completed', '5'),
+    line(undefined, 'completed', '6'),
+  ];
+  const found = movementsOf(lines, new Map([['5', { uses: 'po-5/reversal' }]]));
+  expect([...found]).toEqual(['po-1', 'po-2', 'po-2/reversal', 'po-4', 'po-5/reversal']);
+});
