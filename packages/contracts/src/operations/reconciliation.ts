@@ -129,7 +129,6 @@ const statusView = z.object({
       overdue: z.array(
         z.object({ wallet: z.string(), count: z.number(), isCut: z.boolean(), oldestAt: z.string() }),
       ),
-      /** Wallets out of range in the newest comparison, while some of our services' events were still on their way. */
       /** Wallets of rails that are no longer configured; the other fields leave them out. */
       removed: z.array(z.object({ wallet: z.string(), configured: z.boolean(), withinRange: z.boolean() })),
     })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { movementsOf, toPayment } from './settling.ts';
+import { movementsOf, toPayment, withoutPending } from './settling.ts';
 
 const terms = {
   kind: 'payout',
@@ -31,4 +31,21 @@ it('lines stand for what they are compared with now; one that says reversed for 
   ];
   const found = movementsOf(lines, new Map([['5', { uses: 'po-5/reversal' }]]));
   expect([...found]).toEqual(['po-1', 'po-2', 'po-2/reversal', 'po-4', 'po-5/reversal']);
+});
+
+it('a line that was pending when its payment had not ended waits for the statement that must have it', () => {
+  const line = (payment: string, status: 'completed' | 'pending', untilMs = 10) =>
+    ({ payment, row: { status }, until: new Date(untilMs) }) as Parameters<typeof withoutPending>[0][number];
+  const lines = [
+    line('po-waits', 'pending'),
+    line('po-placed', 'pending'),
+    line('po-within', 'pending', 21),
+    line('po-listed', 'pending'),
+    line('po-listed', 'completed'),
+  ];
+  const placed = ['po-waits', 'po-placed', 'po-within', 'po-listed'].map((_id) => ({
+    payment: { _id, endedAt: new Date(20) },
+    place: _id === 'po-placed' ? {} : undefined,
+  }));
+  expect(withoutPending(lines, placed)).toEqual(lines.slice(1));
 });

@@ -35,16 +35,17 @@ export async function settle(
 ): Promise<readonly RecordDocument[]> {
   const trial = statements.find((statement) => statement.trial);
   const known = new Map(payments.map((one) => [one._id, one]));
-  const lines = await linesAbout(deps.statementStore, [...known.keys()], transaction, trial?._id);
+  const placed = payments.map((payment) => ({
+    payment,
+    place: statements.find((statement) => mustHave(statement, payment)),
+  }));
+  const stated = await linesAbout(deps.statementStore, [...known.keys()], transaction, trial?._id);
+  const lines = withoutPending(stated, placed);
   const outcomes = outcomesOf(lines, (reference) => {
     const found = known.get(reference);
     return found && toPayment(found, deps.railFee);
   });
   const movements = movementsOf(lines, outcomes);
-  const placed = payments.map((payment) => ({
-    payment,
-    place: statements.find((statement) => mustHave(statement, payment)),
-  }));
   if (!trial) {
     await writeOutcomes(deps, lines, outcomes, transaction);
     const settled = placed.filter(({ payment, place }) => isCompared(payment, movements, place));
@@ -54,6 +55,28 @@ export async function settle(
   return placed.flatMap(({ payment, place }) =>
     movements.has(payment._id) || !place ? [] : (missingIn(deps, place, payment) ?? []),
   );
+}
+
+/**
+ * The lines without those that say of a payment only that it was pending, before it ended: the statement that must have
+ * it, which has not come, tells more.
+ */
+export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' | 'until'>>(
+  lines: readonly Line[],
+  placed: readonly {
+    readonly payment: Pick<WindowPayment, '_id' | 'endedAt'>;
+    readonly place: object | undefined;
+  }[],
+): readonly Line[] {
+  const nameOf = ({ payment, row }: Line) => payment ?? row?.reference ?? undefined;
+  const byPayment = Map.groupBy(lines, nameOf);
+  const isBefore = ({ row, until }: Line, endedAt: Date | undefined) =>
+    row?.status === 'pending' && until !== undefined && endedAt !== undefined && until <= endedAt;
+  const found = placed.flatMap(({ payment: { _id, endedAt }, place }) =>
+    !place && byPayment.get(_id)?.every((line) => isBefore(line, endedAt)) ? _id : [],
+  );
+  const pending = new Set(found);
+  return lines.filter((line) => !pending.has(nameOf(line) ?? ''));
 }
 
 /** The movements that lines stand for now: a line that says reversed stands for both, a pending reversal for none. */

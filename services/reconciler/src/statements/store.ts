@@ -13,6 +13,7 @@ import {
   openMatchStore,
   recordId,
 } from '../matching/store.ts';
+import { type Period, windowOf } from './window.ts';
 
 /** The terms of a statement: the same file, read in the same way for the same period, is the same statement. */
 export interface StatementTerms {
@@ -71,8 +72,9 @@ export function openStatementStore(db: Db): StatementStore {
   return openMatchStore(db, { runs: 'statements', records: 'statement_records' });
 }
 
-/** A line of a statement whose file is stored, and the rail of that. */
-export type StatedLine = RecordDocument & Pick<StatementTerms, 'rail'>;
+/** A line of a statement whose file is stored, the rail of that, and until when payments must be in it. */
+export type StatedLine = RecordDocument &
+  Pick<StatementTerms, 'rail'> & { readonly until?: Date | undefined };
 
 /**
  * The lines that stand for movements of payments, or name them as unknown, those of the newest statement first: of all
@@ -93,11 +95,21 @@ export async function linesAbout(
       { ...isListed, _id: { $in: lines.map(({ run }) => run) }, stage: { $nin: ['receiving', 'dropped'] } },
       { session },
     )
-    .project<Pick<StatementDocument, '_id' | 'rail'>>({ rail: 1 })
+    .project<Period & Pick<StatementDocument, '_id'>>({
+      rail: 1,
+      from: 1,
+      to: 1,
+      firstAt: 1,
+      lastAt: 1,
+      requestedAt: 1,
+    })
     .sort({ requestedAt: -1 })
     .toArray();
   const byRun = Map.groupBy(lines, ({ run }) => run);
-  return stored.flatMap(({ _id, rail }) => (byRun.get(_id) ?? []).map((line) => ({ ...line, rail })));
+  return stored.flatMap(({ _id, ...period }) => {
+    const of = { rail: period.rail, until: windowOf(period)?.to };
+    return (byRun.get(_id) ?? []).map((line) => ({ ...line, ...of }));
+  });
 }
 
 const NUMBER_DIGITS = 9;
