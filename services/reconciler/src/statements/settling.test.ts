@@ -35,7 +35,11 @@ it('lines stand for what they are compared with now; one that says reversed for 
 
 it('a line that was pending when its payment had not ended waits for the statement that must have it', () => {
   const line = (payment: string, status: 'completed' | 'pending', untilMs = 10) =>
-    ({ payment, row: { status }, until: new Date(untilMs) }) as Parameters<typeof withoutPending>[0][number];
+    ({
+      payment,
+      row: { status },
+      period: { from: new Date(0), to: new Date(untilMs), requestedAt: new Date(99) },
+    }) as Parameters<typeof withoutPending>[0][number];
   const lines = [
     line('po-waits', 'pending'),
     line('po-placed', 'pending'),

@@ -12,7 +12,7 @@ import {
   type StatementDocument,
   type StatementStore,
 } from './store.ts';
-import { isCompared, mustHave } from './window.ts';
+import { isCompared, mustHave, windowOf } from './window.ts';
 
 /** The dependencies of {@link settle}. */
 export interface SettlingDeps {
@@ -61,7 +61,7 @@ export async function settle(
  * The lines without those that say of a payment only that it was pending, before it ended: the statement that must have
  * it, which has not come, tells more.
  */
-export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' | 'until'>>(
+export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' | 'period'>>(
   lines: readonly Line[],
   placed: readonly {
     readonly payment: Pick<WindowPayment, '_id' | 'endedAt'>;
@@ -70,8 +70,10 @@ export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' |
 ): readonly Line[] {
   const nameOf = ({ payment, row }: Line) => payment ?? row?.reference ?? undefined;
   const byPayment = Map.groupBy(lines, nameOf);
-  const isBefore = ({ row, until }: Line, endedAt: Date | undefined) =>
-    row?.status === 'pending' && until !== undefined && endedAt !== undefined && until <= endedAt;
+  const isBefore = ({ row, period }: Line, endedAt: Date | undefined) => {
+    const until = row?.status === 'pending' && period && windowOf(period)?.to;
+    return until && endedAt && until <= endedAt;
+  };
   const found = placed.flatMap(({ payment: { _id, endedAt }, place }) =>
     !place && byPayment.get(_id)?.every((line) => isBefore(line, endedAt)) ? _id : [],
   );

@@ -13,7 +13,6 @@ import {
   openMatchStore,
   recordId,
 } from '../matching/store.ts';
-import { type Period, windowOf } from './window.ts';
 
 /** The terms of a statement: the same file, read in the same way for the same period, is the same statement. */
 export interface StatementTerms {
@@ -72,9 +71,11 @@ export function openStatementStore(db: Db): StatementStore {
   return openMatchStore(db, { runs: 'statements', records: 'statement_records' });
 }
 
-/** A line of a statement whose file is stored, the rail of that, and until when payments must be in it. */
-export type StatedLine = RecordDocument &
-  Pick<StatementTerms, 'rail'> & { readonly until?: Date | undefined };
+/** What the period of a statement follows from. */
+export type Period = Pick<StatementDocument, 'rail' | 'from' | 'to' | 'firstAt' | 'lastAt' | 'requestedAt'>;
+
+/** A line of a statement whose file is stored, and the rail and the period of that. */
+export type StatedLine = RecordDocument & Pick<StatementTerms, 'rail'> & { readonly period?: Period };
 
 /**
  * The lines that stand for movements of payments, or name them as unknown, those of the newest statement first: of all
@@ -107,8 +108,7 @@ export async function linesAbout(
     .toArray();
   const byRun = Map.groupBy(lines, ({ run }) => run);
   return stored.flatMap(({ _id, ...period }) => {
-    const of = { rail: period.rail, until: windowOf(period)?.to };
-    return (byRun.get(_id) ?? []).map((line) => ({ ...line, ...of }));
+    return (byRun.get(_id) ?? []).map((line) => ({ ...line, rail: period.rail, period }));
   });
 }
 

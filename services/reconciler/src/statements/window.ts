@@ -1,9 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Window, WindowPayment } from '../matching/payments.ts';
-import type { StatementDocument } from './store.ts';
-
-/** What the period of a statement follows from. */
-export type Period = Pick<StatementDocument, 'rail' | 'from' | 'to' | 'firstAt' | 'lastAt' | 'requestedAt'>;
+import type { Period, StatementDocument } from './store.ts';
 
 /** The period whose payments must be in the statement, none of it after its upload; undefined if nothing defines it. */
 export function windowOf({ rail, from, to, firstAt, lastAt, requestedAt }: Period): Window | undefined {

@@ -138,11 +138,8 @@ function watchOpen(
           read({ status: unended, ...where }),
         );
         for await (const page of pages) {
-          const overdue = await judge(
-            page.map(({ reference }) => reference),
-            page,
-          );
-          yield { overdue, until: page.at(-1)?.acceptedAt ?? to };
+          const references = page.map(({ reference }) => reference);
+          yield { overdue: await judge(references, page), until: page.at(-1)?.acceptedAt ?? to };
         }
       },
     },
@@ -161,8 +158,7 @@ function watchOpen(
         for await (const page of pages) {
           const found = await judgeAll(page.map(({ _id }) => _id));
           // Holds are found by the other watch, which waits for the ledger.
-          const overdue = found.filter(({ step }) => step !== 'hold');
-          yield { overdue, until: page.at(-1)?.openedAt ?? to };
+          yield { overdue: found.filter(({ step }) => step !== 'hold'), until: page.at(-1)?.openedAt ?? to };
         }
       },
     },
