@@ -25,7 +25,7 @@ export function kindOf(result: string): BreakKind | undefined {
 }
 
 /** The line that has the last word on a field of a movement at a rail: that of the newest statement that compared it. */
-export function lastWord(
+function lastWord(
   lines: readonly StatedLine[],
   { rail, movement, field }: { readonly rail: string; readonly movement: string; readonly field: Field },
 ): StatedLine | undefined {
