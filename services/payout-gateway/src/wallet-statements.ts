@@ -46,6 +46,19 @@ export interface WalletStatements {
   readonly read: (query: StatementQuery) => Promise<WalletStatement | undefined>;
 }
 
+/** A payout's booking has two, its amount and its fee. */
+const LINES_PER_POSTING = 2;
+const projection = {
+  _id: 0,
+  kind: 1,
+  reference: 1,
+  entries: 1,
+  wallet: 1,
+  walletSequence: 1,
+  availableAfter: 1,
+  heldAfter: 1,
+  at: 1,
+} satisfies Record<keyof StatedPosting | '_id', 0 | 1>;
 const NOTHING: WalletMoment = { available: 0n, held: 0n };
 /** The server's own time limit does not help if the server itself stalls. */
 const READ_TIMEOUT_MS = 2 * LIST_TIMEOUT_MS;
@@ -101,12 +114,15 @@ async function readPage(ledger: Db, query: StatementQuery) {
       walletSequence: { $gt: sequence },
       kind: { $nin: [...UNBOOKED_KINDS] },
     };
-    const found = await postings
-      .find(filter, options)
+    const found = postings
+      .find(filter, { ...options, projection, batchSize: Math.ceil(limit / LINES_PER_POSTING) + 1 })
       .sort({ at: 1, walletSequence: 1 })
-      .limit(limit)
-      .toArray();
-    const lines = found.flatMap(linesOf).filter((line) => line.sequence > sequence);
+      .limit(limit);
+    const lines: StatementLine[] = [];
+    for await (const posting of found) {
+      lines.push(...linesOf(posting).filter((line) => line.sequence > sequence));
+      if (lines.length >= limit) break;
+    }
     return { opening, closing, lines: lines.slice(0, limit) };
   });
 }
