@@ -9,6 +9,9 @@ export interface Addresses {
   readonly SCHEMA_REGISTRY_URL: string;
 }
 
+/** Servers that are there may be slow on a busy machine; where none is, the connection is refused at once. */
+const CHECK_TIMEOUT_MS = 15_000;
+
 const names = ['MONGODB_URL', 'KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL'] as const;
 
 /**
@@ -58,7 +61,8 @@ async function checkKafka(brokers: string): Promise<void> {
   const addresses = brokers.split(',').map((address) => address.trim());
   await Promise.any(
     addresses.map(async (address) => {
-      if ((await probeKafka(address)).length < 1) throw new Error('the broker knows of no cluster');
+      if ((await probeKafka(address, CHECK_TIMEOUT_MS)).length < 1)
+        throw new Error('the broker knows of no cluster');
     }),
   ).catch((error: unknown) => {
     const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
@@ -67,7 +71,7 @@ async function checkKafka(brokers: string): Promise<void> {
 }
 
 async function checkRegistry(url: string): Promise<void> {
-  await probeRegistry(url).catch((error: unknown) => {
+  await probeRegistry(url, CHECK_TIMEOUT_MS).catch((error: unknown) => {
     throw refusal(
       'SCHEMA_REGISTRY_URL',
       `no answer (${withoutAddress(error)})`,

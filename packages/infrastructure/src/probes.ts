@@ -113,7 +113,7 @@ export function probeKafka(
 }
 
 /** Asks a schema registry (its Confluent-compatible base) for its subjects. Rejects if it gives no list. */
-export async function probeRegistry(url: string): Promise<void> {
+export async function probeRegistry(url: string, timeoutMs: number = connectTimeoutMs): Promise<void> {
   const address = new URL(`${url.replace(/\/+$/, '')}/subjects`);
   const headers = new Headers();
   if (address.username !== '') {
@@ -122,7 +122,7 @@ export async function probeRegistry(url: string): Promise<void> {
     address.username = '';
     address.password = '';
   }
-  const response = await fetch(address, { headers, signal: AbortSignal.timeout(connectTimeoutMs) });
+  const response = await fetch(address, { headers, signal: AbortSignal.timeout(timeoutMs) });
   if (!response.ok) throw new Error(`it answers ${response.status}`);
   const subjects: unknown = await response.json();
   if (!Array.isArray(subjects)) throw new Error('it answers no list of subjects');
