@@ -79,7 +79,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       registry: scope.metrics,
     }),
   );
-  const asking = { ...parts.proof, arrived, rails: parts.polled, pauseMs: config.POLL_PAUSE_MS };
+  const asking = { ...parts.proof, arrived, rails: parts.polledRails, pauseMs: config.POLL_PAUSE_MS };
   const poller = await scope.open('poller', startPoller({ ...parts, ...metrics, ...asking }));
   const workingSet = createWorkingSet({
     ...parts,
@@ -134,7 +134,7 @@ async function composeSteps(scope: Scope, parts: Parts, workingSet: WorkingSet):
 /** The daily close (ADR 29). */
 async function composeCloses(scope: Scope, parts: Parts): Promise<void> {
   const { config } = scope;
-  const { polled: rails, rateLimit, windowPayments: payments } = parts;
+  const { polledRails: rails, rateLimit, windowPayments: payments } = parts;
   const closeStore = openCloseStore(parts.db);
   const perSecondMax = config.CLOSE_POLLS_PER_SECOND;
   const ofCloses = { ...parts, closeStore, payments, rails, pauseMs: config.POLL_PAUSE_MS };
@@ -245,7 +245,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
     railNames: rails.all.map(({ name }) => name),
     /** The rails whose statement is their close. */
     byStatement,
-    polled: rails.all.map((rail) => backOffWhenTurnedAway({ ...rail, acceptedAtMs }, clock)),
+    polledRails: rails.all.map((rail) => backOffWhenTurnedAway({ ...rail, acceptedAtMs }, clock)),
     rateLimit: openRailRateLimit(db),
     schedule: { baseMs: config.POLL_BASE_MS, capMs: config.POLL_CAP_MS, lagMs },
     proof: { lagMs, notFoundGraceMs: config.NOT_FOUND_GRACE_MS, pollsBeforeBreak: config.POLLS_BEFORE_BREAK },
