@@ -86,11 +86,11 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
           if (decided !== null && decided === observed.status)
             outcome.applied.push({ reference, outcome: decided });
         }
-        if (eventId !== null && wasStuck(before, observed))
+        if (eventId !== null && endedByPolls(before, observed))
           transaction.emit(stuckSettled(observed, eventId, deps.clock.nowMs()));
         const proven = takeProven(deps, { before, observed, event: one, nowMs }, outcome, transaction);
-        const closed = close(before, proven, observation, nowMs, outcome);
-        changed.set(reference, withAuditFinding(before, closed, observation, nowMs, outcome));
+        const resolved = withAutoResolutions(before, proven, observation, nowMs, outcome);
+        changed.set(reference, withAuditFinding(before, resolved, observation, nowMs, outcome));
       }
       await applyReports(deps.breaks, outcome.reports, changed, transaction);
       const payments = deps.claimDue([...changed.values()], nowMs, transaction);
@@ -144,7 +144,7 @@ function takeProven(
   return tracked;
 }
 
-function close(
+function withAutoResolutions(
   before: Tracked,
   after: Tracked,
   observation: PaymentObservation,
@@ -179,7 +179,7 @@ function withAuditFinding(
 }
 
 /** Whether a payment ended by our polls alone, without any callback. */
-function wasStuck(before: Tracked, after: Tracked): boolean {
+function endedByPolls(before: Tracked, after: Tracked): boolean {
   return (
     before.status === 'open' && after.status !== 'open' && after.polls > 0 && after.callbacks.length === 0
   );

@@ -192,7 +192,7 @@ async function commitPolls(
       transaction.session,
     ),
   );
-  const broken: BreakReport[] = [];
+  const reports: BreakReport[] = [];
   for (const poll of polls) {
     const tracked = loaded.get(poll.reference);
     const terms = tracked?.terms;
@@ -202,7 +202,7 @@ async function commitPolls(
     const { answer, polledAtMs } = poll;
     if (answer.kind === 'notSent') {
       const afterMs = rails.get(terms.rail)?.isAvailable() ? answer.retryAfterMs : null;
-      loaded.set(poll.reference, refused(deps, tracked, poll, afterMs));
+      loaded.set(poll.reference, notAskedNow(deps, tracked, poll, afterMs));
       continue;
     }
     const question = {
@@ -218,20 +218,21 @@ async function commitPolls(
     } as const;
     const taken = takeAnswer(question, deps.clock.nowMs(), transaction);
     const { verdict } = taken;
+    // Nothing is written: the lease of this poll says when to ask again.
     if (tracked.claim === poll.claim && confirmsCallback(question, verdict)) continue;
     if (isEndOverdue(tracked, verdict, { polledAtMs, lagMs, arrived })) {
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
     }
-    broken.push(...taken.reports);
+    reports.push(...taken.reports);
     loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, taken));
   }
-  await applyReports(deps.breaks, broken, loaded, transaction);
+  await applyReports(deps.breaks, reports, loaded, transaction);
   await deps.store.save([...loaded.values()], transaction.session);
   return polls.map(() => undefined);
 }
 
-function refused(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs: number | null): Tracked {
+function notAskedNow(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs: number | null): Tracked {
   const at = { nowMs: deps.clock.nowMs(), fraction: deps.random.fraction() };
   return notAsked(tracked, poll, afterMs === null ? null : { ...at, afterMs });
 }
