@@ -28,7 +28,7 @@ function payout(status: 'completed' | 'failed' = 'completed') {
     ask: async (...answers: readonly RailAnswer[]): Promise<readonly string[]> => {
       const before = emitted.length;
       for (const answer of answers) {
-        const { verdict, after } = poll(tracked, answer, { polledAtMs: 900_000 });
+        const { verdict, after } = poll(tracked, answer, { askedAtMs: 900_000 });
         tracked = await tell(reportsOfVerdict(after, terms('payout'), verdict, new Date(NOW_MS)), after);
       }
       return emitted

@@ -180,7 +180,7 @@ function judged(
 ): CloseFinding & { readonly after: Tracked } {
   const nowMs = deps.clock.nowMs();
   // A close judges ended payments and waits for nothing.
-  const asked = { tracked, terms, answer, isScheduled: false, polledAtMs: askedAtMs, arrived: null };
+  const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
   const matching = matchRecord({
     tracked,

@@ -22,20 +22,20 @@ describe('the time in which what is sent arrives', () => {
   });
 
   it('is all that counts of a wait', () => {
-    const waited = (sinceMs: number, polledAtMs: number) =>
-      waitedMs({ polledAtMs, arrived: { sinceMs: 100, untilMs: 200 } }, sinceMs);
+    const waited = (sinceMs: number, askedAtMs: number) =>
+      waitedMs({ askedAtMs, arrived: { sinceMs: 100, untilMs: 200 } }, sinceMs);
     expect([waited(0, 300), waited(150, 300), waited(150, 180), waited(250, 300)]).toEqual([100, 50, 30, 0]);
-    expect(waitedMs({ polledAtMs: 300, arrived: null }, 0)).toBe(0);
+    expect(waitedMs({ askedAtMs: 300, arrived: null }, 0)).toBe(0);
   });
 });
 
 describe('a payment after Kafka was away for twenty minutes', () => {
   const backMs = 20 * MINUTE_MS;
-  const ask = (open: ReturnType<typeof collection>, arrived: ArrivedTime | null, polledAtMs: number) => {
+  const ask = (open: ReturnType<typeof collection>, arrived: ArrivedTime | null, askedAtMs: number) => {
     if (!open.terms) throw new Error('the payment has no terms');
     const answer = open.endReportedAtMs === null ? ({ kind: 'notFound' } as const) : checked;
     const asked = { terms: open.terms, source: 'poll', answer, isScheduled: true } as const;
-    const verdict = judge({ ...settings, ...asked, tracked: open, arrived, polledAtMs });
+    const verdict = judge({ ...settings, ...asked, tracked: open, arrived, askedAtMs });
     return verdict.findings.map(({ kind }) => kind);
   };
   const endReported = poll(collection()).after;

@@ -26,9 +26,9 @@ export function arrivedAsOf(time: ArrivedTime | null, nowMs: number, limitMs: nu
  * late is not lost (ADR 27).
  */
 export function waitedMs(
-  { polledAtMs, arrived }: { readonly polledAtMs: number; readonly arrived: ArrivedTime | null },
+  { askedAtMs, arrived }: { readonly askedAtMs: number; readonly arrived: ArrivedTime | null },
   sinceMs: number,
 ): number {
   if (arrived === null) return 0;
-  return Math.max(0, Math.min(polledAtMs, arrived.untilMs) - Math.max(sinceMs, arrived.sinceMs));
+  return Math.max(0, Math.min(askedAtMs, arrived.untilMs) - Math.max(sinceMs, arrived.sinceMs));
 }

@@ -65,7 +65,7 @@ const FINE: Judgement = { isDenied: false };
  * A completed payment may still be reversed, so COMPLETED denies a claim of REVERSED only after the allowed lag.
  */
 function judgeClaim(claim: Claim, question: Question): Judgement {
-  const { answer, tracked, polledAtMs, lagMs } = question;
+  const { answer, tracked, askedAtMs, lagMs } = question;
   const end = claimedEnd(claim);
   if (end === undefined) return FINE;
   if (isEnd(answer.kind)) {
@@ -73,7 +73,7 @@ function judgeClaim(claim: Claim, question: Question): Judgement {
     if (!(answer.kind === 'completed' && end === 'reversed')) return { isDenied: true };
   }
   if (isConsistentWith(tracked.status, end)) return FINE;
-  const isLagging = polledAtMs - newestAtMs(claim) < lagMs;
+  const isLagging = askedAtMs - newestAtMs(claim) < lagMs;
   if (answer.kind === 'unknown' || answer.kind === 'unaskable')
     return { isDenied: false, awaits: isLagging ? 'lagging' : 'undecided' };
   const lagging = isLagging && ({ awaits: 'lagging' } as const);
@@ -81,7 +81,7 @@ function judgeClaim(claim: Claim, question: Question): Judgement {
     const notFound = notFoundBreak(question);
     if (notFound !== undefined) return notFound === 'opens' ? FINE : { isDenied: false, ...lagging };
   }
-  return { isDenied: polledAtMs - claim.atMs >= lagMs, ...lagging };
+  return { isDenied: askedAtMs - claim.atMs >= lagMs, ...lagging };
 }
 
 /**

@@ -92,8 +92,8 @@ describe('a claim that comes again', () => {
     fold(awaited('po-1', 0), [opened('payout'), ended('payout', 'completed'), ...observations]);
   const reversal = (atMs: number, given: Partial<Claim> = {}) =>
     called({ kind: 'payout', status: 'REVERSED', atMs, ...given });
-  const later = { polledAtMs: 500_000 };
-  const denied = () => poll(payout(reversal(10_000)), lookedUp, { polledAtMs: 70_000 });
+  const later = { askedAtMs: 500_000 };
+  const denied = () => poll(payout(reversal(10_000)), lookedUp, { askedAtMs: 70_000 });
 
   it('was denied once, and is asked about anew: what was forged may be true then', () => {
     const { breaks, after } = denied();
@@ -102,8 +102,8 @@ describe('a claim that comes again', () => {
     expect(again.callbacks).toHaveLength(1);
     const { breaks: none, verdict } = poll(again, lookedUp, later);
     expect([none, verdict.lagging]).toEqual([[], true]);
-    expect(poll(again, lookedUp, { polledAtMs: 559_999 }).verdict.lagging).toBe(true);
-    const over = poll(again, lookedUp, { polledAtMs: 560_000 });
+    expect(poll(again, lookedUp, { askedAtMs: 559_999 }).verdict.lagging).toBe(true);
+    const over = poll(again, lookedUp, { askedAtMs: 560_000 });
     expect([over.breaks, over.verdict.lagging]).toEqual([[], false]);
     const back: RailAnswer = { kind: 'reversed', amount: 10_000n, fee: null, reason: null };
     expect(poll(again, back, later)).toMatchObject({ fact: 'reversed', breaks: [] });
@@ -130,7 +130,7 @@ describe('a claim that comes again', () => {
 
   it('is denied once the allowed lag is over since it first came, however often it is repeated', () => {
     const flood = Array.from({ length: 2_000 }, (_, index) => reversal(10_000 + index * 30));
-    const { breaks, after } = poll(payout(...flood), lookedUp, { polledAtMs: 70_000 });
+    const { breaks, after } = poll(payout(...flood), lookedUp, { askedAtMs: 70_000 });
     expect(breaks).toEqual(['callback.denied']);
     expect(after.callbacks).toHaveLength(1);
     expect(poll(after, lookedUp, later)).toMatchObject({ breaks: [], verdict: { lagging: false } });
@@ -167,7 +167,7 @@ describe.each<[string, Partial<Claim>]>([
       fold(awaited('co-1', 0), [called({ ...given, ...other }), opened('collection')]),
     ]) {
       expect(tracked.dueAtMs).toBe(7_000);
-      expect(poll(tracked, answer, { polledAtMs: 900_000 })).toMatchObject({ fact, breaks: [] });
+      expect(poll(tracked, answer, { askedAtMs: 900_000 })).toMatchObject({ fact, breaks: [] });
     }
     const { timeline } = collection(called({ ...given, ...other }));
     expect(timeline.at(-1)).toMatchObject({ what: 'other rail' });

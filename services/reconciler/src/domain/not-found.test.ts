@@ -21,7 +21,7 @@ const always: ArrivedTime = { sinceMs: 0, untilMs: Number.POSITIVE_INFINITY };
 
 function poll(
   given: Partial<Tracked>,
-  polledAtMs: number,
+  askedAtMs: number,
   answer = absent,
   terms = collection,
   arrived: ArrivedTime | null = always,
@@ -33,7 +33,7 @@ function poll(
     source: 'poll',
     isScheduled: true,
     answer,
-    polledAtMs,
+    askedAtMs,
     arrived,
   } as const;
   const verdict = judge({ ...asked, lagMs: 60_000, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
@@ -57,8 +57,8 @@ describe('a collection that the rail does not know', () => {
       ['notFound', []],
     ],
     ['after its end', { notFoundSinceMs: 0, status: 'completed' }, 900_000, [null, []]],
-  ])('%s', (_name, given, polledAtMs, expected) => {
-    expect(poll(given, polledAtMs)).toEqual(expected);
+  ])('%s', (_name, given, askedAtMs, expected) => {
+    expect(poll(given, askedAtMs)).toEqual(expected);
   });
 
   it('has no break any more once the rail knows it', () => {

@@ -187,7 +187,7 @@ describe('a proven reversal', () => {
 });
 
 describe('a poll after proven callbacks', () => {
-  const ask = (kind: PaymentKind, tracked: Tracked, status: 'completed' | 'failed', polledAtMs = 3_000) => {
+  const ask = (kind: PaymentKind, tracked: Tracked, status: 'completed' | 'failed', askedAtMs = 3_000) => {
     const paid = {
       kind: 'completed',
       amount: kind === 'payout' ? 10_000n : null,
@@ -202,7 +202,7 @@ describe('a poll after proven callbacks', () => {
       answer,
       isScheduled: true,
     } as const;
-    const verdict = judge({ ...asked, polledAtMs, arrived: null, ...settings });
+    const verdict = judge({ ...asked, askedAtMs, arrived: null, ...settings });
     return [verdict.fact?.status ?? null, newKinds(tracked, verdict)];
   };
 
@@ -225,13 +225,13 @@ describe('a poll after proven callbacks', () => {
 
   it.each([4_000, 900_000])(
     'decides over a proven reversal of a collection, which has none, whenever it comes (after %s ms)',
-    (polledAtMs) => {
+    (askedAtMs) => {
       const { tracked, opened } = take('collection', [says('collection', 'REVERSED')]);
       expect(opened).toEqual(['payment.contradiction']);
-      expect(ask('collection', tracked, 'completed', polledAtMs)).toEqual(['completed', []]);
-      expect(ask('collection', tracked, 'failed', polledAtMs)).toEqual(['failed', []]);
+      expect(ask('collection', tracked, 'completed', askedAtMs)).toEqual(['completed', []]);
+      expect(ask('collection', tracked, 'failed', askedAtMs)).toEqual(['failed', []]);
       const paid = take('collection', [says('collection', 'COMPLETED'), says('collection', 'REVERSED')]);
-      expect(ask('collection', paid.tracked, 'failed', polledAtMs)[0]).toBeNull();
+      expect(ask('collection', paid.tracked, 'failed', askedAtMs)[0]).toBeNull();
     },
   );
 

@@ -27,7 +27,7 @@ export function judgeProven(
     source: 'provenCallback',
     answer,
     isScheduled: false,
-    polledAtMs: claim.atMs,
+    askedAtMs: claim.atMs,
     // A callback is judged by itself, whatever else is on its way.
     arrived: null,
   });

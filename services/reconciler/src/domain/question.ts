@@ -58,7 +58,7 @@ export interface Question {
   /** Whether the poll was scheduled, and not caused by a callback alone. */
   readonly isScheduled: boolean;
   /** When the rail was asked, or when its callback came. */
-  readonly polledAtMs: number;
+  readonly askedAtMs: number;
   readonly lagMs: number;
   /** For how long after an answer of the rail its NOT FOUND is not trusted. */
   readonly notFoundGraceMs: number;
@@ -78,8 +78,8 @@ export interface Judged {
 
 /** Whether the grace time after an answer of the rail is over; never if there was no such answer. */
 export function isGraceOver(
-  { polledAtMs, notFoundGraceMs }: Pick<Question, 'polledAtMs' | 'notFoundGraceMs'>,
+  { askedAtMs, notFoundGraceMs }: Pick<Question, 'askedAtMs' | 'notFoundGraceMs'>,
   answeredAtMs: number | null,
 ): boolean {
-  return answeredAtMs !== null && polledAtMs - answeredAtMs >= notFoundGraceMs;
+  return answeredAtMs !== null && askedAtMs - answeredAtMs >= notFoundGraceMs;
 }

@@ -34,8 +34,8 @@ describe('polls that callbacks bring about', () => {
   const ask = (tracked: Tracked, nowMs: number, answer: RailAnswer = { kind: 'pending' }) => {
     if (tracked.dueAtMs === null || tracked.dueAtMs > nowMs) return undefined;
     const claimed = { ...tracked, askedAtMs: nowMs, claim: 'cm-1' };
-    const { verdict } = poll(claimed, answer, { polledAtMs: nowMs });
-    const made = { claim: 'cm-1', polledAtMs: nowMs, askable: answer.kind !== 'unaskable', backOffMs: 0 };
+    const { verdict } = poll(claimed, answer, { askedAtMs: nowMs });
+    const made = { claim: 'cm-1', askedAtMs: nowMs, askable: answer.kind !== 'unaskable', backOffMs: 0 };
     return afterPoll(claimed, made, verdict, { schedule, nowMs, fraction: 0.5 });
   };
 
@@ -107,8 +107,8 @@ describe('a poll that the rail turned away', () => {
   const unsaid = { lagging: false, undecided: false };
   const at = (nowMs: number) => ({ schedule, nowMs, fraction: 0.5 });
   const claimed: Tracked = { ...collection(), pollsInRound: 0, scheduledAtMs: 31_000, claim: 'cm-1' };
-  const turnedAway = (polledAtMs: number, backOffMs: number) =>
-    ({ claim: 'cm-1', polledAtMs, askable: true, backOffMs }) as const;
+  const turnedAway = (askedAtMs: number, backOffMs: number) =>
+    ({ claim: 'cm-1', askedAtMs, askable: true, backOffMs }) as const;
 
   it('counts and backs off, and is repeated no sooner than the rail permits', () => {
     const next = afterPoll(claimed, turnedAway(31_000, 600_000), unsaid, at(31_000));
@@ -131,7 +131,7 @@ describe('a poll that the rail turned away', () => {
 });
 
 describe('a poll that our own limits refused', () => {
-  const made = { claim: 'cm-1', polledAtMs: 40_000 };
+  const made = { claim: 'cm-1', askedAtMs: 40_000 };
   const claimed: Tracked = {
     ...collection(),
     pollsInRound: 3,

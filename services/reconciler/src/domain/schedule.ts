@@ -92,14 +92,14 @@ export function goesStraight(
 }
 
 /** Whether a poll that began then was due by the schedule, and not only because of a callback. */
-export function isScheduled({ scheduledAtMs }: Pick<Tracked, 'scheduledAtMs'>, polledAtMs: number): boolean {
-  return scheduledAtMs !== null && polledAtMs >= scheduledAtMs;
+export function isScheduled({ scheduledAtMs }: Pick<Tracked, 'scheduledAtMs'>, askedAtMs: number): boolean {
+  return scheduledAtMs !== null && askedAtMs >= scheduledAtMs;
 }
 
 /** A finished poll. */
 export interface Poll {
   readonly claim: string;
-  readonly polledAtMs: number;
+  readonly askedAtMs: number;
   /** Whether the rail could be asked at all; if not, it is retried at the longest pause. */
   readonly askable: boolean;
   /** How long the rail says that it must not be asked again; 0 if it says nothing. */
@@ -116,11 +116,11 @@ export interface Poll {
  */
 export function notAsked(
   tracked: Tracked,
-  { claim, polledAtMs }: Pick<Poll, 'claim' | 'polledAtMs'>,
+  { claim, askedAtMs }: Pick<Poll, 'claim' | 'askedAtMs'>,
   retry: BackOff | null,
 ): Tracked {
   if (tracked.claim !== claim) return tracked;
-  const stays = Math.min(tracked.scheduledAtMs ?? polledAtMs, polledAtMs);
+  const stays = Math.min(tracked.scheduledAtMs ?? askedAtMs, askedAtMs);
   return { ...tracked, claim: null, dueAtMs: retry ? afterBackOff(retry) : stays };
 }
 
@@ -148,7 +148,7 @@ export function afterPoll(
   at: { readonly schedule: PollSchedule; readonly nowMs: number; readonly fraction: number },
 ): Tracked {
   const { schedule, nowMs, fraction } = at;
-  const counts = isScheduled(tracked, poll.polledAtMs);
+  const counts = isScheduled(tracked, poll.askedAtMs);
   const pollsInRound = poll.askable ? tracked.pollsInRound : Number.POSITIVE_INFINITY;
   const pauseMs = (soon: boolean) => pauseBeforePoll(schedule, { pollsInRound, lagging: soon }, fraction);
   const goesOn = tracked.status === 'open' || lagging || undecided;

@@ -30,7 +30,7 @@ describe('a payment that never ends', () => {
 
   it('is stuck by the same poll that denies a callback', () => {
     const tracked = { ...collection(called()), polls: 19 };
-    const { breaks } = poll(tracked, { kind: 'pending' }, { polledAtMs: 900_000 });
+    const { breaks } = poll(tracked, { kind: 'pending' }, { askedAtMs: 900_000 });
     expect(breaks).toEqual(['callback.denied', 'payment.stuck']);
   });
 });
@@ -44,15 +44,15 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
 
   it('has many times the allowed lag to end, and is a break of its own after', () => {
     expect(endReported.endReportedAtMs).toBe(8_000);
-    expect(poll(endReported, checked, { polledAtMs: 907_999 })).toMatchObject({
+    expect(poll(endReported, checked, { askedAtMs: 907_999 })).toMatchObject({
       fact: 'completed',
       breaks: [],
     });
-    const { fact, breaks, details, after } = poll(endReported, checked, { polledAtMs: 908_000 });
+    const { fact, breaks, details, after } = poll(endReported, checked, { askedAtMs: 908_000 });
     expect({ fact, breaks }).toEqual({ fact: 'completed', breaks: ['payment.end_untaken'] });
     expect(details[0]).toContain('owner');
     expect(after.endReportedAtMs).toBe(8_000);
-    expect(poll(after, checked, { polledAtMs: 1_900_000 })).toMatchObject({ fact: 'completed', breaks: [] });
+    expect(poll(after, checked, { askedAtMs: 1_900_000 })).toMatchObject({ fact: 'completed', breaks: [] });
     expect([after, fold(after, [completed()])].map((one) => one.breaks)).toEqual([
       ['payment.end_untaken'],
       [],
@@ -61,8 +61,8 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
 
   it('is one though the rail reports another end each time, and though few polls reported one', () => {
     const failed = { kind: 'failed', reason: 'Declined' } as const;
-    expect(poll(endReported, failed, { polledAtMs: 908_000 }).breaks).toEqual(['payment.end_untaken']);
-    expect(poll({ ...endReported, polls: 3 }, failed, { polledAtMs: 908_000 }).breaks).toEqual([
+    expect(poll(endReported, failed, { askedAtMs: 908_000 }).breaks).toEqual(['payment.end_untaken']);
+    expect(poll({ ...endReported, polls: 3 }, failed, { askedAtMs: 908_000 }).breaks).toEqual([
       'payment.end_untaken',
     ]);
   });
@@ -71,13 +71,11 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
     const { verdict } = {
       verdict: { fact: { status: 'completed', amount: null, fee: null, reason: null } },
     } as const;
-    const at = (polledAtMs: number) => isEndOverdue(endReported, verdict, { ...settings, polledAtMs });
+    const at = (askedAtMs: number) => isEndOverdue(endReported, verdict, { ...settings, askedAtMs });
     expect([at(67_999), at(68_000)]).toEqual([false, true]);
-    expect(isEndOverdue({ endReportedAtMs: null }, verdict, { ...settings, polledAtMs: 908_000 })).toBe(
-      false,
-    );
+    expect(isEndOverdue({ endReportedAtMs: null }, verdict, { ...settings, askedAtMs: 908_000 })).toBe(false);
     const open = { fact: { ...verdict.fact, status: 'notFound' } } as const;
-    expect(isEndOverdue(endReported, open, { ...settings, polledAtMs: 908_000 })).toBe(false);
+    expect(isEndOverdue(endReported, open, { ...settings, askedAtMs: 908_000 })).toBe(false);
   });
 
   it('starts anew if it is reversed after it ended', () => {
@@ -92,25 +90,21 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
 describe('NOT FOUND', () => {
   it('is one break, though a callback says COMPLETED', () => {
     const first = collection(called());
-    expect(poll(first, { kind: 'notFound' }, { polledAtMs: 66_000 }).breaks).toEqual([]);
+    expect(poll(first, { kind: 'notFound' }, { askedAtMs: 66_000 }).breaks).toEqual([]);
     const { breaks, after } = poll(
       { ...first, notFoundSinceMs: 8_000 },
       { kind: 'notFound' },
-      { polledAtMs: 68_000 },
+      { askedAtMs: 68_000 },
     );
     expect(breaks).toEqual(['collection.not_found']);
     expect(
-      poll({ ...after, notFoundSinceMs: 8_000 }, { kind: 'notFound' }, { polledAtMs: 900_000 }).breaks,
+      poll({ ...after, notFoundSinceMs: 8_000 }, { kind: 'notFound' }, { askedAtMs: 900_000 }).breaks,
     ).toEqual([]);
   });
 
   it('of a refused payout is one break as well', () => {
     const tracked = fold(awaited('po-1', 0), [opened('payout'), called({ kind: 'payout' })]);
-    const { breaks } = poll(
-      { ...tracked, refusedAtMs: 1_000 },
-      { kind: 'notFound' },
-      { polledAtMs: 900_000 },
-    );
+    const { breaks } = poll({ ...tracked, refusedAtMs: 1_000 }, { kind: 'notFound' }, { askedAtMs: 900_000 });
     expect(breaks).toEqual(['payout.refused_again']);
   });
 });

@@ -31,10 +31,10 @@ function poll(given: {
   readonly polls?: number;
   readonly refusedAtMs?: number;
   readonly answer: RailAnswer;
-  readonly polledAtMs?: number;
+  readonly askedAtMs?: number;
 }) {
   const terms = given.terms ?? payout;
-  const { answer, polledAtMs = 1_000, status = 'open', callbacks = [], polls = 0 } = given;
+  const { answer, askedAtMs = 1_000, status = 'open', callbacks = [], polls = 0 } = given;
   const { refusedAtMs = null, breaks = [] } = given;
   const tracked: Tracked = {
     ...awaited('po-1', 0),
@@ -51,7 +51,7 @@ function poll(given: {
     source: 'poll',
     answer,
     isScheduled: true,
-    polledAtMs,
+    askedAtMs,
     lagMs: LAG_MS,
     notFoundGraceMs: GRACE_MS,
     pollsBeforeBreak: 20,
@@ -97,22 +97,22 @@ describe('a payout under poll', () => {
     ],
     [
       'a claim, no end after the allowed lag',
-      { answer: { kind: 'pending' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS },
+      { answer: { kind: 'pending' }, callbacks: [says('COMPLETED')], askedAtMs: LAG_MS },
       { breaks: ['callback.denied'] },
     ],
     [
       'a claim the rail has never heard of',
-      { answer: { kind: 'notFound' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS },
+      { answer: { kind: 'notFound' }, callbacks: [says('COMPLETED')], askedAtMs: LAG_MS },
       { fact: 'notFound', breaks: ['callback.denied'] },
     ],
     [
       'a claim and no answer: the claim is not denied',
-      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS - 1 },
+      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], askedAtMs: LAG_MS - 1 },
       { lagging: true },
     ],
     [
       'a claim, and no answer after the allowed lag: asked on, no oftener than anything',
-      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS },
+      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], askedAtMs: LAG_MS },
       { undecided: true },
     ],
     [
@@ -120,7 +120,7 @@ describe('a payout under poll', () => {
       {
         answer: { kind: 'pending' },
         callbacks: [says('FAILED')],
-        polledAtMs: LAG_MS,
+        askedAtMs: LAG_MS,
         breaks: ['callback.denied'],
       },
       {},
@@ -135,19 +135,19 @@ describe('a payout under poll', () => {
     ],
     [
       'not found a grace time after the rail took it on',
-      { answer: { kind: 'notFound', acceptedAtMs: 1_000 }, polledAtMs: 1_000 + GRACE_MS },
+      { answer: { kind: 'notFound', acceptedAtMs: 1_000 }, askedAtMs: 1_000 + GRACE_MS },
       { fact: 'notFound', breaks: ['payout.not_found'] },
     ],
     [
       'not found a moment earlier',
-      { answer: { kind: 'notFound', acceptedAtMs: 1_000 }, polledAtMs: 999 + GRACE_MS },
+      { answer: { kind: 'notFound', acceptedAtMs: 1_000 }, askedAtMs: 999 + GRACE_MS },
       { fact: 'notFound' },
     ],
     [
       'not found once more: one break, and never stuck as well',
       {
         answer: { kind: 'notFound', acceptedAtMs: 0 },
-        polledAtMs: 900_000,
+        askedAtMs: 900_000,
         polls: 40,
         breaks: ['payout.not_found'],
       },
@@ -157,7 +157,7 @@ describe('a payout under poll', () => {
       'not found where a callback claims an end: still one discrepancy',
       {
         answer: { kind: 'notFound', acceptedAtMs: 0 },
-        polledAtMs: LAG_MS,
+        askedAtMs: LAG_MS,
         callbacks: [says('COMPLETED')],
       },
       { fact: 'notFound', breaks: ['payout.not_found'] },
@@ -169,12 +169,12 @@ describe('a payout under poll', () => {
     ],
     [
       'refused after an unclear attempt, and not found a grace time later',
-      { answer: { kind: 'notFound' }, refusedAtMs: 1_000, polledAtMs: 1_000 + GRACE_MS },
+      { answer: { kind: 'notFound' }, refusedAtMs: 1_000, askedAtMs: 1_000 + GRACE_MS },
       { fact: 'notFound', breaks: ['payout.refused_again'] },
     ],
     [
       'refused after an unclear attempt that was executed',
-      { answer: paid, refusedAtMs: 1_000, polledAtMs: 1_000 + GRACE_MS },
+      { answer: paid, refusedAtMs: 1_000, askedAtMs: 1_000 + GRACE_MS },
       { fact: 'completed' },
     ],
   ])('%s', (_name, given, expected) => {
@@ -207,7 +207,7 @@ describe('an ended payout under poll', () => {
     ],
     [
       'a claim of reversal that does not',
-      { status: 'completed', answer: paid, callbacks: [says('REVERSED')], polledAtMs: LAG_MS },
+      { status: 'completed', answer: paid, callbacks: [says('REVERSED')], askedAtMs: LAG_MS },
       { breaks: ['callback.denied'] },
     ],
     [
@@ -234,7 +234,7 @@ describe('an ended payout under poll', () => {
     ['reversed, yet failed here', { status: 'failed', answer: back }, { breaks: ['payment.contradiction'] }],
     [
       'not found after the end that the rail reported',
-      { status: 'completed', answer: { kind: 'notFound', acceptedAtMs: 0 }, polledAtMs: 900_000 },
+      { status: 'completed', answer: { kind: 'notFound', acceptedAtMs: 0 }, askedAtMs: 900_000 },
       {},
     ],
     ['not found after a refused hold', { status: 'failed', answer: { kind: 'notFound' } }, {}],

@@ -130,7 +130,7 @@ function untakenBy(question: Question) {
 export function isEndOverdue(
   { endReportedAtMs }: Pick<Tracked, 'endReportedAtMs'>,
   { fact }: Pick<Verdict, 'fact'>,
-  at: Pick<Question, 'polledAtMs' | 'lagMs' | 'arrived'>,
+  at: Pick<Question, 'askedAtMs' | 'lagMs' | 'arrived'>,
 ): boolean {
   if (fact === null || !isEnd(fact.status) || endReportedAtMs === null) return false;
   return waitedMs(at, endReportedAtMs) >= at.lagMs;

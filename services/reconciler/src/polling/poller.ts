@@ -28,7 +28,7 @@ interface PollOutcome {
   readonly claim: string;
   /** `notSent`: our own limits kept us from asking. */
   readonly answer: PollAnswer | NotSent;
-  readonly polledAtMs: number;
+  readonly askedAtMs: number;
 }
 
 /** The dependencies of polling. */
@@ -81,9 +81,9 @@ export function startPoller(deps: PollerDeps) {
   );
   let isEnding = false;
   const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<RecordOutcome> => {
-    const { reference, terms, askedAtMs, traceparent } = fromDocument(document);
+    const { reference, terms, traceparent, ...tracked } = fromDocument(document);
     if (terms === null) throw new Error(`${reference} is due, and has no rail`);
-    const polledAtMs = askedAtMs ?? deps.clock.nowMs();
+    const askedAtMs = tracked.askedAtMs ?? deps.clock.nowMs();
     deps.crashPoint('reconciler.poll.before-call');
     const rail = rails.get(terms.rail);
     // A poll must end within its lease.
@@ -97,7 +97,7 @@ export function startPoller(deps: PollerDeps) {
     if (answer.kind === 'unknown' || answer.kind === 'unaskable') {
       deps.logger.warn({ reference, rail: terms.rail, why: answer.why }, 'a poll got no answer');
     }
-    return () => outcomes.submit({ reference, claim, answer, polledAtMs });
+    return () => outcomes.submit({ reference, claim, answer, askedAtMs });
   };
   const loops = new Map(
     deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, claimsOfRail(deps, rail), work)]),
@@ -199,7 +199,7 @@ async function commitPolls(
     if (!tracked || !terms) continue;
     const { lagMs } = deps.schedule;
     const arrived = deps.arrived(terms.kind);
-    const { answer, polledAtMs } = poll;
+    const { answer, askedAtMs } = poll;
     if (answer.kind === 'notSent') {
       const afterMs = rails.get(terms.rail)?.isAvailable() ? answer.retryAfterMs : null;
       loaded.set(poll.reference, notAskedNow(deps, tracked, poll, afterMs));
@@ -209,8 +209,8 @@ async function commitPolls(
       tracked,
       terms,
       answer,
-      isScheduled: isScheduled(tracked, polledAtMs),
-      polledAtMs,
+      isScheduled: isScheduled(tracked, askedAtMs),
+      askedAtMs,
       lagMs,
       notFoundGraceMs: deps.notFoundGraceMs,
       pollsBeforeBreak: deps.pollsBeforeBreak,
@@ -220,7 +220,7 @@ async function commitPolls(
     const { verdict } = taken;
     // Nothing is written: the lease of this poll says when to ask again.
     if (tracked.claim === poll.claim && confirmsCallback(question, verdict)) continue;
-    if (isEndOverdue(tracked, verdict, { polledAtMs, lagMs, arrived })) {
+    if (isEndOverdue(tracked, verdict, { askedAtMs, lagMs, arrived })) {
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
     }
@@ -246,11 +246,11 @@ function polledOnce(
   poll: MadePoll,
   { verdict, after }: ReturnType<typeof takeAnswer>,
 ): Tracked {
-  const { answer, claim, polledAtMs } = poll;
+  const { answer, claim, askedAtMs } = poll;
   const { schedule } = deps;
   const nowMs = deps.clock.nowMs();
   const backOffMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
-  const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable', backOffMs };
+  const made = { claim, askedAtMs, askable: answer.kind !== 'unaskable', backOffMs };
   const next = afterPoll(after, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
   // The end that its owner has published since the claim may be followed by another.
   const untaken = tracked.claim === claim ? {} : untilTaken(tracked, verdict, nowMs);
@@ -263,7 +263,7 @@ function polledOnce(
  */
 function notFoundSince(
   { notFoundSinceMs }: Tracked,
-  { answer, polledAtMs }: Pick<MadePoll, 'answer' | 'polledAtMs'>,
+  { answer, askedAtMs }: Pick<MadePoll, 'answer' | 'askedAtMs'>,
 ): number | null {
-  return answer.kind === 'notFound' ? (notFoundSinceMs ?? polledAtMs) : null;
+  return answer.kind === 'notFound' ? (notFoundSinceMs ?? askedAtMs) : null;
 }

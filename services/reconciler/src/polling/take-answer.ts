@@ -14,7 +14,7 @@ export function takeAnswer(
   nowMs: number,
   { emit }: Pick<Transaction, 'emit'>,
 ) {
-  const { tracked, terms, answer, polledAtMs: atMs } = asked;
+  const { tracked, terms, answer, askedAtMs: atMs } = asked;
   const source = 'poll';
   const verdict = judge({ ...asked, source });
   const from = { source, atMs, causationId: tracked.causedBy } as const;
