@@ -234,7 +234,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
   const wallets = openWalletStore(db);
   const statementStore = openStatementStore(db);
   const records = openGatewayRecords(messaging.database, railFee);
-  const [{ acceptedAtMs }] = records;
+  const [{ findTakenOnAtMs }] = records;
   const byStatement = rails.all.flatMap((rail) => (rail.capabilities.sendsStatements ? rail.name : []));
   const lagMs = config.CALLBACK_LAG_MS;
   return {
@@ -245,7 +245,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
     railNames: rails.all.map(({ name }) => name),
     /** The rails whose statement is their close. */
     byStatement,
-    polledRails: rails.all.map((rail) => backOffWhenTurnedAway({ ...rail, acceptedAtMs }, clock)),
+    polledRails: rails.all.map((rail) => backOffWhenTurnedAway({ ...rail, findTakenOnAtMs }, clock)),
     rateLimit: openRailRateLimit(db),
     schedule: { baseMs: config.POLL_BASE_MS, capMs: config.POLL_CAP_MS, lagMs },
     proof: { lagMs, notFoundGraceMs: config.NOT_FOUND_GRACE_MS, pollsBeforeBreak: config.POLLS_BEFORE_BREAK },

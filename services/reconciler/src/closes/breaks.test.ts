@@ -12,7 +12,7 @@ const payment: Tracked = {
   charged: 50n,
 };
 const agreed = { kind: 'completed', amount: 10_000n, fee: 50n, reason: null } as const;
-const absent: RailAnswer = { kind: 'notFound', acceptedAtMs: 1 };
+const absent: RailAnswer = { kind: 'notFound', takenOnAtMs: 1 };
 const failed: RailAnswer = { kind: 'failed', reason: 'Declined' };
 const otherFee: RailAnswer = { ...agreed, fee: 49n };
 

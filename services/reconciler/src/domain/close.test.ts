@@ -59,7 +59,7 @@ describe('a payment of a close, once its difference was reported twice', () => {
     [
       'a payout that failed before any rail took it on',
       payout('failed'),
-      { kind: 'notFound', acceptedAtMs: null },
+      { kind: 'notFound', takenOnAtMs: null },
     ],
     ['a collection, on its status alone', collection('completed', { received: 9_000n }), checked],
     ['a failed collection', collection('failed'), refused],
@@ -115,7 +115,7 @@ describe('a payment of a close, once its difference was reported twice', () => {
     ['a failed payout that the rail took on', payout('failed'), 0n],
     ['a completed collection', collection('completed', { received: 9_000n }), -9_000n],
   ])('is missing there: %s', (_name, tracked, amount) => {
-    const found = match(tracked, { kind: 'notFound', acceptedAtMs: 1 });
+    const found = match(tracked, { kind: 'notFound', takenOnAtMs: 1 });
     expect(found.result).toBe('not_at_rail');
     expect(found.opens).toMatchObject([{ kind: 'close.not_at_rail', amount }]);
   });

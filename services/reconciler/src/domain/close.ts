@@ -82,7 +82,7 @@ export function matchRecord(question: CloseQuestion): Matching {
     case 'notFound': {
       const theirs = { status: 'not_found', amount: null, fee: null } as const;
       // It failed before the rail accepted it, so neither side has moved money.
-      if (ours.status === 'failed' && (answer.acceptedAtMs ?? null) === null)
+      if (ours.status === 'failed' && (answer.takenOnAtMs ?? null) === null)
         return matched(theirs, ['status']);
       return later(question, theirs, compareSides(ours, theirs, terms), false);
     }

@@ -77,7 +77,7 @@ describe('a collection that the rail does not know', () => {
     expect(poll({}, 900_000, absent, payout)).toEqual(['notFound', ['payout.unattempted']]);
     expect(poll({ version: 4n }, 900_000, absent, payout)).toEqual(['notFound', []]);
     expect(poll({ breaks: ['hold.unanswered'] }, 900_000, absent, payout)).toEqual(['notFound', []]);
-    const justAccepted: RailAnswer = { kind: 'notFound', acceptedAtMs: 899_000 };
+    const justAccepted: RailAnswer = { kind: 'notFound', takenOnAtMs: 899_000 };
     expect(poll({ version: 1n }, 900_000, justAccepted, payout)).toEqual(['notFound', []]);
   });
 

@@ -31,21 +31,21 @@ export function judgeNotFound(question: Question): Judged {
 export function notFoundBreak(question: Question): 'opens' | 'awaited' | undefined {
   const { tracked, terms } = question;
   if (terms.kind === 'collection') return lostCollection(question) ? 'opens' : 'awaited';
-  if (acceptedAtOf(question) === null && tracked.refusedAtMs === null) return undefined;
+  if (takenOnAtOf(question) === null && tracked.refusedAtMs === null) return undefined;
   return lostPayout(question) ? 'opens' : 'awaited';
 }
 
-function acceptedAtOf({ answer }: Question): number | null {
-  return answer.kind === 'notFound' ? (answer.acceptedAtMs ?? null) : null;
+function takenOnAtOf({ answer }: Question): number | null {
+  return answer.kind === 'notFound' ? (answer.takenOnAtMs ?? null) : null;
 }
 
 function lostPayout(question: Question): Finding | undefined {
   const { tracked, terms } = question;
   const { amount } = terms;
-  const acceptedAtMs = acceptedAtOf(question);
-  if (acceptedAtMs !== null) {
+  const takenOnAtMs = takenOnAtOf(question);
+  if (takenOnAtMs !== null) {
     const detail = 'the rail accepted it, yet its lookup does not find it';
-    return isGraceOver(question, acceptedAtMs) ? { kind: 'payout.not_found', amount, detail } : undefined;
+    return isGraceOver(question, takenOnAtMs) ? { kind: 'payout.not_found', amount, detail } : undefined;
   }
   if (isGraceOver(question, tracked.refusedAtMs)) {
     const detail = 'the rail refused it after an unclear attempt, and its lookup finds neither';

@@ -8,7 +8,7 @@ import type { Terms, Tracked } from './tracked.ts';
 export type RailAnswer =
   | { readonly kind: 'pending' }
   /** With when the rail accepted the payout, by its owner's record; null or absent if it never did. */
-  | { readonly kind: 'notFound'; readonly acceptedAtMs?: number | null }
+  | { readonly kind: 'notFound'; readonly takenOnAtMs?: number | null }
   /** No answer; a rail that turned the question away may say how long it must not be asked again. */
   | { readonly kind: 'unknown'; readonly retryAfterMs?: number }
   /** It can't be asked at all, because something is missing here. */

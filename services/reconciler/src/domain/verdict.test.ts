@@ -135,18 +135,18 @@ describe('a payout under poll', () => {
     ],
     [
       'not found a grace time after the rail took it on',
-      { answer: { kind: 'notFound', acceptedAtMs: 1_000 }, askedAtMs: 1_000 + GRACE_MS },
+      { answer: { kind: 'notFound', takenOnAtMs: 1_000 }, askedAtMs: 1_000 + GRACE_MS },
       { fact: 'notFound', breaks: ['payout.not_found'] },
     ],
     [
       'not found a moment earlier',
-      { answer: { kind: 'notFound', acceptedAtMs: 1_000 }, askedAtMs: 999 + GRACE_MS },
+      { answer: { kind: 'notFound', takenOnAtMs: 1_000 }, askedAtMs: 999 + GRACE_MS },
       { fact: 'notFound' },
     ],
     [
       'not found once more: one break, and never stuck as well',
       {
-        answer: { kind: 'notFound', acceptedAtMs: 0 },
+        answer: { kind: 'notFound', takenOnAtMs: 0 },
         askedAtMs: 900_000,
         polls: 40,
         breaks: ['payout.not_found'],
@@ -156,7 +156,7 @@ describe('a payout under poll', () => {
     [
       'not found where a callback claims an end: still one discrepancy',
       {
-        answer: { kind: 'notFound', acceptedAtMs: 0 },
+        answer: { kind: 'notFound', takenOnAtMs: 0 },
         askedAtMs: LAG_MS,
         callbacks: [says('COMPLETED')],
       },
@@ -164,7 +164,7 @@ describe('a payout under poll', () => {
     ],
     [
       'not found within the grace time where a callback claims an end',
-      { answer: { kind: 'notFound', acceptedAtMs: 0 }, callbacks: [says('COMPLETED')] },
+      { answer: { kind: 'notFound', takenOnAtMs: 0 }, callbacks: [says('COMPLETED')] },
       { fact: 'notFound', lagging: true },
     ],
     [
@@ -234,7 +234,7 @@ describe('an ended payout under poll', () => {
     ['reversed, yet failed here', { status: 'failed', answer: back }, { breaks: ['payment.contradiction'] }],
     [
       'not found after the end that the rail reported',
-      { status: 'completed', answer: { kind: 'notFound', acceptedAtMs: 0 }, askedAtMs: 900_000 },
+      { status: 'completed', answer: { kind: 'notFound', takenOnAtMs: 0 }, askedAtMs: 900_000 },
       {},
     ],
     ['not found after a refused hold', { status: 'failed', answer: { kind: 'notFound' } }, {}],

@@ -4,14 +4,14 @@ import { directRail, railSettings } from '../fixtures/rail.ts';
 import { terms } from '../fixtures/verdicts.ts';
 import { ask } from './polled-rail.ts';
 
-function open(acceptedAtMs: (reference: string) => Promise<number | null>) {
+function open(findTakenOnAtMs: (reference: string) => Promise<number | null>) {
   const { rails, answers } = directRail(readSettings.parse(JSON.stringify([railSettings])));
   const [real] = rails.all;
   if (!real) throw new Error('no rail');
-  const read = vi.fn<typeof acceptedAtMs>(acceptedAtMs);
+  const read = vi.fn<typeof findTakenOnAtMs>(findTakenOnAtMs);
   const askAbout = (kind: 'payout' | 'collection', answer: LookupResult) => {
     answers.set('po-1', answer);
-    return ask({ ...real, acceptedAtMs: read }, 'po-1', terms(kind));
+    return ask({ ...real, findTakenOnAtMs: read }, 'po-1', terms(kind));
   };
   return { askAbout, read };
 }
@@ -24,7 +24,7 @@ it('gives when the rail accepted a payout that it does not find, and reads that 
   }
   expect(await askAbout('collection', { kind: 'notFound' })).toEqual({ kind: 'notFound' });
   expect(read).not.toHaveBeenCalled();
-  expect(await askAbout('payout', { kind: 'notFound' })).toEqual({ kind: 'notFound', acceptedAtMs: 5_000 });
+  expect(await askAbout('payout', { kind: 'notFound' })).toEqual({ kind: 'notFound', takenOnAtMs: 5_000 });
   expect(read.mock.calls).toEqual([['po-1']]);
 });
 

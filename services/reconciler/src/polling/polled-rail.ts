@@ -10,7 +10,7 @@ export type PolledRail = Pick<Rail, 'name' | 'capabilities' | 'isAvailable'> & {
   readonly payouts?: Pick<RailPayouts, 'lookUp'> | undefined;
   readonly collections?: Pick<RailCollections, 'check'> | undefined;
   /** When the rail accepted a payout, in milliseconds, by the record of its owner; null if it did not. */
-  readonly acceptedAtMs: (reference: string) => Promise<number | null>;
+  readonly findTakenOnAtMs: (reference: string) => Promise<number | null>;
 };
 
 /**
@@ -29,7 +29,7 @@ export async function ask(
   if (terms.kind === 'payout') {
     const answer = (await payouts?.lookUp({ reference, currency })) ?? unaskable('the rail has no payouts');
     if (answer.kind !== 'notFound') return answer;
-    return { ...answer, acceptedAtMs: await rail.acceptedAtMs(reference) };
+    return { ...answer, takenOnAtMs: await rail.findTakenOnAtMs(reference) };
   }
   if (country === null) return unaskable('the country of the collection is not known here');
   return collections?.check({ reference, country, currency }) ?? unaskable('the rail has no collections');

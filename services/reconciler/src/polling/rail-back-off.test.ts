@@ -17,7 +17,7 @@ function open() {
   const { rails, answers, circuit } = directRail(readSettings.parse(JSON.stringify([railSettings])));
   const [real] = rails.all;
   if (!real) throw new Error('no rail');
-  const rail = backOffWhenTurnedAway({ ...real, acceptedAtMs: async () => null }, { nowMs: () => nowMs });
+  const rail = backOffWhenTurnedAway({ ...real, findTakenOnAtMs: async () => null }, { nowMs: () => nowMs });
   const ask = (answer: LookupResult | NotSent, how: 'lookUp' | 'check' = 'lookUp') => {
     answers.set(query.reference, answer);
     return how === 'lookUp'

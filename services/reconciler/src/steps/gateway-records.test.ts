@@ -31,14 +31,14 @@ function open(record: object) {
 }
 
 it('gives the beginning of the attempt that the rail accepted', async () => {
-  expect(await open(row).payouts.acceptedAtMs('po-1')).toBe(5_000);
+  expect(await open(row).payouts.findTakenOnAtMs('po-1')).toBe(5_000);
   const { acceptedByRail: _accepted, ...unclear } = row;
-  expect(await open(unclear).payouts.acceptedAtMs('po-1')).toBeNull();
+  expect(await open(unclear).payouts.findTakenOnAtMs('po-1')).toBeNull();
 });
 
 it('gives a poll up within the time that its lease leaves, and an audit later', async () => {
   const { payouts, limits } = open(row);
-  await payouts.acceptedAtMs('po-1');
+  await payouts.findTakenOnAtMs('po-1');
   await payouts.find(['po-1']);
   expect(limits).toEqual([4_000, 30_000]);
 });

@@ -12,7 +12,7 @@ export interface GatewayRecords {
   readonly kind: PaymentKind;
   readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, OwnerRecord>>;
   /** When the rail accepted a payment, in milliseconds; null if it did not. */
-  readonly acceptedAtMs: (reference: string) => Promise<number | null>;
+  readonly findTakenOnAtMs: (reference: string) => Promise<number | null>;
 }
 
 /** The fields that are read of a payout or a collection. */
@@ -85,7 +85,7 @@ function openRecords(
   return {
     kind,
     find: (references) => read(references, READ_TIMEOUT_MS),
-    acceptedAtMs: async (reference) =>
+    findTakenOnAtMs: async (reference) =>
       (await read([reference], ACCEPTANCE_TIMEOUT_MS)).get(reference)?.takenOnAtMs ?? null,
   };
 }
