@@ -1,7 +1,7 @@
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { Break, BreakCause } from './domain/break.ts';
 import type { ApprovedDecision } from './domain/decisions.ts';
-import type { RailFact } from './domain/question.ts';
+import type { RailFact } from './domain/judging.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
 import type { RunDocument } from './wallets/store.ts';
 

@@ -1,7 +1,7 @@
 import type { Transaction } from '@pesewa/messaging';
 import type { Break, FoundBreak, Withdrawal } from '../domain/break.ts';
+import type { Verdict } from '../domain/judging.ts';
 import { breakId, observe, toFoundBreak, toWithdrawal, withdraw } from '../domain/observing.ts';
-import type { Verdict } from '../domain/question.ts';
 import { causeOf, remember, type Terms, type Tracked, withBreaks, withoutBreaks } from '../domain/tracked.ts';
 import { breakOpened, breakResolved } from '../events.ts';
 import type { BreakStore } from './store.ts';

@@ -12,7 +12,7 @@ import type { AnyBulkWriteOperation, Condition, WithId } from 'mongodb';
 import { applyReports } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
-import type { Question, RailAnswer } from '../domain/question.ts';
+import type { Evidence, RailAnswer } from '../domain/judging.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
 import type { Terms, Tracked } from '../domain/tracked.ts';
 import { ask, type PolledRail } from '../polling/polled-rail.ts';
@@ -31,7 +31,7 @@ export interface AskingDeps {
   /** The rate at which closes may ask a rail, over all replicas. */
   readonly rateLimitOf: (rail: PolledRail) => ClaimRateLimit;
   readonly schedule: PollSchedule;
-  readonly proof: Pick<Question, 'lagMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
+  readonly proof: Pick<Evidence, 'lagMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
   /** After how many unclear answers a record's result is `unclear`. */
   readonly triesMax: number;
   readonly pauseMs: number;

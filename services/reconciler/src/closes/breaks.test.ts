@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { matchRecord, type Side, sideOf } from '../domain/close.ts';
-import type { RailAnswer } from '../domain/question.ts';
+import type { RailAnswer } from '../domain/judging.ts';
 import { awaited, type Tracked } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
 import { ended, fold, opened, terms } from '../fixtures/verdicts.ts';

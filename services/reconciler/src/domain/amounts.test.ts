@@ -11,7 +11,7 @@ import {
   poll,
 } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
-import type { RailAnswer } from './question.ts';
+import type { RailAnswer } from './judging.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
 describe('a collection whose callback names another amount', () => {

@@ -1,5 +1,5 @@
 import { type Claim, claimedEnd, isOwn } from './claim.ts';
-import type { Finding, Judged, Paid, Question, RailFact } from './question.ts';
+import type { Evidence, Finding, Judged, Paid, RailFact } from './judging.ts';
 import { agreedAmount, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readFee, readMinor } from './values.ts';
 
@@ -8,28 +8,28 @@ import { currencyOf, readFee, readMinor } from './values.ts';
  *
  * A different amount is for people: it is not published as a fact (ADR 23).
  */
-export function judgeAmounts(question: Question, answer: Paid): Judged {
-  const differing = differingAmount(question, answer);
+export function judgeAmounts(evidence: Evidence, answer: Paid): Judged {
+  const differing = differingAmount(evidence, answer);
   if (differing) return { fact: null, findings: [differing] };
   const { reason, kind: status } = answer;
   const amount = answer.amount === 'unreadable' ? null : answer.amount;
-  if (question.terms.kind === 'payout') {
+  if (evidence.terms.kind === 'payout') {
     // Without a valid fee of the rail the schedule's is assumed, because the owner would otherwise book none.
-    const fee = answer.fee ?? question.terms.railFee;
-    return { fact: { status, amount, fee, reason }, findings: hintedAmount(question) };
+    const fee = answer.fee ?? evidence.terms.railFee;
+    return { fact: { status, amount, fee, reason }, findings: hintedAmount(evidence) };
   }
-  return judgeCollection(question, { ...answer, amount });
+  return judgeCollection(evidence, { ...answer, amount });
 }
 
 /**
  * Judges the amounts in callbacks about a completed collection. A claim of another amount than it completed with is for
  * people, whatever the rail answers meanwhile, because its answers have no amount.
  */
-export function judgeLateClaims(question: Question): readonly Finding[] {
-  const { tracked, terms } = question;
+export function judgeLateClaims(evidence: Evidence): readonly Finding[] {
+  const { tracked, terms } = evidence;
   if (terms.kind === 'payout' || tracked.status !== 'completed') return [];
   const withoutAmount = { kind: 'completed', amount: null, fee: null, reason: null } as const;
-  const differing = differingAmount(question, withoutAmount);
+  const differing = differingAmount(evidence, withoutAmount);
   return differing ? [differing] : [];
 }
 
@@ -55,7 +55,7 @@ export function claimedAmount(tracked: Tracked, terms: Terms): bigint | null {
  * A payout's lookup outranks a proven callback. Check-status has no amount, so a collection's comes from its callbacks,
  * and if none is proven, from any of them.
  */
-function differingAmount({ terms, tracked, source }: Question, answer: Paid): Finding | undefined {
+function differingAmount({ terms, tracked, source }: Evidence, answer: Paid): Finding | undefined {
   const { amount } = answer;
   const agreed = agreedAmount(tracked, terms);
   const kind = `${terms.kind}.amount_differs` as const;
@@ -73,7 +73,7 @@ function differingAmount({ terms, tracked, source }: Question, answer: Paid): Fi
 }
 
 /** Hints of other amounts than the rail itself reports: people see them, and the rail's own report stands. */
-function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
+function hintedAmount({ terms, tracked }: Evidence): readonly Finding[] {
   return paidClaims(tracked, terms)
     .hints.filter((claim) => !isAgreed(claim, tracked, terms))
     .map((claim) => differenceOf('callback.amount_differs', claim, tracked, terms));
@@ -84,10 +84,10 @@ function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
  * says nothing: without a fee in the fact its owner uses the schedule (ADR 6).
  */
 function judgeCollection(
-  question: Question,
+  evidence: Evidence,
   { kind: status, amount, fee, reason }: Omit<Paid, 'amount'> & { readonly amount: bigint | null },
 ): Judged {
-  const { terms, tracked } = question;
+  const { terms, tracked } = evidence;
   const { proven, hints } = paidClaims(tracked, terms);
   const isNamed = proven.length > 0 || hints.length > 0;
   const fact: RailFact = {
@@ -96,7 +96,7 @@ function judgeCollection(
     fee: fee ?? provenFee(proven, terms),
     reason,
   };
-  return { fact, findings: hintedAmount(question) };
+  return { fact, findings: hintedAmount(evidence) };
 }
 
 function provenFee(proven: readonly Claim[], terms: Terms): bigint | null {

@@ -1,7 +1,7 @@
 import { DAY_MS, displayAmount } from '@pesewa/kernel';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
-import type { Finding } from './question.ts';
+import type { Finding } from './judging.ts';
 import { agreedAmount, isBooked, type Terms, type Tracked } from './tracked.ts';
 
 /** The breaks between the ledger and the owners of payments. */

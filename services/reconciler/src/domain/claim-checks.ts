@@ -1,7 +1,7 @@
 import { type Claim, claimedEnd, isConsistentWith, isEnd, isOwn, isProven, newestAtMs } from './claim.ts';
 import { movedByEnd } from './close.ts';
+import type { Evidence, Finding } from './judging.ts';
 import { notFoundBreak } from './not-found.ts';
-import type { Finding, Question } from './question.ts';
 
 /** The claims of callbacks, compared with the rail's answer. */
 export interface ClaimChecks {
@@ -15,30 +15,30 @@ export interface ClaimChecks {
 }
 
 /** Judges every claim of the payment's own rail by the rail's answer (ADR 6); claims of other rails are ignored. */
-export function judgeClaims(question: Question): ClaimChecks {
-  const { tracked, terms } = question;
+export function judgeClaims(evidence: Evidence): ClaimChecks {
+  const { tracked, terms } = evidence;
   const denied: Finding[] = [];
   const contradicted: Finding[] = [];
   let lagging = false;
   let undecided = false;
   for (const claim of tracked.callbacks.filter((one) => isOwn(one, terms))) {
-    const judged = judgeClaim(claim, question);
+    const judged = judgeClaim(claim, evidence);
     if (judged.awaits === 'lagging') lagging = true;
     if (judged.awaits === 'undecided') undecided = true;
     if (!judged.isDenied) continue;
-    if (claim.proven) contradicted.push(contradictionBy(claim, question));
-    else denied.push(denialOf(claim, question));
+    if (claim.proven) contradicted.push(contradictionBy(claim, evidence));
+    else denied.push(denialOf(claim, evidence));
   }
   return { denied, contradicted, lagging, undecided };
 }
 
-function denialOf(claim: Claim, { terms, answer }: Question): Finding {
+function denialOf(claim: Claim, { terms, answer }: Evidence): Finding {
   const detail = `a callback claims ${claim.status}, the rail says ${answer.kind}`;
   const about = [claimedEnd(claim) ?? ''];
   return { kind: 'callback.denied', amount: terms.amount, detail, about };
 }
 
-function contradictionBy(claim: Claim, { tracked, terms, answer, source }: Question): Finding {
+function contradictionBy(claim: Claim, { tracked, terms, answer, source }: Evidence): Finding {
   const detail = `a proven callback says ${claim.status.toUpperCase()}, and the rail also says ${answer.kind}`;
   // If two proven callbacks contradict each other, the finding names both, whichever came first.
   const about = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
@@ -64,8 +64,8 @@ const FINE: Judgement = { isDenied: false };
  *
  * A completed payment may still be reversed, so COMPLETED denies a claim of REVERSED only after the allowed lag.
  */
-function judgeClaim(claim: Claim, question: Question): Judgement {
-  const { answer, tracked, askedAtMs, lagMs } = question;
+function judgeClaim(claim: Claim, evidence: Evidence): Judgement {
+  const { answer, tracked, askedAtMs, lagMs } = evidence;
   const end = claimedEnd(claim);
   if (end === undefined) return FINE;
   if (isEnd(answer.kind)) {
@@ -78,7 +78,7 @@ function judgeClaim(claim: Claim, question: Question): Judgement {
     return { isDenied: false, awaits: isLagging ? 'lagging' : 'undecided' };
   const lagging = isLagging && ({ awaits: 'lagging' } as const);
   if (answer.kind === 'notFound' && tracked.status === 'open') {
-    const notFound = notFoundBreak(question);
+    const notFound = notFoundBreak(evidence);
     if (notFound !== undefined) return notFound === 'opens' ? FINE : { isDenied: false, ...lagging };
   }
   return { isDenied: askedAtMs - claim.atMs >= lagMs, ...lagging };
@@ -88,7 +88,7 @@ function judgeClaim(claim: Claim, question: Question): Judgement {
  * Whether the rail's proven callbacks name ends that contradict one another, or only a reversal of a collection, which
  * does not exist: then none of them is a fact, and the lookup decides.
  */
-export function lookupDecides({ tracked, terms }: Pick<Question, 'tracked' | 'terms'>): boolean {
+export function lookupDecides({ tracked, terms }: Pick<Evidence, 'tracked' | 'terms'>): boolean {
   const ends = tracked.callbacks
     .filter((claim) => isProven(claim, terms))
     .map(claimedEnd)

@@ -13,9 +13,9 @@ import {
   terms,
 } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
+import type { RailAnswer } from './judging.ts';
 import type { PaymentObservation } from './observations.ts';
 import { judgeProven } from './proven.ts';
-import type { RailAnswer } from './question.ts';
 import { awaited } from './tracked.ts';
 
 describe('forged hints', () => {

@@ -2,8 +2,8 @@ import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
 import type { EndStatus } from './claim.ts';
-import { type CloseQuestion, findingsOf, matchRecord, type Side, sideOf } from './close.ts';
-import type { RailAnswer, RailFact } from './question.ts';
+import { type CloseEvidence, findingsOf, matchRecord, type Side, sideOf } from './close.ts';
+import type { RailAnswer, RailFact } from './judging.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
 const ended = (kind: PaymentKind, status: EndStatus | 'open', given: Partial<Tracked> = {}): Tracked => ({
@@ -24,7 +24,7 @@ const refused: RailAnswer = { kind: 'failed', reason: 'Declined' };
 function match(
   tracked: Tracked,
   answer: RailAnswer,
-  given: Partial<Pick<CloseQuestion, 'tries' | 'lastReported'>> & {
+  given: Partial<Pick<CloseEvidence, 'tries' | 'lastReported'>> & {
     readonly fact?: RailFact | null;
   } = {},
 ) {

@@ -1,7 +1,7 @@
 import { type CloseRecordView } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import { type EndStatus, isEnd } from './claim.ts';
-import type { Finding, RailAnswer, Verdict } from './question.ts';
+import type { Finding, RailAnswer, Verdict } from './judging.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
 /**
@@ -34,8 +34,8 @@ export interface Matching {
   readonly why: string | null;
 }
 
-/** The facts that a record is judged by. */
-export interface CloseQuestion {
+/** What a record is judged by. */
+export interface CloseEvidence {
   readonly tracked: Tracked;
   readonly terms: Terms;
   readonly answer: RailAnswer;
@@ -66,32 +66,32 @@ export function sideOf(tracked: Pick<Tracked, 'status' | 'received' | 'charged'>
  * being published to its owner, does not reach people. An unclear answer does not take back a reported difference: the
  * difference counts at the last try. A record that stays unclear gets that result; none is dropped.
  */
-export function matchRecord(question: CloseQuestion): Matching {
-  const { tracked, terms, answer } = question;
+export function matchRecord(evidence: CloseEvidence): Matching {
+  const { tracked, terms, answer } = evidence;
   const ours = sideOf(tracked, terms);
-  if (ours.status === 'open') return unclear(question, ours, 'it is open again here');
+  if (ours.status === 'open') return unclear(evidence, ours, 'it is open again here');
   switch (answer.kind) {
     case 'unknown':
-      return unclear(question, ours, 'the rail gave no clear answer');
+      return unclear(evidence, ours, 'the rail gave no clear answer');
     case 'unaskable':
-      return unclear(question, ours, answer.why);
+      return unclear(evidence, ours, answer.why);
     case 'pending': {
       const theirs = { status: answer.kind, amount: null, fee: null } as const;
-      return later(question, theirs, compareSides(ours, theirs, terms), true);
+      return later(evidence, theirs, compareSides(ours, theirs, terms), true);
     }
     case 'notFound': {
       const theirs = { status: 'not_found', amount: null, fee: null } as const;
       // It failed before the rail accepted it, so neither side has moved money.
       if (ours.status === 'failed' && (answer.takenOnAtMs ?? null) === null)
         return matched(theirs, ['status']);
-      return later(question, theirs, compareSides(ours, theirs, terms), false);
+      return later(evidence, theirs, compareSides(ours, theirs, terms), false);
     }
     case 'failed':
-      return compared(question, ours, { status: answer.kind, amount: null, fee: null });
+      return compared(evidence, ours, { status: answer.kind, amount: null, fee: null });
     case 'completed':
     case 'reversed': {
       const amount = answer.amount === 'unreadable' ? null : answer.amount;
-      return compared(question, ours, { status: answer.kind, amount, fee: answer.fee });
+      return compared(evidence, ours, { status: answer.kind, amount, fee: answer.fee });
     }
     default:
       return unreachable(answer);
@@ -114,18 +114,18 @@ export function findingsOf({ result, differences, theirs }: Matching, ours: Side
   });
 }
 
-function compared(question: CloseQuestion, ours: Side, theirs: Side): Matching {
-  const comparison = compareSides(ours, theirs, question.terms);
+function compared(evidence: CloseEvidence, ours: Side, theirs: Side): Matching {
+  const comparison = compareSides(ours, theirs, evidence.terms);
   // The owner is only now receiving an end, so this waits.
-  const isNews = question.verdict.fact !== null;
+  const isNews = evidence.verdict.fact !== null;
   return comparison.differences.length === 0
     ? matched(theirs, comparison.compared)
-    : later(question, theirs, comparison, isNews);
+    : later(evidence, theirs, comparison, isNews);
 }
 
 /** Handles a difference: it counts if it was reported before or, if it may disappear by itself, after enough tries. */
 function later(
-  { tries, triesMax, lastReported }: CloseQuestion,
+  { tries, triesMax, lastReported }: CloseEvidence,
   theirs: Side,
   comparison: Comparison,
   mayPass: boolean,
@@ -135,7 +135,7 @@ function later(
 }
 
 /** Handles an unclear answer: an earlier difference stands as far as it still differs from our present view. */
-function unclear({ tries, triesMax, lastReported, terms }: CloseQuestion, ours: Side, why: string): Matching {
+function unclear({ tries, triesMax, lastReported, terms }: CloseEvidence, ours: Side, why: string): Matching {
   const isLast = tries >= triesMax;
   const comparison = lastReported && ours.status !== 'open' ? compareSides(ours, lastReported, terms) : null;
   if (lastReported && comparison && comparison.differences.length > 0) {

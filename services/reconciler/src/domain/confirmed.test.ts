@@ -10,7 +10,7 @@ import {
   poll,
   settings,
 } from '../fixtures/verdicts.ts';
-import type { RailAnswer } from './question.ts';
+import type { RailAnswer } from './judging.ts';
 import { awaited, type Tracked } from './tracked.ts';
 import { confirmsCallback } from './verdict.ts';
 
@@ -18,8 +18,8 @@ const polled = (tracked: Tracked): Tracked => ({ ...tracked, claim: 'cm-1', aske
 const payout = fold(awaited('po-1', 0), [opened('payout'), called({ kind: 'payout' })]);
 const confirms = (tracked: Tracked, answer: RailAnswer = checked, isScheduled = false) => {
   if (tracked.terms === null) throw new Error('the payment has no terms');
-  const question = { ...settings, tracked, terms: tracked.terms, isScheduled };
-  return confirmsCallback(question, poll(tracked, answer).verdict);
+  const evidence = { ...settings, tracked, terms: tracked.terms, isScheduled };
+  return confirmsCallback(evidence, poll(tracked, answer).verdict);
 };
 
 describe('an answer changes nothing of a payment', () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Break, FoundBreak } from './break.ts';
 import type { BreakKind, Field } from './break-kinds.ts';
 import { changeBreak, concludeAdjustment } from './break-life.ts';
+import type { Finding } from './judging.ts';
 import { observe, toFoundBreak, toWithdrawal, withdraw } from './observing.ts';
-import type { Finding } from './question.ts';
 
 const at = new Date(0);
 const later = new Date(1_000);

@@ -1,6 +1,6 @@
 import type { BreakKind } from './break-kinds.ts';
 import type { EndStatus } from './claim.ts';
-import type { Finding } from './question.ts';
+import type { Finding } from './judging.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
 /**

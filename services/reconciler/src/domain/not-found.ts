@@ -1,6 +1,6 @@
 import { waitedMs } from './arrived.ts';
 import { claimedEnd, isProven } from './claim.ts';
-import { type Finding, isGraceOver, type Judged, type Question } from './question.ts';
+import { type Evidence, type Finding, isGraceOver, type Judged } from './judging.ts';
 
 /** The owner needs one grace time before it initiates the collection again, and the rail another to know it. */
 const COLLECTION_GRACES = 2;
@@ -10,9 +10,9 @@ const COLLECTION_GRACES = 2;
  * clear answer. If the rail had accepted it, or refused it while an earlier attempt may still be executed, people must
  * look at it (ADR 5), and likewise at a collection that the rail continues not to know.
  */
-export function judgeNotFound(question: Question): Judged {
-  const { tracked, terms } = question;
-  const finding = terms.kind === 'payout' ? lostPayout(question) : lostCollection(question);
+export function judgeNotFound(evidence: Evidence): Judged {
+  const { tracked, terms } = evidence;
+  const finding = terms.kind === 'payout' ? lostPayout(evidence) : lostCollection(evidence);
   // A payment for which the rail has reported an end must not be sent again, even if its lookup lags.
   const isEndReported = tracked.callbacks.some(
     (claim) => isProven(claim, terms) && claimedEnd(claim) !== undefined,
@@ -28,30 +28,30 @@ export function judgeNotFound(question: Question): Judged {
  *
  * It is one discrepancy, whatever callbacks claim.
  */
-export function notFoundBreak(question: Question): 'opens' | 'awaited' | undefined {
-  const { tracked, terms } = question;
-  if (terms.kind === 'collection') return lostCollection(question) ? 'opens' : 'awaited';
-  if (takenOnAtOf(question) === null && tracked.refusedAtMs === null) return undefined;
-  return lostPayout(question) ? 'opens' : 'awaited';
+export function notFoundBreak(evidence: Evidence): 'opens' | 'awaited' | undefined {
+  const { tracked, terms } = evidence;
+  if (terms.kind === 'collection') return lostCollection(evidence) ? 'opens' : 'awaited';
+  if (takenOnAtOf(evidence) === null && tracked.refusedAtMs === null) return undefined;
+  return lostPayout(evidence) ? 'opens' : 'awaited';
 }
 
-function takenOnAtOf({ answer }: Question): number | null {
+function takenOnAtOf({ answer }: Evidence): number | null {
   return answer.kind === 'notFound' ? (answer.takenOnAtMs ?? null) : null;
 }
 
-function lostPayout(question: Question): Finding | undefined {
-  const { tracked, terms } = question;
+function lostPayout(evidence: Evidence): Finding | undefined {
+  const { tracked, terms } = evidence;
   const { amount } = terms;
-  const takenOnAtMs = takenOnAtOf(question);
+  const takenOnAtMs = takenOnAtOf(evidence);
   if (takenOnAtMs !== null) {
     const detail = 'the rail accepted it, yet its lookup does not find it';
-    return isGraceOver(question, takenOnAtMs) ? { kind: 'payout.not_found', amount, detail } : undefined;
+    return isGraceOver(evidence, takenOnAtMs) ? { kind: 'payout.not_found', amount, detail } : undefined;
   }
-  if (isGraceOver(question, tracked.refusedAtMs)) {
+  if (isGraceOver(evidence, tracked.refusedAtMs)) {
     const detail = 'the rail refused it after an unclear attempt, and its lookup finds neither';
     return { kind: 'payout.refused_again', amount, detail };
   }
-  if (isUnattempted(question)) {
+  if (isUnattempted(evidence)) {
     const detail = 'the rail does not know it, and no attempt to send it is known';
     return { kind: 'payout.unattempted', amount, detail };
   }
@@ -62,15 +62,15 @@ function lostPayout(question: Question): Finding | undefined {
 const ATTEMPT_GRACES = 30;
 
 /** Whether a payout has not been sent for that long; it can't be sent while its hold is unanswered. */
-function isUnattempted(question: Question): boolean {
-  const { tracked, notFoundGraceMs } = question;
+function isUnattempted(evidence: Evidence): boolean {
+  const { tracked, notFoundGraceMs } = evidence;
   const isFirst = tracked.version <= 1n && !tracked.breaks.includes('hold.unanswered');
-  return isFirst && waitedMs(question, tracked.openedAtMs) >= ATTEMPT_GRACES * notFoundGraceMs;
+  return isFirst && waitedMs(evidence, tracked.openedAtMs) >= ATTEMPT_GRACES * notFoundGraceMs;
 }
 
-function lostCollection(question: Question): Finding | undefined {
-  const { tracked, terms, notFoundGraceMs } = question;
-  const withLongerGrace = { ...question, notFoundGraceMs: COLLECTION_GRACES * notFoundGraceMs };
+function lostCollection(evidence: Evidence): Finding | undefined {
+  const { tracked, terms, notFoundGraceMs } = evidence;
+  const withLongerGrace = { ...evidence, notFoundGraceMs: COLLECTION_GRACES * notFoundGraceMs };
   if (!isGraceOver(withLongerGrace, tracked.notFoundSinceMs)) return undefined;
   const detail = 'the rail has not known it since it was first polled again, and still does not';
   return { kind: 'collection.not_found', amount: terms.amount, detail };

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type Break, type FoundBreak, statusOf } from './break.ts';
 import { type BreakKind, breakKinds, type Field, type Observer } from './break-kinds.ts';
 import { changeBreak } from './break-life.ts';
+import type { Finding } from './judging.ts';
 import { isOverMoney, observe, toFoundBreak, toWithdrawal, withdraw } from './observing.ts';
-import type { Finding } from './question.ts';
 
 const at = new Date(0);
 const KES = { currency: 'KES' };

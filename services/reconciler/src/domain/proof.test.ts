@@ -11,9 +11,9 @@ import {
   settings,
   terms,
 } from '../fixtures/verdicts.ts';
+import type { RailAnswer } from './judging.ts';
 import type { PaymentObservation } from './observations.ts';
 import { afterProven, judgeProven } from './proven.ts';
-import type { RailAnswer } from './question.ts';
 import { awaited } from './tracked.ts';
 
 describe('proof', () => {

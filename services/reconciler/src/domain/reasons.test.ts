@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { called, collection, fold, opened, poll } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
+import type { RailAnswer } from './judging.ts';
 import type { PaymentObservation } from './observations.ts';
-import type { RailAnswer } from './question.ts';
 import { awaited } from './tracked.ts';
 
 describe('why a collection failed, if the rail itself reports only that it did', () => {

@@ -1,6 +1,6 @@
 import { readFailureReason } from '@pesewa/contracts';
 import { claimedEnd, isOwn } from './claim.ts';
-import type { Question } from './question.ts';
+import type { Evidence } from './judging.ts';
 
 /** A rail's reason that says only that the payment failed (contract 2.10). */
 const NO_REASON = 'FAILED';
@@ -12,7 +12,7 @@ const NO_REASON = 'FAILED';
  * Anybody may have written those, so only a known word is used, and only if all callbacks with a reason agree; a proven
  * one outranks hints.
  */
-export function failureReason({ tracked, terms }: Question, reported: string): string {
+export function failureReason({ tracked, terms }: Evidence, reported: string): string {
   if (terms.kind !== 'collection' || reported.toUpperCase() !== NO_REASON) return reported;
   const named = tracked.callbacks.filter(
     (claim) => isOwn(claim, terms) && claimedEnd(claim) === 'failed' && isReason(claim.reason),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { called, collection, completed, poll, timing } from '../fixtures/verdicts.ts';
+import type { RailAnswer } from './judging.ts';
 import { apply } from './observations.ts';
-import type { RailAnswer } from './question.ts';
 import { afterPoll, notAsked, pauseBeforePoll } from './schedule.ts';
 import type { Tracked } from './tracked.ts';
 

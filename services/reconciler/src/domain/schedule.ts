@@ -1,4 +1,4 @@
-import type { Verdict } from './question.ts';
+import type { Verdict } from './judging.ts';
 import type { Tracked } from './tracked.ts';
 
 /** How often an undecided payment is polled; all in milliseconds. */

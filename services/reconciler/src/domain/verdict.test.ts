@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newKinds, terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
-import type { RailAnswer } from './question.ts';
+import type { RailAnswer } from './judging.ts';
 import { awaited, type Terms, type Tracked } from './tracked.ts';
 import { judge } from './verdict.ts';
 

@@ -5,8 +5,8 @@ import { type BreakKind, isBreakKind, termsOfBreak } from './break-kinds.ts';
 import { claimedEnd, isEnd, isOwn } from './claim.ts';
 import { judgeClaims, lookupDecides } from './claim-checks.ts';
 import { movedByEnd } from './close.ts';
+import type { Evidence, Finding, Judged, RailAnswer, Verdict } from './judging.ts';
 import { judgeNotFound } from './not-found.ts';
-import type { Finding, Judged, Question, RailAnswer, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
 import { remember, type Tracked, withBreaks } from './tracked.ts';
 
@@ -20,27 +20,27 @@ export const LOOKUP_KINDS: readonly BreakKind[] = ['payment.contradiction', 'pay
 const FOUND_KINDS: readonly BreakKind[] = ['collection.not_found'];
 
 /** Judges a rail's answer about a payment, together with the claims of callbacks (contract 10.16, invariant P13). */
-export function judge(question: Question): Verdict {
-  const { source, tracked } = question;
-  const { denied, contradicted, lagging, undecided } = judgeClaims(question);
-  const { fact, findings } = judgeAnswer(question);
+export function judge(evidence: Evidence): Verdict {
+  const { source, tracked } = evidence;
+  const { denied, contradicted, lagging, undecided } = judgeClaims(evidence);
+  const { fact, findings } = judgeAnswer(evidence);
   // The rail contradicts itself: people decide, unless only its callbacks contradict one another and this is its
   // lookup.
-  const isUnclear = contradicted.length > 0 && (source !== 'poll' || !lookupDecides(question));
+  const isUnclear = contradicted.length > 0 && (source !== 'poll' || !lookupDecides(evidence));
   const all = [...findings, ...contradicted];
   // A rail that contradicts the owner also contradicts the callback that the owner applied: one discrepancy, one break.
   const isContradicted = all.some(({ kind }) => kind === 'payment.contradiction');
   if (!isContradicted) all.push(...denied);
   const goesOut = isUnclear ? null : fact;
   const contested = source === 'poll' ? LOOKUP_KINDS.filter((kind) => tracked.breaks.includes(kind)) : [];
-  const isKnown = source === 'poll' && question.answer.kind === 'pending';
+  const isKnown = source === 'poll' && evidence.answer.kind === 'pending';
   const found = isKnown ? FOUND_KINDS.filter((kind) => tracked.breaks.includes(kind)) : [];
   // What people have resolved is looked up until there is an answer.
-  const isUnasked = contested.length > 0 && question.answer.kind === 'unknown';
+  const isUnasked = contested.length > 0 && evidence.answer.kind === 'unknown';
   // A reversal comes after the end; the owner has applied it once its own event says so.
   const isReversing = tracked.status !== 'open' && goesOut?.status === 'reversed';
   const goesOn = tracked.status === 'open' || lagging || undecided || isReversing;
-  const stuck = goesOn ? stuckBy(question, goesOut, all) : undefined;
+  const stuck = goesOn ? stuckBy(evidence, goesOut, all) : undefined;
   if (stuck) all.push(stuck);
   return {
     fact: goesOut,
@@ -50,7 +50,7 @@ export function judge(question: Question): Verdict {
       ...found,
       ...contested.filter(
         (kind) =>
-          isCompared(kind, question.answer) &&
+          isCompared(kind, evidence.answer) &&
           all.every((one) => one.kind !== kind || one.observer !== 'poll'),
       ),
     ],
@@ -89,14 +89,14 @@ export function afterVerdict(
  * about; no counter ever makes it fail (invariant P11).
  */
 function stuckBy(
-  question: Question,
+  evidence: Evidence,
   fact: Verdict['fact'],
   findings: readonly Finding[],
 ): Finding | undefined {
-  const { tracked, terms, answer, source, isScheduled, pollsBeforeBreak } = question;
+  const { tracked, terms, answer, source, isScheduled, pollsBeforeBreak } = evidence;
   const kind = 'payment.stuck';
   if (answer.kind === 'unaskable') return { kind, amount: terms.amount, detail: answer.why };
-  if (fact !== null && isEnd(fact.status)) return untakenBy(question);
+  if (fact !== null && isEnd(fact.status)) return untakenBy(evidence);
   const kinds = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
   const isShown = kinds.some(
     (other) => SHOWN.includes(other) || (isBreakKind(other) && termsOfBreak(other).observer === 'poll'),
@@ -113,10 +113,10 @@ const LAG_TIMES = 15;
 /**
  * A finding about an end that its owner does not apply: by this fact, or by an earlier one that it has had time for.
  */
-function untakenBy(question: Question) {
-  const { tracked, terms, answer, source, isScheduled, lagMs } = question;
+function untakenBy(evidence: Evidence) {
+  const { tracked, terms, answer, source, isScheduled, lagMs } = evidence;
   const { endReportedAtMs } = tracked;
-  const isDue = endReportedAtMs !== null && waitedMs(question, endReportedAtMs) >= LAG_TIMES * lagMs;
+  const isDue = endReportedAtMs !== null && waitedMs(evidence, endReportedAtMs) >= LAG_TIMES * lagMs;
   if (source !== 'poll' || !isScheduled || !isDue) return undefined;
   const detail = `its owner has not taken over the reported end; the rail says ${answer.kind}`;
   return { kind: 'payment.end_untaken', amount: terms.amount, detail } as const;
@@ -130,7 +130,7 @@ function untakenBy(question: Question) {
 export function isEndOverdue(
   { endReportedAtMs }: Pick<Tracked, 'endReportedAtMs'>,
   { fact }: Pick<Verdict, 'fact'>,
-  at: Pick<Question, 'askedAtMs' | 'lagMs' | 'arrived'>,
+  at: Pick<Evidence, 'askedAtMs' | 'lagMs' | 'arrived'>,
 ): boolean {
   if (fact === null || !isEnd(fact.status) || endReportedAtMs === null) return false;
   return waitedMs(at, endReportedAtMs) >= at.lagMs;
@@ -141,7 +141,7 @@ export function isEndOverdue(
  * gets the fact, and the lease of the poll says when to ask again if the owner does not take it over.
  */
 export function confirmsCallback(
-  { tracked, terms, isScheduled }: Pick<Question, 'tracked' | 'terms' | 'isScheduled'>,
+  { tracked, terms, isScheduled }: Pick<Evidence, 'tracked' | 'terms' | 'isScheduled'>,
   { fact, findings, agreed, lagging, undecided }: Verdict,
 ): boolean {
   const { status, notFoundSinceMs, callbacks } = tracked;
@@ -150,30 +150,30 @@ export function confirmsCallback(
   return callbacks.some((claim) => isOwn(claim, terms) && claimedEnd(claim) === fact.status);
 }
 
-function judgeAnswer(question: Question): Judged {
-  const { tracked, answer, terms } = question;
+function judgeAnswer(evidence: Evidence): Judged {
+  const { tracked, answer, terms } = evidence;
   const { status } = tracked;
   switch (answer.kind) {
     case 'pending':
     case 'unknown':
     case 'unaskable':
-      return { fact: null, findings: judgeLateClaims(question) };
+      return { fact: null, findings: judgeLateClaims(evidence) };
     case 'notFound':
       return status === 'open'
-        ? judgeNotFound(question)
-        : { fact: null, findings: judgeLateClaims(question) };
+        ? judgeNotFound(evidence)
+        : { fact: null, findings: judgeLateClaims(evidence) };
     case 'failed':
       if (status === 'open') {
-        const reason = failureReason(question, answer.reason);
+        const reason = failureReason(evidence, answer.reason);
         return { fact: { status: 'failed', amount: null, fee: null, reason }, findings: [] };
       }
-      return { fact: null, findings: status === 'failed' ? [] : [contradiction(question)] };
+      return { fact: null, findings: status === 'failed' ? [] : [contradiction(evidence)] };
     case 'completed':
     case 'reversed': {
       if (status === 'failed' || (answer.kind === 'reversed' && terms.kind === 'collection')) {
-        return { fact: null, findings: [contradiction(question)] };
+        return { fact: null, findings: [contradiction(evidence)] };
       }
-      const judged = judgeAmounts(question, answer);
+      const judged = judgeAmounts(evidence, answer);
       // An end that its owner knows is no news; an end that precedes the owner's is only a lookup that lags.
       const news = status === 'open' || (status === 'completed' && answer.kind === 'reversed');
       return { fact: news ? judged.fact : null, findings: judged.findings };
@@ -183,7 +183,7 @@ function judgeAnswer(question: Question): Judged {
   }
 }
 
-function contradiction({ tracked, terms, answer, source }: Question): Finding {
+function contradiction({ tracked, terms, answer, source }: Evidence): Finding {
   const stands = tracked.status === 'open' ? 'it is open' : `ended as ${tracked.status}`;
   const detail = `${stands}, yet the rail says ${answer.kind}`;
   const about = [answer.kind];

@@ -1,5 +1,5 @@
 import type { LookupResult, NotSent, Rail, RailCollections, RailPayouts } from '@pesewa/rails';
-import type { RailAnswer } from '../domain/question.ts';
+import type { RailAnswer } from '../domain/judging.ts';
 import type { Terms } from '../domain/tracked.ts';
 
 /** The outcome of a poll: the rail's answer, or why it can't be asked. */

@@ -205,7 +205,7 @@ async function commitPolls(
       loaded.set(poll.reference, notAskedNow(deps, tracked, poll, afterMs));
       continue;
     }
-    const question = {
+    const evidence = {
       tracked,
       terms,
       answer,
@@ -216,10 +216,10 @@ async function commitPolls(
       pollsBeforeBreak: deps.pollsBeforeBreak,
       arrived,
     } as const;
-    const taken = takeAnswer(question, deps.clock.nowMs(), transaction);
+    const taken = takeAnswer(evidence, deps.clock.nowMs(), transaction);
     const { verdict } = taken;
     // Nothing is written: the lease of this poll says when to ask again.
-    if (tracked.claim === poll.claim && confirmsCallback(question, verdict)) continue;
+    if (tracked.claim === poll.claim && confirmsCallback(evidence, verdict)) continue;
     if (isEndOverdue(tracked, verdict, { askedAtMs, lagMs, arrived })) {
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);

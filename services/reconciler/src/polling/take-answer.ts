@@ -1,6 +1,6 @@
 import type { Transaction } from '@pesewa/messaging';
 import { reportsOfVerdict } from '../breaks/reports.ts';
-import type { Question } from '../domain/question.ts';
+import type { Evidence } from '../domain/judging.ts';
 import { remember } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import { railStatusObserved } from '../events.ts';
@@ -10,7 +10,7 @@ import { railStatusObserved } from '../events.ts';
  * the verdict, what it reports of breaks, and the payment after it.
  */
 export function takeAnswer(
-  asked: Omit<Question, 'source'>,
+  asked: Omit<Evidence, 'source'>,
   nowMs: number,
   { emit }: Pick<Transaction, 'emit'>,
 ) {

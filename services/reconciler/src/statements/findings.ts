@@ -1,8 +1,8 @@
 import type { Transaction } from '@pesewa/messaging';
 import type { Break, FoundBreak, Withdrawal } from '../domain/break.ts';
 import type { BreakKind, Field } from '../domain/break-kinds.ts';
+import type { Finding } from '../domain/judging.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
-import type { Finding } from '../domain/question.ts';
 import { differencesOf, movedAgain } from '../domain/statement-matching.ts';
 import {
   type RecordDocument,

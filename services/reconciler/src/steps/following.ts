@@ -2,7 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import { judgeBooks } from '../domain/books.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { gapKinds } from '../domain/coverage.ts';
-import type { Finding } from '../domain/question.ts';
+import type { Finding } from '../domain/judging.ts';
 import { isUnknown, type Tracked } from '../domain/tracked.ts';
 
 /**

@@ -48,8 +48,8 @@ export interface Verdict {
   readonly undecided: boolean;
 }
 
-/** The facts that an answer is judged by. */
-export interface Question {
+/** What an answer is judged by. */
+export interface Evidence {
   readonly tracked: Tracked;
   readonly terms: Terms;
   /** Whether the answer comes from a poll or from a callback that the rail proved. */
@@ -78,7 +78,7 @@ export interface Judged {
 
 /** Whether the grace time after an answer of the rail is over; never if there was no such answer. */
 export function isGraceOver(
-  { askedAtMs, notFoundGraceMs }: Pick<Question, 'askedAtMs' | 'notFoundGraceMs'>,
+  { askedAtMs, notFoundGraceMs }: Pick<Evidence, 'askedAtMs' | 'notFoundGraceMs'>,
   answeredAtMs: number | null,
 ): boolean {
   return answeredAtMs !== null && askedAtMs - answeredAtMs >= notFoundGraceMs;
