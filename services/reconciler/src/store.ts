@@ -60,9 +60,9 @@ export function openWorkingStore(db: Db, keep: KeepTimes) {
       await collection.updateOne({ _id: reference }, { $inc: { guards: 1 } }, { session });
     },
     /** When the longest due payment of a rail became due, from the index alone; undefined if none waits. */
-    oldestDue: async (watch: string): Promise<Date | undefined> => {
+    oldestDue: async (rail: string): Promise<Date | undefined> => {
       const oldest = await collection.findOne(
-        { watch },
+        { watch: rail },
         { projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, maxTimeMS: COUNT_TIMEOUT_MS },
       );
       return oldest?.dueAt;

@@ -41,7 +41,7 @@ export interface Booked {
   readonly minor: bigint;
 }
 
-/** A payment in the working set (ADR 27). */
+/** A payment in the working set (ADR 27), which is the collection `polls`: one document for each, polled or not. */
 export interface Tracked {
   readonly reference: string;
   /** Null until the owner's first event is seen: a callback or a ledger entry may come before it. */

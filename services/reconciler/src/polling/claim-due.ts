@@ -24,13 +24,13 @@ const NOT_KEPT = { paymentMs: 0, unknownMs: 0 } as const;
  */
 export function createClaimDue(
   loops: ReadonlyMap<string, Pick<ClaimLoop<PollDocument>, 'claimOnWrite'>>,
-  wake: (watches: readonly string[]) => void,
+  wake: (rails: readonly string[]) => void,
 ): ClaimDue {
   return (payments, nowMs, transaction) => {
     const due = payments.filter(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs);
     const claimed = new Map<string, Tracked>();
-    for (const [watch, ofRail] of Map.groupBy(due, railOf)) {
-      const claim = loops.get(watch)?.claimOnWrite(transaction, { keys: ofRail.map(() => watch) });
+    for (const [rail, ofRail] of Map.groupBy(due, railOf)) {
+      const claim = loops.get(rail)?.claimOnWrite(transaction, { keys: ofRail.map(() => rail) });
       if (!claim) continue;
       const mine = ofRail
         .filter((_, index) => claim.granted[index])

@@ -47,7 +47,7 @@ export interface PollerDeps {
   readonly pauseMs: number;
   readonly polled: (rail: string, result: string) => void;
   /** Called with how many payments of a rail were claimed, and whether its rate limit left others waiting. */
-  readonly claimed: (watch: string, records: number, isRateLimited: boolean) => void;
+  readonly claimed: (rail: string, records: number, isRateLimited: boolean) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
@@ -105,8 +105,8 @@ export function startPoller(deps: PollerDeps) {
   // Rails that are not configured here: there should be none, and people are shown them.
   const configured = [...rails.keys()];
   const others = startPollLoop(deps, 'other rails', { open: { watch: { $gt: '', $nin: configured } } }, work);
-  const wake = (watches: readonly string[]) => {
-    for (const watch of watches) (loops.get(watch) ?? others).wake();
+  const wake = (names: readonly string[]) => {
+    for (const name of names) (loops.get(name) ?? others).wake();
   };
   return {
     claimDue: createClaimDue(loops, wake),
