@@ -6,7 +6,7 @@ import { isArchived, type PaymentOrArchived } from '@pesewa/payments';
 import { createBatches } from './batches.ts';
 import { payoutDatabaseSchema } from './database-schema.ts';
 import { type BatchRequest, readBatch } from './domain/batch.ts';
-import { createPayouts, type SubmissionDeps } from './payouts.ts';
+import { createPayouts, type RequestDeps } from './payouts.ts';
 import { openPayoutStore } from './store.ts';
 
 /** A merchant with a wallet in GHS and a fee of one percent. */
@@ -29,7 +29,7 @@ export function merchantWith(id: string, limits: Partial<MerchantLimits> = {}): 
 /** Opens one replica's acceptance over real daemons; the test sets the answers of routing and funds. */
 export async function openReplica(
   scope: Parameters<typeof openMessaging>[0],
-  overrides: Partial<SubmissionDeps> = {},
+  overrides: Partial<RequestDeps> = {},
 ) {
   const { clock, ids } = scope;
   const messaging = await openMessaging(scope, {
@@ -37,7 +37,7 @@ export async function openReplica(
     databaseSchema: payoutDatabaseSchema,
   });
   const { db } = messaging;
-  const deps: SubmissionDeps = {
+  const deps: RequestDeps = {
     store: openPayoutStore(db),
     usage: openUsageStore(db),
     messaging,

@@ -5,7 +5,7 @@ import type { Messaging, Transaction } from '@pesewa/messaging';
 import { isOverdue, paymentId } from '@pesewa/payments';
 import type { DayLimit } from './domain/limits.ts';
 import { payoutDecider } from './domain/payout.ts';
-import { canonicalContent, type PayoutRequest, type RequestRefusal } from './domain/submission.ts';
+import { canonicalContent, type PayoutRequest, type RequestRefusal } from './domain/request.ts';
 import { acceptedEvent } from './events.ts';
 import type { Payout, PayoutKey, PayoutStore, ReferenceUse } from './store.ts';
 
@@ -18,7 +18,7 @@ export interface AcceptanceDeps {
   readonly ids: Ids;
 }
 
-/** The result of submitting a payout. */
+/** The result of a request for a payout. */
 export type Acceptance = ReferenceUse | { readonly kind: 'refused'; readonly refusal: RequestRefusal };
 
 /** A payout about to be stored, and the daily limits that apply to it. */

@@ -7,8 +7,8 @@ import type { IsPaused } from '@pesewa/payments';
 import type { Balances } from './balances.ts';
 import { beneficiaryLimitsOf } from './domain/beneficiary-limits.ts';
 import { type DayLimit, dayLimitOf, payoutLimitRefusal } from './domain/limits.ts';
+import type { PayoutRequest, RequestRefusal } from './domain/request.ts';
 import { noRouteRefusal, type Route, type RouteQuery } from './domain/routing.ts';
-import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
 
 /** The dependencies of admission. */
 export interface AdmissionDeps {

@@ -27,8 +27,8 @@ export function answerTooMany(
   return answerRefused(context, 'tooManyRequests', `${message}: try again after ${waitSeconds} s`);
 }
 
-/** A payout as a submission answers it (contract 2.4). */
-export function viewSubmitted(payout: Payout) {
+/** A payout as its acceptance is answered (contract 2.4). */
+export function viewAccepted(payout: Payout) {
   return {
     transactionStatus: payout.status,
     merchantReference: payout.order.merchantReference,
@@ -44,7 +44,7 @@ export function viewSubmitted(payout: Payout) {
  */
 export function viewLookedUp(payout: Payout, whyWaiting: WhyWaiting) {
   return {
-    ...viewSubmitted(payout),
+    ...viewAccepted(payout),
     valueAmount: money(payout, payout.order.amount.minor + payout.fee),
     statusReason: payout.statusReason ?? whyWaiting(payout) ?? '',
   };

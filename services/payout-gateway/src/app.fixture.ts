@@ -70,11 +70,11 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
     clock: { nowMs: () => 0 },
     logger: createLogger({ name: 'test', level: 'silent' }),
     payouts: {
-      submit: async () => accept(payout),
+      request: async () => accept(payout),
       find: async (_merchantId, reference) => (reference === 'order-1' ? payout : undefined),
       apply: async () => [],
     },
-    batches: { submit: async () => accept(null) },
+    batches: { request: async () => accept(null) },
     lists: {
       store: { list: async () => [payout], listBatches: async () => [], findBatch: async () => undefined },
       isComplete: () => true,

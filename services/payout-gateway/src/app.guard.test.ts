@@ -206,7 +206,7 @@ describe('rates', () => {
       identify: async (key) => holderOf(key === 'cml2YWw=' ? rival : merchant),
       rateLimits: createRateLimits(),
       payouts: {
-        submit: async () => accept(payout),
+        request: async () => accept(payout),
         find: async (merchantId) => {
           served.push(merchantId);
           return payout;

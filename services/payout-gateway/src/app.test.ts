@@ -18,7 +18,7 @@ function open(overrides: Partial<Payouts> = {}, who: Merchant = merchant) {
   return openTestApp({
     identify: async (key) => (key === 'ZGVtbw==' ? holderOf(who) : undefined),
     payouts: {
-      submit: async () => accept(payout),
+      request: async () => accept(payout),
       find: async (_merchantId, reference) => (reference === 'order-1' ? payout : undefined),
       apply: async () => [],
       ...overrides,
@@ -96,20 +96,20 @@ describe('single payout (contract 4.1)', () => {
   });
 
   it('refuses other content under a used reference with 94', async () => {
-    const app = open({ submit: async () => refuse({ code: 'duplicate', message: 'used before' }) });
+    const app = open({ request: async () => refuse({ code: 'duplicate', message: 'used before' }) });
     const answer = await post(app, wellFormed);
     expect([answer.status, answer.body.responseCode]).toEqual([409, '94']);
   });
 
   it('answers 91 while nothing is taken on, and says that nothing was stored', async () => {
-    const app = open({ submit: async () => refuse(notAcceptingRefusal) });
+    const app = open({ request: async () => refuse(notAcceptingRefusal) });
     const answer = await post(app, wellFormed);
     expect([answer.status, answer.body.responseCode]).toEqual([503, '91']);
     expect(answer.body.responseMessage).toBe(notAcceptingRefusal.message);
   });
 
   it('answers 91 when it does not know whether the payout is stored', async () => {
-    const app = open({ submit: async () => Promise.reject(new Error('no primary')) });
+    const app = open({ request: async () => Promise.reject(new Error('no primary')) });
     const answer = await post(app, wellFormed);
     expect([answer.status, answer.body.responseCode]).toEqual([503, '91']);
   });

@@ -6,7 +6,7 @@ import { isOverdue, paymentId } from '@pesewa/payments';
 import { type AcceptanceDeps, contentHashOf, isSameContent, keyOf, overtakenRefusal } from './acceptance.ts';
 import { type BatchRequest, itemPath } from './domain/batch.ts';
 import type { DayLimit } from './domain/limits.ts';
-import type { PayoutRequest, RequestRefusal } from './domain/submission.ts';
+import type { PayoutRequest, RequestRefusal } from './domain/request.ts';
 import { acceptedEvent } from './events.ts';
 import type { Payout, Reservation } from './store.ts';
 

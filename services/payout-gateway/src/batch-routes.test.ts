@@ -11,11 +11,11 @@ const text = batchText('batch', [
   ['item-1', 2.25],
 ]);
 const post = (
-  submit: Batches['submit'],
+  request: Batches['request'],
   body: unknown = text,
   headers: Readonly<Record<string, string>> = {},
-) => ask(openTestApp({ batches: { submit } }), 'POST', PATH, { body, headers });
-const untouched: Batches['submit'] = () => Promise.reject(new Error('must not be reached'));
+) => ask(openTestApp({ batches: { request } }), 'POST', PATH, { body, headers });
+const untouched: Batches['request'] = () => Promise.reject(new Error('must not be reached'));
 
 describe('bulk payout (contract 4.2)', () => {
   it('answers 09 without data once the batch is stored', async () => {
@@ -98,7 +98,7 @@ describe('many batches at once', () => {
         return found && holderOf(found);
       },
       batches: {
-        submit: async ({ id }) => {
+        request: async ({ id }) => {
           underWay.push(id);
           await gate.promise;
           return accept(null);

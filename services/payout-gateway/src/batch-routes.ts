@@ -45,7 +45,7 @@ export function createBatchRoutes(deps: {
 
   const store = async (context: Context<AppEnv>, order: BatchRequest): Promise<Response> => {
     const outcome = await deps.batches
-      .submit(context.get('merchant'), order, currentTraceparent(context.req.header('traceparent')))
+      .request(context.get('merchant'), order, currentTraceparent(context.req.header('traceparent')))
       .catch((error: unknown) => {
         deps.logger.error({ err: error }, 'a batch could not be stored');
         return undefined;

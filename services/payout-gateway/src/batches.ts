@@ -5,8 +5,8 @@ import { type AcceptanceDeps, contentHashOf, isFinal, newPayout } from './accept
 import { type Admission, admit } from './admission.ts';
 import { createBatchAcceptance, findEarlierBatch, forEachStep } from './batch-acceptance.ts';
 import { type BatchRequest, canonicalBatch, itemPath } from './domain/batch.ts';
-import type { RequestRefusal } from './domain/submission.ts';
-import type { SubmissionDeps } from './payouts.ts';
+import type { RequestRefusal } from './domain/request.ts';
+import type { RequestDeps } from './payouts.ts';
 import type { Payout, Reservation } from './store.ts';
 
 /** The payout gateway's use case for batches. */
@@ -14,7 +14,7 @@ export interface Batches {
   /**
    * Accepts all items of a batch or none. The same batch again gets the same answer and changes nothing (invariant P7).
    */
-  readonly submit: (
+  readonly request: (
     merchant: Merchant,
     order: BatchRequest,
     /** The `traceparent` of the request, unchanged: all items belong to one trace. */
@@ -23,10 +23,10 @@ export interface Batches {
 }
 
 /** Builds {@link Batches}. */
-export function createBatches(deps: SubmissionDeps): Batches {
+export function createBatches(deps: RequestDeps): Batches {
   const acceptance = createBatchAcceptance(deps);
   return {
-    submit: async (merchant, order, traceparent) => {
+    request: async (merchant, order, traceparent) => {
       const arrivedAtMs = deps.clock.nowMs();
       const hashes = await hashItems(order);
       const key: ReservedKey = {

@@ -34,13 +34,13 @@ describe('the limits per beneficiary count what is accepted, exactly', () => {
   test('of fifty at once over two replicas as many are accepted as fit, and a repetition counts once', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        (index % 2 === 0 ? left : right).payouts.submit(careful, single(`often-${index}`)),
+        (index % 2 === 0 ? left : right).payouts.request(careful, single(`often-${index}`)),
       ),
     );
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(3);
     expect(new Set(outcomes.map(codeOf))).toEqual(new Set(['accepted', 'overLimit']));
     const first = outcomes.findIndex(({ ok }) => ok);
-    expect(codeOf(await left.payouts.submit(careful, single(`often-${first}`)))).toBe('accepted');
+    expect(codeOf(await left.payouts.request(careful, single(`often-${first}`)))).toBe('accepted');
     const usage = await left.db
       .collection('usage')
       .find({ _id: /^careful:beneficiary:/ })
@@ -55,13 +55,13 @@ describe('the limits per beneficiary count what is accepted, exactly', () => {
       ['often-over-1', 6],
       ['often-over-2', 4.01],
     ]);
-    expect(await left.batches.submit(other, over)).toMatchObject({
+    expect(await left.batches.request(other, over)).toMatchObject({
       refusal: {
         code: 'overLimit',
         message: expect.stringContaining('beneficiaries.1.accountNumber') as string,
       },
     });
-    expect(codeOf(await left.payouts.submit(other, single('often-single', 10)))).toBe('accepted');
-    expect(codeOf(await right.payouts.submit(other, single('often-more', 0.01)))).toBe('overLimit');
+    expect(codeOf(await left.payouts.request(other, single('often-single', 10)))).toBe('accepted');
+    expect(codeOf(await right.payouts.request(other, single('often-more', 0.01)))).toBe('overLimit');
   });
 });

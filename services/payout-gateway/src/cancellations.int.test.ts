@@ -76,7 +76,7 @@ async function openAll() {
   const apply = (reference: string, command: PayoutCommand) =>
     decisions.apply({ reference, causationId: null, command });
   const accepted = async (name: string) => {
-    const taken = await replica.payouts.submit(demo, single(name));
+    const taken = await replica.payouts.request(demo, single(name));
     return taken.ok ? taken.value.reference : '';
   };
   const recordOf = (reference: string) => replica.store.collection.findOne({ reference });

@@ -18,10 +18,10 @@ import { payoutDatabaseSchema } from './database-schema.ts';
 import { startDecisionApplier } from './decision-applier.ts';
 import { erasuresOf } from './erasures.ts';
 import { createHandlers } from './handlers.ts';
-import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
+import { countRequests, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
 import { viewPayout } from './operator-view.ts';
-import { createPayouts, type Payouts, type SubmissionDeps } from './payouts.ts';
+import { createPayouts, type Payouts, type RequestDeps } from './payouts.ts';
 import { openListingStore, openProcessors, type Processors } from './processors.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { completenessMarkOf, type Rebuilding, type RebuildingDeps, startRebuilding } from './rebuilding.ts';
@@ -50,7 +50,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const payoutRails = rails.all.filter(takesPayouts);
   const isPaused = await addPauses(scope, { db, rails: payoutRails, findMerchant: directory.find });
-  const submitting: SubmissionDeps = {
+  const requesting: RequestDeps = {
     store,
     usage: openUsageStore(db),
     messaging,
@@ -62,7 +62,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     isPaused,
   };
   const payouts = createPayouts({
-    ...submitting,
+    ...requesting,
     refused: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
   });
   const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
@@ -71,7 +71,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
   await messaging.consume(
     createHandlers({
-      ...submitting,
+      ...requesting,
       payouts,
       balances,
       resubmitGraceMs,
@@ -87,11 +87,11 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     view: (payout) => viewPayout(payout, whyWaiting),
     merchantIds: directory.ids,
   });
-  const batches = createBatches(submitting);
-  const counted = countSubmissions(scope.metrics);
+  const batches = createBatches(requesting);
+  const counted = countRequests(scope.metrics);
   return createApp({
-    payouts: { ...payouts, submit: counted('single', payouts.submit) },
-    batches: { ...batches, submit: counted('batch', batches.submit) },
+    payouts: { ...payouts, request: counted('single', payouts.request) },
+    batches: { ...batches, request: counted('batch', batches.request) },
     lists: { store, isComplete: rebuilding.isComplete },
     whyWaiting,
     statements: openStatements(scope, messaging),

@@ -79,7 +79,7 @@ async function live(count: number, fields: object): Promise<void> {
 describe('a payout that goes straight is inserted, changed three times and read twice', () => {
   it('alone', async () => {
     const work = await workOf(async () => {
-      expect(await gateway.payouts.submit(demo, single('one'))).toMatchObject({ ok: true });
+      expect(await gateway.payouts.request(demo, single('one'))).toMatchObject({ ok: true });
       await live(1, { _id: 'demo:one' });
     });
     expect(work).toEqual({ read: 2, inserted: 1, changed: 3 });
@@ -88,7 +88,7 @@ describe('a payout that goes straight is inserted, changed three times and read 
   it('in a batch', async () => {
     const items = Array.from({ length: 16 }, (_, index) => [`item-${index}`, 1] as const);
     const work = await workOf(async () => {
-      expect(await gateway.batches.submit(demo, batch('many', items))).toMatchObject({ ok: true });
+      expect(await gateway.batches.request(demo, batch('many', items))).toMatchObject({ ok: true });
       await live(16, { batchReference: { $exists: true } });
     });
     // The batch's own reference is reserved among them.
@@ -98,14 +98,14 @@ describe('a payout that goes straight is inserted, changed three times and read 
 
 it('payouts of a hold for which there is no room are sent when there is, without waiting for a search', async () => {
   const items = Array.from({ length: 40 }, (_, index) => [`more-${index}`, 1] as const);
-  expect(await gateway.batches.submit(demo, batch('more', items))).toMatchObject({ ok: true });
+  expect(await gateway.batches.request(demo, batch('more', items))).toMatchObject({ ok: true });
   await expectAll(40, { 'order.merchantReference': /^more-/, step: 'submitted' });
 });
 
 it('an answer that comes after the end is recorded by reading the payout, and changes nothing', async () => {
   const before = answersRecorded;
   beforeAnswer = (reference) => complete([reference]);
-  expect(await gateway.payouts.submit(demo, single('early'))).toMatchObject({ ok: true });
+  expect(await gateway.payouts.request(demo, single('early'))).toMatchObject({ ok: true });
   await eventually(() => expect(answersRecorded).toBe(before + 1), 20_000);
   expect(await gateway.payouts.find('demo', 'early')).toMatchObject({
     status: 'COMPLETED',

@@ -58,7 +58,7 @@ const decided = (outcome: 'failed' | 'completed'): PayoutCommand => ({
 
 /** A payout whose attempt was committed, with a lease of this length. */
 async function submitting(replica: Replica, name: string, leaseMs: number): Promise<string> {
-  const taken = await replica.payouts.submit(demo, single(name));
+  const taken = await replica.payouts.request(demo, single(name));
   const reference = taken.ok ? taken.value.reference : '';
   const now = Date.now();
   const attempt: Partial<PayoutDocument> = {

@@ -30,7 +30,7 @@ const raw = async (merchantReference: string) =>
 
 test('an old payout that has ended names no person, keeps its money and its reference, and is accepted once for ever', async () => {
   const accept = async (reference: string) => {
-    const outcome = await replica.payouts.submit(demo, single(reference));
+    const outcome = await replica.payouts.request(demo, single(reference));
     if (!outcome.ok) throw new Error(outcome.refusal.code);
     return outcome.value;
   };
@@ -51,7 +51,7 @@ test('an old payout that has ended names no person, keeps its money and its refe
   });
   // The same order again gives the same payout; a different one under its reference is refused.
   expect((await accept('ended')).reference).toBe(ended.reference);
-  expect(await replica.payouts.submit(demo, single('ended', 11))).toMatchObject({
+  expect(await replica.payouts.request(demo, single('ended', 11))).toMatchObject({
     refusal: { code: 'duplicate' },
   });
   expect((await accept('open')).reference).toBe(open.reference);
@@ -83,10 +83,10 @@ test('an older one that has ended for long is archived: its reference stays take
   const { db, payouts, store } = replica;
   const references: Record<string, string> = {};
   for (const name of ['paid', 'waiting', 'late', 'back']) {
-    const outcome = await payouts.submit(demo, single(name));
+    const outcome = await payouts.request(demo, single(name));
     references[name] = outcome.ok ? outcome.value.reference : '';
   }
-  await replica.batches.submit(demo, batch('batch', [['item', 1]]));
+  await replica.batches.request(demo, batch('batch', [['item', 1]]));
   const end = (atMs: number) => ({
     status: 'COMPLETED' as const,
     step: 'ended' as const,
@@ -117,10 +117,10 @@ test('an older one that has ended for long is archived: its reference stays take
   expect(await payouts.find('demo', scope.ids.next('po'))).toBeUndefined();
 
   const refused = { ok: false, refusal: { code: 'duplicate' } };
-  expect(await payouts.submit(demo, single('paid'))).toMatchObject(refused);
-  expect(await payouts.submit(demo, single('batch'))).toMatchObject(refused);
+  expect(await payouts.request(demo, single('paid'))).toMatchObject(refused);
+  expect(await payouts.request(demo, single('batch'))).toMatchObject(refused);
   for (const again of [batch('batch', [['other', 1]]), batch('another', [['paid', 1]])])
-    expect(await replica.batches.submit(demo, again)).toMatchObject(refused);
+    expect(await replica.batches.request(demo, again)).toMatchObject(refused);
   // Whatever a rail says of it so late moves nothing.
   const fact = { status: 'reversed', railFee: 0n, reason: 'Returned', polledAtMs: 0 } as const;
   const command = { kind: 'observe', fact, resubmitGraceMs: 0 } as const;

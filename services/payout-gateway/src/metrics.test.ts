@@ -1,7 +1,7 @@
 import { accept, refuse, systemClock } from '@pesewa/kernel';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
+import { countRequests, gaugeOldestHeld } from './metrics.ts';
 
 type Store = Parameters<typeof gaugeOldestHeld>[0]['store'];
 type Query = { readonly rail: string; readonly queue: string };
@@ -30,10 +30,10 @@ it('exports nothing if the database does not answer', async () => {
 
 it('counts payouts and batches by what became of them', async () => {
   const registry = new Registry();
-  const count = countSubmissions(registry);
+  const count = countRequests(registry);
   const outcomes = [accept('po-1'), refuse({ code: 'overLimit', message: 'over the maximum' } as const)];
-  const submit = count('single', async (index: number) => outcomes[index] ?? accept('po-2'));
-  for (const index of [0, 1, 2]) await submit(index);
+  const request = count('single', async (index: number) => outcomes[index] ?? accept('po-2'));
+  for (const index of [0, 1, 2]) await request(index);
   await count('batch', async () => accept(null))();
   const text = await registry.metrics();
   expect(text).toContain('payout_requests_total{kind="single",outcome="accepted"} 2');

@@ -1,6 +1,6 @@
 import { type Clock, type Result, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { RequestRefusal } from './domain/submission.ts';
+import type { RequestRefusal } from './domain/request.ts';
 import { type PayoutStore, submissionQueues } from './store.ts';
 
 const READ_TIMEOUT_MS = 1_000;
@@ -48,22 +48,22 @@ export function gaugeOldestHeld(options: {
  * Registers `payout_requests_total`; gives the function that counts a request as accepted, repeated, or by its
  * refusal's code.
  */
-export function countSubmissions(
+export function countRequests(
   registry: Registry,
 ): <Parameters extends readonly unknown[], Value>(
   kind: 'single' | 'batch',
-  submit: (...parameters: Parameters) => Promise<Result<Value, RequestRefusal>>,
-) => typeof submit {
+  request: (...parameters: Parameters) => Promise<Result<Value, RequestRefusal>>,
+) => typeof request {
   const requests = new Counter({
     name: 'payout_requests_total',
     help: 'Well-formed payouts and batches, by outcome: accepted, which includes repetitions, or the code of the refusal.',
     labelNames: ['kind', 'outcome'],
     registers: [registry],
   });
-  return (kind, submit) =>
+  return (kind, request) =>
     async (...parameters) => {
-      const submitted = await submit(...parameters);
-      requests.inc({ kind, outcome: submitted.ok ? 'accepted' : submitted.refusal.code });
-      return submitted;
+      const answered = await request(...parameters);
+      requests.inc({ kind, outcome: answered.ok ? 'accepted' : answered.refusal.code });
+      return answered;
     };
 }

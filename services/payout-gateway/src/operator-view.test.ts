@@ -3,7 +3,7 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { payout } from './app.fixture.ts';
-import type { PayoutRequest } from './domain/submission.ts';
+import type { PayoutRequest } from './domain/request.ts';
 import { viewPayout } from './operator-view.ts';
 import type { Payout } from './store.ts';
 

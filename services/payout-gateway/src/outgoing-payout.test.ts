@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PayoutRequest } from './domain/submission.ts';
+import type { PayoutRequest } from './domain/request.ts';
 import { outgoingPayout } from './submitter.ts';
 
 const order: PayoutRequest = {

@@ -1,7 +1,7 @@
 import { bulkPayoutRequest, payoutRecord, singlePayoutRequest } from '@pesewa/contracts';
 import { z } from 'zod';
 import { defineOperation } from './api-operation.ts';
-import { requestRefusals } from './domain/submission.ts';
+import { requestRefusals } from './domain/request.ts';
 
 const submitted = {
   transactionStatus: 'INITIALIZED',

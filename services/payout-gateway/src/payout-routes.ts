@@ -3,7 +3,7 @@ import type { AppEnv } from '@pesewa/merchant-api';
 import { isArchived } from '@pesewa/payments';
 import { currentTraceparent, type Logger, readJsonBody } from '@pesewa/runtime';
 import { Hono } from 'hono';
-import { viewLookedUp, viewSubmitted } from './answers.ts';
+import { viewLookedUp, viewAccepted } from './answers.ts';
 import { payoutOperations } from './payout-operations.ts';
 import type { Payouts } from './payouts.ts';
 import type { WhyWaiting } from './waiting.ts';
@@ -24,7 +24,7 @@ export function createPayoutRoutes(deps: {
     const request = await readJsonBody(context, singlePayoutRequest, SINGLE_BYTES_MAX);
     if (!request.ok) return submitSingle.refuse(context, 'malformed', request.refusal);
     const payout = await deps.payouts
-      .submit(context.get('merchant'), request.value, currentTraceparent(context.req.header('traceparent')))
+      .request(context.get('merchant'), request.value, currentTraceparent(context.req.header('traceparent')))
       .catch((error: unknown) => {
         deps.logger.error({ err: error }, 'a payout could not be stored');
         return undefined;
@@ -36,7 +36,7 @@ export function createPayoutRoutes(deps: {
         'the payout may or may not be stored: send it again unchanged',
       );
     if (!payout.ok) return submitSingle.refuse(context, payout.refusal.code, payout.refusal.message);
-    return submitSingle.succeed(context, viewSubmitted(payout.value));
+    return submitSingle.succeed(context, viewAccepted(payout.value));
   });
 
   routes.get(lookUp.route.getRoutingPath(), async (context) => {

@@ -10,7 +10,7 @@ import {
 } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
-import type { SubmissionDeps } from './payouts.ts';
+import type { RequestDeps } from './payouts.ts';
 
 type Replica = Awaited<ReturnType<typeof openReplica>>;
 
@@ -20,7 +20,7 @@ let right: Replica;
 const scopes: TestScope[] = [];
 const demo = merchantWith('demo');
 
-const open = (overrides: Partial<SubmissionDeps> = {}) => {
+const open = (overrides: Partial<RequestDeps> = {}) => {
   const scope = openTestScope(config);
   scopes.push(scope);
   return openReplica(scope, overrides);
@@ -53,7 +53,7 @@ afterAll(async () => {
 describe('a reference is accepted once, whatever races (invariant P5)', () => {
   test('fifty identical submissions over two replicas leave one record and one event', async () => {
     const outcomes = await Promise.all(
-      fifty.map((index) => either(index).payouts.submit(demo, single('same'))),
+      fifty.map((index) => either(index).payouts.request(demo, single('same'))),
     );
     const references = new Set(outcomes.map((outcome) => (outcome.ok ? outcome.value.reference : 'refused')));
     expect(references.size).toBe(1);
@@ -63,15 +63,15 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
   });
 
   test('of a merchant or a rail that is paused no new payout is accepted, and duplicates are answered (ADR 77)', async () => {
-    await left.payouts.submit(demo, single('unpaused'));
+    await left.payouts.request(demo, single('unpaused'));
     for (const isPaused of [
       ({ merchantId }: Pausable) => merchantId === demo.id,
       ({ rail }: Pausable) => rail === 'upstream',
     ]) {
       const paused = await open({ isPaused });
-      expect(codeOf(await paused.payouts.submit(demo, single('unpaused')))).toBe('accepted');
-      expect(codeOf(await paused.payouts.submit(demo, single('paused')))).toBe('unavailable');
-      expect(codeOf(await paused.batches.submit(demo, batch('paused-batch', [['paused-item', 5]])))).toBe(
+      expect(codeOf(await paused.payouts.request(demo, single('unpaused')))).toBe('accepted');
+      expect(codeOf(await paused.payouts.request(demo, single('paused')))).toBe('unavailable');
+      expect(codeOf(await paused.batches.request(demo, batch('paused-batch', [['paused-item', 5]])))).toBe(
         'unavailable',
       );
     }
@@ -81,15 +81,15 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
   test('while too much waits for Kafka no new payout is accepted, and duplicates are answered', async () => {
     const { groupCommit } = left.messaging;
     const full = await open({ messaging: { groupCommit, acceptsWork: () => false } });
-    await left.payouts.submit(demo, single('before'));
-    await left.batches.submit(demo, batch('batch-before', [['before-item', 5]]));
-    expect(codeOf(await full.payouts.submit(demo, single('before')))).toBe('accepted');
-    expect(codeOf(await full.payouts.submit(demo, single('before', 11)))).toBe('duplicate');
-    expect(codeOf(await full.payouts.submit(demo, single('meanwhile')))).toBe('unavailable');
-    expect(codeOf(await full.batches.submit(demo, batch('batch-before', [['before-item', 5]])))).toBe(
+    await left.payouts.request(demo, single('before'));
+    await left.batches.request(demo, batch('batch-before', [['before-item', 5]]));
+    expect(codeOf(await full.payouts.request(demo, single('before')))).toBe('accepted');
+    expect(codeOf(await full.payouts.request(demo, single('before', 11)))).toBe('duplicate');
+    expect(codeOf(await full.payouts.request(demo, single('meanwhile')))).toBe('unavailable');
+    expect(codeOf(await full.batches.request(demo, batch('batch-before', [['before-item', 5]])))).toBe(
       'accepted',
     );
-    expect(codeOf(await full.batches.submit(demo, batch('batch-meanwhile', [['item', 5]])))).toBe(
+    expect(codeOf(await full.batches.request(demo, batch('batch-meanwhile', [['item', 5]])))).toBe(
       'unavailable',
     );
     expect(await stored({ 'order.merchantReference': { $in: ['meanwhile', 'item'] } })).toBe(0);
@@ -97,16 +97,16 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
 
   test('while it is unknown what the database has forgotten no new payout is accepted, and duplicates are answered', async () => {
     const restored = await open({ isComplete: () => false, canSpend: async () => false });
-    await left.payouts.submit(demo, single('known'));
-    await left.batches.submit(demo, batch('batch-known', [['known-item', 5]]));
-    expect(codeOf(await restored.payouts.submit(demo, single('known')))).toBe('accepted');
-    expect(codeOf(await restored.payouts.submit(demo, single('known', 11)))).toBe('duplicate');
+    await left.payouts.request(demo, single('known'));
+    await left.batches.request(demo, batch('batch-known', [['known-item', 5]]));
+    expect(codeOf(await restored.payouts.request(demo, single('known')))).toBe('accepted');
+    expect(codeOf(await restored.payouts.request(demo, single('known', 11)))).toBe('duplicate');
     // That it can't be paid now does not show whether it was sent before.
-    expect(codeOf(await restored.payouts.submit(demo, single('forgotten')))).toBe('unavailable');
-    expect(codeOf(await restored.batches.submit(demo, batch('batch-known', [['known-item', 5]])))).toBe(
+    expect(codeOf(await restored.payouts.request(demo, single('forgotten')))).toBe('unavailable');
+    expect(codeOf(await restored.batches.request(demo, batch('batch-known', [['known-item', 5]])))).toBe(
       'accepted',
     );
-    expect(codeOf(await restored.batches.submit(demo, batch('batch-forgotten', [['lost', 5]])))).toBe(
+    expect(codeOf(await restored.batches.request(demo, batch('batch-forgotten', [['lost', 5]])))).toBe(
       'unavailable',
     );
     expect(await restored.payouts.find('demo', 'known')).toBeDefined();
@@ -116,7 +116,7 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
 
   test('one reference with fifty contents is accepted with exactly one', async () => {
     const outcomes = await Promise.all(
-      fifty.map((index) => either(index).payouts.submit(demo, single('contents', index + 1))),
+      fifty.map((index) => either(index).payouts.request(demo, single('contents', index + 1))),
     );
     const codes = outcomes.map(codeOf);
     expect(codes.filter((code) => code === 'accepted')).toHaveLength(1);
@@ -128,8 +128,8 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
     for (const round of fifty.slice(0, 10)) {
       const contested = `race-${round}`;
       const [one, many] = await Promise.all([
-        either(round).payouts.submit(demo, single(contested, 7)),
-        either(round + 1).batches.submit(
+        either(round).payouts.request(demo, single(contested, 7)),
+        either(round + 1).batches.request(
           demo,
           batch(`race-batch-${round}`, [
             [`race-other-${round}`, 5],
@@ -144,15 +144,15 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
   });
 
   test('the same payout again is accepted and the same, even where it would be refused now', async () => {
-    const first = await left.payouts.submit(demo, single('again'));
+    const first = await left.payouts.request(demo, single('again'));
     const poor = await open({ canSpend: async () => false });
     const lost = await open({ routePayout: async () => ({ kind: 'noRoute' }) });
     const limited = merchantWith('demo', { perPayoutMaxMinor: { GHS: 1n }, perDayMaxMinor: { GHS: 1n } });
     const expected = { ok: true, value: { reference: first.ok ? first.value.reference : '' } };
-    expect(await poor.payouts.submit(demo, single('again'))).toMatchObject(expected);
-    expect(await lost.payouts.submit(demo, single('again'))).toMatchObject(expected);
-    expect(await left.payouts.submit(limited, single('again'))).toMatchObject(expected);
-    expect(codeOf(await lost.payouts.submit(demo, single('again', 11)))).toBe('duplicate');
+    expect(await poor.payouts.request(demo, single('again'))).toMatchObject(expected);
+    expect(await lost.payouts.request(demo, single('again'))).toMatchObject(expected);
+    expect(await left.payouts.request(limited, single('again'))).toMatchObject(expected);
+    expect(codeOf(await lost.payouts.request(demo, single('again', 11)))).toBe('duplicate');
   });
 });
 
@@ -163,7 +163,7 @@ describe('a batch is all or nothing (invariant P7)', () => {
   ] as const;
 
   test('its items are payouts of their own, its own reference is none', async () => {
-    expect(await left.batches.submit(demo, batch('batch', items))).toEqual({ ok: true, value: null });
+    expect(await left.batches.request(demo, batch('batch', items))).toEqual({ ok: true, value: null });
     const found = whole(await right.payouts.find('demo', 'item-2'));
     expect(found).toMatchObject({ order: { amount: { minor: 225n } }, fee: 2n, status: 'INITIALIZED' });
     expect(await right.payouts.find('demo', 'batch')).toBeUndefined();
@@ -178,10 +178,10 @@ describe('a batch is all or nothing (invariant P7)', () => {
 
   test('the same batch again is accepted and leaves nothing new; another content is refused', async () => {
     const outcomes = await Promise.all(
-      fifty.slice(0, 6).map((index) => either(index).batches.submit(demo, batch('batch', items))),
+      fifty.slice(0, 6).map((index) => either(index).batches.request(demo, batch('batch', items))),
     );
     expect(outcomes.map(codeOf)).toEqual(Array(6).fill('accepted'));
-    const other = await left.batches.submit(demo, batch('batch', [['item-9', 1]]));
+    const other = await left.batches.request(demo, batch('batch', [['item-9', 1]]));
     expect(other).toMatchObject({ refusal: { code: 'duplicate' } });
     expect(await stored({ kind: 'batch', _id: 'demo:batch' })).toBe(1);
     expect(await stored({ 'order.merchantReference': { $in: ['item-1', 'item-2'] } })).toBe(2);
@@ -193,21 +193,21 @@ describe('a batch is all or nothing (invariant P7)', () => {
       ['free-1', 1],
       ['item-2', 2.25],
     ] as const;
-    expect(await left.batches.submit(demo, batch('late', used))).toMatchObject({
+    expect(await left.batches.request(demo, batch('late', used))).toMatchObject({
       refusal: {
         code: 'duplicate',
         message: 'beneficiaries.1.transactionReference was used before: use a new reference for a new payout',
       },
     });
-    const ofBatch = await left.batches.submit(demo, batch('later', [['batch', 1]]));
+    const ofBatch = await left.batches.request(demo, batch('later', [['batch', 1]]));
     expect(codeOf(ofBatch)).toBe('duplicate');
     expect(await stored({ _id: { $in: ['demo:late', 'demo:free-1', 'demo:later'] as never[] } })).toBe(0);
-    expect(await left.batches.submit(demo, batch('late', [['free-1', 1]]))).toMatchObject({ ok: true });
+    expect(await left.batches.request(demo, batch('late', [['free-1', 1]]))).toMatchObject({ ok: true });
   });
 
   test("a batch's reference is used for single payouts, too", async () => {
-    expect(codeOf(await left.payouts.submit(demo, single('batch')))).toBe('duplicate');
-    expect(codeOf(await left.batches.submit(demo, batch('same', [['fresh', 1]])))).toBe('duplicate');
+    expect(codeOf(await left.payouts.request(demo, single('batch')))).toBe('duplicate');
+    expect(codeOf(await left.batches.request(demo, batch('same', [['fresh', 1]])))).toBe('duplicate');
   });
 
   test('the first item without a route is named, and the sum must be there', async () => {
@@ -223,16 +223,16 @@ describe('a batch is all or nothing (invariant P7)', () => {
       ['unlucky-1', 1],
       ['unlucky-2', 2],
     ]);
-    expect(await lost.batches.submit(demo, fresh)).toMatchObject({
+    expect(await lost.batches.request(demo, fresh)).toMatchObject({
       refusal: {
         code: 'noRoute',
         message:
           'beneficiaries.0.bankCode names a processor that is blocked: GET /api/v1/banks?country=GHA lists those that there are',
       },
     });
-    expect(codeOf(await poor.batches.submit(demo, fresh))).toBe('insufficientFunds');
+    expect(codeOf(await poor.batches.request(demo, fresh))).toBe('insufficientFunds');
     expect(asked).toEqual([303n]);
-    expect(codeOf(await poor.batches.submit(demo, batch('batch', items)))).toBe('accepted');
+    expect(codeOf(await poor.batches.request(demo, batch('batch', items)))).toBe('accepted');
   });
 });
 
@@ -241,7 +241,7 @@ describe('the limit per day counts what is accepted, exactly', () => {
 
   test('of fifty at once over two replicas as many are accepted as fit', async () => {
     const outcomes = await Promise.all(
-      fifty.map((index) => either(index).payouts.submit(limited, single(`day-${index}`, 6))),
+      fifty.map((index) => either(index).payouts.request(limited, single(`day-${index}`, 6))),
     );
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(16);
     expect(new Set(outcomes.map(codeOf))).toEqual(new Set(['accepted', 'overLimit']));
@@ -251,16 +251,16 @@ describe('the limit per day counts what is accepted, exactly', () => {
   });
 
   test('a refused one names the limit and leaves nothing: a smaller one still fits, a duplicate is none', async () => {
-    const refused = await left.payouts.submit(limited, single('day-late', 5));
+    const refused = await left.payouts.request(limited, single('day-late', 5));
     expect(refused).toMatchObject({
       refusal: { code: 'overLimit', message: 'this would exceed your limit per day (UTC) of 100.00 GHS' },
     });
     // Right after a refusal it may be told to come again, if the clocks can't tell that it came later.
     await eventually(async () =>
-      expect(codeOf(await left.payouts.submit(limited, single('day-late', 4)))).toBe('accepted'),
+      expect(codeOf(await left.payouts.request(limited, single('day-late', 4)))).toBe('accepted'),
     );
-    expect(codeOf(await left.payouts.submit(limited, single('day-late', 4)))).toBe('accepted');
-    expect(codeOf(await left.payouts.submit(limited, single('day-none', 0.01)))).toBe('overLimit');
+    expect(codeOf(await left.payouts.request(limited, single('day-late', 4)))).toBe('accepted');
+    expect(codeOf(await left.payouts.request(limited, single('day-none', 0.01)))).toBe('overLimit');
   });
 
   test('a batch counts its sum, or nothing', async () => {
@@ -273,10 +273,10 @@ describe('the limit per day counts what is accepted, exactly', () => {
       ['fits-1', 6],
       ['fits-2', 4],
     ]);
-    expect(codeOf(await left.batches.submit(other, over))).toBe('overLimit');
-    expect(codeOf(await left.batches.submit(other, fits))).toBe('accepted');
-    expect(codeOf(await right.batches.submit(other, fits))).toBe('accepted');
-    expect(codeOf(await left.batches.submit(other, over))).toBe('overLimit');
+    expect(codeOf(await left.batches.request(other, over))).toBe('overLimit');
+    expect(codeOf(await left.batches.request(other, fits))).toBe('accepted');
+    expect(codeOf(await right.batches.request(other, fits))).toBe('accepted');
+    expect(codeOf(await left.batches.request(other, over))).toBe('overLimit');
     expect(await stored({ merchantId: 'limited-too', kind: { $exists: false } })).toBe(2);
   });
 });
@@ -284,7 +284,7 @@ describe('the limit per day counts what is accepted, exactly', () => {
 test('ten thousand items are accepted in one go, with every event', async () => {
   const items = Array.from({ length: 10_000 }, (_, index) => [`mass-${index}`, 1.01] as const);
   const order = batch('mass', items);
-  expect(await left.batches.submit(demo, order)).toEqual({ ok: true, value: null });
+  expect(await left.batches.request(demo, order)).toEqual({ ok: true, value: null });
   expect(await stored({ 'order.merchantReference': /^mass-/ })).toBe(10_000);
   expect(await acceptedEvents((reference) => reference.startsWith('mass-'))).toHaveLength(10_000);
 }, 120_000);

@@ -16,7 +16,7 @@ import { type AdmissionDeps, admit } from './admission.ts';
 import { describe } from './domain/describe.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
 import { keepCompletion } from './domain/payout-state.ts';
-import { normaliseRequest, type RequestRefusal } from './domain/submission.ts';
+import { normaliseRequest, type RequestRefusal } from './domain/request.ts';
 import { eventOf } from './events.ts';
 import type { Payout, PayoutChange, ReferenceUse } from './store.ts';
 
@@ -50,7 +50,7 @@ export interface Payouts {
   /**
    * Accepts a payout once. The same order again gives the same record; different content is refused (contract 10.3).
    */
-  readonly submit: (
+  readonly request: (
     merchant: Merchant,
     request: SinglePayoutRequest,
     /** The `traceparent` of the request, unchanged. */
@@ -65,10 +65,10 @@ export interface Payouts {
   ) => Promise<readonly Payout[]>;
 }
 
-/** The dependencies of submitting payouts, single or in batches: first they are admitted, then accepted. */
-export type SubmissionDeps = AdmissionDeps & AcceptanceDeps;
+/** The dependencies of requests for payouts, single or in batches: first they are admitted, then accepted. */
+export type RequestDeps = AdmissionDeps & AcceptanceDeps;
 
-interface PayoutsDeps extends SubmissionDeps {
+interface PayoutsDeps extends RequestDeps {
   readonly refused: (refusal: PayoutRefusal, reference: string) => void;
 }
 
@@ -78,7 +78,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
   const acceptance = createAcceptance(deps);
 
   return {
-    submit: async (merchant, request, traceparent) => {
+    request: async (merchant, request, traceparent) => {
       const arrivedAtMs = deps.clock.nowMs();
       const order = normaliseRequest(request);
       if (!order.ok) return order;

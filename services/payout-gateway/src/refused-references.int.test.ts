@@ -7,7 +7,7 @@ import {
 } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
-import type { SubmissionDeps } from './payouts.ts';
+import type { RequestDeps } from './payouts.ts';
 
 type Replica = Awaited<ReturnType<typeof openReplica>>;
 
@@ -19,7 +19,7 @@ let slow: Replica & { readonly judge: () => void };
 const scopes: TestScope[] = [];
 const demo = merchantWith('demo');
 
-const open = (overrides: Partial<SubmissionDeps> = {}) => {
+const open = (overrides: Partial<RequestDeps> = {}) => {
   const scope = openTestScope(config);
   scopes.push(scope);
   return openReplica(scope, overrides);
@@ -53,18 +53,18 @@ afterAll(async () => {
 
 describe('a refusal is certain: what was refused is not accepted for an earlier request (invariant P16, ADR 87)', () => {
   test('of a single payout, by funds', async () => {
-    const first = slow.payouts.submit(demo, single('slow'));
-    expect(codeOf(await poor.payouts.submit(demo, single('slow')))).toBe('insufficientFunds');
+    const first = slow.payouts.request(demo, single('slow'));
+    expect(codeOf(await poor.payouts.request(demo, single('slow')))).toBe('insufficientFunds');
     slow.judge();
     expect(codeOf(await first)).toBe('unavailable');
     expect(await stored('slow')).toBe(0);
-    expect(codeOf(await rich.payouts.submit(demo, single('slow', 9)))).toBe('accepted');
+    expect(codeOf(await rich.payouts.request(demo, single('slow', 9)))).toBe('accepted');
   });
 
   test('by a limit that is judged in the transaction', async () => {
     const limited = merchantWith('demo', { perDayMaxMinor: { GHS: 1n } });
-    const first = slow.payouts.submit(demo, single('over'));
-    const outcomes = await Promise.all([1, 2].map(() => rich.payouts.submit(limited, single('over'))));
+    const first = slow.payouts.request(demo, single('over'));
+    const outcomes = await Promise.all([1, 2].map(() => rich.payouts.request(limited, single('over'))));
     expect(outcomes.map(codeOf)).toEqual(['overLimit', 'overLimit']);
     slow.judge();
     expect(codeOf(await first)).toBe('unavailable');
@@ -78,27 +78,27 @@ describe('a refusal is certain: what was refused is not accepted for an earlier 
       ['slow-two', 5],
     ]);
     for (const refuse of [
-      () => poor.batches.submit(demo, many),
-      () => rich.batches.submit(limited, many),
-      () => poor.payouts.submit(demo, single('slow-two')),
+      () => poor.batches.request(demo, many),
+      () => rich.batches.request(limited, many),
+      () => poor.payouts.request(demo, single('slow-two')),
     ]) {
-      const first = slow.batches.submit(demo, many);
+      const first = slow.batches.request(demo, many);
       expect(codeOf(await refuse())).toMatch(/insufficientFunds|overLimit/);
       slow.judge();
       expect(codeOf(await first)).toBe('unavailable');
     }
     expect([await stored('slow-one'), await stored('slow-two')]).toEqual([0, 0]);
-    expect(codeOf(await rich.batches.submit(demo, many))).toBe('accepted');
+    expect(codeOf(await rich.batches.request(demo, many))).toBe('accepted');
   });
 });
 
 test('where an earlier request commits after its repetition has looked for it, the repetition gets the payout (ADR 87)', async () => {
   const session = rich.db.client.startSession();
   for (const [reference, submit] of [
-    ['committing', (replica: Replica) => replica.payouts.submit(demo, single('committing'))],
+    ['committing', (replica: Replica) => replica.payouts.request(demo, single('committing'))],
     [
       'committing-batch',
-      (replica: Replica) => replica.batches.submit(demo, batch('committing-batch', [['its-item', 5]])),
+      (replica: Replica) => replica.batches.request(demo, batch('committing-batch', [['its-item', 5]])),
     ],
   ] as const) {
     const late = await open({ canSpend: async () => false });
@@ -136,7 +136,7 @@ test('while an earlier request is being committed, its repetition waits for the 
     return refused.mark(...args);
   };
   Object.assign(late.store, { refused: { ...refused, mark } });
-  const repeated = late.payouts.submit(demo, single('open'));
+  const repeated = late.payouts.request(demo, single('open'));
   await eventually(() => expect(marks).toBeGreaterThan(2));
   await session.abortTransaction();
   await session.endSession();
@@ -144,9 +144,9 @@ test('while an earlier request is being committed, its repetition waits for the 
 });
 
 test('a refused reference is not found, and no payment is in the index that forgets refusals', async () => {
-  await poor.payouts.submit(demo, single('refused'));
+  await poor.payouts.request(demo, single('refused'));
   expect(await rich.payouts.find('demo', 'refused')).toBeUndefined();
-  await rich.payouts.submit(demo, single('stored'));
+  await rich.payouts.request(demo, single('stored'));
   expect(whole(await rich.payouts.find('demo', 'stored')).order.merchantReference).toBe('stored');
   const marks = await rich.db
     .collection('payouts')
@@ -166,8 +166,8 @@ test('a request that was frozen for a minute is accepted no more', async () => {
       return true;
     },
   });
-  expect(codeOf(await frozen.payouts.submit(demo, single('frozen')))).toBe('unavailable');
-  expect(codeOf(await frozen.batches.submit(demo, batch('frozen-batch', [['frozen-item', 5]])))).toBe(
+  expect(codeOf(await frozen.payouts.request(demo, single('frozen')))).toBe('unavailable');
+  expect(codeOf(await frozen.batches.request(demo, batch('frozen-batch', [['frozen-item', 5]])))).toBe(
     'unavailable',
   );
   expect([await stored('frozen'), await stored('frozen-item')]).toEqual([0, 0]);

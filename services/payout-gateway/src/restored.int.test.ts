@@ -49,7 +49,7 @@ type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
 /** Submits a payout that is accepted; gives our reference. */
 const accept = async (gateway: Gateway, name: string): Promise<string> => {
-  const accepted = await gateway.payouts.submit(demo, single(name));
+  const accepted = await gateway.payouts.request(demo, single(name));
   if (!accepted.ok) throw new Error(accepted.refusal.message);
   return accepted.value.reference;
 };
@@ -176,7 +176,7 @@ it('knows again what was accepted since the backup, and sends none of it, howeve
     });
     for (const name of ['paid', 'declined', 'taken', 'unclear', 'unsent'])
       references[name] = await accept(gateway, name);
-    expect(await gateway.batches.submit(demo, batch('batch', items))).toMatchObject({ ok: true });
+    expect(await gateway.batches.request(demo, batch('batch', items))).toMatchObject({ ok: true });
     for (const [name, step] of Object.entries(steps))
       await expectStep(gateway, references[name] ?? '', { step });
     for (const of of ['unsent', 'of-batch-1', 'of-batch-2'])
@@ -192,14 +192,14 @@ it('knows again what was accepted since the backup, and sends none of it, howeve
     const status = statuses[name] ?? 'INITIALIZED';
     const known = { reference, status, recipientKnown: false };
     expect(await gateway.payouts.find('demo', name)).toMatchObject(known);
-    expect(await gateway.payouts.submit(demo, single(name))).toMatchObject({ ok: true, value: known });
-    expect(await gateway.payouts.submit(demo, single(name, 11))).toMatchObject({
+    expect(await gateway.payouts.request(demo, single(name))).toMatchObject({ ok: true, value: known });
+    expect(await gateway.payouts.request(demo, single(name, 11))).toMatchObject({
       refusal: { code: 'duplicate' },
     });
   }
-  expect(await gateway.batches.submit(demo, batch('batch', items))).toMatchObject({ ok: true });
+  expect(await gateway.batches.request(demo, batch('batch', items))).toMatchObject({ ok: true });
   const other = batch('batch', [...items, ['of-batch-3', 1]]);
-  expect(await gateway.batches.submit(demo, other)).toMatchObject({ refusal: { code: 'duplicate' } });
+  expect(await gateway.batches.request(demo, other)).toMatchObject({ refusal: { code: 'duplicate' } });
 
   await realignAll(gateway);
   // Each hold is published again, and none of them leads to a submission.

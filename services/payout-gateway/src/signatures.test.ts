@@ -29,7 +29,7 @@ function openSigned(signing: Merchant['signing']) {
     identify: async (key) => (key === 'ZGVtbw==' ? holderOf({ ...merchant, signing }) : undefined),
     rateLimits: { ...createRateLimits(), limitRequest: async ({ id }) => void counted.push(id) },
     payouts: {
-      submit: async (_merchant, { transactionReference }) => {
+      request: async (_merchant, { transactionReference }) => {
         done.push(transactionReference);
         return accept(payout);
       },
@@ -53,7 +53,7 @@ function openSigned(signing: Merchant['signing']) {
       flagUrl: (country) => `http://gateway.test/flags/${country}.svg`,
     },
     batches: {
-      submit: async () => {
+      request: async () => {
         done.push('batch');
         return accept(null);
       },

@@ -38,7 +38,7 @@ async function lookUp(merchantId: string, reference: string) {
 }
 
 test('a payout is found by its reference and by ours, by the usual reads', async () => {
-  const accepted = await replica.payouts.submit(merchantWith('demo'), single('one'));
+  const accepted = await replica.payouts.request(merchantWith('demo'), single('one'));
   const usual = 'as the client says';
   const ours = accepted.ok ? accepted.value.reference : 'refused';
   expect(await lookUp('demo', 'one')).toEqual({ merchantReference: 'one', levels: [usual] });
@@ -53,7 +53,7 @@ test('that a reference is unused is answered after a read that a deposed primary
 });
 
 test('however many ask for what is not there, one read at a time makes it certain, and each gets its own answer', async () => {
-  const hidden = await replica.payouts.submit(merchantWith('demo'), single('hidden'));
+  const hidden = await replica.payouts.request(merchantWith('demo'), single('hidden'));
   const ours = hidden.ok ? hidden.value.reference : 'refused';
   const { find } = store.collection;
   const nothing = { limit: () => ({ toArray: async () => [] }) };
@@ -90,7 +90,7 @@ test('payouts that have not ended are found, oldest first, by their index alone 
 });
 
 test('what was brought back is in no queue, and not the newest that was sent to this database', async () => {
-  await replica.payouts.submit(merchantWith('demo'), single('sent'));
+  await replica.payouts.request(merchantWith('demo'), single('sent'));
   const newestMs = await store.newestAcceptedMs();
   const nowMs = Date.now();
   const payload = {
@@ -124,9 +124,9 @@ test('payouts are listed by merchant, status and time, the newest first, page by
   const listing = merchantWith('listing');
   const sinceMs = Date.now();
   for (const reference of ['first', 'second', 'third'])
-    await replica.payouts.submit(listing, single(reference));
-  await replica.batches.submit(listing, batch('all', [['fourth', 5]]));
-  await replica.payouts.submit(merchantWith('another'), single('other'));
+    await replica.payouts.request(listing, single(reference));
+  await replica.batches.request(listing, batch('all', [['fourth', 5]]));
+  await replica.payouts.request(merchantWith('another'), single('other'));
   const list = async (query: object) => {
     const found = await store.list({ merchantId: 'listing', limit: 10, ...query });
     return (found ?? []).map(({ order }) => order.merchantReference);
@@ -150,7 +150,7 @@ const seen = (found: readonly { readonly merchantReference: string }[] | undefin
 
 test('the ends of a time are those of when payouts were accepted, the first one included', async () => {
   const lister = merchantWith('times');
-  await replica.payouts.submit(lister, single('edge'));
+  await replica.payouts.request(lister, single('edge'));
   const [edge] = (await store.list({ merchantId: 'times', limit: 2 })) ?? [];
   const atMs = edge?.acceptedAtMs ?? 0;
   const count = async (query: object) =>
@@ -162,7 +162,7 @@ test('the ends of a time are those of when payouts were accepted, the first one 
 
 test('batches are listed with what they have in all, and their items alone', async () => {
   const lister = merchantWith('lister');
-  await replica.batches.submit(
+  await replica.batches.request(
     lister,
     batch('june', [
       ['june-1', 5],
@@ -170,9 +170,9 @@ test('batches are listed with what they have in all, and their items alone', asy
       ['june-3', 7],
     ]),
   );
-  await replica.payouts.submit(lister, single('between'));
-  await replica.batches.submit(lister, batch('july', [['july-1', 8]]));
-  await replica.batches.submit(merchantWith('stranger'), batch('july', [['july-1', 9]]));
+  await replica.payouts.request(lister, single('between'));
+  await replica.batches.request(lister, batch('july', [['july-1', 8]]));
+  await replica.batches.request(merchantWith('stranger'), batch('july', [['july-1', 9]]));
   const listed = await store.listBatches({ merchantId: 'lister', limit: 10 });
   expect(seen(listed)).toEqual(['july', 'june']);
   expect(listed?.[1]).toMatchObject({ itemCount: 3, total: { minor: 1_800n, currency: 'GHS' } });

@@ -19,7 +19,7 @@ import type { ClientSession, Db, Filter } from 'mongodb';
 import type { RecordedDecision } from './domain/decision.ts';
 import type { Completion, PayoutState, PayoutTerms } from './domain/payout-state.ts';
 import type { RebuiltRequest } from './domain/rebuilt-payout.ts';
-import type { PayoutRequest } from './domain/submission.ts';
+import type { PayoutRequest } from './domain/request.ts';
 
 /** A payout: its order, its route and its state. */
 export interface Payout extends PayoutState, PayoutTerms {

@@ -12,7 +12,7 @@ import type { OutgoingPayout } from '@pesewa/rails';
 import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
-import type { PayoutRequest } from './domain/submission.ts';
+import type { PayoutRequest } from './domain/request.ts';
 import type { CausedCommand, ClaimOnWrite, Payouts } from './payouts.ts';
 import {
   fromDocument,

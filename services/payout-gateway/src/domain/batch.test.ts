@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { batchText, drive } from '../acceptance.fixture.ts';
 import { canonicalBatch, readBatch } from './batch.ts';
-import { canonicalContent } from './submission.ts';
+import { canonicalContent } from './request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -15,7 +15,7 @@ import {
   normaliseItem,
   type PayoutRequest,
   type RequestRefusal,
-} from './submission.ts';
+} from './request.ts';
 
 /** A batch as a merchant ordered it, normalised: the shared terms, and the items, each a payout of its own. */
 export interface BatchRequest {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { beneficiaryAccount, beneficiaryLimitsOf } from './beneficiary-limits.ts';
-import type { PayoutRequest } from './submission.ts';
+import type { PayoutRequest } from './request.ts';
 
 const NOW = new Date('2026-02-28T23:59:59.999Z');
 

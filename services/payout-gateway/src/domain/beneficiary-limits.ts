@@ -1,7 +1,7 @@
 import { subscriberDigits } from '@pesewa/contracts';
 import { DAY_MS, displayAmount } from '@pesewa/kernel';
 import { type DayLimit, dayOf } from './limits.ts';
-import type { PayoutRequest } from './submission.ts';
+import type { PayoutRequest } from './request.ts';
 
 /** A merchant's limits on payouts to one beneficiary's account within a UTC day; absent means unlimited. */
 interface BeneficiaryLimits {

@@ -1,5 +1,5 @@
 import { DAY_MS, displayAmount, type Money } from '@pesewa/kernel';
-import type { RequestRefusal } from './submission.ts';
+import type { RequestRefusal } from './request.ts';
 
 /** A merchant's limits on amounts, in minor units by currency; absent means unlimited. */
 interface AmountLimits {

@@ -10,7 +10,7 @@ import {
   type PayoutState,
   type PayoutTerms,
 } from './payout-state.ts';
-import type { PayoutRequest } from './submission.ts';
+import type { PayoutRequest } from './request.ts';
 
 /** An event of a payout as it is in our own topic. */
 export type OwnEvent = TopicEvent<'payouts'> & {

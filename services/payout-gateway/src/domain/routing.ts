@@ -1,5 +1,5 @@
 import { unreachable } from '@pesewa/kernel';
-import type { PayoutRequest, RequestRefusal } from './submission.ts';
+import type { PayoutRequest, RequestRefusal } from './request.ts';
 
 /** The fields that a payout is routed by. */
 export interface RouteQuery extends Pick<PayoutRequest, 'country' | 'channel'> {

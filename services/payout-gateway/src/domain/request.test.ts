@@ -1,7 +1,7 @@
 import { bulkPayoutItem, parseJson, singlePayoutRequest } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { canonicalContent, normaliseRequest } from './submission.ts';
+import { canonicalContent, normaliseRequest } from './request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
