@@ -69,7 +69,7 @@ async function openGateway() {
       clock: systemClock,
       resubmitGraceMs: 0,
       untilComplete: async () => undefined,
-      claimOnWrite: (changes) => changes,
+      claimDue: (changes) => changes,
       becameDue: () => undefined,
     }),
   );

@@ -75,7 +75,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       payouts,
       balances,
       resubmitGraceMs,
-      claimOnWrite: submitter.claimOnWrite,
+      claimDue: submitter.claimDue,
       becameDue: submitter.wake,
       untilComplete: rebuilding.untilComplete,
     }),

@@ -8,7 +8,7 @@ import {
 } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
 import type { PayoutEnd } from './domain/payout-state.ts';
-import type { CausedCommand, ClaimOnWrite, Payouts } from './payouts.ts';
+import type { CausedCommand, ClaimDue, Payouts } from './payouts.ts';
 import { republish } from './republishing.ts';
 import type { Payout, PayoutStore } from './store.ts';
 
@@ -51,7 +51,7 @@ export function createHandlers(deps: {
   /** Waits until the database has every payout that was ever published. */
   readonly untilComplete: () => Promise<void>;
   /** Claims payouts that a hold makes due for submission, as far as there is room. */
-  readonly claimOnWrite: ClaimOnWrite;
+  readonly claimDue: ClaimDue;
   /** Called when payouts have become due for submission that are not claimed. */
   readonly becameDue: () => void;
 }): readonly TopicHandler[] {
@@ -63,7 +63,7 @@ export function createHandlers(deps: {
     const commands = events.map((event) => orderOf(event, nowMs));
     // What follows from an end that this service published changes nothing, unless an older database lacks that end.
     const isOfEnded = events.some(({ type }) => type === 'pesewa.ledger.PayoutRefunded');
-    const options = { onlyUnended: !isOfEnded, claimOnWrite: deps.claimOnWrite };
+    const options = { onlyUnended: !isOfEnded, claimDue: deps.claimDue };
     wakeFor(await deps.payouts.apply(commands, transaction, options), transaction);
   });
   const facts = handleTopic('payoutFacts', FACTS, async (events, transaction) => {

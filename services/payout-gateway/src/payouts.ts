@@ -36,11 +36,11 @@ interface ApplyOptions {
   /** Whether the commands can change payouts only that have not ended; no others are loaded then. */
   readonly onlyUnended?: boolean;
   /** Claims payouts that have become due, as far as it can, by the write that makes them due (ADR 5). */
-  readonly claimOnWrite?: ClaimOnWrite;
+  readonly claimDue?: ClaimDue;
 }
 
 /** Gives the changes with the claims that are to be written with them; called once by each run of the transaction. */
-export type ClaimOnWrite = (
+export type ClaimDue = (
   changes: readonly PayoutChange[],
   transaction: Transaction,
 ) => readonly PayoutChange[];
@@ -132,7 +132,7 @@ async function applyCommands(
   { store, clock, refused }: Pick<PayoutsDeps, 'store' | 'clock' | 'refused'>,
   commands: readonly CausedCommand[],
   transaction: Transaction,
-  { onlyUnended = false, claimOnWrite }: ApplyOptions = {},
+  { onlyUnended = false, claimDue }: ApplyOptions = {},
 ): Promise<readonly Payout[]> {
   const known = commands.flatMap((command) => command.known ?? []);
   const unknown = commands.flatMap((command) => (command.known ? [] : command.reference));
@@ -167,7 +167,7 @@ async function applyCommands(
     changes.set(reference, { before: change.before, after });
   }
   const changed = [...changes.values()].filter(({ before, after }) => before !== after);
-  const written = claimOnWrite?.(changed, transaction) ?? changed;
+  const written = claimDue?.(changed, transaction) ?? changed;
   await store.save(written, transaction.session);
   return written.map(({ after }) => after);
 }

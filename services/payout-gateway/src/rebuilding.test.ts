@@ -193,7 +193,7 @@ it('keeps every topic waiting until it is whole', async () => {
     clock: systemClock,
     resubmitGraceMs: 0,
     untilComplete: () => Promise.reject(waiting),
-    claimOnWrite: (changes) => changes,
+    claimDue: (changes) => changes,
     becameDue: () => undefined,
   });
   expect(handlers).toHaveLength(3);

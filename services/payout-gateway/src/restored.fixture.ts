@@ -92,7 +92,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
       return rail(reference);
     };
     const rails = [{ name: 'upstream', isAvailable: () => true, payouts: { submit } }];
-    const { claimOnWrite, wake: becameDue } = await scope.open(
+    const { claimDue, wake: becameDue } = await scope.open(
       'submitter',
       Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),
     );
@@ -108,7 +108,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
         clock,
         resubmitGraceMs: 0,
         untilComplete: rebuilding.untilComplete,
-        claimOnWrite,
+        claimDue,
         becameDue,
       }),
     );

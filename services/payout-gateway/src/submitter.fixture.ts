@@ -180,7 +180,7 @@ function start({ store, database }: Place, options: Options = {}) {
 /** Makes accepted payouts due in one transaction, as their holds do; `beforeCommit` runs between write and commit. */
 async function makeDue(
   { store, database }: Place,
-  { claimOnWrite }: Pick<Submitter, 'claimOnWrite'>,
+  { claimDue }: Pick<Submitter, 'claimDue'>,
   references: readonly string[],
   beforeCommit: () => void = () => undefined,
 ): Promise<void> {
@@ -197,7 +197,7 @@ async function makeDue(
   const work = async (session: ClientSession) => {
     rollBack();
     actions = [];
-    const written = claimOnWrite(changes, {
+    const written = claimDue(changes, {
       session,
       emit: () => undefined,
       afterCommit: (action) => void actions.push(action),

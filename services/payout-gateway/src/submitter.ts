@@ -13,7 +13,7 @@ import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult }
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
 import type { PayoutRequest } from './domain/request.ts';
-import type { CausedCommand, ClaimOnWrite, Payouts } from './payouts.ts';
+import type { CausedCommand, ClaimDue, Payouts } from './payouts.ts';
 import {
   fromDocument,
   type Payout,
@@ -53,7 +53,7 @@ interface SubmitterDeps {
 
 /** Submits payouts, and claims those that become due by the write that makes them due. */
 export interface Submitter extends Loop, Endable {
-  readonly claimOnWrite: ClaimOnWrite;
+  readonly claimDue: ClaimDue;
 }
 
 /**
@@ -92,7 +92,9 @@ export function startSubmitter(deps: SubmitterDeps): Submitter {
     submissionQueues.map((queue) => startQueue(deps, { rail, queue, mayCall, record })),
   );
   return {
-    claimOnWrite: (changes, transaction) => {
+    // The rail is called later: `claimIn` reserves places of the queue's loop, `payouts.apply` writes the claims, and after
+    // the commit the loop does its `work` on them, which calls the rail and gives what records the answer.
+    claimDue: (changes, transaction) => {
       const claimed = new Map<string, PayoutChange>();
       const open = changes.filter(({ after }) => !deps.isPaused(after));
       for (const queue of queues)
@@ -135,8 +137,7 @@ function claimIn(
     ({ after }) => after.step === 'held' && after.rail === rail && queueOf(after) === queue,
   );
   if (due.length === 0) return [];
-  const keys = due.map(({ after }) => after.reference);
-  const { granted, fields, begin } = loop.claimOnWrite(transaction, { keys });
+  const { granted, fields, begin } = loop.claimOnWrite(transaction, { keys: due.map(() => queue) });
   const claimed = due
     .filter((_change, index) => granted[index])
     .map(({ before, after }) => {
