@@ -96,7 +96,7 @@ async function acceptAll(
   };
   // A mark of a refusal collides with what is inserted, so it is looked for only then.
   const requests = candidates.map(({ collection, arrivedAtMs }) => ({ id: idOf(collection), arrivedAtMs }));
-  const overtaken = isRetry ? await store.refused.release(requests, clock.nowMs, session) : new Set();
+  const stillRefused = isRetry ? await store.refused.release(requests, clock.nowMs, session) : new Set();
   if (isRetry) await findEarlier(candidates);
   const book = openLimitUsage(
     await usage.read(
@@ -113,7 +113,7 @@ async function acceptAll(
     const id = idOf(collection);
     const earlier = taken.get(id);
     if (earlier !== undefined) return { kind: 'duplicate', reference: earlier };
-    if (overtaken.has(id) || isOverdue(arrivedAtMs, attemptedAtMs)) return { kind: 'overtaken' };
+    if (stillRefused.has(id) || isOverdue(arrivedAtMs, attemptedAtMs)) return { kind: 'overtaken' };
     const limit = book.add(limits);
     if (limit) {
       exceeding.push(candidate);

@@ -49,7 +49,7 @@ export async function openReplica(
     isPaused: () => false,
     ...overrides,
   };
-  const payouts = createPayouts({ ...deps, refused: () => undefined });
+  const payouts = createPayouts({ ...deps, nothingToDo: () => undefined });
   return { db, payouts, messaging, store: deps.store, batches: createBatches(deps) };
 }
 

@@ -90,7 +90,8 @@ export function keyOf({ merchantId, order }: Pick<Payout, 'merchantId' | 'order'
 }
 
 /**
- * Accepts payouts one by one; those that arrive together share a transaction (ADR 4).
+ * Accepts payouts one by one; those that arrive together share a transaction (ADR 4). A refusal marks its reference:
+ * requests that came before the mark are refused as well, and a later one removes it (ADR 87).
  *
  * Merchants with a daily limit share separate transactions, so that only they pay for reading and for conflicts over
  * the documents that count the day.
@@ -98,19 +99,19 @@ export function keyOf({ merchantId, order }: Pick<Payout, 'merchantId' | 'order'
 export function createAcceptance(deps: AcceptanceDeps): PayoutAcceptance {
   // A payout may wait for a batch that reserves the same reference; payouts of other merchants must not wait with it.
   const ownerOf = (item: Candidate | Refused) => keyOfItem(item).merchantId;
-  const free = deps.messaging.groupCommit<Candidate | Refused, Acceptance>(
+  const unlimited = deps.messaging.groupCommit<Candidate | Refused, Acceptance>(
     'payouts.accept',
-    (items, transaction, isRetry) => acceptAll(deps, items, transaction, { looks: isRetry, isRetry }),
+    (items, transaction, isRetry) => acceptAll(deps, items, transaction, { readsFirst: isRetry, isRetry }),
     { ownerOf },
   );
   const counted = deps.messaging.groupCommit<Candidate, Acceptance>(
     'payouts.accept-counted',
-    (items, transaction, isRetry) => acceptAll(deps, items, transaction, { looks: true, isRetry }),
+    (items, transaction, isRetry) => acceptAll(deps, items, transaction, { readsFirst: true, isRetry }),
     { ownerOf },
   );
   return {
-    accept: (candidate) => (candidate.limits.length === 0 ? free : counted).submit(candidate),
-    refuse: free.submit,
+    accept: (candidate) => (candidate.limits.length === 0 ? unlimited : counted).submit(candidate),
+    refuse: unlimited.submit,
   };
 }
 
@@ -118,24 +119,25 @@ async function acceptAll(
   { store, usage, clock }: AcceptanceDeps,
   items: readonly (Candidate | Refused)[],
   { session, emit }: Transaction,
-  { looks, isRetry }: { readonly looks: boolean; readonly isRetry: boolean },
+  { readsFirst, isRetry }: { readonly readsFirst: boolean; readonly isRetry: boolean },
 ): Promise<readonly Acceptance[]> {
   const candidates = items.filter((item) => 'payout' in item);
   // A mark of a refusal collides with what is inserted, so it is looked for only then.
-  const overtaken = isRetry ? await releaseRefused({ store, clock }, candidates, session) : new Set();
+  const requests = candidates.map((item) => ({ id: idOf(item), arrivedAtMs: item.arrivedAtMs }));
+  const stillRefused = isRetry ? await store.refused.release(requests, clock.nowMs, session) : new Set();
   const taken = new Map<string, ReferenceUse>(
-    looks ? await store.findUses(items.map(keyOfItem), session) : [],
+    readsFirst ? await store.findUses(items.map(keyOfItem), session) : [],
   );
   const all = candidates.flatMap(({ limits }) => limits);
   const days = openLimitUsage(await usage.read(all, session));
   const fresh: Payout[] = [];
-  const refused = new Map<string, RequestRefusal>();
+  const toMark = new Map<string, RequestRefusal>();
   const refusalOf = (item: Candidate): RequestRefusal | undefined => {
-    if (overtaken.has(idOf(item)) || isOverdue(item.arrivedAtMs, clock.nowMs())) return overtakenRefusal;
+    if (stillRefused.has(idOf(item)) || isOverdue(item.arrivedAtMs, clock.nowMs())) return overtakenRefusal;
     return days.add(item.limits)?.refusal;
   };
   const refuseAs = (id: string, refusal: RequestRefusal): Acceptance => {
-    if (isFinal(refusal)) refused.set(id, refusal);
+    if (isFinal(refusal)) toMark.set(id, refusal);
     return { kind: 'refused', refusal };
   };
   const outcomes = items.map((item): Acceptance => {
@@ -143,7 +145,7 @@ async function acceptAll(
     const earlier = taken.get(id);
     if (earlier) return earlier;
     if ('refusal' in item) return refuseAs(id, item.refusal);
-    const refusal = refused.get(id) ?? refusalOf(item);
+    const refusal = toMark.get(id) ?? refusalOf(item);
     if (refusal) return refuseAs(id, refusal);
     const own = { kind: 'payout', payout: item.payout } as const;
     taken.set(id, own);
@@ -152,19 +154,9 @@ async function acceptAll(
   });
   await usage.save(days.changes(), session);
   if (fresh.length > 0) await store.insert(fresh, session);
-  await store.refused.mark([...refused.keys()], session);
+  await store.refused.mark([...toMark.keys()], session);
   for (const payout of fresh) emit(acceptedEvent(payout));
   return outcomes;
-}
-
-/** Frees the references of requests that came after their refusals; gives the others. */
-function releaseRefused(
-  { store, clock }: Pick<AcceptanceDeps, 'store' | 'clock'>,
-  candidates: readonly Candidate[],
-  session: Transaction['session'],
-): Promise<ReadonlySet<string>> {
-  const requests = candidates.map((item) => ({ id: idOf(item), arrivedAtMs: item.arrivedAtMs }));
-  return store.refused.release(requests, clock.nowMs, session);
 }
 
 function keyOfItem(item: Candidate | Refused): PayoutKey {

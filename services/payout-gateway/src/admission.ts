@@ -59,7 +59,7 @@ const pausedRefusal: RequestRefusal = {
 
 /**
  * Judges routing, limits, funds and our own capacity, in this order; daily limits and funds by the sum (contract 10.2).
- * It reads the database only if it refuses, and writes nothing.
+ * Acceptance counts the day: here daily limits only have to be refused before funds, and are read if these are short.
  */
 export async function admit(
   deps: AdmissionDeps,
@@ -93,8 +93,8 @@ export async function admit(
       return accept({ termsOf: (request) => ({ fee: feeOf(request), rail: railOf(request) }), limits });
     }
   }
-  const full = openLimitUsage(await deps.usage.read(limits)).add(limits);
-  if (full) return refuse(full.refusal);
+  const exceeded = openLimitUsage(await deps.usage.read(limits)).add(limits);
+  if (exceeded) return refuse(exceeded.refusal);
   const message = wallet
     ? `the ${currency} wallet does not hold the amount and its fee`
     : `there is no wallet in ${currency}`;

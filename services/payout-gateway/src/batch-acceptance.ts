@@ -101,9 +101,9 @@ async function acceptBatch(
   if (isOverdue(batch.arrivedAtMs, deps.clock.nowMs())) return refuse(overtakenRefusal);
   if (limits.length > 0) {
     const days = openLimitUsage(await deps.usage.read(limits, session));
-    const full = days.add(limits);
-    if (full) {
-      const { refusal } = full;
+    const exceeded = days.add(limits);
+    if (exceeded) {
+      const { refusal } = exceeded;
       return (
         (await findEarlierBatch(deps, reservation, order, session)) ??
         (await refuseBatch(deps, { key: reservation, order, refusal }, session, false))

@@ -63,7 +63,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   };
   const payouts = createPayouts({
     ...requesting,
-    refused: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
+    nothingToDo: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
   });
   const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
   const acting = { messaging, store, payouts, isPaused, mayAct: gate.isOpen };

@@ -69,7 +69,7 @@ export interface Payouts {
 export type RequestDeps = AdmissionDeps & AcceptanceDeps;
 
 interface PayoutsDeps extends RequestDeps {
-  readonly refused: (refusal: PayoutRefusal, reference: string) => void;
+  readonly nothingToDo: (refusal: PayoutRefusal, reference: string) => void;
 }
 
 /** Builds {@link Payouts}. */
@@ -129,7 +129,7 @@ function sameOrRefused(taken: ReferenceUse, contentHash: string): Result<Payout,
 }
 
 async function applyCommands(
-  { store, clock, refused }: Pick<PayoutsDeps, 'store' | 'clock' | 'refused'>,
+  { store, clock, nothingToDo }: Pick<PayoutsDeps, 'store' | 'clock' | 'nothingToDo'>,
   commands: readonly CausedCommand[],
   transaction: Transaction,
   { onlyUnended = false, claimDue }: ApplyOptions = {},
@@ -146,7 +146,7 @@ async function applyCommands(
     if (!change) continue;
     const decision = payoutDecider.decide(command, change.after);
     if (!decision.ok) {
-      refused(decision.refusal, reference);
+      nothingToDo(decision.refusal, reference);
       continue;
     }
     let { after } = change;
