@@ -5,8 +5,7 @@ import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging } from '@pesewa/messaging';
 import type { IsPaused } from '@pesewa/payments';
 import type { Balances } from './balances.ts';
-import { beneficiaryLimitsOf } from './domain/beneficiary-limits.ts';
-import { type DayLimit, dayLimitOf, payoutLimitRefusal } from './domain/limits.ts';
+import { beneficiaryLimitsOf, type DayLimit, dayLimitOf, payoutLimitRefusal } from './domain/limits.ts';
 import type { PayoutRequest, RequestRefusal } from './domain/request.ts';
 import { noRouteRefusal, type Route, type RouteQuery } from './domain/routing.ts';
 
