@@ -2,7 +2,7 @@ import { DirectoryError, type Merchant } from '@pesewa/directory';
 import { accept } from '@pesewa/kernel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask, holderOf, merchant, openTestApp, payout } from './app.fixture.ts';
-import { createRateLimits } from './rate-limits.ts';
+import { createRateLimits } from './app.ts';
 
 const balance = '/api/v1/wallets/balance';
 

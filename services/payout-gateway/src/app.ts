@@ -1,5 +1,5 @@
 import type { TrustedProxies } from '@pesewa/addresses';
-import type { KeyHolder } from '@pesewa/directory';
+import type { KeyHolder, Merchant } from '@pesewa/directory';
 import { type Clock, unreachable } from '@pesewa/kernel';
 import {
   type AppEnv,
@@ -7,6 +7,7 @@ import {
   authenticate,
   createDocumentationRoutes,
   createNotFoundHandler,
+  createRateLimiter,
 } from '@pesewa/merchant-api';
 import { addErrorHandling, answerJson, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
@@ -19,10 +20,11 @@ import { createListRoutes, type ListDeps } from './list-routes.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { createPayoutRoutes } from './payout-routes.ts';
 import type { Payouts } from './payouts.ts';
-import type { RateLimits } from './rate-limits.ts';
 import { createStatementRoutes } from './statement-routes.ts';
 import type { WhyWaiting } from './waiting.ts';
 import type { WalletStatements } from './wallet-statements.ts';
+
+const ENQUIRIES_PER_MINUTE = 60;
 
 /** The dependencies of the payout API. */
 export interface AppDeps {
@@ -34,7 +36,7 @@ export interface AppDeps {
   readonly lists: ListDeps;
   readonly whyWaiting: WhyWaiting;
   readonly statements: WalletStatements;
-  readonly rateLimits: RateLimits;
+  readonly rateLimits: ReturnType<typeof createRateLimits>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
 }
@@ -76,6 +78,21 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   );
   app.route('/', createCountryFlagRoutes(notFound));
   return app;
+}
+
+/**
+ * Each merchant's rate limits, counted separately in this process. Counting gives the whole seconds to wait if it was one
+ * too many, else undefined.
+ */
+export function createRateLimits() {
+  const requests = createRateLimiter(1);
+  const enquiries = createRateLimiter(60);
+  return {
+    limitRequest: ({ id, limits }: Merchant) => requests(id, limits.requestsPerSecond),
+    /** Counts a name enquiry, which reveals personal data. */
+    limitNameEnquiry: ({ id, limits }: Merchant) =>
+      enquiries(id, limits.nameEnquiriesPerMinute ?? ENQUIRIES_PER_MINUTE),
+  };
 }
 
 function answerUnauthenticated(context: Context, refusal: AuthenticationRefusal): Response {

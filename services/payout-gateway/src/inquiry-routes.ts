@@ -12,7 +12,6 @@ import { processorProblem, type RouteQuery } from './domain/routing.ts';
 import { inquiryOperations } from './inquiry-operations.ts';
 import type { NameEnquiry, NameEnquiryOutcome } from './name-enquiry.ts';
 import type { Processors } from './processors.ts';
-import type { RateLimits } from './rate-limits.ts';
 
 /** The dependencies of the inquiries. */
 export interface InquiryDeps {
@@ -23,7 +22,8 @@ export interface InquiryDeps {
   /** Each once. */
   readonly routes: readonly PayoutRoute[];
   readonly enquireName: NameEnquiry;
-  readonly rateLimits: Pick<RateLimits, 'limitNameEnquiry'>;
+  /** Gives the seconds to wait if this enquiry is one too many. */
+  readonly rateLimits: { readonly limitNameEnquiry: (merchant: Merchant) => Promise<number | undefined> };
   readonly flagUrl: FlagUrl;
   readonly logger: Pick<Logger, 'error'>;
 }

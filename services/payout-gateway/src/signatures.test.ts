@@ -3,7 +3,7 @@ import { accept } from '@pesewa/kernel';
 import { createSigningSecret, signRequest } from '@pesewa/signatures';
 import { describe, expect, it } from 'vitest';
 import { ask, holderOf, merchant, openTestApp, payout } from './app.fixture.ts';
-import { createRateLimits } from './rate-limits.ts';
+import { createRateLimits } from './app.ts';
 
 const NOW_MS = 1_767_225_600_000;
 const seconds = NOW_MS / 1_000;
