@@ -2,8 +2,30 @@ import { createRoute, type RouteConfig } from '@hono/zod-openapi';
 import { type JsonOf, type PayoutCode, payoutCodes } from '@pesewa/contracts';
 import { retryAfter } from '@pesewa/merchant-api';
 import { answerJson } from '@pesewa/runtime';
+import type { Context } from 'hono';
 import { z } from 'zod';
-import { type AnswerContext, answerRefused, type RefusalCode } from './answers.ts';
+
+/** The part of a request's context that answers need. */
+type AnswerContext = Pick<Context, 'newResponse'>;
+
+/** The name of a responseCode that refuses. */
+type RefusalCode = Exclude<PayoutCode, 'answered' | 'accepted'>;
+
+/** Refuses in the envelope of contract 2.1, with the status of the code (contract 10.1). */
+export function answerRefused(context: AnswerContext, name: RefusalCode, message: string): Response {
+  const { code, status } = payoutCodes[name];
+  return answerJson(context, status, { isSuccessful: false, responseCode: code, responseMessage: message });
+}
+
+/** Refuses a request that exceeds a rate, and says when to retry (contract 10.17). */
+export function answerTooMany(
+  context: Pick<Context, 'newResponse' | 'header'>,
+  message: string,
+  waitSeconds: number,
+): Response {
+  context.header('retry-after', String(waitSeconds));
+  return answerRefused(context, 'tooManyRequests', `${message}: try again after ${waitSeconds} s`);
+}
 
 /** The schema of a success's data; null if it has none. */
 type DataSchema = z.ZodType | null;
@@ -34,7 +56,7 @@ export interface OperationText<Path extends string, Schema extends DataSchema, R
   readonly refusals: readonly Refusal[];
 }
 
-const everywhere = [
+const commonRefusals = [
   'unauthenticated',
   'notPermitted',
   'tooManyRequests',
@@ -49,7 +71,7 @@ const csvHeaders = {
   },
 };
 
-/** Builds an operation: its route, and its answers as documented. Our own code reads its requests (numbers by their text); the schemas only document them. */
+/** Builds an operation: its route, and its answers as documented. Routes read the body by its schema, numbers by their text. */
 export function defineOperation<
   const Path extends string,
   Schema extends DataSchema,
@@ -86,7 +108,7 @@ export function defineOperation<
         },
         ...(csv !== undefined && { headers: csvHeaders }),
       },
-      ...refusalsOf([...new Set([...text.refusals, ...everywhere])]),
+      ...refusalsOf([...new Set([...text.refusals, ...commonRefusals])]),
     },
   });
   return {
@@ -97,7 +119,7 @@ export function defineOperation<
     /** Answers one of its refusals. */
     refuse: (
       context: AnswerContext,
-      name: Refusal | (typeof everywhere)[number],
+      name: Refusal | (typeof commonRefusals)[number],
       responseMessage: string,
     ): Response => answerRefused(context, name, responseMessage),
   };

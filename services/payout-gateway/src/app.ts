@@ -11,7 +11,7 @@ import {
 } from '@pesewa/merchant-api';
 import { addErrorHandling, answerJson, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { answerRefused, answerTooMany } from './answers.ts';
+import { answerRefused, answerTooMany } from './api-operation.ts';
 import { createBatchRoutes } from './batch-routes.ts';
 import type { Batches } from './batches.ts';
 import { createCountryFlagRoutes } from './country-flags.ts';

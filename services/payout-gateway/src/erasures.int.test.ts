@@ -3,8 +3,8 @@ import { startEraser } from '@pesewa/messaging';
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
-import { viewLookedUp } from './answers.ts';
 import { erasuresOf, personalData } from './erasures.ts';
+import { viewLookedUp } from './payout-operations.ts';
 
 const resources = new AsyncDisposableStack();
 const demo = merchantWith('demo');

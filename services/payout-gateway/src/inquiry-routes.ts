@@ -5,7 +5,7 @@ import type { AppEnv } from '@pesewa/merchant-api';
 import type { Processor } from '@pesewa/rails';
 import { type Logger, readBytes, readJsonBody } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { answerTooMany } from './answers.ts';
+import { answerTooMany } from './api-operation.ts';
 import type { Balances } from './balances.ts';
 import type { FlagUrl } from './country-flags.ts';
 import { processorProblem, type RouteQuery } from './domain/routing.ts';

@@ -4,8 +4,8 @@ import { type AppEnv, createReadPage } from '@pesewa/merchant-api';
 import { paymentId } from '@pesewa/payments';
 import type { Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
-import { viewLookedUp } from './answers.ts';
 import { batchListParameters, listOperations, payoutListParameters } from './list-operations.ts';
+import { viewLookedUp } from './payout-operations.ts';
 import type { Payout, PayoutStore, Reservation } from './store.ts';
 import type { WhyWaiting } from './waiting.ts';
 

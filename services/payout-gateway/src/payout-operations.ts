@@ -1,7 +1,10 @@
-import { bulkPayoutRequest, payoutRecord, singlePayoutRequest } from '@pesewa/contracts';
+import { bulkPayoutRequest, jsonNumber, payoutRecord, singlePayoutRequest } from '@pesewa/contracts';
+import { formatAmount } from '@pesewa/kernel';
 import { z } from 'zod';
 import { defineOperation } from './api-operation.ts';
 import { requestRefusals } from './domain/request.ts';
+import type { Payout } from './store.ts';
+import type { WhyWaiting } from './waiting.ts';
 
 const submitted = {
   transactionStatus: 'INITIALIZED',
@@ -144,3 +147,30 @@ export const payoutOperations = {
     refusals: ['notFound', 'archived', 'unavailable'],
   }),
 };
+
+/** A payout as its acceptance is answered (contract 2.4). */
+export function viewAccepted(payout: Payout) {
+  return {
+    transactionStatus: payout.status,
+    merchantReference: payout.order.merchantReference,
+    transactionReference: payout.reference,
+    amount: money(payout, payout.order.amount.minor),
+    feeAmount: money(payout, payout.fee),
+  };
+}
+
+/**
+ * A payout as a lookup answers it (contract 2.4); `valueAmount` is what it takes from the wallet (contract 10.7), and before
+ * its end the reason is why it waits (contract 10.6).
+ */
+export function viewLookedUp(payout: Payout, whyWaiting: WhyWaiting) {
+  return {
+    ...viewAccepted(payout),
+    valueAmount: money(payout, payout.order.amount.minor + payout.fee),
+    statusReason: payout.statusReason ?? whyWaiting(payout) ?? '',
+  };
+}
+
+function money(payout: Payout, minor: bigint): number {
+  return jsonNumber(formatAmount(minor, payout.order.amount.currency));
+}

@@ -3,8 +3,7 @@ import type { AppEnv } from '@pesewa/merchant-api';
 import { isArchived } from '@pesewa/payments';
 import { currentTraceparent, type Logger, readJsonBody } from '@pesewa/runtime';
 import { Hono } from 'hono';
-import { viewLookedUp, viewAccepted } from './answers.ts';
-import { payoutOperations } from './payout-operations.ts';
+import { payoutOperations, viewAccepted, viewLookedUp } from './payout-operations.ts';
 import type { Payouts } from './payouts.ts';
 import type { WhyWaiting } from './waiting.ts';
 
