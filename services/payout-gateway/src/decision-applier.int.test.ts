@@ -46,7 +46,7 @@ const apply = (replica: Replica, reference: string, command: PayoutCommand) =>
     .submit(command);
 
 const decided = (outcome: 'failed' | 'completed'): PayoutCommand => ({
-  kind: 'decide',
+  kind: 'endByOperators',
   resubmitGraceMs: 0,
   decided: {
     outcome,

@@ -123,7 +123,7 @@ function commandOf(event: Exclude<Fact, Republishing>, resubmitGraceMs: number):
   if (event.type === 'pesewa.rails.PayoutOutcomeDecided') {
     const { outcome, railFee, proposedAt, occurredAt } = event.payload;
     return {
-      kind: 'decide',
+      kind: 'endByOperators',
       resubmitGraceMs,
       decided: { outcome, railFee, knownAtMs: Number(proposedAt), decidedAtMs: Number(occurredAt) },
     };

@@ -16,7 +16,7 @@ import {
   toPaymentDocument,
 } from '@pesewa/payments';
 import type { ClientSession, Db, Filter } from 'mongodb';
-import type { RecordedDecision } from './domain/decision.ts';
+import type { RecordedDecision } from './domain/operator-decision.ts';
 import type { Completion, PayoutState, PayoutTerms } from './domain/payout-state.ts';
 import type { RebuiltRequest } from './domain/rebuilt-payout.ts';
 import type { PayoutRequest } from './domain/request.ts';

@@ -1,7 +1,7 @@
 import type { PayoutStatus } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { CancellationDomainEvent } from './cancellation.ts';
-import type { DecidedDomainEvent, RecordedDecision } from './decision.ts';
+import type { DecidedDomainEvent, RecordedDecision } from './operator-decision.ts';
 
 /** The inner steps of an INITIALIZED payout, never shown outside (contract 10.6). */
 export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';

@@ -6,7 +6,7 @@ import {
   type DecidedOutcome,
   decideByOperators,
   decidedEndOf,
-} from './decision.ts';
+} from './operator-decision.ts';
 import { evolve, initial, type PayoutDomainEvent, type PayoutEnd, type PayoutState } from './payout-state.ts';
 
 /** The rail's answer to an attempt (ADR 62). */
@@ -31,7 +31,7 @@ export type PayoutCommand =
   | { readonly kind: 'refuseHold'; readonly reason: string }
   | { readonly kind: 'recordAttempt'; readonly attempt: number; readonly outcome: AttemptOutcome }
   | { readonly kind: 'observe'; readonly fact: PayoutFact; readonly resubmitGraceMs: number }
-  | { readonly kind: 'decide'; readonly decided: DecidedOutcome; readonly resubmitGraceMs: number }
+  | { readonly kind: 'endByOperators'; readonly decided: DecidedOutcome; readonly resubmitGraceMs: number }
   /** The attempt that was in progress when people decided is over, without a known outcome. */
   | { readonly kind: 'applyDecided'; readonly resubmitGraceMs: number }
   /** An operator gives it up before it is sent. */
@@ -63,7 +63,7 @@ function decide(
       return decideAttempt(command.outcome, command.attempt, state);
     case 'observe':
       return decideFact(command.fact, command.resubmitGraceMs, state);
-    case 'decide':
+    case 'endByOperators':
       return decideByOperators(command.decided, command.resubmitGraceMs, state);
     case 'applyDecided':
       return applyDecision(state, command.resubmitGraceMs);

@@ -11,7 +11,7 @@ const observe = (status: PayoutFact['status'], polledAtMs: number): PayoutComman
 });
 
 const decide = (outcome: 'failed' | 'completed', proposedAtMs: number): PayoutCommand => ({
-  kind: 'decide',
+  kind: 'endByOperators',
   resubmitGraceMs: GRACE_MS,
   decided: { outcome, railFee: 5n, knownAtMs: proposedAtMs, decidedAtMs: proposedAtMs + 1 },
 });

@@ -22,7 +22,7 @@ const decide = (
   outcome: 'failed' | 'completed',
   { knownAtMs = 120_000, decidedAtMs = 130_000, resubmitGraceMs = GRACE_MS } = {},
 ): PayoutCommand => ({
-  kind: 'decide',
+  kind: 'endByOperators',
   resubmitGraceMs,
   decided: { outcome, railFee: outcome === 'completed' ? 5n : 0n, knownAtMs, decidedAtMs },
 });
