@@ -22,9 +22,5 @@ export {
 } from './lists.ts';
 export { createNotFoundHandler } from './not-found.ts';
 export { buildOpenApiDocument, retryAfter } from './openapi.ts';
-export {
-  createOutcomeRecorder,
-  type OutcomeRecorder,
-} from './outcome-recorder.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 export { openPackageFiles, type StaticFiles } from './static-files.ts';

@@ -11,6 +11,7 @@ export {
   refuseEarlyArchive,
 } from './archive.ts';
 export { addAvailability } from './availability-store.ts';
+export { createOutcomeRecorder, type OutcomeRecorder } from './outcome-recorder.ts';
 export { addPauses } from './pause-routes.ts';
 export {
   type IsPaused,

@@ -1,9 +1,15 @@
 import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
 import { mobileOperators } from '@pesewa/contracts';
 import { createDirectory } from '@pesewa/directory';
-import { type AppEnv, createOutcomeRecorder, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
+import { type AppEnv, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
 import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
-import { addAvailability, addPauses, addPaymentRoutes, type IsPaused } from '@pesewa/payments';
+import {
+  addAvailability,
+  addPauses,
+  addPaymentRoutes,
+  createOutcomeRecorder,
+  type IsPaused,
+} from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs, takesCollections } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -61,7 +67,7 @@ export async function composeGateway(
     routeRail: (operatorCode) => rails.routeCollection({ operatorCode }),
     refused: (refusal, reference) => logger.info({ refusal, reference }, 'nothing to do for a collection'),
   });
-  const recorder = createOutcomeRecorder({ clock, logger, decidedBy: 'status check' });
+  const recorder = createOutcomeRecorder({ clock, logger, thenAsks: 'status check' });
   const outside = { collections, recorder, rail: rails.get, isPaused, metrics, clock, logger, crashPoint };
   const initiate = createInitiate(outside);
   const completer = createCompleter({

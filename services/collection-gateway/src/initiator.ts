@@ -1,7 +1,6 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import type { OutcomeRecorder } from '@pesewa/merchant-api';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
-import { attemptUpdate, type IsPaused, PAUSED_RETRY_MS } from '@pesewa/payments';
+import { attemptUpdate, type IsPaused, type OutcomeRecorder, PAUSED_RETRY_MS } from '@pesewa/payments';
 import {
   CALL_TIMEOUT_MS,
   type InitiationResult,

@@ -1,5 +1,4 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import { createOutcomeRecorder } from '@pesewa/merchant-api';
 import {
   type ClaimLoop,
   type Loop,
@@ -7,7 +6,13 @@ import {
   startClaimLoop,
   type Transaction,
 } from '@pesewa/messaging';
-import { attemptUpdate, type IsPaused, PAUSED_RETRY_MS, withAttempt } from '@pesewa/payments';
+import {
+  attemptUpdate,
+  createOutcomeRecorder,
+  type IsPaused,
+  PAUSED_RETRY_MS,
+  withAttempt,
+} from '@pesewa/payments';
 import type { OutgoingPayout } from '@pesewa/rails';
 import { CALL_TIMEOUT_MS, mayStillCall, type PayoutRail, type SubmissionResult } from '@pesewa/rails';
 import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
@@ -68,7 +73,7 @@ export interface Submitter extends Loop, Endable {
  */
 export function startSubmitter(deps: SubmitterDeps): Submitter {
   const { clock, logger, messaging, payouts } = deps;
-  const recorder = createOutcomeRecorder({ clock, logger, decidedBy: 'lookup' });
+  const recorder = createOutcomeRecorder({ clock, logger, thenAsks: 'lookup' });
   const outcomes = messaging.groupCommit<CausedCommand, void>(
     'payouts.outcome',
     async (commands, transaction, isRetry) => {

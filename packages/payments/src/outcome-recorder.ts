@@ -25,9 +25,9 @@ export function createOutcomeRecorder(deps: {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** The question to the rail that decides where an answer is not recorded. */
-  readonly decidedBy: 'lookup' | 'status check';
+  readonly thenAsks: 'lookup' | 'status check';
 }): OutcomeRecorder {
-  const { clock, logger, decidedBy } = deps;
+  const { clock, logger, thenAsks } = deps;
   const closing = new AbortController();
   return {
     record: async (commit, about) => {
@@ -37,7 +37,7 @@ export function createOutcomeRecorder(deps: {
         } catch (error) {
           const logged = { err: error, ...about };
           if (closing.signal.aborted) {
-            logger.error(logged, `the answer of the rail is not recorded; its ${decidedBy} will decide`);
+            logger.error(logged, `the answer of the rail is not recorded; its ${thenAsks} will decide`);
             return undefined;
           }
           logger.warn(logged, 'the answer of the rail is not recorded yet');

@@ -13,7 +13,7 @@ function createFixture(failures: number) {
       },
     },
     logger: createLogger({ name: 'test', level: 'silent' }),
-    decidedBy: 'lookup',
+    thenAsks: 'lookup',
   });
   const commit = async () => {
     asked.push(asked.length);
