@@ -5,7 +5,7 @@ import { type ClaimOnWrite, createWriteClaims, type WriteClaims } from './claim-
 import { createClaimedWork, type WorkOptions } from './claimed-work.ts';
 
 /** How a claim loop works. */
-export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Record>, WorkOptions<Record> {
+export interface ClaimOptions<One extends Claimable> extends ClaimRules<One>, WorkOptions<One> {
   /** Whether anything may be claimed now, asked before each claim; always, if left out. */
   readonly mayClaim?: () => boolean;
   /** The maximum time that one piece of work may take; the lease must be longer. */
@@ -16,12 +16,12 @@ export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Recor
 }
 
 /** A loop that claims due records, and others already as they are written. */
-export interface ClaimLoop<Record extends Claimable> extends Loop {
+export interface ClaimLoop<One extends Claimable> extends Loop {
   /**
    * Claims records as a transaction writes them, as far as the loop has room, so that no claim is written for them. What
    * a crash leaves of them is due after the lease.
    */
-  readonly claimOnWrite: ClaimOnWrite<Record>;
+  readonly claimOnWrite: ClaimOnWrite<One>;
 }
 
 /** How long a full loop waits for places that transactions have reserved. */
@@ -33,7 +33,7 @@ const RESERVED_FOR_MS = 20;
  * A dead worker's records come back by themselves when the lease runs out; a worker that wakes up late finds its claim
  * replaced. The intent is committed by the claim itself, before any call to the outside.
  */
-export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<Record>): ClaimLoop<Record> {
+export function startClaimLoop<One extends Claimable>(options: ClaimOptions<One>): ClaimLoop<One> {
   if (options.leaseMs < options.workTimeoutMs * 1.5) {
     throw new RangeError(
       `${options.name}: a lease of ${options.leaseMs} ms does not outlast work of ${options.workTimeoutMs} ms`,
@@ -43,7 +43,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
   let claiming = 0;
   let isClosing = false;
   const claimBatch = createClaimer(options);
-  const writeClaims: WriteClaims<Record> = createWriteClaims(options, {
+  const writeClaims: WriteClaims<One> = createWriteClaims(options, {
     ...inHand,
     roomLeft: () => (!isClosing && options.mayClaim?.() !== false ? roomLeft() : 0),
   });

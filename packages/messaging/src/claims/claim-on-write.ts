@@ -13,13 +13,13 @@ export interface WriteClaimRequest {
 }
 
 /** A claim on records that a transaction writes. */
-export interface WriteClaim<Record extends Claimable> {
+export interface WriteClaim<One extends Claimable> {
   /** For each requested record, in order, whether it is written with the claim; if not, it is written due. */
   readonly granted: readonly boolean[];
   /** The fields of the records that are written with the claim. */
   readonly fields: { readonly claim: string; readonly dueAt: Date };
   /** Begins the work on the records that were written with the claim, once the transaction has committed. */
-  readonly begin: (records: readonly WithId<Record>[]) => void;
+  readonly begin: (records: readonly WithId<One>[]) => void;
 }
 
 /** The token of a claim on write, and the earliest time by our own clock at which it can have been made. */
@@ -29,14 +29,14 @@ interface WriteClaimToken {
 }
 
 /** Claims records for this process as a transaction writes them; called in each run of the transaction. */
-export type ClaimOnWrite<Record extends Claimable> = (
+export type ClaimOnWrite<One extends Claimable> = (
   transaction: Pick<Transaction, 'afterCommit' | 'afterRollback'>,
   request: WriteClaimRequest,
-) => WriteClaim<Record>;
+) => WriteClaim<One>;
 
 /** The claims on write of a loop, and how many places of the loop open transactions have reserved. */
-export interface WriteClaims<Record extends Claimable> {
-  readonly claimOnWrite: ClaimOnWrite<Record>;
+export interface WriteClaims<One extends Claimable> {
+  readonly claimOnWrite: ClaimOnWrite<One>;
   readonly reserved: () => number;
   /** Whether records wait for tokens of the rate limit: they come before any that are claimed on write. */
   readonly setRateLimited: (are: boolean) => void;
@@ -49,16 +49,16 @@ export interface WriteClaims<Record extends Claimable> {
  * The lease counts from before the write, by our own clock, and is longer by as much as that may be behind the
  * database's: measured from `claimedAtMs`, it never runs out early.
  */
-export function createWriteClaims<Record extends Claimable>(
-  rules: ClaimRules<Record>,
-  loop: Pick<ClaimedWork<Record>, 'begin' | 'track' | 'roomLeft'>,
-): WriteClaims<Record> {
+export function createWriteClaims<One extends Claimable>(
+  rules: ClaimRules<One>,
+  loop: Pick<ClaimedWork<One>, 'begin' | 'track' | 'roomLeft'>,
+): WriteClaims<One> {
   const { rateLimit } = rules;
   let isRateLimited = false;
   /** Begins the work as far as there are tokens for it; the other records are due. */
   const beginLimited = async (
     limit: ClaimRateLimit,
-    records: readonly WithId<Record>[],
+    records: readonly WithId<One>[],
     token: WriteClaimToken,
   ) => {
     const { count, at } = await limit.take(records.length);
@@ -70,7 +70,7 @@ export function createWriteClaims<Record extends Claimable>(
     const others = records.slice(count).map(({ _id }) => _id);
     if (others.length > 0) await releaseClaims(rules, others, token.claim);
   };
-  const begin = (records: readonly WithId<Record>[], token: WriteClaimToken, release: () => void): void => {
+  const begin = (records: readonly WithId<One>[], token: WriteClaimToken, release: () => void): void => {
     if (rateLimit && records.length > 0)
       return loop.track(beginLimited(rateLimit, records, token).finally(release));
     release();
@@ -78,11 +78,11 @@ export function createWriteClaims<Record extends Claimable>(
   };
   const roomLeft = () => (rateLimit && isRateLimited ? 0 : loop.roomLeft());
   const reserved = createCounts();
-  const claimOnWrite: ClaimOnWrite<Record> = ({ afterCommit, afterRollback }, { keys, roomOf }) => {
+  const claimOnWrite: ClaimOnWrite<One> = ({ afterCommit, afterRollback }, { keys, roomOf }) => {
     const claim = rules.ids.next('cm');
     const claimedAtMs = rules.clock.nowMs();
     const held: string[] = [];
-    let begun: readonly WithId<Record>[] = [];
+    let begun: readonly WithId<One>[] = [];
     const release = () => {
       for (const key of held) reserved.add(key, -1);
     };

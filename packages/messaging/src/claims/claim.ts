@@ -30,20 +30,20 @@ export interface ClaimRateLimit {
 }
 
 /** How records are claimed. */
-export interface ClaimRules<Record extends Claimable> {
-  readonly collection: Collection<Record>;
+export interface ClaimRules<One extends Claimable> {
+  readonly collection: Collection<One>;
   /** Which records can be claimed; needs an index that ends in `dueAt`, or in `dueAt` and `_id`. */
-  readonly open: Filter<Record>;
+  readonly open: Filter<One>;
   /** Further aggregation `$set` fields that the claim writes, such as the next state. */
   readonly alsoSet?: Document;
   /** The field that gets the time of the claim, by the database's clock. */
-  readonly claimTimeField?: keyof Record & string;
+  readonly claimTimeField?: keyof One & string;
   /**
    * Which records go first if more are due than can be claimed. `oldestFirst` is the default. `newestAndOldest` gives up to half of
    * the batch to the newest of those due for less than half a minute, and the rest to the oldest: a backlog delays no
    * new record and is itself worked off in order. {@link Queues} are the oldest of those queues that have room.
    */
-  readonly priority?: 'oldestFirst' | 'newestAndOldest' | Queues<Record>;
+  readonly priority?: 'oldestFirst' | 'newestAndOldest' | Queues<One>;
   /** The rate limit on claims; without it as many are claimed as there is room for. */
   readonly rateLimit?: ClaimRateLimit;
   /** Runs the claim when the transactions that write the same records are over; at once, if left out. */
@@ -59,11 +59,11 @@ export interface ClaimRules<Record extends Claimable> {
 }
 
 /** What was claimed. */
-export interface ClaimedBatch<Record extends Claimable> {
+export interface ClaimedBatch<One extends Claimable> {
   readonly token: string;
   /** The earliest time at which it can have been claimed, by our own clock. */
   readonly claimedAtMs: number;
-  readonly records: readonly WithId<Record>[];
+  readonly records: readonly WithId<One>[];
   /** Whether more may be due. */
   readonly more: boolean;
   /** Whether fewer were claimed than are due because tokens ran out. */
@@ -77,9 +77,9 @@ const FRESH_MS = 30_000;
  * Claims batches of due records by moving `dueAt` forward, by the server's clock; never more than `room` at once, nor
  * more than `reserve` reserves of what was found.
  */
-export function createClaimer<Record extends Claimable>(
-  rules: ClaimRules<Record>,
-): (room: number, reserve?: (found: number) => number) => Promise<ClaimedBatch<Record>> {
+export function createClaimer<One extends Claimable>(
+  rules: ClaimRules<One>,
+): (room: number, reserve?: (found: number) => number) => Promise<ClaimedBatch<One>> {
   const { clock, priority } = rules;
   // Records are searched by the server's clock, as the newest claim showed it. If we searched by a clock that is
   // ahead, the newest records found would not be due on the server yet and could not be claimed.
@@ -104,11 +104,7 @@ export function createClaimer<Record extends Claimable>(
     return [...newest, ...others.slice(0, granted - newest.length)];
   };
 
-  const measureServerClock = (
-    records: readonly WithId<Record>[],
-    askedMs: number,
-    answeredMs: number,
-  ): void => {
+  const measureServerClock = (records: readonly WithId<One>[], askedMs: number, answeredMs: number): void => {
     const serverMs = (records[0]?.dueAt?.getTime() ?? Number.NaN) - rules.leaseMs;
     if (Number.isNaN(serverMs)) return;
     serverAheadMs = Math.min(0, serverMs - askedMs) + Math.max(0, serverMs - answeredMs);
@@ -145,24 +141,24 @@ export function createClaimer<Record extends Claimable>(
 }
 
 /** Claims those of the records that are still due. Gives them, and when, by our own clock, they were claimed at the earliest. */
-async function claimAll<Record extends Claimable>(
-  rules: ClaimRules<Record>,
+async function claimAll<One extends Claimable>(
+  rules: ClaimRules<One>,
   dueUntil: Date,
   ids: readonly string[],
   token: string,
-): Promise<{ readonly records: readonly WithId<Record>[]; readonly claimedAtMs: number }> {
+): Promise<{ readonly records: readonly WithId<One>[]; readonly claimedAtMs: number }> {
   const { collection, open, clock, runSerially = (work) => work() } = rules;
   const stillDue = {
     ...open,
     _id: { $in: ids },
     dueAt: { $lte: dueUntil },
     $expr: { $lte: ['$dueAt', '$$NOW'] },
-  } as Filter<Record>;
+  } as Filter<One>;
   const stamped = rules.claimTimeField !== undefined && { [rules.claimTimeField]: '$$NOW' };
   const lease = { ...stamped, claim: token, dueAt: { $add: ['$$NOW', rules.leaseMs] } };
   const readClaimed = () =>
     collection
-      .find({ _id: { $in: ids }, claim: token } as unknown as Filter<Record>)
+      .find({ _id: { $in: ids }, claim: token } as unknown as Filter<One>)
       .limit(ids.length)
       .batchSize(ids.length)
       .toArray();
@@ -185,25 +181,25 @@ async function claimAll<Record extends Claimable>(
 }
 
 /** Makes records due again that were claimed and are not worked on, unless their claims were replaced. */
-export async function releaseClaims<Record extends Claimable>(
-  { collection, runSerially = (work) => work() }: Pick<ClaimRules<Record>, 'collection' | 'runSerially'>,
+export async function releaseClaims<One extends Claimable>(
+  { collection, runSerially = (work) => work() }: Pick<ClaimRules<One>, 'collection' | 'runSerially'>,
   ids: readonly string[],
   claim: string,
 ): Promise<void> {
-  const held = { _id: { $in: ids }, claim } as unknown as Filter<Record>;
+  const held = { _id: { $in: ids }, claim } as unknown as Filter<One>;
   await runSerially(() => collection.updateMany(held, [{ $set: { dueAt: '$$NOW' } }, { $unset: 'claim' }]));
 }
 
 /** The ids of so many due records, from one end of the index. */
-async function findDue<Record extends Claimable>(
-  { collection, open }: Pick<ClaimRules<Record>, 'collection' | 'open'>,
+async function findDue<One extends Claimable>(
+  { collection, open }: Pick<ClaimRules<One>, 'collection' | 'open'>,
   dueAt: Condition<Date>,
   direction: 1 | -1,
   limit: number,
 ): Promise<readonly string[]> {
   // The id alone, so that no document is read.
   const found = await collection
-    .find({ ...open, dueAt } as Filter<Record>)
+    .find({ ...open, dueAt } as Filter<One>)
     .project<{ readonly _id: string }>({ _id: 1 })
     .sort({ dueAt: direction })
     .limit(limit)

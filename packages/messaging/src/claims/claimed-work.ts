@@ -8,7 +8,7 @@ import type { Claimable } from './claim.ts';
 export type RecordOutcome = () => Promise<void>;
 
 /** How claimed records are worked on. */
-export interface WorkOptions<Record extends Claimable> {
+export interface WorkOptions<One extends Claimable> {
   readonly name: string;
   /** How much work runs at once. */
   readonly concurrencyMax: number;
@@ -25,15 +25,15 @@ export interface WorkOptions<Record extends Claimable> {
    * the claim's age is measured by one clock.
    */
   readonly work: (
-    record: WithId<Record>,
+    record: WithId<One>,
     claim: string,
     claimedAtMs: number,
   ) => Promise<RecordOutcome> | Promise<void>;
 }
 
 /** The claimed records of a loop that wait for a place, are worked on, or are being recorded. */
-export interface ClaimedWork<Record extends Claimable> {
-  readonly begin: (record: WithId<Record>, claim: string, claimedAtMs: number) => void;
+export interface ClaimedWork<One extends Claimable> {
+  readonly begin: (record: WithId<One>, claim: string, claimedAtMs: number) => void;
   /** Waits for further work of the loop as for that on a record. */
   readonly track: (work: Promise<void>, record?: string) => void;
   /** How many more records may be claimed. */
@@ -42,13 +42,13 @@ export interface ClaimedWork<Record extends Claimable> {
 }
 
 /** Builds {@link ClaimedWork}. */
-export function createClaimedWork<Record extends Claimable>(
-  options: WorkOptions<Record>,
-): ClaimedWork<Record> {
+export function createClaimedWork<One extends Claimable>(
+  options: WorkOptions<One>,
+): ClaimedWork<One> {
   const all = new Set<Promise<void>>();
   const places = bulkhead(options.concurrencyMax, Number.MAX_SAFE_INTEGER);
   const throughput = createThroughputMeter(options.clock);
-  const track: ClaimedWork<Record>['track'] = (work, record) => {
+  const track: ClaimedWork<One>['track'] = (work, record) => {
     const tracked = work
       .catch((error: unknown) => {
         options.logger.error(

@@ -23,18 +23,18 @@ interface MarkDocument {
 }
 
 /** An erasure: which records lose which data. */
-export interface Erasure<Record extends Document> {
+export interface Erasure<One extends Document> {
   /** The name of its mark and its lease. A collection may have several erasures. */
   readonly name: string;
   readonly collection: string;
   /** The field with our own id, which sorts by the record's creation time; the field must have an index. */
-  readonly by: keyof Record & string;
+  readonly by: keyof One & string;
   readonly prefix: IdPrefix;
   /** Matches records that are still open at a time: nothing of them is erased, however old they are. */
-  readonly open: (nowMs: number) => Filter<Record>;
+  readonly open: (nowMs: number) => Filter<One>;
   /** Matches records that still have the data to erase. */
-  readonly notErased: Filter<Record>;
-  readonly erase: UpdateFilter<Record> | Document[];
+  readonly notErased: Filter<One>;
+  readonly erase: UpdateFilter<One> | Document[];
 }
 
 interface EraserDeps {
@@ -45,13 +45,13 @@ interface EraserDeps {
 }
 
 /** Erasures, each with the number of days after the record's creation. */
-export type Erasures<Record extends Document> = readonly (readonly [Erasure<Record>, keepDays: number])[];
+export type Erasures<One extends Document> = readonly (readonly [Erasure<One>, keepDays: number])[];
 
 /** Starts the erasers of a service; they stop with its scope. */
-export async function openErasers<Record extends Document>(
+export async function openErasers<One extends Document>(
   { open, clock, logger }: Pick<ServiceScope<unknown>, 'open' | 'clock' | 'logger'>,
   { db, owner }: Pick<EraserDeps, 'db' | 'owner'>,
-  erasures: Erasures<Record>,
+  erasures: Erasures<One>,
 ): Promise<void> {
   for (const [erasure, keepDays] of erasures)
     await open(`eraser of ${erasure.name}`, startEraser({ db, owner, clock, logger }, erasure, keepDays));
@@ -62,9 +62,9 @@ export async function openErasers<Record extends Document>(
  * and no index of its own: it follows the ids, and stores how far it got and which records before that are open. Each
  * run checks these again.
  */
-export function startEraser<Record extends Document>(
+export function startEraser<One extends Document>(
   { db, owner, clock, logger }: EraserDeps,
-  erasure: Erasure<Record>,
+  erasure: Erasure<One>,
   keepDays: number,
 ): Loop {
   const { name } = erasure;
@@ -89,23 +89,23 @@ export function startEraser<Record extends Document>(
 }
 
 /** Begins a run at the mark; each call of the result handles a page and returns whether there may be another. */
-async function beginRun<Record extends Document>(
+async function beginRun<One extends Document>(
   db: Db,
-  { name, by, prefix, notErased, erase, ...erasure }: Erasure<Record>,
+  { name, by, prefix, notErased, erase, ...erasure }: Erasure<One>,
   { nowMs, keepMs }: { readonly nowMs: number; readonly keepMs: number },
   processed: ReportProcessed,
 ): Promise<(processed: ReportProcessed) => Promise<boolean>> {
-  const collection = db.collection<Record>(erasure.collection);
+  const collection = db.collection<One>(erasure.collection);
   const marks = db.collection<MarkDocument>(ERASURES);
   const open = erasure.open(nowMs);
   const keysOf = async (filter: object, limit: number): Promise<readonly string[]> => {
     const options = { projection: { _id: 0, [by]: 1 }, sort: { [by]: 1 as const }, limit };
-    const found = await collection.find(filter as Filter<Record>, options).toArray();
+    const found = await collection.find(filter as Filter<One>, options).toArray();
     return found.map((record) => String(record[by]));
   };
   /** Erases the data of the ended records that match; returns the ids of the open ones. */
   const eraseOf = async (some: object, erased: ReportProcessed): Promise<readonly string[]> => {
-    const over = { $and: [some, notErased, { $nor: [open] }] } as unknown as Filter<Record>;
+    const over = { $and: [some, notErased, { $nor: [open] }] } as unknown as Filter<One>;
     // They are read before the update: a record that ends in between stays in the list, so the next run erases it.
     const stillOpen = await keysOf({ $and: [some, open] }, PAGE);
     erased((await collection.updateMany(over, erase)).modifiedCount);

@@ -8,8 +8,8 @@ interface Queued {
 }
 
 /** Records that share places by a field: those with the same key are a queue. */
-export interface Queues<Record extends Queued> {
-  readonly field: keyof Record & string;
+export interface Queues<One extends Queued> {
+  readonly field: keyof One & string;
   /** How many more records of a key may be claimed, for itself. */
   readonly roomOf: (key: string) => number;
   /** Begins a choice: gives whether one more of a key may be chosen beside those chosen before, since keys may share room. */
@@ -47,9 +47,9 @@ const PART_PAUSE_MS = 20;
  * without room is never read, however much it is. A search goes through a part of the queues, and the next one goes on
  * after it.
  */
-export function createQueueSearch<Record extends Queued>(
-  rules: { readonly collection: Collection<Record>; readonly open: Filter<Record>; readonly clock: Clock },
-  queues: Queues<Record>,
+export function createQueueSearch<One extends Queued>(
+  rules: { readonly collection: Collection<One>; readonly open: Filter<One>; readonly clock: Clock },
+  queues: Queues<One>,
 ): (dueUntil: Date, room: number) => Promise<FoundDue> {
   const { roomOf, choose } = queues;
   let after = '';
@@ -82,9 +82,9 @@ export function createQueueSearch<Record extends Queued>(
 }
 
 /** The record of each queue that is due first, now or later, in the order of the queues' keys. */
-function readFirsts<Record extends Queued>(
-  { collection, open }: { readonly collection: Collection<Record>; readonly open: Filter<Record> },
-  { field, index }: Queues<Record>,
+function readFirsts<One extends Queued>(
+  { collection, open }: { readonly collection: Collection<One>; readonly open: Filter<One> },
+  { field, index }: Queues<One>,
   after: string,
 ): Promise<readonly Due[]> {
   return collection
@@ -104,16 +104,16 @@ function readFirsts<Record extends Queued>(
 }
 
 /** What is due in these queues, the oldest first, by keys alone. */
-async function readQueues<Record extends Queued>(
-  { collection, open }: { readonly collection: Collection<Record>; readonly open: Filter<Record> },
-  { field, index }: Queues<Record>,
+async function readQueues<One extends Queued>(
+  { collection, open }: { readonly collection: Collection<One>; readonly open: Filter<One> },
+  { field, index }: Queues<One>,
   {
     keys,
     dueUntil,
     limit,
   }: { readonly keys: readonly string[]; readonly dueUntil: Date; readonly limit: number },
 ): Promise<readonly Due[]> {
-  const due = { ...open, [field]: { $in: keys }, dueAt: { $lte: dueUntil } } as Filter<Record>;
+  const due = { ...open, [field]: { $in: keys }, dueAt: { $lte: dueUntil } } as Filter<One>;
   const found = await collection
     .find(due, { hint: index })
     .project<Omit<Due, 'key'> & Readonly<{ [name: string]: string }>>({ _id: 1, dueAt: 1, [field]: 1 })
