@@ -1,8 +1,37 @@
 import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import { bulkhead } from 'cockatiel';
+import type { WithId } from 'mongodb';
 import { type Loop, startLoop } from '../loop.ts';
 import { type Claimable, type ClaimRules, createClaimer } from './claim.ts';
 import { type ClaimOnWrite, createWriteClaims, type WriteClaims } from './claim-on-write.ts';
-import { createClaimedWork, type WorkOptions } from './claimed-work.ts';
+
+/** Records the outcome of a piece of work; its place is free for others meanwhile. */
+export type RecordOutcome = () => Promise<void>;
+
+/** How claimed records are worked on. */
+export interface WorkOptions<One extends Claimable> {
+  readonly name: string;
+  /** How much work runs at once. */
+  readonly concurrencyMax: number;
+  /**
+   * How many more records may be claimed, waiting for a place or being recorded, but never more than were worked on in
+   * the last second: so a burst needs no search, and work does not wait behind a slow rail. None, if left out. The work must
+   * judge by `claimedAtMs` whether it comes too late.
+   */
+  readonly waitingMax?: number;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly logger: Logger;
+  /**
+   * Does the work, and gives what records its outcome, if anything does. `claimedAtMs` is the earliest time by `clock` at
+   * which the record can have been claimed, so that the claim's age is measured by one clock.
+   */
+  readonly work: (
+    record: WithId<One>,
+    claim: string,
+    claimedAtMs: number,
+  ) => Promise<RecordOutcome> | Promise<void>;
+}
 
 /** How a claim loop works. */
 export interface ClaimOptions<One extends Claimable> extends ClaimRules<One>, WorkOptions<One> {
@@ -86,6 +115,70 @@ export function startClaimLoop<One extends Claimable>(options: ClaimOptions<One>
       isClosing = true;
       await loop[Symbol.asyncDispose]();
       while (inHand.all.size > 0) await Promise.all(inHand.all);
+    },
+  };
+}
+
+/** The claimed records of a loop that wait for a place, are worked on, or are being recorded. */
+export function createClaimedWork<One extends Claimable>(options: WorkOptions<One>) {
+  const all = new Set<Promise<void>>();
+  const places = bulkhead(options.concurrencyMax, Number.MAX_SAFE_INTEGER);
+  const throughput = createThroughputMeter(options.clock);
+  /** Waits for further work of the loop as for that on a record. */
+  const track = (work: Promise<void>, record?: string): void => {
+    const tracked = work
+      .catch((error: unknown) => {
+        options.logger.error(
+          { err: error, loop: options.name, record },
+          'work failed; it is due again after its lease',
+        );
+      })
+      .finally(() => all.delete(tracked));
+    all.add(tracked);
+  };
+  const work = async (...claimed: Parameters<typeof options.work>) => {
+    const recorded = await places
+      .execute((): Promise<RecordOutcome | void> => options.work(...claimed))
+      .finally(throughput.countEnd);
+    await recorded?.();
+  };
+  return {
+    begin: (...claimed: Parameters<typeof work>): void => track(work(...claimed), claimed[0]._id),
+    track,
+    /** How many more records may be claimed. */
+    roomLeft: () =>
+      options.concurrencyMax + Math.min(options.waitingMax ?? 0, throughput.perSecond()) - all.size,
+    all,
+  };
+}
+
+/** How much work has ended of late. */
+interface ThroughputMeter {
+  readonly countEnd: () => void;
+  /** In the last second, or in the second before it if that was more. */
+  readonly perSecond: () => number;
+}
+
+/** Builds a {@link ThroughputMeter}; a clock that is set forward only makes it forget. */
+export function createThroughputMeter(clock: Pick<Clock, 'nowMs'>): ThroughputMeter {
+  let second = 0;
+  let ended = 0;
+  let endedBefore = 0;
+  const advance = () => {
+    const now = Math.floor(clock.nowMs() / 1_000);
+    if (now === second) return;
+    endedBefore = now === second + 1 ? ended : 0;
+    ended = 0;
+    second = now;
+  };
+  return {
+    countEnd: () => {
+      advance();
+      ended += 1;
+    },
+    perSecond: () => {
+      advance();
+      return Math.max(ended, endedBefore);
     },
   };
 }

@@ -2,7 +2,6 @@ import type { WithId } from 'mongodb';
 import { CLOCK_SKEW_MAX_MS } from '../database/clock-guard.ts';
 import type { Transaction } from '../outbox/outbox.ts';
 import { type Claimable, type ClaimRateLimit, type ClaimRules, releaseClaims } from './claim.ts';
-import type { ClaimedWork } from './claimed-work.ts';
 
 /** The records that a transaction is about to write, in order: one key for each. */
 export interface WriteClaimRequest {
@@ -51,7 +50,11 @@ export interface WriteClaims<One extends Claimable> {
  */
 export function createWriteClaims<One extends Claimable>(
   rules: ClaimRules<One>,
-  loop: Pick<ClaimedWork<One>, 'begin' | 'track' | 'roomLeft'>,
+  loop: {
+    readonly begin: (record: WithId<One>, claim: string, claimedAtMs: number) => void;
+    readonly track: (work: Promise<void>) => void;
+    readonly roomLeft: () => number;
+  },
 ): WriteClaims<One> {
   const { rateLimit } = rules;
   let isRateLimited = false;

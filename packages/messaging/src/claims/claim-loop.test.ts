@@ -1,7 +1,7 @@
 import { createLogger } from '@pesewa/runtime';
 import { expect, it } from 'vitest';
 import type { Claimable } from './claim.ts';
-import { createClaimedWork, createThroughputMeter, type WorkOptions } from './claimed-work.ts';
+import { createClaimedWork, createThroughputMeter, type WorkOptions } from './claim-loop.ts';
 
 const start = (options: Pick<WorkOptions<Claimable>, 'work'> & Partial<WorkOptions<Claimable>>) =>
   createClaimedWork<Claimable>({
