@@ -2,8 +2,15 @@ import { JsonError, parseJson } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Guard } from './guard.ts';
 import type { TransportResponse } from './http-transport.ts';
-import { BUSY_RETRY_MS, notSent, refusedUs, UNREACHED_RETRY_MS, unknown } from './outcomes.ts';
-import type { NotSent, Unknown } from './rail.ts';
+import {
+  BUSY_RETRY_MS,
+  type NotSent,
+  notSent,
+  refusedUs,
+  UNREACHED_RETRY_MS,
+  type Unknown,
+  unknown,
+} from './rail.ts';
 import type { CommonSettings } from './settings.ts';
 
 /** A request with a JSON body or none, without a deadline. */

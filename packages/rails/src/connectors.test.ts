@@ -130,7 +130,7 @@ it('a rail without collections takes none, and the next one does', () => {
   const settings = railSettingsOf({ upstream, 'payouts-only': payoutsOnly }).parse(JSON.stringify(entries));
   const transport = answering(500, '');
   const both = openRails(settings, { clock: createTestClock(), transport });
-  expect(both.payoutRails({ country: 'GHA', currency: 'GHS' }).map(({ name }) => name)).toEqual([
+  expect(both.railsFor({ country: 'GHA', currency: 'GHS' }).map(({ name }) => name)).toEqual([
     'first',
     'second',
   ]);

@@ -16,8 +16,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from './http-transport.ts';
-import { notSent } from './outcomes.ts';
-import type { NotSent, Unknown } from './rail.ts';
+import { type NotSent, notSent, type Unknown } from './rail.ts';
 import type { CommonSettings } from './settings.ts';
 import { createTokenBucket } from './token-bucket.ts';
 

@@ -9,7 +9,6 @@ export {
   type TransportRequest,
   type TransportResponse,
 } from './http-transport.ts';
-export { malformed, unknown } from './outcomes.ts';
 export * from './rail.ts';
 export { readRailText } from './rail-text.ts';
 export { openRails, type Rails } from './rails.ts';

@@ -1,11 +1,13 @@
-import type {
-  accountNameRecord,
-  CollectionDetails,
-  nameEnquiryRequest,
-  PaymentKind,
-  PayoutChannel,
-  PayoutDetails,
-  processorRecord,
+import {
+  type accountNameRecord,
+  type CollectionDetails,
+  describeProblem,
+  firstProblem,
+  type nameEnquiryRequest,
+  type PaymentKind,
+  type PayoutChannel,
+  type PayoutDetails,
+  type processorRecord,
 } from '@pesewa/contracts';
 import type { FeeSchedule, Money, Result } from '@pesewa/kernel';
 import type { z } from 'zod';
@@ -21,13 +23,41 @@ export interface Unknown {
   readonly isOurFault?: true;
 }
 
-/** The request certainly had no effect: the same one may be sent again after the given time. */
+/** The request certainly had no effect, even if it reached the rail: the same one may be sent again after the given time. */
 export interface NotSent {
   readonly kind: 'notSent';
   readonly why: string;
   readonly retryAfterMs: number;
   /** The rail refuses us for our key, our funds or our limit, which people must put right. */
   readonly isOurFault?: true;
+}
+
+/** When to retry at a rail that is busy and doesn't say for how long. */
+export const BUSY_RETRY_MS = 1_000;
+
+/** When to retry at a rail that could not be connected to. */
+export const UNREACHED_RETRY_MS = 1_000;
+
+const OUR_FAULT_RETRY_MS = 30_000;
+
+/** An unknown outcome. */
+export function unknown(why: string): Unknown {
+  return { kind: 'unknown', why };
+}
+
+/** A request that certainly had no effect. */
+export function notSent(why: string, retryAfterMs: number): NotSent {
+  return { kind: 'notSent', why, retryAfterMs };
+}
+
+/** A request that had no effect because the rail refuses us for our key, our funds or our limit. */
+export function refusedUs(why: string): NotSent {
+  return { ...notSent(why, OUR_FAULT_RETRY_MS), isOurFault: true };
+}
+
+/** An answer that doesn't have its documented form decides nothing; the message names the field, never its value. */
+export function malformed(answer: { readonly status: number }, error: z.ZodError): Unknown {
+  return unknown(`HTTP ${answer.status}, malformed: ${describeProblem(firstProblem(error))}`);
 }
 
 /** The result of a submission; only `completed` and `failed` are facts (ADR 62). */

@@ -149,7 +149,7 @@ describe('routing', () => {
     ['GHA', 'KES', 'Mobile Money', []],
     ['FRA', 'EUR', 'Bank Transfer', []],
   ] as const)('a payout to %s in %s by %s can go through %j', (country, currency, channel, names) => {
-    expect(rails.payoutRails({ country, currency, channel }).map(({ name }) => name)).toEqual(names);
+    expect(rails.railsFor({ country, currency, channel }).map(({ name }) => name)).toEqual(names);
   });
 
   it.each([

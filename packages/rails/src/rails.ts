@@ -17,7 +17,7 @@ export interface Rails extends AsyncDisposable {
    * The rails that serve a payout, in configured order; without a channel, those of any channel. The country has three
    * letters.
    */
-  readonly payoutRails: (payout: {
+  readonly railsFor: (payout: {
     readonly country: string;
     readonly currency: string;
     readonly channel?: PayoutChannel | undefined;
@@ -61,7 +61,7 @@ export function openRails(
   return {
     all,
     get: (name) => byName.get(name),
-    payoutRails: ({ country, currency, channel }) =>
+    railsFor: ({ country, currency, channel }) =>
       all
         .filter(takesPayouts)
         .filter(({ payouts }) =>

@@ -139,7 +139,7 @@ function routesOf({ all }: Pick<Rails, 'all'>) {
 /** Measures each rail, and for merchants each route, which several rails may serve. */
 function openAvailability(
   scope: Scope,
-  { all, payoutRails }: Rails,
+  { all, railsFor }: Rails,
   parts: { readonly db: Db; readonly isPaused: IsPaused },
 ) {
   const rails = all.filter(takesPayouts);
@@ -148,7 +148,7 @@ function openAvailability(
     { ...parts, collection: 'payouts', prefix: 'po' },
     {
       operators: rails.map(({ name }) => ({ rail: name })),
-      merchants: routesOf({ all }).map((way) => ({ way, rails: payoutRails(way) })),
+      merchants: routesOf({ all }).map((way) => ({ way, rails: railsFor(way) })),
     },
   );
 }

@@ -35,7 +35,7 @@ const codeKey = (currency: string, code: string) => `${currency}:${code}`;
 const isUsable = ({ active, blockTransaction }: Processor) => active && !blockTransaction;
 
 interface ProcessorsDeps {
-  readonly rails: Pick<Rails, 'all' | 'payoutRails'>;
+  readonly rails: Pick<Rails, 'all' | 'railsFor'>;
   readonly store: ListingStore;
   readonly ttlMs: number;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export async function openProcessors(deps: ProcessorsDeps): Promise<Processors> 
   const { rails } = deps;
 
   const route = async (destination: PayoutDestination): Promise<Route> => {
-    const candidates = rails.payoutRails(destination);
+    const candidates = rails.railsFor(destination);
     if (candidates.length === 0) return { kind: 'noRoute' };
     const routing = chooseRail(cache, candidates, destination);
     if (routing.kind === 'routed' || cache.knowsAll(destination.country, candidates)) return routing;

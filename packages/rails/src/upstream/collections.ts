@@ -11,14 +11,18 @@ import {
 import { formatAmount, unreachable } from '@pesewa/kernel';
 import { z } from 'zod';
 import type { Answered } from '../call.ts';
-import { BUSY_RETRY_MS, malformed, notSent, refusedUs, unknown } from '../outcomes.ts';
-import type {
-  CompletionResult,
-  InitiationResult,
-  LookupResult,
-  NotSent,
-  OutgoingCollection,
-  Unknown,
+import {
+  BUSY_RETRY_MS,
+  type CompletionResult,
+  type InitiationResult,
+  type LookupResult,
+  malformed,
+  type NotSent,
+  notSent,
+  type OutgoingCollection,
+  refusedUs,
+  type Unknown,
+  unknown,
 } from '../rail.ts';
 import { base64, reasonLine } from '../text.ts';
 

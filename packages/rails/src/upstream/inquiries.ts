@@ -2,8 +2,7 @@ import { accountNameRecord, payoutCodes, processorRecord, walletRecord } from '@
 import { isCurrency, type Money, parseAmount } from '@pesewa/kernel';
 import { z } from 'zod';
 import type { Answered } from '../call.ts';
-import { malformed, unknown } from '../outcomes.ts';
-import type { AccountName, Answer, Processor, Unknown } from '../rail.ts';
+import { type AccountName, type Answer, malformed, type Processor, type Unknown, unknown } from '../rail.ts';
 import { readEnvelope } from './payouts.ts';
 
 const wallets = z.array(walletRecord.pick({ balance: true, currencyCode: true })).max(500);

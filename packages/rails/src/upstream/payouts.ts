@@ -2,8 +2,17 @@ import { jsonNumber, type PayoutRecord, payoutCodes, payoutEnvelope, payoutRecor
 import { formatAmount, parseAmount, unreachable } from '@pesewa/kernel';
 import type { z } from 'zod';
 import type { Answered } from '../call.ts';
-import { BUSY_RETRY_MS, malformed, notSent, refusedUs, unknown } from '../outcomes.ts';
-import type { LookupResult, OutgoingPayout, SubmissionResult, Unknown } from '../rail.ts';
+import {
+  BUSY_RETRY_MS,
+  type LookupResult,
+  malformed,
+  notSent,
+  type OutgoingPayout,
+  refusedUs,
+  type SubmissionResult,
+  type Unknown,
+  unknown,
+} from '../rail.ts';
 import { payoutReason } from '../text.ts';
 
 /** The codes that prove that a payout was not executed and never will be (contract 10.1). */
