@@ -92,7 +92,7 @@ export interface MessagingTuning {
    * Whether one transaction at a time applies all batches that wait, together with the group commits that say so. For
    * a service whose partitions must be applied in parallel to be fast enough, it is wrong.
    */
-  readonly sharesTransactions?: boolean;
+  readonly batchesShareTransactions?: boolean;
   /** How many bytes of events may wait for Kafka in memory. */
   readonly bytesWaitingMax?: number;
   /** Whether a clock too far from the database's ends the process; if not, the process is not ready meanwhile. */
@@ -150,7 +150,7 @@ export async function openMessagingAs(
       const consumer = runConsumer({
         ...scope,
         ...parts,
-        transact: options.sharesTransactions ? shared : transact,
+        transact: options.batchesShareTransactions ? shared : transact,
         handlers,
         positions,
         offsets: offsetsOf(db),

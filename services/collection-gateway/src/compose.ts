@@ -44,7 +44,7 @@ export async function composeGateway(
   const messaging = await openMessaging(scope, {
     service: 'collection-gateway',
     databaseSchema: collectionDatabaseSchema,
-    sharesTransactions: true,
+    batchesShareTransactions: true,
   });
   const store = openCollectionStore(messaging.db);
   // The first attempt's time is from our own clock, a poll's from the database's.

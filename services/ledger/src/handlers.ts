@@ -74,8 +74,8 @@ export function createHandlers(deps: {
   });
   // A partition has the same wallets in each topic, so no new message may be applied before the database has come
   // forward.
-  const prepare = rollForward.partition;
-  return [payouts, collections, commands].map((handler) => ({ ...handler, prepare }));
+  const beforePartition = rollForward.partition;
+  return [payouts, collections, commands].map((handler) => ({ ...handler, beforePartition }));
 }
 
 const ORDERS = {

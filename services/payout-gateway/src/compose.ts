@@ -38,7 +38,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const messaging = await openMessaging(scope, {
     service: 'payout-gateway',
     databaseSchema: payoutDatabaseSchema,
-    sharesTransactions: true,
+    batchesShareTransactions: true,
   });
   const { db } = messaging;
   const balances = openBalances({ db, clock, logger });

@@ -86,7 +86,7 @@ export function createHandlers(deps: {
       ),
   );
   // Events about a forgotten payout must not be applied before it is back.
-  return [holds, facts, balances].map((handler) => ({ ...handler, prepare: deps.untilComplete }));
+  return [holds, facts, balances].map((handler) => ({ ...handler, beforePartition: deps.untilComplete }));
 }
 
 /** The command that a ledger event gives for its payout. */

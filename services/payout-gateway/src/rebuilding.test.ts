@@ -197,5 +197,5 @@ it('keeps every topic waiting until it is whole', async () => {
     becameDue: () => undefined,
   });
   expect(handlers).toHaveLength(3);
-  for (const { prepare } of handlers) await expect(prepare?.(0)).rejects.toBe(waiting);
+  for (const { beforePartition } of handlers) await expect(beforePartition?.(0)).rejects.toBe(waiting);
 });

@@ -223,7 +223,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
   const messaging = await openMessaging(scope, {
     service: 'reconciler',
     databaseSchema: reconcilerDatabaseSchema,
-    sharesTransactions: true,
+    batchesShareTransactions: true,
   });
   const { db } = messaging;
   const store = openWorkingStore(db, {

@@ -22,7 +22,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
   const messaging = await openMessaging(scope, {
     service: 'webhook-dispatcher',
     databaseSchema: webhookDatabaseSchema,
-    sharesTransactions: true,
+    batchesShareTransactions: true,
   });
   const store = openDeliveryStore(messaging.db, config.DELIVERY_KEEP_DAYS);
   const health = openHealthStore(messaging.db, config.DELIVERY_KEEP_DAYS);

@@ -55,7 +55,7 @@ export interface ConsecutiveParked {
 }
 
 /** Builds the batches of one partition; the source names its offset and its outbox records. */
-export function createBatches(
+export function createPartitionBatches(
   deps: BatchDeps,
   handler: TopicHandler,
   place: TopicPartition & { readonly source: string },

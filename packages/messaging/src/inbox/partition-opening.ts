@@ -77,7 +77,7 @@ export async function openPartition(
     await sendUnsent(deps, source, lost.signal);
   if (position.kind === 'stopped') throw new PartitionStoppedError(position.reason, position.remedy);
   const { next } = position;
-  await handler.prepare?.(place.partition);
+  await handler.beforePartition?.(place.partition);
   if (position.kind === 'begins') {
     const { topicId } = checked.bounds;
     const begun = await createOffset(deps.offsets, { _id: source, next, topicId, owner: deps.owner });

@@ -7,7 +7,7 @@ import type { Codec } from '../schemas/codec.ts';
 import {
   type BatchDeps,
   type ConsecutiveParked,
-  createBatches,
+  createPartitionBatches,
   isFencedOrTransient,
   type Sent,
 } from './batch.ts';
@@ -43,7 +43,7 @@ export function createPartitionWorker(
 ): PartitionWorker {
   const topicName = deps.topicPrefix + topics[handler.topic].name;
   const source = partitionSource(deps, handler, partition);
-  const batches = createBatches(deps, handler, { topicName, partition, source }, consecutiveParked);
+  const batches = createPartitionBatches(deps, handler, { topicName, partition, source }, consecutiveParked);
   const reader = createReader(handler, deps.codec);
   let next = first;
   /** The arrival in Kafka of the events of all that was ever committed here, even if a later part of its batch failed. */

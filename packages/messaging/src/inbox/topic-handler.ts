@@ -60,7 +60,7 @@ export interface TopicHandler {
    * Runs whenever a partition was taken over, after its position was found to fit and before anything of it is applied.
    * It is retried on any error but a `PartitionStoppedError`.
    */
-  readonly prepare?: (partition: number) => Promise<void>;
+  readonly beforePartition?: (partition: number) => Promise<void>;
 }
 
 /**

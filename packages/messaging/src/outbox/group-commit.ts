@@ -77,6 +77,9 @@ const CONFLICT_PAUSE_MS = { first: 20, last: 320 } as const;
  * Builds a {@link GroupCommit}: one transaction in flight, of up to `itemsMax` items. What comes
  * meanwhile shares the next: more in flight would only be smaller.
  *
+ * The way of a group: `submit` gathers it → the committer applies it, with its retries and abandoned items → `Transact`
+ * (with others, if shared) → `TransactAll` adds outbox records and hands them to the relay → `runTransaction` commits.
+ *
  * Items in conflict with another transaction leave their group at once and are retried in a queue of their own: the
  * other transaction may take seconds, and no other item should wait for it.
  */

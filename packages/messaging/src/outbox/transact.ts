@@ -55,7 +55,7 @@ export interface TransactOptions extends TransactionDeps {
   readonly emitted: (types: readonly string[]) => void;
 }
 
-/** Builds {@link Transact}: each piece of work has a transaction of its own. */
+/** Builds {@link Transact}: each piece of work has a transaction of its own, unlike {@link createSharedTransact}'s. */
 export function createTransact(transactAll: TransactAll): Transact {
   return async (name, origin, work, conflicts = 'retry') => {
     const [committed] = await transactAll([{ name, origin, work }], conflicts);
