@@ -1,4 +1,4 @@
-import { paymentWords } from './payment-words.ts';
+import { unmaskedWords } from './unmasked-words.ts';
 
 const REASON_LENGTH_MAX = 140;
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
@@ -83,7 +83,7 @@ function maskNames(line: string): string {
 }
 
 function isPlainWord(word: string): boolean {
-  return !LETTER.test(word) || SHORT_CODE.test(word) || paymentWords.has(plain(word));
+  return !LETTER.test(word) || SHORT_CODE.test(word) || unmaskedWords.has(plain(word));
 }
 
 function plain(word: string): string {

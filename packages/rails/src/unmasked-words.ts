@@ -3,7 +3,7 @@
  *
  * Who pays and who is paid is in no such list: a word that is also a given name, such as "grace", must not be added.
  */
-export const paymentWords: ReadonlySet<string> = new Set(
+export const unmaskedWords: ReadonlySet<string> = new Set(
   `
   a about above absent accept acceptable accepted access according account accounts acquirer action activate
   activated activation active address after again agent agents aggregator airtel all allow allowance allowed allows
