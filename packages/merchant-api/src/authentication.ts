@@ -28,7 +28,7 @@ export type AuthenticationRefusal =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'suspended' }
   | { readonly kind: 'outOfScope' }
-  | { readonly kind: 'elsewhere'; readonly message: string }
+  | { readonly kind: 'wrongAddress'; readonly message: string }
   | { readonly kind: 'unsigned'; readonly message: string }
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'tooMany'; readonly waitSeconds: number };
@@ -45,8 +45,8 @@ export interface AuthenticationDeps {
 
 /**
  * Lets a request in by its key, then by what the merchant and the key are permitted, then by its signature, then by the
- * merchant's rate, before its body is read (contract 10.2). If the body that is read is not the one that was signed, the
- * request is refused in place of what its route answered.
+ * merchant's rate, before its body is read (contract 10.2). Reading compares the body with its signature (`readJsonText`):
+ * if it is not the one that was signed, the request is refused in place of what its route answered.
  *
  * @param api what a key must be for; how the API reads the key, undefined where its headers hold none; and how it
  *   refuses
@@ -80,7 +80,7 @@ export function authenticate(
     if (forbidden) return forbidden;
     if (merchant.allowedAddresses.length > 0) {
       const from = senderOf(context, deps.proxies);
-      if (!isFromAllowed(merchant, from)) return elsewhere(from);
+      if (!isFromAllowed(merchant, from)) return wrongAddress(from);
     }
     const signature = judgeSignature(context, merchant.signing, nowMs());
     if (!signature.ok) return { kind: 'unsigned', message: signature.refusal };
@@ -144,10 +144,10 @@ function senderOf(context: Context<AppEnv>, proxies: TrustedProxies): string | u
 }
 
 /** Names the sender's own address and nothing of the list. */
-function elsewhere(from: string | undefined): AuthenticationRefusal {
+function wrongAddress(from: string | undefined): AuthenticationRefusal {
   const sender = from ?? 'an unknown address';
   return {
-    kind: 'elsewhere',
+    kind: 'wrongAddress',
     message: `requests from ${sender} are not allowed for this merchant: ask your operator to allow the address`,
   };
 }

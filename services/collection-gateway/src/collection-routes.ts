@@ -149,7 +149,7 @@ function answerUnauthenticated(context: Context<AppEnv>, refusal: Authentication
       return answerRefused(context, 'UNAUTHORIZED', {
         description: 'X-business is not for collections: send a key that has the scope collections',
       });
-    case 'elsewhere':
+    case 'wrongAddress':
     case 'unsigned':
       return answerRefused(context, 'UNAUTHORIZED', { description: refusal.message });
     case 'unavailable':

@@ -71,7 +71,7 @@ export function answerUnauthenticated(
     case 'unknown':
     case 'suspended':
     case 'outOfScope':
-    case 'elsewhere':
+    case 'wrongAddress':
     case 'unsigned':
       return answerRejected(context, 400, nowMs);
     case 'unavailable':

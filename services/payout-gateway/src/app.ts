@@ -109,7 +109,7 @@ function answerUnauthenticated(context: Context, refusal: AuthenticationRefusal)
         'notPermitted',
         'x-api-key is not for payouts: send a key that has the scope payouts',
       );
-    case 'elsewhere':
+    case 'wrongAddress':
       return answerRefused(context, 'notPermitted', refusal.message);
     case 'unsigned':
       return answerRefused(context, 'unauthenticated', refusal.message);
