@@ -58,9 +58,9 @@ export function createHandlers(deps: {
   const wakeFor = (changed: readonly Payout[], { afterCommit }: Transaction) => {
     if (changed.some(({ step }) => step === 'held')) afterCommit(deps.becameDue);
   };
-  const holds = handleTopic('ledger', ENTRIES, async (events, transaction) => {
+  const ledgerAnswers = handleTopic('ledger', ENTRIES, async (events, transaction) => {
     const nowMs = deps.clock.nowMs();
-    const commands = events.map((event) => orderOf(event, nowMs));
+    const commands = events.map((event) => commandOfEntry(event, nowMs));
     // What follows from an end that this service published changes nothing, unless an older database lacks that end.
     const isOfEnded = events.some(({ type }) => type === 'pesewa.ledger.PayoutRefunded');
     const options = { onlyUnended: !isOfEnded, claimDue: deps.claimDue };
@@ -86,11 +86,12 @@ export function createHandlers(deps: {
       ),
   );
   // Events about a forgotten payout must not be applied before it is back.
-  return [holds, facts, balances].map((handler) => ({ ...handler, beforePartition: deps.untilComplete }));
+  const beforePartition = deps.untilComplete;
+  return [ledgerAnswers, facts, balances].map((handler) => ({ ...handler, beforePartition }));
 }
 
 /** The command that a ledger event gives for its payout. */
-function orderOf({ type, payload, eventId }: Entry, nowMs: number): CausedCommand {
+function commandOfEntry({ type, payload, eventId }: Entry, nowMs: number): CausedCommand {
   const { reference } = payload;
   // The original cause of a recovered end is what this service received then, not the ledger's event.
   const recover = (end: PayoutEnd, railFee = 0n): CausedCommand => ({
