@@ -65,7 +65,7 @@ export type PaymentDocument<One extends Payment = Payment> = Claimable &
     readonly timeline?: readonly TimelineStepDocument[];
   };
 
-/** What every payment has, as it is stored. */
+/** What every payment has, as it is stored; a new one has no `dueAt`. */
 export function toPaymentDocument<One extends Payment>(payment: One): PaymentDocument<One> {
   const { order, acceptedAtMs, attemptedAtMs } = payment;
   return {
@@ -84,6 +84,7 @@ export function fromPaymentDocument<One extends Payment>(document: PaymentDocume
   return {
     ...same<Pick<One, Same>>(document),
     acceptedAtMs: document.acceptedAt.getTime(),
+    attemptedAtMs: document.attemptedAt?.getTime() ?? null,
     dueAtMs: document.dueAt?.getTime() ?? null,
     timeline: timelineFromDocument(document.timeline),
   };

@@ -35,7 +35,7 @@ export interface Payout extends PayoutState, PayoutTerms {
 /** What makes a payout or batch unique to its merchant. */
 export type PayoutKey = Parameters<typeof paymentId>[0];
 
-/** A batch's claim on its own reference, so that single payouts, batches and items share one namespace (ADR 14). */
+/** A batch's reservation of its own reference, so that single payouts, batches and items share one namespace (ADR 14). */
 export interface Reservation extends PayoutKey {
   /** Our reference of the batch. */
   readonly batchReference: string;
@@ -278,7 +278,6 @@ export function fromDocument(document: PayoutDocument): Payout {
     batchReference: document.batchReference ?? null,
     causedBy: document.causedBy ?? null,
     ...(document.completion && { completion: document.completion }),
-    attemptedAtMs: document.attemptedAt?.getTime() ?? null,
     acceptedByRail: document.acceptedByRail ?? false,
     statusReason: document.statusReason ?? null,
     recipientKnown: document.order.sender !== null,

@@ -65,7 +65,7 @@ export function decisionApproved(tracked: Tracked, terms: Terms, approved: Appro
   };
 }
 
-/** A payment that our polls alone have finalised. */
+/** A payment that our polls alone have finalised, with or without the break `payment.stuck`. */
 export function stuckSettled(tracked: Tracked, causationId: string, nowMs: number): OutgoingEvent {
   const { reference, version, polls, status } = tracked;
   return {

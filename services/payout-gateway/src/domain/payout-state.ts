@@ -3,14 +3,18 @@ import { unreachable } from '@pesewa/kernel';
 import type { CancellationDomainEvent } from './cancellation.ts';
 import type { DecidedDomainEvent, RecordedDecision } from './operator-decision.ts';
 
-/** The inner steps of an INITIALIZED payout, never shown outside (contract 10.6). */
+/**
+ * The inner steps of an INITIALIZED payout, never shown outside (contract 10.6). No event leads to `submitting`: the claim
+ * sets it (`withAttempt`, `attemptUpdate`). `held` is due to be sent, for the first time or again; of `unknown` it is not
+ * clear here whether the rail has it.
+ */
 export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
 
 /** The part of a payout that changes in its life. */
 export interface PayoutState {
   readonly status: PayoutStatus;
   readonly step: PayoutStep;
-  /** Grows by one with every event. */
+  /** Grows by one with every event and every claim. */
   readonly version: bigint;
   /** How often the rail was asked to pay, always with the same reference. */
   readonly attempts: number;
