@@ -25,15 +25,19 @@ interface Piece {
 }
 
 const NUMBER = String.raw`\d+(?:\.\d+)?`;
+/** Between the words of a citation: a space, or the end of a line with what begins the next line of a comment. */
+const GAP = String.raw`(?: |\s*?\n[ \t]*(?:\*|//)?[ \t]*)`;
 const SECTIONS = new RegExp(
-  String.raw`\bcontract (${NUMBER}(?:(?:, | and | to |–)${NUMBER}(?![\w.]*\w))*)`,
+  String.raw`\bcontract${GAP}(${NUMBER}(?:(?:, | and | to |–)${NUMBER}(?![\w.]*\w))*)`,
   'g',
 );
-const NAMED_INVARIANT = /\binvariant ([A-Z]\d+)\b/g;
-const INVARIANT = /\binvariant ([A-Z]\d+)\b|(?<![\w%.'"/-])([PLXRWIET]\d{1,2})(?![\w%'"/-]|\.\d)/g;
-const DECISION = /\bADR (\d+)\b/g;
+const NAMED = String.raw`\binvariant${GAP}([A-Z]\d+)\b`;
+const NAMED_INVARIANT = new RegExp(NAMED, 'g');
+const INVARIANT = new RegExp(String.raw`${NAMED}|(?<![\w%.'"/-])([PLXRWIET]\d{1,2})(?![\w%'"/-]|\.\d)`, 'g');
+const DECISION = new RegExp(String.raw`\bADR${GAP}(\d+)\b`, 'g');
 const ELSEWHERE = /\b(?:the )?design (?:§ ?)?\d+(?:\.\d+)*|\bresearch\/[\w-]+/g;
-const TOKENS = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+const TOKENS =
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
 const TITLE = /(?:\b(?:describe|it|test)(?:\.\w+)*|\))\(\s*$/;
 const TITLE_CONTEXT = 60;
 
