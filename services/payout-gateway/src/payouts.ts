@@ -135,9 +135,9 @@ async function applyCommands(
   { onlyUnended = false, claimDue }: ApplyOptions = {},
 ): Promise<readonly Payout[]> {
   const known = commands.flatMap((command) => command.known ?? []);
-  const unknown = commands.flatMap((command) => (command.known ? [] : command.reference));
+  const toLoad = commands.flatMap((command) => (command.known ? [] : command.reference));
   const find = onlyUnended ? store.findUnended : store.findByReferences;
-  const loaded = unknown.length === 0 ? [] : await find([...new Set(unknown)], transaction.session);
+  const loaded = toLoad.length === 0 ? [] : await find([...new Set(toLoad)], transaction.session);
   const changes = new Map<string, PayoutChange>(
     [...loaded, ...known].map((payout) => [payout.reference, { before: payout, after: payout }]),
   );
