@@ -1,5 +1,5 @@
 import { messagingServices, type Service, services } from '@pesewa/contracts';
-import { table } from './pods.ts';
+import { table } from './decisions.ts';
 import {
   at,
   type Fields,
