@@ -30,7 +30,7 @@ const packages = new Set(manifests.map((text) => (JSON.parse(text) as { readonly
 const sources = files.filter((file) => /\.(?:ts|yaml)$/.test(file)).map(read);
 const identifiers = new Set([...FOREIGN, ...sources.flatMap((text) => all(text, IDENTIFIER))]);
 
-/** A kind of reference: the texts that are one, and why it is dead; undefined if it leads somewhere. */
+/** Why a reference is dead; nothing if it leads somewhere. */
 type Problem = string | false | undefined;
 
 function problemOfQuote(quote: string): Problem {
