@@ -6,67 +6,53 @@ import path from 'node:path';
 import { expressionsOf, type Rule, readMonitoring, unknownMetrics } from './monitoring.ts';
 import { listSourceFiles } from './source-files.ts';
 
-const RUNBOOK = /^docs\/runbooks\/(?!README).*\.md$/;
-const PRODUCT = /^(?:packages|services)\/[^/]+\/src\/.*(?<!\.test)\.ts$/;
+const files = listSourceFiles(process.cwd());
+const monitoring = readMonitoring(process.cwd());
 
-/** Metrics of Prometheus itself. */
-const ownMetrics = ['up'];
-/** Metrics that prom-client registers for every process. */
-const OF_PROCESS = /^(?:process|nodejs)_/;
-
-const root = process.cwd();
-const files = listSourceFiles(root);
-const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
-
-/**
- * Every quoted name in files that register metrics. Names that are no metrics do no harm, because nothing queries them.
- */
-const registered = new Set([
-  ...ownMetrics,
-  ...files
-    .filter((file) => PRODUCT.test(file))
-    .map(read)
+/** Every quoted name in files that register metrics: names that are no metrics do no harm, because nothing queries them. */
+const registered = new Set(
+  files
+    .filter((file) => /^(?:packages|services)\/[^/]+\/src\/.*(?<!\.test)\.ts$/.test(file))
+    .map((file) => readFileSync(path.join(process.cwd(), file), 'utf8'))
     .filter((text) => text.includes("'prom-client'"))
     .flatMap((text) => [...text.matchAll(/'([a-z][a-z0-9_]*)'/g)].map((match) => match[1] ?? '')),
-]);
+);
+/** Metrics of Prometheus itself, and those that prom-client registers for every process. */
+const FOREIGN = /^(?:up$|process_|nodejs_)/;
 
 /** The runbook of an alert has the alert's name. */
-const runbookOf = (alert: string): string =>
+const runbookOf = ({ alert = '' }: Rule): string =>
   `docs/runbooks/${alert.replaceAll(/(?<=.)(?=[A-Z])/g, '-').toLowerCase()}.md`;
 
-const monitoring = readMonitoring(root);
-
-const checkRule = (rule: Rule): readonly string[] => {
+function breachesOf(rule: Rule): readonly string[] {
   const { alert = '', labels, annotations } = rule;
-  const runbook = runbookOf(alert);
-  const cases = monitoring.cases.filter((one) => one.alert === alert);
-  return [
-    ...(['page', 'ticket'].includes(labels?.severity ?? '')
-      ? []
-      : ['its severity is neither page nor ticket']),
-    ...(annotations?.summary === undefined ? ['has no summary'] : []),
-    ...(annotations?.runbook === runbook ? [] : [`its runbook must be ${runbook}`]),
-    ...(files.includes(runbook) ? [] : [`no file ${runbook}`]),
-    ...(cases.some(({ fires }) => fires) ? [] : ['no test sees it fire']),
-    ...(cases.some(({ fires }) => !fires) ? [] : ['no test sees it stay silent']),
-  ].map((breach) => `${alert} ${breach}`);
-};
+  const runbook = runbookOf(rule);
+  const tests = monitoring.cases.filter((one) => one.alert === alert);
+  const needed: readonly (readonly [isGood: boolean, breach: string])[] = [
+    [['page', 'ticket'].includes(labels?.severity ?? ''), 'its severity is neither page nor ticket'],
+    [annotations?.summary !== undefined, 'has no summary'],
+    [annotations?.runbook === runbook, `its runbook must be ${runbook}`],
+    [files.includes(runbook), `no file ${runbook}`],
+    [tests.some(({ fires }) => fires), 'no test sees it fire'],
+    [tests.some(({ fires }) => !fires), 'no test sees it stay silent'],
+  ];
+  return needed.flatMap(([isGood, breach]) => (isGood ? [] : [`${alert} ${breach}`]));
+}
 
-const { rules } = monitoring;
-const named = new Set(rules.flatMap(({ value }) => value.map(({ alert = '' }) => runbookOf(alert))));
+const named = new Set(monitoring.rules.flatMap(({ value }) => value.map(runbookOf)));
 const breaches = [
   ...expressionsOf(monitoring).flatMap(({ file, name, metrics, problems }) => [
     ...problems.map((problem) => `${file}: ${name} ${problem}`),
     ...unknownMetrics(metrics, registered)
-      .filter((metric) => !OF_PROCESS.test(metric))
+      .filter((metric) => !FOREIGN.test(metric))
       .map((metric) => `${file}: ${name} no service registers ${metric}`),
   ]),
-  ...rules.flatMap(({ file, value }) => value.flatMap(checkRule).map((breach) => `${file}: ${breach}`)),
-  ...rules.filter(({ value }) => value.length === 0).map(({ file }) => `${file}: has no rules`),
+  ...monitoring.rules.flatMap(({ file, value }) =>
+    (value.length > 0 ? value.flatMap(breachesOf) : ['has no rules']).map((breach) => `${file}: ${breach}`),
+  ),
   ...files
-    .filter((file) => RUNBOOK.test(file) && !named.has(file))
+    .filter((file) => /^docs\/runbooks\/(?!README).*\.md$/.test(file) && !named.has(file))
     .map((file) => `${file}: no rule names this runbook`),
 ];
-
-for (const breach of breaches) process.stdout.write(`${breach}\n`);
-if (breaches.length > 0) process.exitCode = 1;
+process.stdout.write(breaches.map((breach) => `${breach}\n`).join(''));
+process.exitCode = breaches.length > 0 ? 1 : 0;

@@ -67,7 +67,7 @@ const stackEnvironment = (name: ServiceName): Readonly<Record<string, string>> =
 
 /** What the stack gives a service of the settings that it knows; JSON values are parsed. */
 const expectedEnvironment = async (name: ServiceName): Promise<Record<string, unknown>> => {
-  const known = Object.keys((await loadSettings(name)) ?? {});
+  const known = Object.keys(await loadSettings(name));
   expect(known).toContain('OPERATIONS_PORT');
   const given = Object.entries(stackEnvironment(name));
   const expected = given.filter(([variable, value]) => known.includes(variable) && value !== '');

@@ -1,120 +1,96 @@
 // Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's
 // configuration table from its `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from
-// its `domain/break-kinds.ts`, the table of crash points from the places of these in the code, the OpenAPI documents from the
-// routes' own operations, and the lists of operator APIs in the services' READMEs from the contracts. With `--check` nothing is
-// written: each file that differs is named, and the exit code is 1.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// its `domain/break-kinds.ts`, the public OpenAPI documents from the routes' own operations, and the lists of operator APIs in
+// the services' READMEs from the contracts. With `--check` nothing is written: each file that differs is named, and the exit code
+// is 1.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { serviceNames } from '@pesewa/contracts';
 import { repositoryRoot } from './command.ts';
 import { renderAsyncApi } from './docs/asyncapi.ts';
-import { loadBreakKinds, renderBreakKinds } from './docs/break-kinds.ts';
-import {
-  commonSettingsOf,
-  renderCommonSettings,
-  renderConfiguration,
-  type Settings,
-} from './docs/configuration.ts';
-import { renderCrashPoints } from './docs/crash-points.ts';
+import { commonSettingsOf, renderCommonSettings, renderConfiguration } from './docs/configuration.ts';
 import { errorTables } from './docs/error-codes.ts';
 import { renderEvents } from './docs/events.ts';
-import { replaceBlock } from './docs/markdown.ts';
-import { documentedApis, renderOpenApi } from './docs/openapi.ts';
+import { renderTable, replaceBlock } from './docs/markdown.ts';
 import { operatedServices, renderOperatorApi, renderOperatorOverview } from './docs/operator-apis.ts';
-import { loadSettings, serviceNames } from './docs/services.ts';
+import { loadModule, loadSettings } from './docs/services.ts';
 import { renderTestNumbers } from './docs/test-numbers.ts';
 
-interface Generated {
-  readonly file: string;
-  /** The file's intended content, or why it can't be made. */
-  readonly content:
-    | { readonly ok: true; readonly text: string }
-    | { readonly ok: false; readonly why: string };
-}
-
-const read = (file: string): string | undefined => {
+const read = (file: string): string => {
   const absolute = path.join(repositoryRoot, file);
-  return existsSync(absolute) ? readFileSync(absolute, 'utf8') : undefined;
+  return existsSync(absolute) ? readFileSync(absolute, 'utf8') : '';
 };
 
-/** A present document with each text between the markers of its name. */
-const generateBlocks = (file: string, blocks: Readonly<Record<string, string>>): Generated => {
-  let text = read(file);
-  if (text === undefined) return { file, content: { ok: false, why: 'is missing' } };
-  for (const [name, block] of Object.entries(blocks)) {
-    text = replaceBlock(text, name, block);
-    if (text === undefined) {
-      const why = `lacks the lines <!-- ${name}:begin --> and <!-- ${name}:end -->`;
-      return { file, content: { ok: false, why } };
-    }
-  }
-  return { file, content: { ok: true, text } };
-};
-
-const settingsOf = new Map<string, Settings>();
-for (const service of serviceNames()) {
-  const settings = await loadSettings(service);
-  if (settings !== undefined) settingsOf.set(service, settings);
-}
+const names = serviceNames.toSorted();
+const settingsOf = new Map(
+  await Promise.all(names.map(async (name) => [name, await loadSettings(name)] as const)),
+);
 const commonSettings = commonSettingsOf(settingsOf);
 
-const generateReadme = async (service: string): Promise<Generated> => {
-  const file = `services/${service}/README.md`;
-  const settings = settingsOf.get(service);
-  if (settings === undefined) {
-    return {
-      file,
-      content: { ok: false, why: 'has no source: config.ts of the service exports no settings' },
-    };
-  }
-  const operated = operatedServices.find((name) => name === service);
-  return generateBlocks(file, {
-    configuration: renderConfiguration(settings, commonSettings),
-    ...(operated && { 'operator-api': renderOperatorApi(operated) }),
-    ...(service === 'provider-simulator' && { 'test-numbers': renderTestNumbers() }),
-    ...(service === 'reconciler' && { 'break-kinds': renderBreakKinds(await loadBreakKinds()) }),
-  });
+/** The fields that are read of a kind of break: its texts for people, and what they may do. */
+interface BreakKind {
+  readonly opens: string;
+  readonly closes: string | null;
+  readonly manualResolution: string;
+}
+
+/** The table of all kinds of breaks. */
+const renderBreakKinds = async (): Promise<string> => {
+  const { breakKinds } = await loadModule<{ readonly breakKinds: Readonly<Record<string, BreakKind>> }>(
+    'reconciler',
+    'domain/break-kinds.ts',
+  );
+  const rows = Object.entries(breakKinds).map(([kind, { opens, closes, manualResolution }]) => [
+    `\`${kind}\``,
+    opens,
+    closes ?? '–',
+    manualResolution,
+  ]);
+  return renderTable(['kind', 'opens when', 'closes by itself when', 'by hand'], rows);
 };
 
-const generateOpenApi = async (api: (typeof documentedApis)[number]): Promise<Generated> => {
-  const text = await renderOpenApi(api);
-  if (text !== undefined) return { file: api.file, content: { ok: true, text } };
-  const why = `has no source: openapi.ts of ${api.service} exports no createOpenApiDocument`;
-  return { file: api.file, content: { ok: false, why } };
+/** The generated tables in documents that people write, by document and the name of their markers. */
+const blocks: Record<string, Readonly<Record<string, string>>> = { ...errorTables };
+for (const [name, settings] of settingsOf) {
+  const operated = operatedServices.find((one) => one === name);
+  blocks[`services/${name}/README.md`] = {
+    configuration: renderConfiguration(settings, commonSettings),
+    ...(operated && { 'operator-api': renderOperatorApi(operated) }),
+    ...(name === 'provider-simulator' && { 'test-numbers': renderTestNumbers() }),
+    ...(name === 'reconciler' && { 'break-kinds': await renderBreakKinds() }),
+  };
+}
+
+const renderOpenApi = async (service: string): Promise<string> => {
+  const { createOpenApiDocument } = await loadModule<{ readonly createOpenApiDocument: () => unknown }>(
+    service,
+    'openapi.ts',
+  );
+  return `${JSON.stringify(createOpenApiDocument(), null, 2)}\n`;
+};
+
+const generated: Readonly<Record<string, string>> = {
+  'docs/events.md': renderEvents(),
+  'docs/events.asyncapi.json': renderAsyncApi(),
+  'docs/settings.md': renderCommonSettings(commonSettings, names),
+  'docs/api/payouts.openapi.json': await renderOpenApi('payout-gateway'),
+  'docs/api/collections.openapi.json': await renderOpenApi('collection-gateway'),
+  'docs/operators/README.md': renderOperatorOverview(),
+  ...Object.fromEntries(
+    Object.entries(blocks).map(([file, own]) => [
+      file,
+      Object.entries(own).reduce((text, [name, block]) => replaceBlock(text, name, block, file), read(file)),
+    ]),
+  ),
 };
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-const generated: readonly Generated[] = [
-  { file: 'docs/events.md', content: { ok: true, text: renderEvents() } },
-  { file: 'docs/events.asyncapi.json', content: { ok: true, text: renderAsyncApi() } },
-  {
-    file: 'docs/settings.md',
-    content: { ok: true, text: renderCommonSettings(commonSettings, [...settingsOf.keys()]) },
-  },
-  ...errorTables.map(({ file, tables }) => generateBlocks(file, tables)),
-  generateBlocks('docs/crash-points.md', { 'crash-points': renderCrashPoints() }),
-  ...(await Promise.all(serviceNames().map(generateReadme))),
-  ...(await Promise.all(documentedApis.map(generateOpenApi))),
-  { file: 'docs/operators/README.md', content: { ok: true, text: renderOperatorOverview() } },
-];
-
-let complaints = 0;
-const printError = (file: string, why: string): void => {
-  complaints += 1;
-  process.stdout.write(`${file} ${why}\n`);
-};
-
-for (const { file, content } of generated) {
-  if (!content.ok) {
-    printError(file, content.why);
-  } else if (read(file) !== content.text) {
-    if (values.check) {
-      printError(file, 'differs from what it is generated from: run npm run docs');
-    } else {
-      mkdirSync(path.dirname(path.join(repositoryRoot, file)), { recursive: true });
-      writeFileSync(path.join(repositoryRoot, file), content.text);
-      process.stdout.write(`${file} written\n`);
-    }
-  }
+for (const [file, text] of Object.entries(generated)) {
+  if (read(file) === text) continue;
+  if (!values.check) writeFileSync(path.join(repositoryRoot, file), text);
+  else process.exitCode = 1;
+  process.stdout.write(
+    values.check ? `${file} differs from what it is generated from: run npm run docs\n` : `${file} written\n`,
+  );
 }
-process.exitCode = complaints === 0 ? 0 : 1;

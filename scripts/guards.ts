@@ -4,16 +4,13 @@ import { type CommandOptions, repositoryRoot, runCommand, toolPath } from './com
 import type { TestRun } from './test-results.ts';
 import { runTests, runUnitTestsOnce } from './tests.ts';
 
-/** The result of a guard: that of a test run, with a note that is printed beside its name. */
-export type GuardOutcome = TestRun & { readonly note?: string };
-
 /** One automatic check of the repository. */
 export interface Guard {
   readonly name: string;
-  readonly run: (options: CommandOptions) => Promise<GuardOutcome>;
+  readonly run: (options: CommandOptions) => Promise<TestRun>;
 }
 
-const commandGuard = (name: string, command: string, commandArguments: readonly string[]): Guard => ({
+const commandGuard = (name: string, command: string, ...commandArguments: string[]): Guard => ({
   name,
   run: async (options) => {
     const { code, output } = await runCommand(command, commandArguments, options);
@@ -23,10 +20,10 @@ const commandGuard = (name: string, command: string, commandArguments: readonly 
 });
 
 const toolGuard = (name: string, tool: string, ...toolArguments: string[]): Guard =>
-  commandGuard(name, toolPath(tool), toolArguments);
+  commandGuard(name, toolPath(tool), ...toolArguments);
 
 const scriptGuard = (name: string, script: string, ...scriptArguments: string[]): Guard =>
-  commandGuard(name, process.execPath, [path.join(repositoryRoot, 'scripts', script), ...scriptArguments]);
+  commandGuard(name, process.execPath, path.join(repositoryRoot, 'scripts', script), ...scriptArguments);
 
 /** The scripts of the root's package.json: one place for what a person, Turbo and a guard run. */
 const { scripts } = JSON.parse(readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8')) as {
@@ -39,25 +36,17 @@ const scriptOnceGuard = (name: 'types' | 'lint'): Guard => ({
   run: (options) => {
     const [tool = '', ...toolArguments] = (scripts[name] ?? '').split(' ');
     const isOurs = (options.directory ?? repositoryRoot) === repositoryRoot;
-    const guard = isOurs
-      ? toolGuard(name, 'turbo', 'run', `//#${name}`, '--output-logs=errors-only', '--log-prefix=none')
-      : toolGuard(name, tool, ...toolArguments);
-    return guard.run(options);
-  },
-});
-
-const testGuard = (name: string, run: (options: CommandOptions) => Promise<TestRun>): Guard => ({
-  name,
-  run: async (options) => {
-    const outcome = await run(options);
-    return { ...outcome, note: `${outcome.passed} passed, ${outcome.failures.length} failed` };
+    const once = ['run', `//#${name}`, '--output-logs=errors-only', '--log-prefix=none'];
+    return (isOurs ? toolGuard(name, 'turbo', ...once) : toolGuard(name, tool, ...toolArguments)).run(
+      options,
+    );
   },
 });
 
 /** All guards that need no infrastructure, the slow ones first so that the cheap ones fill the gaps. */
 export const guards: readonly Guard[] = [
-  testGuard('unit', runUnitTestsOnce),
-  testGuard('architecture', (options) => runTests('architecture', options)),
+  { name: 'unit', run: runUnitTestsOnce },
+  { name: 'architecture', run: (options) => runTests('architecture', options) },
   scriptOnceGuard('types'),
   scriptOnceGuard('lint'),
   toolGuard('dead-code', 'knip', '--no-progress', '--no-config-hints'),
@@ -84,27 +73,25 @@ export const runGuards = async (
   options: Pick<CommandOptions, 'directory' | 'signal'> = {},
 ): Promise<Omit<TestRun, 'output'>> => {
   const waiting = [...selected];
-  const outputs: string[] = [];
-  const failures: string[] = [];
-  const leftOut: string[] = [];
-  let passed = 0;
+  const runs: (TestRun & { readonly name: string })[] = [];
   const work = async (): Promise<void> => {
     for (let guard = waiting.shift(); guard !== undefined; guard = waiting.shift()) {
       const startedMs = performance.now();
-      const outcome = await guard.run({ ...options, environment });
+      const run = await guard.run({ ...options, environment });
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1).padStart(5);
-      const isGood = outcome.failures.length === 0;
-      const mark = isGood ? '✓' : '✗';
-      print(
-        `${mark} ${guard.name.padEnd(16)}${seconds} s${outcome.note === undefined ? '' : `   ${outcome.note}`}\n`,
-      );
-      if (!isGood) outputs.push(`\n── ${guard.name} ──\n${outcome.output.trimEnd()}\n`);
-      passed += outcome.passed;
-      failures.push(...outcome.failures);
-      leftOut.push(...outcome.leftOut);
+      const { passed, failures } = run;
+      const count = passed + failures.length > 1 ? `   ${passed} passed, ${failures.length} failed` : '';
+      print(`${failures.length === 0 ? '✓' : '✗'} ${guard.name.padEnd(16)}${seconds} s${count}\n`);
+      runs.push({ ...run, name: guard.name });
     }
   };
   await Promise.all([work(), work()]);
-  for (const output of outputs) print(output);
-  return { passed, failures, leftOut, flaky: [] };
+  for (const { name, failures, output } of runs)
+    if (failures.length > 0) print(`\n── ${name} ──\n${output.trimEnd()}\n`);
+  return {
+    passed: runs.reduce((sum, { passed }) => sum + passed, 0),
+    failures: runs.flatMap(({ failures }) => failures),
+    leftOut: runs.flatMap(({ leftOut }) => leftOut),
+    flaky: [],
+  };
 };

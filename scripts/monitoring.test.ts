@@ -5,12 +5,20 @@ import { messagingServices, serviceNames } from '@pesewa/contracts';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { repositoryRoot, runCommand } from './command.ts';
-import { type Panel, readMonitoring } from './monitoring.ts';
-import { withoutVariables } from './promql.ts';
+import { type Panel, readExpression, readMonitoring, withoutVariables } from './monitoring.ts';
 
 const { dashboards, rules } = readMonitoring(repositoryRoot);
 
-const overlap = (one: Panel, other: Panel): boolean => {
+/** A panel as Grafana takes it in. */
+interface PlacedPanel extends Panel {
+  readonly id?: number;
+  readonly type?: string;
+  readonly datasource?: { readonly type?: string; readonly uid?: string };
+  readonly fieldConfig?: { readonly defaults?: { readonly unit?: string } };
+  readonly gridPos?: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+}
+
+const overlap = (one: PlacedPanel, other: PlacedPanel): boolean => {
   const [a, b] = [one.gridPos, other.gridPos];
   if (!a || !b) return true;
   return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
@@ -27,7 +35,7 @@ it('there is a dashboard for each of those who look', () => {
 it.each(dashboards)(
   '$file is one that Grafana takes in, each panel with its unit and its query',
   ({ file, value }) => {
-    const { panels = [] } = value;
+    const panels: readonly PlacedPanel[] = value.panels ?? [];
     expect(value).toMatchObject({ schemaVersion: 42, uid: `pesewa-${path.basename(file, '.json')}` });
     for (const panel of panels) {
       const { title = '', type = '', datasource, fieldConfig, gridPos, targets = [] } = panel;
@@ -109,4 +117,23 @@ it('no alert asks for the targets of others, where a Prometheus is shared', () =
       const labels = (groups?.['labels'] ?? '').split(/,(?=\w+[=!])/);
       expect({ alert, asks: jobs.some((job) => labels.includes(job)) }).toEqual({ alert, asks: true });
     }
+});
+
+it.each([
+  ['up == 0', ['up']],
+  ['sum by (kind) (rate(open_breaks{kind=~"a.b"}[10m] offset 1h)) > 1 and up == 1', ['open_breaks', 'up']],
+  ['histogram_quantile(0.99, sum by (le) (rate(x_bucket{job=~"$job"}[$__rate_interval])))', ['x_bucket']],
+  ['max_over_time(rate(a_total[1m])[1h:1m]) or absent(b)', ['a_total', 'b']],
+  ['a unless on (job) group_left () b', ['a', 'b']],
+])('%s names its metrics', (text, metrics) => {
+  expect(readExpression(text)).toEqual({ metrics, problems: [] });
+});
+
+it.each([
+  ['sum(rate(x[5m]', `can't be read at ""`],
+  ['sum by kind (x)', `can't be read at "kind (x)"`],
+  ['{job="ledger"}', 'names no metric in "{job="ledger"}"'],
+  ['1 > 0', 'asks for no metric'],
+])('%s is refused', (text, problem) => {
+  expect(readExpression(text).problems).toContain(problem);
 });

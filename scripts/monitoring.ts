@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
-import { type Expression, readExpression } from './promql.ts';
-import { listSourceFiles } from './source-files.ts';
 
 /** An alert as in its file; a malformed one shows up as one that lacks required fields. */
 export interface Rule {
@@ -12,110 +11,81 @@ export interface Rule {
   readonly annotations?: { readonly summary?: string; readonly runbook?: string };
 }
 
-/** The fields of a panel that are checked here. */
+/** A panel of a dashboard, as far as it is read here. */
 export interface Panel {
-  readonly id?: number;
-  readonly type?: string;
   readonly title?: string;
-  readonly description?: string;
-  readonly datasource?: { readonly type?: string; readonly uid?: string };
-  readonly fieldConfig?: { readonly defaults?: { readonly unit?: string } };
-  readonly gridPos?: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly targets?: readonly { readonly expr?: string; readonly refId?: string }[];
 }
 
-/** A dashboard in Grafana's classic form. */
-export interface Dashboard {
-  readonly uid?: string;
-  readonly title?: string;
-  readonly schemaVersion?: number;
-  readonly panels?: readonly Panel[];
-}
-
-/** The tests of one alert: those that expect it, and those that expect its absence. */
-export interface AlertCase {
-  readonly alert: string;
-  readonly fires: boolean;
-}
-
-interface InFile<Value> {
-  readonly file: string;
-  readonly value: Value;
-}
-
-/** The monitoring files of a repository. */
-export interface Monitoring {
-  readonly rules: readonly InFile<readonly Rule[]>[];
-  readonly dashboards: readonly InFile<Dashboard>[];
-  readonly cases: readonly AlertCase[];
-}
-
-const FOLDER = 'deploy/monitoring/';
-
-/** Reads the rules, their tests and the dashboards of a repository. */
-export function readMonitoring(root: string): Monitoring {
-  const files = listSourceFiles(root).filter((file) => file.startsWith(FOLDER));
-  const read = <Value>(pattern: RegExp): readonly InFile<Value>[] =>
-    files
-      .filter((file) => pattern.test(file.slice(FOLDER.length)))
-      // JSON is YAML.
-      .map((file) => ({ file, value: parse(readFileSync(path.join(root, file), 'utf8')) as Value }));
-  return {
-    rules: read<{ readonly groups?: readonly { readonly rules?: readonly Rule[] }[] }>(
-      /^[^/]+\.rules\.yaml$/,
-    ).map(({ file, value: { groups = [] } }) => ({
-      file,
-      value: groups.flatMap(({ rules = [] }) => rules),
-    })),
-    dashboards: read<Dashboard>(/^dashboards\/[^/]+\.json$/),
-    cases: read<RuleTests>(/^tests\/[^/]+\.yaml$/).flatMap(({ value }) => casesOf(value)),
-  };
-}
-
-/** A file of tests for `promtool test rules`. */
-interface RuleTests {
-  readonly tests?: readonly {
-    readonly alert_rule_test?: readonly {
-      readonly alertname: string;
-      readonly exp_alerts?: readonly unknown[] | null;
-    }[];
+/** The tests of one alert for `promtool test rules`: those that expect it, and those that expect its absence. */
+interface AlertTests {
+  readonly alert_rule_test?: readonly {
+    readonly alertname: string;
+    readonly exp_alerts?: readonly unknown[] | null;
   }[];
 }
 
-function casesOf({ tests = [] }: RuleTests): readonly AlertCase[] {
-  return tests.flatMap(({ alert_rule_test: cases = [] }) =>
-    cases.map(({ alertname: alert, exp_alerts: expected }) => ({
-      alert,
-      fires: (expected ?? []).length > 0,
+/** The content of a file of rules, of their tests, and of a dashboard in Grafana's classic form. */
+interface MonitoringFile {
+  readonly groups?: readonly { readonly rules?: readonly Rule[] }[];
+  readonly tests?: readonly AlertTests[];
+  readonly panels?: readonly Panel[];
+}
+
+/** Reads the rules, their tests and the dashboards of a repository. */
+export function readMonitoring(root: string) {
+  const read = (pattern: string) =>
+    globSync(`deploy/monitoring/${pattern}`, { cwd: root })
+      .toSorted()
+      // JSON is YAML.
+      .map((file) => ({ file, value: parse(readFileSync(path.join(root, file), 'utf8')) as MonitoringFile }));
+  return {
+    rules: read('*.rules.yaml').map(({ file, value: { groups = [] } }) => ({
+      file,
+      value: groups.flatMap(({ rules = [] }) => rules),
     })),
+    dashboards: read('dashboards/*.json'),
+    cases: read('tests/*.yaml')
+      .flatMap(({ value: { tests = [] } }) => tests.flatMap(({ alert_rule_test: cases = [] }) => cases))
+      .map(({ alertname, exp_alerts: expected }) => ({ alert: alertname, fires: Boolean(expected?.length) })),
+  };
+}
+
+/** An expression of a dashboard as Prometheus gets it, whatever is selected there. */
+export const withoutVariables = (text: string): string =>
+  text.replaceAll(/\$__(?:rate_interval|interval|range)\b/g, '5m').replaceAll(/\$\{?\w+\}?/g, 'any');
+
+/** Reads the names of an expression's series, and where it can't be read; promtool says more, where it is. */
+export function readExpression(text: string) {
+  const expression = withoutVariables(text);
+  const metrics = new Set<string>();
+  const problems: string[] = [];
+  parser.parse(expression).iterate({
+    enter: ({ name, type, from, to, node }) => {
+      if (type.isError) problems.push(`can't be read at "${expression.slice(from, from + 20)}"`);
+      if (name !== 'VectorSelector') return;
+      const metric = node.getChild('Identifier');
+      if (metric) metrics.add(expression.slice(metric.from, metric.to));
+      else problems.push(`names no metric in "${expression.slice(from, to)}"`);
+    },
+  });
+  if (metrics.size === 0 && problems.length === 0) problems.push('asks for no metric');
+  return { metrics: [...metrics], problems };
+}
+
+/** Every expression that Prometheus is asked, with its file and the alert or the panel. */
+export function expressionsOf({ rules, dashboards }: ReturnType<typeof readMonitoring>) {
+  const alerts = rules.flatMap(({ file, value }) =>
+    value.map(({ alert = '', expr = '' }) => ({ file, name: alert, expr })),
   );
-}
-
-/** An expression of a rule or a panel, and its place. */
-export interface Asked extends Expression {
-  readonly file: string;
-  /** The alert or the panel. */
-  readonly name: string;
-}
-
-/** Every expression that Prometheus is asked. */
-export function expressionsOf({ rules, dashboards }: Monitoring): readonly Asked[] {
-  return [
-    ...rules.flatMap(({ file, value }) =>
-      value.map(({ alert = '', expr = '' }) => ({ file, name: alert, ...readExpression(expr) })),
+  const panels = dashboards.flatMap(({ file, value }) =>
+    (value.panels ?? []).flatMap(({ title = '', targets = [] }) =>
+      targets.map(({ expr = '' }) => ({ file, name: title, expr })),
     ),
-    ...dashboards.flatMap(({ file, value: { panels = [] } }) =>
-      panels.flatMap(({ title = '', targets = [] }) =>
-        targets.map(({ expr = '' }) => ({ file, name: title, ...readExpression(expr) })),
-      ),
-    ),
-  ];
+  );
+  return [...alerts, ...panels].map(({ expr, ...place }) => ({ ...place, ...readExpression(expr) }));
 }
 
-/** The suffixes of the series of one histogram. */
-const HISTOGRAM_SUFFIX = /_(?:bucket|sum|count)$/;
-
-/** The metrics in expressions that no service has. */
-export function unknownMetrics(metrics: readonly string[], known: ReadonlySet<string>): readonly string[] {
-  return metrics.filter((name) => !known.has(name) && !known.has(name.replace(HISTOGRAM_SUFFIX, '')));
-}
+/** The metrics in expressions that no service has; a histogram has several series. */
+export const unknownMetrics = (metrics: readonly string[], known: ReadonlySet<string>): readonly string[] =>
+  metrics.filter((name) => !known.has(name) && !known.has(name.replace(/_(?:bucket|sum|count)$/, '')));

@@ -3,14 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readHttpUrl } from '@pesewa/addresses';
-import {
-  type Cluster,
-  type Infrastructure,
-  messageOf,
-  openCluster,
-  openInfrastructure,
-  StartError,
-} from '@pesewa/infrastructure';
+import { messageOf, openCluster, openInfrastructure, StartError } from '@pesewa/infrastructure';
 import { createMerchantClient, createRunFileWriter, openStack, runDemo, type Stack } from '@pesewa/stack';
 import { whenOrphaned } from './parent.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
@@ -52,17 +45,18 @@ interface Surroundings extends Terminal {
 /** Starts all of it as the arguments of `npm start` say, until it is done or interrupted; gives the exit code. */
 export async function start(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { root, interrupted, say } = surroundings;
+  const off = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
     args: [...args],
     allowNegative: true,
     options: {
-      once: { type: 'boolean', default: false },
+      once: off,
+      keep: off,
+      compact: off,
+      cluster: off,
+      help: off,
       demo: { type: 'boolean', default: true },
-      keep: { type: 'boolean', default: false },
-      compact: { type: 'boolean', default: false },
-      cluster: { type: 'boolean', default: false },
       'webhooks-to': { type: 'string' },
-      help: { type: 'boolean', default: false },
     },
   });
   if (values.help) {
@@ -88,7 +82,7 @@ export async function start(args: readonly string[], surroundings: Surroundings)
     isCompact: values.compact,
     hasConsole: true,
     infrastructure: () =>
-      values.cluster ? cluster(surroundings) : infrastructure(surroundings, values.keep),
+      infrastructure(surroundings, values.cluster ? 'cluster' : values.keep ? 'kept' : 'fresh'),
     ...(values.keep ? { dataDirectory: join(root, '.pesewa', 'data', 'simulator') } : {}),
     changed: () => {
       if (stack) void runFile.write(stack.runFile());
@@ -106,7 +100,7 @@ export async function start(args: readonly string[], surroundings: Surroundings)
     const signal = values.demo ? await Promise.race([print(opened, say), interrupted]) : undefined;
     if (values.once) return signal === undefined ? 0 : INTERRUPTED;
     if (signal === undefined) {
-      say(describe(opened));
+      say(describe(opened.runFile()));
       await interrupted;
     }
     say('stopping …');
@@ -131,20 +125,17 @@ function forwardWebhooks({ say }: Surroundings, url: string, runFile: string): C
 }
 
 /** Containers keep no data, so kept data needs local daemons or the infrastructure that the environment names. */
-function infrastructure(surroundings: Surroundings, keep: boolean): Promise<Infrastructure> {
-  if (!keep) return openInfrastructure(shownIn(surroundings));
-  const env = { ...process.env, PESEWA_INFRASTRUCTURE: 'local' };
-  return openInfrastructure({ ...shownIn(surroundings), env, fresh: false });
-}
-
-function shownIn({ root, say, progress }: Surroundings) {
-  return { root, log: say, ...(progress && { progress }) };
-}
-
-async function cluster(surroundings: Surroundings): Promise<Cluster> {
-  const { say } = surroundings;
+async function infrastructure({ root, say, progress }: Surroundings, wanted: 'fresh' | 'kept' | 'cluster') {
+  const shown = { root, log: say, ...(progress && { progress }) };
+  if (wanted === 'fresh') return openInfrastructure(shown);
+  if (wanted === 'kept')
+    return openInfrastructure({
+      ...shown,
+      env: { ...process.env, PESEWA_INFRASTRUCTURE: 'local' },
+      fresh: false,
+    });
   say('starting three Kafka nodes and three MongoDB members');
-  const opened = await openCluster(shownIn(surroundings));
+  const opened = await openCluster(shown);
   const nodes = Object.entries(opened.pids).map(([name, pid]) => `${name} ${pid}`);
   say(`the cluster is up; process ids: ${nodes.join(', ')}`);
   return opened;
@@ -157,33 +148,20 @@ async function print(stack: Stack, say: Surroundings['say']): Promise<undefined>
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
   await runDemo({ stack, merchant, merchantId: demo.id, run: randomBytes(4).toString('hex'), print: say });
   say('Every pesewa accounted for.');
-  return undefined;
 }
 
-function describe(stack: Stack): string {
-  const {
-    consoleUrl,
-    transferUrl,
-    collectionsUrl,
-    simulatorUrl,
-    operations,
-    mongodbUrl,
-    kafkaBrokers,
-    schemaRegistryUrl,
-  } = stack.runFile();
-  return `
-Console          ${consoleUrl}: sign in with operatorToken or, as a second person, approverToken of .pesewa/run.json
-Payout API       ${transferUrl}/api/v1
-Collection API   ${collectionsUrl}/collection/v1
-Simulator        ${simulatorUrl}/control/journal?reference=…
-Operations       ${operations['ledger']}/metrics and the like; token and all addresses in .pesewa/run.json
-MongoDB          ${mongodbUrl}
-Kafka            ${kafkaBrokers.join(',')}
-Schema registry  ${schemaRegistryUrl}
+const describe = (run: ReturnType<Stack['runFile']>): string => `
+Console          ${run.consoleUrl}: sign in with operatorToken or, as a second person, approverToken of .pesewa/run.json
+Payout API       ${run.transferUrl}/api/v1
+Collection API   ${run.collectionsUrl}/collection/v1
+Simulator        ${run.simulatorUrl}/control/journal?reference=…
+Operations       ${run.operations['ledger']}/metrics and the like; token and all addresses in .pesewa/run.json
+MongoDB          ${run.mongodbUrl}
+Kafka            ${run.kafkaBrokers.join(',')}
+Schema registry  ${run.schemaRegistryUrl}
 Logs             .pesewa/logs/
 
 Ctrl-C stops everything.`;
-}
 
 if (import.meta.main) {
   const interrupted = Promise.withResolvers<NodeJS.Signals>();

@@ -66,8 +66,8 @@ const runVitest = async (
   const directory = await mkdtemp(path.join(os.tmpdir(), 'pesewa-tests-'));
   const reportFile = path.join(directory, 'report.json');
   const unhandledFile = path.join(directory, 'unhandled.json');
-  const longest = path.join(import.meta.dirname, 'longest-reporter.ts');
-  const reporters = ['default', 'json', longest].map((reporter) => `--reporter=${reporter}`);
+  const unhandled = path.join(import.meta.dirname, 'unhandled-reporter.ts');
+  const reporters = ['default', 'json', unhandled].map((reporter) => `--reporter=${reporter}`);
   const result = await runCommand(
     toolPath('vitest'),
     ['run', '--project', project, ...files, ...reporters, `--outputFile.json=${reportFile}`],

@@ -78,11 +78,9 @@ function configurationOf(user: string, settings: Settings, given: Values): strin
 /** The `config.env` of each service and of what prepares and operates an installation, by folder. */
 export async function configurations(): Promise<Readonly<Record<string, string>>> {
   const loaded = await Promise.all(
-    serviceNames.map(async (name) => {
-      const settings = await loadSettings(name);
-      if (!settings) throw new Error(`services/${name}/src/config.ts exports no settings`);
-      return [name, configurationOf(name, settings, own[name] ?? {})] as const;
-    }),
+    serviceNames.map(
+      async (name) => [name, configurationOf(name, await loadSettings(name), own[name] ?? {})] as const,
+    ),
   );
   const addresses = Object.entries(operatorApis).map(([name, url]) => `${name}=${url}\n`);
   return {

@@ -38,20 +38,15 @@ export const kafkaTopics = (): readonly object[] =>
 /** The rights of a service, by its declaration: each resource by its name, nothing else. */
 function aclsOf(name: MessagingService): readonly Acl[] {
   const { produces, consumes, readsOutsideGroup, asksProgressOf } = services[name].messaging;
-  const operations = new Map<string, Set<string>>();
-  const allow = (topicNames: readonly TopicName[], operation: string) => {
-    for (const topic of topicNames) {
-      const known = operations.get(topics[topic].name) ?? new Set<string>(SEES);
-      operations.set(topics[topic].name, known.add(operation));
-    }
-  };
-  allow(consumes, 'Read');
-  allow(readsOutsideGroup, 'Read');
-  allow(produces, 'Write');
+  const uses = [
+    ...[...consumes, ...readsOutsideGroup].map((topic) => ({ topic, operation: 'Read' })),
+    ...produces.map((topic) => ({ topic, operation: 'Write' })),
+  ];
   return [
-    ...[...operations].map(
-      ([topic, allowed]): Acl => ({ type: 'topic', name: topic, operations: [...allowed] }),
-    ),
+    ...[...Map.groupBy(uses, ({ topic }) => topics[topic].name)].map(([topic, own]): Acl => {
+      const operations = [...SEES, ...new Set(own.map(({ operation }) => operation))];
+      return { type: 'topic', name: topic, operations };
+    }),
     ...(consumes.length > 0 ? [{ type: 'group', name, operations: ['Describe', 'Read'] } as const] : []),
     ...asksProgressOf.map((group): Acl => ({ type: 'group', name: group, operations: ['Describe'] })),
   ];

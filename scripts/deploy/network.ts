@@ -1,17 +1,6 @@
 import { messagingServices, type Service, services } from '@pesewa/contracts';
-import { table } from './pods.ts';
-import {
-  at,
-  type Fields,
-  fieldsAt,
-  type Installation,
-  listAt,
-  named,
-  ofKind,
-  type Rendered,
-} from './rendered.ts';
-
-type Objects = readonly Rendered[];
+import { table } from './decisions.ts';
+import { at, type Fields, fieldsAt, type Installation, listAt, ofKind } from './rendered.ts';
 
 /** Ranges inside networks and clouds, some of which give out a machine's secrets; NAT64 and 6to4 lead to them. */
 const INSIDE = {
@@ -66,13 +55,10 @@ function lines(
   rules: readonly Fields[],
 ): readonly string[] {
   const allowed = rules.flatMap((rule) => {
-    const peers = listAt(rule, direction);
-    const ports = listAt(rule, 'ports');
-    return (peers.length > 0 ? peers : [{}])
-      .flatMap(peerTexts)
-      .flatMap((peer) =>
-        (ports.length > 0 ? ports : [{ port: 'all' }]).map((port) => `${peer} ${portText(port)}`),
-      );
+    const [peers, ports] = [listAt(rule, direction), listAt(rule, 'ports')];
+    const texts = (peers.length > 0 ? peers : [{}]).flatMap(peerTexts);
+    const own = (ports.length > 0 ? ports : [{ port: 'all' }]).map(portText);
+    return texts.flatMap((peer) => own.map((port) => `${peer} ${port}`));
   });
   return who.flatMap((one) =>
     (allowed.length > 0 ? allowed : ['nobody']).map((line) => `${one} ${direction} ${line}`),
@@ -84,14 +70,14 @@ const MONGODB = 'app=pesewa-mongodb-svc';
 const TOOLS = 'operator-tools,app.kubernetes.io/component=maintenance,app.kubernetes.io/part-of=pesewa';
 
 /** What the policies of an installation allow; Strimzi makes one of each listener. */
-const allowedLines = (objects: Objects): readonly string[] => [
-  ...ofKind(objects, 'NetworkPolicy').flatMap((policy) => {
-    const who = found(at(policy, 'spec.podSelector'));
-    return (at(policy, 'spec.policyTypes') as string[]).flatMap((type) =>
-      type === 'Egress'
-        ? lines(who, 'to', listAt(policy, 'spec.egress'))
-        : lines(who, 'from', listAt(policy, 'spec.ingress')),
-    );
+const allowedLines = ({ objects }: Installation): readonly string[] => [
+  ...ofKind(objects, 'NetworkPolicy').flatMap(({ spec }) => {
+    const who = found(at(spec, 'podSelector'));
+    const types = at(spec, 'policyTypes') as readonly string[];
+    return [
+      ...(types.includes('Egress') ? lines(who, 'to', listAt(spec, 'egress')) : []),
+      ...(types.includes('Ingress') ? lines(who, 'from', listAt(spec, 'ingress')) : []),
+    ];
   }),
   ...ofKind(objects, 'Kafka')
     .flatMap((kafka) => listAt(kafka, 'spec.kafka.listeners'))
@@ -157,10 +143,10 @@ const neededLines = (isOurs: boolean, isDev: boolean): readonly string[] => [
  * The connections that policies allow too many or lack, by the table of services. An installation may add private
  * ranges, one port each; what is managed elsewhere may have many.
  */
-export function networkFaults({ name: installation, objects }: Installation): readonly string[] {
-  const isOurs = named(objects, 'Kafka', 'pesewa') !== undefined;
-  const allowed = allowedLines(objects);
-  const needed = neededLines(isOurs, installation === 'dev');
+export function networkFaults(installation: Installation): readonly string[] {
+  const isOurs = ofKind(installation.objects, 'Kafka').length > 0;
+  const allowed = allowedLines(installation);
+  const needed = neededLines(isOurs, installation.name === 'dev');
   const isOwn = (line: string): boolean => {
     const [, direction, range = '', port = ''] = line.split(' ');
     return direction === 'to' && PRIVATE.test(range) && (isOurs ? /^\d+$/ : /^\d+(?:-\d+)?$/).test(port);

@@ -57,6 +57,9 @@ export const listAt = (value: unknown, steps: string): readonly Fields[] =>
 /** The fields at a path; empty if there are none. */
 export const fieldsAt = (value: unknown, steps: string): Fields => (at(value, steps) ?? {}) as Fields;
 
+/** Whether two values are equal, fields in the same order. */
+export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
 /** The objects of some kinds. */
 export const ofKind = (objects: readonly Rendered[], ...kinds: readonly string[]): readonly Rendered[] =>
   objects.filter(({ kind }) => kinds.includes(kind));
@@ -65,23 +68,22 @@ export const ofKind = (objects: readonly Rendered[], ...kinds: readonly string[]
 export const named = (objects: readonly Rendered[], kind: string, name: string): Rendered | undefined =>
   objects.find((object) => object.kind === kind && object.metadata.name === name);
 
-/** A Pod that an object creates. */
-export interface Pod {
-  readonly owner: Rendered;
-  readonly title: string;
-  readonly labels: Readonly<Record<string, string>>;
+/** A Pod that an object creates, named by that object's kind and name. */
+export interface Pod extends Rendered {
+  readonly owner: string;
   readonly spec: Fields;
   readonly containers: readonly Fields[];
 }
 
 /** The Pods of all objects that create some, except those that operators create. */
 export const podsOf = (objects: readonly Rendered[]): readonly Pod[] =>
-  ofKind(objects, 'Deployment', 'StatefulSet', 'Job', 'CronJob').map((owner) => {
-    const template = at(owner, owner.kind === 'CronJob' ? 'spec.jobTemplate.spec.template' : 'spec.template');
+  ofKind(objects, 'Deployment', 'StatefulSet', 'Job', 'CronJob').map(({ kind, metadata, spec }) => {
+    const template = at(spec, kind === 'CronJob' ? 'jobTemplate.spec.template' : 'template');
+    const labels = fieldsAt(template, 'metadata.labels') as Record<string, string>;
     return {
-      owner,
-      title: `${owner.kind} ${owner.metadata.name}`,
-      labels: fieldsAt(template, 'metadata.labels') as Record<string, string>,
+      kind: 'Pod',
+      metadata: { name: `${kind} ${metadata.name}`, labels },
+      owner: metadata.name,
       spec: fieldsAt(template, 'spec'),
       containers: [...listAt(template, 'spec.initContainers'), ...listAt(template, 'spec.containers')],
     };
@@ -89,7 +91,7 @@ export const podsOf = (objects: readonly Rendered[]): readonly Pod[] =>
 
 /** The Pods of services. */
 export const servicePods = (objects: readonly Rendered[]): readonly Pod[] =>
-  podsOf(objects).filter(({ labels }) => labels['app.kubernetes.io/component'] === 'service');
+  podsOf(objects).filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'service');
 
 /** The variables that a container has of ConfigMaps. */
 export const configurationOf = (

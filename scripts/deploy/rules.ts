@@ -1,14 +1,15 @@
-import { decisionFaults } from './decisions.ts';
+import { decisionFaults, table } from './decisions.ts';
 import { networkFaults } from './network.ts';
-import { isAvailable, isLimited, isRestricted, isServing, replicas, same, scalersOf, table } from './pods.ts';
 import * as read from './rendered.ts';
 import { keepsSecrets } from './secrets.ts';
 
-const { at, fieldsAt, listAt, mebibytes, named, ofKind } = read;
+const { at, fieldsAt, listAt, mebibytes, named, ofKind, same } = read;
 type Objects = readonly read.Rendered[];
 
-const titles = (pods: readonly read.Pod[], isGood: (pod: read.Pod) => boolean): readonly string[] =>
-  pods.filter((pod) => !isGood(pod)).map(({ title }) => title);
+const scalersOf = (objects: Objects, name: string): Objects =>
+  ofKind(objects, 'HorizontalPodAutoscaler', 'ScaledObject').filter(
+    (scaler) => at(scaler, 'spec.scaleTargetRef.name') === name,
+  );
 
 /** The quota has room for everything at its most, and for one Pod more while it is rolled out. */
 function hasRoom(objects: Objects): boolean {
@@ -16,16 +17,13 @@ function hasRoom(objects: Objects): boolean {
     containers.reduce<number>((sum, one) => sum + mebibytes(at(one, 'resources.limits.memory')), 0);
   const needed = [
     ...read.podsOf(objects).map(({ owner, containers }) => {
-      const scaler = scalersOf(objects, owner.metadata.name)[0];
-      return limited(containers) * (1 + (scaler ? replicas(scaler, 'max') : 1));
+      const [spec = { maxReplicas: 1 }] = scalersOf(objects, owner).map((scaler) => fieldsAt(scaler, 'spec'));
+      return limited(containers) * (1 + Number(spec['maxReplicas'] ?? spec['maxReplicaCount']));
     }),
-    ...ofKind(objects, 'KafkaNodePool').map(
-      (pool) => limited([pool['spec']]) * Number(at(pool, 'spec.replicas')),
-    ),
+    ...ofKind(objects, 'KafkaNodePool').map(({ spec }) => limited([spec]) * Number(at(spec, 'replicas'))),
     ...ofKind(objects, 'MongoDBCommunity').map(
-      (one) =>
-        limited(listAt(one, 'spec.statefulSet.spec.template.spec.containers')) *
-        Number(at(one, 'spec.members')),
+      ({ spec }) =>
+        limited(listAt(spec, 'statefulSet.spec.template.spec.containers')) * Number(at(spec, 'members')),
     ),
   ];
   const hard = fieldsAt(named(objects, 'ResourceQuota', 'pesewa'), 'spec.hard');
@@ -37,14 +35,10 @@ function leadsToPublicPort(objects: Objects, gateway: read.Rendered, listener: r
   const routes = ofKind(objects, 'HTTPRoute').filter((route) =>
     same(at(route, 'spec.hostnames'), [listener['hostname']]),
   );
-  const targets = routes
-    .flatMap((route) => listAt(route, 'spec.rules'))
-    .flatMap((rule) => listAt(rule, 'backendRefs'));
   const parents = routes.flatMap((route) => listAt(route, 'spec.parentRefs'));
-  const [{ name = '', port } = {}] = targets as readonly {
-    readonly name?: string;
-    readonly port?: unknown;
-  }[];
+  const rules = routes.flatMap((route) => listAt(route, 'spec.rules'));
+  const targets = rules.flatMap((rule) => listAt(rule, 'backendRefs'));
+  const name = String(targets[0]?.['name']);
   return (
     listener['protocol'] === 'HTTPS' &&
     targets.length === 1 &&
@@ -53,61 +47,52 @@ function leadsToPublicPort(objects: Objects, gateway: read.Rendered, listener: r
       [[gateway.metadata.name, listener['name']]],
     ) &&
     table[name]?.isPublic === true &&
-    table[name].port === port &&
+    table[name].port === targets[0]?.['port'] &&
     (name === 'console') === (gateway.metadata.name === 'console')
   );
 }
 
-/** An image is named by its digest, all of one release or none; developers' by a tag. */
-function isReleased({ name, objects }: read.Installation): boolean {
-  const images = read
-    .podsOf(objects)
-    .flatMap(({ containers }) => containers.map(({ image }) => String(image)));
-  const open = images.filter((image) => image.endsWith('0'.repeat(64)));
-  const isExact = (image: string) =>
-    (name === 'dev' ? /:(?!latest$)[\w.-]+$/ : /@sha256:[0-9a-f]{64}$/).test(image);
-  return images.every(isExact) && [0, images.length].includes(open.length);
+/** What breaks the rules for an installation, one line each. */
+export function faultsOf(installation: read.Installation): readonly string[] {
+  const { name: installed, objects } = installation;
+  const classOf = (gateway: string) => at(named(objects, 'Gateway', gateway), 'spec.gatewayClassName');
+  const pods = read.podsOf(objects);
+  const images = pods.flatMap(({ containers }) => containers.map(({ image }) => String(image)));
+  const released = images.filter((image) => !image.endsWith('0'.repeat(64)));
+  const rules: readonly (readonly [rule: string, broken: readonly unknown[]])[] = [
+    ['policies allow what the table says, and nothing else', networkFaults(installation)],
+    ['every object is there and as decided', decisionFaults(installation)],
+    [
+      'no two autoscalers set the replicas of one service',
+      pods.flatMap(({ owner }) => (scalersOf(objects, owner).length > 1 ? [owner] : [])),
+    ],
+    [
+      'secrets are files that somebody makes',
+      [
+        ...ofKind(objects, 'Secret').map(({ metadata }) => metadata.name),
+        ...pods.filter((pod) => !keepsSecrets(objects, pod)).map(({ metadata }) => metadata.name),
+      ],
+    ],
+    ['the quota has room', hasRoom(objects) ? [] : ['ResourceQuota']],
+    [
+      'hosts lead to public ports',
+      ofKind(objects, 'Gateway').flatMap((gateway) =>
+        listAt(gateway, 'spec.listeners')
+          .filter((listener) => !leadsToPublicPort(objects, gateway, listener))
+          .map(({ hostname }) => hostname),
+      ),
+    ],
+    [
+      'the console is behind a Gateway of its own class',
+      classOf('console') === classOf('pesewa') ? ['Gateway console spec gatewayClassName'] : [],
+    ],
+    [
+      'the simulator is with developers alone',
+      JSON.stringify(objects).includes('provider-simulator') === (installed === 'dev')
+        ? []
+        : ['provider-simulator'],
+    ],
+    ['images are of one release or none', [0, images.length].includes(released.length) ? [] : released],
+  ];
+  return rules.flatMap(([rule, broken]) => broken.map((what) => `${rule}: ${String(what)}`));
 }
-
-const when = (isGood: boolean, what: string): readonly string[] => (isGood ? [] : [what]);
-
-/** What must hold in every installation; each rule returns what breaks it. */
-export const rules: Readonly<Record<string, (installation: read.Installation) => readonly string[]>> = {
-  'containers are limited': ({ objects }) =>
-    titles(read.podsOf(objects), ({ containers }) => containers.every(isLimited)),
-  'services have ports and time to end': ({ objects }) =>
-    titles(read.servicePods(objects), (pod) => isServing(objects, pod)),
-  'Pods run without root, rights and a writable root': ({ objects }) => [
-    ...titles(read.podsOf(objects), isRestricted),
-    ...when(
-      named(objects, 'Namespace', 'pesewa')?.metadata.labels?.['pod-security.kubernetes.io/enforce'] ===
-        'restricted',
-      'Namespace',
-    ),
-  ],
-  'policies allow what the table says, and nothing else': networkFaults,
-  'services keep their replicas': ({ objects }) =>
-    titles(
-      read.servicePods(objects).filter(({ owner }) => owner.kind === 'Deployment'),
-      (pod) => isAvailable(objects, pod),
-    ),
-  'secrets are files that somebody makes': ({ objects }) => [
-    ...ofKind(objects, 'Secret').map(({ metadata }) => metadata.name),
-    ...titles(read.podsOf(objects), (pod) => keepsSecrets(objects, pod)),
-  ],
-  'the quota has room': ({ objects }) => when(hasRoom(objects), 'ResourceQuota'),
-  'hosts lead to public ports': ({ objects }) =>
-    ofKind(objects, 'Gateway').flatMap((gateway) =>
-      listAt(gateway, 'spec.listeners')
-        .filter((listener) => !leadsToPublicPort(objects, gateway, listener))
-        .map(({ hostname }) => String(hostname)),
-    ),
-  'the simulator is with developers alone': ({ name, objects }) =>
-    when(JSON.stringify(objects).includes('provider-simulator') === (name === 'dev'), 'provider-simulator'),
-  'every object is there and as decided': decisionFaults,
-  'images are exact': (installation) => when(isReleased(installation), 'images'),
-};
-
-/** What breaks the rules in an installation, one line each. */
-export const faultsOf = (installation: read.Installation): readonly string[] =>
-  Object.entries(rules).flatMap(([rule, broken]) => broken(installation).map((what) => `${rule}: ${what}`));

@@ -32,7 +32,7 @@ export function keepsSecrets(objects: readonly Rendered[], { owner, spec, contai
   });
   const isMade = sources.every((secret) => made.has(at(secret, 'name')));
   // The database restored for the test is in the same Pod.
-  const isSecret = (name: string) => secretName.test(name) && owner.metadata.name !== 'mongodb-restore-test';
+  const isSecret = (name: string) => secretName.test(name) && owner !== 'mongodb-restore-test';
   const variables = containers.flatMap((container) => [
     ...Object.entries(configurationOf(objects, container)),
     ...listAt(container, 'env').map(({ name, value }) => [String(name), value] as const),

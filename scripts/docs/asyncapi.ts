@@ -50,36 +50,22 @@ const channel = (topic: Topic) => ({
   },
 });
 
-const tagged = (service: string) => ({ tags: [{ name: service }] });
-
-const sends = (service: string, topic: string) => ({
-  action: 'send',
-  channel: refTo('channels', topic),
-  ...tagged(service),
-});
-
-const receives = (service: string, topic: TopicName) => ({
-  action: 'receive',
-  channel: refTo('channels', topic),
-  ...tagged(service),
-  bindings: { kafka: { groupId: { type: 'string', enum: [service] }, bindingVersion: BINDING } },
-});
-
-const readsOutsideGroup = (service: string, topic: TopicName) => ({
-  action: 'receive',
-  summary: 'Read without a consumer group.',
-  channel: refTo('channels', topic),
-  ...tagged(service),
-});
-
+/** What a service does on topics, one operation for each. */
 const operationsOf = (service: (typeof messagingServices)[number]) => {
   const uses: DeclaredMessaging = services[service].messaging;
+  const on = (topics: readonly TopicName[], does: string, action: string, more: object = {}) =>
+    topics.map(
+      (topic) =>
+        [
+          `${service}.${does}.${topic}`,
+          { action, channel: refTo('channels', topic), tags: [{ name: service }], ...more },
+        ] as const,
+    );
+  const inGroup = { groupId: { type: 'string', enum: [service] }, bindingVersion: BINDING };
   return [
-    ...uses.produces.map((topic) => [`${service}.sends.${topic}`, sends(service, topic)] as const),
-    ...uses.consumes.map((topic) => [`${service}.receives.${topic}`, receives(service, topic)] as const),
-    ...uses.readsOutsideGroup.map(
-      (topic) => [`${service}.reads.${topic}`, readsOutsideGroup(service, topic)] as const,
-    ),
+    ...on(uses.produces, 'sends', 'send'),
+    ...on(uses.consumes, 'receives', 'receive', { bindings: { kafka: inGroup } }),
+    ...on(uses.readsOutsideGroup, 'reads', 'receive', { summary: 'Read without a consumer group.' }),
   ];
 };
 
@@ -93,8 +79,6 @@ const headers = {
     ]),
   ),
 };
-
-const payload = (schema: AvroRecord) => [fullName(schema), { schemaFormat: AVRO, schema }] as const;
 
 /** Every topic, its messages, and the services that send and receive them, as an AsyncAPI 3.0 document. */
 export const createAsyncApiDocument = () => ({
@@ -110,7 +94,7 @@ export const createAsyncApiDocument = () => ({
   components: {
     schemas: {
       headers,
-      ...Object.fromEntries(allSchemas().map(payload)),
+      ...Object.fromEntries(allSchemas().map((schema) => [fullName(schema), { schemaFormat: AVRO, schema }])),
     },
   },
 });

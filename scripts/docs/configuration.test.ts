@@ -42,5 +42,5 @@ it('replaces what is between the markers and nothing else', () => {
   const replaced = 'before\n<!-- configuration:begin -->\n\nnew\n\n<!-- configuration:end -->\nafter\n';
   expect(replaceBlock(document, 'configuration', 'new\n')).toBe(replaced);
   expect(replaceBlock(replaced, 'configuration', 'new\n')).toBe(replaced);
-  expect(replaceBlock('no markers', 'configuration', 'new\n')).toBeUndefined();
+  expect(() => replaceBlock('no markers', 'configuration', 'new\n')).toThrow('lacks the lines');
 });

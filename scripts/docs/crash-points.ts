@@ -1,22 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../command.ts';
-import { crashOutcomes } from './crash-outcomes.ts';
-import { renderTable } from './markdown.ts';
 
 /** The sources of all packages and services, without tests and test fixtures; a package's have no service. */
 const readSources = () =>
-  ['packages', 'services'].flatMap((kind) =>
-    readdirSync(path.join(repositoryRoot, kind)).flatMap((name) => {
-      const directory = path.join(repositoryRoot, kind, name, 'src');
-      return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$|(^|\/)fixtures\//.test(file))
-        .map((file) => ({
-          service: kind === 'services' ? name : undefined,
-          text: readFileSync(path.join(directory, file), 'utf8'),
-        }));
-    }),
-  );
+  globSync('{packages,services}/*/src/**/*.ts', { cwd: repositoryRoot })
+    .filter((file) => !/\.(test|fixture)\.ts$|\/fixtures\//.test(file))
+    .map((file) => ({
+      service: /^services\/([^/]+)/.exec(file)?.[1],
+      text: readFileSync(path.join(repositoryRoot, file), 'utf8'),
+    }));
 
 /** A group commit by its name, and commits of one item at a time, which are group commits too. */
 const COMMITS = /(?:\.groupCommit(?:<[\s\S]{0,200}?>)?\(|\bcommitEach\(\s*[\w.]+,)\s*'([^']+)'/g;
@@ -42,19 +35,4 @@ export const findCrashPoints = (): readonly string[] => {
     ),
   );
   return [...new Set(found)].toSorted();
-};
-
-/** The table of what a crash leaves behind at each point; a point without an outcome has empty cells. */
-export const renderCrashPoints = (): string => {
-  const names = findCrashPoints().map((point) =>
-    point.replace(/^[^/]+\//, '').replace(/^[a-z-]+\.batch\./, '<service>.batch.'),
-  );
-  const byOutcome = Map.groupBy(new Set(names), (name) =>
-    crashOutcomes.find(({ points }) => points.test(name)),
-  );
-  const rows = [...crashOutcomes, undefined].flatMap((outcome) => {
-    const points = byOutcome.get(outcome)?.map((name) => `\`${name}\``);
-    return points ? [[points.join(', '), outcome?.left ?? '', outcome?.next ?? '']] : [];
-  });
-  return renderTable(['crash point', 'left behind', 'who continues'], rows);
 };

@@ -3,8 +3,8 @@ import { renderTable } from './markdown.ts';
 
 type Named = readonly (readonly [code: string, terms: ErrorCode])[];
 
-const payouts = (): Named => Object.values(payoutCodes).map((terms) => [terms.code, terms]);
-const collections = (): Named => Object.entries(collectionRefusals);
+const payouts: Named = Object.values(payoutCodes).map((terms) => [terms.code, terms]);
+const collections: Named = Object.entries(collectionRefusals);
 
 const cellsOf = ([code, { meaning, definitive, remedy }]: Named[number]) =>
   [`\`${code}\``, meaning, definitive ? 'yes' : '–', remedy] as const;
@@ -22,20 +22,11 @@ const forOperators = (title: string, codes: Named) =>
   );
 
 /** The tables of error codes, by document and the name of their markers in it. */
-export const errorTables: readonly {
-  readonly file: string;
-  readonly tables: Readonly<Record<string, string>>;
-}[] = [
-  { file: 'docs/api/errors.md', tables: { 'payout-codes': forMerchants('code', payouts()) } },
-  {
-    file: 'docs/api/collections.md',
-    tables: { 'collection-refusals': forMerchants('failedReason', collections()) },
+export const errorTables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'docs/api/errors.md': { 'payout-codes': forMerchants('code', payouts) },
+  'docs/api/collections.md': { 'collection-refusals': forMerchants('failedReason', collections) },
+  'docs/failure-modes.md': {
+    'payout-codes': forOperators('code', payouts),
+    'collection-refusals': forOperators('failedReason', collections),
   },
-  {
-    file: 'docs/failure-modes.md',
-    tables: {
-      'payout-codes': forOperators('code', payouts()),
-      'collection-refusals': forOperators('failedReason', collections()),
-    },
-  },
-];
+};

@@ -1,10 +1,10 @@
-/** The document with a text between the markers of a name; undefined if it lacks them. */
-export const replaceBlock = (document: string, name: string, text: string): string | undefined => {
-  const begin = `<!-- ${name}:begin -->`;
-  const from = document.indexOf(begin);
-  const to = document.indexOf(`<!-- ${name}:end -->`);
-  if (from === -1 || to < from) return undefined;
-  return `${document.slice(0, from + begin.length)}\n\n${text}\n${document.slice(to)}`;
+/** The document with a text between the markers of a name. Throws an Error if it lacks them. */
+export const replaceBlock = (document: string, name: string, text: string, file = 'it'): string => {
+  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
+  const [before = ''] = document.split(begin, 1);
+  const rest = document.slice(before.length + begin.length);
+  if (!rest.includes(end)) throw new Error(`${file} lacks the lines ${begin} and ${end}`);
+  return `${before}${begin}\n\n${text}\n${rest.slice(rest.indexOf(end))}`;
 };
 
 /** A Markdown table; pipes and line ends in cells are escaped. */

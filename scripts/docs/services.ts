@@ -1,30 +1,27 @@
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { repositoryRoot } from '../command.ts';
-import type { Setting, Settings } from './configuration.ts';
+import type { Settings } from './configuration.ts';
 
-/** Names of all services, by their directories. */
-export const serviceNames = (): readonly string[] =>
-  readdirSync(path.join(repositoryRoot, 'services'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .toSorted();
+/** A module of a service, loaded at run time because no package may import a service; the caller knows its exports. */
+export const loadModule = async <Exports>(service: string, file: string): Promise<Exports> =>
+  (await import(path.join(repositoryRoot, 'services', service, 'src', file))) as Exports;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  (typeof value === 'object' || typeof value === 'function') && value !== null;
+/** A zod object, perhaps inside transforms. */
+interface Schema {
+  readonly shape?: Settings;
+  readonly def?: { readonly in?: Schema };
+}
 
-/** The object schema inside transforms; undefined if there is none. */
-const shapeOf = (schema: unknown): Settings | undefined => {
-  if (!isRecord(schema)) return undefined;
-  // The shape of a zod object contains its fields' schemas, all of which have the form of Setting.
-  if (isRecord(schema['shape'])) return schema['shape'] as Record<string, Setting>;
-  return isRecord(schema['def']) ? shapeOf(schema['def']['in']) : undefined;
-};
+const shapeOf = (schema?: Schema): Settings | undefined =>
+  schema && (schema.shape ?? shapeOf(schema.def?.in));
 
-/** The settings that a service's `config.ts` exports, loaded at run time because no package may import a service. */
-export const loadSettings = async (service: string): Promise<Settings | undefined> => {
-  const file = path.join(repositoryRoot, 'services', service, 'src', 'config.ts');
-  const loaded: unknown = await import(pathToFileURL(file).href);
-  return isRecord(loaded) ? shapeOf(loaded['settings'] ?? loaded['configSchema']) : undefined;
+/** The settings that a service's `config.ts` exports. */
+export const loadSettings = async (service: string): Promise<Settings> => {
+  const { settings, configSchema } = await loadModule<{ settings?: Schema; configSchema?: Schema }>(
+    service,
+    'config.ts',
+  );
+  const shape = shapeOf(settings ?? configSchema);
+  if (!shape) throw new Error(`services/${service}/src/config.ts exports no settings`);
+  return shape;
 };

@@ -58,4 +58,4 @@
 // One line more.
 // One line more.
 // One line more.
-// One line more.
+export const main = 'is one line too long';
