@@ -1,14 +1,13 @@
 // Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's
-// configuration table from its `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from
-// its `domain/break-kinds.ts`, the table of crash points from the places of these in the code, the OpenAPI documents from the
-// routes' own operations, and the lists of operator APIs in the services' READMEs from the contracts. With `--check` nothing is
-// written: each file that differs is named, and the exit code is 1.
+// configuration table from its `config.ts`, the tables of error codes from the contracts, the table of crash points from the
+// places of these in the code, the OpenAPI documents from the routes' own operations, and the lists of operator APIs in the
+// services' READMEs from the contracts. With `--check` nothing is written: each file that differs is named, and the exit code
+// is 1.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from './command.ts';
 import { renderAsyncApi } from './docs/asyncapi.ts';
-import { loadBreakKinds, renderBreakKinds } from './docs/break-kinds.ts';
 import {
   commonSettingsOf,
   renderCommonSettings,
@@ -72,7 +71,6 @@ const generateReadme = async (service: string): Promise<Generated> => {
     configuration: renderConfiguration(settings, commonSettings),
     ...(operated && { 'operator-api': renderOperatorApi(operated) }),
     ...(service === 'provider-simulator' && { 'test-numbers': renderTestNumbers() }),
-    ...(service === 'reconciler' && { 'break-kinds': renderBreakKinds(await loadBreakKinds()) }),
   });
 };
 

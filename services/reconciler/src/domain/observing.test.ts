@@ -117,6 +117,13 @@ describe('one discrepancy', () => {
     expect(kinds.filter(isOverMoney)).toContain('payout.amount_differs');
   });
 
+  it('is explained in the README, of whatever kind it is', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const explained = [...readme.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \|.*\| (\w+) \|$/gm)];
+    const kinds = Object.entries(breakKinds).map(([kind, terms]) => [kind, terms.manualResolution]);
+    expect(explained.map(([, kind, byHand]) => [kind, byHand])).toEqual(kinds);
+  });
+
   it('is shown at the rail and in the currency of whom it is shown by', () => {
     const unknown = {
       ...found('callback.unknown_reference', { amount: null }),
