@@ -66,7 +66,7 @@ async function change(
 ): Promise<Result<Break, BreakRefusal>> {
   const { session } = transaction;
   const at = new Date(deps.clock.nowMs());
-  if (request.what === 'assign' && !deps.isOperator(request.to)) return refuse('operator.unknown');
+  if (request.what === 'assign' && !deps.isOperator(request.text)) return refuse('operator.unknown');
   const [current] = await deps.breaks.findAll([id], session);
   if (!current) return refuse('break.unknown');
   const tracked = (await deps.store.load([current.reference], session)).get(current.reference);
@@ -109,7 +109,7 @@ async function concludedBy(
 }
 
 function emitChange(changed: Break, request: BreakRequest, by: string, { emit }: Transaction): void {
-  if (request.what === 'assign') emit(breakAssigned(changed, request.to, by));
+  if (request.what === 'assign') emit(breakAssigned(changed, request.text, by));
   if (request.what === 'reopen') emit(breakOpened(changed, by));
   if (request.what === 'explain' || request.what === 'adjust') emit(breakExplained(changed, by));
   const mayResolve = ['resolve', 'approve', 'adjust'].includes(request.what);

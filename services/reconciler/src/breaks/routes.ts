@@ -81,16 +81,16 @@ function addChanges(operator: Hono, { life }: BreakRouteDeps): void {
     return `${who} has resolved it, and it is of so much money that an approver must approve that, with approves: "${who}"`;
   };
   serveOperations(operator, breakChanges, {
-    assign: by(({ operator }) => ({ what: 'assign', to: operator })),
+    assign: by(({ operator }) => ({ what: 'assign', text: operator })),
     notes: by(({ text }) => ({ what: 'note', text })),
-    explain: by(({ explanation }) => ({ what: 'explain', explanation })),
-    resolve: by(({ resolution = '', approves }) =>
-      approves === undefined ? { what: 'resolve', resolution } : { what: 'approve', approves },
+    explain: by(({ explanation }) => ({ what: 'explain', text: explanation })),
+    resolve: by(({ resolution: text = '', approves }) =>
+      approves === undefined ? { what: 'resolve', text } : { what: 'approve', approves },
     ),
-    reject: by(({ reason }) => ({ what: 'reject', reason })),
-    reopen: by(({ reason }) => ({ what: 'reopen', reason })),
+    reject: by(({ reason }) => ({ what: 'reject', text: reason })),
+    reopen: by(({ reason }) => ({ what: 'reopen', text: reason })),
     adjustment: by(adjustRequest),
-    withdraw: by(({ commandId }) => ({ what: 'withdraw', commandId })),
+    withdraw: by(({ commandId }) => ({ what: 'withdraw', text: commandId })),
   });
 }
 

@@ -141,7 +141,7 @@ describe('one discrepancy', () => {
   });
 
   it('is not explained any more once something else is found of it, and stays so while the same is', () => {
-    const explain = { what: 'explain', explanation: 'a fee of theirs' } as const;
+    const explain = { what: 'explain', text: 'a fee of theirs' } as const;
     const explained = changeBreak(after(differs('close', 'fee')), explain, { by: 'ama', at, hasEnded: true });
     if (!explained.ok) throw new Error(explained.refusal);
     const other = observe(differs('close', 'fee', -7n), explained.value);
@@ -186,7 +186,7 @@ describe('one discrepancy', () => {
 describe('what people have resolved', () => {
   const ended = { by: 'ama', at, hasEnded: true };
   const resolve = (current: Break) => {
-    const changed = changeBreak(current, { what: 'resolve', resolution: 'known' }, ended);
+    const changed = changeBreak(current, { what: 'resolve', text: 'known' }, ended);
     if (!changed.ok) throw new Error(changed.refusal);
     return changed.value;
   };
@@ -227,7 +227,7 @@ describe('what people have resolved', () => {
 
   it('is shown to people again as it was once one of them opens it again', () => {
     const resolved = resolve(after(contradiction('failed')));
-    const reopened = changeBreak(resolved, { what: 'reopen', reason: 'it is not' }, ended);
+    const reopened = changeBreak(resolved, { what: 'reopen', text: 'it is not' }, ended);
     expect(reopened.ok && reopened.value).toMatchObject({ status: 'open', kind: 'payment.contradiction' });
     expect(reopened.ok && observe(contradiction('failed'), reopened.value)).toBe(
       reopened.ok && reopened.value,
