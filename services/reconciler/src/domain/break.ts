@@ -105,8 +105,6 @@ export interface Break
   /** Grows by one with each change of the break. */
   readonly version: number;
   readonly history: readonly BreakChange[];
-  /** How many decisions about it were proposed or approved. */
-  readonly decisions?: number;
 }
 
 /** The status of a break: open until people assign it, explain it, or it is resolved. */
