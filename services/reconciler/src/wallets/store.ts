@@ -1,4 +1,3 @@
-import type { DriftFinding } from '@pesewa/contracts';
 import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
 import { type NewestQuery, newest } from '../batches.ts';
 import type { Candidate } from '../domain/candidates.ts';
@@ -35,9 +34,7 @@ export interface Float extends FloatTotals {
 }
 
 /** One comparison of one wallet; minor units. */
-export interface RunDocument
-  extends Omit<Drift, 'finding' | 'explainedBy'>,
-    Partial<Pick<Drift, 'finding' | 'explainedBy'>> {
+export interface RunDocument extends Drift {
   readonly _id: string;
   /** When the look at the wallet began. */
   readonly at: Date;
@@ -64,17 +61,6 @@ export interface OverduePayments {
   readonly oldestAt: Date;
   /** The oldest of them. */
   readonly references: readonly string[];
-}
-
-/** The finding of a run; runs of older versions have none. */
-export function findingOf({
-  finding,
-  withinRange,
-  drift,
-}: Pick<RunDocument, 'finding' | 'withinRange' | 'drift'>): DriftFinding {
-  if (finding) return finding;
-  if (!withinRange) return 'out_of_range';
-  return drift === 0n ? 'explained' : 'too_many_to_tell';
 }
 
 /** The latest results of one wallet of a rail. */
