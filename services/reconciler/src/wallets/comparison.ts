@@ -91,15 +91,13 @@ async function withCandidates(
           return candidatesOf(difference, suspects, broken);
         }),
       );
-      const candidates = [
-        ...new Map(
-          found
-            .flat()
-            .toReversed()
-            .map((one) => [one.reference, one]),
-        ).values(),
-      ];
-      return { ...run, candidates: candidates.toReversed().slice(0, CANDIDATES_MAX) };
+      const byReference = new Map(
+        found
+          .flat()
+          .toReversed()
+          .map((one) => [one.reference, one]),
+      );
+      return { ...run, candidates: [...byReference.values()].toReversed().slice(0, CANDIDATES_MAX) };
     }),
   );
 }
