@@ -14,8 +14,7 @@ import type { ClientSession } from 'mongodb';
 import { commitEach } from '../batches.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { claimedAmount } from '../domain/amounts.ts';
-import { type BreakChange, kindsOf } from '../domain/break.ts';
-import { changed } from '../domain/break-versions.ts';
+import { type BreakChange, changed, kindsOf } from '../domain/break.ts';
 import {
   type ApprovedDecision,
   blocksOthers,

@@ -5,9 +5,16 @@ import {
   type AdjustmentTerms,
   isSameAdjustment,
 } from './adjustments.ts';
-import { type Break, type BreakChange, type Observation, proposedResolutionOf } from './break.ts';
+import {
+  type Break,
+  type BreakChange,
+  changed,
+  type Observation,
+  openedAgain,
+  proposedResolutionOf,
+  resolved,
+} from './break.ts';
 import { type Observer, termsOfBreak } from './break-kinds.ts';
-import { changed, openedAgain, resolved } from './break-versions.ts';
 import { closeBreak, isCorrectedBy, isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
 
 /** What the history says of an operator's request. */
