@@ -30,12 +30,7 @@ export interface BreakOrder {
 }
 
 /** The operators' actions on breaks (ADR 70). */
-export interface BreakLife {
-  /** Changes a break and publishes the change in the same transaction; a repeated request changes nothing. */
-  readonly change: (order: BreakOrder) => Promise<Result<Break, BreakRefusal>>;
-  readonly find: (id: string) => Promise<Break | undefined>;
-  readonly list: BreakStore['list'];
-}
+export type BreakLife = ReturnType<typeof createBreakLife>;
 
 interface LifeDeps {
   readonly breaks: Pick<BreakStore, 'findAll' | 'save' | 'list'>;
@@ -49,12 +44,13 @@ interface LifeDeps {
 }
 
 /** Builds {@link BreakLife}. */
-export function createBreakLife(deps: LifeDeps): BreakLife {
+export function createBreakLife(deps: LifeDeps) {
   return {
+    /** Changes a break and publishes the change in the same transaction; a repeated request changes nothing. */
     change: commitEach(deps.messaging, 'reconciler.break', (order: BreakOrder, transaction) =>
       change(deps, order, transaction),
     ),
-    find: async (id) => (await deps.breaks.findAll([id])).at(0),
+    find: async (id: string): Promise<Break | undefined> => (await deps.breaks.findAll([id])).at(0),
     list: deps.breaks.list,
   };
 }
