@@ -183,8 +183,13 @@ async function commitPolls(
     const arrived = deps.arrived(terms.kind);
     const { answer, polledAtMs } = poll;
     if (answer.kind === 'notSent') {
-      const afterMs = rails.get(terms.rail)?.isAvailable() ? answer.retryAfterMs : null;
-      loaded.set(poll.reference, refused(deps, tracked, poll, afterMs));
+      const soon = {
+        nowMs: deps.clock.nowMs(),
+        afterMs: answer.retryAfterMs,
+        fraction: deps.random.fraction(),
+      };
+      const retry = rails.get(terms.rail)?.isAvailable() ? soon : null;
+      loaded.set(poll.reference, notAsked(tracked, poll, retry));
       continue;
     }
     const question = {
@@ -213,11 +218,6 @@ async function commitPolls(
   return polls.map(() => undefined);
 }
 
-function refused(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs: number | null): Tracked {
-  const at = { nowMs: deps.clock.nowMs(), fraction: deps.random.fraction() };
-  return notAsked(tracked, poll, afterMs === null ? null : { ...at, afterMs });
-}
-
 /** A poll whose question was sent, or could not be asked at all. */
 type MadePoll = PollOutcome & { readonly answer: PollAnswer };
 
@@ -235,16 +235,8 @@ function polledOnce(
   const next = afterPoll(after, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
   // The end that its owner has published since the claim may be followed by another.
   const untaken = tracked.claim === claim ? {} : untilTaken(tracked, verdict, nowMs);
-  return { ...next, ...untaken, notFoundSinceMs: notFoundSince(tracked, poll) };
-}
-
-/**
- * Since when the rail has not known the payment, answer by answer. A rail that gives none can't be asked to initiate it
- * either, so the time begins anew after that; a payment that never gets anywhere is one that is stuck.
- */
-function notFoundSince(
-  { notFoundSinceMs }: Tracked,
-  { answer, polledAtMs }: Pick<MadePoll, 'answer' | 'polledAtMs'>,
-): number | null {
-  return answer.kind === 'notFound' ? (notFoundSinceMs ?? polledAtMs) : null;
+  // A rail that gives no answer can't be asked to initiate the payment either, so the time begins anew after that; a
+  // payment that never gets anywhere is one that is stuck.
+  const notFoundSinceMs = answer.kind === 'notFound' ? (tracked.notFoundSinceMs ?? polledAtMs) : null;
+  return { ...next, ...untaken, notFoundSinceMs };
 }
