@@ -155,7 +155,7 @@ async function readBreakSums({ breaks }: StatusRouteDeps) {
  * configured are not compared, so they are listed separately.
  */
 async function readComparison({ wallets, railNames }: StatusRouteDeps) {
-  const all = await wallets.wallets(undefined, { timeoutMs: PART_TIMEOUT_MS });
+  const all = await wallets.wallets(undefined, { maxTimeMS: PART_TIMEOUT_MS });
   const known = all.filter(({ rail }) => railNames.includes(rail));
   const [oldest = null] = known.map(({ latest }) => latest.at.toISOString()).toSorted();
   const outOfRange = known.filter(({ latest }) => !latest.withinRange);

@@ -1,4 +1,4 @@
-import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, ClientSession, Db, FindOptions } from 'mongodb';
 import { type NewestQuery, newest } from '../batches.ts';
 import type { Candidate } from '../domain/candidates.ts';
 import type { Drift, FloatTotals } from '../domain/drift.ts';
@@ -119,15 +119,9 @@ export function openWalletStore(db: Db) {
       return new Map(found.map(({ _id, ...float }) => [_id, float]));
     },
     /** Every wallet that was ever compared, of one rail or of all. */
-    wallets: (
-      rail?: string,
-      { session, timeoutMs }: { readonly session?: ClientSession; readonly timeoutMs?: number } = {},
-    ): Promise<readonly WalletDocument[]> =>
+    wallets: (rail?: string, options: FindOptions = {}): Promise<readonly WalletDocument[]> =>
       wallets
-        .find(rail === undefined ? {} : { rail }, {
-          ...(session && { session }),
-          ...(timeoutMs !== undefined && { maxTimeMS: timeoutMs }),
-        })
+        .find(rail === undefined ? {} : { rail }, options)
         .sort({ _id: 1 })
         .toArray(),
     recordRuns: async (records: readonly RunDocument[], session: ClientSession): Promise<void> => {
