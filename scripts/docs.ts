@@ -1,8 +1,7 @@
 // Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's
-// configuration table from its `config.ts`, the tables of error codes from the contracts, the reconciler's table of breaks from
-// its `domain/break-kinds.ts`, the public OpenAPI documents from the routes' own operations, and the lists of operator APIs in
-// the services' READMEs from the contracts. With `--check` nothing is written: each file that differs is named, and the exit code
-// is 1.
+// configuration table from its `config.ts`, the tables of error codes from the contracts, the public OpenAPI documents from the
+// routes' own operations, and the lists of operator APIs in the services' READMEs from the contracts. With `--check` nothing is
+// written: each file that differs is named, and the exit code is 1.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +11,7 @@ import { renderAsyncApi } from './docs/asyncapi.ts';
 import { commonSettingsOf, renderCommonSettings, renderConfiguration } from './docs/configuration.ts';
 import { errorTables } from './docs/error-codes.ts';
 import { renderEvents } from './docs/events.ts';
-import { renderTable, replaceBlock } from './docs/markdown.ts';
+import { replaceBlock } from './docs/markdown.ts';
 import { operatedServices, renderOperatorApi, renderOperatorOverview } from './docs/operator-apis.ts';
 import { loadModule, loadSettings } from './docs/services.ts';
 import { renderTestNumbers } from './docs/test-numbers.ts';
@@ -28,28 +27,6 @@ const settingsOf = new Map(
 );
 const commonSettings = commonSettingsOf(settingsOf);
 
-/** The fields that are read of a kind of break: its texts for people, and what they may do. */
-interface BreakKind {
-  readonly opens: string;
-  readonly closes: string | null;
-  readonly manualResolution: string;
-}
-
-/** The table of all kinds of breaks. */
-const renderBreakKinds = async (): Promise<string> => {
-  const { breakKinds } = await loadModule<{ readonly breakKinds: Readonly<Record<string, BreakKind>> }>(
-    'reconciler',
-    'domain/break-kinds.ts',
-  );
-  const rows = Object.entries(breakKinds).map(([kind, { opens, closes, manualResolution }]) => [
-    `\`${kind}\``,
-    opens,
-    closes ?? '–',
-    manualResolution,
-  ]);
-  return renderTable(['kind', 'opens when', 'closes by itself when', 'by hand'], rows);
-};
-
 /** The generated tables in documents that people write, by document and the name of their markers. */
 const blocks: Record<string, Readonly<Record<string, string>>> = { ...errorTables };
 for (const [name, settings] of settingsOf) {
@@ -58,7 +35,6 @@ for (const [name, settings] of settingsOf) {
     configuration: renderConfiguration(settings, commonSettings),
     ...(operated && { 'operator-api': renderOperatorApi(operated) }),
     ...(name === 'provider-simulator' && { 'test-numbers': renderTestNumbers() }),
-    ...(name === 'reconciler' && { 'break-kinds': await renderBreakKinds() }),
   };
 }
 

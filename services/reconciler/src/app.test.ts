@@ -19,6 +19,8 @@ const run = {
   upper: 100_000n,
   drift: -50n,
   withinRange: false,
+  finding: 'out_of_range' as const,
+  explainedBy: [],
   unexplained: -50n,
   ordered: 0n,
   candidates: [{ reference: 'po-1', why: 'in flight' }],

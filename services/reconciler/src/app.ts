@@ -8,7 +8,7 @@ import { addPollRoutes } from './polling/routes.ts';
 import { addTimelineRoutes } from './status/timeline.ts';
 import type { WorkingStore } from './store.ts';
 import type { Comparison } from './wallets/comparison.ts';
-import { findingOf, type RunDocument, type WalletStore } from './wallets/store.ts';
+import type { RunDocument, WalletStore } from './wallets/store.ts';
 
 /** Adds the reconciler's operator routes (ADR 60): breaks, drift, runs, timeline, decisions, a comparison and polls on demand. */
 export function addOperatorRoutes(
@@ -63,8 +63,8 @@ function viewRun(run: RunDocument, configured: boolean): WalletComparisonView {
     lower: text(amounts.lower),
     upper: text(amounts.upper),
     withinRange,
-    finding: findingOf(run),
-    explainedBy: run.explainedBy ?? [],
+    finding: run.finding,
+    explainedBy: run.explainedBy,
     unexplained: text(amounts.unexplained),
     unexplainedSince: run.unexplainedSince?.toISOString() ?? null,
     overdue: overdue

@@ -1,6 +1,6 @@
 import { type PaymentKind, paymentEnds, type TopicEvent } from '@pesewa/contracts';
 import { feeFor } from '@pesewa/kernel';
-import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import { type BatchTransaction, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import { partOf, type Rail } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
 import type { PaymentObservation } from './domain/observations.ts';
@@ -45,43 +45,52 @@ function common(event: {
   return { name: nameOf(event.type), version: event.version, atMs: Number(event.payload.occurredAt) };
 }
 
-const observedAs =
-  <
-    Event extends Pick<Received<TopicEvent<'payouts'>>, 'eventId' | 'traceparent'> & {
-      readonly payload: { readonly reference: string };
-    },
-  >(
-    observationOf: (event: Event) => PaymentObservation,
-  ) =>
-  (event: Event): ObservedEvent => ({
-    reference: event.payload.reference,
-    eventId: event.eventId,
-    traceparent: event.traceparent,
-    observation: observationOf(event),
-  });
+type OwnersEvent = Received<TopicEvent<'payouts'> | TopicEvent<'collections'>>;
 
-function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
-  const observationOf = (event: Received<TopicEvent<'payouts'>>): PaymentObservation => {
-    if (event.type === 'pesewa.payouts.PayoutSubmitted') {
-      const { answer, refused } = event.payload;
-      const said = answer === 'accepted' ? answer : refused ? 'refused' : null;
-      return { kind: 'asked', ...common(event), answer: said };
-    }
-    const { rail, merchantId, currency, amount } = event.payload;
-    const country = event.type === 'pesewa.payouts.PayoutAccepted' ? event.payload.country : null;
-    const terms: Terms = {
-      kind: 'payout',
-      rail,
-      merchantId,
-      currency,
-      country,
-      amount,
-      railFee: railFee(rail, 'payout', amount) ?? 0n,
-    };
-    if (event.type === 'pesewa.payouts.PayoutAccepted') return { kind: 'opened', ...common(event), terms };
-    const paid = event.type === 'pesewa.payouts.PayoutCompleted' && { charged: event.payload.railFee };
-    return { kind: 'ended', ...common(event), status: paymentEnds[event.type], terms, ...paid };
+/** Applies events of the owner of payments of a kind. */
+function applyOwned({ workingSet, railFee }: HandlerDeps, kind: PaymentKind) {
+  return (events: readonly OwnersEvent[], transaction: BatchTransaction): Promise<void> => {
+    const observed = events.map((event) => {
+      const { eventId, traceparent, payload } = event;
+      return {
+        reference: payload.reference,
+        eventId,
+        traceparent,
+        observation: observationOf(kind, railFee, event),
+      };
+    });
+    return workingSet.apply(observed, transaction);
   };
+}
+
+function observationOf(kind: PaymentKind, railFee: RailFee, event: OwnersEvent): PaymentObservation {
+  const said = common(event);
+  if (event.type === 'pesewa.payouts.PayoutSubmitted') {
+    const { answer, refused } = event.payload;
+    return {
+      kind: 'asked',
+      ...said,
+      answer: answer === 'accepted' ? answer : refused ? 'refused' : null,
+    };
+  }
+  if (event.type === 'pesewa.collections.CollectionCompletionRequested')
+    return { kind: 'asked', ...said, answer: null };
+  if (event.type === 'pesewa.collections.CollectionCompletionClosed') return { kind: 'closed', ...said };
+  const { type, payload } = event;
+  const { rail, merchantId, currency } = payload;
+  const country = 'country' in payload ? payload.country : null;
+  // What a collection has received counts; one that failed names no amount.
+  const asked = 'amount' in payload ? payload.amount : 0n;
+  const amount = 'amountReceived' in payload ? payload.amountReceived : asked;
+  const fee = railFee(rail, kind, amount) ?? 0n;
+  const terms: Terms = { kind, rail, merchantId, currency, country, amount, railFee: fee };
+  if (type === 'pesewa.payouts.PayoutAccepted' || type === 'pesewa.collections.CollectionInitiated')
+    return { kind: 'opened', ...said, terms };
+  const paid = type === 'pesewa.payouts.PayoutCompleted' && { charged: event.payload.railFee };
+  return { kind: 'ended', ...said, status: paymentEnds[type], terms, ...paid };
+}
+
+function payoutHandler(deps: HandlerDeps): TopicHandler {
   return handleTopic(
     'payouts',
     {
@@ -91,29 +100,11 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       'pesewa.payouts.PayoutFailed': 'handled',
       'pesewa.payouts.PayoutReversed': 'handled',
     },
-    (events, transaction) => workingSet.apply(events.map(observedAs(observationOf)), transaction),
+    applyOwned(deps, 'payout'),
   );
 }
 
-function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
-  const observationOf = (event: Received<TopicEvent<'collections'>>): PaymentObservation => {
-    if (event.type === 'pesewa.collections.CollectionCompletionClosed')
-      return { kind: 'closed', ...common(event) };
-    if (event.type === 'pesewa.collections.CollectionCompletionRequested')
-      return { kind: 'asked', ...common(event), answer: null };
-    const { rail, merchantId, currency } = event.payload;
-    const opened = event.type === 'pesewa.collections.CollectionInitiated';
-    const country = opened ? event.payload.country : null;
-    const amount = opened
-      ? event.payload.amount
-      : 'amountReceived' in event.payload
-        ? event.payload.amountReceived
-        : 0n;
-    const fee = railFee(rail, 'collection', amount) ?? 0n;
-    const terms: Terms = { kind: 'collection', rail, merchantId, currency, country, amount, railFee: fee };
-    if (opened) return { kind: 'opened', ...common(event), terms };
-    return { kind: 'ended', ...common(event), status: paymentEnds[event.type], terms };
-  };
+function collectionHandler(deps: HandlerDeps): TopicHandler {
   return handleTopic(
     'collections',
     {
@@ -123,7 +114,7 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       'pesewa.collections.CollectionCompleted': 'handled',
       'pesewa.collections.CollectionFailed': 'handled',
     },
-    (events, transaction) => workingSet.apply(events.map(observedAs(observationOf)), transaction),
+    applyOwned(deps, 'collection'),
   );
 }
 

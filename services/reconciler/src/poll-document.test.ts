@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { awaited } from './domain/tracked.ts';
 import { called, fold, opened } from './fixtures/verdicts.ts';
-import { toDocument } from './poll-document.ts';
+import { fromDocument, toDocument } from './poll-document.ts';
 
 const keep = { paymentMs: 1, unknownMs: 600_000 };
 const stored = (proven: boolean) => toDocument(fold(awaited('po-1', 5_000), [called({ proven })]), keep);
@@ -28,4 +28,14 @@ it('a payment that the ledger or its owner mentions stays', () => {
     expect(toDocument(known, keep)).not.toHaveProperty('forgetAt');
     expect(toDocument(known, keep)).not.toHaveProperty('unknownSince');
   }
+});
+
+it('a payment is read as it was written, and its times are dates wherever they stand', () => {
+  const claims = [called({ atMs: 6_000 }), called({ atMs: 9_000 }), called({ proven: true, amount: '7' })];
+  const payment = fold(awaited('co-1', 5_000), [opened('collection'), ...claims]);
+  const document = toDocument(payment, keep);
+  expect(fromDocument(document)).toEqual(payment);
+  expect(document.callbacks?.[0]).toMatchObject({ at: new Date(6_000), lastAt: new Date(9_000) });
+  expect(document.timeline?.[0]).toMatchObject({ what: 'event', at: new Date(1_000) });
+  expect(JSON.stringify(Object.keys(document))).not.toContain('Ms"');
 });

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Claimable } from '@pesewa/messaging';
-import type { Claim } from './domain/claim.ts';
 import {
   awaited,
   inFlight,
@@ -8,33 +7,24 @@ import {
   needsNoWork,
   type OpenState,
   openStateOf,
-  type TimelineEntry,
   type Tracked,
 } from './domain/tracked.ts';
 
-/** The times of a payment, and what they are stored as. */
-const TIMES = {
-  openedAtMs: 'openedAt',
-  endedAtMs: 'endedAt',
-  endHeardAtMs: 'endHeardAt',
-  dueAtMs: 'dueAt',
-  scheduledAtMs: 'scheduledAt',
-  askedAtMs: 'askedAt',
-  refusedAtMs: 'refusedAt',
-  notFoundSinceMs: 'notFoundSince',
-  endReportedAtMs: 'endReportedAt',
-  booksDueAtMs: 'booksDueAt',
-} as const satisfies Partial<Record<keyof Tracked, string>>;
+/** A value as MongoDB holds it: a time in milliseconds is a date, whose name has no unit. */
+type Stored<Value> = Value extends readonly (infer Item)[]
+  ? readonly Stored<Item>[]
+  : Value extends object
+    ? {
+        readonly [Name in keyof Value as Name extends `${infer Time}Ms`
+          ? Time
+          : Name]: Name extends `${string}Ms` ? Date : Stored<Value[Name]>;
+      }
+    : Value;
 
-/** The fields that are stored in another way, or always. */
-type Special = 'reference' | 'status' | 'uncompared' | 'callbacks' | 'timeline';
+/** The fields that are stored if they are not as in a payment of which nothing is known. */
+type Fields = Omit<Tracked, 'reference' | 'status' | 'uncompared'>;
 
-/** The fields that are stored as they are. */
-type Fields = Omit<Tracked, keyof typeof TIMES | Special>;
-
-type StoredFields = { readonly [Time in (typeof TIMES)[keyof typeof TIMES]]?: Date } & {
-  readonly [Name in keyof Fields]?: NonNullable<Fields[Name]>;
-};
+type StoredFields = { readonly [Name in keyof Stored<Fields>]?: NonNullable<Stored<Fields>[Name]> };
 
 /**
  * A payment of the working set as MongoDB holds it; `_id` is our reference. A field is stored only if it is not as in a
@@ -49,10 +39,6 @@ export interface PollDocument extends Claimable, StoredFields {
   readonly watch?: string;
   /** Set while no close and no statement has compared its end with its rail's record: that rail. */
   readonly uncompared?: string;
-  readonly callbacks?: readonly (Omit<Claim, 'atMs' | 'lastAtMs'> & {
-    readonly at: Date;
-    readonly lastAt?: Date;
-  })[];
   /**
    * When it is deleted: a payment only once nothing is left to do, and if it never had a break; a reference that only
    * callbacks name, always.
@@ -66,13 +52,7 @@ export interface PollDocument extends Claimable, StoredFields {
   readonly inFlight?: true;
   readonly mayDebit?: bigint;
   readonly mayCredit?: bigint;
-  readonly timeline?: readonly (Omit<TimelineEntry, 'atMs' | 'lastAtMs'> & {
-    readonly at: Date;
-    readonly lastAt: Date;
-  })[];
 }
-
-const isTime = (name: string): name is keyof typeof TIMES => name in TIMES;
 
 /** How long a payment is kept after its end, and a reference that only callbacks name after the first, or its first proof. */
 export interface KeepTimes {
@@ -82,13 +62,15 @@ export interface KeepTimes {
 
 /** Writes a payment as MongoDB holds it. */
 export function toDocument(tracked: Tracked, keep: KeepTimes): PollDocument {
-  const { reference, status, uncompared, callbacks, timeline, ...fields } = tracked;
-  const { dueAtMs, endedAtMs, openedAtMs, terms } = tracked;
+  const { reference, status, uncompared, ...fields } = tracked;
+  const { dueAtMs, endedAtMs, openedAtMs, terms, callbacks } = tracked;
   const moves = inFlight(tracked);
+  const unknown: Readonly<Record<string, unknown>> = { ...awaited('', 0) };
+  const present = Object.entries(fields).filter(([name, value]) => !isSame(value, unknown[name]));
   return {
     _id: reference,
     status,
-    ...toStored(fields),
+    ...(toStored(Object.fromEntries(present)) as StoredFields),
     openedAt: new Date(openedAtMs),
     ...(status === 'open' && { openState: openStateOf(tracked) }),
     ...(dueAtMs !== null && terms && { watch: terms.rail }),
@@ -99,54 +81,38 @@ export function toDocument(tracked: Tracked, keep: KeepTimes): PollDocument {
       ...(callbacks.some(({ proven }) => proven) && { unknownSince: new Date(openedAtMs) }),
     }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true, ...moves }),
-    ...(callbacks.length > 0 && {
-      callbacks: callbacks.map(({ atMs, lastAtMs, ...callback }) => {
-        const lastAt = lastAtMs !== undefined && { lastAt: new Date(lastAtMs) };
-        return { ...callback, at: new Date(atMs), ...lastAt };
-      }),
-    }),
-    ...(timeline.length > 0 && {
-      timeline: timeline.map(({ atMs, lastAtMs, ...entry }) => {
-        return { ...entry, at: new Date(atMs), lastAt: new Date(lastAtMs) };
-      }),
-    }),
   };
-}
-
-function toStored(fields: Omit<Tracked, Special>): StoredFields {
-  const unknown: Readonly<Record<string, unknown>> = { ...awaited('', 0) };
-  const present = Object.entries(fields).filter(([name, value]) => !isSame(value, unknown[name]));
-  const stored = present.map(([name, value]) =>
-    isTime(name) ? [TIMES[name], new Date(Number(value))] : [name, value],
-  );
-  return Object.fromEntries(stored) as StoredFields;
 }
 
 /** Reads a payment as MongoDB holds it. */
 export function fromDocument(document: PollDocument): Tracked {
-  const { _id, status, openedAt, callbacks = [], timeline = [] } = document;
+  const { _id, status, openedAt, uncompared } = document;
   const unknown = awaited(_id, openedAt.getTime());
-  const known = Object.entries(unknown).map(([name, value]): readonly [string, unknown] =>
-    isTime(name)
-      ? [name, document[TIMES[name]]?.getTime() ?? null]
-      : [name, document[name as keyof Fields] ?? value],
+  const stored = fromStored(document) as Readonly<Record<string, unknown>>;
+  const known = Object.entries(unknown).map(([name, value]) => [name, stored[name] ?? value] as const);
+  return { ...unknown, ...Object.fromEntries(known), status, uncompared: uncompared !== undefined };
+}
+
+function toStored(value: unknown): unknown {
+  return mapFields(value, (name, one) =>
+    name.endsWith('Ms') ? [name.slice(0, -2), new Date(Number(one))] : [name, toStored(one)],
   );
-  return {
-    ...unknown,
-    ...Object.fromEntries(known),
-    status,
-    uncompared: document.uncompared !== undefined,
-    callbacks: callbacks.map(({ at, lastAt, ...callback }) => ({
-      ...callback,
-      atMs: at.getTime(),
-      ...(lastAt && { lastAtMs: lastAt.getTime() }),
-    })),
-    timeline: timeline.map(({ at, lastAt, ...entry }) => ({
-      ...entry,
-      atMs: at.getTime(),
-      lastAtMs: lastAt.getTime(),
-    })),
-  };
+}
+
+function fromStored(value: unknown): unknown {
+  return mapFields(value, (name, one) =>
+    one instanceof Date ? [`${name}Ms`, one.getTime()] : [name, fromStored(one)],
+  );
+}
+
+/** The same with each field of each object in it renamed and changed. */
+function mapFields(
+  value: unknown,
+  change: (name: string, one: unknown) => readonly [string, unknown],
+): unknown {
+  if (Array.isArray(value)) return value.map((one: unknown) => mapFields(one, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => change(name, one)));
 }
 
 /** What turns one stored payment into another; undefined if they are the same. */

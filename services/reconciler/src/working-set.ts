@@ -28,10 +28,7 @@ export interface ObservedEvent {
 }
 
 /** The projection of open payments (ADR 27). */
-export interface WorkingSet {
-  /** Applies observations in order within the transaction of their batch. */
-  readonly apply: (events: readonly ObservedEvent[], transaction: Transaction) => Promise<void>;
-}
+export type WorkingSet = ReturnType<typeof createWorkingSet>;
 
 /** A payment that its gateway has ended as a decision may have it: with an amount in minor units, or by an outcome. */
 export type AppliedDecision =
@@ -61,9 +58,10 @@ interface Outcome {
 }
 
 /** Builds the {@link WorkingSet}. */
-export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
+export function createWorkingSet(deps: WorkingSetDeps) {
   return {
-    apply: async (events, transaction) => {
+    /** Applies observations in order within the transaction of their batch. */
+    apply: async (events: readonly ObservedEvent[], transaction: Transaction): Promise<void> => {
       if (events.length === 0) return;
       const nowMs = deps.clock.nowMs();
       const loaded = await deps.store.load(

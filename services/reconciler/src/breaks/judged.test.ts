@@ -45,9 +45,11 @@ function payout(status: 'completed' | 'failed' = 'completed') {
     does: (kind: BreakKind, what: 'resolve' | 'reopen') => {
       const current = show(kind);
       if (!current) throw new Error(`${kind} has no break`);
-      const request =
-        what === 'resolve' ? { what, resolution: 'known' } : ({ what, reason: 'it is not' } as const);
-      const changed = changeBreak(current, request, { by: 'ama', at: new Date(NOW_MS), hasEnded: true });
+      const changed = changeBreak(
+        current,
+        { what, text: 'known' },
+        { by: 'ama', at: new Date(NOW_MS), hasEnded: true },
+      );
       if (!changed.ok) throw new Error(changed.refusal);
       kept.set(current._id, changed.value);
       tracked = afterManualResolution(tracked, kindsOf(current), what, NOW_MS);

@@ -30,12 +30,7 @@ export interface BreakOrder {
 }
 
 /** The operators' actions on breaks (ADR 70). */
-export interface BreakLife {
-  /** Changes a break and publishes the change in the same transaction; a repeated request changes nothing. */
-  readonly change: (order: BreakOrder) => Promise<Result<Break, BreakRefusal>>;
-  readonly find: (id: string) => Promise<Break | undefined>;
-  readonly list: BreakStore['list'];
-}
+export type BreakLife = ReturnType<typeof createBreakLife>;
 
 interface LifeDeps {
   readonly breaks: Pick<BreakStore, 'findAll' | 'save' | 'list'>;
@@ -49,12 +44,13 @@ interface LifeDeps {
 }
 
 /** Builds {@link BreakLife}. */
-export function createBreakLife(deps: LifeDeps): BreakLife {
+export function createBreakLife(deps: LifeDeps) {
   return {
+    /** Changes a break and publishes the change in the same transaction; a repeated request changes nothing. */
     change: commitEach(deps.messaging, 'reconciler.break', (order: BreakOrder, transaction) =>
       change(deps, order, transaction),
     ),
-    find: async (id) => (await deps.breaks.findAll([id])).at(0),
+    find: async (id: string): Promise<Break | undefined> => (await deps.breaks.findAll([id])).at(0),
     list: deps.breaks.list,
   };
 }
@@ -66,7 +62,7 @@ async function change(
 ): Promise<Result<Break, BreakRefusal>> {
   const { session } = transaction;
   const at = new Date(deps.clock.nowMs());
-  if (request.what === 'assign' && !deps.isOperator(request.to)) return refuse('operator.unknown');
+  if (request.what === 'assign' && !deps.isOperator(request.text)) return refuse('operator.unknown');
   const [current] = await deps.breaks.findAll([id], session);
   if (!current) return refuse('break.unknown');
   const tracked = (await deps.store.load([current.reference], session)).get(current.reference);
@@ -109,7 +105,7 @@ async function concludedBy(
 }
 
 function emitChange(changed: Break, request: BreakRequest, by: string, { emit }: Transaction): void {
-  if (request.what === 'assign') emit(breakAssigned(changed, request.to, by));
+  if (request.what === 'assign') emit(breakAssigned(changed, request.text, by));
   if (request.what === 'reopen') emit(breakOpened(changed, by));
   if (request.what === 'explain' || request.what === 'adjust') emit(breakExplained(changed, by));
   const mayResolve = ['resolve', 'approve', 'adjust'].includes(request.what);

@@ -175,14 +175,14 @@ describe('the routes of breaks', () => {
   });
 
   it.each<[string, object, object]>([
-    ['assign', { operator: 'kofi' }, { what: 'assign', to: 'kofi' }],
+    ['assign', { operator: 'kofi' }, { what: 'assign', text: 'kofi' }],
     ['notes', { text: ' asked them ' }, { what: 'note', text: 'asked them' }],
-    ['explain', { explanation: 'a fee' }, { what: 'explain', explanation: 'a fee' }],
-    ['resolve', { resolution: 'paid back' }, { what: 'resolve', resolution: 'paid back' }],
+    ['explain', { explanation: 'a fee' }, { what: 'explain', text: 'a fee' }],
+    ['resolve', { resolution: 'paid back' }, { what: 'resolve', text: 'paid back' }],
     ['resolve', { approves: 'kofi' }, { what: 'approve', approves: 'kofi' }],
-    ['resolve/reject', { reason: 'not so' }, { what: 'reject', reason: 'not so' }],
-    ['reopen', { reason: 'not so' }, { what: 'reopen', reason: 'not so' }],
-    ['withdraw', { commandId: 'bk-1' }, { what: 'withdraw', commandId: 'bk-1' }],
+    ['resolve/reject', { reason: 'not so' }, { what: 'reject', text: 'not so' }],
+    ['reopen', { reason: 'not so' }, { what: 'reopen', text: 'not so' }],
+    ['withdraw', { commandId: 'bk-1' }, { what: 'withdraw', text: 'bk-1' }],
     [
       'adjustment',
       adjustment,

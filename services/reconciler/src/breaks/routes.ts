@@ -1,7 +1,9 @@
 import {
   type BreakFilters,
   type BreakSidesView,
+  type BreakView,
   breakChanges,
+  breakColumns,
   breakOperations,
   formatPageCursor,
 } from '@pesewa/contracts';
@@ -11,12 +13,12 @@ import type { Hono } from 'hono';
 import type { Break } from '../domain/break.ts';
 import { breakKinds, isBreakKind } from '../domain/break-kinds.ts';
 import type { BreakRequest } from '../domain/break-life.ts';
-import { answerFile } from '../exports.ts';
-import { exportBreaks } from './export.ts';
+import { answerFile, exportItems } from '../exports.ts';
 import type { BreakLife } from './life.ts';
-import type { BreakQuery } from './store.ts';
+import { type BreakQuery, type BreakStore, pagesOfBreaks } from './store.ts';
 import { viewBreak, viewBreakDetail } from './views.ts';
 
+const BREAKS_PER_PAGE = 500;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** The dependencies of the routes of breaks. */
@@ -47,7 +49,8 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
     export: ({ query: { format, ...filters } }) => {
       const narrowed = queryOf(filters, clock.nowMs());
       if (!narrowed.ok) return refused('invalid', narrowed.refusal);
-      return answerFile('breaks', format, exportBreaks(life, narrowed.value, format));
+      const items = breaksOf(life, narrowed.value);
+      return answerFile('breaks', format, exportItems({ items, viewOf: viewBreak, columns }, format));
     },
     show: async ({ parameters: { id } }) => {
       const found = await life.find(id);
@@ -55,6 +58,13 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
     },
   });
   addChanges(operator, deps);
+}
+
+const columns = Object.fromEntries(breakColumns.map((column) => [column, (view: BreakView) => view[column]]));
+
+/** All breaks of a query, each exactly once; those that open meanwhile are not among them. */
+async function* breaksOf(life: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<Break> {
+  for await (const page of pagesOfBreaks(life, { ...query, limit: BREAKS_PER_PAGE })) yield* page;
 }
 
 interface ChangeRequest<Body> {
@@ -81,16 +91,16 @@ function addChanges(operator: Hono, { life }: BreakRouteDeps): void {
     return `${who} has resolved it, and it is of so much money that an approver must approve that, with approves: "${who}"`;
   };
   serveOperations(operator, breakChanges, {
-    assign: by(({ operator }) => ({ what: 'assign', to: operator })),
+    assign: by(({ operator }) => ({ what: 'assign', text: operator })),
     notes: by(({ text }) => ({ what: 'note', text })),
-    explain: by(({ explanation }) => ({ what: 'explain', explanation })),
-    resolve: by(({ resolution = '', approves }) =>
-      approves === undefined ? { what: 'resolve', resolution } : { what: 'approve', approves },
+    explain: by(({ explanation }) => ({ what: 'explain', text: explanation })),
+    resolve: by(({ resolution: text = '', approves }) =>
+      approves === undefined ? { what: 'resolve', text } : { what: 'approve', approves },
     ),
-    reject: by(({ reason }) => ({ what: 'reject', reason })),
-    reopen: by(({ reason }) => ({ what: 'reopen', reason })),
+    reject: by(({ reason }) => ({ what: 'reject', text: reason })),
+    reopen: by(({ reason }) => ({ what: 'reopen', text: reason })),
     adjustment: by(adjustRequest),
-    withdraw: by(({ commandId }) => ({ what: 'withdraw', commandId })),
+    withdraw: by(({ commandId }) => ({ what: 'withdraw', text: commandId })),
   });
 }
 

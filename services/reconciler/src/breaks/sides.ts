@@ -1,8 +1,8 @@
-import type { BreakSidesView } from '@pesewa/contracts';
+import type { BreakSidesView, PaymentKind } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { Break } from '../domain/break.ts';
+import type { Field } from '../domain/break-kinds.ts';
 import { type Side, sideOf } from '../domain/close.ts';
-import { floatDirection } from '../domain/float-direction.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import type { RecordDocument, StatementStore } from '../statements/store.ts';
 import type { WorkingStore } from '../store.ts';
@@ -79,4 +79,14 @@ function floatChangeOf({ field, amount, currency }: Break, { status, terms }: Tr
   if (amount === null || currency === null || !terms || !hasEnded) return null;
   const direction = floatDirection(field, terms.kind);
   return direction === 0n ? null : formatAmount(amount * direction, currency);
+}
+
+/**
+ * What our float gains for each unit that the rail has more than we in a field of an ended payment: what it paid out and
+ * charged more is gone from our float, what it received more is in it; 0 if the field says nothing of that.
+ */
+function floatDirection(field: Field, kind: PaymentKind): 1n | 0n | -1n {
+  if (field === 'fee') return -1n;
+  if (field !== 'amount') return 0n;
+  return kind === 'payout' ? -1n : 1n;
 }

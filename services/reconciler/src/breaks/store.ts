@@ -60,16 +60,6 @@ export function openBreakStore(db: Db) {
       }));
       await collection.bulkWrite(writes, { session });
     },
-    /**
-     * Gives an open break to decide about it; undefined if it is not open.
-     *
-     * It writes the break, so that a concurrent decision or a concurrent end is a conflict.
-     */
-    hold: async (id: string, session: ClientSession): Promise<Break | undefined> => {
-      const open = { _id: id, status: 'open' as const };
-      const options = { session, returnDocument: 'after' } as const;
-      return (await collection.findOneAndUpdate(open, { $inc: { decisions: 1 } }, options)) ?? undefined;
-    },
     /** How many are open of each kind, and since when the oldest is; read from the index alone. */
     countOpen: () => countOpen(collection),
     /** How much money the open ones are about, by currency; read from the same index alone. */

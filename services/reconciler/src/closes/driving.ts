@@ -1,4 +1,5 @@
 import type { Loop, Messaging } from '@pesewa/messaging';
+import { RESULT_KEY } from '../database-schema.ts';
 import { createGathering, type Gathering } from '../matching/gathering.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import { type Keep, type RunDeps, startRuns } from '../matching/runs.ts';
@@ -24,7 +25,7 @@ const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
  * Drives closes (ADR 29): reads the payments of each window once, and when all of them are asked about adds those that
- * nothing has compared yet, until only unclear ones are left. A close is done only after a search for them that began
+ * nothing has compared yet, until only unclear ones are left, about which it asks once more when it is woken. A close is done only after a search for them that began
  * after everything the owners had published was applied here.
  */
 export function startCloses(deps: DrivingDeps): Loop {
@@ -66,25 +67,31 @@ async function gatherSlice(
 
 /** The next step once all records are finished: late payments are added, or the close ends if there are none. */
 async function look(
-  { closeStore: store, payments, messaging }: DrivingDeps,
+  { closeStore: store, payments, messaging, clock, gathered }: DrivingDeps,
   { add }: Gathering<CloseDocument>,
   close: CloseDocument,
   keep: Keep,
 ): Promise<void> {
   const { _id, claim } = close;
   const mine = { _id, ...(claim !== undefined && { claim }) };
-  const isPending = (await store.records.findOne({ run: _id, result: 'pending' })) !== null;
-  if (isPending || !(await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
+  const unfinished = { run: _id, result: { $in: ['pending', 'unclear'] as const }, waits: { $exists: true } };
+  const isAsking = (await store.records.findOne(unfinished, { hint: RESULT_KEY })) !== null;
+  if (isAsking || !(await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
     await store.runs.updateOne(mine, [{ $set: { dueAt: { $add: ['$$NOW', LOOK_MS] } } }]);
     return;
   }
   let fresh = 0;
   for await (const late of payments.uncompared(close)) {
     await keep();
-    // What is unclear is asked about once more each time the close is looked at again.
-    fresh += await add(close, close.rereading ? late : await withoutUnclear(store, _id, late));
+    const unclear = await unclearAmong(store, _id, late);
+    const again = unclear.filter(({ askedAt }) => isBefore(askedAt, close.wokenAt)).map((one) => one._id);
+    if (again.length > 0) await store.askAgain(again, new Date(clock.nowMs()));
+    const known = new Set(unclear.map(({ reference }) => reference));
+    const others = late.filter(({ _id: reference }) => !known.has(reference));
+    fresh += again.length + (others.length > 0 ? await add(close, others) : 0);
   }
   if (fresh > 0) {
+    gathered();
     await store.runs.updateOne(mine, [{ $set: { dueAt: '$$NOW' } }]);
     return;
   }
@@ -95,16 +102,20 @@ async function look(
   ]);
 }
 
-/** Those of these payments whose present end was not found unclear in this close. */
-async function withoutUnclear(
+/** The records of those of these payments whose present end was found unclear in this close. */
+async function unclearAmong(
   { records }: CloseStore,
   run: string,
   payments: readonly WindowPayment[],
-): Promise<readonly WindowPayment[]> {
-  const ids = payments.map(({ _id }) => recordId(run, _id));
-  const unclear = await records.find({ _id: { $in: ids }, result: 'unclear' }).toArray();
-  const endOf = new Map(unclear.map(({ reference, endedAt }) => [reference, endedAt.getTime()]));
-  return payments.filter(({ _id, endedAt }) => endOf.get(_id) !== endedAt?.getTime());
+): Promise<readonly CloseRecord[]> {
+  const endOf = new Map(payments.map(({ _id, endedAt }) => [recordId(run, _id), endedAt?.getTime()]));
+  const unclear = await records.find({ _id: { $in: [...endOf.keys()] }, result: 'unclear' }).toArray();
+  return unclear.filter(({ _id, endedAt }) => endOf.get(_id) === endedAt.getTime());
+}
+
+/** Whether a rail was last asked before its close was woken; a close that never was asks about nothing again. */
+function isBefore(askedAt: Date | undefined, wokenAt: Date | undefined): boolean {
+  return wokenAt !== undefined && (askedAt === undefined || askedAt < wokenAt);
 }
 
 function recordOf(

@@ -54,6 +54,22 @@ describe('the nightly close on real daemons', () => {
   });
 });
 
+describe('a close that is asked for again', () => {
+  it('asks once about each payment that stayed unclear, whatever its result is meanwhile', async () => {
+    const window = nextHour();
+    const [silent = '', answered = ''] = await paidAt(window.startMs, 2);
+    for (const reference of [silent, answered]) answers.set(reference, { kind: 'unknown', why: 'timeout' });
+    const { id } = await closed(window);
+    const before = asked.filter((one) => one === silent).length;
+    expect(await closed(window)).toMatchObject({ late: 0, results: { unclear: 2 } });
+    expect(asked.filter((one) => one === silent)).toHaveLength(before + 1);
+    expect(await recordOf(id, silent)).toMatchObject({ result: 'unclear', tries: before + 1 });
+    answers.set(answered, agreed);
+    expect(await closed(window)).toMatchObject({ late: 0, results: { unclear: 1, matched: 1 } });
+    expect(asked.filter((one) => one === silent)).toHaveLength(before + 2);
+  });
+});
+
 describe('a close whose payment has a break already', () => {
   it('opens its own break for differences that the other does not cover', async () => {
     const window = nextHour();

@@ -11,6 +11,8 @@ import { type MatchRecord, type MatchRun, type MatchStore, openMatchStore } from
  */
 export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'gathering' | 'asking' | 'done';
+  /** When it was last woken after it was done, by the database's clock. */
+  readonly wokenAt?: Date;
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -22,7 +24,7 @@ export interface CloseRecord extends MatchRecord, Claimable {
   readonly currency: string;
   readonly endedAt: Date;
   readonly result: CloseResult;
-  /** The rail to ask, by which it is claimed; absent once the result is known. */
+  /** The rail to ask, by which it is claimed; absent while it is not asked. */
   readonly waits?: string;
   readonly tries: number;
   /** When the rail was last asked, by the database's clock. */
@@ -43,6 +45,8 @@ export interface CloseStore extends MatchStore<CloseDocument, CloseRecord> {
   readonly days: () => Promise<readonly string[]>;
   /** Has late payments of the finished ones among these closes looked for; they stay done until one is found. */
   readonly lookForLate: (ids: readonly string[], dueAt: Date) => Promise<void>;
+  /** Has rails asked once more about unclear records, whose result stays until there is another. */
+  readonly askAgain: (ids: readonly string[], dueAt: Date) => Promise<void>;
 }
 
 /** Finished closes of a whole day over all rails, recognised by their ids, which are in the order of their windows. */
@@ -59,10 +63,13 @@ export function openCloseStore(db: Db): CloseStore {
       return (await days.toArray()).map(({ _id }) => _id);
     },
     lookForLate: async (ids, dueAt) => {
-      await runs.updateMany(
-        { _id: { $in: [...ids] }, stage: 'done' },
-        { $set: { stage: 'asking', running: true, rereading: true, dueAt } },
-      );
+      await runs.updateMany({ _id: { $in: [...ids] }, stage: 'done' }, [
+        { $set: { stage: 'asking', running: true, rereading: true, dueAt, wokenAt: '$$NOW' } },
+      ]);
+    },
+    askAgain: async (ids, dueAt) => {
+      const unclear = { _id: { $in: [...ids] }, result: 'unclear' as const };
+      await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }]);
     },
   };
 }

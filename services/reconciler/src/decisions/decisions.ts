@@ -14,8 +14,7 @@ import type { ClientSession } from 'mongodb';
 import { commitEach } from '../batches.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { claimedAmount } from '../domain/amounts.ts';
-import { type BreakChange, kindsOf } from '../domain/break.ts';
-import { changed } from '../domain/break-versions.ts';
+import { type BreakChange, changed, kindsOf } from '../domain/break.ts';
 import {
   type ApprovedDecision,
   blocksOthers,
@@ -46,7 +45,7 @@ interface DecisionDeps {
   readonly decisionStore: DecisionStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly store: Pick<WorkingStore, 'load' | 'save' | 'guard'>;
-  readonly breaks: Pick<BreakStore, 'findAll' | 'hold' | 'save'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
   readonly railFee: RailFee;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -101,7 +100,7 @@ async function propose(
   const at = new Date(deps.clock.nowMs());
   const [taken] = await deps.decisionStore.find({ id }, session);
   const breakId = await chosenBreak(deps, request, taken, session);
-  const matter = await matterOf(deps, breakId, 'outcome' in request ? 'outcome' : 'amount', session);
+  const matter = await matterOf(deps, breakId, request, session);
   const about = matter.ok ? matter.value : taken;
   if (!about) return matter.ok ? refuse('break.unknown') : matter;
   const { reference } = about;
@@ -125,9 +124,7 @@ async function propose(
 }
 
 /** What its proposer says of it. */
-function saidIn(request: DecisionRequest): Pick<Decision, 'note' | 'despite'> {
-  const { note } = request;
-  const despite = 'outcome' in request ? undefined : request.despite;
+function saidIn({ note, despite }: DecisionRequest): Pick<Decision, 'note' | 'despite'> {
   return { ...(note !== undefined && { note }), ...(despite !== undefined && { despite }) };
 }
 
@@ -146,8 +143,7 @@ async function conclude(
   const { session } = transaction;
   const [decision] = await deps.decisionStore.find({ id }, session);
   if (!decision) return refuse('decision.unknown');
-  const what = decision.outcome === undefined ? 'amount' : 'outcome';
-  const matter = await matterOf(deps, decision.breakId, what, session);
+  const matter = await matterOf(deps, decision.breakId, decision, session);
   const railFee = matter.ok ? feeOf(deps, decision, matter.value.terms) : undefined;
   const decided = decide(decision, verdict, railFee ?? 0n);
   if (!decided.ok || decided.value === decision) return decided;
@@ -190,15 +186,15 @@ async function publish(
   emit(decisionApproved(tracked, terms, approved));
 }
 
-/** Locks the break of a decision and notes the change in its history; undefined if it is not open. */
+/** Notes the change in the history of a decision's break, which a concurrent change conflicts with; false if it is not open. */
 async function holdFor(
   { breaks }: DecisionDeps,
   decision: Decision,
   { by, at, what }: Pick<BreakChange, 'by' | 'at' | 'what'>,
   session: ClientSession,
 ): Promise<boolean> {
-  const held = await breaks.hold(decision.breakId, session);
-  if (!held) return false;
+  const [held] = await breaks.findAll([decision.breakId], session);
+  if (held?.status !== 'open') return false;
   await breaks.save([changed(held, { by, at, what, text: textOf(decision) })], session);
   return true;
 }
@@ -214,7 +210,6 @@ async function chosenBreak(
   taken: Decision | undefined,
   session: ClientSession,
 ): Promise<string> {
-  if (!('outcome' in request)) return request.breakId;
   if (taken && request.breakIds.includes(taken.breakId)) return taken.breakId;
   const kept = new Map((await breaks.findAll(request.breakIds, session)).map((one) => [one._id, one]));
   const found = request.breakIds.flatMap((id) => kept.get(id) ?? []);
@@ -228,8 +223,8 @@ function termsOf(
   request: DecisionRequest,
   { currency, minor }: Money,
 ): Result<Money & Pick<Decision, 'outcome'>, PositiveAmountRefusal> {
-  if ('outcome' in request) return accept({ currency, minor, outcome: request.outcome });
-  return parsePositiveAmount(request.amount, currency);
+  const { amount = '', outcome } = request;
+  return outcome ? accept({ currency, minor, outcome }) : parsePositiveAmount(amount, currency);
 }
 
 /** The subject of a decision: the open break of an open payment; the money is what the payment asks for. */
@@ -242,14 +237,14 @@ interface Matter extends Money {
 async function matterOf(
   { breaks, store }: Pick<DecisionDeps, 'breaks' | 'store'>,
   breakId: string,
-  what: 'amount' | 'outcome',
+  { outcome }: Pick<Decision, 'outcome'>,
   session: ClientSession,
 ): Promise<Result<Matter, UndecidableReason>> {
   const [about] = await breaks.findAll([breakId], session);
   const reference = about?.reference ?? '';
   const tracked = about && (await store.load([reference], session)).get(reference);
   const decidable = about && { status: about.status, kinds: kindsOf(about) };
-  const why = whyUndecidable(decidable, tracked, what);
+  const why = whyUndecidable(decidable, tracked, outcome ? 'outcome' : 'amount');
   if (why) return refuse(why);
   const terms = tracked?.terms;
   if (!about || !tracked || !terms) return refuse('break.unknown');

@@ -66,7 +66,9 @@ describe('the routes of decisions', () => {
     expect(status).toBe(202);
     expect(body).toMatchObject({ id: 'dc-1', amount: '100.5', status: 'proposed', requestedBy: 'ama' });
     const { breakId } = proposed;
-    expect(said).toEqual([[{ breakId, amount: '100.50', note: 'why' }, 'ama', { id: 'd-1', dryRun: false }]]);
+    expect(said).toEqual([
+      [{ breakIds: [breakId], amount: '100.50', note: 'why' }, 'ama', { id: 'd-1', dryRun: false }],
+    ]);
     const dry = { ...request, despite: 'it is right', dryRun: true };
     expect(await ask('/decisions', dry)).toMatchObject([200, { id: 'dc-1' }]);
     expect(said.at(-1)).toMatchObject([{ despite: 'it is right' }, 'ama', { dryRun: true }]);

@@ -57,14 +57,19 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
 function requestOf({
   breakId: id,
   reference: of = '',
-  amount = '',
+  amount,
   outcome,
   note,
   despite,
 }: DecisionProposal): DecisionRequest {
-  if (outcome === undefined) return { breakId: id ?? breakOfKind(of, DECIDABLE), amount, note, despite };
-  const breakIds = id === undefined ? [breakId(of, 'status'), breakId(of, 'amount')] : [id];
-  return { breakIds, outcome, note: note ?? '' };
+  const ofPayment = outcome ? [breakId(of, 'status'), breakId(of, 'amount')] : [breakOfKind(of, DECIDABLE)];
+  return {
+    breakIds: id === undefined ? ofPayment : [id],
+    amount,
+    outcome,
+    note,
+    ...(!outcome && { despite }),
+  };
 }
 
 const refuseDecision = refusalsAs({
@@ -113,32 +118,22 @@ function whyUndecided(pending: Decision | undefined): string {
 
 /** A decision as operators see it: amounts in decimal text, times in UTC. */
 function viewDecision(decision: Decision): DecisionView {
-  const {
-    id,
-    breakId: about,
-    reference: of,
-    currency,
-    minor,
-    note,
-    despite,
-    status,
-    requestedBy,
-    at,
-  } = decision;
-  const { merchantId, rail, asked, claimed } = decision;
+  const { id, breakId: about, reference: of, currency, minor, requestedBy, at } = decision;
+  const { merchantId, rail, asked, claimed, outcome, note, despite, status } = decision;
+  const text = (amount?: bigint) => (amount === undefined ? undefined : formatAmount(amount, currency));
   return {
     id,
     breakId: about,
     reference: of,
     currency,
     amount: formatAmount(minor, currency),
-    ...(merchantId !== undefined && { merchantId }),
-    ...(rail !== undefined && { rail }),
-    ...(asked !== undefined && { asked: formatAmount(asked, currency) }),
-    ...(claimed !== undefined && { claimed: formatAmount(claimed, currency) }),
-    ...(decision.outcome !== undefined && { outcome: decision.outcome }),
-    ...(note !== undefined && { note }),
-    ...(despite !== undefined && { despite }),
+    merchantId,
+    rail,
+    asked: text(asked),
+    claimed: text(claimed),
+    outcome,
+    note,
+    despite,
     status,
     requestedBy,
     requestedAt: at.toISOString(),
@@ -146,23 +141,18 @@ function viewDecision(decision: Decision): DecisionView {
   };
 }
 
-function viewOutcome(decision: Decision) {
+function viewOutcome(decision: Decision): Partial<DecisionView> {
   if (decision.status === 'proposed')
     return { expiresAt: new Date(proposalExpiryMs(decision)).toISOString() };
   const { decidedBy, decidedAt } = decision;
-  if (decision.status === 'rejected') {
-    const { reason } = decision;
-    return {
-      rejectedBy: decidedBy,
-      rejectedAt: decidedAt.toISOString(),
-      ...(reason !== undefined && { rejectedFor: reason }),
-    };
-  }
+  const at = decidedAt.toISOString();
+  if (decision.status === 'rejected')
+    return { rejectedBy: decidedBy, rejectedAt: at, rejectedFor: decision.reason };
   return {
     approvedBy: decidedBy,
-    approvedAt: decidedAt.toISOString(),
+    approvedAt: at,
     railFee: formatAmount(decision.railFee, decision.currency),
-    ...(decision.status === 'applied' && { appliedAt: decision.appliedAt.toISOString() }),
+    appliedAt: decision.status === 'applied' ? decision.appliedAt.toISOString() : undefined,
   };
 }
 

@@ -36,32 +36,38 @@ export function autoResolutionsOf(
   after: Tracked,
   observation: PaymentObservation,
 ): readonly AutoResolution[] {
+  // A callback only claims.
+  if (observation.kind === 'called' || after.breaks.length === 0) return [];
   const causes: AutoResolution[] = [];
-  if (isUnknown(before) && !isUnknown(after) && 'name' in observation) {
-    causes.push({
-      kind: 'callback.unknown_reference',
-      resolution: `the payment appeared: ${observation.name}`,
-    });
-  }
+  const gone = (resolution: string, ...kinds: readonly BreakKind[]) =>
+    void causes.push(...kinds.map((kind) => ({ kind, resolution })));
+  const { name } = observation;
   const end = endIn(observation);
-  if (end !== undefined && isEnd(after.status) && !isEnd(before.status)) {
-    const { name, status, terms } = end;
+  if (isUnknown(before) && !isUnknown(after))
+    gone(`the payment appeared: ${name}`, 'callback.unknown_reference');
+  if (end && isEnd(after.status) && !isEnd(before.status)) {
+    const { status, terms } = end;
     const byPeople = before.decidedOutcome === status ? ', decided by people' : '';
-    for (const kind of WHILE_OPEN) causes.push({ kind, resolution: `the payment ended: ${name}${byPeople}` });
-    if (status === 'completed' && isResolvedByEnd(before, terms)) {
-      const amount = displayAmount(terms.amount, terms.currency);
-      causes.push({ kind: RESOLVED_BY_END, resolution: `the collection completed with ${amount}` });
-    }
+    gone(`the payment ended: ${name}${byPeople}`, ...WHILE_OPEN);
+    if (status === 'completed' && isResolvedByEnd(before, terms))
+      gone(`the collection completed with ${displayAmount(terms.amount, terms.currency)}`, RESOLVED_BY_END);
   }
   // A reversal is an end too, which the owner applies after another.
-  if (end !== undefined && after.status !== before.status)
-    causes.push({ kind: 'payment.end_untaken', resolution: `its owner has taken it over: ${end.name}` });
-  if (end !== undefined && cameTrue(after))
-    causes.push({ kind: 'callback.denied', resolution: `what was claimed came true: ${end.name}` });
-  if (observation.kind === 'asked')
-    causes.push({ kind: 'payout.unattempted', resolution: `an attempt is reported: ${observation.name}` });
-  if ('name' in observation) causes.push(...bornOut(after, observation), ...covered(before, observation));
-  return causes.filter(({ kind }) => after.breaks.includes(kind));
+  if (end && after.status !== before.status)
+    gone(`its owner has taken it over: ${name}`, 'payment.end_untaken');
+  if (end && cameTrue(after)) gone(`what was claimed came true: ${name}`, 'callback.denied');
+  if (observation.kind === 'asked') gone(`an attempt is reported: ${name}`, 'payout.unattempted');
+  const differing = judgeBooks(after)?.kind;
+  gone(`the ledger and the payment's owner agree: ${name}`, ...bookKinds.filter((one) => one !== differing));
+  // Breaks over lost events are resolved if an event was only late, or the payment has ended (ADR 27).
+  if (observation.kind === 'opened') gone(`its event arrived: ${name}`, gapKinds.opening);
+  if (observation.kind === 'audited' && end) gone(`the payment ended: ${name}`, gapKinds.opening);
+  if (observation.kind === 'ended') {
+    const isSameEnd = before.status === observation.status;
+    const gaps = Object.values(gapKinds).filter((one) => one !== gapKinds.end || isSameEnd);
+    gone(`the payment ended: ${name}`, ...gaps);
+  }
+  return causes.filter((one) => after.breaks.includes(one.kind));
 }
 
 /** Whether every end that callbacks have claimed is the payment's own by now. */
@@ -71,33 +77,12 @@ function cameTrue({ status, terms, callbacks }: Tracked): boolean {
   return ends.length > 0 && ends.every((claimed) => isConsistentWith(status, claimed));
 }
 
-/** The differences between the ledger and the payment's owner that are gone. */
-function bornOut(after: Tracked, { name }: { readonly name: string }): readonly AutoResolution[] {
-  const still = judgeBooks(after)?.kind;
-  return bookKinds
-    .filter((kind) => kind !== still)
-    .map((kind) => ({ kind, resolution: `the ledger and the payment's owner agree: ${name}` }));
-}
-
 /** The end in an observation, by the owner's event or by its record. */
 function endIn(observation: PaymentObservation) {
   if (observation.kind === 'ended') return observation;
   if (observation.kind !== 'audited' || observation.record.status === 'open') return undefined;
   const { status, terms } = observation.record;
-  return { name: observation.name, status, terms };
-}
-
-/** The breaks over lost events that are resolved: an event was only late, or the payment has ended (ADR 27). */
-function covered(before: Tracked, observation: PaymentObservation): readonly AutoResolution[] {
-  if (observation.kind === 'audited' && endIn(observation) !== undefined)
-    return [{ kind: 'coverage.missing', resolution: `the payment ended: ${observation.name}` }];
-  if (observation.kind === 'opened')
-    return [{ kind: 'coverage.missing', resolution: `its event arrived: ${observation.name}` }];
-  if (observation.kind !== 'ended') return [];
-  const isSameEnd = before.status === observation.status;
-  return Object.values(gapKinds)
-    .filter((kind) => kind !== 'coverage.ended' || isSameEnd)
-    .map((kind) => ({ kind, resolution: `the payment ended: ${observation.name}` }));
+  return { status, terms };
 }
 
 /**

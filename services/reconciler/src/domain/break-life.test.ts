@@ -17,11 +17,11 @@ const found: FoundBreak = {
   at: day(1),
 };
 const requests = {
-  assign: { what: 'assign', to: 'kofi' },
+  assign: { what: 'assign', text: 'kofi' },
   note: { what: 'note', text: 'asked the rail' },
-  explain: { what: 'explain', explanation: 'a fee of theirs' },
-  resolve: { what: 'resolve', resolution: 'they paid it back' },
-  reopen: { what: 'reopen', reason: 'they did not' },
+  explain: { what: 'explain', text: 'a fee of theirs' },
+  resolve: { what: 'resolve', text: 'they paid it back' },
+  reopen: { what: 'reopen', text: 'they did not' },
 } as const satisfies Record<string, BreakRequest>;
 const terms: AdjustmentTerms = {
   commandId: 'bk-1',
@@ -31,7 +31,7 @@ const terms: AdjustmentTerms = {
   minor: -100n,
 };
 const adjust: BreakRequest = { what: 'adjust', terms, explanation: 'the rail lost it' };
-const withdraw: BreakRequest = { what: 'withdraw', commandId: 'bk-1' };
+const withdraw: BreakRequest = { what: 'withdraw', text: 'bk-1' };
 
 const ama = (number = 2, hasEnded: Requester['hasEnded'] = null): Requester => ({
   by: 'ama',
@@ -228,7 +228,7 @@ describe('the adjustment of a break', () => {
       expect(refusalOf({ ...adjust, terms: { ...terms, ...other } })).toBe('adjustment.differs');
     expect(refusalOf({ ...adjust, terms: { ...terms, commandId: 'bk-2' } })).toBe('adjustment.pending');
     expect(refusalOf(requests.resolve)).toBe('adjustment.pending');
-    expect(refusalOf({ what: 'withdraw', commandId: 'bk-2' })).toBe('adjustment.unknown');
+    expect(refusalOf({ what: 'withdraw', text: 'bk-2' })).toBe('adjustment.unknown');
     expect(refusalOf(adjust, stages.resolved)).toBe('break.resolved');
     const withdrawn = after([withdraw], proposed);
     expect(statusOf(withdrawn)).toBe('open');

@@ -1,26 +1,38 @@
-import { accept, type Result, refuse, unreachable } from '@pesewa/kernel';
+import { accept, type Result, refuse } from '@pesewa/kernel';
 import {
   type Adjustment,
   type AdjustmentOutcome,
   type AdjustmentTerms,
   isSameAdjustment,
 } from './adjustments.ts';
-import { type Break, type BreakChange, type Observation, proposedResolutionOf } from './break.ts';
+import {
+  type Break,
+  type BreakChange,
+  changed,
+  type Observation,
+  openedAgain,
+  proposedResolutionOf,
+  resolved,
+} from './break.ts';
 import { type Observer, termsOfBreak } from './break-kinds.ts';
-import { changed, openedAgain, resolved } from './break-versions.ts';
 import { closeBreak, isCorrectedBy, isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
 
-/** An operator's request about a break. */
+/** What the history says of an operator's request. */
+const HISTORY = {
+  assign: 'assigned',
+  note: 'noted',
+  explain: 'explained',
+  resolve: 'resolved',
+  reject: 'resolution rejected',
+  reopen: 'opened again',
+  withdraw: 'adjustment withdrawn',
+} as const satisfies Readonly<Record<string, BreakChange['what']>>;
+
+/** An operator's request about a break; its text is a comment, an owner's name or an order's id. */
 export type BreakRequest =
-  | { readonly what: 'assign'; readonly to: string }
-  | { readonly what: 'note'; readonly text: string }
-  | { readonly what: 'explain'; readonly explanation: string }
-  | { readonly what: 'resolve'; readonly resolution: string }
+  | { readonly what: keyof typeof HISTORY; readonly text: string }
   | { readonly what: 'approve'; readonly approves: string }
-  | { readonly what: 'reject'; readonly reason: string }
-  | { readonly what: 'reopen'; readonly reason: string }
-  | { readonly what: 'adjust'; readonly terms: AdjustmentTerms; readonly explanation: string }
-  | { readonly what: 'withdraw'; readonly commandId: string };
+  | { readonly what: 'adjust'; readonly terms: AdjustmentTerms; readonly explanation: string };
 
 /** Why a request is refused. */
 export type LifeRefusal =
@@ -66,33 +78,24 @@ export function changeBreak(
   const ends = ['resolve', 'approve', 'reject', 'withdraw'].includes(request.what);
   if (!ends && isFull(current)) return refuse('break.full');
   const isResolved = current.status === 'resolved';
-  if (request.what === 'reopen') {
-    if (!isResolved) return refuse('break.unresolved');
-    return accept(openedAgain(unjudged(current), lineOf(request, requester)));
-  }
+  const line = lineOf(request, requester);
+  if (request.what === 'reopen')
+    return isResolved ? accept(openedAgain(unjudged(current), line)) : refuse('break.unresolved');
   // Notes may be added at any time, as may the end of an order.
-  if (request.what === 'note') return accept(changed(current, lineOf(request, requester)));
-  if (request.what === 'withdraw') return withdraw(current, request, requester);
+  if (request.what === 'note') return accept(changed(current, line));
+  if (request.what === 'withdraw') return withdraw(current, request.text, line);
   if (isResolved) return refuse('break.resolved');
-  switch (request.what) {
-    case 'assign':
-      return accept(changed({ ...current, owner: request.to }, lineOf(request, requester)));
-    case 'explain':
-      return accept(changed({ ...current, explanation: request.explanation }, lineOf(request, requester)));
-    case 'adjust':
-      return adjust(current, request, requester);
-    case 'resolve':
-      return resolveByHand(current, request, requester, aloneUpTo);
-    case 'approve':
-      return approveResolution(current, request, requester);
-    case 'reject': {
-      const { resolutionProposedBy, ...unproposed } = current;
-      if (resolutionProposedBy === undefined) return refuse('resolution.not_proposed');
-      return accept(changed(unproposed, lineOf(request, requester)));
-    }
-    default:
-      return unreachable(request);
+  if (request.what === 'adjust') return adjust(current, request, requester);
+  if (request.what === 'resolve') return resolveByHand(current, request.text, requester, aloneUpTo);
+  if (request.what === 'approve') return approveResolution(current, request.approves, requester);
+  if (request.what === 'reject') {
+    const { resolutionProposedBy, ...unproposed } = current;
+    return resolutionProposedBy === undefined
+      ? refuse('resolution.not_proposed')
+      : accept(changed(unproposed, line));
   }
+  const said = request.what === 'assign' ? { owner: request.text } : { explanation: request.text };
+  return accept(changed({ ...current, ...said }, line));
 }
 
 /**
@@ -136,23 +139,23 @@ function whyOf(outcome: AdjustmentOutcome): string {
 
 function resolveByHand(
   current: Break,
-  request: Extract<BreakRequest, { readonly what: 'resolve' }>,
+  resolution: string,
   requester: Requester,
   aloneUpTo: AloneUpTo,
 ): Result<Break, LifeRefusal> {
   const why = whyUnresolvable(current, requester);
   if (why) return refuse(why);
-  if (!takesTwo(current, aloneUpTo)) return accept(judgedBy(current, requester, request.resolution));
+  if (!takesTwo(current, aloneUpTo)) return accept(judgedBy(current, requester, resolution));
   const { by, at } = requester;
   const { resolutionProposedBy = by } = current;
   if (resolutionProposedBy !== by) return refuse('resolution.proposed_already');
-  const line = { at, by, what: 'resolution proposed', text: request.resolution } as const;
+  const line = { at, by, what: 'resolution proposed', text: resolution } as const;
   return accept(changed({ ...current, resolutionProposedBy: by }, line));
 }
 
 function approveResolution(
   current: Break,
-  { approves }: Extract<BreakRequest, { readonly what: 'approve' }>,
+  approves: string,
   requester: Requester,
 ): Result<Break, LifeRefusal> {
   if (approves === requester.by) return refuse('resolution.same_operator');
@@ -224,19 +227,15 @@ function adjust(
   return accept(changed(next, lineOf(request, requester)));
 }
 
-function withdraw(
-  current: Break,
-  request: Extract<BreakRequest, { readonly what: 'withdraw' }>,
-  requester: Requester,
-): Result<Break, LifeRefusal> {
+function withdraw(current: Break, commandId: string, line: BreakChange): Result<Break, LifeRefusal> {
   const pending = pendingOf(current);
-  if (!pending || pending.commandId !== request.commandId) return refuse('adjustment.unknown');
+  if (!pending || pending.commandId !== commandId) return refuse('adjustment.unknown');
   const adjustments = current.adjustments?.map((one) =>
     one === pending ? ({ ...one, status: 'withdrawn' } as const) : one,
   );
   const { explanation: _, ...unexplained } = current;
   const kept = current.status === 'resolved' ? current : unexplained;
-  return accept(changed({ ...kept, ...(adjustments && { adjustments }) }, lineOf(request, requester)));
+  return accept(changed({ ...kept, ...(adjustments && { adjustments }) }, line));
 }
 
 /** The adjustment that waits for the second operator, if any. */
@@ -261,31 +260,8 @@ function isRepeated({ history }: Break, request: BreakRequest, requester: Reques
 }
 
 function lineOf(request: BreakRequest, { by, at }: Pick<Requester, 'by' | 'at'>): BreakChange {
-  switch (request.what) {
-    case 'assign':
-      return { at, by, what: 'assigned', text: request.to };
-    case 'note':
-      return { at, by, what: 'noted', text: request.text };
-    case 'explain':
-      return { at, by, what: 'explained', text: request.explanation };
-    case 'resolve':
-      return { at, by, what: 'resolved', text: request.resolution };
-    case 'approve':
-      return { at, by, what: 'resolved' };
-    case 'reject':
-      return { at, by, what: 'resolution rejected', text: request.reason };
-    case 'reopen':
-      return { at, by, what: 'opened again', text: request.reason };
-    case 'adjust':
-      return {
-        at,
-        by,
-        what: 'adjustment proposed',
-        text: `${request.terms.commandId}: ${request.explanation}`,
-      };
-    case 'withdraw':
-      return { at, by, what: 'adjustment withdrawn', text: request.commandId };
-    default:
-      return unreachable(request);
-  }
+  if (request.what === 'approve') return { at, by, what: 'resolved' };
+  if (request.what !== 'adjust') return { at, by, what: HISTORY[request.what], text: request.text };
+  const { terms, explanation } = request;
+  return { at, by, what: 'adjustment proposed', text: `${terms.commandId}: ${explanation}` };
 }

@@ -54,7 +54,7 @@ describe('what an order has corrected', () => {
 
   it('is nothing once the order is withdrawn or refused', () => {
     const waiting = order(after(differs('statement', 'fee')));
-    const withdrawn = changeBreak(waiting, { what: 'withdraw', commandId: 'bk-1' }, requester);
+    const withdrawn = changeBreak(waiting, { what: 'withdraw', text: 'bk-1' }, requester);
     const refused = concludeAdjustment(waiting, {
       ...outcome,
       status: 'refused',
@@ -88,7 +88,7 @@ describe('what an order has corrected', () => {
 
   it('counts also where the order was withdrawn, and is booked all the same', () => {
     const waiting = order(after(differs('statement', 'fee')));
-    const withdrawn = changeBreak(waiting, { what: 'withdraw', commandId: 'bk-1' }, requester);
+    const withdrawn = changeBreak(waiting, { what: 'withdraw', text: 'bk-1' }, requester);
     if (!withdrawn.ok) throw new Error(withdrawn.refusal);
     const late = concludeAdjustment(withdrawn.value, outcome);
     expect(late.status).toBe('resolved');

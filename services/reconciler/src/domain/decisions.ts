@@ -31,25 +31,16 @@ export const OUTCOME_DECIDABLE: readonly BreakKind[] = [
 /** A possible outcome: the rail has not paid and will not, or it paid the amount asked. */
 export type DecidedOutcome = NonNullable<DecisionView['outcome']>;
 
-/** An operator's proposal. */
-export type DecisionRequest = AmountRequest | OutcomeRequest;
-
-/** A proposed amount that a customer paid. */
-interface AmountRequest {
-  readonly breakId: string;
-  /** Decimal text. */
-  readonly amount: string;
-  readonly note?: string | undefined;
-  /** Why it is right although it is far beyond what was asked. */
-  readonly despite?: string | undefined;
-}
-
-/** A proposed outcome of a payout, and how it is known. */
-interface OutcomeRequest {
+/** An operator's proposal: an amount that a customer paid, as decimal text, or an outcome of a payout. */
+export interface DecisionRequest {
   /** The breaks that it may be about; the first open one counts. */
   readonly breakIds: readonly string[];
-  readonly outcome: DecidedOutcome;
-  readonly note: string;
+  readonly amount?: string | undefined;
+  readonly outcome?: DecidedOutcome | undefined;
+  /** How it is known; always given with an outcome. */
+  readonly note?: string | undefined;
+  /** Why an amount is right although it is far beyond what was asked. */
+  readonly despite?: string | undefined;
 }
 
 /**

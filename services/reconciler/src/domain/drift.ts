@@ -43,7 +43,7 @@ export interface Drift {
 }
 
 /** The state of our books about a wallet at one time. */
-export type WalletBooks = Pick<Measurement, 'after' | 'inFlight'>;
+type WalletBooks = Pick<Measurement, 'after' | 'inFlight'>;
 
 /**
  * Compares a rail's wallet with our float (ADR 28).

@@ -117,6 +117,13 @@ describe('one discrepancy', () => {
     expect(kinds.filter(isOverMoney)).toContain('payout.amount_differs');
   });
 
+  it('is explained in the README, of whatever kind it is', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const explained = [...readme.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \|.*\| (\w+) \|$/gm)];
+    const kinds = Object.entries(breakKinds).map(([kind, terms]) => [kind, terms.manualResolution]);
+    expect(explained.map(([, kind, byHand]) => [kind, byHand])).toEqual(kinds);
+  });
+
   it('is shown at the rail and in the currency of whom it is shown by', () => {
     const unknown = {
       ...found('callback.unknown_reference', { amount: null }),
@@ -134,7 +141,7 @@ describe('one discrepancy', () => {
   });
 
   it('is not explained any more once something else is found of it, and stays so while the same is', () => {
-    const explain = { what: 'explain', explanation: 'a fee of theirs' } as const;
+    const explain = { what: 'explain', text: 'a fee of theirs' } as const;
     const explained = changeBreak(after(differs('close', 'fee')), explain, { by: 'ama', at, hasEnded: true });
     if (!explained.ok) throw new Error(explained.refusal);
     const other = observe(differs('close', 'fee', -7n), explained.value);
@@ -179,7 +186,7 @@ describe('one discrepancy', () => {
 describe('what people have resolved', () => {
   const ended = { by: 'ama', at, hasEnded: true };
   const resolve = (current: Break) => {
-    const changed = changeBreak(current, { what: 'resolve', resolution: 'known' }, ended);
+    const changed = changeBreak(current, { what: 'resolve', text: 'known' }, ended);
     if (!changed.ok) throw new Error(changed.refusal);
     return changed.value;
   };
@@ -220,7 +227,7 @@ describe('what people have resolved', () => {
 
   it('is shown to people again as it was once one of them opens it again', () => {
     const resolved = resolve(after(contradiction('failed')));
-    const reopened = changeBreak(resolved, { what: 'reopen', reason: 'it is not' }, ended);
+    const reopened = changeBreak(resolved, { what: 'reopen', text: 'it is not' }, ended);
     expect(reopened.ok && reopened.value).toMatchObject({ status: 'open', kind: 'payment.contradiction' });
     expect(reopened.ok && observe(contradiction('failed'), reopened.value)).toBe(
       reopened.ok && reopened.value,

@@ -1,7 +1,14 @@
 import type { Adjustment } from './adjustments.ts';
-import type { Break, FoundBreak, Observation, Withdrawal } from './break.ts';
+import {
+  type Break,
+  changed,
+  type FoundBreak,
+  type Observation,
+  openedAgain,
+  resolved,
+  type Withdrawal,
+} from './break.ts';
 import { type BreakKind, type Field, termsOfBreak } from './break-kinds.ts';
-import { changed, openedAgain, resolved } from './break-versions.ts';
 import type { Finding } from './judging.ts';
 
 /** How much one observer may say of a field: more than callbacks can claim. */

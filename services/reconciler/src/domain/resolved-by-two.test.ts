@@ -14,7 +14,7 @@ const found: FoundBreak = {
   detail: 'one is missing',
   at: day(1),
 };
-const resolve: BreakRequest = { what: 'resolve', resolution: 'they paid it back' };
+const resolve: BreakRequest = { what: 'resolve', text: 'they paid it back' };
 const approve = (approves: string): BreakRequest => ({ what: 'approve', approves });
 
 describe('a break of much money', () => {
@@ -32,7 +32,7 @@ describe('a break of much money', () => {
     expect(proposed).toMatchObject({ status: 'open', resolutionProposedBy: 'ama', version: 2 });
     expect(proposed.history.at(-1)).toMatchObject({ by: 'ama', what: 'resolution proposed' });
     expect(change(proposed, resolve, 'ama')).toBe(proposed);
-    const again = change(proposed, { what: 'resolve', resolution: 'otherwise' }, 'ama');
+    const again = change(proposed, { what: 'resolve', text: 'otherwise' }, 'ama');
     expect(again).toMatchObject({ status: 'open', resolutionProposedBy: 'ama', version: 3 });
     const resolved = change(proposed, approve('ama'), 'kofi');
     expect(resolved).toMatchObject({
@@ -53,7 +53,7 @@ describe('a break of much money', () => {
   });
 
   it.each(['ama', 'kofi'])('is open again once %s rejects that, and can be resolved anew', (by) => {
-    const reject: BreakRequest = { what: 'reject', reason: 'ask the rail first' };
+    const reject: BreakRequest = { what: 'reject', text: 'ask the rail first' };
     const rejected = change(proposed, reject, by);
     expect(rejected).toMatchObject({ status: 'open', version: 3 });
     expect(proposedResolutionOf(rejected)).toBeUndefined();
@@ -64,7 +64,7 @@ describe('a break of much money', () => {
       text: 'ask the rail first',
     });
     expect(change(rejected, reject, by)).toBe(rejected);
-    expect(ask(rejected, { ...reject, reason: 'again' }, by)).toMatchObject({
+    expect(ask(rejected, { ...reject, text: 'again' }, by)).toMatchObject({
       refusal: 'resolution.not_proposed',
     });
     expect(ask(rejected, approve('ama'), 'kofi')).toMatchObject({ refusal: 'resolution.not_proposed' });

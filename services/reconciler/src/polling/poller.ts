@@ -1,5 +1,4 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { Clock, Ids, Random } from '@pesewa/kernel';
 import {
   type ClaimLoop,
   type Messaging,
@@ -8,7 +7,7 @@ import {
   type Transaction,
 } from '@pesewa/messaging';
 import type { NotSent } from '@pesewa/rails';
-import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
+import { inTraceOf, type ServiceScope } from '@pesewa/runtime';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
@@ -32,7 +31,8 @@ interface PollOutcome {
 }
 
 /** The dependencies of polling. */
-export interface PollerDeps {
+export interface PollerDeps
+  extends Pick<ServiceScope<object>, 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint'> {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
   readonly requestRepublication: RequestRepublication;
@@ -47,12 +47,7 @@ export interface PollerDeps {
   readonly pauseMs: number;
   readonly polled: (rail: string, result: string) => void;
   /** Called with how many payments of a rail were claimed, and whether its rate limit left others waiting. */
-  readonly claimed: (rail: string, records: number, isRateLimited: boolean) => void;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly ids: Ids;
-  readonly logger: Logger;
-  readonly crashPoint: CrashPoint;
+  readonly claimed: (watch: string, records: number, isRateLimited: boolean) => void;
 }
 
 const LEASE_FACTOR = 2;
@@ -99,14 +94,11 @@ export function startPoller(deps: PollerDeps) {
     }
     return () => outcomes.submit({ reference, claim, answer, askedAtMs });
   };
-  const loops = new Map(
-    deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, claimsOfRail(deps, rail), work)]),
-  );
+  const loops = new Map(deps.rails.map((rail) => [rail.name, startPollLoop(deps, work, rail)]));
   // Rails that are not configured here: there should be none, and people are shown them.
-  const configured = [...rails.keys()];
-  const others = startPollLoop(deps, 'other rails', { open: { watch: { $gt: '', $nin: configured } } }, work);
-  const wake = (names: readonly string[]) => {
-    for (const name of names) (loops.get(name) ?? others).wake();
+  const others = startPollLoop(deps, work);
+  const wake = (watches: readonly string[]) => {
+    for (const watch of watches) (loops.get(watch) ?? others).wake();
   };
   return {
     claimDue: createClaimDue(loops, wake),
@@ -125,52 +117,28 @@ function workTimeoutMs(rail: Pick<PolledRail, 'capabilities'> | undefined): numb
 
 type LoopOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
 
-/** What a poll loop claims, and how much of it. */
-interface Claims {
-  readonly open: LoopOptions['open'];
-  readonly workTimeoutMs?: number;
-  readonly limits?: Pick<LoopOptions, 'mayClaim' | 'concurrencyMax' | 'waitingMax' | 'rateLimit'>;
-}
-
-function claimsOfRail({ rateLimit }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Claims {
-  const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
-  return {
-    open: { watch: name },
-    workTimeoutMs: workTimeoutMs({ capabilities }),
-    limits: {
-      mayClaim: isAvailable,
-      concurrencyMax,
-      waitingMax: WAITING_PER_PLACE * concurrencyMax,
-      rateLimit: {
-        take: (wanted) => rateLimit.take(name, { wanted, perSecond }),
-        giveBack: (unused) => rateLimit.giveBack(name, unused),
-        retryAfterMs: retryAfterMs(perSecond),
-      },
-    },
-  };
-}
-
+/** Starts the loop of a rail, or of all that are not configured. */
 function startPollLoop(
   deps: PollerDeps,
-  name: string,
-  claims: Claims,
   work: LoopOptions['work'],
+  rail?: PolledRail,
 ): ClaimLoop<PollDocument> {
-  const workTimeoutMs = claims.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
+  const name = rail?.name ?? 'other rails';
+  const configured = deps.rails.map((one) => one.name);
   return startClaimLoop({
     name: `reconciler poller ${name}`,
     collection: deps.store.collection,
-    open: claims.open,
+    open: { watch: rail?.name ?? { $gt: '', $nin: configured } },
     // A little before the rail is asked. Owners compare this time with their attempts, which are from the same clock,
     // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
     claimTimeField: 'askedAt',
     priority: 'newestAndOldest',
     runSerially: deps.messaging.runSerially,
-    leaseMs: workTimeoutMs * LEASE_FACTOR,
-    workTimeoutMs,
+    leaseMs: workTimeoutMs(rail) * LEASE_FACTOR,
+    workTimeoutMs: workTimeoutMs(rail),
     batchMax: BATCH_MAX,
     concurrencyMax: UNASKED_CONCURRENCY_MAX,
-    ...claims.limits,
+    ...(rail && limitsOf(deps, rail)),
     pauseMs: deps.pauseMs,
     clock: deps.clock,
     ids: deps.ids,
@@ -178,6 +146,20 @@ function startPollLoop(
     claimed: (records, isRateLimited) => deps.claimed(name, records, isRateLimited),
     work,
   });
+}
+
+function limitsOf({ rateLimit }: PollerDeps, { name, capabilities, isAvailable }: PolledRail) {
+  const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
+  return {
+    mayClaim: isAvailable,
+    concurrencyMax,
+    waitingMax: WAITING_PER_PLACE * concurrencyMax,
+    rateLimit: {
+      take: (wanted: number) => rateLimit.take(name, { wanted, perSecond }),
+      giveBack: (unused: number) => rateLimit.giveBack(name, unused),
+      retryAfterMs: retryAfterMs(perSecond),
+    },
+  };
 }
 
 async function commitPolls(
@@ -201,8 +183,13 @@ async function commitPolls(
     const arrived = deps.arrived(terms.kind);
     const { answer, askedAtMs } = poll;
     if (answer.kind === 'notSent') {
-      const afterMs = rails.get(terms.rail)?.isAvailable() ? answer.retryAfterMs : null;
-      loaded.set(poll.reference, notAskedNow(deps, tracked, poll, afterMs));
+      const soon = {
+        nowMs: deps.clock.nowMs(),
+        afterMs: answer.retryAfterMs,
+        fraction: deps.random.fraction(),
+      };
+      const retry = rails.get(terms.rail)?.isAvailable() ? soon : null;
+      loaded.set(poll.reference, notAsked(tracked, poll, retry));
       continue;
     }
     const evidence = {
@@ -232,11 +219,6 @@ async function commitPolls(
   return polls.map(() => undefined);
 }
 
-function notAskedNow(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs: number | null): Tracked {
-  const at = { nowMs: deps.clock.nowMs(), fraction: deps.random.fraction() };
-  return notAsked(tracked, poll, afterMs === null ? null : { ...at, afterMs });
-}
-
 /** A poll whose question was sent, or could not be asked at all. */
 type MadePoll = PollOutcome & { readonly answer: PollAnswer };
 
@@ -254,16 +236,8 @@ function polledOnce(
   const next = afterPoll(after, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
   // The end that its owner has published since the claim may be followed by another.
   const untaken = tracked.claim === claim ? {} : untilTaken(tracked, verdict, nowMs);
-  return { ...next, ...untaken, notFoundSinceMs: notFoundSince(tracked, poll) };
-}
-
-/**
- * Since when the rail has not known the payment, answer by answer. A rail that gives none can't be asked to initiate it
- * either, so the time begins anew after that; a payment that never gets anywhere is one that is stuck.
- */
-function notFoundSince(
-  { notFoundSinceMs }: Tracked,
-  { answer, askedAtMs }: Pick<MadePoll, 'answer' | 'askedAtMs'>,
-): number | null {
-  return answer.kind === 'notFound' ? (notFoundSinceMs ?? askedAtMs) : null;
+  // A rail that gives no answer can't be asked to initiate the payment either, so the time begins anew after that; a
+  // payment that never gets anywhere is one that is stuck.
+  const notFoundSinceMs = answer.kind === 'notFound' ? (tracked.notFoundSinceMs ?? askedAtMs) : null;
+  return { ...next, ...untaken, notFoundSinceMs };
 }

@@ -2,19 +2,14 @@ import { type ClaimRateLimit, isDuplicateKey, type Tokens } from '@pesewa/messag
 import type { Db } from 'mongodb';
 
 /** The rate at which a rail may be asked, over all replicas together (ADR 26). */
-export interface RailRateLimit {
-  /**
-   * Takes as many tokens to ask a rail as there are, at most `wanted`.
-   *
-   * @param limits `perSecond` is the rate over all replicas; the tokens of up to half a second accumulate. A caller that
-   * `leavesReserve` leaves half of as many to others
-   */
-  readonly take: (
-    rail: string,
-    limits: { readonly wanted: number; readonly perSecond: number; readonly leavesReserve?: true },
-  ) => Promise<Tokens>;
-  /** Returns tokens that were taken and not used. */
-  readonly giveBack: (rail: string, unused: number) => Promise<void>;
+export type RailRateLimit = ReturnType<typeof openRailRateLimit>;
+
+/** How many tokens are taken: `perSecond` is the rate over all replicas; those of up to half a second accumulate. */
+interface Taking {
+  readonly wanted: number;
+  readonly perSecond: number;
+  /** Set by a caller that leaves half of as many to others. */
+  readonly leavesReserve?: true;
 }
 
 /** The remaining tokens of a rail. */
@@ -78,9 +73,9 @@ export function closeRateLimit(
  * A new bucket is full, like one that was not used for long. Tokens lost with a dead process make the others no faster.
  * A caller without tokens tries again after its usual pause: tokens come back evenly, so a queue would gain nothing.
  */
-export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
+export function openRailRateLimit(db: Pick<Db, 'collection'>) {
   const rateLimits = db.collection<RateLimitDocument>('rateLimits');
-  const taken: RailRateLimit['take'] = async (rail, { wanted, perSecond, leavesReserve = false }) => {
+  const taken = async (rail: string, { wanted, perSecond, leavesReserve }: Taking): Promise<Tokens> => {
     const most = Math.max(1, perSecond * SAVED_UP_S);
     // A bucket of one token has no room for a reserve: there the rate of a caller's own share must do.
     const reserve = leavesReserve ? Math.min(most / 2, most - 1) : 0;
@@ -104,7 +99,8 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
     return bucket ? { count: Number(bucket.granted), at: bucket.at } : NONE;
   };
   return {
-    take: async (rail, limits) => {
+    /** Takes as many tokens to ask a rail as there are, at most `wanted`. */
+    take: async (rail: string, limits: Taking): Promise<Tokens> => {
       if (limits.wanted <= 0 || limits.perSecond <= 0) return NONE;
       try {
         return await taken(rail, limits);
@@ -114,7 +110,8 @@ export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
         return taken(rail, limits);
       }
     },
-    giveBack: async (rail, unused) => {
+    /** Returns tokens that were taken and not used. */
+    giveBack: async (rail: string, unused: number): Promise<void> => {
       if (unused > 0) await rateLimits.updateOne({ _id: rail }, { $inc: { tokens: unused } });
     },
   };

@@ -16,6 +16,8 @@ const run = {
   upper: 100n,
   drift: -1n,
   withinRange: false,
+  finding: 'out_of_range' as const,
+  explainedBy: [],
   unexplained: -1n,
   unexplainedSince: at(30),
   candidates: [],

@@ -98,7 +98,7 @@ function gaugeBreaks({ registry, breaks, clock }: StandingDeps): void {
 
 function gaugeWallets({ registry, wallets, rails, clock }: StandingDeps): void {
   const look = sharedLook(async () => {
-    const found = await wallets.wallets(undefined, { timeoutMs: METRIC_TIMEOUT_MS });
+    const found = await wallets.wallets(undefined, { maxTimeMS: METRIC_TIMEOUT_MS });
     return found.filter(({ rail }) => rails.includes(rail));
   }, clock);
   const gaugeEach = (name: string, help: string, valueOf: (wallet: WalletDocument) => number) =>

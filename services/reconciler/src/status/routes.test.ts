@@ -145,7 +145,8 @@ it('shows how many ends came late to the newest closed day', async () => {
 
 it('takes no wallet of a rail that is not configured any more for a live one', async () => {
   const wallet = (rail: string, hour: number, withinRange: boolean) => {
-    const latest = { at: at(hour), withinRange, drift: 0n } as WalletDocument['latest'];
+    const finding = withinRange ? 'explained' : 'out_of_range';
+    const latest = { at: at(hour), withinRange, finding, drift: 0n } as WalletDocument['latest'];
     return { _id: `${rail}:KES`, rail, currency: 'KES', latest };
   };
   const wallets = { wallets: async () => [wallet('gone', 0, false), wallet('upstream', 3, true)] };

@@ -7,7 +7,7 @@ import type { BreakStore } from '../breaks/store.ts';
 import type { WindowPayments } from '../matching/payments.ts';
 import type { Audit } from '../steps/audit.ts';
 import type { WorkingStore } from '../store.ts';
-import { findingOf, type WalletDocument, type WalletStore, walletId } from '../wallets/store.ts';
+import { type WalletDocument, type WalletStore, walletId } from '../wallets/store.ts';
 import type { SilentRails } from './silent-rails.ts';
 import type { OldestPayment, StatusStore } from './store.ts';
 
@@ -155,7 +155,7 @@ async function readBreakSums({ breaks }: StatusRouteDeps) {
  * configured are not compared, so they are listed separately.
  */
 async function readComparison({ wallets, railNames }: StatusRouteDeps) {
-  const all = await wallets.wallets(undefined, { timeoutMs: PART_TIMEOUT_MS });
+  const all = await wallets.wallets(undefined, { maxTimeMS: PART_TIMEOUT_MS });
   const known = all.filter(({ rail }) => railNames.includes(rail));
   const [oldest = null] = known.map(({ latest }) => latest.at.toISOString()).toSorted();
   const outOfRange = known.filter(({ latest }) => !latest.withinRange);
@@ -181,10 +181,9 @@ async function readComparison({ wallets, railNames }: StatusRouteDeps) {
 }
 
 function unexplainedIn(wallet: WalletDocument) {
-  const { latest } = wallet;
-  const finding = findingOf(latest);
+  const { finding, unexplainedSince = null } = wallet.latest;
   if (finding === 'explained' || finding === 'out_of_range') return [];
-  return [{ wallet: walletId(wallet), finding, since: text(latest.unexplainedSince ?? null) }];
+  return [{ wallet: walletId(wallet), finding, since: text(unexplainedSince) }];
 }
 
 /** The last audit of both gateways, and how many differences are followed at present. */

@@ -8,12 +8,6 @@ import { ageSeconds, gauge } from '../gauges.ts';
 import { wholeWay } from './hops.ts';
 import { createLevel, type LevelDeps } from './level.ts';
 
-/** Whether messages between our services arrive; disposing of it ends the checks. */
-export interface Arrivals extends AsyncDisposable {
-  /** The period throughout which they have, for payments of a kind; null if they do not now, or if that is unknown. */
-  readonly arrived: (kind: PaymentKind) => ArrivedTime | null;
-}
-
 const kinds = ['payout', 'collection'] as const;
 
 /**
@@ -32,14 +26,21 @@ export function startArrivals(
     readonly logger: Logger;
     readonly registry: Registry;
   },
-): Arrivals {
+) {
   const { clock, limitMs } = deps;
   const levels = {
     payout: createLevel(deps, wholeWay.payout),
     collection: createLevel(deps, wholeWay.collection),
   };
   const times: Record<PaymentKind, ArrivedTime | null> = { payout: null, collection: null };
-  gaugeAge(deps, (kind) => times[kind]?.untilMs);
+  const startedMs = clock.nowMs();
+  gauge({
+    registry: deps.registry,
+    name: 'last_arrival_age_seconds',
+    help: 'Age of the newest time up to which all events are known to have arrived, by kind of payment; the time since the start while nothing is known.',
+    labelNames: ['kind'],
+    read: async () => kinds.map((kind) => [{ kind }, ageSeconds(times[kind]?.untilMs ?? startedMs, clock)]),
+  });
   const loop = startLoop({
     ...deps,
     name: 'reconciler arrivals',
@@ -52,22 +53,8 @@ export function startArrivals(
     },
   });
   return {
-    arrived: (kind) => arrivedAsOf(times[kind], clock.nowMs(), limitMs),
+    /** The period throughout which messages arrived, for payments of a kind; null if they do not now, or if that is unknown. */
+    arrived: (kind: PaymentKind) => arrivedAsOf(times[kind], clock.nowMs(), limitMs),
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
-}
-
-/** Registers how long ago messages were last known to arrive: meanwhile no poll distinguishes late from lost. */
-function gaugeAge(
-  { clock, registry }: { readonly clock: Clock; readonly registry: Registry },
-  arrivedMs: (kind: PaymentKind) => number | undefined,
-): void {
-  const startedMs = clock.nowMs();
-  gauge({
-    registry,
-    name: 'last_arrival_age_seconds',
-    help: 'Age of the newest time up to which all events are known to have arrived, by kind of payment; the time since the start while nothing is known.',
-    labelNames: ['kind'],
-    read: async () => kinds.map((kind) => [{ kind }, ageSeconds(arrivedMs(kind) ?? startedMs, clock)]),
-  });
 }

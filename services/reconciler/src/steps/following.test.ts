@@ -21,10 +21,9 @@ function afterLooks(looks: number): { readonly step: FollowedStep; readonly news
   let step = found(overdue, limits, at(0));
   const news: boolean[] = [];
   for (let look = 0; look < looks; look += 1) {
-    const next = follow(step, true, limits, step.dueAt);
-    if (next.kind === 'done') throw new Error('it stands');
-    news.push(next.isNews);
-    step = next.step;
+    const next = follow(step, limits, step.dueAt);
+    news.push(next.isReported && !step.isReported);
+    step = next;
   }
   return { step, news };
 }
@@ -52,14 +51,6 @@ describe('an overdue step', () => {
     expect(Number(afterLooks(20).step.dueAt) - Number(afterLooks(19).step.dueAt)).toBe(64_000);
   });
 
-  it('is done once it is complete, and its break then closes', () => {
-    expect(follow(afterLooks(1).step, false, limits, at(9_000))).toEqual({
-      kind: 'done',
-      wasReported: false,
-    });
-    expect(follow(afterLooks(3).step, false, limits, at(9_000))).toEqual({ kind: 'done', wasReported: true });
-  });
-
   it('is checked once, if its limit leaves enough time for events that are in time', () => {
     expect(lookFromMs(500_000, 60_000)).toBe(500_000);
     expect(lookFromMs(500_000, 10_000)).toBe(490_000);
@@ -68,9 +59,9 @@ describe('an overdue step', () => {
   it('is read a second time before anybody is asked, if its record may have changed at that moment', () => {
     const end = found({ ...overdue, step: 'end' }, limits, at(0));
     expect(end).toMatchObject({ requests: 0, dueAt: at(1_000) });
-    expect(follow(end, true, limits, at(1_000))).toMatchObject({ isNews: false, step: { requests: 1 } });
+    expect(follow(end, limits, at(1_000))).toMatchObject({ isReported: false, requests: 1 });
     const record = found({ ...overdue, step: 'record' }, limits, at(0));
-    expect(follow(record, true, limits, at(1_000))).toMatchObject({ isNews: true });
+    expect(follow(record, limits, at(1_000))).toMatchObject({ isReported: true });
   });
 
   it('says of a record that is behind how it differs from the payment', () => {

@@ -46,11 +46,6 @@ export interface StepLimits {
   readonly requestsMax: number;
 }
 
-/** What happens to an overdue step when it is checked: another request, a break, or its end. */
-export type FollowUp =
-  | { readonly kind: 'done'; readonly wasReported: boolean }
-  | { readonly kind: 'goesOn'; readonly step: FollowedStep; readonly isNews: boolean };
-
 /** The steps whose event no owner can publish. */
 type Unasked = 'record' | 'payment';
 
@@ -88,16 +83,14 @@ export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): Fol
 }
 
 /**
- * Checks a step again. Requests continue for as long as the step is unfinished, with pauses that double, because its
- * cause may be repaired.
+ * A step that is still unfinished when it is checked again. Requests continue for as long as it is, with pauses that
+ * double, because its cause may be repaired.
  */
-export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, now: Date): FollowUp {
-  if (!stands) return { kind: 'done', wasReported: step.isReported };
-  const isReported = step.isReported || !isAsked(step.step) || step.requests >= limits.requestsMax;
-  const pauseMs = limits.limitMs * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
+export function follow(step: FollowedStep, { limitMs, requestsMax }: StepLimits, now: Date): FollowedStep {
+  const isReported = step.isReported || !isAsked(step.step) || step.requests >= requestsMax;
+  const pauseMs = limitMs * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
   const dueAt = new Date(now.getTime() + pauseMs);
-  const next = { ...step, requests: step.requests + 1, dueAt, isReported };
-  return { kind: 'goesOn', step: next, isNews: isReported && !step.isReported };
+  return { ...step, requests: step.requests + 1, dueAt, isReported };
 }
 
 /** Whether a step that stood when it was read still does: a payment may have become known since. */

@@ -7,49 +7,39 @@ const TO_COLLECTIONS = {
   topics: ['collectionFacts'],
   by: 'collection-gateway',
 } as const;
-const ENDS = { from: ['payouts', 'collections'], topics: ['payouts', 'collections'] } as const;
-const LEDGER = { from: ['ledger'], topics: ['ledger'] } as const;
+
+const ofPayouts = (by: string): Hop => ({ from: ['payouts'], topics: ['payouts'], by });
+const ofCollections = (by: string): Hop => ({ from: ['collections'], topics: ['collections'], by });
+const ofLedger = (by: string): Hop => ({ from: ['ledger'], topics: ['ledger'], by });
+const ofBoth = (by: string): Hop => ({
+  from: ['payouts', 'collections'],
+  topics: ['payouts', 'collections'],
+  by,
+});
 
 /** The hops from the reconciler to both owners of payments. */
 export const toOwners: readonly Hop[] = [TO_PAYOUTS, TO_COLLECTIONS];
 
 /** The hops from there to the webhook of an ended payment. */
-export const toWebhooks: readonly Hop[] = [
-  { ...ENDS, by: 'webhook-dispatcher' },
-  { ...ENDS, by: 'reconciler' },
-];
+export const toWebhooks: readonly Hop[] = [ofBoth('webhook-dispatcher'), ofBoth('reconciler')];
 
 /** The hop from the owner of a payment to us. */
 export const fromOwner: Readonly<Record<PaymentKind, Hop>> = {
-  payout: { from: ['payouts'], topics: ['payouts'], by: 'reconciler' },
-  collection: { from: ['collections'], topics: ['collections'], by: 'reconciler' },
+  payout: ofPayouts('reconciler'),
+  collection: ofCollections('reconciler'),
 };
 
 /** The hops from us to the owner of a payment, to the entries of its end, and back; those of the other kind delay none. */
 export const toEntries: Readonly<Record<PaymentKind, readonly Hop[]>> = {
-  payout: [TO_PAYOUTS, ...entriesOf('payouts')],
-  collection: [TO_COLLECTIONS, ...entriesOf('collections')],
+  payout: [TO_PAYOUTS, ofPayouts('ledger'), fromOwner.payout, ofLedger('reconciler')],
+  collection: [TO_COLLECTIONS, ofCollections('ledger'), fromOwner.collection, ofLedger('reconciler')],
 };
-
-function entriesOf(owner: 'payouts' | 'collections'): readonly Hop[] {
-  const ends = { from: [owner], topics: [owner] } as const;
-  return [
-    { ...ends, by: 'ledger' },
-    { ...ends, by: 'reconciler' },
-    { ...LEDGER, by: 'reconciler' },
-  ];
-}
 
 /**
  * The whole way of a payment until its owner has sent it: from us to its owner, through the ledger if it has a hold,
  * and back.
  */
 export const wholeWay: Readonly<Record<PaymentKind, readonly Hop[]>> = {
-  payout: [
-    TO_PAYOUTS,
-    { from: ['payouts'], topics: ['payouts'], by: 'ledger' },
-    { ...LEDGER, by: 'payout-gateway' },
-    fromOwner.payout,
-  ],
+  payout: [TO_PAYOUTS, ofPayouts('ledger'), ofLedger('payout-gateway'), fromOwner.payout],
   collection: [TO_COLLECTIONS, fromOwner.collection],
 };

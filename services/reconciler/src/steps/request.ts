@@ -1,44 +1,40 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
-import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
+import type { Transaction } from '@pesewa/messaging';
 import { Counter, type Registry } from 'prom-client';
 import { factsTopics } from '../events.ts';
 import type { Step } from './following.ts';
 
 /** A payment, and its overdue step. */
-export interface Wanted {
+interface Wanted {
   readonly reference: string;
   readonly kind: PaymentKind;
   readonly step: Exclude<Step, 'record' | 'payment'>;
 }
 
 /** Asks the owner of a payment to publish again what its record proves; sent when the transaction commits. */
-export type RequestRepublication = (
-  wanted: Wanted,
-  transaction: Pick<Transaction, 'emit' | 'afterCommit'>,
-) => void;
+export type RequestRepublication = ReturnType<typeof createRequests>;
 
 /** Builds {@link RequestRepublication}, which counts all requests. */
-export function createRequests(registry: Registry, clock: Pick<Clock, 'nowMs'>): RequestRepublication {
+export function createRequests(registry: Registry, clock: Pick<Clock, 'nowMs'>) {
   const requests = new Counter({
     name: 'republish_requests_total',
     help: 'Steps whose owner was asked to publish its events again, by step.',
     labelNames: ['step'],
     registers: [registry],
   });
-  return ({ reference, kind, step }, transaction) => {
-    transaction.emit(republishRequested({ reference, kind, step }, clock.nowMs()));
+  return (
+    { reference, kind, step }: Wanted,
+    transaction: Pick<Transaction, 'emit' | 'afterCommit'>,
+  ): void => {
+    transaction.emit({
+      topic: factsTopics[kind],
+      key: reference,
+      version: 0n,
+      causationId: null,
+      type: 'pesewa.rails.RepublishRequested',
+      payload: { occurredAt: BigInt(clock.nowMs()), reference, step },
+    });
     transaction.afterCommit(() => requests.inc({ step }));
-  };
-}
-
-function republishRequested({ reference, kind, step }: Wanted, nowMs: number): OutgoingEvent {
-  return {
-    topic: factsTopics[kind],
-    key: reference,
-    version: 0n,
-    causationId: null,
-    type: 'pesewa.rails.RepublishRequested',
-    payload: { occurredAt: BigInt(nowMs), reference, step },
   };
 }

@@ -211,22 +211,20 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     // Another replica has checked it meanwhile.
     if (known.get(stepId(step))?.dueAt.getTime() !== step.dueAt.getTime()) continue;
     const tracked = payments.get(step.reference);
-    const next = follow(step, stands && stillStands(step, tracked), limits, now);
-    if (next.kind === 'goesOn' && record === undefined) {
-      keep(next.step);
-      if (next.isNews) reports.push(...reportsOf(next.step, tracked, now));
-      continue;
+    if (!stands || !stillStands(step, tracked)) {
+      done.push(step);
+      if (step.isReported && step.step !== 'entry') {
+        const gone = { kind: stepKinds[step.step], resolution: resolutionOf(step, tracked) };
+        reports.push(toWithdrawal(step.reference, gone, now));
+      }
+    } else if (record) {
+      done.push(step);
+      taken.push(record);
+    } else {
+      const next = follow(step, limits, now);
+      keep(next);
+      if (next.isReported && !step.isReported) reports.push(...reportsOf(next, tracked, now));
     }
-    done.push(step);
-    if (next.kind === 'goesOn' && record !== undefined) taken.push(record);
-    if (next.kind === 'done' && next.wasReported && step.step !== 'entry')
-      reports.push(
-        toWithdrawal(
-          step.reference,
-          { kind: stepKinds[step.step], resolution: resolutionOf(step, tracked) },
-          now,
-        ),
-      );
   }
   await stepStore.save([...kept.values()], done, session);
   await applyReports(deps.breaks, reports, payments, transaction);

@@ -9,7 +9,7 @@ import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import { driftMeasured } from '../events.ts';
 import { oneAtATime } from '../replica-jobs.ts';
 import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
-import { findingOf, type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
+import { type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
 import type { PaymentsAtRail } from './suspects.ts';
 
 /** The comparison of rails' wallets with our float (ADR 28). */
@@ -91,15 +91,13 @@ async function withCandidates(
           return candidatesOf(difference, suspects, broken);
         }),
       );
-      const candidates = [
-        ...new Map(
-          found
-            .flat()
-            .toReversed()
-            .map((one) => [one.reference, one]),
-        ).values(),
-      ];
-      return { ...run, candidates: candidates.toReversed().slice(0, CANDIDATES_MAX) };
+      const byReference = new Map(
+        found
+          .flat()
+          .toReversed()
+          .map((one) => [one.reference, one]),
+      );
+      return { ...run, candidates: [...byReference.values()].toReversed().slice(0, CANDIDATES_MAX) };
     }),
   );
 }
@@ -148,7 +146,7 @@ async function record(
     const wallet = known.get(walletId(run));
     if (isReported(run, wallet, deps)) return [{ ...driftBreak(run), cause }];
     const out = wallet?.lastOut;
-    if (!out || findingOf(run) !== 'explained') return [];
+    if (!out || run.finding !== 'explained') return [];
     const resolution = whyBackInRange(out, run, (minor) => displayAmount(minor, run.currency));
     return [toWithdrawal(walletId(run), { kind: DRIFT, resolution }, new Date(deps.clock.nowMs()), cause)];
   });
@@ -166,7 +164,7 @@ async function record(
 
 /** The run with the time since when the wallet is unexplained; among too many payments to tell that stays as it was. */
 function withAge(run: RunDocument, before: WalletDocument | undefined): RunDocument {
-  const finding = findingOf(run);
+  const { finding } = run;
   const known = before?.latest.unexplainedSince;
   const since = finding === 'too_many_to_tell' ? known : (known ?? run.at);
   return finding === 'explained' || !since ? run : { ...run, unexplainedSince: since };
@@ -180,7 +178,7 @@ function isReported(
 ): boolean {
   const { at, unexplainedSince = at } = run;
   if (!run.withinRange) return true;
-  if (findingOf(run) !== 'unexplained_within_range') return false;
+  if (run.finding !== 'unexplained_within_range') return false;
   const wasReported = before?.lastOut !== undefined && before.lastOut.at >= unexplainedSince;
   return wasReported || at.getTime() - unexplainedSince.getTime() >= unexplainedMaxMs;
 }
@@ -192,7 +190,7 @@ function isOvertaken({ at }: RunDocument, wallet: WalletDocument | undefined): b
 function afterRun(run: RunDocument, before: WalletDocument | undefined, hasBreak: boolean): WalletDocument {
   const { rail, currency, at } = run;
   const lastOut = hasBreak ? run : before?.lastOut;
-  const inRangeAt = findingOf(run) === 'explained' ? at : before?.inRangeAt;
+  const inRangeAt = run.finding === 'explained' ? at : before?.inRangeAt;
   return {
     _id: walletId(run),
     rail,

@@ -1,8 +1,7 @@
-import type { Clock, Ids } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import type { Rail } from '@pesewa/rails';
-import type { Logger } from '@pesewa/runtime';
-import { judgeLooks, type Measurement, type WalletBooks } from '../domain/drift.ts';
+import type { ServiceScope } from '@pesewa/runtime';
+import { judgeLooks } from '../domain/drift.ts';
 import type { OnItsWay } from '../on-its-way.ts';
 import type { Float, RunDocument, WalletStore } from './store.ts';
 import type { InFlight, PaymentsAtRail } from './suspects.ts';
@@ -11,15 +10,12 @@ import type { InFlight, PaymentsAtRail } from './suspects.ts';
 export type RailWallets = Pick<Rail, 'name' | 'balances'>;
 
 /** The dependencies of looking at wallets. */
-export interface LookDeps {
+export interface LookDeps extends Pick<ServiceScope<object>, 'clock' | 'ids' | 'logger'> {
   readonly wallets: Pick<WalletStore, 'floats' | 'wallets'>;
   readonly payments: Pick<PaymentsAtRail, 'inFlight'>;
   readonly onItsWay: OnItsWay;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
   readonly pauseMs: number;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
 }
 
 /** How many looks are taken before a drift counts: we may learn of a rail's movement only a moment later. */
@@ -58,7 +54,7 @@ export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<
   let last = await look(deps, rail);
   if (!last) return [];
   const known = (await deps.wallets.wallets(rail.name)).map(({ currency }) => currency);
-  const judged = (newest: Look) => judge(newest, earlier, known).map((found) => toRun(deps, rail, found));
+  const judged = (newest: Look) => runsOf(deps, rail.name, newest, earlier, known);
   let runs = judged(last);
   while (runs.some(isUnsettled) && earlier.length + 1 < LOOKS_MAX) {
     await deps.clock.sleep(deps.pauseMs);
@@ -131,43 +127,26 @@ async function isLevel({ onItsWay, messaging, clock }: LookDeps): Promise<boolea
   }
 }
 
-/** A look at one wallet. */
-interface WalletLook extends Measurement {
-  readonly at: Date;
-  readonly currency: string;
-  readonly after: Float;
-}
-
-type Found = ReturnType<typeof judgeLooks<WalletLook>>;
-
-/** Judges every wallet that the rail or our books name, or that was ever compared. */
-function judge(last: Look, earlier: readonly Look[], known: readonly string[]): readonly Found[] {
+/** What looks say of every wallet that the rail or our books name, or that was ever compared. */
+function runsOf(
+  { ids }: Pick<LookDeps, 'ids'>,
+  rail: string,
+  last: Look,
+  earlier: readonly Look[],
+  known: readonly string[],
+): readonly RunDocument[] {
   const currencies = new Set([...last.reported.keys(), ...last.books.after.keys(), ...known]);
   return [...currencies].toSorted().map((currency) => {
-    const of = (one: Look) => walletLook(one, currency);
-    return judgeLooks(of(last), earlier.map(of));
+    const of = ({ at, before, reported, books }: Look) => ({
+      at,
+      railBalance: reported.get(currency) ?? 0n,
+      before: before.get(currency) ?? NO_FLOAT,
+      after: books.after.get(currency) ?? NO_FLOAT,
+      inFlight: books.inFlight.get(currency) ?? NOT_IN_FLIGHT,
+    });
+    const { look: seen, drift } = judgeLooks(of(last), earlier.map(of));
+    const { at, railBalance, after } = seen;
+    const { ordered } = after;
+    return { _id: ids.next('rn'), at, rail, currency, railBalance, ordered, ...drift, candidates: [] };
   });
-}
-
-function walletLook({ at, reported, before, books }: Look, currency: string): WalletLook {
-  const own: WalletBooks & { readonly after: Float } = {
-    after: books.after.get(currency) ?? NO_FLOAT,
-    inFlight: books.inFlight.get(currency) ?? NOT_IN_FLIGHT,
-  };
-  const railBalance = reported.get(currency) ?? 0n;
-  return { at, currency, railBalance, before: before.get(currency) ?? NO_FLOAT, ...own };
-}
-
-function toRun({ ids }: LookDeps, { name: rail }: RailWallets, { look: seen, drift }: Found): RunDocument {
-  const { at, currency, railBalance, after } = seen;
-  return {
-    _id: ids.next('rn'),
-    at,
-    rail,
-    currency,
-    railBalance,
-    ordered: after.ordered,
-    ...drift,
-    candidates: [],
-  };
 }

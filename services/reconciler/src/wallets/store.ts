@@ -1,5 +1,4 @@
-import type { DriftFinding } from '@pesewa/contracts';
-import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, ClientSession, Db, FindOptions } from 'mongodb';
 import { type NewestQuery, newest } from '../batches.ts';
 import type { Candidate } from '../domain/candidates.ts';
 import type { Drift, FloatTotals } from '../domain/drift.ts';
@@ -35,9 +34,7 @@ export interface Float extends FloatTotals {
 }
 
 /** One comparison of one wallet; minor units. */
-export interface RunDocument
-  extends Omit<Drift, 'finding' | 'explainedBy'>,
-    Partial<Pick<Drift, 'finding' | 'explainedBy'>> {
+export interface RunDocument extends Drift {
   readonly _id: string;
   /** When the look at the wallet began. */
   readonly at: Date;
@@ -64,17 +61,6 @@ export interface OverduePayments {
   readonly oldestAt: Date;
   /** The oldest of them. */
   readonly references: readonly string[];
-}
-
-/** The finding of a run; runs of older versions have none. */
-export function findingOf({
-  finding,
-  withinRange,
-  drift,
-}: Pick<RunDocument, 'finding' | 'withinRange' | 'drift'>): DriftFinding {
-  if (finding) return finding;
-  if (!withinRange) return 'out_of_range';
-  return drift === 0n ? 'explained' : 'too_many_to_tell';
 }
 
 /** The latest results of one wallet of a rail. */
@@ -133,15 +119,9 @@ export function openWalletStore(db: Db) {
       return new Map(found.map(({ _id, ...float }) => [_id, float]));
     },
     /** Every wallet that was ever compared, of one rail or of all. */
-    wallets: (
-      rail?: string,
-      { session, timeoutMs }: { readonly session?: ClientSession; readonly timeoutMs?: number } = {},
-    ): Promise<readonly WalletDocument[]> =>
+    wallets: (rail?: string, options: FindOptions = {}): Promise<readonly WalletDocument[]> =>
       wallets
-        .find(rail === undefined ? {} : { rail }, {
-          ...(session && { session }),
-          ...(timeoutMs !== undefined && { maxTimeMS: timeoutMs }),
-        })
+        .find(rail === undefined ? {} : { rail }, options)
         .sort({ _id: 1 })
         .toArray(),
     recordRuns: async (records: readonly RunDocument[], session: ClientSession): Promise<void> => {
