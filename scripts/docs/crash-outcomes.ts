@@ -75,7 +75,7 @@ export const crashOutcomes: readonly CrashOutcome[] = [
   {
     points: /^reconciler\.statement\./,
     left: 'a part of the lines of a statement',
-    next: 'the sender sends the file again; lines that are stored are skipped',
+    next: 'the sender sends the file again; lines that are stored are replaced',
   },
   {
     points: /^relay\.before-send$/,

@@ -264,7 +264,7 @@ describe('a close is shown', () => {
   });
 
   it('as done while it is read once more', async () => {
-    const { request } = open({ found: { ...done, stage: 'gathering', rereading: true } });
+    const { request } = open({ found: { ...done, running: true } });
     expect((await request('/closes/2026-11-20/export')).status).toBe(200);
   });
 
