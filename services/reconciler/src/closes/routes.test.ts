@@ -82,9 +82,7 @@ function open({
     },
     preview: async (window) => {
       const judged = judgeWindow(window, NOW_MS, LAG_MS);
-      return judged.ok
-        ? accept({ id: closeIdOf(window), window, exists: true, payments: count })
-        : refuse(judged.refusal);
+      return judged.ok ? accept({ exists: true, payments: count }) : refuse(judged.refusal);
     },
   };
   const store: CloseRouteDeps['store'] = {
