@@ -36,12 +36,7 @@ export const sendFile: FileSender = ({ url: address, token, content, sizeBytes }
     const request = send(url, { method: 'POST', agent, headers, timeout: ANSWER_TIMEOUT_MS });
     let isAnswered = false;
     const silent = () => {
-      if (!isAnswered)
-        reject(
-          new ClientError(
-            `${url.origin} does not answer, or disconnected: repeat it, which continues where it stopped`,
-          ),
-        );
+      if (!isAnswered) reject(new ClientError(`${url.origin} does not answer, or disconnected: repeat it`));
     };
     content.once('error', (error) => request.destroy(error));
     request.once('timeout', () => request.destroy(new Error('no answer')));

@@ -26,8 +26,6 @@ import { startPoller } from './polling/poller.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
 import { closeRateLimit, closesPerSecond, openRailRateLimit } from './polling/rail-rate-limit.ts';
 import { scheduleJob } from './replica-jobs.ts';
-import { createStatementBreaks } from './statements/breaks.ts';
-import { createStatementIntake } from './statements/intake.ts';
 import { openMappingStore } from './statements/mappings.ts';
 import { addStatementRoutes } from './statements/routes.ts';
 import { startStatements } from './statements/statements.ts';
@@ -177,15 +175,14 @@ async function composeCloses(scope: Scope, parts: Parts): Promise<void> {
 /** The statements of rails. */
 async function composeStatements(scope: Scope, parts: Parts): Promise<void> {
   const { config } = scope;
-  const limits = { bytesMax: config.STATEMENT_BYTES_MAX, linesMax: config.STATEMENT_LINES_MAX };
-  const ofStatements = { ...parts, payments: parts.windowPayments };
   const statements = await scope.open(
     'statements',
     startStatements({
-      ...ofStatements,
-      intake: createStatementIntake({ ...ofStatements, limits }),
-      statementBreaks: createStatementBreaks({ ...parts, openMax: config.STATEMENT_BREAKS_MAX }),
-      statementKeepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
+      ...parts,
+      payments: parts.windowPayments,
+      limits: { bytesMax: config.STATEMENT_BYTES_MAX, linesMax: config.STATEMENT_LINES_MAX },
+      breaksMax: config.STATEMENT_BREAKS_MAX,
+      keepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
     }),
   );
   const run = () => statements.lookForLate(parts.byStatement);

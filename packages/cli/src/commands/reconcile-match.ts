@@ -52,7 +52,7 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
   const match = reconcile
     .command('match')
     .description(
-      "compares every line of a rail's statement (CSV) with our payments, by reference; the same file again continues where it stopped, and opens no break twice",
+      "compares every line of a rail's statement (CSV) with our payments, by reference; the same file again is the same statement, and opens no break twice",
     )
     .argument('<file>', 'the statement as the rail sent it')
     .requiredOption('--rail <rail>', 'whose statement it is')

@@ -143,7 +143,7 @@ export const railStatementOperations = declareOperations({
   upload: {
     method: 'post',
     path: '/statements',
-    summary: 'Takes and matches a file; sent again, it continues where it stopped',
+    summary: 'Takes and matches a file; sent again, it is the same statement',
     takesFile: true,
     query: uploadQuery,
     answers: { 200: statementView, 202: statementView },
@@ -153,7 +153,6 @@ export const railStatementOperations = declareOperations({
       unreadable: 400,
       digest_differs: 400,
       too_large: 413,
-      content_differs: 409,
       dropped: 409,
       cut: 408,
     },

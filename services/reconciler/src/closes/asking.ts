@@ -8,13 +8,13 @@ import {
 } from '@pesewa/messaging';
 import type { NotSent } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import type { AnyBulkWriteOperation, Condition, WithId } from 'mongodb';
+import type { AnyBulkWriteOperation, Condition } from 'mongodb';
 import { applyReports } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
 import type { Evidence, RailAnswer } from '../domain/judging.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
-import type { Terms, Tracked } from '../domain/tracked.ts';
+import type { Tracked } from '../domain/tracked.ts';
 import { ask, type PolledRail } from '../polling/polled-rail.ts';
 import { takeAnswer } from '../polling/take-answer.ts';
 import type { WorkingStore } from '../store.ts';
@@ -43,17 +43,12 @@ export interface AskingDeps {
   readonly crashPoint: CrashPoint;
 }
 
-/** A rail's answer about a payment of a close. */
-interface Asked {
-  readonly record: WithId<CloseRecord>;
+/** A rail's answer about a payment of a close; `notSent` if our own limits kept us from asking. */
+interface Asked<Answer = RailAnswer | NotSent> {
+  readonly record: CloseRecord;
   readonly claim: string;
-  /** `notSent`: our own limits kept us from asking. */
-  readonly answer: RailAnswer | NotSent;
-  readonly askedAtMs: number;
+  readonly answer: Answer;
 }
-
-/** A poll whose question was sent, or could not be asked at all. */
-type Polled = Omit<Asked, 'claim' | 'answer'> & { readonly answer: RailAnswer };
 
 const CONCURRENCY = 8;
 const BATCH = 50;
@@ -92,10 +87,13 @@ export function startAsking(deps: AskingDeps): Loop {
       logger: deps.logger,
       work: async (record, claim) => {
         deps.crashPoint('reconciler.close.before-call');
-        const answer = await askAbout(deps, rail, record);
+        const { reference } = record;
+        const terms = (await deps.store.load([reference])).get(reference)?.terms;
+        const answer = terms
+          ? await ask(rail, reference, terms)
+          : ({ kind: 'unaskable', why: LOST } as const);
         deps.crashPoint('reconciler.close.after-call');
-        const askedAtMs = record.askedAt?.getTime() ?? deps.clock.nowMs();
-        await answers.submit({ record, claim, answer, askedAtMs });
+        await answers.submit({ record, claim, answer });
       },
     });
   };
@@ -115,15 +113,6 @@ export function startAsking(deps: AskingDeps): Loop {
   };
 }
 
-async function askAbout(
-  { store }: AskingDeps,
-  rail: PolledRail | undefined,
-  { reference }: CloseRecord,
-): Promise<RailAnswer | NotSent> {
-  const terms = (await store.load([reference])).get(reference)?.terms;
-  return terms ? ask(rail, reference, terms) : { kind: 'unaskable', why: LOST };
-}
-
 async function commitAnswers(
   deps: AskingDeps,
   asked: readonly Asked[],
@@ -141,19 +130,10 @@ async function commitAnswers(
   const found: CloseFinding[] = [];
   const writes: AnyBulkWriteOperation<CloseRecord>[] = [];
   for (const one of mine) {
-    const { record, answer, askedAtMs } = one;
-    if (answer.kind === 'notSent') {
+    const { record, answer } = one;
+    if (answer.kind === 'notSent')
       writes.push(toUpdate(record, { dueAt: new Date(deps.clock.nowMs() + answer.retryAfterMs) }));
-      continue;
-    }
-    const tracked = payments.get(record.reference);
-    const polled = { record, answer, askedAtMs };
-    if (!tracked?.terms) found.push(lost(deps, polled));
-    else {
-      const { after, ...finding } = judged(deps, polled, tracked, tracked.terms, transaction);
-      payments.set(record.reference, after);
-      found.push(finding);
-    }
+    else found.push(judged(deps, { ...one, answer }, payments, transaction));
   }
   const now = new Date(deps.clock.nowMs());
   // The answer as a poll's comes first: it is what people look for.
@@ -170,47 +150,37 @@ async function commitAnswers(
   return asked.map(() => undefined);
 }
 
-/** Judges the answer as a poll's, and then as the record's. */
+/** Judges the answer as a poll's, which is noted in the payment, and then as the record's. */
 function judged(
   deps: AskingDeps,
-  { record, answer, askedAtMs }: Polled,
-  tracked: Tracked,
-  terms: Terms,
+  { record, answer }: Asked<RailAnswer>,
+  payments: Map<string, Tracked>,
   transaction: Transaction,
-): CloseFinding & { readonly after: Tracked } {
+): CloseFinding {
+  const tracked = payments.get(record.reference);
+  const terms = tracked?.terms;
+  const tries = record.tries + 1;
+  const { triesMax } = deps;
+  if (!tracked || !terms) {
+    const result = tries >= triesMax ? 'unclear' : 'pending';
+    const matching = { result, differences: [], compared: [], theirs: null, why: LOST } as const;
+    return { record, ours: null, matching, correctionSent: false, reports: [] };
+  }
   const nowMs = deps.clock.nowMs();
+  const askedAtMs = record.askedAt?.getTime() ?? nowMs;
   // A close judges ended payments and waits for nothing.
   const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
-  const matching = matchRecord({
-    tracked,
-    terms,
-    answer,
-    verdict,
-    tries: record.tries + 1,
-    triesMax: deps.triesMax,
-    // The rail's earlier answer, if it did not match, is stored.
-    lastReported: record.theirs ?? null,
+  // The rail's earlier answer, if it did not match, is stored.
+  const lastReported = record.theirs ?? null;
+  const matching = matchRecord({ tracked, terms, answer, verdict, tries, triesMax, lastReported });
+  const isCompared = matching.result !== 'pending' && matching.result !== 'unclear';
+  payments.set(record.reference, {
+    ...after,
+    ...untilTaken(tracked, verdict, nowMs),
+    ...(isCompared && { uncompared: false }),
   });
-  return {
-    record,
-    ours: sideOf(tracked, terms),
-    matching,
-    correctionSent: verdict.fact !== null,
-    reports,
-    after: {
-      ...after,
-      ...untilTaken(tracked, verdict, nowMs),
-      ...(matching.result !== 'pending' && matching.result !== 'unclear' && { uncompared: false }),
-    },
-  };
-}
-
-/** A payment that is missing in the working set can't be judged. */
-function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
-  const result = record.tries + 1 >= triesMax ? 'unclear' : 'pending';
-  const matching = { result, differences: [], compared: [], theirs: null, why: LOST } as const;
-  return { record, ours: null, matching, correctionSent: false, reports: [] };
+  return { record, ours: sideOf(tracked, terms), matching, correctionSent: verdict.fact !== null, reports };
 }
 
 /** The record after an answer: with its result, or with the time of the next question. */
@@ -233,8 +203,10 @@ function finished(deps: AskingDeps, finding: CloseFinding): AnyBulkWriteOperatio
     ...(correctionSent && { correctionSent }),
     ...(!isDone && { dueAt: new Date(deps.clock.nowMs() + pauseMs) }),
   };
-  const gone = isDone ? ({ waits: true, dueAt: true } as const) : {};
-  return toUpdate(record, set, { ...gone, ...(why === null && { why: true }) });
+  return toUpdate(record, set, {
+    ...(isDone && { waits: true, dueAt: true }),
+    ...(why === null && { why: true }),
+  });
 }
 
 function toUpdate(

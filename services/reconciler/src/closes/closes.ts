@@ -1,17 +1,7 @@
 import { accept, type Clock, DAY_MS, type Result } from '@pesewa/kernel';
 import type { Window, WindowPayments } from '../matching/payments.ts';
 import type { CloseDocument, CloseStore } from './store.ts';
-import { closeIdOf, dayFrom, daysToClose, daysWithLate, judgeWindow, type WindowRefusal } from './window.ts';
-
-/** What a close over a window would check. */
-export interface ClosePreview {
-  readonly id: string;
-  readonly window: Window;
-  /** Whether a close over it exists already, which would be given instead. */
-  readonly exists: boolean;
-  /** By rail; null if there are too many to count. */
-  readonly payments: ReadonlyMap<string, number> | null;
-}
+import { closeIdOf, judgeWindow, nightlyDays, type WindowRefusal } from './window.ts';
 
 /** Daily closes (ADR 29): the payments of a window, looked up again at their rails and matched. */
 export type Closes = ReturnType<typeof createCloses>;
@@ -57,13 +47,12 @@ export function createCloses(deps: {
   return {
     /** Makes the close over a window, once; a repetition gives the same one, which gets what was reported late. */
     open,
-    /** Shows what it would check, without making one. */
-    preview: async (window: Window): Promise<Result<ClosePreview, WindowRefusal>> => {
+    /** Gives how many payments of each rail it would check, null if there are too many to count, and whether it exists. */
+    preview: async (window: Window) => {
       const judged = judgeWindow(window, clock.nowMs(), lagMs);
       if (!judged.ok) return judged;
-      const id = closeIdOf(window);
-      const exists = (await closeStore.find(id)) !== undefined;
-      return accept({ id, window, exists, payments: await payments.count(window) });
+      const exists = (await closeStore.find(closeIdOf(window))) !== undefined;
+      return accept({ exists, payments: await payments.count(window) });
     },
     /**
      * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last month
@@ -77,10 +66,9 @@ export function createCloses(deps: {
       const [oldest] = asked
         .map(({ endedAt }) => endedAt)
         .toSorted((one, other) => Number(one) - Number(other));
-      await closeStore.lookForLate(daysWithLate(nowMs, oldest), new Date(clock.nowMs()));
-      for (const day of daysToClose(await closeStore.days(), nowMs, oldest)) {
-        await open(dayFrom(day, null), NIGHTLY);
-      }
+      const { missing, late } = nightlyDays(await closeStore.days(), nowMs, oldest);
+      await closeStore.lookForLate(late, new Date(clock.nowMs()));
+      for (const day of missing) await open(day, NIGHTLY);
       deps.opened();
     },
   };

@@ -82,9 +82,7 @@ function open({
     },
     preview: async (window) => {
       const judged = judgeWindow(window, NOW_MS, LAG_MS);
-      return judged.ok
-        ? accept({ id: closeIdOf(window), window, exists: true, payments: count })
-        : refuse(judged.refusal);
+      return judged.ok ? accept({ exists: true, payments: count }) : refuse(judged.refusal);
     },
   };
   const store: CloseRouteDeps['store'] = {
@@ -264,7 +262,7 @@ describe('a close is shown', () => {
   });
 
   it('as done while it is read once more', async () => {
-    const { request } = open({ found: { ...done, stage: 'gathering', rereading: true } });
+    const { request } = open({ found: { ...done, running: true } });
     expect((await request('/closes/2026-11-20/export')).status).toBe(200);
   });
 

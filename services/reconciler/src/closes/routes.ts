@@ -11,10 +11,10 @@ import { COUNT_TIMEOUT_MS } from '../batches.ts';
 import type { Window } from '../matching/payments.ts';
 import { type ShownRuns, showRuns } from '../matching/routes.ts';
 import type { MatchStore } from '../matching/store.ts';
-import type { ClosePreview, Closes } from './closes.ts';
+import type { Closes } from './closes.ts';
 import type { CloseDocument, CloseRecord } from './store.ts';
 import { closeColumns, viewClose, viewRecord } from './views.ts';
-import { dayFrom, WINDOW_DAYS_MAX, type WindowRefusal } from './window.ts';
+import { closeIdOf, dayFrom, WINDOW_DAYS_MAX, type WindowRefusal } from './window.ts';
 
 /** The dependencies of the routes of closes. */
 export interface CloseRouteDeps {
@@ -53,9 +53,9 @@ async function open(
   if (query.dryRun !== 'false') {
     const preview = await closes.preview(window.value);
     if (!preview.ok) return refuseWindow(preview.refusal, window.value, deps);
-    const { payments } = preview.value;
+    const { payments, exists } = preview.value;
     return payments
-      ? answer(200, viewPreview(preview.value, payments, deps))
+      ? answer(200, viewPreview(window.value, exists, payments, deps))
       : refused('unavailable', 'to: there is too much to count: ask for a shorter time');
   }
   const opened = await closes.open(window.value, operator);
@@ -92,7 +92,8 @@ function refuseWindow(refusal: WindowRefusal, { to }: Window, { closeLagMs }: Cl
 }
 
 function viewPreview(
-  { id, window, exists }: ClosePreview,
+  window: Window,
+  exists: boolean,
   payments: ReadonlyMap<string, number>,
   deps: CloseRouteDeps,
 ): ClosePreviewView {
@@ -102,7 +103,7 @@ function viewPreview(
     atLeastSeconds: Math.ceil(count / deps.perSecondOf(rail)),
   }));
   return {
-    id,
+    id: closeIdOf(window),
     from: window.from.toISOString(),
     to: window.to.toISOString(),
     rail: window.rail,

@@ -1,9 +1,9 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Claimable } from '@pesewa/messaging';
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { CloseResult, Difference, Side } from '../domain/close.ts';
 import type { Window } from '../matching/payments.ts';
-import { type MatchRecord, type MatchRun, type MatchStore, openMatchStore } from '../matching/store.ts';
+import { type MatchRecord, type MatchRun, openMatchStore } from '../matching/store.ts';
 
 /**
  * A close as MongoDB holds it; `_id` names its window, so that each is closed once (ADR 29). Its payments are read and asked
@@ -40,34 +40,29 @@ export interface CloseRecord extends MatchRecord, Claimable {
 }
 
 /** The closes of this service's database, and their records. */
-export interface CloseStore extends MatchStore<CloseDocument, CloseRecord> {
-  /** The ids of all closes of a whole day over all rails, the oldest first. */
-  readonly days: () => Promise<readonly string[]>;
-  /** Has late payments of the finished ones among these closes looked for; they stay done until one is found. */
-  readonly lookForLate: (ids: readonly string[], dueAt: Date) => Promise<void>;
-  /** Has rails asked once more about unclear records, whose result stays until there is another. */
-  readonly askAgain: (ids: readonly string[], dueAt: Date) => Promise<void>;
-}
+export type CloseStore = ReturnType<typeof openCloseStore>;
 
 /** Finished closes of a whole day over all rails, recognised by their ids, which are in the order of their windows. */
 export const dayCloses = { _id: /^\d{4}-\d{2}-\d{2}$/, finishedAt: { $exists: true } };
 
 /** Opens the store. */
-export function openCloseStore(db: Db): CloseStore {
+export function openCloseStore(db: Db) {
   const store = openMatchStore<CloseDocument, CloseRecord>(db, { runs: 'closes', records: 'close_records' });
-  const runs: Collection<CloseDocument> = store.runs;
   return {
     ...store,
-    days: async () => {
-      const days = runs.find({ _id: dayCloses._id }, { projection: { _id: 1 } }).sort({ _id: 1 });
+    /** The ids of all closes of a whole day over all rails, the oldest first. */
+    days: async (): Promise<readonly string[]> => {
+      const days = store.runs.find({ _id: dayCloses._id }, { projection: { _id: 1 } }).sort({ _id: 1 });
       return (await days.toArray()).map(({ _id }) => _id);
     },
-    lookForLate: async (ids, dueAt) => {
-      await runs.updateMany({ _id: { $in: [...ids] }, stage: 'done' }, [
-        { $set: { stage: 'asking', running: true, rereading: true, dueAt, wokenAt: '$$NOW' } },
+    /** Has late payments of the finished ones among these closes looked for; they stay done until one is found. */
+    lookForLate: async (ids: readonly string[], dueAt: Date): Promise<void> => {
+      await store.runs.updateMany({ _id: { $in: [...ids] }, stage: 'done' }, [
+        { $set: { running: true, dueAt, wokenAt: '$$NOW' } },
       ]);
     },
-    askAgain: async (ids, dueAt) => {
+    /** Has rails asked once more about unclear records, whose result stays until there is another. */
+    askAgain: async (ids: readonly string[], dueAt: Date): Promise<void> => {
       const unclear = { _id: { $in: [...ids] }, result: 'unclear' as const };
       await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }]);
     },

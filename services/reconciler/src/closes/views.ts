@@ -2,7 +2,7 @@ import { type CloseRecordView, type CloseView, closeResults } from '@pesewa/cont
 import { formatAmount } from '@pesewa/kernel';
 import type { Difference, Side } from '../domain/close.ts';
 import type { Export } from '../exports.ts';
-import { isDone, type ResultCounts } from '../matching/store.ts';
+import type { ResultCounts } from '../matching/store.ts';
 import type { CloseDocument, CloseRecord } from './store.ts';
 
 /**
@@ -11,28 +11,23 @@ import type { CloseDocument, CloseRecord } from './store.ts';
  */
 export function viewClose(close: CloseDocument, counts: ResultCounts | null): CloseView {
   const { _id, from, to, rail, late = 0, requestedBy, requestedAt, finishedAt } = close;
+  const found = counts && Object.fromEntries(closeResults.map((result) => [result, counts[result] ?? 0]));
+  const results = found as CloseView['results'];
+  const payments = Object.values(found ?? {}).reduce((sum, count) => sum + count, 0);
   return {
     id: _id,
     from: from.toISOString(),
     to: to.toISOString(),
     rail,
-    status: isDone(close) ? 'done' : close.stage,
-    ...viewCounts(counts),
+    status: close.stage,
+    ...(results ? { payments, done: payments - results.pending } : { payments: null, done: null }),
+    results,
     /** How many of its payments were reported only after it had been done once. */
     late,
     requestedBy,
     requestedAt: requestedAt.toISOString(),
     finishedAt: finishedAt?.toISOString() ?? null,
   };
-}
-
-function viewCounts(counts: ResultCounts | null): Pick<CloseView, 'payments' | 'done' | 'results'> {
-  if (counts === null) return { payments: null, done: null, results: null };
-  const results = Object.fromEntries(
-    closeResults.map((result) => [result, counts[result] ?? 0]),
-  ) as NonNullable<CloseView['results']>;
-  const payments = Object.values(results).reduce((sum, count) => sum + count, 0);
-  return { payments, done: payments - results.pending, results };
 }
 
 /** A payment of a close as operators see it: amounts as decimal strings, null if unknown. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeIdOf, dayFrom, daysToClose, daysWithLate, judgeWindow } from './window.ts';
+import { closeIdOf, dayFrom, judgeWindow, nightlyDays } from './window.ts';
 
 const at = (text: string) => new Date(text);
 const day = at('2026-11-20T00:00:00Z');
@@ -31,8 +31,8 @@ describe('a window', () => {
 
 describe('the nightly close', () => {
   const nowMs = at('2026-11-21T03:00:00Z').getTime();
-  const days = (...closed: readonly string[]) =>
-    daysToClose(closed, nowMs).map((one) => one.toISOString().slice(0, 10));
+  const days = (...closed: readonly string[]) => nightlyDays(closed, nowMs).missing.map(closeIdOf);
+  const late = (oldest?: Date) => nightlyDays([], nowMs, oldest).late;
 
   it('is about yesterday', () => {
     expect(days()).toEqual(['2026-11-20']);
@@ -52,9 +52,9 @@ describe('the nightly close', () => {
   });
 
   it('looks for what came late in each day of the month before from the oldest payment on', () => {
-    expect(daysWithLate(nowMs)).toEqual([]);
-    expect(daysWithLate(nowMs, at('2026-11-21T01:00:00Z'))).toEqual([]);
-    expect(daysWithLate(nowMs, at('2026-11-19T23:00:00Z'))).toEqual(['2026-11-19', '2026-11-20']);
-    expect(daysWithLate(nowMs, at('2026-01-01'))).toHaveLength(31);
+    expect(late()).toEqual([]);
+    expect(late(at('2026-11-21T01:00:00Z'))).toEqual([]);
+    expect(late(at('2026-11-19T23:00:00Z'))).toEqual(['2026-11-19', '2026-11-20']);
+    expect(late(at('2026-01-01'))).toHaveLength(31);
   });
 });

@@ -38,47 +38,25 @@ function isDay({ from, to }: Window): boolean {
 }
 
 /**
- * The days that the nightly close is about: yesterday, and missing days of the month before it, but none before the
- * first day that was ever closed, or that has a payment to compare.
+ * What the nightly close is about among the days of the last month, as windows over all rails: yesterday and missing days,
+ * but none before the first day that was ever closed, or that has a payment to compare; and the ids of the days that may
+ * have payments to compare although they were closed.
  *
  * @param closed the ids of all days that were closed over all rails, the oldest first
  * @param oldestUncompared when the oldest payment ended that nothing has compared; undefined if there is none
  */
-export function daysToClose(
-  closed: readonly string[],
-  nowMs: number,
-  oldestUncompared?: Date,
-): readonly Date[] {
-  const [oldest] = closed;
+export function nightlyDays(closed: readonly string[], nowMs: number, oldestUncompared?: Date) {
+  const yesterdayMs = nowMs - (nowMs % DAY_MS) - DAY_MS;
+  const month = Array.from({ length: WINDOW_DAYS_MAX }, (_, before) =>
+    dayFrom(new Date(yesterdayMs - before * DAY_MS), null),
+  ).toReversed();
+  const [first] = closed;
   const known = new Set(closed);
-  const month = monthBefore(nowMs);
-  const isSince = (day: Date) => oldest !== undefined && day >= new Date(oldest);
-  return month.filter(
-    (day) =>
-      !known.has(idOfDay(day)) && (isSince(day) || endsAfter(day, oldestUncompared) || day === month.at(-1)),
-  );
-}
-
-/** The ids of the days of the last month, over all rails, that may have payments to compare although they were closed. */
-export function daysWithLate(nowMs: number, oldestUncompared?: Date): readonly string[] {
-  return monthBefore(nowMs)
-    .filter((day) => endsAfter(day, oldestUncompared))
-    .map(idOfDay);
-}
-
-function endsAfter(day: Date, time: Date | undefined): boolean {
-  return time !== undefined && dayFrom(day, null).to > time;
-}
-
-/** The midnights of the last days up to yesterday. */
-function monthBefore(nowMs: number): readonly Date[] {
-  const todayMs = nowMs - (nowMs % DAY_MS);
-  return Array.from(
-    { length: WINDOW_DAYS_MAX },
-    (_, index) => new Date(todayMs - (WINDOW_DAYS_MAX - index) * DAY_MS),
-  );
-}
-
-function idOfDay(day: Date): string {
-  return closeIdOf(dayFrom(day, null));
+  const mayHaveLate = ({ to }: Window) => oldestUncompared !== undefined && to > oldestUncompared;
+  const isDue = (day: Window) =>
+    (first !== undefined && day.from >= new Date(first)) || mayHaveLate(day) || day === month.at(-1);
+  return {
+    missing: month.filter((day) => !known.has(closeIdOf(day)) && isDue(day)),
+    late: month.filter(mayHaveLate).map(closeIdOf),
+  };
 }

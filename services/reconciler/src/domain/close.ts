@@ -1,5 +1,4 @@
 import { type CloseRecordView } from '@pesewa/contracts';
-import { unreachable } from '@pesewa/kernel';
 import { type EndStatus, isEnd } from './claim.ts';
 import type { Finding, RailAnswer, Verdict } from './judging.ts';
 import type { Terms, Tracked } from './tracked.ts';
@@ -67,35 +66,30 @@ export function sideOf(tracked: Pick<Tracked, 'status' | 'received' | 'charged'>
  * difference counts at the last try. A record that stays unclear gets that result; none is dropped.
  */
 export function matchRecord(evidence: CloseEvidence): Matching {
-  const { tracked, terms, answer } = evidence;
+  const { tracked, terms, answer, verdict } = evidence;
   const ours = sideOf(tracked, terms);
   if (ours.status === 'open') return unclear(evidence, ours, 'it is open again here');
-  switch (answer.kind) {
-    case 'unknown':
-      return unclear(evidence, ours, 'the rail gave no clear answer');
-    case 'unaskable':
-      return unclear(evidence, ours, answer.why);
-    case 'pending': {
-      const theirs = { status: answer.kind, amount: null, fee: null } as const;
-      return later(evidence, theirs, compareSides(ours, theirs, terms), true);
-    }
-    case 'notFound': {
-      const theirs = { status: 'not_found', amount: null, fee: null } as const;
-      // It failed before the rail accepted it, so neither side has moved money.
-      if (ours.status === 'failed' && (answer.takenOnAtMs ?? null) === null)
-        return matched(theirs, ['status']);
-      return later(evidence, theirs, compareSides(ours, theirs, terms), false);
-    }
-    case 'failed':
-      return compared(evidence, ours, { status: answer.kind, amount: null, fee: null });
-    case 'completed':
-    case 'reversed': {
-      const amount = answer.amount === 'unreadable' ? null : answer.amount;
-      return compared(evidence, ours, { status: answer.kind, amount, fee: answer.fee });
-    }
-    default:
-      return unreachable(answer);
+  if (answer.kind === 'unknown') return unclear(evidence, ours, 'the rail gave no clear answer');
+  if (answer.kind === 'unaskable') return unclear(evidence, ours, answer.why);
+  const theirs = reportedBy(answer);
+  const comparison = compareSides(ours, theirs, terms);
+  // It failed before the rail accepted it, so neither side has moved money.
+  const isNeverAccepted =
+    answer.kind === 'notFound' && ours.status === 'failed' && (answer.takenOnAtMs ?? null) === null;
+  if (isNeverAccepted || comparison.differences.length === 0)
+    return { ...comparison, result: 'matched', differences: [], theirs, why: null };
+  // The rail may still end it, or its owner is only now receiving an end, so this waits.
+  const mayPass = answer.kind === 'pending' || (answer.kind !== 'notFound' && verdict.fact !== null);
+  return later(evidence, theirs, comparison, mayPass);
+}
+
+/** The rail's view of a payment. */
+function reportedBy(answer: Exclude<RailAnswer, { readonly kind: 'unknown' | 'unaskable' }>): Side {
+  if (answer.kind === 'completed' || answer.kind === 'reversed') {
+    const { kind: status, amount, fee } = answer;
+    return { status, amount: amount === 'unreadable' ? null : amount, fee };
   }
+  return { status: answer.kind === 'notFound' ? 'not_found' : answer.kind, amount: null, fee: null };
 }
 
 /** What a finished record finds, by field; nothing if it matches, or if the result is unclear. */
@@ -112,15 +106,6 @@ export function findingsOf({ result, differences, theirs }: Matching, ours: Side
         : `the rail reports another ${field} than our books`;
     return { kind: 'close.differs', field, amount, detail };
   });
-}
-
-function compared(evidence: CloseEvidence, ours: Side, theirs: Side): Matching {
-  const comparison = compareSides(ours, theirs, evidence.terms);
-  // The owner is only now receiving an end, so this waits.
-  const isNews = evidence.verdict.fact !== null;
-  return comparison.differences.length === 0
-    ? matched(theirs, comparison.compared)
-    : later(evidence, theirs, comparison, isNews);
 }
 
 /** Handles a difference: it counts if it was reported before or, if it may disappear by itself, after enough tries. */
@@ -146,10 +131,6 @@ function unclear({ tries, triesMax, lastReported, terms }: CloseEvidence, ours: 
 
 function resultOf(theirs: Side): CloseResult {
   return theirs.status === 'not_found' ? 'not_at_rail' : 'differs';
-}
-
-function matched(theirs: Side, compared: Matching['compared']): Matching {
-  return { result: 'matched', differences: [], compared, theirs, why: null };
 }
 
 type Comparison = Pick<Matching, 'differences' | 'compared'>;

@@ -1,5 +1,5 @@
 import { referencePattern, type StatementField, type StatementMapping } from '@pesewa/contracts';
-import { accept, isCurrency, isId, type Result, refuse } from '@pesewa/kernel';
+import { isCurrency, isId } from '@pesewa/kernel';
 import { formsOf, isEmptyCell, readAmount } from './statement-amounts.ts';
 import { fold } from './statement-cells.ts';
 import { type Layout, NOT_UTF8 } from './statement-heading.ts';
@@ -40,88 +40,96 @@ const RAIL_REFERENCE_LENGTH_MAX = 64;
 const DAMAGED = /\ufffd/;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
+/** A line that is being read, and the first reason for which it can't be. */
+interface Line {
+  readonly cells: readonly string[];
+  problem: Unreadable | undefined;
+}
+
+/** What moved, signed or not, and the direction if the line shows one. */
+interface Move {
+  readonly minor: bigint;
+  readonly direction: 'debit' | 'credit' | null;
+}
+
 /** Marks of zero width, which programs leave at the ends of cells. */
 const UNSEEN = /\p{Cf}/gu;
 
-/** A cell that can't be read. Reasons name the field and never its content, which may be anybody's data. */
-type Read<Value> = Result<Value, Unreadable>;
-
-const no = (unreadable: string, options?: Partial<StatementMapping>) =>
-  refuse({ unreadable, ...(options && { options }) });
-
-/** Builds the readers of cells, by the mapping that says where they are and how they are written. */
+/**
+ * Builds the readers of cells, by the mapping that says where they are and how they are written. A cell that can't be read
+ * gives null, and the first such is noted in its line. Reasons name the field and never its content, which may be
+ * anybody's data.
+ */
 function createCells(mapping: StatementMapping, { places }: Layout, currency: string | null) {
-  function text(cells: readonly string[], field: StatementField): Read<string | null> {
+  function no(line: Line, unreadable: string, options?: Partial<StatementMapping>): null {
+    line.problem ??= { unreadable, ...(options && { options }) };
+    return null;
+  }
+
+  function text(line: Line, field: StatementField): string | null {
     const place = places.get(field);
-    if (place === undefined) return accept(null);
-    const found = cells[place]?.replaceAll(UNSEEN, '').trim();
-    if (found === undefined) return no(`${field}: the line has no such column`);
-    if (DAMAGED.test(found)) return no(`${field}: ${NOT_UTF8}`, { encoding: 'windows-1252' });
-    if (CONTROL.test(found)) return no(`${field}: has control characters or line ends`);
-    return accept(found);
+    if (place === undefined) return null;
+    const found = line.cells[place]?.replaceAll(UNSEEN, '').trim();
+    if (found === undefined) return no(line, `${field}: the line has no such column`);
+    if (DAMAGED.test(found)) return no(line, `${field}: ${NOT_UTF8}`, { encoding: 'windows-1252' });
+    return CONTROL.test(found) ? no(line, `${field}: has control characters or line ends`) : found;
   }
 
   /** A cell's text; null if it is empty. */
-  function cell(cells: readonly string[], field: StatementField): Read<string | null> {
-    const found = text(cells, field);
-    return found.ok && found.value !== null && isEmptyCell(found.value) ? accept(null) : found;
+  function cell(line: Line, field: StatementField): string | null {
+    const found = text(line, field);
+    return found === null || isEmptyCell(found) ? null : found;
   }
 
-  function word<Meaning>(
-    cells: readonly string[],
-    field: StatementField,
-    words: Words<Meaning>,
-  ): Read<Word<Meaning> | null> {
-    const found = text(cells, field);
-    if (!found.ok || found.value === null) return found.ok ? accept(null) : found;
-    const known = words.get(fold(found.value));
-    if (known === undefined && isEmptyCell(found.value))
-      return no(`${field}: is empty, so nothing says what the line is`);
-    return known === undefined
-      ? no(
+  function word<Meaning>(line: Line, field: StatementField, words: Words<Meaning>): Word<Meaning> | null {
+    const found = text(line, field);
+    if (found === null) return null;
+    const known = words.get(fold(found));
+    if (known !== undefined) return known;
+    return isEmptyCell(found)
+      ? no(line, `${field}: is empty, so nothing says what the line is`)
+      : no(
+          line,
           `${field}: a word that the mapping does not know: say under ${field}${field === 'status' ? 'es' : 's'} what it means`,
-        )
-      : accept(known);
+        );
   }
 
-  function readCurrency(cells: readonly string[]): Read<string> {
-    const found = cell(cells, 'currency');
-    if (!found.ok) return found;
-    const code = found.value?.toUpperCase() ?? currency;
-    if (code === null || !isCurrency(code)) return no('currency: is no ISO 4217 code');
-    if (currency !== null && code !== currency) return no('currency: is not that of the statement');
-    return accept(code);
+  function readCurrency(line: Line): string {
+    const code = cell(line, 'currency')?.toUpperCase() ?? currency ?? '';
+    if (!isCurrency(code)) no(line, 'currency: is no ISO 4217 code');
+    if (currency !== null && code !== currency) no(line, 'currency: is not that of the statement');
+    return code;
   }
 
   /** An amount with its sign; null for an empty cell. */
-  function money(cells: readonly string[], field: StatementField, code: string): Read<bigint | null> {
-    const found = cell(cells, field);
-    if (!found.ok || found.value === null) return found.ok ? accept(null) : found;
-    const amount = readAmount(found.value, mapping, code);
-    if (amount !== undefined) return accept(amount);
-    const [form] = formsOf(found.value, mapping, code);
+  function money(line: Line, field: StatementField, code: string): bigint | null {
+    const found = line.problem ? null : cell(line, field);
+    if (found === null) return null;
+    const amount = readAmount(found, mapping, code);
+    if (amount !== undefined) return amount;
+    const [form] = formsOf(found, mapping, code);
     const why = `${field}: is no amount of ${code} as the mapping writes it`;
     return form
-      ? no(`${why}: "decimal": "${form.decimal}", "grouping": "${form.grouping}" reads it`, form)
-      : no(why);
+      ? no(line, `${why}: "decimal": "${form.decimal}", "grouping": "${form.grouping}" reads it`, form)
+      : no(line, why);
   }
 
-  function time(cells: readonly string[]): Read<number | null> {
-    const found = cell(cells, 'time');
-    if (!found.ok || found.value === null || !mapping.time) return found.ok ? accept(null) : found;
+  function time(line: Line): number | null {
+    const found = cell(line, 'time');
+    if (found === null || !mapping.time) return null;
     const { format, offset } = mapping.time;
-    const atMs = readTime(found.value, format, offset);
-    if (atMs !== undefined) return accept(atMs);
-    const formats = timeFormatsOf(found.value);
+    const atMs = readTime(found, format, offset);
+    if (atMs !== undefined) return atMs;
+    const formats = timeFormatsOf(found);
     const [only, another] = formats;
     const why = `time: is not of the form ${format}`;
-    if (!only) return no(`${why}, or no date of the calendar`);
+    if (!only) return no(line, `${why}, or no date of the calendar`);
     const said = `${why}: it is ${formats.join(' or ')}`;
     // Of two, such as 05/04, the file can't say which: another line may.
-    return another ? no(said) : no(said, { time: { format: only, offset } });
+    return another ? no(line, said) : no(line, said, { time: { format: only, offset } });
   }
 
-  return { cell, word, readCurrency, money, time };
+  return { no, cell, word, readCurrency, money, time };
 }
 
 /** Builds the reader of rows, from the mapping, its columns, and the only permitted currency, if any. */
@@ -129,97 +137,76 @@ export function createRowReader(mapping: StatementMapping, layout: Layout, curre
   const statuses = wordsOf(mapping.statuses);
   const kinds = wordsOf(mapping.kinds);
   const reader = createCells(mapping, layout, currency);
-  const { cell, word, readCurrency, money } = reader;
+  const readMove = createMoves(mapping, layout, reader);
 
   return (cells: readonly string[]): ReadLine => {
+    const line: Line = { cells, problem: undefined };
     if (layout.columns !== null && cells.length !== layout.columns)
       return { unreadable: `the line has ${cells.length} columns, and the header ${layout.columns}` };
-    const kind = word(cells, 'kind', kinds);
-    if (!kind.ok) return kind.refusal;
-    if (kind.value?.meaning === 'other') return { aside: true };
-    const code = readCurrency(cells);
-    if (!code.ok) return code.refusal;
-    const move = readMove(mapping, layout, reader, cells, code.value);
-    if (!move.ok) return move.refusal;
-    const fee = money(cells, 'fee', code.value);
-    if (!fee.ok) return fee.refusal;
-    const status = word(cells, 'status', statuses);
-    if (!status.ok) return status.refusal;
-    const reference = cell(cells, 'reference');
-    if (!reference.ok) return reference.refusal;
-    const railReference = cell(cells, 'railReference');
-    if (!railReference.ok) return railReference.refusal;
-    if ((railReference.value?.length ?? 0) > RAIL_REFERENCE_LENGTH_MAX)
-      return { unreadable: `railReference: has more than ${RAIL_REFERENCE_LENGTH_MAX} characters` };
-    const time = reader.time(cells);
-    if (!time.ok) return time.refusal;
-    const own = ownReference(reference.value);
-    const other = own === null ? otherReference(reference.value) : undefined;
+    const kind = reader.word(line, 'kind', kinds);
+    if (kind?.meaning === 'other') return { aside: true };
+    const code = reader.readCurrency(line);
+    const { minor, direction } = readMove(line, code);
+    const fee = reader.money(line, 'fee', code);
+    const status = reader.word(line, 'status', statuses);
+    const reference = reader.cell(line, 'reference');
+    const railReference = reader.cell(line, 'railReference');
+    if ((railReference?.length ?? 0) > RAIL_REFERENCE_LENGTH_MAX)
+      reader.no(line, `railReference: has more than ${RAIL_REFERENCE_LENGTH_MAX} characters`);
+    const atMs = reader.time(line);
+    if (line.problem) return line.problem;
+    const own = ownReference(reference);
+    const other = own === null ? otherReference(reference) : undefined;
     const row: StatementRow = {
       reference: own,
-      railReference: railReference.value,
-      kind: kind.value?.meaning ?? kindOf(move.value),
-      amount: move.value.minor,
-      currency: code.value,
-      fee: fee.value === null ? null : magnitude(fee.value),
-      status: status.value?.meaning ?? 'completed',
-      atMs: time.value,
-      ...(status.value && { statusWord: status.value.text }),
+      railReference,
+      kind: kind?.meaning ?? (direction && kindOf[direction]),
+      amount: magnitude(minor),
+      currency: code,
+      fee: fee === null ? null : magnitude(fee),
+      status: status?.meaning ?? 'completed',
+      atMs,
+      ...(status && { statusWord: status.text }),
       ...(other !== undefined && { otherReference: other }),
     };
     return { row };
   };
 }
 
-/** The movement of a line: in or out of our wallet at the rail. */
-function readMove(
+const kindOf = { debit: 'payout', credit: 'collection' } as const;
+
+/** Builds the reader of a line's movement: in or out of our wallet at the rail, if the line shows which. */
+function createMoves(
   mapping: StatementMapping,
   { places }: Layout,
-  { money, word }: ReturnType<typeof createCells>,
-  cells: readonly string[],
-  code: string,
-): Read<Move> {
-  if (places.has('debit')) {
-    const debit = money(cells, 'debit', code);
-    const credit = money(cells, 'credit', code);
-    if (!debit.ok) return debit;
-    if (!credit.ok) return credit;
-    if (debit.value === null && credit.value === null) return no('debit, credit: neither has an amount');
-    return columnsMove(debit.value ?? 0n, credit.value ?? 0n);
-  }
-  const amount = money(cells, 'amount', code);
-  if (!amount.ok) return amount;
-  if (amount.value === null) return no('amount: is missing');
-  const direction = word(cells, 'direction', wordsOf(mapping.directions));
-  if (!direction.ok) return direction;
-  if (direction.value !== null)
-    return accept({ minor: magnitude(amount.value), direction: direction.value.meaning });
-  if (mapping.holds !== undefined) {
-    if (amount.value < 0n) return no('amount: is negative, where the mapping says that none is');
-    const held = mapping.holds === 'payouts' ? 'debit' : 'credit';
-    return accept({ minor: amount.value, direction: held });
-  }
+  { no, money, word }: ReturnType<typeof createCells>,
+) {
+  const directions = wordsOf(mapping.directions);
   const other = mapping.positive === 'credit' ? 'debit' : 'credit';
-  const signed = amount.value < 0n ? other : mapping.positive;
-  return accept({ minor: magnitude(amount.value), direction: amount.value === 0n ? null : signed });
-}
 
-interface Move {
-  readonly minor: bigint;
-  readonly direction: 'debit' | 'credit' | null;
-}
+  function columnsMove(line: Line, code: string): Move {
+    const debit = money(line, 'debit', code);
+    const credit = money(line, 'credit', code);
+    if (debit === null && credit === null) no(line, 'debit, credit: neither has an amount');
+    if (debit && credit) no(line, 'debit, credit: both have an amount');
+    // Some rails write outgoing amounts as negatives in a column of their own, which is the same direction twice.
+    if (debit) return { minor: debit, direction: 'debit' };
+    if (credit && credit < 0n) no(line, 'credit: is negative');
+    return { minor: credit ?? 0n, direction: credit ? 'credit' : null };
+  }
 
-function columnsMove(debit: bigint, credit: bigint): Read<Move> {
-  if (debit !== 0n && credit !== 0n) return no('debit, credit: both have an amount');
-  // Some rails write outgoing amounts as negatives in a column of their own, which is the same direction twice.
-  if (debit !== 0n) return accept({ minor: magnitude(debit), direction: 'debit' });
-  if (credit < 0n) return no('credit: is negative');
-  return accept({ minor: credit, direction: credit === 0n ? null : 'credit' });
-}
-
-function kindOf({ direction }: Move): 'payout' | 'collection' | null {
-  if (direction === null) return null;
-  return direction === 'debit' ? 'payout' : 'collection';
+  return (line: Line, code: string): Move => {
+    if (places.has('debit')) return columnsMove(line, code);
+    const minor = money(line, 'amount', code) ?? no(line, 'amount: is missing') ?? 0n;
+    const direction = word(line, 'direction', directions);
+    if (direction) return { minor, direction: direction.meaning };
+    if (mapping.holds !== undefined) {
+      if (minor < 0n) no(line, 'amount: is negative, where the mapping says that none is');
+      return { minor, direction: mapping.holds === 'payouts' ? 'debit' : 'credit' };
+    }
+    const signed = minor < 0n ? other : mapping.positive;
+    return { minor, direction: minor === 0n ? null : signed };
+  };
 }
 
 /** A reference of ours, as we gave it to the rail; null for any other text in its column. */

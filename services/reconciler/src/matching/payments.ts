@@ -109,14 +109,9 @@ function openUncompared(polls: Collection<PollDocument>, byStatement: readonly s
     /** Of each rail that has any the one that ended first, by a key for each. */
     oldestUncompared: async (): Promise<readonly OldestUncompared[]> => {
       const rails = await railsUncompared();
-      const first = {
-        projection: { endedAt: 1 },
-        sort: { endedAt: 1 },
-        hint: UNCOMPARED_KEY,
-        ...limits,
-      } as const;
+      const first = { projection: { endedAt: 1 }, sort: { endedAt: 1 }, hint: UNCOMPARED_KEY } as const;
       const found = rails.map(async (rail): Promise<readonly OldestUncompared[]> => {
-        const oldest = await polls.findOne({ uncompared: rail }, first);
+        const oldest = await polls.findOne({ uncompared: rail }, { ...first, ...limits });
         return oldest?.endedAt ? [{ rail, reference: oldest._id, endedAt: oldest.endedAt }] : [];
       });
       return (await Promise.all(found)).flat();

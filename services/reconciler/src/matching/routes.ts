@@ -4,7 +4,6 @@ import { answer, refused } from '@pesewa/runtime';
 import { inBatches } from '../batches.ts';
 import { answerFile, type Export, exportItems } from '../exports.ts';
 import {
-  isDone,
   type MatchRecord,
   type MatchRun,
   type MatchStore,
@@ -74,7 +73,7 @@ export function showRuns<
     }: OfRun<Narrowed & { readonly format: ExportFormat }>) => {
       const found = await store.find(run);
       if (!found) return unknown;
-      if (!isDone(found)) {
+      if (found.stage !== 'done') {
         const message = `id: the ${noun} is not done, so not all is known: export it once its status is done`;
         return refused('not_done', message);
       }

@@ -2,10 +2,7 @@ import type { Clock, Ids } from '@pesewa/kernel';
 import { endLease, type Loop, leasesOf, type Messaging, startLoop, takeLease } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
-import { idsOf, type MatchRecord, type MatchRun, type MatchStore } from './store.ts';
-
-/** Called between pieces of work to keep the turn; throws if it is lost, or the process is closing. */
-export type Keep = () => Promise<void>;
+import type { Keep, MatchRecord, MatchRun, MatchStore } from './store.ts';
 
 /** The dependencies of {@link startRuns}. */
 export interface RunDeps<Run extends MatchRun, Record extends MatchRecord> {
@@ -26,9 +23,12 @@ export interface RunDeps<Run extends MatchRun, Record extends MatchRecord> {
 /** Longer than any piece of work between two renewals. */
 const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
+/** How long a step waits until the owners' published events are applied here. */
+const CAUGHT_UP_TIMEOUT_MS = 5_000;
+/** The pause until a run that waits is looked at again. */
+export const LOOK_MS = 1_000;
 /** When a step that failed is tried again; runs that need not stay behind it go on meanwhile. */
 const RETRY_MS = 5_000;
-const DELETED_AT_ONCE = 5_000;
 
 /**
  * Takes the runs of a source through their stages, one after another in the order in which they are due: one replica at a
@@ -91,26 +91,7 @@ export function startRuns<Run extends MatchRun, Record extends MatchRecord>(
   };
 }
 
-/** Deletes the records of a run in batches, and then the run itself. */
-export async function deleteRun<Run extends MatchRun, Record extends MatchRecord>(
-  store: MatchStore<Run, Record>,
-  run: string,
-  keep: Keep,
-): Promise<void> {
-  const [runs, records] = [store.runs, store.records] as unknown as [
-    Collection<MatchRun>,
-    Collection<MatchRecord>,
-  ];
-  const ofRun = { _id: idsOf(run) };
-  for (;;) {
-    const page = await records
-      .find(ofRun)
-      .project<{ _id: string }>({ _id: 1 })
-      .limit(DELETED_AT_ONCE)
-      .toArray();
-    if (page.length === 0) break;
-    await keep();
-    await records.deleteMany({ _id: { $in: page.map(({ _id }) => _id) } });
-  }
-  await runs.deleteOne({ _id: run });
+/** Whether everything that the owners published is applied here. */
+export function isCaughtUp(messaging: Pick<Messaging, 'caughtUp'>): Promise<boolean> {
+  return messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS);
 }

@@ -16,19 +16,17 @@ export interface MatchRun {
   readonly stage: string;
   /** Set for a dry run, which is not listed and is deleted once its result was given. */
   readonly trial?: true;
-  /** Set while there is work to do, and when the next step of it is due. */
+  /** Set while there is work to do, and when the next step of it is due; one that is done looks for late payments. */
   readonly running?: true;
   readonly dueAt?: Date;
   /** Until when it steps aside, since a step has failed. */
   readonly retryAt?: Date;
   /** The token of the step that is being taken: only its holder may change the run. */
-  readonly claim?: string;
+  readonly claim?: string | undefined;
   /** Where the reading of its payments continues. */
   readonly after?: WindowCursor;
   /** How many of its payments were reported only after it had been done once. */
   readonly late?: number;
-  /** Set while late payments of a run that is done are looked for: it stays done until there are any. */
-  readonly rereading?: true;
   /** How many records have each result; set while it is done. */
   readonly counts?: ResultCounts;
   /** When it was last done. */
@@ -49,6 +47,9 @@ export interface MatchRecord {
   readonly keepUntil: Date;
 }
 
+/** Called between pieces of work to keep the turn; throws if it is lost, or the process is closing. */
+export type Keep = () => Promise<void>;
+
 /** How many records of a run have each result; those that none has are left out. */
 export type ResultCounts = Readonly<Record<string, number>>;
 
@@ -61,26 +62,12 @@ export interface RecordQuery {
 }
 
 /** The runs of one source in this service's database, and their records. */
-export interface MatchStore<Run extends MatchRun, Record extends MatchRecord> {
-  readonly runs: Collection<Run>;
-  readonly records: Collection<Record>;
-  /** Makes a run unless it exists; gives the existing one. */
-  readonly create: (run: Run) => Promise<{ readonly run: Run; readonly isNew: boolean }>;
-  readonly find: (id: string) => Promise<Run | undefined>;
-  /** The newest first. */
-  readonly list: (cursor: PageCursor | undefined, limit: number) => Promise<readonly Run[]>;
-  /** Records in the order of their names; the caller must finish or end the reading. */
-  readonly readRecords: (query: RecordQuery) => FindCursor<Record>;
-  /** The counts of a run; null if they take longer than `timeoutMs`. */
-  readonly count: (run: string, timeoutMs?: number) => Promise<ResultCounts | null>;
-}
+export type MatchStore<Run extends MatchRun, Record extends MatchRecord> = ReturnType<
+  typeof openMatchStore<Run, Record>
+>;
 
 const READ_AT_ONCE = 500;
-
-/** Whether all is known of a run. */
-export function isDone({ stage, rereading }: Pick<MatchRun, 'stage' | 'rereading'>): boolean {
-  return stage === 'done' || rereading === true;
-}
+const DELETED_AT_ONCE = 5_000;
 
 /** The `_id` of a record. */
 export function recordId(run: string, name: string): string {
@@ -88,7 +75,7 @@ export function recordId(run: string, name: string): string {
 }
 
 /** All ids of a run's records after one of them: zero is the next character after the slash. */
-export function idsOf(run: string, after = ''): { readonly $gt: string; readonly $lt: string } {
+function idsOf(run: string, after = ''): { readonly $gt: string; readonly $lt: string } {
   return { $gt: recordId(run, after), $lt: `${run}0` };
 }
 
@@ -96,7 +83,7 @@ export function idsOf(run: string, after = ''): { readonly $gt: string; readonly
 export function openMatchStore<Run extends MatchRun, Record extends MatchRecord>(
   db: Db,
   names: { readonly runs: string; readonly records: string },
-): MatchStore<Run, Record> {
+) {
   // The driver's types of filters don't know the fields of a type parameter.
   const runs = db.collection<MatchRun>(names.runs);
   const records = db.collection<MatchRecord>(names.records);
@@ -105,17 +92,16 @@ export function openMatchStore<Run extends MatchRun, Record extends MatchRecord>
     runs: runs as unknown as Collection<Run>,
     records: records as unknown as Collection<Record>,
     find,
-    create: async ({ _id, ...run }) => {
-      const { upsertedCount } = await runs.updateOne(
-        { _id },
-        { $setOnInsert: run as unknown as MatchRun },
-        { upsert: true },
-      );
+    /** Makes a run unless it exists; gives the existing one. */
+    create: async ({ _id, ...run }: Run): Promise<{ readonly run: Run; readonly isNew: boolean }> => {
+      const made = { $setOnInsert: run as unknown as MatchRun };
+      const { upsertedCount } = await runs.updateOne({ _id }, made, { upsert: true });
       const found = await find(_id);
       if (!found) throw new Error(`${_id} was deleted as it was made`);
       return { run: found, isNew: upsertedCount === 1 };
     },
-    list: async (cursor, limit) => {
+    /** The newest first. */
+    list: async (cursor: PageCursor | undefined, limit: number): Promise<readonly Run[]> => {
       const listed = { trial: { $exists: false }, ...afterCursor('requestedAt', cursor) };
       const found = runs
         .find(listed as Filter<MatchRun>)
@@ -123,25 +109,34 @@ export function openMatchStore<Run extends MatchRun, Record extends MatchRecord>
         .limit(limit);
       return (await found.toArray()) as unknown as readonly Run[];
     },
-    readRecords: ({ run, result, after }) =>
+    /** Has the next step of a run that is held taken after a while, behind others that are due by then. */
+    dueAgain: async ({ _id, claim }: Run, afterMs = 0): Promise<void> => {
+      await runs.updateOne({ _id, claim }, [{ $set: { dueAt: { $add: ['$$NOW', afterMs] } } }]);
+    },
+    /** Deletes the records of a run in batches. */
+    deleteRecords: async (run: string, keep: Keep = async () => {}): Promise<void> => {
+      const ids = { projection: { _id: 1 }, limit: DELETED_AT_ONCE } as const;
+      for (;;) {
+        const page = await records.find({ _id: idsOf(run) }, ids).toArray();
+        if (page.length === 0) return;
+        await keep();
+        await records.deleteMany({ _id: { $in: page.map(({ _id }) => _id) } });
+      }
+    },
+    /** Records in the order of their names; the caller must finish or end the reading. */
+    readRecords: ({ run, result, after }: RecordQuery): FindCursor<Record> =>
       records
         .find({ _id: idsOf(run, after), ...(result !== undefined && { run, result }) })
         .sort({ _id: 1 })
         .batchSize(READ_AT_ONCE) as unknown as FindCursor<Record>,
-    count: (run, timeoutMs) => inTime(count(records, run, timeoutMs)),
+    /** How many records have each result, those that none has left out; null if it takes longer than `maxTimeMS`. */
+    count: (run: string, maxTimeMS?: number): Promise<ResultCounts | null> => {
+      const byResult = [{ $match: { run } }, { $group: { _id: '$result', count: { $sum: 1 } } }];
+      const options = { hint: RESULT_KEY, ...(maxTimeMS !== undefined && { maxTimeMS }) };
+      const found = records
+        .aggregate<{ readonly _id: string; readonly count: number }>(byResult, options)
+        .toArray();
+      return inTime(found.then((all) => Object.fromEntries(all.map(({ _id, count }) => [_id, count]))));
+    },
   };
-}
-
-async function count(
-  records: Collection<MatchRecord>,
-  run: string,
-  maxTimeMS: number | undefined,
-): Promise<ResultCounts> {
-  const found = await records
-    .aggregate<{ readonly _id: string; readonly count: number }>(
-      [{ $match: { run } }, { $group: { _id: '$result', count: { $sum: 1 } } }],
-      { hint: RESULT_KEY, ...(maxTimeMS !== undefined && { maxTimeMS }) },
-    )
-    .toArray();
-  return Object.fromEntries(found.map((one) => [one._id, one.count]));
 }

@@ -19,7 +19,8 @@ async function read(content: string | Uint8Array, given: Partial<typeof mapping>
   const how = { mapping: { ...mapping, columns, ...given }, currency: 'KES', limits };
   const file = readStatementFile(pieces(bytes, size), how);
   const lines = (await Array.fromAsync(file.batches)).flat();
-  return { lines, counts: file.counts(), proposal: file.proposal() };
+  const { proposal, ...counts } = file.summary().file;
+  return { lines, counts, proposal };
 }
 
 /** A name in quotes, without, and one that has lost one of its quotes. */

@@ -17,10 +17,7 @@ export interface FileLimits {
   readonly linesMax: number;
 }
 
-/**
- * How many lines are stored in one transaction; the same for every upload, so that one can continue where another
- * stopped.
- */
+/** How many lines are stored in one transaction. */
 const LINES_PER_BATCH = 1_000;
 
 /** How a file is read. */
@@ -38,7 +35,21 @@ export function readStatementFile(content: AsyncIterable<Uint8Array>, how: Readi
   const hash = createHash('sha256');
   const lines = readLines(piecesOf(content, hash, how.limits), how.mapping.encoding);
   const proposal = createProposal(how.mapping);
+  const currencies = new Set<string>();
+  let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let hasUnreadable = false;
   let counts: LineCounts = { before: 0, heading: 0, blank: 0, records: 0, continued: 0 };
+
+  function observe(line: StatementLine): void {
+    const { read } = line;
+    proposal.observe(line);
+    hasUnreadable ||= 'unreadable' in read;
+    if (!('row' in read)) return;
+    currencies.add(read.row.currency);
+    if (read.row.atMs === null) return;
+    firstMs = Math.min(firstMs, read.row.atMs);
+    lastMs = Math.max(lastMs, read.row.atMs);
+  }
 
   async function* records(): AsyncGenerator<StatementLine> {
     const {
@@ -59,7 +70,7 @@ export function readStatementFile(content: AsyncIterable<Uint8Array>, how: Readi
       return reader.read(first.slice(begun.value.before + begun.value.headingLines), isEnd);
     }
     function observed(found: readonly StatementLine[]): readonly StatementLine[] {
-      for (const one of found) proposal.observe(one);
+      for (const one of found) observe(one);
       counts = reader?.counts() ?? counts;
       if (counts.records <= linesMax) return found;
       throw new UnreadableFileError(`the file has more than ${linesMax} lines: send it in parts`, true);
@@ -78,9 +89,13 @@ export function readStatementFile(content: AsyncIterable<Uint8Array>, how: Readi
     batches: inBatches(records(), LINES_PER_BATCH),
     /** SHA-256 in hex of what was read. */
     digest: () => hash.copy().digest('hex'),
-    counts: () => counts,
-    /** The options of a mapping by which lines that are unreadable could be read. */
-    proposal: proposal.made,
+    /** What became of its lines, with the options that would read more of them, and their currencies and times. */
+    summary: () => ({
+      file: { ...counts, proposal: proposal.made() },
+      currencies: [...currencies],
+      ...(firstMs <= lastMs && { firstAt: new Date(firstMs), lastAt: new Date(lastMs) }),
+      ...(hasUnreadable && { hasUnreadable }),
+    }),
   };
 }
 

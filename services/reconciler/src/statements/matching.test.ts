@@ -1,7 +1,8 @@
 import type { Messaging } from '@pesewa/messaging';
 import { expect, it } from 'vitest';
 import type { Window, WindowPayment } from '../matching/payments.ts';
-import { addLate, type MissingDeps } from './matching.ts';
+import type { StatementDeps } from './deps.ts';
+import { addLate } from './matching.ts';
 import type { StatementDocument } from './store.ts';
 
 const at = (ms: number) => new Date(ms);
@@ -35,7 +36,7 @@ it('takes up late ends for ten seconds, and then goes on where it stopped, behin
         yield* pages.filter(([one]) => (one?.endedAt ?? at(0)) >= from);
       },
     },
-  } as unknown as MissingDeps);
+  } as unknown as StatementDeps);
   await takeUp(kept, async () => undefined);
   expect(taken).toEqual(['po-10', 'po-20']);
   expect(updates).toEqual([{ $set: { lateFrom: at(20), running: true, dueAt: at(13_000) } }]);

@@ -1,34 +1,26 @@
-import type { Clock } from '@pesewa/kernel';
 import { commitEach, inBatches, inPages } from '../batches.ts';
-import { createGathering, type Gathering, type GatheringDeps } from '../matching/gathering.ts';
-import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
-import type { Keep } from '../matching/runs.ts';
-import { matchAgain, movementsOf, type SettlingDeps, settle } from './settling.ts';
+import { createGathering } from '../matching/gathering.ts';
+import type { WindowPayment } from '../matching/payments.ts';
+import type { Keep } from '../matching/store.ts';
+import type { StatementDeps } from './deps.ts';
+import { matchAgain, movementsOf, settle } from './settling.ts';
 import { linesAbout, paymentRecordId, type RecordDocument, type StatementDocument } from './store.ts';
 import { mustHave, windowOf } from './window.ts';
 
-/** The dependencies of {@link gatherMissing}. */
-export interface MissingDeps extends SettlingDeps {
-  readonly payments: SettlingDeps['payments'] &
-    Pick<WindowPayments, 'find' | 'read' | 'uncompared' | 'compareAgain'>;
-  readonly messaging: GatheringDeps<StatementDocument, RecordDocument>['messaging'];
-  readonly clock: Pick<Clock, 'nowMs'>;
-}
-
-/** Lists the payments that ended in a statement's window, moved money and have no line. */
-export function gatherMissing(deps: MissingDeps): Gathering<StatementDocument> {
+/** Builds what lists the payments that ended in a statement's window, moved money and have no line. */
+export function gatherMissing(deps: StatementDeps) {
   return createGathering<StatementDocument, RecordDocument>({
     ...deps,
     store: deps.statementStore,
     recordsOf: (statement, payments, transaction) => settle(deps, [statement], payments, transaction),
     next: 'breaks',
-  });
+  }).gather;
 }
 
 /** The statements of a rail whose payments were read. */
 const matchedOf = (rail: string) => ({
   rail,
-  stage: { $in: ['breaks', 'done', 'late'] as const },
+  stage: { $in: ['breaks', 'done'] as const },
   trial: { $exists: false },
 });
 
@@ -50,7 +42,7 @@ const LINE_LEAD_MS = 3_600_000;
  * matched: their lines are compared again, and those without one are listed as missing. Statements that change have their
  * breaks opened and closed next. After a while others that are due come first, since there may be millions.
  */
-export function addLate(deps: MissingDeps): (statement: StatementDocument, keep: Keep) => Promise<void> {
+export function addLate(deps: StatementDeps): (statement: StatementDocument, keep: Keep) => Promise<void> {
   const { runs, records } = deps.statementStore;
   const take = commitEach(
     deps.messaging,
@@ -83,11 +75,7 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
       return;
     }
     await runs.updateOne({ _id }, { $unset: { lateFrom: true } });
-    const over = {
-      $set: { stage: 'done' },
-      $unset: { running: true, dueAt: true, rereading: true },
-    } as const;
-    await runs.updateOne({ _id, stage: 'late' }, over);
+    await runs.updateOne({ _id, stage: 'done' }, { $unset: { running: true, dueAt: true } });
   };
 }
 
@@ -95,7 +83,9 @@ export function addLate(deps: MissingDeps): (statement: StatementDocument, keep:
  * Builds what has the payments that a dropped statement has compared, by a line or for want of one, compared by another
  * one. What its lines took back of other statements, or kept from being said, those say again.
  */
-export function compareAgain(deps: MissingDeps): (statement: StatementDocument, keep: Keep) => Promise<void> {
+export function compareAgain(
+  deps: StatementDeps,
+): (statement: StatementDocument, keep: Keep) => Promise<void> {
   const { payments, statementStore } = deps;
   const { runs, records } = statementStore;
   const giveBack = commitEach(
@@ -120,7 +110,7 @@ export function compareAgain(deps: MissingDeps): (statement: StatementDocument, 
       const differing = lines.filter(({ result }) => result === 'differs').map(({ _id }) => _id);
       const unsaid = { _id: { $in: [...differing, ...missing] } };
       const changed = await records.distinct('run', unsaid, { session });
-      const gone = { breakId: true, alsoCoveredBy: true, hidden: true } as const;
+      const gone = { breakId: true, alsoCoveredBy: true } as const;
       await records.updateMany(unsaid, { $unset: gone }, { session });
       await matchAgain(deps, new Set(changed), transaction);
     },

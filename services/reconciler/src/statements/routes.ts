@@ -24,7 +24,6 @@ import {
 } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { showRuns } from '../matching/routes.ts';
-import { isDone } from '../matching/store.ts';
 import { type MappingStore, mappingName } from './mappings.ts';
 import type { Statements } from './statements.ts';
 import type { StatementStore, StatementTerms } from './store.ts';
@@ -86,10 +85,10 @@ async function upload(
     }
     const taken = await deps.statements.take(terms.value, by, content);
     if (!taken.ok) return refused(taken.refusal.code, taken.refusal.message);
-    return answer(isDone(taken.value) ? 200 : 202, viewStatement(taken.value));
+    return answer(taken.value.stage === 'done' ? 200 : 202, viewStatement(taken.value));
   } catch (error) {
     if (!(error instanceof UploadAbortedError)) throw error;
-    return refused('cut', `${error.message}: send the file again, it goes on from there`);
+    return refused('cut', `${error.message}: send the file again`);
   }
 }
 

@@ -1,25 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation } from 'mongodb';
-import { compare, movementOf, type Outcome, type StatementPayment } from '../domain/statement-matching.ts';
+import { matchByReference, type Outcome, type StatementPayment } from '../domain/statement-matching.ts';
 import type { RailFee } from '../handlers.ts';
-import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
+import type { WindowPayment } from '../matching/payments.ts';
+import type { StatementDeps } from './deps.ts';
 import {
   linesAbout,
   paymentRecordId,
   type RecordDocument,
   type StatedLine,
   type StatementDocument,
-  type StatementStore,
 } from './store.ts';
 import { isCompared, mustHave, windowOf } from './window.ts';
-
-/** The dependencies of {@link settle}. */
-export interface SettlingDeps {
-  readonly statementStore: StatementStore;
-  readonly payments: Pick<WindowPayments, 'compared'>;
-  readonly railFee: RailFee;
-}
 
 /**
  * Settles a page of ended payments by statements of their rail: lines that were compared before these ends were known are
@@ -28,23 +21,20 @@ export interface SettlingDeps {
  * @returns the records of those that must be in one of them, moved money and have no line
  */
 export async function settle(
-  deps: SettlingDeps,
+  deps: StatementDeps,
   statements: readonly StatementDocument[],
   payments: readonly WindowPayment[],
   transaction: Transaction,
 ): Promise<readonly RecordDocument[]> {
   const trial = statements.find((statement) => statement.trial);
-  const known = new Map(payments.map((one) => [one._id, one]));
   const placed = payments.map((payment) => ({
     payment,
     place: statements.find((statement) => mustHave(statement, payment)),
   }));
-  const stated = await linesAbout(deps.statementStore, [...known.keys()], transaction, trial?._id);
+  const references = payments.map(({ _id }) => _id);
+  const stated = await linesAbout(deps.statementStore, references, transaction, trial?._id);
   const lines = withoutPending(stated, placed);
-  const outcomes = outcomesOf(lines, (reference) => {
-    const found = known.get(reference);
-    return found && toPayment(found, deps.railFee);
-  });
+  const outcomes = outcomesOf(lines, toPayments(payments, deps.railFee));
   const movements = movementsOf(lines, outcomes);
   if (!trial) {
     await writeOutcomes(deps, lines, outcomes, transaction);
@@ -95,34 +85,28 @@ export function movementsOf(
   return new Set(movements);
 }
 
-/** What lines say of payments as they are now, by line, as far as that is new. */
+/** What lines say of payments as they are now, statement by statement, as far as that is new. */
 function outcomesOf(
   lines: readonly StatedLine[],
-  paymentOf: (reference: string) => StatementPayment | undefined,
+  payments: ReadonlyMap<string, StatementPayment>,
 ): ReadonlyMap<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
-  const keyOf = (run: string, uses: string) => `${run} ${uses}`;
-  const taken = new Set(lines.flatMap(({ run, uses }) => (uses === undefined ? [] : [keyOf(run, uses)])));
-  for (const { _id, run, rail, row, uses, ...before } of lines) {
-    const payment =
-      row?.reference === undefined || row.reference === null ? undefined : paymentOf(row.reference);
-    if (!row || !payment) continue;
-    const key = keyOf(run, movementOf(row, payment));
-    const isFurther = uses === undefined && taken.has(key);
-    const outcome: Outcome = isFurther
-      ? { result: 'duplicate', payment: payment.reference }
-      : compare(row, payment, rail);
-    taken.add(key);
-    const { result, differsIn, difference, feeDifference } = outcome;
-    const isSame =
-      before.result === result &&
-      isDeepStrictEqual(before.differsIn, differsIn) &&
-      before.difference === difference &&
-      before.feeDifference === feeDifference;
-    if (!isSame) outcomes.set(_id, outcome);
+  for (const ofRun of Map.groupBy(lines, ({ run }) => run).values()) {
+    const rows = ofRun.flatMap(({ _id: id, row }) =>
+      row && payments.has(row.reference ?? '') ? [{ id, row }] : [],
+    );
+    const found = matchByReference(rows, payments, new Map(), ofRun[0]?.rail ?? '');
+    for (const line of ofRun) {
+      const outcome = found.get(line._id);
+      if (outcome && SAID.some((field) => !isDeepStrictEqual(line[field], outcome[field])))
+        outcomes.set(line._id, outcome);
+    }
   }
   return outcomes;
 }
+
+/** What is news of a line if it changes. */
+const SAID = ['result', 'differsIn', 'difference', 'feeDifference'] as const;
 
 /** All that an outcome may have set, and what was made of it. */
 const OUTDATED = [
@@ -134,25 +118,41 @@ const OUTDATED = [
   'feeDifference',
   'breakId',
   'alsoCoveredBy',
-  'hidden',
 ] as const satisfies readonly (keyof RecordDocument)[];
 
 /** Stores what lines say now; their statements judge them again. */
 async function writeOutcomes(
-  deps: SettlingDeps,
+  deps: StatementDeps,
   lines: readonly StatedLine[],
   outcomes: ReadonlyMap<string, Outcome>,
   transaction: Transaction,
 ): Promise<void> {
-  const changed = lines.filter(({ _id }) => outcomes.has(_id));
-  const writes = changed.map(({ _id }): AnyBulkWriteOperation<RecordDocument> => {
-    const outcome = outcomes.get(_id) ?? {};
+  const writes = toUpdates(lines, outcomes);
+  if (writes.length > 0)
+    await deps.statementStore.records.bulkWrite([...writes], { session: transaction.session });
+  const changed = lines.flatMap(({ _id, run }) => (outcomes.has(_id) ? run : []));
+  await matchAgain(deps, new Set(changed), transaction);
+}
+
+/**
+ * The updates of lines that have another outcome now, of which nothing of the former one is left; in order, because a
+ * movement has only one line at any time.
+ */
+export function toUpdates(
+  lines: readonly Pick<RecordDocument, '_id'>[],
+  outcomes: ReadonlyMap<string, Outcome>,
+): readonly AnyBulkWriteOperation<RecordDocument>[] {
+  const changed = lines.flatMap(({ _id }) => {
+    const outcome = outcomes.get(_id);
+    return outcome ? [{ _id, outcome }] : [];
+  });
+  const losersFirst = changed.toSorted(
+    (one, other) => Number('uses' in one.outcome) - Number('uses' in other.outcome),
+  );
+  return losersFirst.map(({ _id, outcome }) => {
     const gone = OUTDATED.filter((field) => !(field in outcome)).map((field) => [field, true] as const);
     return { updateOne: { filter: { _id }, update: { $set: outcome, $unset: Object.fromEntries(gone) } } };
   });
-  if (writes.length > 0)
-    await deps.statementStore.records.bulkWrite(writes, { session: transaction.session, ordered: false });
-  await matchAgain(deps, new Set(changed.map(({ run }) => run)), transaction);
 }
 
 /** What a payment without a line lacks of one. */
@@ -160,7 +160,7 @@ const nameless = { reference: null, railReference: null, fee: null };
 
 /** The record of a payment without a line, if it moved money. */
 function missingIn(
-  { railFee }: SettlingDeps,
+  { railFee }: StatementDeps,
   { _id: run, keepUntil }: StatementDocument,
   document: WindowPayment,
 ): RecordDocument | undefined {
@@ -181,16 +181,24 @@ function missingIn(
 
 /** Has statements that are matched open and close their breaks again. */
 export async function matchAgain(
-  { statementStore: { runs } }: SettlingDeps,
+  { statementStore: { runs } }: StatementDeps,
   changed: ReadonlySet<string>,
   { session }: Pick<Transaction, 'session'>,
 ): Promise<void> {
   if (changed.size === 0) return;
   await runs.updateMany(
-    { _id: { $in: [...changed] }, stage: { $in: ['done', 'late'] } },
-    [{ $set: { stage: 'breaks', running: true, dueAt: '$$NOW' } }, { $unset: ['rereading', 'counts'] }],
+    { _id: { $in: [...changed] }, stage: 'done' },
+    [{ $set: { stage: 'breaks', running: true, dueAt: '$$NOW' } }, { $unset: 'counts' }],
     { session },
   );
+}
+
+/** Payments as lines are compared with them, by reference. */
+export function toPayments(
+  payments: readonly WindowPayment[],
+  railFee: RailFee,
+): ReadonlyMap<string, StatementPayment> {
+  return new Map(payments.flatMap((one) => toPayment(one, railFee) ?? []).map((one) => [one.reference, one]));
 }
 
 /** A payment as lines are compared with it; undefined while its terms are not known. */

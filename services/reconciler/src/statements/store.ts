@@ -29,11 +29,9 @@ export interface StatementTerms {
 
 /** A statement as MongoDB holds it; `_id` is derived from its terms. */
 export interface StatementDocument extends StatementTerms, MatchRun {
-  /** `receiving` until the whole file is stored; `late`: the rail's late ends are taken up; `dropped` is being deleted. */
-  readonly stage: 'receiving' | 'gathering' | 'breaks' | 'done' | 'late' | 'dropped';
-  /** How many batches of lines are stored, and a digest that each batch continues from the one before. */
-  readonly batches: number;
-  readonly chain: string;
+  /** `receiving` until the whole file is stored; `dropped` is being deleted. */
+  readonly stage: 'receiving' | 'gathering' | 'breaks' | 'done' | 'dropped';
+  /** How many lines are stored. */
   readonly lines: number;
   /** What became of every line of the file, and the options that would read more of them; once all of it is stored. */
   readonly file?: LineCounts & { readonly proposal: Proposal | null };
@@ -59,8 +57,6 @@ export interface RecordDocument extends MatchRecord, Partial<Omit<Outcome, 'resu
   readonly row?: StatementRow;
   /** Why the line can't be read. */
   readonly reason?: string;
-  /** Set if the limit of breaks was reached. */
-  readonly hidden?: true;
 }
 
 /** The statements of this service's database, and their records. */
@@ -113,6 +109,7 @@ export async function linesAbout(
 }
 
 const NUMBER_DIGITS = 9;
+const DIGEST_LENGTH = 32;
 
 /** The `_id` of a line; they sort as the lines do. */
 export function lineId(statement: string, number: number): string {
@@ -132,12 +129,6 @@ export function subjectOf(
   if (!row) return payment;
   if (row.reference !== null && result !== 'duplicate') return row.reference;
   const said = row.railReference === null ? contentOf(row) : `rail ${row.railReference}`;
-  return `line-${digestOf(`${rail}\n${said}`)}`;
+  const digest = createHash('sha256').update(`${rail}\n${said}`).digest('hex');
+  return `line-${digest.slice(0, DIGEST_LENGTH)}`;
 }
-
-/** A short digest of a text. */
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
-}
-
-const DIGEST_LENGTH = 32;

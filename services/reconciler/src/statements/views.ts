@@ -27,7 +27,7 @@ export function viewStatement(statement: StatementDocument): RailStatementView {
     from: window?.from.toISOString() ?? null,
     to: window?.to.toISOString() ?? null,
     sha256: statement.digest,
-    status: isMatching ? 'matching' : stage === 'late' ? 'done' : stage,
+    status: isMatching ? 'matching' : stage,
     stage: isMatching ? stage : null,
     lines,
     file: file ?? null,
