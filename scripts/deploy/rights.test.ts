@@ -20,6 +20,7 @@ it('a service has the rights that it is declared to use, and no other', () => {
   expect(aclsOf('collection-gateway')).toEqual([
     'rails.collection-facts.v1 Describe,DescribeConfigs,Read',
     'collections.events.v1 Describe,DescribeConfigs,Write',
+    'rails.availability.v1 Describe,DescribeConfigs,Write',
     'collection-gateway Describe,Read',
   ]);
   expect(rolesOf('ledger')).toEqual(['readWrite ledger', 'readWrite directory', 'startChecks admin']);

@@ -35,7 +35,6 @@ const json = (text: string): unknown => JSON.parse(text);
 /** The page with an example of each flow of a collection. */
 const FLOWS = 'docs/api/collection-flows.md';
 const pages = [
-  'README.md',
   'docs/api/README.md',
   'docs/api/keys.md',
   'docs/api/payouts.md',
@@ -46,20 +45,17 @@ const pages = [
 ];
 const read = (file: string): Promise<string> => readFile(path.join(root, file), 'utf8');
 
-const addressed = (script: string): string =>
-  script.replaceAll('http://127.0.0.1:4010', scenario.stack.runFile().transferUrl);
-
 describe.each(pages)('the commands of %s', (file) => {
   it('print what the page shows', async () => {
     const page = readPage(await read(file));
     expect(page.commands).not.toEqual([]);
     await using folder = await checkoutFolder();
-    const settings = file === 'README.md' ? '' : readPage(await read('docs/api/README.md')).settings;
+    const { settings } = readPage(await read('docs/api/README.md'));
     const environment = await evaluate(`${settings}${page.settings}`, folder.path);
     for (const { script, prints, isRepeatable, expected } of page.commands) {
       const follow = async () => {
         const options = { cwd: folder.path, env: environment };
-        const { stdout } = await run('sh', ['-euc', addressed(script)], options);
+        const { stdout } = await run('sh', ['-euc', script], options);
         const printed = prints === 'webhook' ? provenBody(stdout) : stdout.trim();
         expect(prints === 'text' ? printed : json(printed)).toEqual(expected);
         return printed;

@@ -93,6 +93,7 @@ export function commandLine(
   const shown: string[] = [];
   const requests: unknown[] = [];
   const forwarded: unknown[] = [];
+  const receiverAnswers: (() => Promise<number>)[] = [];
   const remaining = typeof answers === 'function' ? [] : [...answers];
   const answerTo = (url: string): OperationsAnswer | undefined => {
     if (typeof answers === 'function') return answers(url);
@@ -129,7 +130,7 @@ export function commandLine(
     },
     forward: (request) => {
       forwarded.push(request);
-      return Promise.resolve(200);
+      return receiverAnswers.shift()?.() ?? Promise.resolve(200);
     },
     resolveName,
     prepare: () => Promise.resolve(),
@@ -152,5 +153,7 @@ export function commandLine(
     requests,
     /** What was posted to a developer's own program. */
     forwarded,
+    /** What that program does in turn; then it answers 200. */
+    receiverAnswers,
   };
 }

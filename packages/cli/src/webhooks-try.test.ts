@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { CliError } from './errors.ts';
 import { commandLine } from './program.fixture.ts';
 
 const met = {
@@ -77,6 +78,7 @@ const deliveryAt = (id: string, atMs: number) => ({
   reason: 'every attempt failed',
 });
 const signed = { body: '{"data":{}}', headers: { 'webhook-id': 'po-1', 'webhook-signature': 'v1,x' } };
+const down = () => Promise.reject(new CliError('http://localhost:8080 does not answer'));
 const FORWARD = ['--forward-to', 'http://localhost:8080'];
 
 it('sends a signed sample to a program on this machine', async () => {
@@ -87,6 +89,16 @@ it('sends a signed sample to a program on this machine', async () => {
   ]);
   expect(line.forwarded).toEqual([{ url: 'http://localhost:8080/', ...signed }]);
   expect(line.printed()).toBe('po-1  200 in 0 ms\n');
+});
+
+it.each([
+  ['the sample was not taken: http://localhost:8080/ answered 500', async () => 500],
+  ['http://localhost:8080 does not answer', down],
+])('fails where a program on this machine does not take a sample: %s', async (said, answer) => {
+  const line = commandLine([{ status: 200, body: signed }]);
+  line.receiverAnswers.push(answer);
+  expect(await line.run('webhooks', 'test', 'demo', ...FORWARD)).toBe(1);
+  expect(line.complained()).toBe(`pesewa: ${said}\n`);
 });
 
 /** A service that has these webhooks, round by round. */
@@ -121,6 +133,20 @@ it('begins where it is told to, and stops after as many as it is told to', async
     'http://webhooks/deliveries?merchantId=demo&from=1970-01-01T00%3A00%3A00.000Z',
   );
   expect(line.forwarded).toHaveLength(1);
+});
+
+it('forwards in their order what met no receiver, once there is one, and says so once for each', async () => {
+  const line = rounds([deliveryAt('po-1', 500), deliveryAt('po-2', 600)]);
+  line.receiverAnswers.push(down, down, async () => 500, down);
+  const since = ['--since', '1970-01-01T00:00:00Z'];
+  expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, ...since, '--count', '2')).toBe(0);
+  const signedInTurn = line.requests.filter((asked) => typeof asked === 'object').slice(1);
+  expect(signedInTurn).toMatchObject(
+    ['po-1', 'po-1', 'po-1', 'po-2', 'po-2'].map((id) => ({ url: `http://webhooks/deliveries/${id}/sign` })),
+  );
+  expect(line.printed()).toContain('po-1  payout completed  500 in 0 ms\n');
+  expect(line.printed()).toContain('po-2  payout completed  200 in 0 ms\n');
+  expect(line.complained()).toBe('http://localhost:8080 does not answer: trying again\n'.repeat(2));
 });
 
 it('goes on while the service is away, and ends where it refuses', async () => {

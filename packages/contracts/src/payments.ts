@@ -6,6 +6,12 @@ export const paymentKinds = ['payout', 'collection'] as const;
 /** The direction in which a payment moves money. */
 export type PaymentKind = (typeof paymentKinds)[number];
 
+/** Whether payments go through: at once, later because nobody answers, or not because they are paused (contract 10.23). */
+export const availabilityStatuses = ['OPERATIONAL', 'DELAYED', 'CLOSED'] as const;
+
+/** Whether payments go through. */
+export type AvailabilityStatus = (typeof availabilityStatuses)[number];
+
 /** The channel of a payout (contract 2.2). */
 export type PayoutChannel = (typeof channels)[number];
 

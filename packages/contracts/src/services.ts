@@ -74,7 +74,7 @@ export const services = {
     messaging: {
       database: 'payouts',
       readsDatabases: ['directory', 'ledger', 'collections'],
-      produces: ['payouts'],
+      produces: ['payouts', 'railAvailability'],
       consumes: ['ledger', 'payoutFacts', 'wallets'],
       readsOutsideGroup: ['payouts'],
       asksProgressOf: ['ledger'],
@@ -89,7 +89,7 @@ export const services = {
     messaging: {
       database: 'collections',
       readsDatabases: ['directory'],
-      produces: ['collections'],
+      produces: ['collections', 'railAvailability'],
       consumes: ['collectionFacts'],
       readsOutsideGroup: [],
       asksProgressOf: [],

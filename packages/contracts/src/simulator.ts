@@ -46,3 +46,6 @@ export type ReceivedWebhook = z.output<typeof receivedWebhook>;
 
 /** What the simulator's control API answers for received webhooks. */
 export const receivedWebhooks = z.object({ webhooks: z.array(receivedWebhook) });
+
+/** What it answers for where webhooks go on to: addresses of developers' programs, by merchant. */
+export const webhookReceivers = z.object({ receivers: z.record(z.string(), z.string()) });

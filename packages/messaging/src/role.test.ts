@@ -34,7 +34,7 @@ describe('the topics of handlers', () => {
 it('a service writes to the topics that it produces', () => {
   const written = (service: Parameters<typeof roleOf>[0]) =>
     topicsWritten(roleOf(service)).map(({ name }) => name);
-  expect(written('payout-gateway')).toEqual(['payouts.events.v1']);
+  expect(written('payout-gateway')).toEqual(['payouts.events.v1', 'rails.availability.v1']);
   expect(written('webhook-ingress')).toEqual(['rails.callbacks.v1']);
 });
 

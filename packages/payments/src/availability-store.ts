@@ -1,6 +1,6 @@
-import { type AvailabilityView, availabilityOperations } from '@pesewa/contracts';
+import { type AvailabilityView, availabilityOperations, type PaymentKind } from '@pesewa/contracts';
 import { firstIdAt } from '@pesewa/kernel';
-import { startLoop } from '@pesewa/messaging';
+import { type Messaging, startLoop } from '@pesewa/messaging';
 import { answer, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
 import type { Db, Document } from 'mongodb';
 import {
@@ -11,9 +11,11 @@ import {
   type PaymentSample,
   type PaymentWay,
   type ServingRail,
+  statusOf,
   type Told,
   viewForMerchants,
 } from './availability.ts';
+import { createAvailabilityEvents } from './availability-events.ts';
 import type { IsPaused } from './pauses.ts';
 import { unendedStatus } from './payment-list.ts';
 
@@ -31,6 +33,11 @@ export interface MeasuredStore {
   readonly collection: string;
   readonly prefix: keyof typeof unendedStatus;
 }
+
+const kinds = { po: 'payout', co: 'collection' } as const satisfies Record<
+  MeasuredStore['prefix'],
+  PaymentKind
+>;
 
 const parts = {
   _id: 0,
@@ -110,27 +117,42 @@ export async function readSample(
 }
 
 /**
- * Measures a gateway's availability every half minute, and shows it to operators by rail and mobile operator: no request
- * reads the database. Gives what a merchant may be told of its ways; undefined before the first time.
+ * Measures a gateway's availability every half minute, shows it to operators by rail and mobile operator, and publishes
+ * their status: no request reads the database. Gives what a merchant may be told of its ways; undefined before the first time.
  */
 export async function addAvailability<Way extends PaymentWay>(
   scope: Pick<ServiceScope<object>, 'open' | 'operator' | 'clock' | 'logger'>,
-  { isPaused, ...store }: MeasuredStore & { readonly isPaused: IsPaused },
+  {
+    messaging,
+    isPaused,
+    ...measured
+  }: Omit<MeasuredStore, 'db'> & {
+    readonly messaging: Pick<Messaging, 'db' | 'owner' | 'inTransaction'>;
+    readonly isPaused: IsPaused;
+  },
   ways: {
-    readonly operators: readonly { readonly rail: string; readonly operatorCode?: string }[];
+    readonly operators: readonly { readonly rail: ServingRail; readonly operatorCode?: string }[];
     readonly merchants: readonly { readonly way: Way; readonly rails: readonly ServingRail[] }[];
   },
 ) {
   const { clock, logger } = scope;
+  const store = { ...measured, db: messaging.db };
+  const publish = createAvailabilityEvents(messaging, kinds[store.prefix]);
   let view: AvailabilityView | undefined;
   let told: readonly (Told & { readonly way: Way; readonly rails: readonly ServingRail[] })[] = [];
   const round = async () => {
     const nowMs = clock.nowMs();
     const { fromMs, isSample, ...sample } = await readSample(store, nowMs);
     const times = { from: new Date(fromMs).toISOString(), at: new Date(nowMs).toISOString() };
-    const items = ways.operators.map((way) => ({ operatorCode: null, ...way, ...measure(way, sample) }));
+    const rails = ways.operators.map(({ rail: serving, ...operator }) => {
+      const way = { rail: serving.name, ...operator };
+      const status = statusOf([serving], (rail) => isPaused({ rail }));
+      return { operatorCode: null, ...way, status, measured: measure(way, sample) };
+    });
+    const items = rails.map(({ rail, operatorCode, measured: of }) => ({ rail, operatorCode, ...of }));
     told = ways.merchants.map((one) => ({ ...one, ...measureForMerchants(one.way, sample) }));
     view = { ...times, isSample, items };
+    await publish(rails, nowMs);
     return false;
   };
   const loop = startLoop({ name: 'availability', pauseMs: REFRESH_MS, clock, logger, round });

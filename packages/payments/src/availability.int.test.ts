@@ -1,10 +1,12 @@
 import type { AvailabilityView } from '@pesewa/contracts';
 import { createIds, systemClock } from '@pesewa/kernel';
+import { leasesOf, type OutgoingEvent, type Transaction } from '@pesewa/messaging';
 import { createLogger, createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ENDED_MIN } from './availability.ts';
+import { createAvailabilityEvents } from './availability-events.ts';
 import { addAvailability, findOpen, readSample, samplePipeline } from './availability-store.ts';
 import { paymentIndexes } from './payment-store.ts';
 
@@ -49,6 +51,16 @@ function payout(agoMs: number, changes: object = {}) {
 }
 
 const open = { status: 'INITIALIZED', timeline: [] };
+const upstream = { name: 'upstream', isAvailable: () => true };
+
+/** A replica's messaging, and what it emitted. */
+function messagingAs(owner: string) {
+  const emitted: OutgoingEvent[] = [];
+  const emit = (event: OutgoingEvent) => void emitted.push(event);
+  const inTransaction = <Value>(work: (transaction: Transaction) => Promise<Value>) =>
+    work({ emit } as unknown as Transaction);
+  return { messaging: { db, owner, inTransaction }, emitted };
+}
 
 test('payments of the hour alone are read, without those that never left for their rail', async () => {
   await payouts.insertMany([
@@ -100,13 +112,13 @@ test('operators are shown what was measured, merchants what they may know of it,
   const opening = async <Opened>(_name: string, opened: Opened | Promise<Opened>) =>
     scope.use((await opened) as Opened & AsyncDisposable);
   const ways = {
-    operators: [{ rail: 'upstream' }, { rail: 'other' }],
-    merchants: [{ way: { country: 'KEN' }, rails: [{ name: 'upstream', isAvailable: () => true }] }],
+    operators: [{ rail: upstream }, { rail: { ...upstream, name: 'other' } }],
+    merchants: [{ way: { country: 'KEN' }, rails: [upstream] }],
   };
   const isPaused = ({ merchantId }: { readonly merchantId?: string }) => merchantId === 'paused';
   const tell = await addAvailability(
     { open: opening, operator, clock, logger },
-    { ...store, isPaused },
+    { messaging: messagingAs('one').messaging, collection: 'payouts', prefix: 'po', isPaused },
     ways,
   );
   expect(tell('demo')).toBeUndefined();
@@ -128,4 +140,53 @@ test('operators are shown what was measured, merchants what they may know of it,
   const told = { from: shown.from, to: shown.at };
   expect(tell('demo')).toMatchObject({ ...told, availability: [{ ...known, status: 'OPERATIONAL' }] });
   expect(tell('paused')).toMatchObject({ ...told, availability: [{ ...known, status: 'CLOSED' }] });
+});
+
+test('one replica publishes the status of each way when it begins to, and then only what changes', async () => {
+  const [one, two] = [messagingAs('one'), messagingAs('two')];
+  const [publish, publishAlso] = [one, two].map(({ messaging }) =>
+    createAvailabilityEvents(messaging, 'collection'),
+  );
+  const measured = { successRate: 0.987, medianMs: 1_200, p95Ms: null };
+  const rail = { rail: 'upstream', operatorCode: null, status: 'OPERATIONAL', measured } as const;
+  const operator = { ...rail, operatorCode: 'GHMTN' } as const;
+  await publish?.([rail, operator], nowMs);
+  await publishAlso?.([{ ...rail, status: 'DELAYED' }], nowMs);
+  await publish?.([{ ...rail, measured: { ...measured, p95Ms: 9_000 } }, operator], nowMs + 30_000);
+  await publish?.([rail, { ...operator, status: 'CLOSED' }], nowMs + 60_000);
+  const common = {
+    topic: 'railAvailability',
+    type: 'pesewa.rails.RailAvailabilityReported',
+    causationId: null,
+  };
+  const figures = { successPermille: 987, medianMs: 1_200n, p95Ms: null };
+  const event = (key: string, version: number, payload: object) => ({
+    ...common,
+    key: `collection:${key}`,
+    version: BigInt(version),
+    payload: { occurredAt: BigInt(version), kind: 'collection', rail: 'upstream', ...figures, ...payload },
+  });
+  expect(one.emitted).toEqual([
+    event('upstream', nowMs, { operatorCode: null, status: 'OPERATIONAL' }),
+    event('upstream:GHMTN', nowMs, { operatorCode: 'GHMTN', status: 'OPERATIONAL' }),
+    event('upstream:GHMTN', nowMs + 60_000, { operatorCode: 'GHMTN', status: 'CLOSED' }),
+  ]);
+  expect(two.emitted).toEqual([]);
+  await leasesOf(db).updateOne({ _id: 'availability' }, { $set: { until: new Date(0) } });
+  await publishAlso?.([{ ...rail, status: 'DELAYED' }], nowMs + 90_000);
+  expect(two.emitted).toEqual([event('upstream', nowMs + 90_000, { operatorCode: null, status: 'DELAYED' })]);
+});
+
+test('what could not be published is published in the next round', async () => {
+  const { messaging, emitted } = messagingAs('one');
+  const rail = { rail: 'upstream', operatorCode: null, status: 'DELAYED' } as const;
+  const now = [{ ...rail, measured: { successRate: null, medianMs: null, p95Ms: null } }];
+  let isBroken = true;
+  const inTransaction: typeof messaging.inTransaction = (work) =>
+    isBroken ? Promise.reject(new Error('no primary')) : messaging.inTransaction(work);
+  const publish = createAvailabilityEvents({ ...messaging, inTransaction }, 'payout');
+  await expect(publish(now, nowMs)).rejects.toThrow('no primary');
+  isBroken = false;
+  await publish(now, nowMs);
+  expect(emitted).toMatchObject([{ key: 'payout:upstream', payload: { status: 'DELAYED', medianMs: null } }]);
 });

@@ -1,4 +1,10 @@
-import { failureClassOf, jsonNumber, type RailAvailabilityView, readFailureReason } from '@pesewa/contracts';
+import {
+  type AvailabilityStatus,
+  failureClassOf,
+  jsonNumber,
+  type RailAvailabilityView,
+  readFailureReason,
+} from '@pesewa/contracts';
 
 /** What payments are told apart by; absent parts do not count. */
 export type PaymentWay = Readonly<
@@ -90,19 +96,25 @@ export function measureForMerchants(way: PaymentWay, sample: PaymentSample): Tol
 /** What merchants may be told of a way's figures. */
 export type Told = Pick<Measured, 'successRate' | 'medianMs' | 'p95Ms'>;
 
+/** The status of a way that these rails serve. */
+export function statusOf(
+  rails: readonly ServingRail[],
+  isPaused: (rail: string) => boolean,
+): AvailabilityStatus {
+  const open = rails.filter(({ name }) => !isPaused(name));
+  if (open.length === 0) return 'CLOSED';
+  return open.some(({ isAvailable }) => isAvailable()) ? 'OPERATIONAL' : 'DELAYED';
+}
+
 /** What is measured of a way, as merchants see it; the rails are those that serve it. */
 export function viewForMerchants(
   { successRate, medianMs, p95Ms }: Told,
   rails: readonly ServingRail[],
   isPaused: (rail: string) => boolean,
 ) {
-  const open = rails.filter(({ name }) => !isPaused(name));
-  const status = open.some(({ isAvailable }) => isAvailable())
-    ? ('OPERATIONAL' as const)
-    : ('DELAYED' as const);
   const seconds = (ms: number | null) => (ms === null ? null : jsonNumber(String(Math.round(ms / 100) / 10)));
   return {
-    status: open.length === 0 ? ('CLOSED' as const) : status,
+    status: statusOf(rails, isPaused),
     successRate: successRate === null ? null : jsonNumber(String(successRate)),
     medianSeconds: seconds(medianMs),
     p95Seconds: seconds(p95Ms),

@@ -2,7 +2,7 @@ import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
 import { mobileOperators } from '@pesewa/contracts';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
-import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
+import { CLOCK_SKEW_MAX_MS, type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
 import {
   addAvailability,
   addPauses,
@@ -13,7 +13,6 @@ import {
 import { type Rails, readResubmitGraceMs, takesCollections } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import type { Db } from 'mongodb';
 import type { z } from 'zod';
 import { createAnswerDeadline } from './answer-deadline.ts';
 import { createApp } from './app.ts';
@@ -94,7 +93,7 @@ export async function composeGateway(
   const app = createApp({
     collections,
     store,
-    ...(await openOperators(scope, rails, { db: messaging.db, isPaused })),
+    ...(await openOperators(scope, rails, { messaging, isPaused })),
     initiate,
     complete: completer.complete,
     answerDeadline,
@@ -112,7 +111,7 @@ export async function composeGateway(
 async function openOperators(
   scope: ServiceScope<object>,
   rails: Rails,
-  parts: { readonly db: Db; readonly isPaused: IsPaused },
+  parts: { readonly messaging: Messaging; readonly isPaused: IsPaused },
 ) {
   const operators = mobileOperators.filter(({ code }) => rails.routeCollection({ operatorCode: code }));
   return { operators, availability: await openAvailability(scope, rails, parts) };
@@ -122,12 +121,12 @@ async function openOperators(
 function openAvailability(
   scope: ServiceScope<object>,
   { all, routeCollection }: Rails,
-  parts: { readonly db: Db; readonly isPaused: IsPaused },
+  parts: { readonly messaging: Messaging; readonly isPaused: IsPaused },
 ) {
   const rails = all.filter(takesCollections);
-  const operators = rails.flatMap(({ name: rail, collections: { operatorCodes } }) => [
+  const operators = rails.flatMap((rail) => [
     { rail },
-    ...operatorCodes.map((operatorCode) => ({ rail, operatorCode })),
+    ...rail.collections.operatorCodes.map((operatorCode) => ({ rail, operatorCode })),
   ]);
   const codes = new Set(rails.flatMap(({ collections }) => collections.operatorCodes));
   const merchants = [...codes].map((operatorCode) => {

@@ -6,8 +6,9 @@ import {
   receivedWebhooks,
   type SampleCollection,
   type SamplePayout,
+  webhookReceivers,
 } from '@pesewa/contracts';
-import { parseAnswer, silence } from '@pesewa/operator-client';
+import { parseAnswer, RefusedError, silence } from '@pesewa/operator-client';
 import { jsonSetting } from '@pesewa/runtime';
 import { verifyWebhook } from '@pesewa/signatures';
 import { z } from 'zod';
@@ -24,6 +25,8 @@ export interface MerchantRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Of one with a body; POST unless given. */
+  readonly method?: 'POST' | 'PUT';
 }
 
 /** Sends a request of a merchant, and gives the answer as it was written. */
@@ -76,6 +79,21 @@ export function createSandbox(
       const url = `${collectionsUrl}/collection/v1/${operation}`;
       return send(request, url, payinHeaders(merchant.publicKey, request), collectionBody(request, otp));
     },
+    /** Where its webhooks go on to; undefined if they stay at the simulator. */
+    receiver: async () => {
+      const { text } = await exchange({ url: `${simulatorUrl}/control/receivers`, headers: {} });
+      return webhookReceivers.parse(parseAnswer(text)).receivers[merchant.id];
+    },
+    /** Sends its webhooks on to another address, or to none. */
+    setReceiver: async (address: string | null) => {
+      const { status } = await exchange({
+        method: 'PUT',
+        url: `${simulatorUrl}/control/receivers/${merchant.id}`,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ url: address }),
+      });
+      if (status !== 200) throw new RefusedError('receiver must be an http or https address', 422);
+    },
     /** The webhooks of a payment as they arrived, each with what verifying it gave. */
     received: async (reference: string) => {
       const query = new URLSearchParams({ merchant: merchant.id, reference }).toString();
@@ -95,9 +113,9 @@ export function curlOf({ url, headers, body = '' }: MerchantRequest): string {
   return [`curl ${quote(url)}`, ...lines, `-d ${quote(body)}`].join(' \\\n  ');
 }
 
-async function exchangeText({ url, headers, body }: MerchantRequest) {
+async function exchangeText({ url, headers, body, method = 'POST' }: MerchantRequest) {
   const silent = () => silence(url);
-  const sending = body === undefined ? {} : { method: 'POST', body };
+  const sending = body === undefined ? {} : { method, body };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(url, { headers, ...sending, redirect: 'error', signal }).catch(silent);
   return { status: response.status, text: await response.text().catch(silent) };

@@ -96,7 +96,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     statements: openStatements(scope, messaging),
     identify: directory.identify,
     proxies: readTrustedProxies(config),
-    inquiries: await openInquiries(scope, rails, { db, isPaused, balances, processors }),
+    inquiries: await openInquiries(scope, rails, { messaging, isPaused, balances, processors }),
     rateLimits: createRateLimits(),
     clock,
     logger,
@@ -107,11 +107,11 @@ async function openInquiries(
   scope: Scope,
   rails: Rails,
   {
-    db,
+    messaging,
     isPaused,
     ...parts
   }: Pick<AppDeps['inquiries'], 'balances'> & {
-    readonly db: Db;
+    readonly messaging: Messaging;
     readonly isPaused: IsPaused;
     readonly processors: Processors;
   },
@@ -120,7 +120,7 @@ async function openInquiries(
   return {
     ...parts,
     routes: routesOf(rails),
-    availability: await openAvailability(scope, rails, { db, isPaused }),
+    availability: await openAvailability(scope, rails, { messaging, isPaused }),
     enquireName: createNameEnquiry({ route: parts.processors.route, rail: rails.get, logger }),
     flagUrl: createFlagUrl(config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`),
   };
@@ -140,14 +140,14 @@ function routesOf({ all }: Pick<Rails, 'all'>) {
 function openAvailability(
   scope: Scope,
   { all, railsFor }: Rails,
-  parts: { readonly db: Db; readonly isPaused: IsPaused },
+  parts: { readonly messaging: Messaging; readonly isPaused: IsPaused },
 ) {
   const rails = all.filter(takesPayouts);
   return addAvailability(
     scope,
     { ...parts, collection: 'payouts', prefix: 'po' },
     {
-      operators: rails.map(({ name }) => ({ rail: name })),
+      operators: rails.map((rail) => ({ rail })),
       merchants: routesOf({ all }).map((way) => ({ way, rails: railsFor(way) })),
     },
   );

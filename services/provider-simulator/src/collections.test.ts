@@ -1,4 +1,6 @@
 import { checkStatusResponse, collectionWebhook, parseJson, payinResponse } from '@pesewa/contracts';
+import { serveHttp } from '@pesewa/runtime';
+import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { checkRequest, control, eventually, payinRequest, startSimulator } from './simulator.fixture.ts';
 
@@ -190,6 +192,34 @@ describe('the control API', () => {
     }
     const none = await control(simulator, 'GET', 'received?merchant=rival&reference=m1');
     expect(none.body).toEqual({ webhooks: [] });
+  });
+
+  it('sends webhooks on to a receiver as they came, and answers what it answers', async () => {
+    await using simulator = await startSimulator();
+    const arrived: unknown[] = [];
+    const answers = [200, 500];
+    const app = new Hono().post('/mine', async (context) => {
+      arrived.push([context.req.header('webhook-signature'), await context.req.text()]);
+      return context.body(null, (answers.shift() ?? 200) as 200);
+    });
+    await using receiver = await serveHttp({ app, host: '127.0.0.1', port: 0 });
+    const url = `http://127.0.0.1:${receiver.port}/mine`;
+    const post = async (merchant: string) => {
+      const init = { method: 'POST', headers: { 'webhook-signature': 'v1,x' }, body: '{"a": 1}' };
+      return (await simulator.request(`/merchant/${merchant}/payouts`, init)).status;
+    };
+    expect(await control(simulator, 'PUT', 'receivers/demo', { url })).toMatchObject({ status: 200 });
+    expect((await control(simulator, 'GET', 'receivers')).body).toEqual({ receivers: { demo: url } });
+    expect([await post('demo'), await post('demo'), await post('rival')]).toEqual([200, 500, 200]);
+    expect(arrived).toEqual(Array(2).fill(['v1,x', '{"a": 1}']));
+    const nowhere = { url: 'http://127.0.0.1:1/' };
+    await control(simulator, 'PUT', 'receivers/demo', nowhere);
+    expect(await post('demo')).toBe(502);
+    expect((await control(simulator, 'PUT', 'receivers/demo', { url: 'file:///etc' })).body).toMatchObject({
+      message: 'url must be an http or https address',
+    });
+    await control(simulator, 'PUT', 'receivers/demo', { url: null });
+    expect(await post('demo')).toBe(200);
   });
 
   it('refuses what it does not know, and changes nothing', async () => {

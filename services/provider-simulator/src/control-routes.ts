@@ -16,6 +16,8 @@ export interface ControlRoutesDeps {
   readonly clock: Clock;
   readonly journal: Journal;
   readonly received: ReceivedWebhooks;
+  /** Where webhooks go on to, by merchant. */
+  readonly receivers: Map<string, string>;
   readonly wallets: Wallets;
   readonly scenarios: Scenarios;
   readonly faults: Faults;
@@ -35,6 +37,9 @@ const faultChange = z.strictObject({
     .strictObject({ status: z.int().min(200).max(599), times: z.int().min(0).max(TIMES_MAX) })
     .nullish(),
 });
+const receiverChange = z.strictObject({
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).nullable(),
+});
 const walletChange = z.strictObject({
   wallets: z.array(z.strictObject({ currency: z.string(), balance: z.string() })).max(200),
 });
@@ -48,6 +53,15 @@ export function createControlRoutes(deps: ControlRoutesDeps): Hono<HttpEnv> {
   app.get('/received', async (context) => {
     const filter = { merchantId: context.req.query('merchant'), reference: context.req.query('reference') };
     return answerJson(context, 200, { webhooks: await deps.received.find(filter) });
+  });
+  app.get('/receivers', (context) => answerReceivers(context, deps));
+  app.put('/receivers/:merchantId', async (context) => {
+    const body = await readBody(context, receiverChange);
+    if (!body.ok) return badRequest(context, body.refusal);
+    const { url } = body.value;
+    if (url === null) deps.receivers.delete(context.req.param('merchantId'));
+    else deps.receivers.set(context.req.param('merchantId'), url);
+    return answerReceivers(context, deps);
   });
   app.get('/wallets', (context) => answerWallets(context, deps));
   app.put('/wallets', (context) => putWallets(context, deps));
@@ -106,6 +120,10 @@ function readBalance(wallet: { readonly currency: string; readonly balance: stri
   if (currency === undefined) return refuse('wallets.currency must be an ISO 4217 code');
   const balance = parseAmount(wallet.balance, currency);
   return balance.ok ? balance : refuse('wallets.balance must be a decimal text');
+}
+
+function answerReceivers(context: Context, { receivers }: ControlRoutesDeps): Response {
+  return answerJson(context, 200, { receivers: Object.fromEntries(receivers) });
 }
 
 function answerWallets(context: Context, { wallets }: ControlRoutesDeps): Response {

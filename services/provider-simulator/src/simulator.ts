@@ -73,6 +73,7 @@ export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
     logger,
     payments,
     received,
+    receivers: new Map(),
     scenarios,
     wallets,
     answerAs: createScriptedAnswers({ clock, holdMs: config.ANSWER_HOLD_MS, closing: closing.signal }),

@@ -49,7 +49,11 @@ export function addTryCommands(webhooks: Command, ports: CliPorts): void {
       if (url !== undefined) {
         const call = { parameters: { merchantId }, body: { kind: options.kind } };
         const signed = await operations.call(SERVICE, deliveryOperations.signTest, call);
-        return ports.print(`${signed.headers['webhook-id']}  ${await post(ports, url, signed)}\n`);
+        const { status, text } = await post(ports, url, signed);
+        ports.print(`${signed.headers['webhook-id']}  ${text}\n`);
+        if (status < 200 || status > 299)
+          throw new CliError(`the sample was not taken: ${url} answered ${status}`);
+        return;
       }
       const met = await operations.call(SERVICE, deliveryOperations.test, {
         parameters: { merchantId },
@@ -101,6 +105,7 @@ function addListenCommand(webhooks: Command, ports: CliPorts): void {
   listen.addHelpText(
     'after',
     '\nIt gets fresh signatures, so it needs the token of an operator, approver or admin: a viewer, as the shared token is in production, is refused.' +
+      '\nWhile your program does not answer, its webhooks wait and come in their order; any answer counts.' +
       '\nDevelopers at a merchant use it on their own machine: npm start -- --webhooks-to http://localhost:8080',
   );
   withExamples(listen, [
@@ -124,7 +129,10 @@ interface Listening {
   readonly countMax: number;
 }
 
-/** Asks for new webhooks once a second and forwards each once; none of it changes a delivery. */
+/**
+ * Asks for new webhooks once a second and forwards each in its order until it is answered, whatever the answer; none of it
+ * changes a delivery.
+ */
 async function listenTo(context: CommandContext, listening: Listening): Promise<void> {
   const { clock, printError } = context.ports;
   const { since, countMax } = listening;
@@ -134,20 +142,25 @@ async function listenTo(context: CommandContext, listening: Listening): Promise<
   // What is there before the first round is known, not new.
   let isNew = since !== undefined;
   let count = 0;
+  let trouble = '';
   while (count < countMax) {
     try {
       for await (const delivery of unseen(context, { ...listening, fromMs, seen })) {
         if (isNew) {
           await forward(context, delivery, listening.url);
+          trouble = '';
           count += 1;
         }
         seen.set(delivery.id, Date.parse(delivery.createdAt));
         if (count === countMax) return;
       }
       isNew = true;
+      trouble = '';
     } catch (error) {
       if (!isPassing(error)) throw error;
-      printError(`${messageOf(error)}: trying again\n`);
+      // A receiver may be down for minutes, which takes one line.
+      if (trouble !== messageOf(error)) printError(`${messageOf(error)}: trying again\n`);
+      trouble = messageOf(error);
     }
     for (const atMs of seen.values()) fromMs = Math.max(fromMs, atMs - COMMIT_MS);
     for (const [id, atMs] of seen) if (atMs < fromMs) seen.delete(id);
@@ -155,7 +168,7 @@ async function listenTo(context: CommandContext, listening: Listening): Promise<
   }
 }
 
-/** Whether it may be otherwise in a moment: the service is away, or something is not there, or no longer. */
+/** Whether it may be otherwise in a moment: the service or the receiver is away, or something is not there. */
 function isPassing(error: unknown): error is ClientError {
   if (error instanceof RefusedError) return error.status === NOT_FOUND;
   return error instanceof ClientError;
@@ -194,7 +207,7 @@ async function* unseen(
   }
 }
 
-/** Forwards one webhook and prints what came of it. */
+/** Forwards one webhook and prints the answer. */
 async function forward(
   { operations, ports }: CommandContext,
   delivery: DeliveryView,
@@ -207,21 +220,19 @@ async function forward(
     throw error;
   });
   if (!signed) return ports.printError(`${cellText(id)} is gone, and is passed over\n`);
-  ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${await post(ports, url, signed)}\n`);
+  const { text } = await post(ports, url, signed);
+  ports.print(`${createdAt}  ${cellText(id)}  ${inWords(kind)}  ${text}\n`);
 }
 
-/** Posts a signed webhook to a program of the developer; gives its answer and the time it took. */
+/** Posts a signed webhook to a program of the developer; gives its answer, also with the time it took. */
 async function post(
   { clock, forward: send }: CliPorts,
   url: string,
   signed: Omit<Parameters<CliPorts['forward']>[0], 'url'>,
-): Promise<string> {
+): Promise<{ readonly status: number; readonly text: string }> {
   const startMs = clock.nowMs();
-  const answer = await send({ url, ...signed }).then(String, (error: unknown) => {
-    if (error instanceof ClientError) return `no answer: ${error.message}`;
-    throw error;
-  });
-  return `${answer} in ${clock.nowMs() - startMs} ms`;
+  const status = await send({ url, ...signed });
+  return { status, text: `${status} in ${clock.nowMs() - startMs} ms` };
 }
 
 function describe(met: TestView, merchant: string, kind: TestOptions['kind']): string {

@@ -93,6 +93,7 @@ export const eventCauses = {
   'pesewa.rails.CollectionAmountDecided': REQUEST,
   'pesewa.rails.PayoutOutcomeDecided': REQUEST,
   'pesewa.rails.RepublishRequested': ['time'],
+  'pesewa.rails.RailAvailabilityReported': ['time'],
   'pesewa.reconciliation.StuckSettled': ENDED,
   'pesewa.reconciliation.BreakOpened': [...HEARD, 'pesewa.reconciliation.DriftMeasured', 'request', 'time'],
   'pesewa.reconciliation.BreakAssigned': REQUEST,

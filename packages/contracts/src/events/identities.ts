@@ -78,6 +78,7 @@ export const eventIdentities = {
   'pesewa.rails.CollectionAmountDecided': ['breakId', 'amount', 'railFee', 'occurredAt'],
   'pesewa.rails.PayoutOutcomeDecided': ['breakId', 'outcome', 'railFee', 'proposedAt', 'occurredAt'],
   'pesewa.rails.RepublishRequested': ['reference', 'step', 'occurredAt'],
+  'pesewa.rails.RailAvailabilityReported': ['kind', 'rail', 'operatorCode', 'status', 'occurredAt'],
   'pesewa.reconciliation.StuckSettled': PAYMENT,
   'pesewa.reconciliation.BreakOpened': BREAK,
   'pesewa.reconciliation.BreakAssigned': BREAK,

@@ -1,4 +1,4 @@
-import { paymentKinds } from '../payments.ts';
+import { availabilityStatuses, paymentKinds } from '../payments.ts';
 import type { AvroRecord } from './avro.ts';
 import { envelope } from './fields.ts';
 
@@ -104,6 +104,34 @@ export const railCallbacks = [
         default: false,
         doc: 'its signature verifies and its rail is configured as proven, so its claim is a fact (ADR 6)',
       },
+    ],
+  },
+] as const satisfies readonly AvroRecord[];
+
+/** How rails do, for others; no service of ours consumes it. */
+export const railAvailability = [
+  {
+    type: 'record',
+    namespace,
+    name: 'RailAvailabilityReported',
+    doc: 'How a rail or a mobile operator does, as one replica sees it: at first, and when its status changes (contract 10.23).',
+    fields: [
+      ...envelope,
+      { name: 'kind', type: { type: 'enum', name: 'PaymentKind', symbols: paymentKinds } },
+      { name: 'rail', type: 'string', doc: 'the name of the rail' },
+      { name: 'operatorCode', type: ['null', 'string'], default: null, doc: 'null: of the whole rail' },
+      {
+        name: 'status',
+        type: { type: 'enum', name: 'AvailabilityStatus', symbols: availabilityStatuses },
+      },
+      {
+        name: 'successPermille',
+        type: ['null', 'int'],
+        default: null,
+        doc: 'of the last hour; null if too few ended',
+      },
+      { name: 'medianMs', type: ['null', 'long'], default: null },
+      { name: 'p95Ms', type: ['null', 'long'], default: null },
     ],
   },
 ] as const satisfies readonly AvroRecord[];

@@ -2,7 +2,7 @@ import { type AvroPayload, type AvroRecord, type FullName, fullName } from './av
 import { collectionEvents } from './collections.ts';
 import { ledgerCommands, ledgerEvents, walletEvents } from './ledger.ts';
 import { payoutEvents } from './payouts.ts';
-import { collectionFacts, payoutFacts, railCallbacks } from './rails.ts';
+import { collectionFacts, payoutFacts, railAvailability, railCallbacks } from './rails.ts';
 import { reconciliationEvents } from './reconciliation.ts';
 import { webhookEvents } from './webhooks.ts';
 
@@ -85,6 +85,14 @@ export const topics = {
     cleanup: 'delete',
     retentionDays: 14,
     events: collectionFacts,
+  },
+  railAvailability: {
+    name: 'rails.availability.v1',
+    key: '`kind:rail` or `kind:rail:operatorCode`',
+    partitions: 2,
+    cleanup: 'compact',
+    retentionDays: 14,
+    events: railAvailability,
   },
   reconciliation: {
     name: 'reconciliation.events.v1',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { numberText } from '../json.ts';
+import { availabilityStatuses } from '../payments.ts';
 
 const seconds = (part: string) =>
   numberText.nullable().meta({ description: `from acceptance to the end: ${part} took no longer` });
@@ -12,7 +13,7 @@ export const waysAvailability = <Way extends z.ZodRawShape>(way: Way) =>
     availability: z.array(
       z.strictObject({
         ...way,
-        status: z.enum(['OPERATIONAL', 'DELAYED', 'CLOSED']).meta({
+        status: z.enum(availabilityStatuses).meta({
           description:
             'DELAYED: what is accepted waits, as nobody answers; CLOSED: paused, new ones are refused',
         }),

@@ -35,7 +35,8 @@ function openSandbox(answers: Parameters<typeof openConsole>[0] = {}, texts: Rec
   const exchange: MerchantExchange = async (request) => {
     const { pathname } = new URL(request.url);
     if (request.body !== undefined) sent.push(request);
-    return { status: 200, text: texts[pathname] ?? '{"webhooks":[]}' };
+    const isRefused = request.body?.includes('file:') === true;
+    return { status: isRefused ? 400 : 200, text: texts[pathname] ?? '{"webhooks":[],"receivers":{}}' };
   };
   const sandbox = createSandbox(sandboxSetting.parse(JSON.stringify(given)), exchange);
   return { ...openConsole({ ...walletsIn(every), ...answers }, sandbox), sent };
@@ -99,7 +100,6 @@ describe('the sandbox', () => {
   it('has a button for each digit, and says what it does', async () => {
     const ama = await openSandbox().signIn('ama', 'operator');
     const { html } = await ama.get('/sandbox');
-    expect(html).toContain('npm start -- --webhooks-to');
     expect(html.match(/<button type="submit" name="digits" value="\d{4}">/g)).toHaveLength(18);
     expect(html).toContain('value="0001"><code>0001</code> fails, callback');
     expect(html).toContain('<option value="GHMTN:2">Collect: Ghana, GHS, GHMTN, completed by OTP</option>');
@@ -240,6 +240,36 @@ describe('the sandbox', () => {
     expect(html).toContain('href="/webhooks/deliveries/po-1-failed"');
     expect(html).toContain('&lt;/pre&gt;&lt;script&gt;');
     expect(text).toContain('No payment came of this request');
+  });
+
+  it('sends its webhooks on to the address of a field, or to none', async () => {
+    const { signIn, sent } = openSandbox(
+      {},
+      { '/control/receivers': '{"receivers":{"demo":"http://a.example"}}' },
+    );
+    const ama = await signIn('ama');
+    const { html } = await ama.get('/sandbox');
+    expect(html).toMatch(/name="receiver"[^>]* value="http:\/\/a\.example"/);
+    expect(textOf(html)).toContain('and on to http://a.example , whose answers count');
+    for (const receiver of ['http://localhost:8080', ''])
+      expect((await ama.post('/sandbox/receiver', { receiver })).goesTo).toBe('/sandbox');
+    const { url, method, headers } = sent[0] ?? {};
+    expect([url, method, headers]).toEqual([
+      'http://simulator/control/receivers/demo',
+      'PUT',
+      { 'content-type': 'application/json' },
+    ]);
+    expect(sent.map(({ body }) => body)).toEqual(['{"url":"http://localhost:8080"}', '{"url":null}']);
+    const refused = await ama.post('/sandbox/receiver', { receiver: 'file:///etc' });
+    expect([refused.status, textOf(refused.html).includes('must be an http or https address')]).toEqual([
+      422,
+      true,
+    ]);
+    const esi = await signIn('esi', 'viewer');
+    expect(textOf((await esi.post('/sandbox/receiver', { receiver: '' })).html)).toContain(
+      'takes the role operator',
+    );
+    expect(sent).toHaveLength(3);
   });
 
   it.each([

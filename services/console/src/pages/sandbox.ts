@@ -69,12 +69,22 @@ const digitWords = new Map<string, string>([
 
 /** Adds the sandbox: payments of a development stack's merchant by a click, with all that a merchant sees of them. */
 export function addSandboxPages(routes: Routes, sandbox: Sandbox): void {
-  const { merchant, find } = sandbox;
-  routes.page('/sandbox', (visit) => showForms(visit, merchant, () => undefined));
+  const { find } = sandbox;
+  routes.page('/sandbox', (visit) => showForms(visit, sandbox, () => undefined));
   routes.form('/sandbox', (submission) =>
     doOrShowAgain(
       () => begin(submission, sandbox),
-      (problem) => showForms(submission, merchant, submission.field, problem),
+      (payment) => showForms(submission, sandbox, submission.field, { payment }),
+    ),
+  );
+  routes.form('/sandbox/receiver', (submission) =>
+    doOrShowAgain(
+      async () => {
+        requireOperator(submission);
+        await sandbox.setReceiver(submission.field('receiver') ?? null);
+        return '/sandbox';
+      },
+      (receiver) => showForms(submission, sandbox, submission.field, { receiver }),
     ),
   );
   for (const kind of ['payouts', 'collections'] as const)
@@ -95,17 +105,34 @@ function requireOperator({ may }: Visit): void {
 
 async function showForms(
   visit: Visit,
-  { id, publicKey }: Sandbox['merchant'],
+  sandbox: Sandbox,
   given: Given,
-  problem?: string,
+  problems: { readonly payment?: string; readonly receiver?: string } = {},
 ): Promise<Page> {
+  const { id, publicKey } = sandbox.merchant;
   const body = visit.query('body');
-  const send = section('Send a payment', await part(sendForm(visit, id, given, problem)));
+  const send = section('Send a payment', await part(sendForm(visit, id, given, problems.payment)));
+  const webhooks = section('Webhooks', await part(receiverForm(visit, sandbox, given, problems.receiver)));
   const module = section('X-module for your body', moduleOf(body));
   const shown = html`<p>Sends payments as the merchant ${linkTo('merchant', id)}, with its public key ${copyable(publicKey)}. The last four digits of an account or number choose what the simulated rail does.</p>
-<p>Its webhooks go to the simulator, which shows them here. To get them at an address of your own as well, start the stack with <code>npm start -- --webhooks-to http://localhost:8080</code>.</p>
-${body === undefined ? [send, module] : [module, send]}`;
+${body === undefined ? [send, webhooks, module] : [module, send, webhooks]}`;
   return { title: 'Sandbox', body: shown };
+}
+
+/** Where its webhooks go beside the simulator. */
+async function receiverForm(visit: Visit, sandbox: Sandbox, given: Given, problem?: string): Promise<Html> {
+  const receiver = await sandbox.receiver();
+  const field = {
+    name: 'receiver',
+    label: 'Address of your receiver',
+    value: given('receiver') ?? receiver,
+    hint: 'such as http://localhost:8080; none if it is empty',
+    maxLength: 2_000,
+  };
+  const action = { csrf: visit.csrf, action: '/sandbox/receiver', submit: 'Send its webhooks there' };
+  const onward =
+    receiver === undefined ? nothing : html`, and on to ${copyable(receiver)}, whose answers count`;
+  return html`<p>They go to the simulator, which shows them with their payment${onward}.</p>${only(visit, 'operator', () => form({ ...action, problem, fields: [field] }))}`;
 }
 
 /** What the merchant's wallets allow. */
