@@ -1,3 +1,4 @@
+import { promises as dns } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import {
@@ -9,7 +10,7 @@ import {
 import { NameUnresolvedError } from '@pesewa/addresses';
 import { systemClock } from '@pesewa/kernel';
 import { createCertificateAuthority } from '@pesewa/testkit';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openSender, readRetryAfter } from './sender.ts';
 
 const resources = new Set<AsyncDisposable>();
@@ -180,6 +181,18 @@ test('a public name that resolves to an inner address is refused at connect', as
   const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
   expect(sent).toEqual({ kind: 'failed', error: 'not_public' });
   expect(names).toEqual(['merchant.example.com']);
+});
+
+test('names are asked for over the network, not in the threads that all of the process shares', async () => {
+  const { prototype } = dns.Resolver;
+  const four = vi.spyOn(prototype, 'resolve4').mockResolvedValue(['127.0.0.1'] as never);
+  const six = vi.spyOn(prototype, 'resolve6').mockResolvedValue([]);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const sender = openSender({ allowedOrigins: [], deadlineMs: 500, ...common });
+  resources.add(sender);
+  const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
+  expect(sent).toEqual({ kind: 'failed', error: 'not_public' });
+  for (const asked of [four, six]) expect(asked).toHaveBeenCalledWith('merchant.example.com');
 });
 
 test('a name that no name server knows is an error of name resolution', async () => {
