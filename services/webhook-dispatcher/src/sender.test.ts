@@ -1,4 +1,3 @@
-import { promises as dns } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import {
@@ -10,7 +9,7 @@ import {
 import { NameUnresolvedError } from '@pesewa/addresses';
 import { systemClock } from '@pesewa/kernel';
 import { createCertificateAuthority } from '@pesewa/testkit';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { openSender, readRetryAfter } from './sender.ts';
 
 const resources = new Set<AsyncDisposable>();
@@ -163,68 +162,6 @@ test('an address that is not allowed is never called', async () => {
     await sender.send({ url: endpoint.origin.replace('http:', 'https:'), headers: {}, body: '{}' }),
   ).toEqual(refused);
   expect(calls).toBe(0);
-});
-
-test('a public name that resolves to an inner address is refused at connect', async () => {
-  const names: string[] = [];
-  const resolveName = async (name: string) => {
-    names.push(name);
-    return [{ address: '127.0.0.1', family: 4 }];
-  };
-  const sender = openSender({
-    allowedOrigins: [],
-    deadlineMs: 500,
-    ...common,
-    resolveName,
-  });
-  resources.add(sender);
-  const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
-  expect(sent).toEqual({ kind: 'failed', error: 'not_public' });
-  expect(names).toEqual(['merchant.example.com']);
-});
-
-test('names are asked for over the network, not in the threads that all of the process shares', async () => {
-  const { prototype } = dns.Resolver;
-  const four = vi.spyOn(prototype, 'resolve4').mockResolvedValue(['127.0.0.1'] as never);
-  const six = vi.spyOn(prototype, 'resolve6').mockResolvedValue([]);
-  onTestFinished(() => void vi.restoreAllMocks());
-  const sender = openSender({ allowedOrigins: [], deadlineMs: 500, ...common });
-  resources.add(sender);
-  const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
-  expect(sent).toEqual({ kind: 'failed', error: 'not_public' });
-  for (const asked of [four, six]) expect(asked).toHaveBeenCalledWith('merchant.example.com');
-});
-
-test('a name that no name server knows is an error of name resolution', async () => {
-  const sender = openSender({
-    allowedOrigins: [],
-    deadlineMs: 500,
-    ...common,
-    resolveName: () => Promise.reject(new NameUnresolvedError('unknown')),
-  });
-  resources.add(sender);
-  const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
-  expect(sent).toEqual({ kind: 'failed', error: 'dns' });
-});
-
-test.each(['send', 'observe'] as const)('%s: resolving a name ends with the attempt', async (call) => {
-  const signals: (AbortSignal | undefined)[] = [];
-  const sender = openSender({
-    allowedOrigins: [],
-    deadlineMs: 200,
-    ...common,
-    // As a name server that never answers, for a resolver that waits much longer than the attempt.
-    resolveName: (_hostname, signal) => {
-      signals.push(signal);
-      return new Promise((_resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(new NameUnresolvedError('given up')));
-      });
-    },
-  });
-  resources.add(sender);
-  await sender[call]({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
-  expect(signals).toHaveLength(call === 'send' ? 1 : 2);
-  await expect.poll(() => signals.every((signal) => signal?.aborted)).toBe(true);
 });
 
 test('people are told of a redirect, and of a body that is longer than what is read', async () => {
