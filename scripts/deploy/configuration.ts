@@ -65,11 +65,12 @@ function configurationOf(user: string, settings: Settings, given: Values): strin
   const isFile = ([name, setting]: (typeof all)[number]): boolean =>
     MOUNTED.includes(name) || (isSecret(setting) && defaultTextOf(setting) !== undefined);
   const values = all
-    .filter((one) => !isFile(one) && !isSecret(one[1]))
-    .flatMap(([name, setting]) => {
+    .filter((one) => !isFile(one) && !isSecret(one[1]) && one[0] !== 'CRASH_AT')
+    .map(([name, setting]) => {
       const value = said[name] ?? defaultTextOf(setting);
       if (value === null) throw new Error(`${user}: ${name} has no default, and the deployment gives none`);
-      return value === undefined || value === '' ? [] : [`# ${meaningOf(setting)}\n${name}=${value}\n`];
+      // What may be set besides is seen where it is set: kustomize passes over comments.
+      return `# ${meaningOf(setting)}\n${value ? '' : '# '}${name}=${value ?? ''}\n`;
     });
   const files = all.filter(isFile).map(([name]) => `${name}_FILE=${SECRETS_DIRECTORY}/${name}\n`);
   return [...values, '# secrets, mounted as files\n', ...files].join('');

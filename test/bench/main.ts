@@ -6,6 +6,7 @@ import { benchBulk } from './bulk.ts';
 import { benchCallbacks } from './callbacks.ts';
 import { benchCollections } from './collections.ts';
 import { benchConsole } from './console.ts';
+import { benchEdges } from './edges.ts';
 import { benchFloors } from './floors.ts';
 import { benchLedger } from './ledger.ts';
 import { benchCompact, benchLifecycle } from './lifecycle.ts';
@@ -73,6 +74,11 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
   webhooks: {
     run: benchWebhooks,
     about: 'webhooks to living endpoints while others are dead, and 10,000 due at once',
+  },
+  edges: {
+    run: benchEdges,
+    about:
+      'payouts beside dead endpoints, dead names, hanging name enquiries and forged callbacks; takes twenty minutes',
   },
   'start-up': { run: benchStartUp, about: 'time until each service is ready, and its memory' },
 };

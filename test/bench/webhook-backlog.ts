@@ -6,36 +6,41 @@ export const BACKLOG = 50_000;
 
 const BATCH = 1_000;
 /**
- * Writes what an endpoint is owed, due from a time on. They are like one that the dispatcher wrote and delivered, because
- * publishing their events would take longer than all rounds.
+ * Writes what endpoints are owed, as many each, due from a time on. They are like one that the dispatcher wrote and
+ * delivered, because publishing their events would take longer than all rounds.
  */
 export async function writeBacklog(
   deliveries: Collection<DeliveryRecord>,
   {
     name,
     merchantId,
-    origin,
+    origins,
+    count,
     dueMs,
   }: {
     readonly name: string;
     readonly merchantId: string;
-    readonly origin: string;
+    readonly origins: readonly string[];
+    readonly count: number;
     readonly dueMs: number;
   },
 ): Promise<void> {
   const projection = { forgetAt: 0, attemptLog: 0 };
   const delivered = await deliveries.findOne({ state: 'delivered' }, { projection });
   if (!delivered) throw new Error('no webhook was delivered before');
-  const owed = (index: number): DeliveryRecord => ({
-    ...delivered,
-    _id: `co-owed-${name}-${String(index).padStart(6, '0')}:collection-completed`,
-    merchantId,
-    bulkhead: `${merchantId} ${origin}`,
-    webhookUrl: `${origin}/`,
-    state: 'pending',
-    dueAt: new Date(dueMs + index),
-    roundAttempts: 0,
-  });
-  for (let from = 0; from < BACKLOG; from += BATCH)
+  const owed = (index: number): DeliveryRecord => {
+    const origin = origins[index % origins.length] ?? '';
+    return {
+      ...delivered,
+      _id: `co-owed-${name}-${String(index).padStart(6, '0')}:collection-completed`,
+      merchantId,
+      bulkhead: `${merchantId} ${origin}`,
+      webhookUrl: `${origin}/`,
+      state: 'pending',
+      dueAt: new Date(dueMs + index),
+      roundAttempts: 0,
+    };
+  };
+  for (let from = 0; from < count; from += BATCH)
     await deliveries.insertMany(Array.from({ length: BATCH }, (_, at) => owed(from + at)));
 }

@@ -125,9 +125,8 @@ async function measureTrouble(
   const lastsMs = ROUND_MS;
   log(`webhooks: all endpoints live, and then ${about}`);
   const backlog = async (round: string, dueMs: number) => {
-    const [origin = ''] = troubled.origins;
-    if (furtherMerchant === 'backlog')
-      await writeBacklog(parts.deliveries, { name: round, merchantId: LARGE, origin, dueMs });
+    const owed = { name: round, merchantId: LARGE, origins: troubled.origins, count: BACKLOG, dueMs };
+    if (furtherMerchant === 'backlog') await writeBacklog(parts.deliveries, owed);
   };
   if (furtherMerchant === 'at-once') await owe(parts.feed, { name: `${name}-0`, origins });
   await backlog(`${name}-0`, Date.now() + DAY_MS);

@@ -106,19 +106,26 @@ describe('inquiries', () => {
   const enquiry = { accountNumber: '0123456789', bankCode: '058', currency: 'NGN', country: 'NGA' };
   const isEnquiry = ({ url }: { readonly url: string }) => url.includes('name-enquiry');
 
-  it('that hang leave payouts three quarters of the places', async () => {
-    const { rail, requests } = createRailFixture(
-      (request) => (isEnquiry(request) ? new Promise(() => undefined) : answering(200, '')(request)),
-      { concurrencyMax: 4 },
-    );
-    const asked = Array.from({ length: 8 }, () => rail.payouts.enquireName(enquiry));
-    expect(await Promise.race(asked)).toEqual({
-      kind: 'unknown',
-      why: 'not asked: concurrency limit of the rail',
-    });
-    await Promise.all(Array.from({ length: 3 }, () => rail.payouts.submit(payout)));
-    expect(requests.map(isEnquiry)).toEqual([true, false, false, false]);
-  });
+  it.each(['name enquiries', 'lists of processors'])(
+    'that hang leave payouts three quarters of the places: %s',
+    async (what) => {
+      const isPayout = ({ url }: { readonly url: string }) => url.includes('/transactions/transfer/');
+      const { rail, requests } = createRailFixture(
+        (request) => (isPayout(request) ? answering(200, '')(request) : new Promise(() => undefined)),
+        { concurrencyMax: 4 },
+      );
+      const { enquireName, processors } = rail.payouts;
+      const asked = Array.from({ length: 8 }, () =>
+        what === 'name enquiries' ? enquireName(enquiry) : processors('NGA'),
+      );
+      expect(await Promise.race(asked)).toEqual({
+        kind: 'unknown',
+        why: 'not asked: concurrency limit of the rail',
+      });
+      await Promise.all(Array.from({ length: 3 }, () => rail.payouts.submit(payout)));
+      expect(requests.map(isPayout)).toEqual([false, true, true, true]);
+    },
+  );
 
   it('have a quarter of the requests per second, and what they are refused takes no turn from payouts', async () => {
     const { rail, requests, clock } = createRailFixture(answering(200, ''), { requestsPerSecondMax: 8 });

@@ -128,7 +128,7 @@ export const serviceSettings = tracingSettings.extend({
     })
     .optional()
     .describe(
-      'crash point (tests only): name:n to die there, name:n:freeze or name:n:freeze:text to be stopped, or @file that says so meanwhile',
+      'crash point, for tests only: `name:n`, `name:n:freeze`, `name:n:freeze:text`, or `@file` with one of these',
     ),
 });
 

@@ -64,6 +64,12 @@ it('operations listen on a host of their own', async () => {
   expect((await fetch(`${first}/readyz`)).status).toBe(200);
 });
 
+it('in production the shared token may look only, at every service', async () => {
+  const { first, second } = await openProcess({ NODE_ENV: 'production' });
+  for (const url of [first, second])
+    expect(await (await fetch(`${url}/operator`, { headers })).json()).toMatchObject({ role: 'viewer' });
+});
+
 it('a signal closes every service in its order, and the process ends with 0', async () => {
   const { child, said } = await openProcess();
   expect(await child.stop()).toEqual({ code: 0, signal: null });

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { accept, type Random, type Result, refuse } from '@pesewa/kernel';
 import { Webhook } from 'standardwebhooks';
 
@@ -84,7 +84,8 @@ function expectedSignature(message: {
   readonly body: string | Uint8Array;
   readonly secret: string;
 }): string {
-  const key = Buffer.from(message.secret.replace(/^whsec_/, ''), 'base64');
+  // A key as bytes takes createHmac twice as long.
+  const key = createSecretKey(message.secret.replace(/^whsec_/, ''), 'base64');
   const hmac = createHmac('sha256', key).update(`${message.id}.${message.seconds}.`).update(message.body);
   return `v1,${hmac.digest('base64')}`;
 }

@@ -98,11 +98,15 @@ async function enquireName(context: Context<HttpEnv>, deps: PayoutRoutesDeps): P
   if (digits === NO_ACCOUNT_DIGITS) return refusal(context, 'notFound', 'there is no such account');
   const index = Number(digits) % holderNames.length;
   const accountName = holderNames[index] ?? '';
-  return answerJson(context, 200, {
-    isSuccessful: true,
-    responseMessage: 'Account found',
-    responseData: { accountName, accountNumber, bankCode, sessionId: `u${deps.ids.next('rn')}` },
-  });
+  const found = () =>
+    answerJson(context, 200, {
+      isSuccessful: true,
+      responseMessage: 'Account found',
+      responseData: { accountName, accountNumber, bankCode, sessionId: `u${deps.ids.next('rn')}` },
+    });
+  const answer = scriptOf(digits).answer === 'never' ? 'never' : 'normal';
+  const callbackTried = () => Promise.resolve();
+  return deps.answerAs(context, answer, { normal: found, serverError: found, callbackTried });
 }
 
 function walletRecord({ currency, minor }: { readonly currency: string; readonly minor: bigint }) {

@@ -33,3 +33,13 @@ it.each([
   expect(answer.status).toBe(status);
   expect(payoutEnvelope.parse(parseJson(await answer.text())).responseCode).toBe(code);
 });
+
+it('a name enquiry for 0007 is held, and then reset', async () => {
+  await using simulator = await startSimulator({ ANSWER_HOLD_MS: '50' });
+  const { status, headers } = await simulator.request('/api/v1/transactions/name-enquiry', {
+    method: 'POST',
+    headers: { ...payoutHeaders, 'content-type': 'application/json' },
+    body: JSON.stringify({ accountNumber: '0123450007', bankCode: '058', currency: 'NGN', country: 'NGA' }),
+  });
+  expect([status, headers.get('x-hono-already-sent')]).toEqual([200, 'true']);
+});

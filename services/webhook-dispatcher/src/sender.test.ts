@@ -164,56 +164,6 @@ test('an address that is not allowed is never called', async () => {
   expect(calls).toBe(0);
 });
 
-test('a public name that resolves to an inner address is refused at connect', async () => {
-  const names: string[] = [];
-  const resolveName = async (name: string) => {
-    names.push(name);
-    return [{ address: '127.0.0.1', family: 4 }];
-  };
-  const sender = openSender({
-    allowedOrigins: [],
-    deadlineMs: 500,
-    ...common,
-    resolveName,
-  });
-  resources.add(sender);
-  const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
-  expect(sent).toEqual({ kind: 'failed', error: 'not_public' });
-  expect(names).toEqual(['merchant.example.com']);
-});
-
-test('a name that no name server knows is an error of name resolution', async () => {
-  const sender = openSender({
-    allowedOrigins: [],
-    deadlineMs: 500,
-    ...common,
-    resolveName: () => Promise.reject(new NameUnresolvedError('unknown')),
-  });
-  resources.add(sender);
-  const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
-  expect(sent).toEqual({ kind: 'failed', error: 'dns' });
-});
-
-test.each(['send', 'observe'] as const)('%s: resolving a name ends with the attempt', async (call) => {
-  const signals: (AbortSignal | undefined)[] = [];
-  const sender = openSender({
-    allowedOrigins: [],
-    deadlineMs: 200,
-    ...common,
-    // As a name server that never answers, for a resolver that waits much longer than the attempt.
-    resolveName: (_hostname, signal) => {
-      signals.push(signal);
-      return new Promise((_resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(new NameUnresolvedError('given up')));
-      });
-    },
-  });
-  resources.add(sender);
-  await sender[call]({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
-  expect(signals).toHaveLength(call === 'send' ? 1 : 2);
-  await expect.poll(() => signals.every((signal) => signal?.aborted)).toBe(true);
-});
-
 test('people are told of a redirect, and of a body that is longer than what is read', async () => {
   const endpoint = await open((request, response) => {
     if (request.url === '/long') response.end('x'.repeat(70_000));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { clientAddress, type TrustedProxies } from '@pesewa/addresses';
 import type { PaymentKind } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
@@ -91,7 +91,7 @@ function callbackRequest(
       proxies: deps.proxies,
     }),
     receivedAtMs: deps.clock.nowMs(),
-    digest: createHash('sha256').update(body).digest('hex'),
+    digest: hash('sha256', body, 'hex'),
   };
 }
 

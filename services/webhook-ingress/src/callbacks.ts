@@ -83,7 +83,7 @@ export function createCallbacks(deps: Deps): Callbacks {
   };
   /** Our own bounds on what strangers could bring without end: the rate holds for what is refused too, which is kept. */
   const limited = (
-    { rail, verdict }: CheckedRequest,
+    { rail, verdict }: Pick<CheckedRequest, 'rail' | 'verdict'>,
     refusal: RejectionReason | undefined,
   ): CallbackRefusal | undefined => {
     if (isAuthenticated(verdict)) return undefined;
@@ -110,11 +110,12 @@ export function createCallbacks(deps: Deps): Callbacks {
       const part = partOf(rail, arrived.kind);
       if (!rail || !part) return refuse('rail.unknown');
       const { messageId, ...verdict } = rail.verifyCallback(arrived);
+      const refusal = refusalOf(verdict);
+      // Strangers come by the thousand a second: what is not taken costs no more than it must.
+      const limit = limited({ rail: arrived.rail, verdict }, refusal);
+      if (limit !== undefined) return refuse(limit);
       const id = deps.ids.next('cb');
       const request = { ...arrived, id, verdict, headers: keptHeaders(arrived.headers) };
-      const refusal = refusalOf(verdict);
-      const limit = limited(request, refusal);
-      if (limit !== undefined) return refuse(limit);
       if (refusal !== undefined) return reject(request, refusal, []);
       const reading = readClaim(part.readCallback, request);
       if (reading.kind === 'rejected') {

@@ -33,19 +33,17 @@ const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long a callback is kept; a new value applies to later callbacks'),
   UNVERIFIED_CALLBACK_KEEP_DAYS: keepDaysSetting
     .default(30)
-    .describe('the same for callbacks without a verified signature or a listed address'),
+    .describe('the same for unverified callbacks: without a verified signature or a listed address'),
   CALLBACK_BODY_KEEP_DAYS: keepDaysSetting
     .default(90)
     .describe("how long a callback's body, headers and sender are kept; failed ones keep them"),
   UNVERIFIED_CALLBACKS_PER_SECOND_MAX: wholeNumberSetting({ min: 1, max: 1_000_000 })
     .default(50)
-    .describe(
-      'callbacks without a verified signature or a listed address that are taken, per rail and replica',
-    ),
+    .describe('unverified callbacks that are taken a second, per rail and replica'),
   UNVERIFIED_CALLBACK_BYTES_MAX: wholeNumberSetting({ min: 1_048_576, max: Number.MAX_SAFE_INTEGER })
     .default(20 * 1024 ** 3)
     .describe(
-      'how many bytes callbacks without a verified signature or a listed address may take, without compression and indexes; more are refused',
+      'how many bytes unverified callbacks may take, without compression and indexes; more are refused',
     ),
 });
 
