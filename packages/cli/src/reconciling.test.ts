@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parkedMessage } from './parked.fixture.ts';
+import { well } from './health.fixture.ts';
 import { commandLine } from './program.fixture.ts';
 
 const ok = (body: unknown) => ({ status: 200, body });
@@ -190,16 +190,14 @@ const status = {
     counts: { matched: 7, not_at_rail: 1 },
     late: 2,
   },
-  caughtUp: true,
   unreported: [],
 };
 
-/** A reconciler with this status, and services without parked messages unless given. */
-function standing(found: object, parked: Readonly<Record<string, readonly object[]>> = {}) {
+/** A reconciler with this status, and services that are well unless given. */
+function standing(found: object, change: Readonly<Record<string, object>> = {}) {
   return commandLine((url) => {
     const { host, pathname } = new URL(url);
-    if (pathname === '/status') return ok(found);
-    return pathname === '/parked' ? page(...(parked[host] ?? [])) : page();
+    return pathname === '/status' ? ok(found) : ok({ ...well, ...change[host] });
   });
 }
 
@@ -233,7 +231,7 @@ describe('pesewa reconcile status', () => {
   });
 
   it('names the parts that were not answered in time, and prints the rest', async () => {
-    const line = standing({ ...status, open: null, caughtUp: null, unreported: ['caughtUp', 'open'] });
+    const line = standing({ ...status, open: null, unreported: ['open'] }, { reconciler: { keepsUp: null } });
     expect(await line.run('reconcile', 'status')).toBe(1);
     expect(line.printed()).not.toContain('payouts');
     expect(line.printed()).toContain('payment: stuck');
@@ -260,10 +258,9 @@ describe('pesewa reconcile status', () => {
   });
 
   it('shows how many messages wait at each service, and which services did not answer', async () => {
-    const message = parkedMessage('ledger/payouts.events.v1/3/17');
     const { run, printed } = standing(status, {
-      ledger: [message, parkedMessage('ledger/payouts.events.v1/3/18')],
-      webhooks: [{ id: 'of another version' }],
+      ledger: { parked: { count: 2, isCut: false } },
+      webhooks: { parked: 'of another version' },
     });
     expect(await run('reconcile', 'status')).toBe(0);
     expect(printed()).toContain(

@@ -1,7 +1,62 @@
-import type { StatusView } from '@pesewa/contracts';
+import { consumerGroups, type HealthView, type MessagingService, type StatusView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { type Count, describeAccount, inWords, type Waiting } from '@pesewa/operator-client';
-import type { Answers } from './clients/ask-services.ts';
+import { describeAccount, inWords } from '@pesewa/operator-client';
+
+/** What a service says of itself. */
+export type ServiceHealth = HealthView & { readonly service: MessagingService };
+
+type Count = NonNullable<HealthView['parked']>;
+type Waiting = ReturnType<typeof waitingOf>;
+
+const tellers = {
+  orders: 'ledger',
+  decisions: 'reconciler',
+  settings: 'ledger',
+  givenUpWebhooks: 'webhook-dispatcher',
+  books: 'ledger',
+} as const;
+
+/** What waits for people at all services; a part that was not answered is null, and its service is in `unreported`. */
+export function waitingOf(health: readonly ServiceHealth[]) {
+  const unreported = new Set<MessagingService>();
+  const told = <Name extends keyof typeof tellers>(name: Name) => {
+    const found = health.find(({ service }) => service === tellers[name])?.waiting[name] ?? null;
+    if (found === null) unreported.add(tellers[name]);
+    return found;
+  };
+  const books = told('books');
+  return {
+    orders: told('orders'),
+    decisions: told('decisions'),
+    settings: told('settings'),
+    givenUpWebhooks: told('givenUpWebhooks'),
+    suspense: books?.suspense ?? null,
+    lowFloats: books?.lowFloats ?? null,
+    unreported: [...unreported].toSorted(),
+  };
+}
+
+/** The messages that wait at each consumer, and the consumers that did not tell how many. */
+export function parkedOf(health: readonly ServiceHealth[]) {
+  const counts = new Map(health.map(({ service, parked }) => [service, parked]));
+  const known = consumerGroups.flatMap((service) => {
+    const parked = counts.get(service);
+    return parked ? [{ service, ...parked }] : [];
+  });
+  return { known, unreported: consumerGroups.filter((service) => !counts.get(service)) };
+}
+
+type Parked = ReturnType<typeof parkedOf>;
+
+/** A line about parked messages. */
+export function describeParked({ known, unreported }: Parked): string {
+  const some = known.filter(({ count }) => count > 0);
+  const counts = some.map(({ service, ...many }) => `${atLeast(many)} at ${service}`).join(', ') || 'none';
+  const silent = unreported.length === 0 ? '' : `; no answer from ${unreported.join(', ')}`;
+  return `parked     messages that wait: ${counts}${silent}${some.length === 0 ? '' : ': see pesewa parked'}\n`;
+}
+
+const atLeast = ({ count, isCut }: Count): string => `${count}${isCut ? ' or more' : ''}`;
 
 type Since = (at: string | null) => string | null;
 
@@ -52,14 +107,14 @@ function describeOverdue(kind: string, { count, oldest }: Overdue, since: Since)
 
 function countLine(found: Count | null, name: string, what: string): readonly string[] {
   if (!found || found.count === 0) return [];
-  return [`${name.padEnd(11)}${found.count}${found.isCut ? ' or more' : ''} ${what}`];
+  return [`${name.padEnd(11)}${atLeast(found)} ${what}`];
 }
 
 /** One line that says whether anything must be looked at, because that no break is open is not all. */
 export function describeWhole(
-  found: StatusView,
+  found: StatusView & { readonly caughtUp: boolean | null },
   waiting: Waiting,
-  parked: Pick<Answers<unknown>, 'items' | 'missing'>,
+  parked: Parked,
 ): string {
   const { open, silent, polls, breaks, comparison, coverage, close } = found;
   const count = (some: Count | null) => some?.count ?? 0;
@@ -83,9 +138,9 @@ export function describeWhole(
     [count(waiting.givenUpWebhooks) > 0, 'webhooks given up'],
     [(waiting.suspense ?? []).length > 0, 'suspense'],
     [(waiting.lowFloats ?? []).length > 0, 'floats'],
-    [parked.items.length > 0, 'parked messages'],
+    [parked.known.some((one) => one.count > 0), 'parked messages'],
     [
-      found.unreported.length + waiting.unreported.length + parked.missing.length > 0,
+      found.unreported.length + waiting.unreported.length + parked.unreported.length > 0,
       'what was not answered',
     ],
   ] as const;

@@ -1,10 +1,9 @@
 import { consumerGroups } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
+import { well as health } from './health.fixture.ts';
 import { commandLine } from './program.fixture.ts';
-import { priceChange } from './settings.fixture.ts';
 
 const ok = (body: object) => ({ status: 200, body });
-const page = (items: readonly object[]) => ok({ items, next: null });
 const well = {
   at: '2026-01-02T04:00:00.000Z',
   open: [{ kind: 'payout', count: 0, oldest: null, states: [], overdue: { count: 0, oldest: [] } }],
@@ -23,61 +22,28 @@ const well = {
   coverage: { at: null, status: 'running', found: 0 },
   close: { to: null, finishedAt: null, counts: null, late: 0 },
   uncompared: [],
-  caughtUp: true,
   unreported: [],
 };
-const requestedAt = '2026-01-02T03:00:00.000Z';
-const order = {
-  commandId: 'cm-1',
-  kind: 'fund',
-  merchantId: 'demo',
-  currency: 'GHS',
-  amount: '1',
-  status: 'proposed',
-  requestedBy: 'ama',
-  requestedAt,
-};
-const webhook = {
-  id: 'wh-1',
-  merchantId: 'demo',
-  reference: 'po-1',
-  merchantReference: 'order-1',
-  kind: 'payout-completed',
-  state: 'exhausted',
-  attempts: 9,
-  createdAt: requestedAt,
-  dueAt: null,
-  lastStatus: 500,
-  lastError: null,
-  reason: null,
-};
-const books = [
-  { currency: 'GHS', account: 'float:upstream:GHS', debit: '100', credit: '0' },
-  { currency: 'GHS', account: 'wallets:held:GHS', debit: '0', credit: '100.01' },
-  { currency: 'GHS', account: 'suspense:GHS', debit: '0', credit: '40' },
-  { currency: 'KES', account: 'float:upstream:KES', debit: '100', credit: '0' },
-  { currency: 'KES', account: 'wallets:held:KES', debit: '0', credit: '100' },
-  { currency: 'KES', account: 'suspense:KES', debit: '0', credit: '0' },
-  { currency: 'XOF', account: 'float:upstream:XOF', debit: '0', credit: '5' },
-  { currency: 'XOF', account: 'suspense:XOF', debit: '7', credit: '0' },
-];
-
-/** What is printed below the tables, of a reconciler with this status and services with these lists. */
-async function printed(status: object, lists: Readonly<Record<string, readonly object[] | null>> = {}) {
-  const line = commandLine((url) => {
-    const { pathname } = new URL(url);
+/** A command line over a reconciler with this status and services with this health; null means no answer. */
+const over = (status: object, change: Readonly<Record<string, object | null>> = {}) =>
+  commandLine((url) => {
+    const { host, pathname } = new URL(url);
     if (pathname === '/status') return ok(status);
-    const items = lists[pathname];
-    return items === null ? { status: 503, body: {} } : page(items ?? []);
+    const changed = change[host];
+    return changed === null ? { status: 503, body: {} } : ok({ ...health, ...changed });
   });
+
+/** What is printed below the tables. */
+async function printed(...given: Parameters<typeof over>) {
+  const line = over(...given);
   expect(await line.run('reconcile', 'status')).toBe(0);
-  return line.printed().split('parked     messages that wait: none\n')[1];
+  return line.printed().split(/parked {5}messages that wait: none.*\n/)[1];
 }
 
 describe('the status of reconciliation', () => {
   it('says that nothing waits for people only where that is known', async () => {
     expect(await printed(well)).toBe('in all     nothing waits for people\n');
-    expect(await printed(well, { '/commands': null })).toBe(
+    expect(await printed(well, { ledger: null })).toBe(
       'no answer  from ledger: what waits there is not known\nin all     look at what was not answered\n',
     );
   });
@@ -90,17 +56,17 @@ describe('the status of reconciliation', () => {
     ],
     ['the audit of coverage', { coverage: { ...well.coverage, found: 1 } }],
     ['unclear payments of the last close', { close: { ...well.close, counts: { matched: 1, unclear: 2 } } }],
-    ['events that are not applied', { caughtUp: false }],
   ])('names %s', async (what, change) => {
     expect(await printed({ ...well, ...change })).toBe(`in all     look at ${what}\n`);
   });
 
+  it('names events that are not applied', async () => {
+    const said = await printed(well, { reconciler: { keepsUp: false } });
+    expect(said).toBe('in all     look at events that are not applied\n');
+  });
+
   it('does not say so where a service did not tell its parked messages', async () => {
-    const line = commandLine((url) => {
-      const { host, pathname } = new URL(url);
-      if (pathname === '/parked' && host === 'ledger') return { status: 503, body: {} };
-      return pathname === '/status' ? ok(well) : page([]);
-    });
+    const line = over(well, { ledger: { parked: null } });
     await line.run('reconcile', 'status');
     expect(line.printed()).toMatch(/no answer from ledger\nin all     look at what was not answered\n$/);
   });
@@ -122,13 +88,24 @@ describe('the status of reconciliation', () => {
   });
 
   it('names orders, webhooks, suspense and floats that wait for people', async () => {
-    const lists = {
-      '/commands': [order, order],
-      '/changes': [priceChange],
-      '/deliveries': [webhook],
-      '/trial-balance': books,
+    const sum = (account: string, balance: string) => ({ account, currency: account.slice(-3), balance });
+    const ofLedger = {
+      ...health.waiting,
+      orders: { count: 2, isCut: false },
+      settings: { count: 1, isCut: false },
+      books: {
+        suspense: [sum('suspense:GHS', '40'), sum('suspense:XOF', '-7')],
+        lowFloats: [
+          { ...sum('float:upstream:GHS', '100'), held: '100.01' },
+          { ...sum('float:upstream:XOF', '-5'), held: '0' },
+        ],
+      },
     };
-    expect(await printed(well, lists)).toBe(
+    const told = {
+      ledger: { waiting: ofLedger },
+      webhooks: { waiting: { givenUpWebhooks: { count: 1, isCut: false } } },
+    };
+    expect(await printed(well, told)).toBe(
       [
         'orders     2 wait for another approver: see pesewa orders list --status proposed',
         'settings   1 wait for another approver: see pesewa settings list --status proposed',
@@ -144,17 +121,17 @@ describe('the status of reconciliation', () => {
   });
 
   it('is JSON with the services that have parked messages and what waits for people', async () => {
-    const line = commandLine((url) => (new URL(url).pathname === '/status' ? ok(well) : page([])));
+    const line = over(well);
     expect(await line.run('reconcile', 'status', '--json')).toBe(0);
-    const none = { count: 0, isCut: false };
-    const empty = { suspense: [], lowFloats: [], unreported: [] };
+    const { books, ...counts } = health.waiting;
     expect(JSON.parse(line.printed())).toEqual({
       ...well,
+      caughtUp: true,
       parked: {
         waiting: Object.fromEntries(consumerGroups.map((service) => [service, 0])),
         unreported: [],
       },
-      waiting: { orders: none, decisions: none, settings: none, givenUpWebhooks: none, ...empty },
+      waiting: { ...counts, ...books, unreported: [] },
     });
   });
 });

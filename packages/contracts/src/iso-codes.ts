@@ -1,4 +1,4 @@
-import { isCurrency } from '@pesewa/kernel';
+import { isCurrency, memoise } from '@pesewa/kernel';
 // Not its main module, which would load the names in every language.
 import countries from 'i18n-iso-countries/index.js';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
@@ -43,13 +43,14 @@ export function currencyCode(text: string): string | undefined {
   return isCurrency(upper) ? upper : undefined;
 }
 
+const symbolFormatOf = memoise(
+  (currency: string) =>
+    new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' }),
+);
+
 /** A currency's symbol as HTML character references: `&#8358;` for NGN (contract 2.5). */
 export function currencyHtml(currency: string): string {
-  const parts = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency,
-    currencyDisplay: 'narrowSymbol',
-  }).formatToParts(0);
+  const parts = symbolFormatOf(currency).formatToParts(0);
   const symbol = parts.find(({ type }) => type === 'currency')?.value ?? currency;
   return Array.from(symbol, (character) => `&#${character.codePointAt(0) ?? 0};`).join('');
 }

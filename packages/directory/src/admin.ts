@@ -79,7 +79,11 @@ export function createDirectoryAdmin(db: Db, sources: Partial<Sources> = {}): Di
       await merchants.createIndex({ 'keys.hash': 1 }, { unique: true, name: 'key' });
       await db
         .collection(CHANGES)
-        .createIndexes([{ key: { at: -1, _id: -1 } }, { key: { merchantId: 1, at: -1, _id: -1 } }]);
+        .createIndexes([
+          { key: { at: -1, _id: -1 } },
+          { key: { status: 1, at: -1, _id: -1 } },
+          { key: { merchantId: 1, at: -1, _id: -1 } },
+        ]);
     },
     createMerchant: (merchant) => createMerchant(merchants, merchant, { clock, random }),
     addKey: (merchantId, key) => addKey(merchants, merchantId, { key, clock, random }),

@@ -1,5 +1,6 @@
 import { currencyExponent, isCurrency } from './currency.ts';
 import { unreachable } from './decider.ts';
+import { memoise } from './memoise.ts';
 import { accept, type Result, refuse } from './result.ts';
 
 /** An exact amount: whole minor units of one currency. */
@@ -88,6 +89,13 @@ export function formatAmount(minor: bigint, currency: string): string {
 
 const PLAIN = /^-?\d{1,40}(?:\.\d{1,40})?$/;
 
+/** The formats of amounts with so many digits at least after the point. */
+const formatsOf = memoise((minimumFractionDigits: number) => {
+  const of = (signDisplay: 'negative' | 'exceptZero') =>
+    new Intl.NumberFormat('en-GB', { minimumFractionDigits, signDisplay });
+  return { negative: of('negative'), exceptZero: of('exceptZero') };
+});
+
 /**
  * An amount with its currency as people read it: 123456700 minor units of NGN, or the text `1234567`, are
  * `1,234,567.00 NGN`. No digit is lost, and a text that is no amount, such as a rail's claim, stays as it is.
@@ -100,8 +108,7 @@ export function displayAmount(
   const text = typeof amount === 'bigint' ? formatAmount(amount, currency) : amount;
   if (!isCurrency(currency) || !PLAIN.test(text)) return `${text} ${currency}`.trimEnd();
   const digits = Math.max(currencyExponent(currency), text.split('.', 2)[1]?.length ?? 0);
-  const format = new Intl.NumberFormat('en-GB', { minimumFractionDigits: digits, signDisplay });
-  return `${format.format(text as `${number}`)} ${currency}`;
+  return `${formatsOf(digits)[signDisplay].format(text as `${number}`)} ${currency}`;
 }
 
 /** A price for moving money: fixed plus a share, kept between two bounds; all in minor units. */

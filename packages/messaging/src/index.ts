@@ -21,6 +21,7 @@ export {
 export type { HistoricalEvent } from './inbox/topic-history.ts';
 export { type Loop, startLoop } from './loop.ts';
 export { type Messaging, openMessaging, openMessagingAs } from './messaging.ts';
+export { countWaiting } from './operators/health-routes.ts';
 export type { Recovery } from './operators/recovery-checks.ts';
 export type { GroupCommit } from './outbox/group-commit.ts';
 export { type Cause, idOf, type OutgoingEvent, outboxOf, type Transaction } from './outbox/outbox.ts';

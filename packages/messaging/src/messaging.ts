@@ -22,7 +22,7 @@ import type { TopicHandler } from './inbox/topic-handler.ts';
 import { openTopicHistory, type TopicHistory } from './inbox/topic-history.ts';
 import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from './metrics.ts';
 import { keepActions } from './operators/action-log.ts';
-import { addHealthRoutes } from './operators/health-routes.ts';
+import { addHealthRoutes, type WaitingReads } from './operators/health-routes.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
 import { createRecoveryChecks, type RecoveryChecks } from './operators/recovery-checks.ts';
 import type { ServicePositions } from './operators/service-positions.ts';
@@ -59,6 +59,8 @@ export interface Messaging extends TopicHistory, Progress, RecoveryChecks {
   readonly runSerially: RunSerially;
   /** Whether requests from outside may be accepted; false while too many events wait for Kafka. */
   readonly acceptsWork: () => boolean;
+  /** Tells with the service's health what waits there for people. */
+  readonly showWaiting: (reads: WaitingReads) => void;
   /** Starts consuming. Call it once and last, when everything the handlers need is open. */
   readonly consume: (handlers: readonly TopicHandler[]) => Promise<void>;
   /** Runs work in a majority transaction of its own; the work may run more than once. */
@@ -127,7 +129,7 @@ export async function openMessagingAs(
   let consumed: readonly TopicName[] = [];
   const progress = openProgress(clock, positions, { ...parts, group: options.service });
   const keepsUp = async (timeoutMs: number) => consumed.length === 0 || progress.keepsUp(consumed, timeoutMs);
-  addHealthRoutes(scope, { ...parts, keepsUp });
+  const showWaiting = addHealthRoutes(scope, { ...parts, keepsUp });
   const { groupCommit, shared, runSerially, nextSequence } = createCommits(parts);
   return {
     client,
@@ -135,6 +137,7 @@ export async function openMessagingAs(
     owner,
     groupCommit,
     runSerially,
+    showWaiting,
     inTransaction: async (work) =>
       (await transact(null, { source: groupCommitSource('alone', owner), sequence: nextSequence() }, work))
         .value,

@@ -1,9 +1,9 @@
-import { DAY_MS } from '@pesewa/kernel';
+import { DAY_MS, memoise } from '@pesewa/kernel';
 
 /** The zone in which days begin and end unless another one is asked for. */
 export const UTC = 'UTC';
 
-/** The formats of a zone, which take long to make. */
+/** The formats of a zone. */
 const formatsOf = memoise((timeZone: string) => {
   const common = { timeZone, hourCycle: 'h23' } as const;
   return {
@@ -13,15 +13,6 @@ const formatsOf = memoise((timeZone: string) => {
     distance: new Intl.DateTimeFormat('en-GB', { ...common, timeZoneName: 'longOffset' }),
   };
 });
-
-function memoise<Value>(make: (key: string) => Value): (key: string) => Value {
-  const made = new Map<string, Value>();
-  return (key) => {
-    const value = made.get(key) ?? make(key);
-    made.set(key, value);
-    return value;
-  };
-}
 
 /** The day of a time in a zone, such as `2026-11-20`. */
 export function dayAt(atMs: number, zone: string): string {

@@ -32,4 +32,3 @@ export { type FileSender, sendFile } from './send-file.ts';
 export { settingLabel, settingText } from './settings.ts';
 export { describeConnection, describeTest } from './test-webhooks.ts';
 export { type CurrencySums, minorOf, sumsByCurrency, type TrialLine } from './trial-balance.ts';
-export { type Count, createWaiting, type Waiting } from './waiting.ts';

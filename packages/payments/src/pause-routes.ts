@@ -1,8 +1,8 @@
 import { pauseOperations } from '@pesewa/contracts';
 import { accept, type Result, refuse } from '@pesewa/kernel';
+import type { Messaging } from '@pesewa/messaging';
 import { answer, refusalsAs, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import type { Db } from 'mongodb';
 import { type IsPaused, openPauses, type PauseSubject, type Pauses } from './pauses.ts';
 
 /** The dependencies of {@link addPauseRoutes}. */
@@ -13,12 +13,14 @@ export interface PauseRouteDeps {
   readonly findMerchant: (id: string) => Promise<object | undefined>;
 }
 
-/** Opens the pauses of a gateway, with their routes; they close with the scope. */
+/** Opens the pauses of a gateway, with their routes; they are told with its health, and close with the scope. */
 export async function addPauses(
   scope: Pick<ServiceScope<object>, 'open' | 'operator' | 'clock' | 'logger'>,
-  { db, ...known }: { readonly db: Db } & Omit<PauseRouteDeps, 'pauses'>,
+  { db, showWaiting }: Pick<Messaging, 'db' | 'showWaiting'>,
+  known: Omit<PauseRouteDeps, 'pauses'>,
 ): Promise<IsPaused> {
   const pauses = await scope.open('pauses', openPauses({ ...scope, db }));
+  showWaiting({ pauses: async () => [...pauses.list()] });
   addPauseRoutes(scope.operator, { ...known, pauses });
   return pauses.isPaused;
 }

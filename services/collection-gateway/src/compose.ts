@@ -53,7 +53,7 @@ export async function composeGateway(
   const metrics = createMetrics(scope.metrics, store, clock);
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const pausable = { rails: rails.all.filter(takesCollections), findMerchant: directory.find };
-  const isPaused = await addPauses(scope, { db: messaging.db, ...pausable });
+  const isPaused = await addPauses(scope, messaging, pausable);
   const collections = createCollections({
     store,
     usage: openUsageStore(messaging.db),

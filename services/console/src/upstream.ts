@@ -13,7 +13,6 @@ import {
   ClientError,
   createCaller,
   createTimelines,
-  createWaiting,
   exchangeHttp,
   type FileSender,
   type OperationsExchange,
@@ -31,7 +30,6 @@ export type Addresses = Readonly<Record<MessagingService, string>>;
 /** The operator APIs as one operator calls them. */
 export interface Upstream extends Caller {
   readonly timelines: ReturnType<typeof createTimelines>;
-  readonly waiting: ReturnType<typeof createWaiting>;
   /** A file that a service gives, as it arrives. */
   readonly fetch: <One extends Operation>(
     service: MessagingService,
@@ -106,7 +104,6 @@ export function createUpstream(
       ...caller,
       call,
       timelines: createTimelines(caller),
-      waiting: createWaiting(caller),
       fetch: async (service, operation, given) => {
         const file = await files.fetch(`${addressOf(service)}${requestOf(operation, given).path}`, token);
         if (!file.ok) requireAccepted(service, { status: file.status, body: parseAnswer(await file.text()) });

@@ -14,6 +14,7 @@ import { addSettingsRoutes, openSettings } from './settings-routes.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 import { createTargets } from './targets.ts';
+import { showWaiting } from './waiting.ts';
 
 /** The ledger, as a process runs it. */
 export const ledger = defineService({
@@ -37,6 +38,8 @@ export const ledger = defineService({
     const commands = createCommands({ db: messaging.db, messaging, ids, clock });
     const gaps = config.OWN_EVENTS_GAPS;
     const rollForward = createRollForward({ messaging, store, gaps, logger });
+    const directorySettings = openSettings(scope, messaging);
+    showWaiting(messaging, store, directorySettings);
     await messaging.consume(
       createHandlers({ postings, approvals: createApprovals(messaging.db), rollForward }),
     );
@@ -51,7 +54,7 @@ export const ledger = defineService({
       clock,
       logger,
     });
-    addSettingsRoutes(app, openSettings(scope, messaging));
+    addSettingsRoutes(app, directorySettings);
     scope.operator.route('/', app);
   },
 });

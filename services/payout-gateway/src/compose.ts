@@ -48,7 +48,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const rebuilding = await openRebuilding(scope, { db, messaging, store });
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const payoutRails = rails.all.filter(takesPayouts);
-  const isPaused = await addPauses(scope, { db, rails: payoutRails, findMerchant: directory.find });
+  const isPaused = await addPauses(scope, messaging, { rails: payoutRails, findMerchant: directory.find });
   const requesting: RequestDeps = {
     store,
     usage: openUsageStore(db),

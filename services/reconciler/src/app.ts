@@ -15,7 +15,7 @@ export function addOperatorRoutes(
   operator: Hono,
   deps: DecisionRouteDeps &
     BreakRouteDeps & {
-      readonly wallets: Pick<WalletStore, 'wallets' | 'listRuns'>;
+      readonly wallets: Pick<WalletStore, 'wallets' | 'course' | 'listRuns'>;
       readonly store: Pick<WorkingStore, 'load' | 'bringForward'>;
       readonly comparison: Comparison;
       /** The configured rails: wallets of others are shown as they last were, and not compared any more. */
@@ -29,9 +29,12 @@ export function addOperatorRoutes(
   });
   const view = (run: RunDocument) => viewRun(run, deps.railNames.includes(run.rail));
   serveOperations(operator, comparisonOperations, {
-    drift: async () => {
-      const wallets = await deps.wallets.wallets();
-      return answer(200, { items: wallets.map(({ latest }) => view(latest)), next: null });
+    drift: async ({ query: { courses } }) => {
+      const items = (await deps.wallets.wallets()).map(async ({ latest }) => ({
+        ...view(latest),
+        ...(courses && latest.drift !== 0n && { course: await courseOf(deps, latest) }),
+      }));
+      return answer(200, { items: await Promise.all(items), next: null });
     },
     runs: async ({ query }) => {
       const page = await deps.wallets.listRuns(query);
@@ -46,6 +49,14 @@ export function addOperatorRoutes(
   addPollRoutes(operator, deps);
   addBreakRoutes(operator, deps);
   addDecisionRoutes(operator, deps);
+}
+
+async function courseOf({ wallets }: { readonly wallets: Pick<WalletStore, 'course'> }, latest: RunDocument) {
+  const course = await wallets.course(latest);
+  return course.map(({ at, drift }) => ({
+    at: at.toISOString(),
+    drift: formatAmount(drift, latest.currency),
+  }));
 }
 
 function viewRun(run: RunDocument, configured: boolean): WalletComparisonView {

@@ -90,6 +90,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     claimDue: poller.claimDue,
     ended: metrics.ended,
   });
+  messaging.showWaiting({ decisions: decisionStore.countProposed });
   await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));
   const comparison = await composeComparison(scope, parts, rails);
   const audit = await composeSteps(scope, parts, workingSet);

@@ -113,6 +113,7 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
     name: 'decisions',
     indexes: [
       { key: { at: -1, _id: -1 } },
+      { key: { status: 1, at: -1, _id: -1 } },
       { key: { reference: 1, at: -1, _id: -1 } },
       { key: { breakId: 1 } },
     ],

@@ -7,6 +7,7 @@ import { webhookDatabaseSchema } from './database-schema.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createEndpointHealth } from './endpoint-health.ts';
+import { readsForPeople } from './endpoint-list.ts';
 import { startEndpointWatch } from './endpoint-watch.ts';
 import { createHandlers } from './handlers.ts';
 import { openHealthStore } from './health-store.ts';
@@ -80,6 +81,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
       pauseMs: config.DELIVERY_PAUSE_MS,
     }),
   );
+  messaging.showWaiting(readsForPeople(store, health));
   await messaging.consume(createHandlers({ deliveries, clock }));
   const enabling = { store, health, endpoints, messaging, clock, enabled: watch.wake };
   const deadlineMs = config.DELIVERY_DEADLINE_MS;

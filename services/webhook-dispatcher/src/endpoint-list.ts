@@ -1,4 +1,5 @@
 import { ENDPOINTS_MAX, type EndpointView, endpointCounts } from '@pesewa/contracts';
+import { countWaiting } from '@pesewa/messaging';
 import type { EndpointCount } from './deferred.ts';
 import type { Endpoint } from './endpoints.ts';
 import { namesOf } from './events.ts';
@@ -13,6 +14,19 @@ const ORDER = [
   'waiting',
   'given_up',
 ] as const satisfies readonly EndpointView['state'][];
+
+/** What reads what waits for people: webhooks that were given up, and disabled endpoints, those first that have failed for longest. */
+export const readsForPeople = (
+  { collection }: Pick<DeliveryStore, 'collection'>,
+  { listUnhealthy }: Pick<HealthStore, 'listUnhealthy'>,
+) => ({
+  givenUpWebhooks: () => countWaiting(collection, { state: 'exhausted' }),
+  disabledEndpoints: async () =>
+    (await listUnhealthy(['disabled'], ENDPOINTS_MAX)).map(({ _id, failingSince }) => ({
+      merchantId: namesOf(_id).merchantId,
+      failingSince: failingSince?.toISOString() ?? null,
+    })),
+});
 
 /** The first {@link ENDPOINTS_MAX} endpoints that are owed webhooks, fail or had some given up, disabled and warned ones first. */
 export async function listEndpoints(deps: {

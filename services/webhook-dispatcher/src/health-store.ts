@@ -34,8 +34,11 @@ export interface HealthStore {
   ) => Promise<ReadonlyMap<string, HealthDocument>>;
   /** Replaces a document that is as it was read; a duplicate key if it is not. */
   readonly save: (change: HealthChange, session: ClientSession) => Promise<void>;
-  /** Those that are not healthy, disabled ones first; at most 10,000. */
-  readonly listUnhealthy: () => Promise<readonly HealthDocument[]>;
+  /** Those that are not healthy, or only the disabled ones, which come first; at most so many. */
+  readonly listUnhealthy: (
+    states?: readonly HealthState[],
+    limit?: number,
+  ) => Promise<readonly HealthDocument[]>;
   readonly count: (state: HealthState, timeoutMs: number) => Promise<number>;
 }
 
@@ -61,11 +64,11 @@ export function openHealthStore(db: Db, keepDays: number): HealthStore {
       const document = toDocument(health, version + 1, new Date(atMs + keepDays * DAY_MS));
       await collection.replaceOne({ _id: endpoint, version }, document, { session, upsert: true });
     },
-    listUnhealthy: () =>
+    listUnhealthy: (states = UNHEALTHY, limit = LISTED_MAX) =>
       collection
-        .find({ state: { $in: [...UNHEALTHY] } }, { maxTimeMS: READ_TIMEOUT_MS })
+        .find({ state: { $in: [...states] } }, { maxTimeMS: READ_TIMEOUT_MS })
         .sort({ state: 1, failingSince: 1 })
-        .limit(LISTED_MAX)
+        .limit(limit)
         .toArray(),
     count: (state, maxTimeMS) => collection.countDocuments({ state }, { limit: LISTED_MAX, maxTimeMS }),
   };

@@ -1,25 +1,23 @@
-import {
-  consumerGroups,
-  type ParkedView,
-  parkedOperations,
-  type StatusView,
-  statusOperations,
-} from '@pesewa/contracts';
-import { createWaiting, inWords } from '@pesewa/operator-client';
+import { healthOperations, messagingServices, type StatusView, statusOperations } from '@pesewa/contracts';
+import { inWords } from '@pesewa/operator-client';
 import type { Command } from 'commander';
-import { type Answers, askServices } from '../clients/ask-services.ts';
+import { askServices } from '../clients/ask-services.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
-import { serviceOf } from '../service-of.ts';
-import { describeWaiting, describeWhole } from '../waiting-output.ts';
+import {
+  describeParked,
+  describeWaiting,
+  describeWhole,
+  parkedOf,
+  type ServiceHealth,
+  waitingOf,
+} from '../waiting-output.ts';
 
 /** The number at which the reconciler stops counting due polls. */
 const DUE_COUNT_MAX = 10_000;
-/** The number at which a service's parked messages are no longer counted. */
-const PARKED_COUNT_MAX = 1_000;
 
 /** Adds `status`: the overview that people on call need first. */
 export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
@@ -31,29 +29,36 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const [found, parked, forPeople] = await Promise.all([
+      const [status, { items: health }] = await Promise.all([
         operations.call('reconciler', statusOperations.show, {}),
-        askServices(consumerGroups, async (service) => {
-          const query = { state: 'parked' } as const;
-          return (await operations.list(service, parkedOperations.list, query, PARKED_COUNT_MAX)).items;
-        }),
-        createWaiting(operations).read(),
+        askServices(
+          messagingServices,
+          async (service): Promise<readonly ServiceHealth[]> => [
+            { service, ...(await operations.call(service, healthOperations.show, {})) },
+          ],
+        ),
       ]);
+      const caughtUp = health.find(({ service }) => service === 'reconciler')?.keepsUp ?? null;
+      const found = { ...status, caughtUp };
+      const [parked, waiting] = [parkedOf(health), waitingOf(health)];
+      const { known, unreported: silent } = parked;
       const since = (at: string | null) => (at === null ? null : age(Date.parse(found.at) - Date.parse(at)));
       const parts = [
         describe(found, ports.colours, since),
         describeParked(parked),
-        describeWaiting(found, forPeople, since),
-        describeWhole(found, forPeople, parked),
+        describeWaiting(found, waiting, since),
+        describeWhole(found, waiting, parked),
       ];
+      const parkedAt = Object.fromEntries(known.map(({ service, count }) => [service, count]));
       ports.print(
         options.json
-          ? formatJson({ ...found, parked: countParked(parked), waiting: forPeople })
+          ? formatJson({ ...found, parked: { waiting: parkedAt, unreported: silent }, waiting })
           : parts.join(''),
       );
-      if (found.unreported.length > 0) {
+      const unreported = [...(caughtUp === null ? ['caughtUp'] : []), ...found.unreported];
+      if (unreported.length > 0) {
         throw new CliError(
-          `the reconciler did not answer in time: ${found.unreported.map(inWords).join(', ')}; see its log, and whether its database is well`,
+          `the reconciler did not answer in time: ${unreported.map(inWords).join(', ')}; see its log, and whether its database is well`,
         );
       }
     });
@@ -68,7 +73,10 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   );
 }
 
-function describe(found: StatusView, colours: boolean, since: (at: string | null) => string | null): string {
+/** The state of reconciliation, and whether the reconciler has applied what was published. */
+type Found = StatusView & { readonly caughtUp: boolean | null };
+
+function describe(found: Found, colours: boolean, since: (at: string | null) => string | null): string {
   const right = ['COUNT', 'OLDEST', 'DUE', 'OVERDUE', 'LONGEST'];
   const table = (heading: readonly string[], rows: Parameters<typeof formatTable>[1], empty: string) =>
     formatTable(heading, rows, { colours, empty, right });
@@ -111,7 +119,7 @@ function describe(found: StatusView, colours: boolean, since: (at: string | null
 
 /** When the last complete comparisons and audits ran. */
 function describeRuns(
-  { comparison, coverage, close, uncompared, caughtUp }: StatusView,
+  { comparison, coverage, close, uncompared, caughtUp }: Found,
   since: (at: string | null) => string | null,
 ): string {
   const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
@@ -156,8 +164,6 @@ function unexplained(
     .join('');
 }
 
-/** Wallets that may be out of range: when they were compared, our own services were behind. */
-
 /** What is left of rails that are no longer configured; null if nothing is. */
 function describeRemoved({ polls, comparison }: StatusView): string | null {
   const rails = (polls ?? []).filter(({ configured }) => !configured).map(({ rail }) => rail);
@@ -171,24 +177,6 @@ function describeRemoved({ polls, comparison }: StatusView): string | null {
     ...(wallets.length > 0 ? [`wallets not compared any more: ${wallets.join(', ')}`] : []),
   ];
   return lines.length === 0 ? null : lines.map((line) => `removed    ${line}\n`).join('');
-}
-
-/** How many messages wait at each service that answered, and the services that did not answer. */
-function countParked({ items, missing }: Answers<ParkedView>) {
-  const unreported = missing.map(({ service }) => service);
-  const counts = consumerGroups
-    .filter((service) => !unreported.includes(service))
-    .map((service) => [service, items.filter(({ id }) => serviceOf(id) === service).length] as const);
-  return { waiting: Object.fromEntries(counts), unreported };
-}
-
-function describeParked(list: Answers<ParkedView>): string {
-  const { waiting, unreported } = countParked(list);
-  const some = Object.entries(waiting).filter(([, count]) => count > 0);
-  const most = (count: number) => (count >= PARKED_COUNT_MAX ? `${PARKED_COUNT_MAX} or more` : String(count));
-  const counts = some.map(([service, count]) => `${most(count)} at ${service}`).join(', ') || 'none';
-  const silent = unreported.length === 0 ? '' : `; no answer from ${unreported.join(', ')}`;
-  return `parked     messages that wait: ${counts}${silent}${some.length === 0 ? '' : ': see pesewa parked'}\n`;
 }
 
 function counted(counts: Readonly<Record<string, number>> | null): string {

@@ -1,5 +1,32 @@
 import { z } from 'zod';
 import { declareOperations } from './operation.ts';
+import { pauseView } from './pauses.ts';
+
+/** A count that ends at a limit: with `isCut` there are at least so many. */
+const count = z.object({ count: z.number(), isCut: z.boolean() });
+const sum = z.object({ account: z.string(), currency: z.string(), balance: z.string() });
+const known = <Known extends z.ZodType>(what: Known) => what.nullable().optional();
+
+/** What waits for people at a service; what other services know is absent. */
+const waitingView = z.object({
+  /** Orders of money, changes of settings and decisions on payments that were proposed. */
+  orders: known(count),
+  settings: known(count),
+  decisions: known(count),
+  givenUpWebhooks: known(count),
+  disabledEndpoints: known(
+    z.array(z.object({ merchantId: z.string(), failingSince: z.string().nullable() })),
+  ),
+  pauses: known(z.array(pauseView)),
+  books: known(
+    z.object({
+      /** What is not zero. */
+      suspense: z.array(sum),
+      /** Floats that may not suffice for the payouts that wait: `held` is what all of their currency hold. */
+      lowFloats: z.array(sum.extend({ held: z.string() })),
+    }),
+  ),
+});
 
 const healthView = z.object({
   /** What makes the process unready, and what is wrong although it works, by name. */
@@ -8,19 +35,24 @@ const healthView = z.object({
   outbox: z.object({ oldestAt: z.string().nullable() }).nullable(),
   /** Whether what its topics held was applied within a second. */
   keepsUp: z.boolean().nullable(),
-  /** Messages that could not be applied; with `isCut` at least so many. */
-  parked: z.object({ count: z.number(), isCut: z.boolean() }).nullable(),
+  /** Messages that could not be applied. */
+  parked: count.nullable(),
+  waiting: waitingView,
 });
 
 /** How a service stands; times in UTC. What is null is not known, because no answer came in time. */
 export type HealthView = z.output<typeof healthView>;
+
+/** What waits for people at a service. */
+export type WaitingView = z.output<typeof waitingView>;
 
 /** What every service says of its own health. */
 export const healthOperations = declareOperations({
   show: {
     method: 'get',
     path: '/health',
-    summary: 'Shows what hinders the service, and whether events wait in its outbox or before its consumer',
+    summary:
+      'Shows what hinders the service, what waits in its outbox or before its consumer, and what for people',
     answers: { 200: healthView },
   },
 });

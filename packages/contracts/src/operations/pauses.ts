@@ -8,7 +8,8 @@ const NAME_LENGTH_MAX = 64;
 /** What can be paused at a gateway: everything, one rail, or one merchant. */
 export const pauseScopes = ['all', 'rail', 'merchant'] as const;
 
-const pauseView = z
+/** A pause of a gateway; times in UTC. */
+export const pauseView = z
   .object({
     scope: z.enum(pauseScopes),
     /** Of the rail or the merchant. */
@@ -21,7 +22,7 @@ const pauseView = z
   })
   .meta({ id: 'Pause' });
 
-/** A pause of a gateway, in lists and answers; times in UTC. */
+/** One of {@link pauseView}. */
 export type PauseView = z.output<typeof pauseView>;
 
 const subject = {

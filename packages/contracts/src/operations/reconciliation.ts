@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reference } from '../text.ts';
-import { pageLimit, pageOf, textUpTo } from './lists.ts';
+import { onlyIfTrue, pageLimit, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 /**
@@ -55,6 +55,11 @@ const runView = z
       .nullable(),
     /** The payments that may explain it. */
     candidates: z.array(z.object({ reference: z.string(), why: z.string() })).readonly(),
+    /** The drift of the wallet's newest comparisons, the newest first, where it was asked for and is not zero. */
+    course: z
+      .array(z.object({ at: z.string(), drift: z.string() }))
+      .readonly()
+      .optional(),
   })
   .meta({ id: 'Run' });
 
@@ -145,8 +150,6 @@ const statusView = z.object({
     .nullable(),
   /** The payment of each rail that ended first of those that neither a close nor a statement has compared. */
   uncompared: z.array(z.object({ rail: z.string(), reference: z.string(), endedAt: z.string() })).nullable(),
-  /** Whether the working set has everything that was published until now. */
-  caughtUp: z.boolean().nullable(),
   unreported: z.array(z.string()),
 });
 
@@ -214,6 +217,7 @@ export const comparisonOperations = declareOperations({
     method: 'get',
     path: '/drift',
     summary: 'Lists the latest comparison of every wallet',
+    query: z.object({ courses: onlyIfTrue }),
     answers: { 200: pageOf(runView) },
   },
   runs: {

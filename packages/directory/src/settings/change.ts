@@ -8,6 +8,7 @@ import type {
   Wanted,
 } from '@pesewa/contracts';
 import { accept, type ProposalRefusal, type Result, refuse, unreachable } from '@pesewa/kernel';
+import type { countWaiting } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import { MERCHANTS } from '../directory.ts';
 import { type Merchant, type MerchantDocument, readMerchant } from '../merchant.ts';
@@ -86,6 +87,8 @@ export interface Settings {
     readonly limit: number;
   }) => Promise<{ readonly items: readonly MerchantSummaryView[]; readonly next: string | null }>;
   readonly find: (id: string) => Promise<SettingsChange | undefined>;
+  /** How many wait for another operator. */
+  readonly countProposed: () => ReturnType<typeof countWaiting>;
   /** The newest first. */
   readonly list: (query: {
     readonly merchantId?: string | undefined;

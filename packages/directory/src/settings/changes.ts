@@ -1,6 +1,6 @@
 import type { ChangeKind, FieldChangeView, Wanted } from '@pesewa/contracts';
 import { accept, type Clock, checkDecision, type Ids, type Random, type Result } from '@pesewa/kernel';
-import { afterCursor, nextCursor } from '@pesewa/messaging';
+import { afterCursor, countWaiting, nextCursor } from '@pesewa/messaging';
 import { type ClientSession, type Db, MongoServerError } from 'mongodb';
 import { MERCHANTS } from '../directory.ts';
 import type { Merchant, MerchantDocument } from '../merchant.ts';
@@ -70,6 +70,7 @@ export function createSettings(deps: SettingsDeps): Settings {
     decide: (id, verdict, by) =>
       unlessKeyTaken(deps.transact((session) => decide(deps, { id, verdict, by, at: now() }, session))),
     find: async (id) => changes.findOne({ _id: id }).then((found) => (found ? changeOf(found) : undefined)),
+    countProposed: () => countWaiting(changes, { status: 'proposed' }),
     list: async ({ merchantId, status, after, limit }) => {
       const filter = { ...(merchantId !== undefined && { merchantId }), ...(status && { status }) };
       const page = await changes

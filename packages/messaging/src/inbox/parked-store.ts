@@ -46,8 +46,6 @@ export interface ParkedStore {
   readonly list: (query: ParkedQuery) => Promise<ParkedPage>;
   /** How many messages wait, by topic. */
   readonly countWaiting: (timeoutMs: number) => Promise<ReadonlyMap<string, number>>;
-  /** How many wait for an operator, counted up to a limit. */
-  readonly countUpTo: (most: number, timeoutMs: number) => Promise<number>;
 }
 
 /** A parked message as MongoDB holds it. */
@@ -95,8 +93,6 @@ export function openParkedStore(db: Db): ParkedStore {
       );
       return new Map((await counts.toArray()).map(({ _id, count }) => [_id, Number(count)]));
     },
-    countUpTo: (most, timeoutMs) =>
-      collection.countDocuments({ state: 'parked' }, { limit: most, maxTimeMS: timeoutMs }),
   };
 }
 

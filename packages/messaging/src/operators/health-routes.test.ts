@@ -16,6 +16,7 @@ async function show(given: {
   readonly parked: number | Promise<number>;
   readonly oldest: object | null;
   readonly keepsUp?: Promise<boolean>;
+  readonly waiting?: Parameters<ReturnType<typeof addHealthRoutes>>[0];
 }) {
   const operator = new Hono();
   const health = createHealth();
@@ -39,7 +40,7 @@ async function show(given: {
   } as unknown as Logger;
   // A deadline is over at once, and after what is known at once.
   const clock = { ...systemClock, sleep: () => systemClock.sleep(0) };
-  addHealthRoutes(
+  const showWaiting = addHealthRoutes(
     { operator, health, logger, clock },
     {
       db: { collection: () => ({ countDocuments }) } as unknown as Db,
@@ -47,6 +48,7 @@ async function show(given: {
       keepsUp: async (timeoutMs) => given.keepsUp ?? timeoutMs < 100,
     },
   );
+  showWaiting(given.waiting ?? {});
   const headers = { authorization: `Bearer ${TOKEN}` };
   const answered = await guardOperator(operator, createOperators(TOKEN)).request('/health', { headers });
   return { asked, warned, body: (await answered.json()) as HealthView };
@@ -55,18 +57,24 @@ async function show(given: {
 it('shows nothing where all is well, but that the consumer is behind', async () => {
   const { body } = await show({ parked: 0, oldest: null });
   const parked = { count: 0, isCut: false };
-  expect(body).toEqual({ problems: {}, outbox: { oldestAt: null }, keepsUp: false, parked });
+  expect(body).toEqual({
+    problems: {},
+    outbox: { oldestAt: null },
+    keepsUp: false,
+    parked,
+    waiting: {},
+  });
 });
 
 it('shows what fails, what waits since when, and that more is parked than is counted', async () => {
-  const { body, asked } = await show({ parked: 101, oldest: { createdAt: at } });
+  const { body, asked } = await show({ parked: 1_001, oldest: { createdAt: at } });
   expect(body).toMatchObject({
     problems: { outbox: 'full', clock: '3 s behind' },
     outbox: { oldestAt: at.toISOString() },
-    parked: { count: 100, isCut: true },
+    parked: { count: 1_000, isCut: true },
   });
   // However many are parked, no more are counted.
-  expect(asked).toEqual([{ maxTimeMS: 2_000 }, { state: 'parked' }, { limit: 101, maxTimeMS: 2_000 }]);
+  expect(asked).toEqual([{ maxTimeMS: 2_000 }, { state: 'parked' }, { limit: 1_001, maxTimeMS: 2_000 }]);
 });
 
 it('tells what it knows, in time, where others give no answer or fail', async () => {
@@ -74,14 +82,20 @@ it('tells what it knows, in time, where others give no answer or fail', async ()
     parked: never,
     oldest: { createdAt: at },
     keepsUp: Promise.reject(new Error('no leader')),
+    waiting: {
+      orders: () => never,
+      settings: async () => ({ count: 1, isCut: false }),
+      pauses: () => Promise.reject(new Error('no database')),
+    },
   });
   expect(body).toEqual({
     problems: { outbox: 'full', clock: '3 s behind' },
     outbox: { oldestAt: at.toISOString() },
     keepsUp: null,
     parked: null,
+    waiting: { orders: null, settings: { count: 1, isCut: false }, pauses: null },
   });
-  expect(warned.toSorted()).toEqual(['consumer', 'parked']);
+  expect(warned.toSorted()).toEqual(['consumer', 'orders', 'parked', 'pauses']);
 });
 
 it('asks for a while no more whether the consumer keeps up, once it does', async () => {

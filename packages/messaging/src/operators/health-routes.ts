@@ -1,8 +1,7 @@
-import { healthOperations } from '@pesewa/contracts';
+import { healthOperations, type WaitingView } from '@pesewa/contracts';
 import { withDeadline } from '@pesewa/kernel';
 import { answer, type ServiceScope, serveOperations } from '@pesewa/runtime';
-import type { Db } from 'mongodb';
-import { openParkedStore } from '../inbox/parked-store.ts';
+import type { Collection, Db, Document, Filter } from 'mongodb';
 import { type Outbox, oldestOf } from '../outbox/outbox.ts';
 
 /** Within it the consumer applies what waits for it, or it does not keep up. */
@@ -11,9 +10,25 @@ const KEEPS_UP_MS = 1_000;
 const ASKED_AGAIN_AFTER_MS = 5_000;
 /** People wait for it, and for other services beside it. */
 const READ_TIMEOUT_MS = 2_000;
-const PARKED_MAX = 100;
+/** Where counting ends: a page that shows itself anew asks again and again. */
+const COUNT_MAX = 1_000;
 
-/** Adds the route of a service's health; `keepsUp` tells whether its consumer applies within a time what waits now. */
+/** How many documents wait for people, counted by an index up to a limit. */
+export async function countWaiting<Row extends Document>(collection: Collection<Row>, filter: Filter<Row>) {
+  const limits = { limit: COUNT_MAX + 1, maxTimeMS: READ_TIMEOUT_MS };
+  const found = await collection.countDocuments(filter, limits);
+  return { count: Math.min(found, COUNT_MAX), isCut: found > COUNT_MAX };
+}
+
+/** What reads the things that wait for people at a service. */
+export type WaitingReads = {
+  readonly [Name in keyof WaitingView]: () => Promise<NonNullable<WaitingView[Name]>>;
+};
+
+/**
+ * Adds the route of a service's health; `keepsUp` tells whether its consumer applies within a time what waits now. Gives
+ * what adds to it what waits there for people.
+ */
 export function addHealthRoutes(
   { operator, health, logger, clock }: Pick<ServiceScope<object>, 'operator' | 'health' | 'logger' | 'clock'>,
   sources: {
@@ -21,7 +36,7 @@ export function addHealthRoutes(
     readonly outbox: Outbox;
     readonly keepsUp: (timeoutMs: number) => Promise<boolean>;
   },
-): void {
+): (reads: WaitingReads) => void {
   // The driver's own limits don't bound how long it looks for a server, and what one source does not say hides no other.
   const orUnknown = <Value>(what: string, read: Promise<Value>): Promise<Value | null> =>
     withDeadline(read, READ_TIMEOUT_MS, clock).catch((error: unknown) => {
@@ -35,22 +50,26 @@ export function addHealthRoutes(
     if (isLevel) keptUpAtMs = clock.nowMs();
     return isLevel;
   };
+  const waitingReads: WaitingReads = {};
+  const readWaiting = async (): Promise<WaitingView> => {
+    const all = Object.entries(waitingReads) as [string, () => Promise<unknown>][];
+    const found = all.map(async ([name, read]) => [name, await orUnknown(name, read())] as const);
+    return Object.fromEntries(await Promise.all(found));
+  };
   const show = async () => {
-    const [{ failures, details }, outbox, isLevel, parked] = await Promise.all([
+    const [{ failures, details }, outbox, isLevel, parked, waiting] = await Promise.all([
       health.readiness(),
       orUnknown(
         'outbox',
         oldestOf(sources.outbox, READ_TIMEOUT_MS).then((at) => ({ oldestAt: at?.toISOString() ?? null })),
       ),
       orUnknown('consumer', keepsUp()),
-      orUnknown('parked', openParkedStore(sources.db).countUpTo(PARKED_MAX + 1, READ_TIMEOUT_MS)),
+      orUnknown('parked', countWaiting(sources.db.collection('parked'), { state: 'parked' })),
+      readWaiting(),
     ]);
-    return answer(200, {
-      problems: { ...details, ...failures },
-      outbox,
-      keepsUp: isLevel,
-      parked: parked === null ? null : { count: Math.min(parked, PARKED_MAX), isCut: parked > PARKED_MAX },
-    });
+    const problems = { ...details, ...failures };
+    return answer(200, { problems, outbox, keepsUp: isLevel, parked, waiting });
   };
   serveOperations(operator, healthOperations, { show });
+  return (reads) => void Object.assign(waitingReads, reads);
 }

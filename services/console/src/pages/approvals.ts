@@ -2,11 +2,11 @@ import { breakOperations, consumerGroups, parkedOperations, positionOperations }
 import { ClientError, describeRealignment, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { decide } from '../view/decide.ts';
-import { attributes, type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { pathTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
-import { type Columns, facts, tableOf } from '../view/table.ts';
+import { type Columns, facts, tableOf, tabs } from '../view/table.ts';
 import { age, count, state, time, words } from '../view/values.ts';
 import { choiceOf, doOrShowAgain, isForbidden, part, type Routes, type Visit } from '../visits.ts';
 import { nameOf } from './break.ts';
@@ -104,12 +104,6 @@ const columnsOf = ({ times }: Visit): Columns<Waiting> => [
   ['Why', ({ why }) => words(why, times)],
 ];
 
-const tabsOf = (
-  label: string,
-  of: readonly (readonly [path: string, text: Content, isHere: boolean])[],
-): Html =>
-  html`<nav class="tabs" aria-label="${label}">${of.map(([path, text, isHere]) => html`<a href="${path}"${attributes({ 'aria-current': isHere ? 'page' : undefined })}>${text}</a>`)}</nav>`;
-
 async function showInbox(visit: Visit): Promise<Page> {
   const { query, operator } = visit;
   const tab = (['mine', 'decided'] as const).find((one) => one === query('tab')) ?? 'me';
@@ -137,7 +131,7 @@ async function showInbox(visit: Visit): Promise<Page> {
   const caption = 'The newest of each kind; each is decided on its page';
   const list = tab === 'decided' ? listDecided(visit) : tableOf(caption, shown, columns, empty);
   const problems = [...silent].map((why) => html`<p class="problem" role="alert">Not available: ${why}</p>`);
-  return { title: 'Approvals', body: html`${tabsOf('Whose', whose)}${problems}${list}` };
+  return { title: 'Approvals', body: html`${tabs('Whose', whose)}${problems}${list}` };
 }
 
 function listDecided(visit: Visit): Html {
@@ -162,7 +156,7 @@ function listDecided(visit: Visit): Html {
     ],
     empty: `No ${noun} on this page was decided.`,
   });
-  return html`${tabsOf('Kinds', kinds)}${found}<p>${link('/actions', 'Who decided everything else')}</p>`;
+  return html`${tabs('Kinds', kinds)}${found}<p>${link('/actions', 'Who decided everything else')}</p>`;
 }
 
 type Tried = { readonly problem?: string; readonly reason?: string | undefined };

@@ -2,6 +2,7 @@ import type { PauseView, StatusView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { type Answers, answered, openConsole, textOf } from '../console.fixture.ts';
 import { availability, measuredRail } from './availability.fixture.ts';
+import { well } from './health.fixture.ts';
 import { HOSTILE, page } from './payment.fixture.ts';
 
 const at = '2026-11-27T11:00:00.000Z';
@@ -18,7 +19,6 @@ const status = {
   coverage: null,
   close: null,
   uncompared: [],
-  caughtUp: true,
   unreported: [],
 } satisfies StatusView;
 const pause = {
@@ -41,6 +41,7 @@ const mtn = {
 const answers: Answers = {
   'reconciler GET /status': status,
   'reconciler GET /drift': page(),
+  'payout-gateway GET /health': well,
   'payout-gateway GET /pauses': page(),
   'collection-gateway GET /pauses': page(),
   [PAYOUTS]: availability(measuredRail),
@@ -105,7 +106,7 @@ describe('the rails on Today', () => {
   it('are paused where they are, and down where they give no answer', async () => {
     const silent = [{ rail: 'other', since: at, why: HOSTILE }];
     const { html, rows } = await show('/', {
-      'payout-gateway GET /pauses': page(pause),
+      'payout-gateway GET /health': { ...well, waiting: { pauses: [pause] } },
       'reconciler GET /status': { ...status, silent },
     });
     expect(rows[0]).toContain('paused payouts at upstream for 1 h , by kofi: it pays twice');

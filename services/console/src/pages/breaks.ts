@@ -13,7 +13,7 @@ import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts
 import type { Page } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
-import { type Columns, tableOf } from '../view/table.ts';
+import { type Columns, tableOf, tabs } from '../view/table.ts';
 import { age, amount, state, type TimeView, these, words } from '../view/values.ts';
 import type { Given, Routes, Submission, Visit } from '../visits.ts';
 
@@ -96,10 +96,10 @@ async function showQueue(visit: Visit): Promise<Page> {
     around: (table, items) => (visit.may('operator') && items.length > 0 ? choosing(table) : table),
   });
   const asCsv = pathOf(['breaks', 'export'], { ...narrowedBy(query), status });
-  const tabs = views.map(([title, given]) => link(pathOf(['breaks'], given), title));
+  const links = views.map(([title, given]) => [pathOf(['breaks'], given), title] as const);
   return {
     title: 'Breaks',
-    body: html`<nav class="tabs" aria-label="Views">${tabs}</nav>${list}<p>${link(asCsv, 'Download these as CSV')}</p>`,
+    body: html`${tabs('Views', links)}${list}<p>${link(asCsv, 'Download these as CSV')}</p>`,
   };
 }
 

@@ -1,6 +1,7 @@
-import type { HealthView, PlannedPositionView, PositionView, RealignmentView } from '@pesewa/contracts';
+import type { PlannedPositionView, PositionView, RealignmentView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
+import { well } from './health.fixture.ts';
 
 const evil = `<script>alert(1)</script>"'`;
 const path = '/rails/consumers/ledger/payouts.events.v1/1';
@@ -34,11 +35,10 @@ describe('consumers', () => {
     const { signIn } = openConsole({
       ...list(position({ partition: 0, state: 'continues', lag: '7' }), position()),
       'ledger GET /health': {
+        ...well,
         problems: { clock: '3 s behind' },
         outbox: null,
-        keepsUp: true,
-        parked: { count: 0, isCut: false },
-      } satisfies HealthView,
+      },
     });
     const { html } = await (await signIn('ama')).get('/rails/consumers');
     expect(textOf(html)).toContain('2 partitions, 1 of them stopped; 7 messages wait');

@@ -15,15 +15,16 @@ export const SERVICES = '/rails/consumers';
 /** Events leave an outbox within moments. */
 const WAITS_LONG_MS = 20_000;
 
-type Known = HealthView & { readonly service: MessagingService };
+/** What a service says of itself. */
+export type ServiceHealth = HealthView & { readonly service: MessagingService };
 
-const read = async ({ upstream }: Visit, service: MessagingService): Promise<Known> => ({
+const read = async ({ upstream }: Visit, service: MessagingService): Promise<ServiceHealth> => ({
   ...(await upstream.call(service, healthOperations.show, {})),
   service,
 });
 
 /** What may be wrong with a service, by what is said if it is not. */
-const checks: Readonly<Record<string, (visit: Visit, health: Known) => readonly Html[]>> = {
+const checks: Readonly<Record<string, (visit: Visit, health: ServiceHealth) => readonly Html[]>> = {
   'all services answer': ({ times }, { problems }) =>
     Object.entries(problems).map(([name, why]) => html`${inWords(name)}: ${words(why, times)}`),
   'all consumers keep up': (_, { keepsUp }) => {
@@ -44,7 +45,7 @@ const checks: Readonly<Record<string, (visit: Visit, health: Known) => readonly 
   },
 };
 
-/** How all services stand: a line for each thing that is not well, what is well, and who gave no answer. */
+/** How all services stand: what each said, a line for each thing that is not well, what is well, and who gave no answer. */
 export async function readHealth(visit: Visit) {
   const { found, problems: silent } = await fromEach(messagingServices, (service) => read(visit, service));
   const results = Object.entries(checks).map(([text, check]) => ({
@@ -54,7 +55,7 @@ export async function readHealth(visit: Visit) {
     ),
   }));
   const well = results.flatMap(({ text, lines }) => (lines.length + silent.length === 0 ? [text] : []));
-  return { lines: results.flatMap(({ lines }) => lines), well, silent };
+  return { found, lines: results.flatMap(({ lines }) => lines), well, silent };
 }
 
 /** What is wrong with one service. */

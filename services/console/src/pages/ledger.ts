@@ -197,7 +197,7 @@ function entries(visit: Visit, statement: AccountStatementView | undefined): Htm
       of(isOne ? 'Balance' : inWords(name), ({ balance }) => amount(balance[name], currency)),
     ),
     ['Payment or order', (item) => copyable(item.reference, referencePath(item))],
-    ['Caused by event', ({ causationId }) => copyable(causationId)],
+    ['Caused by event', (item) => copyable(item.causationId, referencePath(item))],
   ];
   const known = facts([
     ['Before', sums(opening)],

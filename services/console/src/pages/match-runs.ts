@@ -3,11 +3,11 @@ import { displayAmount } from '@pesewa/kernel';
 import { inWords, nextDay, RefusedError, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { attributes, type Content, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { type Content, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { linkTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
-import type { Columns } from '../view/table.ts';
+import { type Columns, tabs } from '../view/table.ts';
 import { count, type TimeView, timeText } from '../view/values.ts';
 import { only, type Routes, type Visit } from '../visits.ts';
 
@@ -142,6 +142,7 @@ export function resultLinks(
   if (found.length === 0) return results === null ? nothing : html`nothing to compare`;
   const all = found.reduce((sum, [, number]) => sum + number, 0);
   const tab = (result: string | undefined, number: number, words: string) =>
-    html`<a href="${pathOf(path, { result })}"${attributes({ 'aria-current': result === chosen ? 'page' : undefined })}>${count({ count: number })} ${words}</a>`;
-  return html`<nav class="tabs" aria-label="Results of ${path.at(-1) ?? ''}">${found.map(([result, number]) => tab(result, number, inWords(result)))} ${tab(undefined, all, 'in all')}</nav>`;
+    [pathOf(path, { result }), html`${count({ count: number })} ${words}`, result === chosen] as const;
+  const views = found.map(([result, number]) => tab(result, number, inWords(result)));
+  return tabs(`Results of ${path.at(-1) ?? ''}`, [...views, tab(undefined, all, 'in all')]);
 }

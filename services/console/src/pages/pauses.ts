@@ -26,6 +26,10 @@ interface Subject {
 /** A pause of a gateway. */
 export type Pause = Subject & Omit<PauseView, 'name'>;
 
+/** The pauses of a kind of payment, as its gateway tells them. */
+export const pausesOf = (what: What, pauses: readonly PauseView[]): readonly Pause[] =>
+  pauses.map(({ name, ...pause }) => ({ ...pause, what, ...(name !== null && { name }) }));
+
 /** What is paused at the gateways. */
 export async function readPauses(
   { upstream }: Visit,
@@ -33,7 +37,7 @@ export async function readPauses(
 ): Promise<readonly Pause[]> {
   const read = async (what: What) => {
     const { items } = await upstream.call(gateways[what], pauseOperations.list, {});
-    return items.map(({ name, ...item }) => ({ ...item, what, ...(name !== null && { name }) }));
+    return pausesOf(what, items);
   };
   return (await Promise.all(of.map(read))).flat();
 }

@@ -29,7 +29,6 @@ const quiet = {
   coverage: null,
   close: null,
   uncompared: [],
-  caughtUp: true,
   unreported: [],
 } satisfies StatusView;
 const unsent = { ...payout, step: 'held' };

@@ -1,15 +1,16 @@
 import { paymentOperations, paymentStatuses } from '@pesewa/contracts';
 import { html } from 'hono/html';
 import { choiceField } from '../view/form.ts';
-import { attributes, foreign, pathOf } from '../view/html.ts';
+import { foreign, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { listOf } from '../view/list.ts';
+import { tabs } from '../view/table.ts';
 import { age, amount, state } from '../view/values.ts';
 import { momentOf, type Routes, type Visit } from '../visits.ts';
+import { gateways } from './pauses.ts';
 import { stepText } from './payment.ts';
 
-const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 const titles = { payouts: 'Payouts', collections: 'Collections' } as const;
 const states = ['open', ...paymentStatuses] as const;
 
@@ -69,10 +70,9 @@ async function showPayments(visit: Visit): Promise<Page> {
     ],
     empty: `No ${of} yet: as soon as a merchant asks for one, it stands here.`,
   });
-  const tabs = Object.entries(titles).map(
-    ([one, title]) =>
-      html`<a href="${pathOf(['payments'], { of: one })}"${attributes({ 'aria-current': one === of ? 'page' : undefined })}>${title}</a>`,
+  const kinds = Object.entries(titles).map(
+    ([one, title]) => [pathOf(['payments'], { of: one }), title, one === of] as const,
   );
-  const body = html`<nav class="tabs" aria-label="Kinds">${tabs}</nav>${section(titles[of], list)}`;
+  const body = html`${tabs('Kinds', kinds)}${section(titles[of], list)}`;
   return { title: 'Payments', body, everySeconds: 30 };
 }

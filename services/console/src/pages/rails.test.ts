@@ -24,7 +24,6 @@ const status = {
   coverage: null,
   close: null,
   uncompared: [],
-  caughtUp: true,
   unreported: [],
 } satisfies StatusView;
 

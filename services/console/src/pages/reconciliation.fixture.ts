@@ -182,7 +182,6 @@ const answers: Answers = {
     coverage: null,
     close: null,
     uncompared: null,
-    caughtUp: null,
     unreported: [],
   } satisfies StatusView,
   'reconciler GET /drift': listed(wallet),

@@ -36,6 +36,7 @@ import {
   type Visit,
 } from '../visits.ts';
 import { currenciesOf, readSettings } from './merchants.ts';
+import { gateways } from './pauses.ts';
 
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
 const flowWords = {
@@ -60,7 +61,6 @@ const ways = [
     })),
   ),
 ];
-const gateways = { payouts: 'payout-gateway', collections: 'collection-gateway' } as const;
 
 const digitWords = new Map<string, string>([
   ...Object.entries(testNumbers),

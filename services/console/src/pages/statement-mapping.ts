@@ -55,11 +55,24 @@ function bare(type: z.core.$ZodType): z.core.$ZodType {
   return isWrapped ? bare(type.unwrap()) : type;
 }
 
+const labelOf = (path: string): string => labels[path] ?? inWords(path.replace(/^columns\./, ''));
+
+/** An option that a problem names: by a whole path, or as its subject. */
+const named = new RegExp(
+  leaves
+    .map(([path]) => `\\b${path.replace('.', '\\.')}\\b${path.includes('.') ? '' : '(?= (?:is|must) )'}`)
+    .join('|'),
+  'g',
+);
+
+/** What is wrong with a mapping, with the labels of the fields in place of the options that it names. */
+export const withLabels = (problem: string): string =>
+  problem.replaceAll(named, (path) => `“${labelOf(path)}”`);
+
 /** A field for an option; choices are JSON, so that a tab and a space arrive as they are. */
 function fieldOf([path, type]: (typeof leaves)[number], written: Given): Field {
   const inner = bare(type);
-  const name = path.startsWith('columns.') ? path.slice('columns.'.length) : path;
-  const common = { name: path, label: labels[path] ?? inWords(name), value: written(path) };
+  const common = { name: path, label: labelOf(path), value: written(path) };
   const choices =
     inner instanceof z.ZodEnum ? inner.options : inner instanceof z.ZodBoolean ? [true, false] : undefined;
   if (!choices) return { ...common, maxLength: 500 };

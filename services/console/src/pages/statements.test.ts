@@ -144,6 +144,16 @@ describe('a statement', () => {
   });
 
   it.each([
+    ['mapping: columns.reference is required: without', 'mapping: “Our reference” is required: without'],
+    ['mapping: holds is for files', 'mapping: “Every line is of” is for files'],
+    ['mapping: grouping must not be the decimal separator', '“Between thousands” must not be the decimal'],
+  ])('whose mapping can not be used is refused in the words of the form: %s', async (message, said) => {
+    const refusal = answered(400, { code: 'invalid', message });
+    const { html } = await (await signedIn({ 'reconciler POST /statements': refusal })).upload(terms);
+    expect(textOf(html)).toContain(said);
+  });
+
+  it.each([
     ['of another sign-in', { 'x-csrf-token': 'another' }, 403],
     ['of another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['of more than a file may have', { 'content-length': '268435457' }, 413],

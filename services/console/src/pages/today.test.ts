@@ -1,9 +1,9 @@
-import { type HealthView, messagingServices, type PauseView, type StatusView } from '@pesewa/contracts';
+import { messagingServices, type PauseView, type StatusView } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
-import { change, order } from './approvals.fixture.ts';
 import { availability } from './availability.fixture.ts';
-import { HOSTILE, page, webhook } from './payment.fixture.ts';
+import { well } from './health.fixture.ts';
+import { HOSTILE, page } from './payment.fixture.ts';
 import { wallet } from './reconciliation.fixture.ts';
 
 const at = '2026-11-27T11:00:00.000Z';
@@ -26,7 +26,6 @@ const status = {
   coverage: { at, status: 'done', found: 0 },
   close: { to: at, finishedAt: at, counts: { matched: 7, differs: 1 }, late: 0 },
   uncompared: [{ rail: 'upstream', reference: 'po-9', endedAt: at }],
-  caughtUp: true,
   unreported: [],
 } satisfies StatusView;
 const pause = {
@@ -37,27 +36,16 @@ const pause = {
   pausedAt: at,
   resumeProposedBy: null,
 } satisfies PauseView;
-const well = {
-  problems: {},
-  outbox: { oldestAt: null },
-  keepsUp: true,
-  parked: { count: 0, isCut: false },
-} satisfies HealthView;
 const services = messagingServices.map((service) => [`${service} GET /health`, well] as const);
 const answers = {
   ...Object.fromEntries(services),
   'reconciler GET /status': status,
   'reconciler GET /drift': page(),
-  'reconciler GET /decisions': page(),
-  'payout-gateway GET /pauses': page(pause),
-  'collection-gateway GET /pauses': page(),
+  'payout-gateway GET /health': { ...well, waiting: { pauses: [pause] } },
+  'collection-gateway GET /health': { ...well, waiting: { pauses: [] } },
   'payout-gateway GET /availability': availability(),
   'collection-gateway GET /availability': availability(),
-  'ledger GET /commands': page(),
-  'ledger GET /changes': page(),
   'ledger GET /accounts': page(),
-  'webhook-dispatcher GET /deliveries': page(),
-  'webhook-dispatcher GET /endpoints': page(),
 };
 
 const show = async (changed: Parameters<typeof openConsole>[0] = {}) => {
@@ -76,6 +64,12 @@ describe('today', () => {
     expect(text).toContain('7 matched, 1 differs');
     expect(text).toContain('po-9 at upstream ended 1 h ago');
     expect(html).not.toContain('<script>x');
+  });
+
+  it('asks each service how it stands and what waits there at once, and no more than five questions besides', async () => {
+    const { asked } = await show();
+    expect(asked.filter((what) => what.endsWith('GET /health'))).toHaveLength(messagingServices.length);
+    expect(asked).toHaveLength(messagingServices.length + 5);
   });
 
   it('shows what went through floats and fees yesterday, each with its entries', async () => {
@@ -111,9 +105,9 @@ describe('today', () => {
   });
 
   it.each([
-    ['ledger GET /commands', 'What waits at ledger is not known', 'Paused: payouts'],
-    ['payout-gateway GET /pauses', 'Not available: payout-gateway: no database', 'payment: stuck: 2 open'],
-    ['collection-gateway GET /pauses', 'Not available: collection-gateway: no database', 'Paused: payouts'],
+    ['ledger GET /health', 'Not available: ledger: no database', 'Paused: payouts'],
+    ['payout-gateway GET /health', 'Not available: payout-gateway: no database', 'payment: stuck: 2 open'],
+    ['collection-gateway GET /health', 'Not available: collection-gateway: no database', 'Paused: payouts'],
     ['reconciler GET /status', 'Not available: reconciler: no database', 'Paused: payouts'],
     ['reconciler GET /health', 'Not available: reconciler: no database', 'payment: stuck: 2 open'],
   ])('shows what others know where nothing comes of %s', async (asked, said, known) => {
@@ -121,6 +115,14 @@ describe('today', () => {
     const { text } = await show({ [asked]: down });
     expect(text).toContain(said);
     expect(text).toContain(known);
+  });
+
+  it('names a service that does not tell what waits there, beside what it tells', async () => {
+    const { text } = await show({
+      'ledger GET /health': { ...well, waiting: { orders: null, settings: { count: 3, isCut: false } } },
+    });
+    expect(text).toContain('What waits at ledger is not known');
+    expect(text).toContain('For an approver: 3 changes of settings');
   });
 
   const WELL =
@@ -168,33 +170,23 @@ describe('today', () => {
     for (const claim of WELL.split(', ').slice(1)) expect(silent.text).not.toContain(claim);
   });
 
-  it('draws the drift of the wallets that need it most, by one request each, with what is in it', async () => {
-    const out = (currency: string) => ({ ...wallet, id: `rn-${currency}`, currency });
-    const even = {
-      ...out('XOF'),
-      drift: '0',
-      withinRange: true,
-      finding: 'explained',
-      candidates: [],
-    } as const;
-    const explained = { ...even, id: 'rn-GHS', currency: 'GHS', drift: '-5', explainedBy: ['po-9'] };
-    const runs = page(wallet, { ...wallet, id: 'rn-1', at: '2026-11-27T10:45:00.000Z', drift: '-310' });
+  it('draws how the drift of wallets went, with what is in it', async () => {
+    const course = [
+      { at: wallet.at, drift: '1240' },
+      { at: '2026-11-27T10:45:00.000Z', drift: '-310' },
+    ];
+    const even = { ...wallet, id: 'rn-XOF', currency: 'XOF', drift: '0', withinRange: true } as const;
+    const explained = { ...even, finding: 'explained', candidates: [], explainedBy: ['po-9'] };
     const { html, text, asked } = await show({
-      'reconciler GET /drift': page(even, explained, ...['KES', 'UGX', 'TZS', 'RWF'].map(out)),
-      'reconciler GET /runs': runs,
+      'reconciler GET /drift': page(explained, { ...wallet, course }),
     });
-    const read = asked.filter((what) => what.includes('/runs'));
-    // At most four, and those out of range come first.
-    expect(read.map((what) => /currency=(\w+)/.exec(what)?.[1])).toEqual(['KES', 'UGX', 'TZS', 'RWF']);
+    expect(asked).toContain('reconciler GET /drift?courses=true');
     expect(html).toContain('points="0,44 200,4"');
     expect(html).toContain(
       'aria-label="The drift went from -310.00 KES to +1,240.00 KES at 27/11/2026 11:00:00."',
     );
     expect(text).toContain('perhaps co-1');
     expect(html).toContain('href="/payments/po-9"');
-    const broken = answered(503, { code: 'unavailable', message: 'no database' });
-    const without = await show({ 'reconciler GET /drift': page(wallet), 'reconciler GET /runs': broken });
-    expect(without.text).toContain('1,240.00 KES');
   });
 
   it.each([
@@ -207,15 +199,29 @@ describe('today', () => {
       '2 webhooks were given up',
     ],
   ])('counts %i as people do', async (many, ...said) => {
-    const several = (one: object) => page(...Array.from({ length: many }, () => one));
+    const several = { count: many, isCut: false };
     const open = [{ ...status.open[0], overdue: { count: many, oldest: [] } }];
     const { text } = await show({
       'reconciler GET /status': { ...status, open },
-      'ledger GET /changes': several(change),
-      'ledger GET /commands': several(order),
-      'webhook-dispatcher GET /deliveries': several(webhook),
+      'ledger GET /health': { ...well, waiting: { orders: several, settings: several } },
+      'webhook-dispatcher GET /health': { ...well, waiting: { givenUpWebhooks: several } },
     });
     for (const one of said) expect(text).toContain(one);
+  });
+
+  it('shows suspense, low floats and the endpoints whose webhooks are kept', async () => {
+    const sum = { account: 'suspense:KES', currency: 'KES', balance: '40' };
+    const low = { account: 'float:upstream:KES', currency: 'KES', balance: '-5', held: '7' };
+    const disabledEndpoints = [{ merchantId: HOSTILE, failingSince: at }];
+    const { html, text } = await show({
+      'ledger GET /health': { ...well, waiting: { books: { suspense: [sum], lowFloats: [low] } } },
+      'webhook-dispatcher GET /health': { ...well, waiting: { disabledEndpoints } },
+    });
+    expect(text).toMatch(/40\.00 KES +stands in suspense/);
+    expect(html).toContain('href="/ledger/accounts/suspense%3AKES"');
+    expect(text).toMatch(/KES float at upstream runs low: +-5\.00 KES *, and open payouts hold +7\.00 KES/);
+    expect(text).toMatch(/are kept: its +endpoint +has failed for 1 h/);
+    expect(html).not.toContain('<script>alert');
   });
 
   it('shows nothing to somebody whose token was taken away', async () => {

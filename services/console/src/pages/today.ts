@@ -1,22 +1,21 @@
 import {
   accountOperations,
   comparisonOperations,
-  deliveryOperations,
   type StatusView,
   statusOperations,
 } from '@pesewa/contracts';
-import { dayAt, describeAccount, inWords, startOfDay, type Waiting } from '@pesewa/operator-client';
+import { dayAt, describeAccount, inWords, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { age, amount, count, counted, state, time } from '../view/values.ts';
-import { fromEach, orProblem, part, type Routes, type Visit } from '../visits.ts';
+import { orProblem, part, type Routes, type Visit } from '../visits.ts';
 import { availabilityOf } from './availability.ts';
-import { readHealth, SERVICES } from './health.ts';
-import { describePause, type Pause, pathOfResume, readPaused } from './pauses.ts';
-import { curvesOf, walletTable } from './wallet.ts';
+import { readHealth, SERVICES, type ServiceHealth } from './health.ts';
+import { describePause, gateways, type Pause, pathOfResume, pausesOf, whats } from './pauses.ts';
+import { walletTable } from './wallet.ts';
 
 /** The first page: what needs a person, then how everything stands. */
 export function addTodayPage(routes: Routes): void {
@@ -26,18 +25,17 @@ export function addTodayPage(routes: Routes): void {
 async function showToday(visit: Visit): Promise<Page> {
   const { call } = visit.upstream;
   const status = call('reconciler', statusOperations.show, {});
-  const drift = call('reconciler', comparisonOperations.drift, {});
-  const paused = readPaused(visit);
+  const drift = call('reconciler', comparisonOperations.drift, { query: { courses: 'true' } });
   const health = readHealth(visit);
   // Each part says by itself what it could not be given.
-  for (const asked of [status, drift, paused, health]) asked.catch(() => undefined);
+  for (const asked of [status, drift, health]) asked.catch(() => undefined);
   const [forPeople, rails, open, sums, moved, wallets, runs] = await Promise.all([
-    needsPeople(visit, status, paused, health),
-    railsOf(visit, status, paused),
+    needsPeople(visit, status, health),
+    railsOf(visit, status, health),
     part(status.then((found) => openPayments(visit, found))),
     part(status.then((found) => breakSums(visit, found))),
     part(yesterday(visit)),
-    part(drift.then(async ({ items }) => walletTable(visit, items, await curvesOf(visit, items)))),
+    part(drift.then(({ items }) => walletTable(visit, items))),
     part(Promise.all([status, health]).then(([found, { well }]) => lastRuns(visit, found, well))),
   ]);
   const body = html`${section('Needs a person', forPeople)}
@@ -50,67 +48,47 @@ ${section('Services and checks', runs, [SERVICES, 'How each service stands'])}`;
   return { title: 'Today', body, everySeconds: 30 };
 }
 
-/** How the rails do, as far as the services say it. */
-async function railsOf(visit: Visit, asked: Promise<StatusView>, paused: Paused): Promise<Html> {
-  const [[status], { pauses }] = await Promise.all([orProblem(asked), paused]);
-  return availabilityOf(visit, { pauses, silent: status?.silent ?? null });
-}
-
-type Paused = ReturnType<typeof readPaused>;
-type Known = ReturnType<typeof readHealth>;
+type Health = ReturnType<typeof readHealth>;
 type Lines = readonly Html[];
 
+/** How the rails do, as far as the services say it. */
+async function railsOf(visit: Visit, asked: Promise<StatusView>, health: Health): Promise<Html> {
+  const [[status], { found }] = await Promise.all([orProblem(asked), health]);
+  return availabilityOf(visit, { pauses: found.flatMap(pausesAt), silent: status?.silent ?? null });
+}
+
 /** What waits for somebody, the most urgent first, each with a link to where it is dealt with; who is silent hides no other. */
-async function needsPeople(
-  visit: Visit,
-  asked: Promise<StatusView>,
-  paused: Paused,
-  health: Known,
-): Promise<Html> {
-  const { upstream } = visit;
-  const reads = {
-    reconciliation: async () => {
-      const status = await asked;
-      return [...ofReconciliation(visit, status), ...status.unreported.map(unknown)];
-    },
-    pauses: async () => ofPauses(visit, (await paused).pauses),
-    waiting: async () => {
-      const waiting = await upstream.waiting.read();
-      return [...ofBooks(waiting), ...proposals(waiting), ...waiting.unreported.map(unknown)];
-    },
-    endpoints: async () => {
-      const { items } = await upstream.call('webhook-dispatcher', deliveryOperations.endpoints, {});
-      const disabled = items.filter((one) => one.state === 'disabled');
-      return disabled.map(
-        ({ merchantId, failingSince }) =>
-          html`Webhooks of ${linkTo('merchant', merchantId)} are kept: its ${link(pathOf(['webhooks'], { merchant: merchantId }), 'endpoint')} has failed for ${age(failingSince, visit.times)}`,
-      );
-    },
-  };
-  const [known, { lines: unwell, silent: services }, { silent }] = await Promise.all([
-    fromEach(Object.keys(reads) as (keyof typeof reads)[], (name): Promise<Lines> => reads[name]()),
-    health,
-    paused,
-  ]);
-  const lines = [...unwell, ...known.found.flat()];
-  const problems = [...services, ...known.problems, ...silent];
+async function needsPeople(visit: Visit, asked: Promise<StatusView>, health: Health): Promise<Html> {
+  const [[status, problem], { found, lines: unwell, silent }] = await Promise.all([orProblem(asked), health]);
+  const ofServices = [ofPauses, ofBooks, ofProposals, ofWebhooks, ofUnknown];
+  const lines = [
+    ...unwell,
+    ...(status ? [...ofReconciliation(visit, status), ...status.unreported.map(unknown)] : []),
+    ...ofServices.flatMap((of) => found.flatMap((one) => of(one, visit))),
+  ];
   const tasks =
     lines.length > 0
       ? html`<ul class="tasks">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
-      : problems.length === 0 && html`<p class="empty">Nothing waits for people.</p>`;
-  return html`${problems}${tasks}`;
+      : silent.length === 0 && !problem && html`<p class="empty">Nothing waits for people.</p>`;
+  return html`${silent}${problem}${tasks}`;
 }
 
 const unknown = (silent: string): Html =>
   html`What waits at ${silent} is not known: it gave no answer in time`;
 
-const ofPauses = ({ times }: Visit, pauses: readonly Pause[]): Lines =>
-  pauses.map(
+const ofUnknown = ({ service, waiting }: ServiceHealth): Lines =>
+  Object.values(waiting).includes(null) ? [unknown(service)] : [];
+
+const pausesAt = ({ service, waiting }: ServiceHealth): readonly Pause[] =>
+  whats.flatMap((what) => (gateways[what] === service ? pausesOf(what, waiting.pauses ?? []) : []));
+
+const ofPauses = (health: ServiceHealth, { times }: Visit): Lines =>
+  pausesAt(health).map(
     (one) =>
       html`${link(pathOfResume(one), `Paused: ${describePause(one)}`)} for ${age(one.pausedAt, times)} by ${one.pausedBy}: ${foreign(one.reason)}`,
   );
 
-function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[] {
+function ofReconciliation({ times }: Visit, status: StatusView): Lines {
   const { silent, comparison, breaks, open } = status;
   return [
     ...(silent ?? []).map(
@@ -143,37 +121,41 @@ function ofReconciliation({ times }: Visit, status: StatusView): readonly Html[]
 }
 
 /** Sums in suspense and floats that run low. */
-function ofBooks({ suspense, lowFloats, givenUpWebhooks }: Waiting): readonly Html[] {
-  const account = (name: string, currency: string) =>
-    pathTo('account', name.endsWith(`:${currency}`) ? name : `${name}:${currency}`);
+function ofBooks({ waiting: { books } }: ServiceHealth): Lines {
   return [
-    ...(suspense ?? []).map(
+    ...(books?.suspense ?? []).map(
       ({ account: name, currency, balance }) =>
-        html`${amount(balance, currency, account(name, currency))} stands in suspense until somebody says where it belongs`,
+        html`${amount(balance, currency, pathTo('account', name))} stands in suspense until somebody says where it belongs`,
     ),
-    ...(lowFloats ?? []).map(
+    ...(books?.lowFloats ?? []).map(
       ({ account: name, currency, balance, held }) =>
-        html`${describeAccount(name)} runs low: ${amount(balance, currency, account(name, currency))}, and open payouts hold ${amount(held, currency)}`,
+        html`${describeAccount(name)} runs low: ${amount(balance, currency, pathTo('account', name))}, and open payouts hold ${amount(held, currency)}`,
     ),
-    ...(givenUpWebhooks !== null && givenUpWebhooks.count > 0
-      ? [
-          link(
-            pathOf(['webhooks'], { state: 'exhausted' }),
-            counted(givenUpWebhooks, 'webhook was given up', 'webhooks were given up'),
-          ),
-        ]
-      : []),
   ];
 }
 
-function proposals({ orders, decisions, settings }: Waiting): Lines {
+function ofWebhooks({ waiting }: ServiceHealth, { times }: Visit): Lines {
+  const { givenUpWebhooks: givenUp, disabledEndpoints } = waiting;
+  const lost = givenUp && counted(givenUp, 'webhook was given up', 'webhooks were given up');
+  return [
+    ...(givenUp && lost && givenUp.count > 0
+      ? [link(pathOf(['webhooks'], { state: 'exhausted' }), lost)]
+      : []),
+    ...(disabledEndpoints ?? []).map(
+      ({ merchantId, failingSince }) =>
+        html`Webhooks of ${linkTo('merchant', merchantId)} are kept: its ${link(pathOf(['webhooks'], { merchant: merchantId }), 'endpoint')} has failed for ${age(failingSince, times)}`,
+    ),
+  ];
+}
+
+function ofProposals({ waiting: { orders, decisions, settings } }: ServiceHealth): Lines {
   const lines = [
     [orders, 'order of money', 'orders of money'],
     [decisions, 'decision on a payment', 'decisions on payments'],
     [settings, 'change of settings', 'changes of settings'],
   ] as const;
   return lines.flatMap(([found, ...what]) =>
-    found !== null && found.count > 0
+    found && found.count > 0
       ? [html`For an approver: ${link('/approvals', counted(found, what[0], what[1]))}`]
       : [],
   );

@@ -14,7 +14,7 @@ import { facts, tableOf } from '../view/table.ts';
 import { count, counted, type TimeView, time } from '../view/values.ts';
 import { type Given, only, type Routes, type Upload, type UploadOutcome, type Visit } from '../visits.ts';
 import { daysOf, railOptions } from './match-runs.ts';
-import { mappingBody, mappingFields, mappingText } from './statement-mapping.ts';
+import { mappingBody, mappingFields, mappingText, withLabels } from './statement-mapping.ts';
 import { proposalOf, recordColumns } from './statements.ts';
 
 const HOME = '/reconciliation/statements/new';
@@ -105,7 +105,7 @@ async function take({ query, times, upstream, content, sizeBytes }: Upload): Pro
     return { shown: known, status: 200 };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return { shown: problemOf(messageOf(error)), status: 422 };
+    return { shown: problemOf(withLabels(messageOf(error))), status: 422 };
   }
 }
 

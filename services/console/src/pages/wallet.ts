@@ -19,9 +19,6 @@ import { subjectPath } from './breaks.ts';
 
 const POINTS_MAX = 200;
 const EXPLAINED_SHOWN = 5;
-/** In a list of wallets these many have a curve, of their newest comparisons. */
-const CURVES_MAX = 4;
-const CURVE_POINTS = 50;
 
 /** Adds the page of a rail's wallet: its drift over time, and what explains it. */
 export function addWalletPage(routes: Routes): void {
@@ -124,9 +121,13 @@ function drawn(
   currency: string,
   table: Html,
 ): Html {
-  const points = newestFirst.toReversed().map(({ at, drift }) => ({ at, amount: drift }));
+  const points = pointsOf(newestFirst);
   return curve({ finding: changeOf(points, currency, times), points, currency, zone: times.zone, table });
 }
+
+/** The points of a curve, the oldest first. */
+const pointsOf = (newestFirst: readonly Pick<WalletComparisonView, 'at' | 'drift'>[]): readonly Point[] =>
+  newestFirst.toReversed().map(({ at, drift }) => ({ at, amount: drift }));
 
 /** The last change of a curve, in a sentence. */
 function changeOf(points: readonly Point[], currency: string, { zone }: TimeView): string {
@@ -159,29 +160,12 @@ const byUrgency = (wallets: readonly WalletComparisonView[]) => {
   return wallets.toSorted((one, other) => rank(one) - rank(other));
 };
 
-/** How the drift of the most urgent wallets went. */
-export async function curvesOf(visit: Visit, wallets: readonly WalletComparisonView[]) {
-  const drawn = byUrgency(wallets)
-    .filter(({ drift }) => Number(drift) !== 0)
-    .slice(0, CURVES_MAX);
-  const curve = async ({ id, rail, currency }: WalletComparisonView) => {
-    const query = { rail, currency, limit: CURVE_POINTS };
-    const read = visit.upstream.call('reconciler', comparisonOperations.runs, { query });
-    const shown = read.then(({ items }) => {
-      const points = items.toReversed().map(({ at, drift }) => ({ at, amount: drift }));
-      return sparkline(points, changeOf(points, currency, visit.times));
-    });
-    return [id, await part(shown)] as const;
-  };
-  return new Map(await Promise.all(drawn.map(curve)));
-}
-
 /** The latest comparison of every wallet, how its drift went, and which open payments are in it. */
-export function walletTable(
-  { times }: Visit,
-  wallets: readonly WalletComparisonView[],
-  curves: ReadonlyMap<string, Html> = new Map(),
-): Html {
+export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
+  const small = ({ course, currency }: WalletComparisonView) => {
+    const points = pointsOf(course ?? []);
+    return sparkline(points, changeOf(points, currency, times));
+  };
   return tableOf(
     'The latest comparison of each wallet',
     byUrgency(wallets),
@@ -195,9 +179,9 @@ export function walletTable(
         'number',
       ],
       ['Drift', (one) => amount(one.drift, one.currency, pathOfOne(one)), 'number'],
-      curves.size > 0 && [
+      wallets.some(({ course }) => course) && [
         'Drift so far',
-        (one) => curves.has(one.id) && link(pathOfOne(one), curves.get(one.id)),
+        (one) => one.course && link(pathOfOne(one), small(one)),
       ],
       ['Finding', ({ withinRange, finding }) => (withinRange ? inWords(finding) : state('out_of_range'))],
       [

@@ -40,6 +40,15 @@ export function facts(given: readonly (readonly [name: string, value: Content])[
 export const cells = <Item>(columns: Columns<Item>, item: Item) =>
   columns.flatMap((column) => (column === false ? [] : [[column[0], column[1](item, 0)] as const]));
 
+/** Links to the views of a page; the one that is shown says so. */
+export function tabs(
+  label: string,
+  views: readonly (readonly [path: string, text: Content, isShown?: boolean])[],
+): Html {
+  const current = (isShown: boolean) => attributes({ 'aria-current': isShown ? 'page' : undefined });
+  return html`<nav class="tabs" aria-label="${label}">${views.map(([path, text, isShown = false]) => html`<a href="${path}"${current(isShown)}>${text}</a>`)}</nav>`;
+}
+
 /** Links to the first and the next page of a list; the parameters of the page are kept. */
 export function pager(options: {
   readonly next: string | null;

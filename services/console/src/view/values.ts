@@ -1,4 +1,4 @@
-import { displayAmount } from '@pesewa/kernel';
+import { displayAmount, memoise } from '@pesewa/kernel';
 import { inWords, parseAnswer } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { dash, type Html, link, sign } from './html.ts';
@@ -76,20 +76,23 @@ export function words(text: string | null | undefined, times: TimeView): Html {
   return html`<bdi>${text.split(ISO_TIME).map(shown)}</bdi>`;
 }
 
+const formatOf = memoise(
+  (timeZone: string) =>
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      day: '2-digit',
+      month: '2-digit',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    }),
+);
+
 /** A time as text, in a zone. */
-export function timeText(at: string, zone: string): string {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    day: '2-digit',
-    month: '2-digit',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  });
-  return format.format(new Date(at)).replace(',', '');
-}
+export const timeText = (at: string, zone: string): string =>
+  formatOf(zone).format(new Date(at)).replace(',', '');
 
 /**
  * The moment, in UTC, of a day or a time of a zone as pages write it, such as `27/11/2026` or `27/11/2026 14:05:09`, or as

@@ -1,4 +1,4 @@
-import { currencyOf, type Turnover } from './accounts.ts';
+import { balanceOf, currencyOf, floatPrefix, type Turnover } from './accounts.ts';
 
 /** The sums of all wallets of a currency. */
 export interface WalletSums {
@@ -33,6 +33,38 @@ export function trialBalance(
   ];
   const keyOf = ({ currency, account }: TrialLine) => `${currency} ${account}`;
   return lines.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+
+/** A sum of the books in minor units. */
+export interface Sum {
+  readonly account: string;
+  readonly currency: string;
+  readonly balance: bigint;
+}
+
+/** What of the books waits for people: suspense that is not zero, and floats that are overdrawn or together less than what open payouts of their currency hold. */
+export function sumsForPeople(
+  wallets: readonly WalletSums[],
+  shared: readonly ({ readonly account: string } & Turnover)[],
+): { readonly suspense: readonly Sum[]; readonly lowFloats: readonly (Sum & { readonly held: bigint })[] } {
+  const of = (prefix: string) =>
+    shared
+      .filter(({ account }) => account.startsWith(prefix))
+      .map(
+        ({ account, ...moved }): Sum => ({
+          account,
+          currency: currencyOf(account),
+          balance: balanceOf(account, moved),
+        }),
+      );
+  const floats = of(floatPrefix);
+  const lowFloats = floats.flatMap((float) => {
+    const ofCurrency = floats.filter(({ currency }) => currency === float.currency);
+    const all = ofCurrency.reduce((total, { balance }) => total + balance, 0n);
+    const held = wallets.find(({ currency }) => currency === float.currency)?.held ?? 0n;
+    return float.balance < 0n || all < held ? [{ ...float, held }] : [];
+  });
+  return { suspense: of('suspense:').filter(({ balance }) => balance !== 0n), lowFloats };
 }
 
 function lineOf(currency: string, account: string, minor: bigint): TrialLine {

@@ -1,5 +1,5 @@
 import type { PageCursor } from '@pesewa/contracts';
-import { afterCursor, nextCursor } from '@pesewa/messaging';
+import { afterCursor, countWaiting, nextCursor } from '@pesewa/messaging';
 import type { ClientSession, Db, Filter } from 'mongodb';
 import type { Decision } from '../domain/decisions.ts';
 import type { AppliedDecision } from '../working-set.ts';
@@ -56,6 +56,8 @@ export function openDecisionStore(db: Db) {
       const found = await collection.find(filter).sort({ at: -1, _id: -1 }).limit(limit).toArray();
       return { items: found.map(toDecision), next: nextCursor(found, limit, ({ at }) => at) };
     },
+    /** How many wait for another operator. */
+    countProposed: () => countWaiting(collection, { status: 'proposed' }),
     /** Marks approved decisions as applied once their payments have ended by them. */
     applied: async (
       applied: readonly AppliedDecision[],

@@ -54,7 +54,6 @@ const parts: StatusRouteDeps = {
       { _id: 'upstream', since: at(2), why: 'timeout' },
     ],
   },
-  messaging: { caughtUp: async () => true },
   railNames: ['upstream'],
   clock: { ...systemClock, nowMs: () => at(4).getTime() },
   logger: createLogger({ name: 'test', level: 'silent' }),
@@ -122,7 +121,6 @@ it('shows what is open, due and broken, and what was never done', async () => {
       coverage: { at: null, status: 'running', found: 2 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
       uncompared: [{ rail: 'upstream', reference: 'po-3', endedAt: '2026-01-02T03:00:00.000Z' }],
-      caughtUp: true,
       unreported: [],
     },
   });
@@ -184,10 +182,10 @@ it('names wallets within range whose difference nothing is known to give, and wh
 
 it('gives the rest if a part fails, or is not answered in time', async () => {
   const breaks = { ...parts.breaks, countOpen: () => Promise.reject(new Error('MaxTimeMSExpired')) };
-  const messaging = { caughtUp: () => new Promise<boolean>(() => undefined) };
-  expect(await get({ breaks, messaging })).toMatchObject({
+  const wallets = { wallets: () => new Promise<never>(() => undefined) };
+  expect(await get({ breaks, wallets })).toMatchObject({
     status: 200,
-    body: { breaks: null, caughtUp: null, polls: [{ due: 5 }, {}], unreported: ['breaks', 'caughtUp'] },
+    body: { breaks: null, comparison: null, polls: [{ due: 5 }, {}], unreported: ['breaks', 'comparison'] },
   });
 });
 

@@ -1,6 +1,5 @@
 import { statusOperations } from '@pesewa/contracts';
 import { type Clock, formatAmount, withDeadline } from '@pesewa/kernel';
-import type { Messaging } from '@pesewa/messaging';
 import { answer, type Logger, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { BreakStore } from '../breaks/store.ts';
@@ -20,7 +19,6 @@ export interface StatusRouteDeps {
   readonly audit: Pick<Audit, 'show'>;
   readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
   readonly silentRails: Pick<SilentRails, 'list'>;
-  readonly messaging: Pick<Messaging, 'caughtUp'>;
   /** The rails that are configured. */
   readonly railNames: readonly string[];
   readonly clock: Clock;
@@ -29,8 +27,6 @@ export interface StatusRouteDeps {
 
 /** How long any part may take: people on call should not wait longer. */
 const PART_TIMEOUT_MS = 1_500;
-/** How long to wait for topics to be applied: without a backlog the first check suffices. */
-const CAUGHT_UP_MS = 300;
 const OVERDUE_MS = 60_000;
 /** A payment that is open for longer should be looked at: rails end them within minutes. */
 const LONG_OPEN_MS = 3_600_000;
@@ -54,7 +50,7 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
         return null;
       }
     };
-    const [open, silent, polls, breaks, breakSums, comparison, coverage, close, uncompared, caughtUp] =
+    const [open, silent, polls, breaks, breakSums, comparison, coverage, close, uncompared] =
       await Promise.all([
         part('open', readOpen(deps, now)),
         part('silent', readSilent(deps)),
@@ -65,7 +61,6 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
         part('coverage', readCoverage(deps)),
         part('close', readClose(deps)),
         part('uncompared', readUncompared(deps)),
-        part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
       ]);
     const parts = {
       open,
@@ -77,7 +72,6 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
       coverage,
       close,
       uncompared,
-      caughtUp,
     };
     return answer(200, { at: now.toISOString(), ...parts, unreported: unreported.toSorted() });
   };

@@ -1,5 +1,5 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Document } from 'mongodb';
 import { type CloseDocument, dayCloses } from '../closes/store.ts';
 import { OPEN_KEY } from '../database-schema.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
@@ -30,6 +30,20 @@ const byAge = (one: OldestPayment, other: OldestPayment) => one.openedAt.getTime
 const READ_TIMEOUT_MS = 1_000;
 const LIMITS = { maxTimeMS: READ_TIMEOUT_MS } as const;
 
+/** One question for the oldest of every kind and state, each found by the first key of its range. */
+function oldestOpenIn(coll: string): Document[] {
+  const project = { _id: 0, kind: '$terms.kind', state: '$openState', reference: '$_id', openedAt: 1 };
+  const [first = [], ...others] = (['payout', 'collection'] as const).flatMap((kind) =>
+    openStates.map((openState) => [
+      { $match: { 'terms.kind': kind, openState } },
+      { $sort: { openedAt: 1 } },
+      { $limit: 1 },
+      { $project: project },
+    ]),
+  );
+  return [...first, ...others.map((pipeline) => ({ $unionWith: { coll, pipeline } }))];
+}
+
 /** Opens the store. */
 export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
   const closes = db.collection<CloseDocument>('closes');
@@ -56,15 +70,9 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
     },
     /** The oldest open payment of each kind and state that has any, the oldest of all first. */
     oldestOpen: async (): Promise<readonly OldestPayment[]> => {
-      const all = (['payout', 'collection'] as const).flatMap((kind) =>
-        openStates.map(async (openState): Promise<readonly OldestPayment[]> => {
-          const filter = { 'terms.kind': kind, openState };
-          const options = { projection: { openedAt: 1 }, sort: { openedAt: 1 }, ...LIMITS } as const;
-          const oldest = await polls.findOne(filter, options);
-          return oldest ? [{ kind, state: openState, reference: oldest._id, openedAt: oldest.openedAt }] : [];
-        }),
-      );
-      const found = (await Promise.all(all)).flat();
+      const found = await polls
+        .aggregate<OldestPayment>(oldestOpenIn(polls.collectionName), LIMITS)
+        .toArray();
       return found.toSorted(byAge);
     },
     /** The open payments of a kind that began before a time: how many, up to a limit, and the oldest of them. */
